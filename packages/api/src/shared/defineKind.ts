@@ -1,0 +1,149 @@
+import { InvalidResource, type Kind, type Metadata, type Resource } from "@isthmus/core";
+import type { Static, TSchema } from "@sinclair/typebox";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { problemOf } from "./problem.ts";
+
+/** A JSON value of a schema's type, immutable. */
+export type Value<S extends TSchema> = DeepReadonly<Static<S>>;
+type DeepReadonly<T> = T extends (infer E)[]
+  ? readonly DeepReadonly<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+    : T;
+
+/** The top-level fields of a kind beside apiVersion, kind and metadata. All may be absent, as Kubernetes leaves out what is empty. */
+export type Fields = Readonly<Record<string, TSchema>>;
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: "string" | "integer" | "number" | "boolean" | "date";
+  readonly jsonPath: string;
+  readonly description?: string;
+  /** 0 is always shown, above 0 only with `-o wide`. */
+  readonly priority?: number;
+}
+
+/** What a CRD says beside the schema; only our own kinds have it. */
+export interface CrdDefinition {
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly printerColumns?: readonly PrinterColumn[];
+  readonly singular?: string;
+  /** One sentence for the reference and `kubectl explain`. */
+  readonly description: string;
+}
+
+export interface KindDefinition<F extends Fields> {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly plural: string;
+  /** Defaults to true. */
+  readonly namespaced?: boolean;
+  /** Every version we understand, the preferred one first; defaults to `apiVersion` alone. */
+  readonly versions?: readonly string[];
+  readonly fields: F;
+  /** Present for our own kinds: they get a CRD. */
+  readonly crd?: CrdDefinition;
+}
+
+export interface DefinedKind<R extends Resource, F extends Fields = Fields> extends Kind<R> {
+  readonly definition: KindDefinition<F>;
+}
+
+export type DefinedResource<F extends Fields> = Resource & { readonly [K in keyof F]?: Value<F[K]> };
+
+/**
+ * Declares a kind: from this one value come the static type, `parse`, the CRD and the reference page.
+ * Foreign kinds declare only the fields that we touch; the rest is carried along.
+ */
+export function defineKind<F extends Fields>(
+  definition: KindDefinition<F>,
+  project?: (resource: DefinedResource<F>) => DefinedResource<F>,
+): DefinedKind<DefinedResource<F>, F> {
+  const { apiVersion, kind, plural, namespaced = true, versions = [apiVersion] } = definition;
+  let validate: ValidateFunction | undefined;
+
+  function parse(input: unknown): DefinedResource<F> {
+    // Compiled on first use: a command that reads three kinds must not pay for thirty.
+    validate ??= compile(definition.fields);
+    const resource = withoutNulls(input);
+    const object = nameForErrors(kind, resource);
+    if (!isResource(resource)) throw new InvalidResource(object, "", "is not an object with apiVersion, kind and metadata.name");
+    if (resource.kind !== kind || !versions.includes(resource.apiVersion)) {
+      throw new InvalidResource(object, "apiVersion", `${resource.apiVersion} ${resource.kind} is not ${versions.join(" or ")} ${kind}`);
+    }
+    if (!validate(resource)) {
+      const { path, problem } = problemOf((validate.errors ?? []) as ErrorObject[]);
+      throw new InvalidResource(object, path, problem);
+    }
+    return resource as DefinedResource<F>;
+  }
+
+  return { apiVersion, kind, plural, namespaced, versions, parse, definition, ...(project === undefined ? {} : { project }) };
+}
+
+function compile(fields: Fields): ValidateFunction {
+  // `verbose` gives the failing schema and value, of which messages are made.
+  const ajv = new Ajv({ strict: false, allErrors: false, verbose: true, validateFormats: false });
+  return ajv.compile({ type: "object", properties: { metadata: METADATA, ...fields } });
+}
+
+const STRINGS = { type: "object", additionalProperties: { type: "string" } };
+const METADATA = {
+  type: "object",
+  required: ["name"],
+  properties: {
+    name: { type: "string", minLength: 1 },
+    namespace: { type: "string" },
+    clusterName: { type: "string" },
+    labels: STRINGS,
+    annotations: STRINGS,
+    generation: { type: "integer" },
+    creationTimestamp: { type: "string" },
+    uid: { type: "string" },
+    resourceVersion: { type: "string" },
+  },
+};
+
+function isResource(value: unknown): value is Resource {
+  if (typeof value !== "object" || value === null) return false;
+  const { apiVersion, kind, metadata } = value as Partial<Resource>;
+  return (
+    typeof apiVersion === "string" &&
+    typeof kind === "string" &&
+    typeof metadata === "object" &&
+    metadata !== null &&
+    typeof metadata.name === "string"
+  );
+}
+
+function nameForErrors(kind: string, value: unknown): string {
+  const metadata = (value as { metadata?: Partial<Metadata> } | null)?.metadata;
+  if (typeof metadata?.name !== "string") return `${kind} without a name`;
+  return `${kind} ${metadata.name}${metadata.namespace ? `.${metadata.namespace}` : ""}${metadata.clusterName ? ` in ${metadata.clusterName}` : ""}`;
+}
+
+/** The same value without members that are null: Kubernetes means "absent" by them. Copies only what holds one. */
+function withoutNulls(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    let copy: unknown[] | undefined;
+    value.forEach((element, i) => {
+      const cleaned = withoutNulls(element);
+      if (cleaned === element) return;
+      copy ??= [...value];
+      copy[i] = cleaned;
+    });
+    return copy ?? value;
+  }
+  let copy: Record<string, unknown> | undefined;
+  for (const [key, member] of Object.entries(value)) {
+    const cleaned = member === null ? undefined : withoutNulls(member);
+    if (cleaned === member) continue;
+    copy ??= { ...value };
+    if (cleaned === undefined) delete copy[key];
+    else copy[key] = cleaned;
+  }
+  return copy ?? value;
+}

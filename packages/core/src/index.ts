@@ -1,0 +1,37 @@
+export { type Collection, emptyCollection, type Index, putAll } from "./collection.ts";
+export { type Delta, emptyDelta, isEmpty } from "./delta.ts";
+export { contentOf, equalContent, equalJson } from "./equality.ts";
+export { DuplicateOutput, InvalidResource, messageOf, UsageError } from "./errors.ts";
+export type { Kind, ResourceOf } from "./kind.ts";
+export { md5Hex } from "./md5.ts";
+export { discoveredName, isClusterName, sanitizedName } from "./names.ts";
+export { isOwnedBy, type Output, type OutputSet, type Owner, outputSet } from "./outputSet.ts";
+export {
+  type ClusterObjectRef,
+  compareKeys,
+  formatRef,
+  groupOf,
+  keyOf,
+  kindKeyOf,
+  type ObjectRef,
+  type ResourceRef,
+  resourceKeyOf,
+} from "./ref.ts";
+export { type ApprovalState, type Report, worstState } from "./report.ts";
+export {
+  type AnyResource,
+  clusterRefOf,
+  inCluster,
+  type Json,
+  type JsonObject,
+  keyOfResource,
+  type Metadata,
+  type OwnerReference,
+  type Resource,
+  refOf,
+} from "./resource.ts";
+export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelector } from "./selector.ts";
+export { emptySnapshot, type Snapshot, snapshotOf } from "./snapshot.ts";
+export { SortedMap } from "./sortedMap.ts";
+export { type Condition, type TimedCondition, timedConditions } from "./status.ts";
+export type { Translation, Translator } from "./translator.ts";

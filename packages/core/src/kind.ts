@@ -1,0 +1,21 @@
+import type { Resource } from "./resource.ts";
+
+/**
+ * A kind names a type of resource at run time and carries its static type.
+ * One kind covers all versions of its group: `apiVersion` is the one we prefer to read and write, `versions` lists every
+ * version we understand, the preferred one first.
+ */
+export interface Kind<R extends Resource = Resource> {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  readonly versions: readonly string[];
+  /** Checks one object of any of `versions`. Throws InvalidResource, naming the offending path. Unknown fields stay. */
+  parse(input: unknown): R;
+  /** What of an object leaves its cluster: the fields that translation reads. Absent: the object as it is. */
+  project?(resource: R): R;
+}
+
+/** The static type of a kind's resources. */
+export type ResourceOf<K> = K extends Kind<infer R> ? R : never;

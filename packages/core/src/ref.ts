@@ -1,0 +1,53 @@
+/** Names one object of a kind known from context. `clusterName` is "" for the management cluster, `namespace` is "" for cluster-scoped kinds. */
+export interface ClusterObjectRef {
+  readonly name: string;
+  readonly namespace: string;
+  readonly clusterName: string;
+}
+
+/** Names one object of any kind in one cluster. */
+export interface ResourceRef extends ClusterObjectRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** Names one namespaced object of a kind and cluster known from context. */
+export interface ObjectRef {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/**
+ * The key under which the published API names an object in status maps and messages: `name.namespace.cluster`, with a
+ * trailing dot for the management cluster. Unique per kind, as neither namespaces nor cluster names contain dots.
+ */
+export function keyOf(ref: ClusterObjectRef): string {
+  return `${ref.name}.${ref.namespace}.${ref.clusterName}`;
+}
+
+/** The API group of an `apiVersion`; "" for the core group. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf("/");
+  return slash < 0 ? "" : apiVersion.slice(0, slash);
+}
+
+/** Names a kind across its versions: `group/Kind`, as one object may be read and written in several versions. */
+export function kindKeyOf(type: { readonly apiVersion: string; readonly kind: string }): string {
+  return `${groupOf(type.apiVersion)}/${type.kind}`;
+}
+
+/** Names one object across kinds, clusters and versions: `group/Kind|name.namespace.cluster`. */
+export function resourceKeyOf(ref: ResourceRef): string {
+  return `${kindKeyOf(ref)}|${keyOf(ref)}`;
+}
+
+/** A ref as a person reads it: `VirtualMesh bookinfo.gloo-mesh`, `Service reviews.bookinfo in cluster-1`. */
+export function formatRef(ref: ResourceRef): string {
+  const name = ref.namespace === "" ? ref.name : `${ref.name}.${ref.namespace}`;
+  return `${ref.kind} ${name}${ref.clusterName === "" ? "" : ` in ${ref.clusterName}`}`;
+}
+
+/** Orders refs of one kind by key, in the byte order that the published API sorts by. */
+export function compareKeys(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

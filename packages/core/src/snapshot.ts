@@ -1,0 +1,68 @@
+import { type Collection, emptyCollection } from "./collection.ts";
+import type { Delta } from "./delta.ts";
+import type { Kind } from "./kind.ts";
+import { keyOf, kindKeyOf } from "./ref.ts";
+import { keyOfResource, type Resource } from "./resource.ts";
+
+/** Everything known at one instant. Applying a delta makes a new snapshot that shares unchanged collections. */
+export interface Snapshot {
+  of<R extends Resource>(kind: Kind<R>): Collection<R>;
+  /** Resources must already be parsed: `put` trusts them to be of their kind. A removal wins over a put of the same ref. */
+  apply(delta: Delta): Snapshot;
+  /** The collections that hold something, by `kindKeyOf`; for code that serves every kind. */
+  collections(): ReadonlyMap<string, Collection<Resource>>;
+}
+
+/** Nothing known. */
+export function emptySnapshot(): Snapshot {
+  return new CollectionSnapshot(new Map());
+}
+
+/** A snapshot of the given resources. */
+export function snapshotOf(resources: Iterable<Resource>): Snapshot {
+  return emptySnapshot().apply({ put: [...resources], remove: [] });
+}
+
+class CollectionSnapshot implements Snapshot {
+  readonly #collections: ReadonlyMap<string, Collection<Resource>>;
+
+  constructor(collections: ReadonlyMap<string, Collection<Resource>>) {
+    this.#collections = collections;
+  }
+
+  of<R extends Resource>(kind: Kind<R>): Collection<R> {
+    // The key names the kind, and `apply` files each resource under its own kind's key.
+    return (this.#collections.get(kindKeyOf(kind)) ?? NOTHING) as Collection<R>;
+  }
+
+  apply(delta: Delta): Snapshot {
+    const byKind = new Map<string, Map<string, Resource | undefined>>();
+    const changesOf = (kindKey: string): Map<string, Resource | undefined> => {
+      let changes = byKind.get(kindKey);
+      if (changes === undefined) {
+        changes = new Map();
+        byKind.set(kindKey, changes);
+      }
+      return changes;
+    };
+    for (const resource of delta.put) changesOf(kindKeyOf(resource)).set(keyOfResource(resource), resource);
+    for (const ref of delta.remove) changesOf(kindKeyOf(ref)).set(keyOf(ref), undefined);
+
+    const collections = new Map(this.#collections);
+    let changed = false;
+    for (const [kindKey, changes] of byKind) {
+      const before = collections.get(kindKey) ?? NOTHING;
+      const after = before.with(changes);
+      if (after === before) continue;
+      collections.set(kindKey, after);
+      changed = true;
+    }
+    return changed ? new CollectionSnapshot(collections) : this;
+  }
+
+  collections(): ReadonlyMap<string, Collection<Resource>> {
+    return this.#collections;
+  }
+}
+
+const NOTHING: Collection<Resource> = emptyCollection();

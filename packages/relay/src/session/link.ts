@@ -1,0 +1,113 @@
+import type { Resource, ResourceRef } from "@isthmus/core";
+
+/**
+ * What the two ends of the relay offer to the loops, and expect of them. Neither end looks inside a resource. Resources on
+ * a link carry `metadata.clusterName`; it always names the link's own cluster.
+ */
+
+/** Why an object must go. An agent refuses a removal without evidence. */
+export interface Evidence {
+  /** `InputRemoved`: an object that it was made of is gone. `InputChanged`: what it was made of no longer asks for it. */
+  readonly reason: "InputRemoved" | "InputChanged";
+  /** The objects in question, at least one. */
+  readonly inputs: readonly ResourceRef[];
+}
+
+/** An order to remove one object that bears our owner label. */
+export interface Removal {
+  readonly ref: ResourceRef;
+  readonly evidence: Evidence;
+}
+
+/**
+ * What the server wants in one cluster. With `complete`, `put` is everything that is wanted there and whatever else bears
+ * our owner label may be pruned; else `put` and `remove` are what changed since the revision before.
+ */
+export interface Desired {
+  /** Grows with every change; starts anew with each epoch. */
+  readonly revision: number;
+  readonly complete: boolean;
+  readonly put: readonly Resource[];
+  readonly remove: readonly Removal[];
+}
+
+/** What became of one object of a desired set. */
+export interface Rejection {
+  readonly ref: ResourceRef;
+  /** `Conflict`: exists and is not ours. `Invalid`: the API server refuses it. `Unserved`: the cluster lacks the kind. `Failed`: anything else; it will be tried again. `Refused`: a removal that our safety rules forbid. */
+  readonly code: "Conflict" | "Invalid" | "Unserved" | "Failed" | "Refused";
+  readonly message: string;
+}
+
+/** An agent's answer to a desired set: what was refused; all else of that revision is applied. */
+export interface Acknowledgement {
+  readonly revision: number;
+  readonly rejected: readonly Rejection[];
+}
+
+/** One change of an agent's view of its cluster. */
+export interface Observation {
+  readonly put: readonly Resource[];
+  readonly remove: readonly ResourceRef[];
+}
+
+/** The state of an agent's link, for logs, metrics and health. */
+export type LinkState = "registering" | "connecting" | "connected" | "waiting" | "closed";
+
+/** The agent's end. All methods return at once; the link keeps the latest of each object until the server has acknowledged it. */
+export interface AgentLink {
+  /** Reports what changed in the cluster. Safe at any time, connected or not. */
+  observe(observation: Observation): void;
+  /**
+   * Says that `observe` has by now reported every object of these kinds (`kindKeyOf`) that the cluster holds. To be said
+   * once per kind, after its first complete list, and again for kinds that appear later. `unserved` kinds are those that the cluster's API server does not
+   * know: nothing of them is to be expected.
+   */
+  synced(kinds: readonly string[], unserved: readonly string[]): void;
+  /** Answers a desired set. */
+  acknowledge(acknowledgement: Acknowledgement): void;
+}
+
+/** What the agent's loops do with what comes down. */
+export interface AgentLinkHandler {
+  /** A whole desired set or change, parts already joined. Sets of an epoch come in order of revision. */
+  desired(desired: Desired): void;
+  state(state: LinkState, detail: string): void;
+}
+
+/** The server's end, for all agents that are connected to this replica. */
+export interface ServerLink {
+  /**
+   * Replaces what the server wants in a cluster. The link sends what differs from what it sent before, or the complete
+   * set to an agent that has just connected. `wanted` is keyed by `resourceKeyOf`; `evidenceOf` is asked for each removal.
+   * Nothing is sent before the cluster is synced, or while no agent of the cluster is connected.
+   */
+  want(clusterName: string, wanted: ReadonlyMap<string, Resource>, evidenceOf: (ref: ResourceRef) => Evidence): void;
+  /** Ends the session of a cluster, for instance because its registration was withdrawn. */
+  disconnect(clusterName: string, reason: string): void;
+}
+
+/** What the server's loops do with what comes up. */
+export interface ServerLinkHandler {
+  connected(clusterName: string, agent: AgentInfo): void;
+  /** Changes of one agent, in order; every ref names the agent's own cluster. Resources are JSON as it came: parse before use. */
+  observed(clusterName: string, observation: Observation): void;
+  /**
+   * The agent has reported every object of its kinds. `complete` holds, per kind (`kindKeyOf`), the keys (`keyOf`) that it holds:
+   * what the server remembers beyond them vanished while the agent was away.
+   */
+  synced(clusterName: string, complete: ReadonlyMap<string, ReadonlySet<string>>): void;
+  acknowledged(clusterName: string, acknowledgement: Acknowledgement): void;
+  disconnected(clusterName: string, reason: string): void;
+}
+
+/** What an agent says of itself when it connects. */
+export interface AgentInfo {
+  readonly instance: string;
+  readonly version: string;
+  readonly agentNamespace: string;
+  /** UID of the namespace `kube-system`: tells one cluster from another of the same name. */
+  readonly clusterUid: string;
+  /** Features of the wire that this agent knows. */
+  readonly features: readonly string[];
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+// Everything that needs nothing but Node: unit, golden, properties, simulator, real sockets on loopback.
+export default defineConfig({
+  test: {
+    include: [
+      "packages/*/{src,test}/**/*.test.ts",
+      "apps/*/{src,test}/**/*.test.ts",
+      "tests/conformance/**/*.test.ts",
+      "tools/**/*.test.ts",
+    ],
+    testTimeout: 20_000,
+  },
+});
