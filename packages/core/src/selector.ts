@@ -23,17 +23,19 @@ export interface LabelSelector {
 /** Whether a Kubernetes label selector matches. Source: kubernetes.io/docs/concepts/overview/working-with-objects/labels. */
 export function matchesSelector(selector: LabelSelector, labels: Readonly<Record<string, string>> = {}): boolean {
   if (!matchesLabels(selector.matchLabels, labels)) return false;
-  return (selector.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
-    const value = labels[key];
-    switch (operator) {
-      case "In":
-        return value !== undefined && values.includes(value);
-      case "NotIn":
-        return value === undefined || !values.includes(value);
-      case "Exists":
-        return value !== undefined;
-      case "DoesNotExist":
-        return value === undefined;
-    }
-  });
+  return (selector.matchExpressions ?? []).every((requirement) => holds(requirement, labels));
+}
+
+function holds({ key, operator, values = [] }: LabelRequirement, labels: Readonly<Record<string, string>>): boolean {
+  const value = labels[key];
+  switch (operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+  }
 }
