@@ -65,29 +65,27 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
     const latest = new Map(changes);
     if (latest.size === 0) return this;
     const sorted = [...latest].sort(([a], [b]) => (a < b ? -1 : 1));
-    const keys: (readonly string[])[] = [];
-    const values: (readonly V[])[] = [];
+    const keyParts: (readonly (readonly string[])[])[] = [];
+    const valueParts: (readonly (readonly V[])[])[] = [];
     let size = this.size;
-    let next = 0;
-    const chunks = Math.max(this.#keys.length, 1);
-    for (let chunk = 0; chunk < chunks; chunk++) {
-      const oldKeys = this.#keys[chunk] ?? [];
-      const oldValues = this.#values[chunk] ?? [];
+    let copied = 0;
+    for (let from = 0; from < sorted.length; ) {
+      const chunk = this.#chunkOf((sorted[from] as Entry<V>)[0]);
       const upper = this.#keys[chunk + 1]?.[0];
-      const from = next;
-      while (next < sorted.length && (upper === undefined || (sorted[next]?.[0] as string) < upper)) next++;
-      if (from === next) {
-        if (oldKeys.length > 0) {
-          keys.push(oldKeys);
-          values.push(oldValues);
-        }
-        continue;
-      }
-      const [mergedKeys, mergedValues] = merge(oldKeys, oldValues, sorted, from, next);
-      size += mergedKeys.length - oldKeys.length;
-      pushChunks(keys, values, mergedKeys, mergedValues);
+      let to = from + 1;
+      while (to < sorted.length && (upper === undefined || (sorted[to] as Entry<V>)[0] < upper)) to++;
+      const oldKeys = this.#keys[chunk] ?? [];
+      const [keys, values] = merge(oldKeys, this.#values[chunk] ?? [], sorted.slice(from, to));
+      size += keys.length - oldKeys.length;
+      keyParts.push(this.#keys.slice(copied, chunk), split(keys));
+      valueParts.push(this.#values.slice(copied, chunk), split(values));
+      copied = chunk + 1;
+      from = to;
     }
-    return size === 0 ? SortedMap.empty<V>() : new SortedMap(keys, values, size);
+    if (size === 0) return SortedMap.empty<V>();
+    keyParts.push(this.#keys.slice(copied));
+    valueParts.push(this.#values.slice(copied));
+    return new SortedMap<V>(concatenated(keyParts), concatenated(valueParts), size);
   }
 
   /** The last chunk whose first key is not above `key`. */
@@ -117,18 +115,13 @@ function lowerBound(keys: readonly string[], key: string): number {
   return low;
 }
 
-function merge<V>(
-  oldKeys: readonly string[],
-  oldValues: readonly V[],
-  changes: readonly (readonly [string, V | undefined])[],
-  from: number,
-  to: number,
-): [string[], V[]] {
+type Entry<V> = readonly [string, V | undefined];
+
+function merge<V>(oldKeys: readonly string[], oldValues: readonly V[], changes: readonly Entry<V>[]): [string[], V[]] {
   const keys: string[] = [];
   const values: V[] = [];
   let old = 0;
-  for (let i = from; i < to; i++) {
-    const [key, value] = changes[i] as readonly [string, V | undefined];
+  for (const [key, value] of changes) {
     while (old < oldKeys.length && (oldKeys[old] as string) < key) {
       keys.push(oldKeys[old] as string);
       values.push(oldValues[old++] as V);
@@ -146,19 +139,15 @@ function merge<V>(
   return [keys, values];
 }
 
-/** Appends entries in chunks of a healthy size: small leftovers join their left neighbour. */
-function pushChunks<V>(keys: (readonly string[])[], values: (readonly V[])[], addedKeys: string[], addedValues: V[]): void {
-  const last = keys.at(-1);
-  if (addedKeys.length === 0) return;
-  if (last !== undefined && addedKeys.length < CHUNK / 4 && last.length + addedKeys.length <= CHUNK) {
-    keys[keys.length - 1] = [...last, ...addedKeys];
-    values[values.length - 1] = [...(values.at(-1) as readonly V[]), ...addedValues];
-    return;
-  }
-  const parts = Math.ceil(addedKeys.length / (2 * CHUNK));
-  const length = Math.ceil(addedKeys.length / parts);
-  for (let start = 0; start < addedKeys.length; start += length) {
-    keys.push(addedKeys.slice(start, start + length));
-    values.push(addedValues.slice(start, start + length));
-  }
+/** Cuts what became too long into chunks of equal length. What became short stays: a chunk goes when its last entry does. */
+function split<T>(entries: T[]): readonly (readonly T[])[] {
+  if (entries.length === 0) return [];
+  const parts = Math.ceil(entries.length / (2 * CHUNK));
+  const length = Math.ceil(entries.length / parts);
+  return Array.from({ length: parts }, (_, part) => entries.slice(part * length, (part + 1) * length)).filter(({ length }) => length > 0);
+}
+
+/** One list of many; `concat` copies runs of pointers, which `flat` does one by one. */
+function concatenated<T>(parts: readonly (readonly T[])[]): readonly T[] {
+  return ([] as T[]).concat(...parts);
 }

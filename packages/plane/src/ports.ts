@@ -60,6 +60,7 @@ export interface Cluster {
   readonly name: string;
   /** Every kind and version that the API server serves now. */
   servedKinds(signal?: AbortSignal): Promise<readonly ServedKind[]>;
+  /** The object as it is now, or undefined when there is none. Unlike those of `list` and `watch` it keeps `metadata.managedFields`. */
   get<R extends Resource>(
     kind: Kind<R>,
     ref: { readonly name: string; readonly namespace: string },

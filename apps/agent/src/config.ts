@@ -1,0 +1,90 @@
+import { isClusterName, UsageError } from "@isthmus/core";
+import { Command, InvalidArgumentError, Option } from "commander";
+
+/** The settings of an agent; the command line wins over the environment. */
+export interface Config {
+  /** The name under which this cluster is registered. */
+  readonly clusterName: string;
+  /** host:port of the management server. */
+  readonly serverAddress: string;
+  /** The name that the server's certificate must bear. */
+  readonly authority: string;
+  readonly namespace: string;
+  /** Namespace of the management plane: the value of the owner label of what it wants here. */
+  readonly managementNamespace: string;
+  readonly adminHost: string;
+  readonly adminPort: number;
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  readonly token: string | undefined;
+  readonly clientCertificates: boolean;
+  readonly instance: string;
+  readonly verbose: boolean;
+}
+
+/** Reads the command line (without node and script) and the environment. Throws UsageError, or exits after --help. */
+export function readConfig(argv: readonly string[]): Config {
+  const command = new Command("gloo-mesh-agent")
+    .description("Reports what its cluster holds to the management server, and makes the cluster hold what the server wants.")
+    .addOption(new Option("--cluster <name>", "name under which this cluster is registered").env("CLUSTER").makeOptionMandatory())
+    .addOption(new Option("--relay-address <host:port>", "the management server").env("RELAY_ADDRESS").makeOptionMandatory())
+    .addOption(
+      new Option("--relay-authority <name>", "name in the server's certificate")
+        .env("RELAY_AUTHORITY")
+        .default("gloo-mesh-mgmt-server.gloo-mesh"),
+    )
+    .addOption(new Option("--namespace <name>", "namespace of the agent").env("POD_NAMESPACE").default("gloo-mesh"))
+    .addOption(new Option("--management-namespace <name>", "namespace of the management plane in its cluster").default("gloo-mesh"))
+    .addOption(new Option("--admin-host <address>", "address of metrics and health").default("0.0.0.0"))
+    .addOption(new Option("--admin-port <number>", "port of metrics and health; 0 takes any").default(9091).argParser(portNumber))
+    .addOption(
+      new Option("--kubeconfig <file>", "kubeconfig of this cluster; default: KUBECONFIG, the home directory, or the pod's own account"),
+    )
+    .addOption(new Option("--context <name>", "context of the kubeconfig; default: its current one"))
+    .addOption(
+      new Option("--relay-token <text>", "relay identity token; default: the Secret relay-identity-token-secret").env("RELAY_TOKEN"),
+    )
+    .addOption(
+      new Option("--disable-client-certificates", "TLS-only setup: show the token on each call instead of a certificate").env(
+        "RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION",
+      ),
+    )
+    .addOption(new Option("--instance <name>", "name of this agent in logs of the server").env("POD_NAME").default("gloo-mesh-agent"))
+    .addOption(new Option("--verbose", "log what is done in detail"))
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  command.parse(argv, { from: "user" });
+  if (command.args.length > 0) throw new UsageError(`unknown argument ${command.args[0]}: see --help`);
+  const options = command.opts();
+  const clusterName: string = options["cluster"];
+  if (!isClusterName(clusterName)) {
+    throw new UsageError(`--cluster ${clusterName}: a cluster name has lower-case letters, digits and hyphens only, at most 63`);
+  }
+  return {
+    clusterName,
+    serverAddress: options["relayAddress"],
+    authority: options["relayAuthority"],
+    namespace: options["namespace"],
+    managementNamespace: options["managementNamespace"],
+    adminHost: options["adminHost"],
+    adminPort: options["adminPort"],
+    kubeconfig: options["kubeconfig"],
+    context: options["context"],
+    token: options["relayToken"],
+    clientCertificates: !isTrue(options["disableClientCertificates"]),
+    instance: options["instance"],
+    verbose: options["verbose"] === true,
+  };
+}
+
+/** An environment variable that holds `false` does not switch a flag on. */
+function isTrue(value: unknown): boolean {
+  return value === true || (typeof value === "string" && value.toLowerCase() === "true");
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError(`${text} is not a port: a number from 0 to 65535`);
+  return port;
+}

@@ -1,0 +1,103 @@
+import { Namespace } from "@isthmus/api";
+import { UsageError } from "@isthmus/core";
+import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
+import { agentRoles, agentSecrets, type Cluster, ClusterError, type Log, startAgent, systemClock } from "@isthmus/plane";
+import { grpcConnector } from "@isthmus/relay";
+import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
+import { CommanderError } from "commander";
+import { startAdmin } from "./admin.ts";
+import { type Config, readConfig } from "./config.ts";
+import { createLog } from "./log.ts";
+
+const VERSION = "0.1.0";
+
+async function run(config: Config, signal: AbortSignal): Promise<void> {
+  const log = createLog({ logger: "gloo-mesh-agent", verbose: config.verbose });
+  const { clusterName, namespace } = config;
+  const random = Math.random;
+  const clock = systemClock;
+  const kubeconfig = loadKubeconfig({
+    ...(config.kubeconfig === undefined ? {} : { path: config.kubeconfig }),
+    ...(config.context === undefined ? {} : { context: config.context }),
+  });
+  const cluster = kubernetesCluster({ name: clusterName, kubeconfig, clock, random });
+  log.info({ cluster: clusterName, server: kubeconfig.server, relay: config.serverAddress }, "starting");
+
+  const clusterUid = await uidOf(cluster, log, signal);
+  const secrets = agentSecrets(cluster, { namespace, token: config.token });
+  const connector = grpcConnector({
+    address: config.serverAddress,
+    authority: config.authority,
+    clusterName,
+    clusterUid,
+    root: () => secrets.root(),
+    token: () => secrets.token(),
+    credentials: config.clientCertificates ? secrets.credentials : undefined,
+    clock,
+    random,
+    log,
+  });
+  let link: RunningAgentLink | undefined;
+  const agent = startAgent(
+    {
+      cluster,
+      link: (handler) => {
+        const about = { instance: config.instance, version: VERSION, agentNamespace: namespace, clusterUid };
+        link = startAgentLink({ clusterName, agent: about, connector, handler, clock, random, log }, signal);
+        return link;
+      },
+      ...agentRoles(config.managementNamespace),
+      clock,
+      random,
+      log,
+    },
+    signal,
+  );
+  const admin = await startAdmin({
+    host: config.adminHost,
+    port: config.adminPort,
+    isReady: () => agent.view.isComplete,
+    metrics: () => link?.metrics() ?? [],
+  });
+  log.info({ adminPort: admin.port }, `metrics and health on port ${admin.port}`);
+  signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
+  await Promise.all([agent.ended, link?.closed]);
+  await admin.close();
+}
+
+/** The UID of the namespace kube-system, which tells this cluster from others of its name; waits for the API server. */
+async function uidOf(cluster: Cluster, log: Log, signal: AbortSignal): Promise<string> {
+  for (;;) {
+    try {
+      const uid = (await cluster.get(Namespace, { name: "kube-system", namespace: "" }, signal))?.metadata.uid;
+      if (uid !== undefined) return uid;
+      log.warn({}, "the namespace kube-system is not there yet; trying again");
+    } catch (error) {
+      if (!(error instanceof ClusterError) || error.code !== "Unavailable") throw error;
+      log.warn({}, `the API server does not answer: ${error.message}; trying again`);
+    }
+    await systemClock.sleep(2_000, signal);
+  }
+}
+
+async function main(): Promise<number> {
+  const stop = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
+  try {
+    await run(readConfig(process.argv.slice(2)), stop.signal);
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode !== 0) console.error(error.message);
+      return error.exitCode === 0 ? 0 : 2;
+    }
+    if (stop.signal.aborted) return 0;
+    if (error instanceof UsageError || error instanceof ClusterError) {
+      console.error(`error: ${error.message}`);
+      return error instanceof UsageError ? 2 : 1;
+    }
+    throw error;
+  }
+}
+
+process.exitCode = await main();

@@ -1,0 +1,85 @@
+import { UsageError } from "@isthmus/core";
+import { Command, InvalidArgumentError, Option } from "commander";
+
+/** The settings of a management server; the command line wins over the environment. */
+export interface Config {
+  readonly namespace: string;
+  readonly host: string;
+  readonly port: number;
+  readonly adminHost: string;
+  readonly adminPort: number;
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  /** The relay identity token, when it does not come from its Secret. */
+  readonly token: string | undefined;
+  /** Whether agents get client certificates and must show them; else they show the token on each call. */
+  readonly clientCertificates: boolean;
+  readonly disallowIntersectingConfig: boolean;
+  readonly serverNames: readonly string[];
+  readonly replica: string;
+  readonly verbose: boolean;
+}
+
+/** Reads the command line (without node and script) and the environment. Throws UsageError, or exits after --help. */
+export function readConfig(argv: readonly string[]): Config {
+  const command = new Command("gloo-mesh-mgmt-server")
+    .description(
+      "Gathers what agents report of their clusters, translates users' policies, and tells agents what their clusters shall hold.",
+    )
+    .addOption(new Option("--namespace <name>", "namespace of the management plane").env("POD_NAMESPACE").default("gloo-mesh"))
+    .addOption(new Option("--host <address>", "address that agents connect to").default("0.0.0.0"))
+    .addOption(new Option("--port <number>", "port that agents connect to").default(9900).argParser(portNumber))
+    .addOption(new Option("--admin-host <address>", "address of metrics and health").default("0.0.0.0"))
+    .addOption(new Option("--admin-port <number>", "port of metrics and health; 0 takes any").default(9091).argParser(portNumber))
+    .addOption(
+      new Option(
+        "--kubeconfig <file>",
+        "kubeconfig of the management cluster; default: KUBECONFIG, the home directory, or the pod's own account",
+      ),
+    )
+    .addOption(new Option("--context <name>", "context of the kubeconfig; default: its current one"))
+    .addOption(
+      new Option("--relay-token <text>", "relay identity token; default: the Secret relay-identity-token-secret").env("RELAY_TOKEN"),
+    )
+    .addOption(
+      new Option("--disable-client-certificates", "TLS-only setup: agents show the token on each call instead of a certificate").env(
+        "RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION",
+      ),
+    )
+    .addOption(new Option("--disallow-intersecting-config", "refuse to configure hosts that users' own Istio objects configure"))
+    .addOption(new Option("--server-name <dns name...>", "further names in a server certificate that is made here"))
+    .addOption(new Option("--replica <name>", "name of this replica in logs and status").env("POD_NAME").default("gloo-mesh-mgmt-server"))
+    .addOption(new Option("--verbose", "log what is done in detail"))
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  command.parse(argv, { from: "user" });
+  if (command.args.length > 0) throw new UsageError(`unknown argument ${command.args[0]}: see --help`);
+  const options = command.opts();
+  return {
+    namespace: options["namespace"],
+    host: options["host"],
+    port: options["port"],
+    adminHost: options["adminHost"],
+    adminPort: options["adminPort"],
+    kubeconfig: options["kubeconfig"],
+    context: options["context"],
+    token: options["relayToken"],
+    clientCertificates: !isTrue(options["disableClientCertificates"]),
+    disallowIntersectingConfig: options["disallowIntersectingConfig"] === true,
+    serverNames: options["serverName"] ?? [],
+    replica: options["replica"],
+    verbose: options["verbose"] === true,
+  };
+}
+
+/** An environment variable that holds `false` does not switch a flag on. */
+function isTrue(value: unknown): boolean {
+  return value === true || (typeof value === "string" && value.toLowerCase() === "true");
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError(`${text} is not a port: a number from 0 to 65535`);
+  return port;
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from "node:crypto";
+import { messageOf, UsageError } from "@isthmus/core";
+import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
+import { clusterRegistrations, relayIdentity, relayToken, serverRoles, startServer, systemClock } from "@isthmus/plane";
+import { createServerIdentity, startGrpcServer } from "@isthmus/relay";
+import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
+import { CommanderError } from "commander";
+import { startAdmin } from "./admin.ts";
+import { type Config, readConfig } from "./config.ts";
+import { createLog } from "./log.ts";
+
+async function run(config: Config, signal: AbortSignal): Promise<void> {
+  const log = createLog({ logger: "gloo-mesh-mgmt-server", verbose: config.verbose });
+  const { namespace } = config;
+  const random = Math.random;
+  const clock = systemClock;
+  const kubeconfig = loadKubeconfig({
+    ...(config.kubeconfig === undefined ? {} : { path: config.kubeconfig }),
+    ...(config.context === undefined ? {} : { context: config.context }),
+  });
+  const cluster = kubernetesCluster({ name: "", kubeconfig, clock, random });
+  log.info({ server: kubeconfig.server, namespace }, "starting");
+
+  const create = () => createServerIdentity({ names: [...defaultNames(namespace), ...config.serverNames], now: clock.now() });
+  const identity = await relayIdentity(cluster, { namespace, create }, signal);
+  const token = await relayToken(cluster, { namespace, given: config.token, create: () => randomBytes(32).toString("base64url") }, signal);
+
+  let link: RunningServerLink | undefined;
+  const server = startServer(
+    {
+      cluster,
+      link: (handler) => {
+        link = startServerLink({ serverId: config.replica, handler, clock, random, log }, signal);
+        return link;
+      },
+      ...serverRoles(namespace),
+      namespace,
+      translation: { namespace, stage: "all", disallowIntersectingConfig: config.disallowIntersectingConfig },
+      clock,
+      random,
+      log,
+    },
+    signal,
+  );
+  if (link === undefined) throw new Error("the server made no link");
+  const grpc = await startGrpcServer({
+    host: config.host,
+    port: config.port,
+    identity,
+    accept: link.accept,
+    registrations: clusterRegistrations(cluster, { namespace }),
+    token: () => token,
+    clientCertificates: config.clientCertificates,
+    clock,
+    log,
+  });
+  const metrics = () => [...(link?.metrics() ?? []), ...grpc.metrics()];
+  const admin = await startAdmin({ host: config.adminHost, port: config.adminPort, isReady: () => server.world !== undefined, metrics });
+  log.info({ port: grpc.port, adminPort: admin.port }, `agents are served on port ${grpc.port}; metrics and health on port ${admin.port}`);
+  if (!config.clientCertificates)
+    log.warn({}, "client certificates are switched off: whoever has the relay token can speak for any cluster");
+
+  signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
+  await Promise.all([server.ended, link.closed.then(() => grpc.close())]);
+  await admin.close();
+}
+
+function defaultNames(namespace: string): readonly string[] {
+  return [`gloo-mesh-mgmt-server.${namespace}`, `enterprise-networking.${namespace}`, `*.${namespace}`, "localhost"];
+}
+
+async function main(): Promise<number> {
+  const stop = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
+  try {
+    await run(readConfig(process.argv.slice(2)), stop.signal);
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode !== 0) console.error(error.message);
+      return error.exitCode === 0 ? 0 : 2;
+    }
+    if (stop.signal.aborted) return 0;
+    if (error instanceof UsageError) {
+      console.error(`error: ${error.message}`);
+      return 2;
+    }
+    if (error instanceof Error && error.name === "ClusterError") {
+      console.error(`error: management cluster: ${messageOf(error)}`);
+      return 1;
+    }
+    throw error;
+  }
+}
+
+process.exitCode = await main();

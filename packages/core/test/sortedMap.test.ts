@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { SortedMap } from "../src/index.ts";
+
+const changes = fc.array(fc.tuple(fc.string({ maxLength: 3 }), fc.option(fc.nat(), { nil: undefined })), { maxLength: 60 });
+
+describe("sorted map", () => {
+  it("is a sorted Map, whatever is done to it", () => {
+    fc.assert(
+      fc.property(fc.array(changes, { maxLength: 12 }), (steps) => {
+        const model = new Map<string, number>();
+        let map = SortedMap.empty<number>();
+        for (const step of steps) {
+          for (const [key, value] of step) value === undefined ? model.delete(key) : model.set(key, value);
+          map = map.update(step);
+          const sorted = [...model].sort(([a], [b]) => (a < b ? -1 : 1));
+          expect([...map]).toEqual(sorted);
+          expect(map.size).toBe(model.size);
+          for (const [key, value] of sorted) expect(map.get(key)).toBe(value);
+          for (const prefix of ["", "a", "ab"]) {
+            expect(map.withPrefix(prefix)).toEqual(sorted.filter(([key]) => key.startsWith(prefix)).map(([, value]) => value));
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("keeps order over many chunks, through bulk loads and single changes", () => {
+    const key = (i: number) => `key-${String(i).padStart(6, "0")}`;
+    let map = SortedMap.empty<number>().update(Array.from({ length: 20_000 }, (_, i) => [key((i * 7919) % 20_000), i] as const));
+    for (let i = 0; i < 20_000; i += 3) map = map.update([[key(i), undefined]]);
+    map = map.update([[key(3), -1]]);
+    const keys = [...map].map(([k]) => k);
+    expect(keys).toEqual([...keys].sort());
+    expect(map.size).toBe(20_000 - 6_667 + 1);
+    expect(map.get(key(3))).toBe(-1);
+    expect(map.get(key(6))).toBeUndefined();
+    expect(map.has(key(4))).toBe(true);
+    expect(map.withPrefix("key-01000")).toHaveLength(7);
+  });
+
+  it("leaves the map it came from as it was", () => {
+    const before = SortedMap.empty<number>().update([["a", 1]]);
+    const after = before.update([
+      ["a", undefined],
+      ["b", 2],
+    ]);
+    expect([...before]).toEqual([["a", 1]]);
+    expect([...after]).toEqual([["b", 2]]);
+  });
+});

@@ -1,0 +1,64 @@
+import type { Delta, Kind, Owner } from "@isthmus/core";
+import { startApplier } from "../applier.ts";
+import { type ClusterView, viewCluster } from "../clusterView.ts";
+import type { AgentLink, AgentLinkHandler, Clock, Cluster, LinkState, Log } from "../ports.ts";
+import { downstream } from "./downstream.ts";
+import { upstream } from "./upstream.ts";
+
+export interface AgentOptions {
+  readonly cluster: Cluster;
+  /** Makes the link to the server; called once, at the start. */
+  readonly link: (handler: AgentLinkHandler) => AgentLink;
+  /** Kinds whose objects are reported. */
+  readonly sentKinds: readonly Kind[];
+  /** Kinds that the server may have written. */
+  readonly writtenKinds: readonly Kind[];
+  /** Whose objects are outputs of ours. */
+  readonly owners: readonly Owner[];
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** A running agent: reports its cluster to the server, and makes it hold what the server wants. */
+export interface Agent {
+  readonly view: ClusterView;
+  readonly linkState: LinkState;
+  /** Ends when the agent was aborted. */
+  readonly ended: Promise<void>;
+}
+
+export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
+  const { cluster, sentKinds, writtenKinds, owners, clock, random, log } = options;
+  let linkState: LinkState = "connecting";
+
+  const link = options.link({
+    desired: (desired) => down.desired(desired),
+    state(state, detail) {
+      if (state !== linkState) log.info({ cluster: cluster.name, state }, detail);
+      linkState = state;
+    },
+  });
+  const up = upstream({ link, kinds: sentKinds, owners });
+  const applier = startApplier(
+    { cluster, kinds: writtenKinds, owners, live: () => view.snapshot, clock, random, log, settled: () => down.settled() },
+    signal,
+  );
+  const down = downstream({ link, applier, isViewComplete: () => view.isComplete });
+  // Nothing is reported before this function has returned: a watch answers in a later turn.
+  const changed = (delta: Delta) => {
+    up.observed(delta);
+    down.observed(delta);
+  };
+  const kinds = [...sentKinds, ...writtenKinds.filter((kind) => !sentKinds.includes(kind))];
+  const view = viewCluster({ cluster, kinds, clock, random, log, changed }, signal);
+  up.view(view);
+
+  return {
+    view,
+    get linkState() {
+      return linkState;
+    },
+    ended: Promise.all([view.ended, applier.ended]).then(() => undefined),
+  };
+}

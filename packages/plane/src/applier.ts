@@ -1,0 +1,200 @@
+import {
+  type Delta,
+  formatRef,
+  type Kind,
+  kindKeyOf,
+  messageOf,
+  type Owner,
+  type Resource,
+  type ResourceRef,
+  refOf,
+  resourceKeyOf,
+  type Snapshot,
+} from "@isthmus/core";
+import { alreadySays, bearsLabelOf, FIELD_MANAGER, isWrittenByUs } from "./ownership.ts";
+import { type Clock, type Cluster, ClusterError, type Evidence, type Log, type Rejection, type Removal } from "./ports.ts";
+import { servedVersions } from "./servedVersions.ts";
+import { startWorkQueue } from "./workQueue.ts";
+
+/**
+ * Makes a cluster hold what is wanted of it, object by object, for ever: applies what differs, removes what must go, puts
+ * back what somebody changed, and tries again what failed. One object never holds up another.
+ */
+export interface Applier {
+  /** Wants an object. Nothing is written when the cluster already says so. */
+  put(resource: Resource): void;
+  /** Wants an object gone. Refused without evidence, and for an object that does not bear our label or that we never wrote. */
+  remove(removal: Removal): void;
+  /** Wants nothing but `keys` (`resourceKeyOf`): whatever else bears our label is pruned. To be called with a complete set only. */
+  retainOnly(keys: ReadonlySet<string>): void;
+  /** Tells what changed in the cluster, so that drift is put back. */
+  observed(delta: Delta): void;
+  /** What is refused or failing now, by `resourceKeyOf`. */
+  readonly rejections: ReadonlyMap<string, Rejection>;
+  /** Whether nothing is left to be tried for the first time. */
+  readonly isIdle: boolean;
+  readonly ended: Promise<void>;
+}
+
+export interface ApplierOptions {
+  readonly cluster: Cluster;
+  /** The kinds that may be written; objects of other kinds are rejected. */
+  readonly kinds: readonly Kind[];
+  /** Whose objects are ours. */
+  readonly owners: readonly Owner[];
+  /** The cluster as it is known now. */
+  readonly live: () => Snapshot;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  /** Called when `rejections` or `isIdle` changed. */
+  readonly settled: () => void;
+}
+
+type Task = { readonly put: Resource } | { readonly remove: ResourceRef; readonly reason: string };
+
+export function startApplier(options: ApplierOptions, signal: AbortSignal): Applier {
+  const { cluster, owners, live, clock, random, log, settled } = options;
+  const kinds = new Map(options.kinds.map((kind) => [kindKeyOf(kind), kind]));
+  const versions = servedVersions(cluster);
+  const wanted = new Map<string, Resource>();
+  const rejections = new Map<string, Rejection>();
+  const queue = startWorkQueue<Task>({ workers: WORKERS, retry: RETRY, work, idle: settled, clock, random }, signal);
+
+  async function work(key: string, task: Task): Promise<"done" | "again"> {
+    // Overtaken while it waited to be tried again.
+    if ("put" in task ? wanted.get(key) !== task.put : wanted.has(key)) return "done";
+    const ref = "put" in task ? refOf(task.put) : task.remove;
+    const kind = kinds.get(kindKeyOf(ref));
+    const rejection =
+      kind === undefined
+        ? ({ ref, code: "Refused", message: `${formatRef(ref)}: objects of this kind are not written here` } as const)
+        : "put" in task
+          ? await applied(kind, task.put)
+          : await removed(kind, task.remove, task.reason);
+    if (rejection === undefined || signal.aborted) {
+      rejections.delete(key);
+      return "done";
+    }
+    if (rejections.get(key)?.message !== rejection.message) {
+      log.warn({ cluster: cluster.name, object: formatRef(ref), code: rejection.code }, rejection.message);
+    }
+    rejections.set(key, rejection);
+    return "again";
+  }
+
+  async function applied(kind: Kind, resource: Resource): Promise<Rejection | undefined> {
+    const ref = refOf(resource);
+    const known = live().of(kind).get(ref);
+    if (known !== undefined && bearsLabelOf(known, owners) && alreadySays(known, resource)) return undefined;
+    try {
+      // Read afresh: what is not ours must not become ours because a watch was a moment late.
+      const existing = await cluster.get(kind, ref, signal);
+      if (existing !== undefined && !bearsLabelOf(existing, owners)) {
+        return {
+          ref,
+          code: "Conflict",
+          message: `${formatRef(ref)} exists and was not made by us: it is left alone; delete or rename it, or add our owner label to hand it over`,
+        };
+      }
+      // What bears our label is ours to put back, whoever edited it since.
+      const force = existing !== undefined;
+      await cluster.apply(await versions.asServed(kind, resource, signal), { fieldManager: FIELD_MANAGER, force }, signal);
+      return undefined;
+    } catch (error) {
+      return signal.aborted ? undefined : rejectionOf(ref, error);
+    }
+  }
+
+  async function removed(kind: Kind, ref: ResourceRef, reason: string): Promise<Rejection | undefined> {
+    try {
+      const existing = await cluster.get(kind, ref, signal);
+      if (existing === undefined) return undefined;
+      if (!bearsLabelOf(existing, owners) || !isWrittenByUs(existing)) {
+        log.warn(
+          { cluster: cluster.name, object: formatRef(ref), reason },
+          `${formatRef(ref)} stays: it lacks our owner label or our field manager`,
+        );
+        return undefined;
+      }
+      const { uid, resourceVersion } = existing.metadata;
+      await cluster.delete(
+        refOf(existing),
+        { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+        signal,
+      );
+      log.info({ cluster: cluster.name, object: formatRef(ref), reason }, `removed ${formatRef(ref)}: ${reason}`);
+      return undefined;
+    } catch (error) {
+      if (signal.aborted || (error instanceof ClusterError && error.code === "NotFound")) return undefined;
+      return rejectionOf(ref, error);
+    }
+  }
+
+  function drift(ref: ResourceRef, live: Resource | undefined): void {
+    const key = resourceKeyOf(ref);
+    const want = wanted.get(key);
+    if (want === undefined || queue.has(key)) return;
+    if (live !== undefined && bearsLabelOf(live, owners) && alreadySays(live, want)) return;
+    queue.set(key, { put: want });
+  }
+
+  return {
+    put(resource) {
+      const key = resourceKeyOf(refOf(resource));
+      wanted.set(key, resource);
+      queue.set(key, { put: resource });
+    },
+    remove(removal) {
+      const { ref, evidence } = removal;
+      const key = resourceKeyOf(ref);
+      if (evidence.inputs.length === 0) {
+        rejections.set(key, { ref, code: "Refused", message: `${formatRef(ref)}: a removal without evidence is refused` });
+        return;
+      }
+      wanted.delete(key);
+      queue.set(key, { remove: ref, reason: reasonOf(evidence) });
+    },
+    retainOnly(keys) {
+      for (const key of [...wanted.keys()]) if (!keys.has(key)) wanted.delete(key);
+      for (const kind of kinds.values()) {
+        for (const resource of live().of(kind)) {
+          const ref = refOf(resource);
+          const key = resourceKeyOf(ref);
+          if (keys.has(key) || queue.has(key) || !bearsLabelOf(resource, owners)) continue;
+          queue.set(key, { remove: ref, reason: "not in the complete set that is wanted here" });
+        }
+      }
+    },
+    observed({ put, remove }) {
+      for (const resource of put) drift(refOf(resource), resource);
+      for (const ref of remove) drift(ref, undefined);
+    },
+    rejections,
+    get isIdle() {
+      return queue.isIdle;
+    },
+    ended: queue.ended,
+  };
+}
+
+// The API server answers writes in a few milliseconds; eight at a time keep it busy without crowding out other clients.
+const WORKERS = 8;
+const RETRY = { firstMs: 500, lastMs: 60_000 };
+
+function reasonOf({ reason, inputs }: Evidence): string {
+  return `${reason === "InputRemoved" ? "gone" : "changed"}: ${inputs.map(formatRef).join(", ")}`;
+}
+
+function rejectionOf(ref: ResourceRef, error: unknown): Rejection {
+  if (!(error instanceof ClusterError)) throw error;
+  const message = `${formatRef(ref)}: ${messageOf(error)}`;
+  switch (error.code) {
+    case "Conflict":
+    case "Invalid":
+    case "Unserved":
+      return { ref, code: error.code, message };
+    default:
+      return { ref, code: "Failed", message };
+  }
+}

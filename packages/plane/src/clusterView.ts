@@ -1,0 +1,157 @@
+import {
+  type Delta,
+  emptySnapshot,
+  equalJson,
+  formatRef,
+  isEmpty,
+  type Kind,
+  kindKeyOf,
+  type Resource,
+  type ResourceRef,
+  refOf,
+  resourceKeyOf,
+  type Snapshot,
+} from "@isthmus/core";
+import { type FollowEvent, follow } from "./follow.ts";
+import type { Clock, Cluster, Log, Malformed } from "./ports.ts";
+
+/** How much is known of one kind. Objects of a kind that is `stale` or was `unserved` after being known stay as they were. */
+export type KindState = "unknown" | "known" | "unserved" | "stale";
+
+/** All objects of some kinds in one cluster, kept up to date. */
+export interface ClusterView {
+  /** Everything known now. */
+  readonly snapshot: Snapshot;
+  /** Whether every kind has been listed once, or is not served. */
+  readonly isComplete: boolean;
+  /** Per `kindKeyOf`. */
+  readonly kinds: ReadonlyMap<string, KindState>;
+  /** Objects that are there and are not of their kind, with what is wrong, by `resourceKeyOf`. */
+  readonly malformed: ReadonlyMap<string, Malformed>;
+  /** Ends when the view was aborted. */
+  readonly ended: Promise<void>;
+}
+
+export interface ClusterViewOptions {
+  readonly cluster: Cluster;
+  readonly kinds: readonly Kind[];
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  /**
+   * Whether the last good form of a malformed object stays in use. So it does for what others wrote and we merely read; what
+   * a user asks of us is not in force while it cannot be understood. Default: yes.
+   */
+  readonly keepsLastGood?: (kind: Kind) => boolean;
+  /** Called after each change of `snapshot` or of a kind's state. Must not throw. */
+  readonly changed: (delta: Delta) => void;
+}
+
+/** Follows `kinds` in a cluster. */
+export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): ClusterView {
+  const { cluster, kinds, clock, random, log, changed, keepsLastGood = () => true } = options;
+  let snapshot = emptySnapshot();
+  const states = new Map<string, KindState>(kinds.map((kind) => [kindKeyOf(kind), "unknown"]));
+  const malformed = new Map<string, Malformed>();
+
+  function on(kind: Kind, event: FollowEvent<Resource>): void {
+    const kindKey = kindKeyOf(kind);
+    const before = states.get(kindKey);
+    const delta = deltaOf(kind, event);
+    if (event.type === "unavailable") {
+      if (before === "known") states.set(kindKey, "stale");
+      log.warn(
+        { cluster: cluster.name, kind: kind.kind },
+        `cannot read ${kind.plural} of ${placeOf(cluster)}: ${event.message}; trying again`,
+      );
+    } else if (event.type === "unserved") {
+      states.set(kindKey, before === "known" || before === "stale" ? "stale" : "unserved");
+    } else {
+      states.set(kindKey, "known");
+    }
+    if (delta !== undefined) snapshot = snapshot.apply(delta);
+    if (delta !== undefined || states.get(kindKey) !== before) changed(delta ?? { put: [], remove: [] });
+  }
+
+  function deltaOf(kind: Kind, event: FollowEvent<Resource>): Delta | undefined {
+    switch (event.type) {
+      case "listed": {
+        forgetMalformed(kind);
+        for (const found of event.malformed) report(kind, found);
+        const remove = vanished(snapshot.of(kind), event.items, keepsLastGood(kind) ? event.malformed : []);
+        const put = event.items.map(trimmed(kind)).filter((item) => !isSame(snapshot.of(kind).get(refOf(item)), item));
+        return isEmpty({ put, remove }) ? undefined : { put, remove };
+      }
+      case "put":
+        malformed.delete(resourceKeyOf(refOf(event.resource)));
+        return isSame(snapshot.of(kind).get(refOf(event.resource)), trimmed(kind)(event.resource))
+          ? undefined
+          : { put: [trimmed(kind)(event.resource)], remove: [] };
+      case "removed":
+        malformed.delete(resourceKeyOf(event.ref));
+        return { put: [], remove: [event.ref] };
+      case "malformed":
+        report(kind, event.malformed);
+        return keepsLastGood(kind) ? { put: [], remove: [] } : { put: [], remove: [event.malformed.ref] };
+      default:
+        return undefined;
+    }
+  }
+
+  function report(kind: Kind, found: Malformed): void {
+    const key = resourceKeyOf(found.ref);
+    if (malformed.get(key)?.message !== found.message) {
+      const consequence = keepsLastGood(kind) ? "its last good form, if any, stays in use" : "it is not in force";
+      log.warn({ cluster: cluster.name, object: formatRef(found.ref) }, `${found.message}; ${consequence}`);
+    }
+    malformed.set(key, found);
+  }
+
+  function forgetMalformed(kind: Kind): void {
+    for (const [key, { ref }] of malformed) if (kindKeyOf(ref) === kindKeyOf(kind)) malformed.delete(key);
+  }
+
+  const ended = Promise.all(kinds.map((kind) => follow({ cluster, kind, clock, random, emit: (event) => on(kind, event) }, signal))).then(
+    () => undefined,
+  );
+
+  return {
+    get snapshot() {
+      return snapshot;
+    },
+    get isComplete() {
+      return [...states.values()].every((state) => state !== "unknown");
+    },
+    kinds: states,
+    malformed,
+    ended,
+  };
+}
+
+/** The refs of known objects that a complete list does not hold. A malformed object exists. */
+function vanished(known: Iterable<Resource>, items: readonly Resource[], malformed: readonly Malformed[]): ResourceRef[] {
+  const present = new Set([...items.map(refOf), ...malformed.map(({ ref }) => ref)].map(resourceKeyOf));
+  return [...known].map(refOf).filter((ref) => !present.has(resourceKeyOf(ref)));
+}
+
+/** Only what of an object is of use, so that neither memory nor the wire carries the rest. */
+function trimmed(kind: Kind): (resource: Resource) => Resource {
+  return kind.project ?? ((resource) => resource);
+}
+
+/** Whether two forms of an object differ in nothing but the API server's version: then nobody needs to hear of it. */
+function isSame(before: Resource | undefined, after: Resource): boolean {
+  if (before === undefined) return false;
+  if (before.metadata.resourceVersion !== undefined && before.metadata.resourceVersion === after.metadata.resourceVersion) return true;
+  return equalJson(unversioned(before), unversioned(after));
+}
+
+function unversioned(resource: Resource): Resource {
+  const { resourceVersion: _, ...metadata } = resource.metadata;
+  return { ...resource, metadata };
+}
+
+/** A cluster as a person calls it. */
+function placeOf(cluster: Cluster): string {
+  return cluster.name === "" ? "the management cluster" : cluster.name;
+}

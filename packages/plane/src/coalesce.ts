@@ -1,0 +1,44 @@
+import type { Clock } from "./ports.ts";
+
+/**
+ * Runs `work` after each request, one run at a time. Requests that come while a run is on, or within `pauseMs` before it,
+ * share one run: nothing queues up. A throw of `work` is our fault and rejects `ended`.
+ */
+export interface Coalesced {
+  request(): void;
+  readonly ended: Promise<void>;
+}
+
+export function coalesced(
+  work: () => void | Promise<void>,
+  { clock, pauseMs }: { clock: Clock; pauseMs: number },
+  signal: AbortSignal,
+): Coalesced {
+  let wake: (() => void) | undefined;
+  let requested = false;
+
+  async function loop(): Promise<void> {
+    while (!signal.aborted) {
+      if (!requested) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+        wake = undefined;
+        continue;
+      }
+      await clock.sleep(pauseMs, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      requested = false;
+      await work();
+    }
+  }
+
+  return {
+    request() {
+      requested = true;
+      wake?.();
+    },
+    ended: loop(),
+  };
+}

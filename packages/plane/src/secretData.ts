@@ -1,0 +1,55 @@
+import { Secret } from "@isthmus/api";
+import { type Cluster, ClusterError } from "./ports.ts";
+
+/** The texts that a Secret holds, by key. */
+export type SecretData = Readonly<Record<string, string>>;
+
+/** Reads a Secret; undefined when there is none. */
+export async function readSecret(
+  cluster: Cluster,
+  ref: { readonly name: string; readonly namespace: string },
+  signal?: AbortSignal,
+): Promise<SecretData | undefined> {
+  const secret = await cluster.get(Secret, ref, signal);
+  if (secret === undefined) return undefined;
+  return Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, decoded(value)]));
+}
+
+/** Creates a Secret, or gives what it holds when it exists already: a Secret is never overwritten. */
+export async function ensureSecret(
+  cluster: Cluster,
+  ref: { readonly name: string; readonly namespace: string },
+  make: () => Promise<SecretData>,
+  signal?: AbortSignal,
+): Promise<SecretData> {
+  const existing = await readSecret(cluster, ref, signal);
+  if (existing !== undefined) return existing;
+  const data = await make();
+  try {
+    await cluster.create(secretOf(ref, data), signal);
+    return data;
+  } catch (error) {
+    // Another replica was faster: its Secret counts.
+    if (error instanceof ClusterError && error.code === "AlreadyExists") return (await readSecret(cluster, ref, signal)) ?? data;
+    throw error;
+  }
+}
+
+/** A Secret object of ours. */
+export function secretOf(ref: { readonly name: string; readonly namespace: string }, data: SecretData): Secret {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { ...ref, labels: { app: "gloo-mesh" } },
+    type: "Opaque",
+    data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, encoded(value)])),
+  };
+}
+
+function encoded(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
+
+function decoded(base64: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
+}

@@ -1,0 +1,50 @@
+import { type Condition, type Resource, refOf } from "@isthmus/core";
+import type { ClusterState } from "./snapshotStore.ts";
+import type { StatusUpdate } from "./statusWriter.ts";
+
+/** The status of each registered cluster: whether its agent is connected, and whether everything in it is known. */
+export function clusterStatuses(registered: Iterable<Resource>, clusters: ReadonlyMap<string, ClusterState>): StatusUpdate[] {
+  return [...registered].map((kubernetesCluster) => {
+    const state = clusters.get(kubernetesCluster.metadata.name);
+    const conditions = [connected(state), synced(state)];
+    return { ref: refOf(kubernetesCluster), status: { conditions: conditions.map((condition) => ({ ...condition })) } };
+  });
+}
+
+function connected(state: ClusterState | undefined): Condition {
+  if (state?.connected) {
+    return {
+      type: "Connected",
+      status: "True",
+      reason: "AgentConnected",
+      message: `agent ${state.agent?.version ?? ""} is connected`.replace("  ", " "),
+    };
+  }
+  return {
+    type: "Connected",
+    status: "False",
+    reason: "AgentAway",
+    message: "no agent of this cluster is connected: look at the logs of gloo-mesh-agent there",
+  };
+}
+
+function synced(state: ClusterState | undefined): Condition {
+  switch (state?.phase) {
+    case "synced":
+      return { type: "Synced", status: "True", reason: "Synced", message: "everything in this cluster is known" };
+    case "stale":
+      return {
+        type: "Synced",
+        status: "False",
+        reason: "Stale",
+        message: "the agent is away: what was last known stays in use, nothing is removed",
+      };
+    default:
+      return {
+        type: "Synced",
+        status: "Unknown",
+        reason: "NotReported",
+        message: "the agent has not reported everything since this server started: what was last discovered stays in use",
+      };
+  }
+}

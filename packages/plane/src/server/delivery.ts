@@ -1,0 +1,54 @@
+import { type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import type { Acknowledgement, Rejection } from "../ports.ts";
+
+/** What became of one output: not answered yet, in the cluster, or refused. */
+export type DeliveryState = "pending" | "applied" | { readonly code: string; readonly message: string };
+
+/** Which outputs have reached their clusters. */
+export interface DeliveryLog {
+  wanted(clusterName: string, wanted: ReadonlyMap<string, Resource>): void;
+  acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: ReadonlyMap<string, Resource>): void;
+  forget(clusterName: string): void;
+  stateOf(ref: ResourceRef): DeliveryState;
+}
+
+interface ClusterDelivery {
+  wanted: ReadonlyMap<string, Resource>;
+  answered: ReadonlyMap<string, Resource>;
+  rejections: ReadonlyMap<string, Rejection>;
+}
+
+export function deliveryLog(): DeliveryLog {
+  const clusters = new Map<string, ClusterDelivery>();
+
+  function of(clusterName: string): ClusterDelivery {
+    let delivery = clusters.get(clusterName);
+    if (delivery === undefined) {
+      delivery = { wanted: new Map(), answered: new Map(), rejections: new Map() };
+      clusters.set(clusterName, delivery);
+    }
+    return delivery;
+  }
+
+  return {
+    wanted(clusterName, wanted) {
+      of(clusterName).wanted = wanted;
+    },
+    acknowledged(clusterName, acknowledgement, wanted) {
+      const delivery = of(clusterName);
+      delivery.answered = wanted;
+      delivery.rejections = new Map(acknowledgement.rejected.map((rejection) => [resourceKeyOf(rejection.ref), rejection]));
+    },
+    forget(clusterName) {
+      clusters.delete(clusterName);
+    },
+    stateOf(ref) {
+      const delivery = clusters.get(ref.clusterName);
+      const key = resourceKeyOf(ref);
+      const rejection = delivery?.rejections.get(key);
+      if (rejection !== undefined) return { code: rejection.code, message: rejection.message };
+      const wanted = delivery?.wanted.get(key);
+      return wanted !== undefined && delivery?.answered.get(key) === wanted ? "applied" : "pending";
+    },
+  };
+}

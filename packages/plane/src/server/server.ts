@@ -1,0 +1,155 @@
+import { type Delta, isOwnedBy, type Kind, kindKeyOf, type Owner, type Resource } from "@isthmus/core";
+import type { TranslateOptions, World } from "@isthmus/translators";
+import { startApplier } from "../applier.ts";
+import { type ClusterView, viewCluster } from "../clusterView.ts";
+import { coalesced } from "../coalesce.ts";
+import type { Clock, Cluster, Log, ServerLink, ServerLinkHandler } from "../ports.ts";
+import { deliveryLog } from "./delivery.ts";
+import { publisher } from "./publisher.ts";
+import { reconciler } from "./reconcile.ts";
+import { type SnapshotStore, snapshotStore } from "./snapshotStore.ts";
+import { statusUpdates } from "./statusUpdates.ts";
+import { startStatusWriter } from "./statusWriter.ts";
+
+/** The kinds that a server deals with, by role. */
+export interface ServerKinds {
+  /** Read in the management cluster. */
+  readonly management: readonly Kind[];
+  /** Written into the management cluster. */
+  readonly published: readonly Kind[];
+  /** Of those, the discovered ones: derived by us, and read back only to recall clusters that are away. */
+  readonly discovery: readonly Kind[];
+  /** The kind whose objects register clusters. */
+  readonly registration: Kind;
+  /** Any kind that an agent may report. */
+  readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
+  /** Whether users ask things of us by objects of this kind. */
+  readonly isAsked: (kind: Kind) => boolean;
+}
+
+export interface ServerOptions {
+  readonly cluster: Cluster;
+  /** Makes the link to the agents; called once, at the start. */
+  readonly link: (handler: ServerLinkHandler) => ServerLink;
+  readonly kinds: ServerKinds;
+  /** Namespace of the management plane: its value in owner labels. */
+  readonly namespace: string;
+  readonly discoveryOwner: Owner;
+  readonly networkingOwner: Owner;
+  readonly translation: TranslateOptions;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** A running management server. */
+export interface Server {
+  readonly view: ClusterView;
+  readonly store: SnapshotStore;
+  /** The last translation, once there was one. */
+  readonly world: World | undefined;
+  readonly ended: Promise<void>;
+}
+
+export function startServer(options: ServerOptions, signal: AbortSignal): Server {
+  const { cluster, kinds, clock, random, log, discoveryOwner, namespace } = options;
+  const discoveryKinds = new Set(kinds.discovery.map(kindKeyOf));
+  const delivery = deliveryLog();
+  const store = snapshotStore({ kindOf: kinds.kindOf, log, changed: (delta) => taken(delta) });
+
+  const link = options.link({
+    connected: (name, agent) => store.connected(name, agent),
+    observed: (name, observation) => store.observed(name, observation),
+    synced: (name, complete) => store.synced(name, complete),
+    acknowledged(name, acknowledgement, wanted) {
+      delivery.acknowledged(name, acknowledgement, wanted);
+      statuses.request();
+    },
+    disconnected: (name) => store.disconnected(name),
+  });
+
+  const changed = (delta: Delta) => {
+    // What we derived ourselves is no news for translation; it only can have its status written now.
+    const news = (resource: Resource) => !discoveryKinds.has(kindKeyOf(resource)) || !isOwnedBy(resource, discoveryOwner);
+    taken({ put: delta.put.filter(news), remove: delta.remove });
+    withdrawn(delta);
+  };
+  const view = viewCluster(
+    { cluster, kinds: kinds.management, clock, random, log, keepsLastGood: (kind) => !kinds.isAsked(kind), changed },
+    signal,
+  );
+  const applier = startApplier(
+    {
+      cluster,
+      kinds: kinds.published,
+      owners: [discoveryOwner, options.networkingOwner],
+      live: () => view.snapshot,
+      clock,
+      random,
+      log,
+      settled: () => statuses.request(),
+    },
+    signal,
+  );
+  const core = reconciler({
+    store,
+    view: () => view,
+    link,
+    delivery,
+    publisher: publisher(applier),
+    published: new Set(kinds.published.map(kindKeyOf)),
+    discoveryKinds,
+    discoveryOwner,
+    registration: kinds.registration,
+    translation: { ...options.translation, namespace },
+    log,
+    clock,
+  });
+  const writer = startStatusWriter({ cluster, live: () => view.snapshot, clock, random, log }, signal);
+
+  const reconcile = coalesced(
+    () => {
+      if (!view.isComplete) return;
+      core.run();
+      statuses.request();
+    },
+    { clock, pauseMs: BATCH_MS },
+    signal,
+  );
+  const statuses = coalesced(
+    () => {
+      if (view.isComplete) writer.write(statusUpdates({ world: core.world, delivery, view, store, kinds }));
+    },
+    { clock, pauseMs: BATCH_MS },
+    signal,
+  );
+
+  function taken(delta: Delta): void {
+    core.take(delta);
+    reconcile.request();
+  }
+
+  /** A cluster whose registration is deleted is forgotten, with all that came from it. */
+  function withdrawn(delta: Delta): void {
+    for (const ref of delta.remove) {
+      if (kindKeyOf(ref) !== kindKeyOf(kinds.registration) || ref.namespace !== namespace) continue;
+      log.info({ cluster: ref.name }, `cluster ${ref.name} is no longer registered: what came from it is removed`);
+      link.disconnect(ref.name, "the cluster is no longer registered");
+      store.forget(ref.name);
+      delivery.forget(ref.name);
+    }
+  }
+
+  return {
+    view,
+    store,
+    get world() {
+      return core.world;
+    },
+    ended: Promise.all([view.ended, applier.ended, writer.ended, reconcile.ended, statuses.ended]).then(() => undefined),
+  };
+}
+
+// Changes come in bursts (a Deployment brings pods and slices): a short pause turns a burst into one run and stays below
+// what a person notices.
+const BATCH_MS = 20;

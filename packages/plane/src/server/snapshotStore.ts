@@ -1,0 +1,154 @@
+import {
+  type Collection,
+  type Delta,
+  emptyDelta,
+  emptySnapshot,
+  equalJson,
+  type Index,
+  isEmpty,
+  type Kind,
+  keyOf,
+  kindKeyOf,
+  messageOf,
+  type Resource,
+  refOf,
+  type Snapshot,
+} from "@isthmus/core";
+import type { AgentInfo, Log, Observation } from "../ports.ts";
+
+/**
+ * How much is known of a workload cluster. `unknown`: its agent has not reported everything since this server started; what
+ * came so far is kept apart. `synced`: everything is known and kept up to date. `stale`: was synced, its agent is away; what
+ * was known stays.
+ */
+export type ClusterPhase = "unknown" | "synced" | "stale";
+
+export interface ClusterState {
+  readonly phase: ClusterPhase;
+  readonly connected: boolean;
+  readonly agent?: AgentInfo;
+  /** Objects that were reported and are not of their kind, as sentences. */
+  readonly malformed: ReadonlyMap<string, string>;
+}
+
+/** What all agents have reported, as one snapshot. Clusters join it when they are synced, not before. */
+export interface SnapshotStore {
+  readonly snapshot: Snapshot;
+  readonly clusters: ReadonlyMap<string, ClusterState>;
+  connected(clusterName: string, agent: AgentInfo): void;
+  observed(clusterName: string, observation: Observation): void;
+  synced(clusterName: string, complete: ReadonlyMap<string, ReadonlySet<string>>): void;
+  disconnected(clusterName: string): void;
+  /** Drops a cluster that is no longer registered, and all that it reported. */
+  forget(clusterName: string): void;
+}
+
+export interface SnapshotStoreOptions {
+  /** The kind of an object as it came, or undefined when this server does not know it. */
+  readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
+  readonly log: Log;
+  /** Called after each change of `snapshot` or of a cluster's state. */
+  readonly changed: (delta: Delta) => void;
+}
+
+interface Known {
+  readonly phase: ClusterPhase;
+  readonly connected: boolean;
+  readonly agent?: AgentInfo;
+  readonly malformed: Map<string, string>;
+  /** What an agent has reported before it was synced for the first time. */
+  readonly gathering: Snapshot | undefined;
+}
+
+export function snapshotStore({ kindOf, log, changed }: SnapshotStoreOptions): SnapshotStore {
+  let snapshot = emptySnapshot();
+  const clusters = new Map<string, Known>();
+
+  function stateOf(clusterName: string): Known {
+    return clusters.get(clusterName) ?? { phase: "unknown", connected: false, malformed: new Map(), gathering: emptySnapshot() };
+  }
+
+  function parsed(clusterName: string, resource: Resource): Resource | undefined {
+    const { malformed } = stateOf(clusterName);
+    const kind = kindOf(resource.apiVersion, resource.kind);
+    if (kind === undefined) return undefined;
+    const key = `${kindKeyOf(resource)}|${keyOf(refOf(resource))}`;
+    try {
+      const good = kind.parse(resource);
+      malformed.delete(key);
+      return good;
+    } catch (error) {
+      // The last good form stays in use.
+      const message = messageOf(error);
+      if (malformed.get(key) !== message) log.warn({ cluster: clusterName }, `${message}; it is left out`);
+      malformed.set(key, message);
+      return undefined;
+    }
+  }
+
+  return {
+    get snapshot() {
+      return snapshot;
+    },
+    clusters,
+    connected(clusterName, agent) {
+      const state = stateOf(clusterName);
+      const gathering = state.phase === "unknown" ? emptySnapshot() : undefined;
+      clusters.set(clusterName, { ...state, connected: true, agent, gathering });
+      changed(emptyDelta);
+    },
+    observed(clusterName, observation) {
+      const state = stateOf(clusterName);
+      const put = observation.put.map((resource) => parsed(clusterName, resource)).filter((resource) => resource !== undefined);
+      if (state.gathering !== undefined) {
+        clusters.set(clusterName, { ...state, gathering: state.gathering.apply({ put, remove: observation.remove }) });
+        return;
+      }
+      const delta = withoutRepeats(snapshot, { put, remove: observation.remove });
+      if (isEmpty(delta)) return;
+      snapshot = snapshot.apply(delta);
+      changed(delta);
+    },
+    synced(clusterName, complete) {
+      const { gathering, ...state } = stateOf(clusterName);
+      const delta: Delta =
+        gathering === undefined
+          ? { put: [], remove: vanished(snapshot, clusterName, complete) }
+          : { put: [...gathering.collections().values()].flatMap((collection) => [...collection]), remove: [] };
+      snapshot = snapshot.apply(delta);
+      clusters.set(clusterName, { ...state, phase: "synced", gathering: undefined });
+      changed(delta);
+    },
+    disconnected(clusterName) {
+      const state = stateOf(clusterName);
+      clusters.set(clusterName, { ...state, connected: false, phase: state.phase === "synced" ? "stale" : state.phase });
+      changed(emptyDelta);
+    },
+    forget(clusterName) {
+      if (!clusters.delete(clusterName)) return;
+      const remove = [...snapshot.collections().values()].flatMap((collection) => collection.where(byCluster, clusterName).map(refOf));
+      snapshot = snapshot.apply({ put: [], remove });
+      changed({ put: [], remove });
+    },
+  };
+}
+
+const byCluster: Index<Resource> = (resource) => [resource.metadata.clusterName ?? ""];
+
+/** A delta without objects that are known as they are: an agent that reconnects says everything again. */
+function withoutRepeats(snapshot: Snapshot, delta: Delta): Delta {
+  const put = delta.put.filter((resource) => !equalJson(collectionOf(snapshot, kindKeyOf(resource))?.get(refOf(resource)), resource));
+  const remove = delta.remove.filter((ref) => collectionOf(snapshot, kindKeyOf(ref))?.get(ref) !== undefined);
+  return { put, remove };
+}
+
+/** What a cluster was known to hold of the kinds in `complete`, and now does not. Kinds that are not in it stay as they are. */
+function vanished(snapshot: Snapshot, clusterName: string, complete: ReadonlyMap<string, ReadonlySet<string>>): Delta["remove"] {
+  return [...complete].flatMap(([kindKey, keys]) =>
+    (collectionOf(snapshot, kindKey)?.where(byCluster, clusterName) ?? []).map(refOf).filter((ref) => !keys.has(keyOf(ref))),
+  );
+}
+
+function collectionOf(snapshot: Snapshot, kindKey: string): Collection<Resource> | undefined {
+  return snapshot.collections().get(kindKey);
+}

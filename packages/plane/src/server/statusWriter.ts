@@ -1,0 +1,111 @@
+import {
+  type AnyResource,
+  type Condition,
+  equalJson,
+  formatRef,
+  type JsonObject,
+  kindKeyOf,
+  messageOf,
+  type ResourceRef,
+  resourceKeyOf,
+  type Snapshot,
+  type TimedCondition,
+  timedConditions,
+} from "@isthmus/core";
+import { FIELD_MANAGER } from "../ownership.ts";
+import { type Clock, type Cluster, ClusterError, type Log } from "../ports.ts";
+import { startWorkQueue } from "../workQueue.ts";
+
+/** The status that an object should have. Conditions carry no times: those are added when it is written. */
+export interface StatusUpdate {
+  readonly ref: ResourceRef;
+  readonly status: JsonObject;
+}
+
+/** Writes statuses that differ from what the cluster has; the latest wanted status of an object wins. */
+export interface StatusWriter {
+  /** The statuses of all objects that should have one; those not named are left as they are. */
+  write(updates: Iterable<StatusUpdate>): void;
+  readonly ended: Promise<void>;
+}
+
+export interface StatusWriterOptions {
+  readonly cluster: Cluster;
+  readonly live: () => Snapshot;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+export function startStatusWriter({ cluster, live, clock, random, log }: StatusWriterOptions, signal: AbortSignal): StatusWriter {
+  const written = new Map<string, { readonly status: JsonObject; readonly over: unknown }>();
+  const queue = startWorkQueue<StatusUpdate>({ workers: WORKERS, retry: RETRY, work, clock, random }, signal);
+
+  function liveOf(ref: ResourceRef): AnyResource | undefined {
+    const collection = live().collections().get(kindKeyOf(ref));
+    return collection?.get(ref) as AnyResource | undefined;
+  }
+
+  /** The status to write, or undefined when the cluster has it. */
+  function pending({ ref, status }: StatusUpdate): { resource: AnyResource; status: JsonObject } | undefined {
+    const resource = liveOf(ref);
+    if (resource === undefined) return undefined;
+    const before = (resource["status"] ?? {}) as JsonObject;
+    const next = withTimes(status, before, clock.now(), resource.metadata.generation);
+    if (equalJson(next, before)) return undefined;
+    const last = written.get(resourceKeyOf(ref));
+    // Somebody else adds to this status: what we have to say stands there already.
+    if (last !== undefined && last.over === before && equalJson(withoutTimes(last.status), withoutTimes(next))) return undefined;
+    return { resource, status: next };
+  }
+
+  async function work(key: string, update: StatusUpdate): Promise<"done" | "again"> {
+    const todo = pending(update);
+    if (todo === undefined) return "done";
+    const { name, namespace } = todo.resource.metadata;
+    const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
+    const body = { apiVersion: todo.resource.apiVersion, kind: todo.resource.kind, metadata, status: todo.status };
+    try {
+      await cluster.applyStatus(body, { fieldManager: FIELD_MANAGER, force: true }, signal);
+      written.set(key, { status: todo.status, over: todo.resource["status"] });
+      return "done";
+    } catch (error) {
+      if (signal.aborted) return "done";
+      if (!(error instanceof ClusterError)) throw error;
+      if (error.code === "NotFound") return "done";
+      log.warn({ object: formatRef(update.ref) }, `cannot write its status: ${messageOf(error)}; trying again`);
+      return "again";
+    }
+  }
+
+  return {
+    write(updates) {
+      for (const update of updates) {
+        const key = resourceKeyOf(update.ref);
+        if (pending(update) === undefined) queue.delete(key);
+        else queue.set(key, update);
+      }
+    },
+    ended: queue.ended,
+  };
+}
+
+const WORKERS = 4;
+const RETRY = { firstMs: 500, lastMs: 30_000 };
+
+function withTimes(status: JsonObject, before: JsonObject, nowMs: number, generation: number | undefined): JsonObject {
+  if (status["conditions"] === undefined) return status;
+  const now = `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
+  const conditions = timedConditions(
+    status["conditions"] as unknown as readonly Condition[],
+    (before["conditions"] ?? []) as unknown as readonly TimedCondition[],
+    now,
+    generation,
+  );
+  return { ...status, conditions: conditions as unknown as JsonObject[] };
+}
+
+function withoutTimes(status: JsonObject): JsonObject {
+  const conditions = (status["conditions"] ?? []) as readonly JsonObject[];
+  return { ...status, conditions: conditions.map(({ lastTransitionTime: _, ...condition }) => condition) };
+}

@@ -1,0 +1,132 @@
+import { kindOf, Service } from "@isthmus/api";
+import { kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { describe, expect, it } from "vitest";
+import { type SnapshotStore, snapshotStore } from "../src/server/snapshotStore.ts";
+import { recordingLog } from "./recordingLog.ts";
+
+const agent = { instance: "agent-0", version: "1", agentNamespace: "gloo-mesh", clusterUid: "uid", features: [] };
+const SERVICES = kindKeyOf(Service);
+
+function service(name: string, clusterName: string, port = 80): Resource {
+  return { apiVersion: "v1", kind: "Service", metadata: { name, namespace: "shop", clusterName }, spec: { ports: [{ port }] } } as Resource;
+}
+
+function keys(...resources: Resource[]): ReadonlyMap<string, ReadonlySet<string>> {
+  return new Map([[SERVICES, new Set(resources.map(({ metadata }) => `${metadata.name}.${metadata.namespace}.${metadata.clusterName}`))]]);
+}
+
+function started(): { store: SnapshotStore; log: ReturnType<typeof recordingLog>; names: () => string[] } {
+  const log = recordingLog();
+  const store = snapshotStore({ kindOf, log, changed: () => undefined });
+  return { store, log, names: () => [...store.snapshot.of(Service)].map(({ metadata }) => `${metadata.name}@${metadata.clusterName}`) };
+}
+
+describe("snapshot store", () => {
+  it("shows nothing of a cluster before everything in it is known", () => {
+    const { store, names } = started();
+    store.connected("a", agent);
+    store.observed("a", { put: [service("cart", "a")], remove: [] });
+    expect(names()).toEqual([]);
+    expect(store.clusters.get("a")?.phase).toBe("unknown");
+
+    store.synced("a", keys(service("cart", "a")));
+    expect(names()).toEqual(["cart@a"]);
+    expect(store.clusters.get("a")?.phase).toBe("synced");
+  });
+
+  it("starts gathering anew when an agent was cut off before it had said everything", () => {
+    const { store, names } = started();
+    store.connected("a", agent);
+    store.observed("a", { put: [service("gone-meanwhile", "a")], remove: [] });
+    store.disconnected("a");
+    store.connected("a", agent);
+    store.observed("a", { put: [service("cart", "a")], remove: [] });
+    store.synced("a", keys(service("cart", "a")));
+    expect(names()).toEqual(["cart@a"]);
+  });
+
+  it("keeps everything of a cluster whose agent is away", () => {
+    const { store, names } = started();
+    store.connected("a", agent);
+    store.observed("a", { put: [service("cart", "a")], remove: [] });
+    store.synced("a", keys(service("cart", "a")));
+    store.disconnected("a");
+    expect(names()).toEqual(["cart@a"]);
+    expect(store.clusters.get("a")?.phase).toBe("stale");
+
+    store.connected("a", agent);
+    expect(names()).toEqual(["cart@a"]);
+  });
+
+  it("removes what vanished while the agent was away, of the kinds that it names, and of its cluster alone", () => {
+    const { store, names } = started();
+    for (const cluster of ["a", "b"]) {
+      store.connected(cluster, agent);
+      store.observed(cluster, { put: [service("cart", cluster), service("pay", cluster)], remove: [] });
+      store.synced(cluster, keys(service("cart", cluster), service("pay", cluster)));
+    }
+    store.disconnected("a");
+    store.connected("a", agent);
+    store.observed("a", { put: [service("cart", "a")], remove: [] });
+    store.synced("a", new Map());
+    expect(names()).toHaveLength(4);
+    store.synced("a", keys(service("cart", "a")));
+    expect(names()).toEqual(["cart@a", "cart@b", "pay@b"]);
+  });
+
+  it("keeps the identity of objects that a reconnecting agent says again", () => {
+    const { store } = started();
+    store.connected("a", agent);
+    store.observed("a", { put: [service("cart", "a")], remove: [] });
+    store.synced("a", keys(service("cart", "a")));
+    const before = store.snapshot;
+    store.observed("a", { put: [service("cart", "a")], remove: [] });
+    expect(store.snapshot).toBe(before);
+    store.observed("a", { put: [service("cart", "a", 81)], remove: [] });
+    expect(store.snapshot).not.toBe(before);
+  });
+
+  it("leaves out a malformed object, says why once, and keeps the last good form", () => {
+    const { store, log, names } = started();
+    store.connected("a", agent);
+    store.observed("a", { put: [service("cart", "a")], remove: [] });
+    store.synced("a", keys(service("cart", "a")));
+    const bad = { ...service("cart", "a"), spec: { ports: "none" } } as Resource;
+    store.observed("a", { put: [bad, service("pay", "a")], remove: [] });
+    store.observed("a", { put: [bad], remove: [] });
+    expect(names()).toEqual(["cart@a", "pay@a"]);
+    expect(log.warnings).toHaveLength(1);
+    expect(log.warnings[0]).toContain("Service cart.shop in a: spec.ports: must be an array");
+  });
+
+  it("ignores kinds it does not know", () => {
+    const { store } = started();
+    store.connected("a", agent);
+    store.synced("a", new Map());
+    const before = store.snapshot;
+    store.observed("a", { put: [{ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w", clusterName: "a" } }], remove: [] });
+    expect(store.snapshot).toBe(before);
+  });
+
+  it("forgets a cluster that is no longer registered", () => {
+    const { store, names } = started();
+    for (const cluster of ["a", "b"]) {
+      store.connected(cluster, agent);
+      store.observed(cluster, { put: [service("cart", cluster)], remove: [] });
+      store.synced(cluster, keys(service("cart", cluster)));
+    }
+    store.forget("a");
+    expect(names()).toEqual(["cart@b"]);
+    expect(store.clusters.has("a")).toBe(false);
+  });
+
+  it("removes what an agent says is gone", () => {
+    const { store, names } = started();
+    store.connected("a", agent);
+    store.observed("a", { put: [service("cart", "a")], remove: [] });
+    store.synced("a", keys(service("cart", "a")));
+    const gone: ResourceRef = refOf(service("cart", "a"));
+    store.observed("a", { put: [], remove: [gone] });
+    expect(names()).toEqual([]);
+  });
+});

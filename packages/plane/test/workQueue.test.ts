@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import type { Clock } from "../src/ports.ts";
+import { startWorkQueue } from "../src/workQueue.ts";
+
+/** A clock whose sleeps end when the test says so. */
+function heldClock(): Clock & { release(): void } {
+  let sleepers: (() => void)[] = [];
+  return {
+    now: () => 0,
+    sleep: () => new Promise((resolve) => sleepers.push(resolve)),
+    release() {
+      const ready = sleepers;
+      sleepers = [];
+      for (const resolve of ready) resolve();
+    },
+  };
+}
+
+async function turns(): Promise<void> {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
+describe("work queue", () => {
+  it("does the latest item of a name, once", async () => {
+    const stop = new AbortController();
+    const done: string[] = [];
+    const queue = startWorkQueue<string>(
+      {
+        workers: 1,
+        retry: { firstMs: 1, lastMs: 1 },
+        work: async (key, item) => {
+          done.push(`${key}=${item}`);
+          return "done";
+        },
+        clock: heldClock(),
+        random: () => 0,
+      },
+      stop.signal,
+    );
+    queue.set("a", "1");
+    queue.set("b", "1");
+    queue.set("a", "2");
+    await turns();
+    expect(done).toEqual(["a=2", "b=1"]);
+    expect(queue.isIdle).toBe(true);
+    stop.abort();
+    await queue.ended;
+  });
+
+  it("tries again what was refused, unless a newer item came", async () => {
+    const stop = new AbortController();
+    const clock = heldClock();
+    const done: string[] = [];
+    const queue = startWorkQueue<string>(
+      {
+        workers: 1,
+        retry: { firstMs: 1, lastMs: 1 },
+        work: async (_, item) => {
+          done.push(item);
+          return item === "good" || done.length > 2 ? "done" : "again";
+        },
+        clock,
+        random: () => 0,
+      },
+      stop.signal,
+    );
+    queue.set("a", "bad");
+    await turns();
+    clock.release();
+    await turns();
+    expect(done).toEqual(["bad", "bad"]);
+    queue.set("a", "good");
+    await turns();
+    clock.release();
+    await turns();
+    expect(done).toEqual(["bad", "bad", "good"]);
+    stop.abort();
+    await queue.ended;
+  });
+
+  it("lets no item hold up another", async () => {
+    const stop = new AbortController();
+    const done: string[] = [];
+    const queue = startWorkQueue<string>(
+      {
+        workers: 2,
+        retry: { firstMs: 1, lastMs: 1 },
+        work: (key) => (key === "stuck" ? new Promise(() => undefined) : Promise.resolve(done.push(key)).then(() => "done" as const)),
+        clock: heldClock(),
+        random: () => 0,
+      },
+      stop.signal,
+    );
+    for (const key of ["stuck", "a", "b", "c"]) queue.set(key, key);
+    await turns();
+    expect(done).toEqual(["a", "b", "c"]);
+    expect(queue.isIdle).toBe(false);
+    stop.abort();
+  });
+});
