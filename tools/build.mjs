@@ -1,7 +1,7 @@
-// Bundles each app to apps/<app>/dist/main.js. Workspace code is bundled in, packages from npm stay imports.
+// Bundles each app to apps/<app>/dist, main.js first. Workspace code is bundled in, packages from npm stay imports.
 // Runs as npm's `prepare`, so it must need nothing but esbuild, and must do nothing where dev dependencies were left out.
-import { existsSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -15,21 +15,38 @@ const workspaceOnly = {
   },
 };
 
-/** Bundles one entry file; `outfile` is written with a source map so that stack traces name TypeScript lines. */
+const options = {
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "esm",
+  // Stack traces name TypeScript lines.
+  sourcemap: true,
+  logLevel: "warning",
+  plugins: [workspaceOnly],
+  absWorkingDir: root,
+};
+
+/** Bundles one entry file into one file. */
 export async function bundle(entry, outfile) {
   const { build } = await import("esbuild");
-  await build({
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    platform: "node",
-    target: "node20",
-    format: "esm",
-    sourcemap: true,
-    logLevel: "warning",
-    plugins: [workspaceOnly],
-    absWorkingDir: root,
+  await build({ ...options, entryPoints: [entry], outfile });
+}
+
+/** Bundles an app. What it imports late stays apart, so that a command does not load what only another one needs. */
+async function bundleApp(app) {
+  const { build } = await import("esbuild");
+  const outdir = join(app, "dist");
+  const result = await build({
+    ...options,
+    entryPoints: [join(app, "src/main.ts")],
+    outdir,
+    splitting: true,
+    chunkNames: "[name]-[hash]",
+    metafile: true,
   });
+  const written = new Set(Object.keys(result.metafile.outputs).map((path) => basename(path)));
+  for (const file of readdirSync(outdir)) if (!written.has(file)) rmSync(join(outdir, file), { recursive: true });
 }
 
 async function main() {
@@ -42,7 +59,7 @@ async function main() {
   const apps = readdirSync(join(root, "apps"))
     .map((app) => join(root, "apps", app))
     .filter((app) => existsSync(join(app, "src/main.ts")));
-  await Promise.all(apps.map((app) => bundle(join(app, "src/main.ts"), join(app, "dist/main.js"))));
+  await Promise.all(apps.map(bundleApp));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -1,5 +1,5 @@
 import { Namespace } from "@isthmus/api";
-import { UsageError } from "@isthmus/core";
+import { kindKeyOf, UsageError } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import { agentRoles, agentSecrets, type Cluster, ClusterError, type Log, startAgent, systemClock } from "@isthmus/plane";
 import { grpcConnector } from "@isthmus/relay";
@@ -37,16 +37,20 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     random,
     log,
   });
+  const roles = agentRoles(config.managementNamespace);
   let link: RunningAgentLink | undefined;
   const agent = startAgent(
     {
       cluster,
       link: (handler) => {
         const about = { instance: config.instance, version: VERSION, agentNamespace: namespace, clusterUid };
-        link = startAgentLink({ clusterName, agent: about, connector, handler, clock, random, log }, signal);
+        link = startAgentLink(
+          { clusterName, kinds: roles.sentKinds.map(kindKeyOf), agent: about, connector, handler, clock, random, log },
+          signal,
+        );
         return link;
       },
-      ...agentRoles(config.managementNamespace),
+      ...roles,
       clock,
       random,
       log,

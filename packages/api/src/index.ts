@@ -1,3 +1,67 @@
+export { CertificateRequest } from "./certificates/certificateRequest.ts";
+export { IssuedCertificate, type IssuedCertificateSpec } from "./certificates/issuedCertificate.ts";
+export { PodBounceDirective, type PodBounceSelector } from "./certificates/podBounceDirective.ts";
+export {
+  Destination,
+  type DestinationSpec,
+  type DestinationStatus,
+  type Endpoint,
+  type EndpointSubset,
+  type ExternalAddress,
+  type KubeService,
+  type KubeServicePort,
+} from "./discovery/destination.ts";
+export {
+  type AppliedEastWestIngressGateway,
+  type IngressGateway,
+  Mesh,
+  type MeshInstallation,
+  type MeshSpec,
+  type MeshStatus,
+} from "./discovery/mesh.ts";
+export { Workload } from "./discovery/workload.ts";
+export { AuthorizationPolicy, type AuthorizationRule, type AuthorizationSource } from "./istio/authorizationPolicy.ts";
+export { type ConnectionPolicy, DestinationRule, type DestinationRuleSpec, type Subset } from "./istio/destinationRule.ts";
+export { Gateway } from "./istio/gateway.ts";
+export { ServiceEntry, type ServiceEntrySpec, type ServicePort, type WorkloadEntry } from "./istio/serviceEntry.ts";
+export { Sidecar } from "./istio/sidecar.ts";
+export { type HttpMatchRequest, type HttpRoute, type RouteTarget, VirtualService } from "./istio/virtualService.ts";
+export { ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
+export type { Controller } from "./kubernetes/controller.ts";
+export { DaemonSet } from "./kubernetes/daemonSet.ts";
+export { Deployment } from "./kubernetes/deployment.ts";
+export { EndpointSlice, SERVICE_NAME_LABEL } from "./kubernetes/endpointSlice.ts";
+export { Endpoints } from "./kubernetes/endpoints.ts";
+export { Namespace } from "./kubernetes/namespace.ts";
+export { KIND_NODE_IMAGE, Node } from "./kubernetes/node.ts";
+export { Pod, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "./kubernetes/pod.ts";
+export { LAST_APPLIED_ANNOTATION } from "./kubernetes/project.ts";
+export { ReplicaSet } from "./kubernetes/replicaSet.ts";
+export { Secret } from "./kubernetes/secret.ts";
+export { type KubernetesServicePort, Service } from "./kubernetes/service.ts";
+export { StatefulSet } from "./kubernetes/statefulSet.ts";
+export { KubernetesCluster } from "./multicluster/kubernetesCluster.ts";
+export { AccessPolicy, type AccessPolicySpec } from "./networking/accessPolicy.ts";
+export type { ConnectionPoolSettings, TcpKeepalive } from "./networking/connectionPool.ts";
+export { TrafficPolicy } from "./networking/trafficPolicy.ts";
+export type { TrafficPolicyRules, TrafficPolicySpec } from "./networking/trafficPolicySpec.ts";
+export type { MtlsConfig } from "./networking/trust.ts";
+export { VirtualDestination } from "./networking/virtualDestination.ts";
+export { VirtualMesh, type VirtualMeshSpec } from "./networking/virtualMesh.ts";
+export type { WeightedDestination } from "./networking/weightedDestination.ts";
+export {
+  agentKinds,
+  allKinds,
+  customResourceDefinitions,
+  deliveredKinds,
+  discoveryKinds,
+  isAsked,
+  kindOf,
+  managementKinds,
+  publishedKinds,
+} from "./roles.ts";
+export { Settings, type SettingsSpec } from "./settings/settings.ts";
+export type { ApprovalStatus } from "./shared/approval.ts";
 export {
   type CrdDefinition,
   type DefinedKind,
@@ -8,3 +72,14 @@ export {
   type PrinterColumn,
   type Value,
 } from "./shared/defineKind.ts";
+export { canonicalDuration, durationText, nanosecondsOf } from "./shared/duration.ts";
+export type { HeaderManipulation } from "./shared/headerManipulation.ts";
+export type { HttpMatcher } from "./shared/httpMatcher.ts";
+export { publishedForm } from "./shared/publishedForm.ts";
+export type { DestinationSelector, IdentitySelector, WorkloadSelector } from "./shared/selectors.ts";
+export { escapedRegex, type StringMatch } from "./shared/stringMatch.ts";
+export { type IneffectiveField, ineffectiveFields } from "./shared/unknownFields.ts";
+export { HTTPRouteGroup, type HttpRouteMatch } from "./smi/httpRouteGroup.ts";
+export { TCPRoute } from "./smi/tcpRoute.ts";
+export { TrafficSplit } from "./smi/trafficSplit.ts";
+export { TrafficTarget, type TrafficTargetSpec, type TrafficTargetSubject } from "./smi/trafficTarget.ts";

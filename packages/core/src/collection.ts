@@ -42,6 +42,8 @@ class IndexedCollection<R extends Resource> implements Collection<R> {
   }
 
   where(index: Index<R>, key: string): readonly R[] {
+    // Not kept: the empty collection is one for all kinds, and an index of one must not be carried to another.
+    if (this.size === 0) return [];
     let entries = this.#indexes.get(index);
     if (entries === undefined) {
       entries = SortedMap.empty<R>().update(this.#entriesOf(index));

@@ -21,8 +21,12 @@ export function coalesced(
     while (!signal.aborted) {
       if (!requested) {
         await new Promise<void>((resolve) => {
-          wake = resolve;
-          signal.addEventListener("abort", () => resolve(), { once: true });
+          wake = () => {
+            signal.removeEventListener("abort", resolved);
+            resolve();
+          };
+          const resolved = () => resolve();
+          signal.addEventListener("abort", resolved, { once: true });
         });
         wake = undefined;
         continue;

@@ -28,7 +28,7 @@ export function serverRoles(namespace: string): Pick<ServerOptions, "kinds" | "d
       kindOf,
       isAsked,
     },
-    discoveryOwner: discoveryOwner(namespace),
+    discoveryOwner: discoveryOwner({ namespace }),
     networkingOwner: networkingOwner(namespace),
   };
 }

@@ -86,7 +86,12 @@ export function defineKind<F extends Fields>(
 function compile(fields: Fields): ValidateFunction {
   // `verbose` gives the failing schema and value, of which messages are made.
   const ajv = new Ajv({ strict: false, allErrors: false, verbose: true, validateFormats: false });
+  ajv.addKeyword({ keyword: "atMostOneOf", type: "object", validate: atMostOneIsSet, errors: false });
   return ajv.compile({ type: "object", properties: { metadata: METADATA, ...fields } });
+}
+
+function atMostOneIsSet(members: readonly string[], value: Readonly<Record<string, unknown>>): boolean {
+  return members.filter((member) => value[member] !== undefined).length <= 1;
 }
 
 const STRINGS = { type: "object", additionalProperties: { type: "string" } };

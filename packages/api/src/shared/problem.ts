@@ -18,6 +18,8 @@ export function problemOf(errors: readonly ErrorObject[]): { path: string; probl
       return { path: join(path, String(error.params["missingProperty"])), problem: "is required" };
     case "additionalProperties":
       return { path: join(path, String(error.params["additionalProperty"])), problem: "is not a known field" };
+    case "atMostOneOf":
+      return { path, problem: `at most one of ${(error.schema as string[]).join(", ")} may be set` };
     case "minimum":
     case "maximum":
       return { path, problem: `${show(value)} must be ${String(error.params["comparison"])} ${String(error.params["limit"])}` };

@@ -1,3 +1,7 @@
+export { type AgentLinkOptions, type RunningAgentLink, startAgentLink } from "./agentLink.ts";
+export { backoffMs } from "./backoff.ts";
+export type { Acceptor, AgentStreamHandler, Connector, Peer, Stream, StreamEnd, StreamHandler } from "./connection.ts";
+export type { Clock, Log, LogFields, Metric } from "./environment.ts";
 export type {
   Acknowledgement,
   AgentInfo,
@@ -11,4 +15,8 @@ export type {
   Removal,
   ServerLink,
   ServerLinkHandler,
+  Withheld,
 } from "./link.ts";
+export type { Question } from "./questions.ts";
+export { RelayError, type RelayErrorCode } from "./relayError.ts";
+export { type RunningServerLink, type ServerLinkOptions, startServerLink } from "./serverLink.ts";

@@ -24,11 +24,14 @@ export interface Removal {
  * our owner label may be pruned; else `put` and `remove` are what changed since the revision before.
  */
 export interface Desired {
-  /** Grows with every change; starts anew with each epoch. */
+  /** Grows with every change; one link never uses a number twice. */
   readonly revision: number;
   readonly complete: boolean;
   readonly put: readonly Resource[];
+  /** In a complete set: what the server knows to have gone while the agent was away. */
   readonly remove: readonly Removal[];
+  /** Wanted, but too large to travel: whatever exists under these names is left alone. */
+  readonly withheld?: readonly ResourceRef[];
 }
 
 /** What became of one object of a desired set. */
@@ -39,7 +42,10 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** An agent's answer to a desired set: what was refused; all else of that revision is applied. */
+/**
+ * An agent's answer to a desired set: all that is wanted at that revision is applied, but for what is rejected, whichever
+ * revision brought it. It may be given again for the same revision, when something that failed has been tried again.
+ */
 export interface Acknowledgement {
   readonly revision: number;
   readonly rejected: readonly Rejection[];
@@ -49,6 +55,16 @@ export interface Acknowledgement {
 export interface Observation {
   readonly put: readonly Resource[];
   readonly remove: readonly ResourceRef[];
+  /** Objects that exist and whose content does not come along: what was last known of them stays. */
+  readonly withheld?: readonly Withheld[];
+}
+
+/** An object that exists and whose content is not reported. */
+export interface Withheld {
+  readonly ref: ResourceRef;
+  /** `TooLarge`: above what one message may hold; the link itself finds these. `Malformed`: not of its kind, as the agent's loops say. */
+  readonly code: "TooLarge" | "Malformed";
+  readonly message: string;
 }
 
 /** The state of an agent's link, for logs, metrics and health. */
@@ -60,8 +76,9 @@ export interface AgentLink {
   observe(observation: Observation): void;
   /**
    * Says that `observe` has by now reported every object of these kinds (`kindKeyOf`) that the cluster holds. To be said
-   * once per kind, after its first complete list, and again for kinds that appear later. `unserved` kinds are those that the cluster's API server does not
-   * know: nothing of them is to be expected.
+   * once per kind, after its first complete list, and again for kinds that appear later. `unserved` kinds are those that the
+   * cluster's API server does not know: nothing of them is to be expected. The server hears of it when every kind of the
+   * agent is either.
    */
   synced(kinds: readonly string[], unserved: readonly string[]): void;
   /** Answers a desired set. */
@@ -94,10 +111,12 @@ export interface ServerLinkHandler {
   observed(clusterName: string, observation: Observation): void;
   /**
    * The agent has reported every object of its kinds. `complete` holds, per kind (`kindKeyOf`), the keys (`keyOf`) that it holds:
-   * what the server remembers beyond them vanished while the agent was away.
+   * what the server remembers beyond them vanished while the agent was away. The first call of a connection covers every
+   * kind of the agent but those in `unserved`, which its API server does not know; later calls only the kinds in question.
    */
-  synced(clusterName: string, complete: ReadonlyMap<string, ReadonlySet<string>>): void;
-  acknowledged(clusterName: string, acknowledgement: Acknowledgement): void;
+  synced(clusterName: string, complete: ReadonlyMap<string, ReadonlySet<string>>, unserved: ReadonlySet<string>): void;
+  /** `wanted` is the very map, given to `ServerLink.want`, whose revision is answered: what of it is not rejected is applied. */
+  acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: ReadonlyMap<string, Resource>): void;
   disconnected(clusterName: string, reason: string): void;
 }
 

@@ -1,0 +1,46 @@
+// Adds up what the suites of `.ci/run` left in a folder: NAME.status (exit code) with NAME.vitest.json or NAME.log.
+// Prints one line per suite, then the totals; exits 1 when something failed or, with CI=true, was skipped.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const folder = process.argv[2];
+const suites = readdirSync(folder)
+  .filter((file) => file.endsWith(".status"))
+  .map((file) => file.slice(0, -".status".length))
+  .map((name) => ({ name, ...figuresOf(name) }));
+
+const total = { passed: 0, failed: 0, skipped: 0 };
+for (const { name, passed, failed, skipped } of suites) {
+  console.log(`${name}: ${passed} passed, ${failed} failed, ${skipped} skipped`);
+  total.passed += passed;
+  total.failed += failed;
+  total.skipped += skipped;
+}
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exitCode = total.failed > 0 || (process.env.CI === "true" && total.skipped > 0) ? 1 : 0;
+
+function figuresOf(name) {
+  const succeeded = readFileSync(join(folder, `${name}.status`), "utf8").trim() === "0";
+  const figures = vitestFigures(join(folder, `${name}.vitest.json`)) ?? lastLineFigures(join(folder, `${name}.log`));
+  if (figures === undefined) return succeeded ? { passed: 1, failed: 0, skipped: 0 } : { passed: 0, failed: 1, skipped: 0 };
+  // A suite that broke off has failed, whatever it counted until then.
+  return succeeded || figures.failed > 0 ? figures : { ...figures, failed: 1 };
+}
+
+function vitestFigures(path) {
+  if (!existsSync(path)) return undefined;
+  const { numPassedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(readFileSync(path, "utf8"));
+  // A file that fails outside its tests counts as one failure.
+  const failed = testResults.reduce((sum, { status, assertionResults }) => {
+    const failures = assertionResults.filter((result) => result.status === "failed").length;
+    return sum + (status === "failed" ? Math.max(failures, 1) : failures);
+  }, 0);
+  return { passed: numPassedTests, failed, skipped: numPendingTests + numTodoTests };
+}
+
+function lastLineFigures(path) {
+  if (!existsSync(path)) return undefined;
+  const lines = readFileSync(path, "utf8").trim().split("\n");
+  const figures = /^(\d+) passed, (\d+) failed, (\d+) skipped$/.exec(lines.at(-1)?.trim() ?? "");
+  return figures === null ? undefined : { passed: Number(figures[1]), failed: Number(figures[2]), skipped: Number(figures[3]) };
+}

@@ -1,0 +1,49 @@
+import { Command, Option } from "commander";
+import type { ExitCode, Io } from "../io.ts";
+
+/** What `meshctl translate` was asked for. */
+export interface TranslateOptions {
+  /** Files, folders, or `-` for standard input. */
+  readonly file: readonly string[];
+  readonly stage: "discovery" | "networking" | "all";
+  readonly status?: true;
+  readonly output: "yaml" | "json";
+  readonly namespace: string;
+  readonly agentCluster?: string;
+  readonly disallowIntersectingConfig?: true;
+}
+
+/** `meshctl translate`: files in, files out, no cluster needed. */
+export function translateCommand(io: Io, finish: (code: ExitCode) => void): Command {
+  return new Command("translate")
+    .description("Translate resources in files into what Isthmus would write to each cluster. Needs no cluster.")
+    .requiredOption("-f, --file <path...>", "files or folders with YAML or JSON; - reads standard input")
+    .addOption(new Option("--stage <stage>", "discovery: what runs there; networking: what follows from discovered objects in the input; all: both, one after the other").choices(["discovery", "networking", "all"]).default("all"))
+    .option("--status", "also print the status of every resource that gets one")
+    .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json"]).default("yaml"))
+    .option("-n, --namespace <name>", "namespace of the management plane", "gloo-mesh")
+    .option("--agent-cluster <name>", "discover as the agent of this cluster does")
+    .option("--disallow-intersecting-config", "refuse what would meet a user's own Istio objects on one host")
+    .allowExcessArguments(false)
+    .addHelpText("after", HELP)
+    .action(async (options: TranslateOptions) => {
+      // Loaded when it is needed: the translators and their schemas are most of the program.
+      const { translateFiles } = await import("../offline/translateFiles.ts");
+      finish(await translateFiles(options, io));
+    });
+}
+
+const HELP = `
+Input: any mix of Kubernetes, Istio and Gloo Mesh resources, multi-document YAML or JSON, Lists included. metadata.clusterName
+says which cluster an object is from; without it, it is from the management cluster. Meshes, Workloads and Destinations that
+are given are used; others are derived from Kubernetes objects.
+
+Examples:
+  # Everything that follows from a dump of two clusters and a folder of policies
+  meshctl translate -f dump.yaml policies/
+
+  # What the discovered objects and policies of a running management cluster lead to, as one JSON List
+  kubectl get -A -o yaml meshes,workloads,destinations,virtualmeshes,trafficpolicies | meshctl translate -f - --stage networking -o json
+
+  # Is every policy accepted? Findings are on standard error, the exit code says it too
+  meshctl translate -f dump.yaml -f policies/ --status`;

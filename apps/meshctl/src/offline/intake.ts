@@ -1,0 +1,113 @@
+import { allKinds, isAsked, kindOf } from "@isthmus/api";
+import { formatRef, InvalidResource, type Kind, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import type { InputObject } from "./unfold.ts";
+
+/** What translation can use of the input, and what it can't. */
+export interface Intake {
+  readonly resources: readonly Resource[];
+  /** Objects that are not of their kind; everything else goes on without them. */
+  readonly rejected: readonly RejectedObject[];
+  /** Notes for the person who gave the input, one line each. */
+  readonly notes: readonly string[];
+  /** Where a field of a resource stands in the input, such as `policies.yaml:14`; undefined for what was not in the input. */
+  sourceOf(ref: ResourceRef, field: string): string | undefined;
+}
+
+/** An object that can't be used. */
+export interface RejectedObject {
+  /** The object's name; undefined when it has none. */
+  readonly ref: ResourceRef | undefined;
+  readonly generation: number | undefined;
+  /** Whether it is of a kind that users write and that has a status: then the status must say it. */
+  readonly isUsersOwn: boolean;
+  readonly source: string;
+  /** Names object, field and remedy. */
+  readonly message: string;
+}
+
+/** Sorts the objects of the input by what can be done with them. When one object is given twice, the later counts. */
+export function intake(objects: readonly InputObject[]): Intake {
+  const resources = new Map<string, Resource>();
+  const sources = new Map<string, InputObject>();
+  const rejected: RejectedObject[] = [];
+  const unknown = new Map<string, InputObject[]>();
+  const notes: string[] = [];
+  for (const object of objects) {
+    const { apiVersion, kind: name } = object.value;
+    const kind = kindOf(apiVersion, name);
+    if (kind === undefined) {
+      const found = unknown.get(`${apiVersion} ${name}`);
+      if (found === undefined) unknown.set(`${apiVersion} ${name}`, [object]);
+      else found.push(object);
+      continue;
+    }
+    const resource = parsed(kind, object);
+    if (resource instanceof InvalidResource) {
+      rejected.push(rejectedObject(object, resource, isAsked(kind)));
+      continue;
+    }
+    const key = resourceKeyOf(refOf(resource));
+    const earlier = sources.get(key);
+    if (earlier !== undefined) notes.push(givenTwice(refOf(resource), object, earlier));
+    resources.set(key, resource);
+    sources.set(key, object);
+  }
+  for (const [name, found] of unknown) notes.push(ignored(name, found));
+  const sourceOf = (ref: ResourceRef, field: string): string | undefined => {
+    const object = sources.get(resourceKeyOf(ref));
+    return object === undefined ? undefined : placeOf(object, field);
+  };
+  return { resources: [...resources.values()], rejected, notes, sourceOf };
+}
+
+function parsed(kind: Kind, { value }: InputObject): Resource | InvalidResource {
+  try {
+    const resource = kind.parse(value);
+    // As an agent would send it: what translation must not depend on stays behind.
+    return kind.project === undefined ? resource : kind.project(resource);
+  } catch (error) {
+    if (error instanceof InvalidResource) return error;
+    throw error;
+  }
+}
+
+function givenTwice(ref: ResourceRef, later: InputObject, earlier: InputObject): string {
+  return `${formatRef(ref)} is given twice: ${placeOf(later)} counts, ${placeOf(earlier)} does not`;
+}
+
+function ignored(name: string, [first, ...others]: readonly InputObject[]): string {
+  if (first === undefined) return "";
+  // Without its line: finding that means to read the file a second time, and a dump is full of such objects.
+  const where = `${first.file}, document ${first.document}`;
+  const count = others.length === 0 ? where : `${others.length + 1} objects, the first in ${where}`;
+  return `ignored ${name} (${count}): ${whyUnknown(first.value)}`;
+}
+
+function whyUnknown({ apiVersion, kind: name }: InputObject["value"]): string {
+  const versions = allKinds().flatMap(({ kind, versions }) => (kind === name ? versions : []));
+  return versions.length === 0 ? "not a kind that translation reads" : `${name} is read as ${versions.join(" or ")}, not ${apiVersion}`;
+}
+
+function placeOf(object: InputObject, field = ""): string {
+  return `${object.file}:${object.lineOf(field)}`;
+}
+
+function rejectedObject(object: InputObject, error: InvalidResource, isUsersOwn: boolean): RejectedObject {
+  const { value } = object;
+  const { name, namespace, clusterName, generation } = (value["metadata"] ?? {}) as Readonly<Record<string, unknown>>;
+  const text = (field: unknown): string => (typeof field === "string" ? field : "");
+  const ref = {
+    apiVersion: value.apiVersion,
+    kind: value.kind,
+    name: text(name),
+    namespace: text(namespace),
+    clusterName: text(clusterName),
+  };
+  return {
+    ref: ref.name === "" ? undefined : ref,
+    generation: typeof generation === "number" ? generation : undefined,
+    isUsersOwn,
+    source: placeOf(object, error.path),
+    message: error.message,
+  };
+}

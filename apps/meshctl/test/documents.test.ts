@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { parseDocuments } from "../src/offline/documents.ts";
+import { splitJson } from "../src/offline/splitJson.ts";
+import { unfold } from "../src/offline/unfold.ts";
+
+const parse = (text: string) => parseDocuments({ name: "in.yaml", text });
+const objectsIn = (text: string) => parse(text).documents.flatMap((document) => unfold(document).objects);
+const unreadableIn = (text: string) => parse(text).documents.flatMap((document) => unfold(document).unreadable);
+
+describe("parseDocuments", () => {
+  it("reads documents, counts empty ones and leaves them out", () => {
+    const { documents, unreadable } = parse("---\n# nothing\n---\na: 1\n---\n---\nb: [x, y]\n");
+    expect(unreadable).toEqual([]);
+    expect(documents.map(({ number, value }) => ({ number, value }))).toEqual([
+      { number: 2, value: { a: 1 } },
+      { number: 4, value: { b: ["x", "y"] } },
+    ]);
+  });
+
+  it("finds the line of a field, and of its nearest known ancestor", () => {
+    const [, second] = parse("a: 1\n---\nspec:\n  meshes:\n  - name: x\n  - name: y\n").documents;
+    expect(second?.lineOf([])).toBe(3);
+    expect(second?.lineOf(["spec", "meshes", 1, "name"])).toBe(6);
+    expect(second?.lineOf(["spec", "meshes", 7, "name"])).toBe(5);
+  });
+
+  it.each([
+    ["a: [1\n", 2],
+    ["a: 1\n---\n\ta: 1\n", 3],
+    ["a: 1\na: 2\n", 2],
+    ["a: *nothing\n", 1],
+    ["a: 1\nb\n", 2],
+  ])("says where %j is wrong", (text, line) => {
+    expect(parse(text).unreadable).toEqual([expect.objectContaining({ file: "in.yaml", line })]);
+  });
+
+  it("goes on after an unreadable document", () => {
+    const { documents, unreadable } = parse("a: 'x\n---\nb: 1\n");
+    expect(documents.length + unreadable.length).toBeGreaterThan(0);
+    const later = parse("a: 1\n---\na: 1\na: 2\n---\nc: 3\n");
+    expect(later.documents.map(({ number }) => number)).toEqual([1, 3]);
+    expect(later.unreadable).toEqual([expect.objectContaining({ number: 2 })]);
+  });
+
+  it("refuses aliases that would fill the memory", () => {
+    const levels = Array.from(
+      { length: 12 },
+      (_, i) =>
+        `l${i}: &l${i} [${Array(12)
+          .fill(i === 0 ? "x" : `*l${i - 1}`)
+          .join(", ")}]`,
+    );
+    expect(parse(levels.join("\n")).unreadable).toHaveLength(1);
+  });
+
+  it("knows merge keys and keeps times as text", () => {
+    const [document] = parse("base: &b {x: 1}\nmore:\n  <<: *b\n  at: 2024-01-01T00:00:00Z\n").documents;
+    expect(document?.value).toEqual({ base: { x: 1 }, more: { x: 1, at: "2024-01-01T00:00:00Z" } });
+  });
+
+  it("reads JSON, one after the other or as one, and names its lines", () => {
+    const { documents } = parse('{"a": 1}\n{\n  "b": {\n    "c": 2 }\n}\n');
+    expect(documents.map(({ value }) => value)).toEqual([{ a: 1 }, { b: { c: 2 } }]);
+    expect(documents[1]?.lineOf(["b", "c"])).toBe(4);
+  });
+
+  it("says where JSON is wrong", () => {
+    const text = '{}\n{\n  "a": 1,\n  "b": 2 "c"\n}';
+    expect(parseDocuments({ name: "in.json", text }).unreadable).toEqual([expect.objectContaining({ number: 2, line: 4 })]);
+  });
+
+  it("takes YAML in flow style for YAML", () => {
+    expect(parse("{a: 1, b: [x]}").documents.map(({ value }) => value)).toEqual([{ a: 1, b: ["x"] }]);
+  });
+});
+
+describe("splitJson", () => {
+  it("is not misled by brackets and quotes within strings", () => {
+    const text = '{"a": "}\\"{"} [1, "]"]';
+    expect(splitJson(text)?.map((piece) => piece.text)).toEqual(['{"a": "}\\"{"}', '[1, "]"]']);
+  });
+
+  it.each(["", "  \n", "a: 1", '{"a": 1} x', '{"a": 1', "}", "---\n{}"])("leaves %j to the YAML reader", (text) => {
+    expect(splitJson(text)).toBeUndefined();
+  });
+});
+
+describe("unfold", () => {
+  it("unfolds Lists at any depth and gives the items of a typed list their type", () => {
+    const text = `
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Service, metadata: {name: a}}
+- apiVersion: v1
+  kind: List
+  items:
+  - {apiVersion: v1, kind: Pod, metadata: {name: b}}
+---
+apiVersion: apps/v1
+kind: DeploymentList
+items:
+- metadata: {name: c}
+`;
+    const objects = objectsIn(text);
+    expect(objects.map(({ value }) => value)).toEqual([
+      { apiVersion: "v1", kind: "Service", metadata: { name: "a" } },
+      { apiVersion: "v1", kind: "Pod", metadata: { name: "b" } },
+      { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "c" } },
+    ]);
+    expect(objects.map((object) => object.lineOf("metadata.name"))).toEqual([5, 9, 14]);
+  });
+
+  it.each([
+    ["just text", 'is "just text", not an object'],
+    ["- a\n- b", "is a list"],
+    ["kind: Service\nmetadata: {name: a}", "has no apiVersion"],
+    ["apiVersion: v1\nkind: 5", "has no kind"],
+    ["apiVersion: v1\nkind: List\nitems: [{kind: Service}]", "has no apiVersion"],
+    ["apiVersion: v1\nkind: List\nitems: [null]", "is null"],
+  ])("finds %j unreadable", (text, problem) => {
+    expect(unreadableIn(text)).toEqual([expect.objectContaining({ number: 1, problem: expect.stringContaining(problem) })]);
+  });
+});

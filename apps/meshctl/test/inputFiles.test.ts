@@ -1,0 +1,53 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readInputFiles } from "../src/offline/inputFiles.ts";
+import { recordedIo } from "./recordedIo.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "meshctl-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const write = (path: string, text = "a: 1"): void => {
+  mkdirSync(join(folder, path, ".."), { recursive: true });
+  writeFileSync(join(folder, path), text);
+};
+const read = async (...paths: readonly string[]): Promise<readonly string[]> => {
+  const files = await readInputFiles(paths, recordedIo("from: stdin"));
+  return files.map(({ name, text }) => `${name.replace(`${folder}/`, "")}=${text}`);
+};
+
+describe("readInputFiles", () => {
+  it("reads files as named, standard input, and folders to their depth in name order", async () => {
+    for (const path of ["b.yml", "a.yaml", "deep/er/c.json", "notes.txt", ".hidden.yaml", ".git/x.yaml"]) write(path, path);
+    write("plain", "x: 1");
+    expect(await read(join(folder, "plain"), "-", folder)).toEqual([
+      "plain=x: 1",
+      "standard input=from: stdin",
+      "a.yaml=a.yaml",
+      "b.yml=b.yml",
+      "deep/er/c.json=deep/er/c.json",
+    ]);
+  });
+
+  it("follows symbolic links, but not round in circles", async () => {
+    write("real/a.yaml");
+    symlinkSync(join(folder, "real/a.yaml"), join(folder, "linked.yaml"));
+    symlinkSync(folder, join(folder, "real/back"));
+    expect(await read(folder)).toEqual(["linked.yaml=a: 1", "real/a.yaml=a: 1"]);
+  });
+
+  it("names what it can't read", async () => {
+    mkdirSync(join(folder, "empty"));
+    writeFileSync(join(folder, "binary.yaml"), Buffer.from([0xff, 0xfe, 0x00]));
+    symlinkSync(join(folder, "gone"), join(folder, "dangling.yaml"));
+    await expect(read(join(folder, "none.yaml"))).rejects.toThrow(`${folder}/none.yaml: no such file or folder`);
+    await expect(read(join(folder, "empty"))).rejects.toThrow(`${folder}/empty: no .yaml, .yml or .json file in this folder`);
+    await expect(read(join(folder, "binary.yaml"))).rejects.toThrow("binary.yaml: is not UTF-8 text");
+    await expect(read(join(folder, "dangling.yaml"))).rejects.toThrow("dangling.yaml: no such file or folder");
+    await expect(read("-", "-")).rejects.toThrow("standard input can be read only once");
+  });
+});

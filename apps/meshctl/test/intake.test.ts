@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { parseDocuments } from "../src/offline/documents.ts";
+import { intake } from "../src/offline/intake.ts";
+import { unfold } from "../src/offline/unfold.ts";
+
+const take = (text: string) => intake(parseDocuments({ name: "in.yaml", text }).documents.flatMap((document) => unfold(document).objects));
+
+describe("intake", () => {
+  it("takes what translation knows and notes the rest once per kind", () => {
+    const { resources, rejected, notes } = take(`
+apiVersion: v1
+kind: Service
+metadata: {name: a, namespace: n, clusterName: c}
+---
+apiVersion: example.com/v1
+kind: Widget
+---
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: b}
+---
+apiVersion: networking.mesh.gloo.solo.io/v9
+kind: TrafficPolicy
+metadata: {name: b}
+`);
+    expect(resources.map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.clusterName}`)).toEqual(["Service a c"]);
+    expect(rejected).toEqual([]);
+    expect(notes).toEqual([
+      "ignored example.com/v1 Widget (2 objects, the first in in.yaml, document 2): not a kind that translation reads",
+      expect.stringMatching(/document 4\): TrafficPolicy is read as networking.mesh.gloo.solo.io\/v1, not networking.*\/v9/),
+    ]);
+  });
+
+  it("rejects what is not of its kind by object, field and line, and takes the others", () => {
+    const { resources, rejected } = take(`
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: bad, namespace: n, generation: 3}
+spec:
+  policy:
+    requestTimeout: soon
+---
+apiVersion: v1
+kind: Service
+metadata: {namespace: n}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: good, namespace: n}
+spec: {}
+`);
+    expect(resources.map(({ metadata }) => metadata.name)).toEqual(["good"]);
+    const [bad, nameless] = rejected;
+    expect(bad).toMatchObject({
+      ref: { kind: "TrafficPolicy", name: "bad", namespace: "n" },
+      generation: 3,
+      isUsersOwn: true,
+      source: "in.yaml:7",
+    });
+    expect(bad?.message).toMatch(/^TrafficPolicy bad.n: spec.policy.requestTimeout: "soon"/);
+    expect(nameless).toMatchObject({ ref: undefined, isUsersOwn: false, source: "in.yaml:9" });
+  });
+
+  it("lets the later of two equal names count, and says so", () => {
+    const service = (type: string) => `apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: n}\nspec: {type: ${type}}\n`;
+    const { resources, notes } = take(`${service("ClusterIP")}---\n${service("NodePort")}`);
+    expect(resources).toMatchObject([{ spec: { type: "NodePort" } }]);
+    expect(notes).toEqual(["Service a.n is given twice: in.yaml:6 counts, in.yaml:1 does not"]);
+  });
+});

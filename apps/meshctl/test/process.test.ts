@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { version } from "../package.json";
+
+/** Runs the program as a process of its own, as a shell does. */
+function run(
+  args: readonly string[],
+  { input = "", closeOutput = false } = {},
+): Promise<{ code: number | null; out: string; err: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["tools/run.mjs", "apps/meshctl/src/main.ts", ...args], { stdio: "pipe" });
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (chunk) => {
+      out += chunk;
+      if (closeOutput) child.stdout.destroy();
+    });
+    child.stderr.on("data", (chunk) => {
+      err += chunk;
+    });
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, out, err }));
+    child.stdin.end(input);
+  });
+}
+
+describe("the meshctl program", () => {
+  it("says its version, as JSON and alone", async () => {
+    expect(JSON.parse((await run(["version"])).out)).toEqual({ client: { version } });
+    expect((await run(["--version"])).out).toBe(`${version}\n`);
+  });
+
+  it("explains itself with examples", async () => {
+    for (const args of [["--help"], ["translate", "--help"], ["version", "--help"]]) {
+      const { code, out } = await run(args);
+      expect(code).toBe(0);
+      expect(out).toContain("Examples:");
+    }
+  });
+
+  it("exits with 2 for a command that does not exist, and suggests the right one", async () => {
+    const { code, out, err } = await run(["translat"]);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("Did you mean translate?");
+  });
+
+  it("writes all of a large output, plain, into a pipe", async () => {
+    const namespaces = Array.from({ length: 2000 }, (_, i) => `n-${i}`);
+    const meshes = namespaces.map((name) => JSON.stringify({ apiVersion: "apps/v1", kind: "Widget", metadata: { name } })).join("\n");
+    const { code, err } = await run(["translate", "-f", "-", "-o", "json"], { input: meshes });
+    expect(code).toBe(0);
+    expect(err).toContain("2000 objects, the first in standard input, document 1");
+    expect(err).not.toContain("\u001b[");
+  });
+
+  it("ends quietly when its reader has seen enough", async () => {
+    const { err } = await run(["translate", "--help"], { closeOutput: true });
+    expect(err).toBe("");
+  });
+});

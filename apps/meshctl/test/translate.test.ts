@@ -1,0 +1,228 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { meshctl } from "../src/meshctl.ts";
+import { recordedIo } from "./recordedIo.ts";
+
+// One cluster with one service in its mesh, as discovery publishes it.
+const DISCOVERED = `
+apiVersion: multicluster.solo.io/v1alpha1
+kind: KubernetesCluster
+metadata: {name: east, namespace: gloo-mesh}
+---
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Mesh
+metadata: {name: istiod-istio-system-east, namespace: gloo-mesh}
+spec:
+  istio:
+    installation: {namespace: istio-system, cluster: east, version: 1.24.0}
+    trustDomain: cluster.local
+---
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Workload
+metadata: {name: cart-shop-east-deployment, namespace: gloo-mesh}
+spec:
+  kubernetes:
+    controller: {name: cart, namespace: shop, clusterName: east}
+    podLabels: {app: cart}
+    serviceAccountName: cart
+  mesh: {name: istiod-istio-system-east, namespace: gloo-mesh}
+---
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Destination
+metadata: {name: cart-shop-east, namespace: gloo-mesh}
+spec:
+  kubeService:
+    ref: {name: cart, namespace: shop, clusterName: east}
+    workloadSelectorLabels: {app: cart}
+    ports: [{port: 8080, name: http, protocol: TCP}]
+  mesh: {name: istiod-istio-system-east, namespace: gloo-mesh}
+`;
+
+const policy = (name: string, timeout: string) => `
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: ${name}, namespace: shop}
+spec:
+  destinationSelector:
+  - kubeServiceRefs:
+      services: [{name: cart, namespace: shop, clusterName: east}]
+  policy:
+    requestTimeout: ${timeout}
+`;
+
+// The control plane and a workload of another cluster, as Kubernetes has them.
+const UNDISCOVERED = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: istiod, namespace: istio-system, clusterName: west, labels: {app: istiod}}
+spec:
+  selector: {matchLabels: {app: istiod}}
+  template:
+    metadata: {labels: {app: istiod}}
+    spec:
+      serviceAccountName: istiod
+      containers: [{name: discovery, image: "docker.io/istio/pilot:1.24.0"}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: istio, namespace: istio-system, clusterName: west}
+data: {mesh: "trustDomain: cluster.local"}
+---
+apiVersion: multicluster.solo.io/v1alpha1
+kind: KubernetesCluster
+metadata: {name: west, namespace: gloo-mesh}
+`;
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "meshctl-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+async function translate(args: readonly string[], input = "") {
+  const io = recordedIo(input);
+  const code = await meshctl(["translate", ...args], io);
+  return { code, out: io.written.out, err: io.written.err.replaceAll(`${folder}/`, "") };
+}
+
+interface Printed {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly clusterName?: string };
+  readonly spec?: { readonly http?: readonly { readonly timeout?: string }[] };
+  readonly status?: { readonly state?: string; readonly errors?: readonly string[] };
+}
+const documents = (out: string): readonly Printed[] => parseAllDocuments(out).map((document) => document.toJS() as Printed);
+const named = ({ kind, metadata }: Printed): string => `${kind} ${metadata.name} ${metadata.clusterName ?? "-"}`;
+
+describe("meshctl translate", () => {
+  it("prints what each cluster gets, each object with its cluster, and exits with 0", async () => {
+    const { code, out, err } = await translate(["-f", file("in.yaml", `${DISCOVERED}---${policy("slow", "5s")}`)]);
+    expect(err).toMatch(/^5 objects read, \d+ objects? generated for east; 0 rejected, \d+ warnings?\n$/);
+    expect(code).toBe(0);
+    const virtualService = documents(out).find(({ kind }) => kind === "VirtualService");
+    expect(virtualService?.metadata.clusterName).toBe("east");
+    expect(virtualService?.spec?.http?.[0]?.timeout).toBe("5s");
+  });
+
+  it("gives the same as YAML, as one JSON List, from standard input and from a folder", async () => {
+    const text = `${DISCOVERED}---${policy("slow", "5s")}`;
+    const asYaml = await translate(["-f", file("in.yaml", text), "--status"]);
+    const asJson = await translate(["--file", "-", "--status", "-o", "json"], text);
+    file("second.yaml", policy("slow", "5s"));
+    file("in.yaml", DISCOVERED);
+    const fromFolder = await translate(["-f", folder, "--status"]);
+    expect(JSON.parse(asJson.out)).toEqual({ apiVersion: "v1", kind: "List", items: documents(asYaml.out) });
+    expect(fromFolder.out).toBe(asYaml.out);
+    expect([asYaml.code, asJson.code, fromFolder.code]).toEqual([0, 0, 0]);
+  });
+
+  it("accepts the examples of the documentation, from Kubernetes objects to routes", async () => {
+    const { code, out, err } = await translate(["-f", "docs/examples"]);
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/ for cluster-1, cluster-2; 0 rejected, 0 warnings\n$/) });
+    const routes = documents(out).find(({ kind, metadata }) => kind === "VirtualService" && metadata.clusterName === "cluster-1");
+    expect(routes?.spec?.http?.[0]).toMatchObject({
+      timeout: "5s",
+      route: [
+        { destination: { host: "reviews.bookinfo.svc.cluster.local" }, weight: 75 },
+        { destination: { host: "reviews.bookinfo.svc.cluster-2.global" }, weight: 25 },
+      ],
+    });
+  });
+
+  it("prints by stage: derived discovery objects, Istio's, or both in one order", async () => {
+    const path = file("in.yaml", `${DISCOVERED}---${UNDISCOVERED}`);
+    const [discovery, networking, all] = await Promise.all(
+      ["discovery", "networking", "all"].map(async (stage) => documents((await translate(["-f", path, "--stage", stage])).out).map(named)),
+    );
+    expect(discovery).toEqual(["Mesh istiod-istio-system-west -"]);
+    expect(networking).not.toContain("Mesh istiod-istio-system-west -");
+    expect(networking).toContain("DestinationRule cart east");
+    expect(new Set(all)).toEqual(new Set([...(discovery ?? []), ...(networking ?? [])]));
+  });
+
+  it("rejects one bad object with its field and line, keeps the rest, and says so in statuses and by exit code 1", async () => {
+    const bad = policy("bad", "soon").replace("namespace: shop", "namespace: shop, generation: 4");
+    const path = file("in.yaml", `${DISCOVERED}---${bad}---${policy("good", "5s")}`);
+    const { code, out, err } = await translate(["-f", path, "--status"]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^rejected: in\.yaml:\d+: TrafficPolicy bad\.shop: spec\.policy\.requestTimeout: "soon"/m);
+    const statuses = documents(out).filter(({ status }) => status !== undefined);
+    expect(statuses.find(({ metadata }) => metadata.name === "bad")).toMatchObject({
+      kind: "TrafficPolicy",
+      metadata: { name: "bad", namespace: "shop" },
+      status: { state: "INVALID", observedGeneration: 4, errors: [expect.stringContaining("soon")] },
+    });
+    expect(statuses.find(({ metadata }) => metadata.name === "good")?.status?.state).toBe("ACCEPTED");
+    expect(documents(out).some(({ kind }) => kind === "VirtualService")).toBe(true);
+    const withoutStatus = await translate(["-f", path, "-o", "json"]);
+    expect(withoutStatus.code).toBe(1);
+    expect(withoutStatus.out).not.toContain("INVALID");
+  });
+
+  it("rejects a policy that names an unknown service, by field, and exits with 1", async () => {
+    const unknown = policy("lost", "5s").replace("name: cart", "name: nowhere");
+    const { code, out, err } = await translate(["-f", file("in.yaml", `${DISCOVERED}---${unknown}`), "--status"]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^rejected: in\.yaml:\d+: TrafficPolicy lost\.shop: spec\.destinationSelector\[0\]/m);
+    expect(documents(out).find(({ metadata }) => metadata.name === "lost")?.status?.state).toBe("INVALID");
+  });
+
+  it("warns without a change of the exit code, by field and line, and judges no policy where only discovery is asked for", async () => {
+    const settings =
+      "apiVersion: settings.mesh.gloo.solo.io/v1\nkind: Settings\nmetadata: {name: settings, namespace: gloo-mesh}\nspec:\n  mtsl: {}\n";
+    const lost = policy("lost", "5s").replace("name: cart", "name: nowhere").replace("requestTimeout", "requestTimout");
+    const path = file("in.yaml", `${settings}---${lost}`);
+    const { code, err } = await translate(["-f", path]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^warning: in\.yaml:5: Settings settings\.gloo-mesh: spec\.mtsl: .*did you mean mtls\?$/m);
+    expect(err).toMatch(/^warning: in\.yaml:\d+: TrafficPolicy lost\.shop: spec\.policy\.requestTimout: /m);
+    const onlyDiscovery = await translate(["-f", path, "--stage", "discovery", "--status"]);
+    expect(onlyDiscovery).toMatchObject({ code: 0, out: "" });
+    expect((await translate(["-f", file("in.yaml", settings)])).code).toBe(0);
+  });
+
+  it.each([
+    ["nothing to read", [], "required option '-f, --file <path...>' not specified"],
+    ["an unknown stage", ["-f", "-", "--stage", "half"], "Allowed choices are discovery, networking, all"],
+    ["an unknown format", ["-f", "-", "-o", "xml"], "Allowed choices are yaml, json"],
+    ["an unknown flag", ["-f", "-", "--stats"], "Did you mean --status?"],
+    [
+      "a cluster name that is none",
+      ["-f", "-", "--agent-cluster", "My Cluster"],
+      "--agent-cluster My Cluster: a cluster's name is a DNS label",
+    ],
+    ["a file that is not there", ["-f", "no/such.yaml"], "no/such.yaml: no such file or folder"],
+  ])("exits with 2 for %s, without a stack trace", async (_, args, message) => {
+    const { code, out, err } = await translate(args);
+    expect(code).toBe(2);
+    expect(out).toBe("");
+    expect(err).toContain(message);
+    expect(err).not.toMatch(/^\s+at /m);
+  });
+
+  it("exits with 2 for unreadable input, and names every file, document and line", async () => {
+    const one = file("one.yaml", `${DISCOVERED}---\nkind: [Service\n`);
+    const two = file("two.json", '{"apiVersion": "v1",\n "metadata": {}}');
+    const { code, out, err } = await translate(["-f", one, two]);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toMatch(/^error: one\.yaml:\d+, document 5: .+\ntwo\.json:1, document 1: has no kind/);
+  });
+
+  it("ignores what it does not know with a note, and an empty input without complaint", async () => {
+    const { code, err } = await translate(["-f", "-"], "apiVersion: example.com/v1\nkind: Options\nagentCluster: x\n");
+    expect(code).toBe(0);
+    expect(err).toContain("note: ignored example.com/v1 Options (standard input, document 1)");
+    expect(await translate(["-f", "-", "-o", "json"], "# nothing\n")).toMatchObject({
+      code: 0,
+      err: "0 objects read, 0 objects generated; 0 rejected, 0 warnings\n",
+    });
+  });
+});

@@ -1,0 +1,41 @@
+import Table from "cli-table3";
+import type { Demo } from "./demo.ts";
+import { countsTable, federationTable } from "./outcome.ts";
+import { timeoutPolicy } from "./policies.ts";
+import { clustersWithTimeout, isPolicyApplied, until } from "./waiting.ts";
+
+/** Goes once through a policy's life in the running demo: applied, in force in both clusters, deleted, gone. Prints what there is, and the times. */
+export async function check(demo: Demo, readyMs: number, signal: AbortSignal): Promise<void> {
+  const limit = { limitMs: 20_000, signal };
+  const names = demo.workload.map(({ name }) => name);
+  const [shown, timeout] = [timeoutPolicy.metadata.name, "2s"];
+
+  await demo.management.create(timeoutPolicy);
+  const appliedMs = await until(
+    `TrafficPolicy ${shown} is in force in ${names.join(" and ")}`,
+    async () => (await clustersWithTimeout(demo, timeout)).length === names.length && (await isPolicyApplied(demo, timeoutPolicy)),
+    limit,
+  );
+  const counts = await countsTable(demo.management, demo.workload);
+  const hosts = await federationTable(demo.workload);
+
+  const { apiVersion, kind, metadata } = timeoutPolicy;
+  await demo.management.delete({ apiVersion, kind, name: metadata.name, namespace: metadata.namespace ?? "", clusterName: "" });
+  const goneMs = await until(
+    `what came from TrafficPolicy ${shown} is gone`,
+    async () => (await clustersWithTimeout(demo, timeout)).length === 0,
+    limit,
+  );
+
+  const times = new Table({ head: ["what", "time"], style: { head: [], border: [], compact: true }, colAligns: ["left", "right"] });
+  times.push(
+    ["start until two clusters are federated", seconds(readyMs)],
+    [`TrafficPolicy written until in force in ${names.join(" and ")}`, seconds(appliedMs)],
+    ["TrafficPolicy deleted until its effect is gone", seconds(goneMs)],
+  );
+  for (const table of [counts, hosts, times.toString()]) console.log(`${table}\n`);
+}
+
+function seconds(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}

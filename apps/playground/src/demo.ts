@@ -1,0 +1,204 @@
+import { randomBytes } from "node:crypto";
+import { allKinds } from "@isthmus/api";
+import { kindKeyOf, UsageError } from "@isthmus/core";
+import {
+  agentRoles,
+  agentSecrets,
+  clusterRegistrations,
+  ensureSecret,
+  RELAY_SECRETS,
+  relayIdentity,
+  relayToken,
+  type Server,
+  serverRoles,
+  startAgent,
+  startServer,
+  systemClock,
+} from "@isthmus/plane";
+import { createServerIdentity, type GrpcServer, type GrpcServerOptions, grpcConnector, startGrpcServer } from "@isthmus/relay";
+import { type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
+import { demoClusters, type SimulatedCluster, simulatedCluster, startControllers } from "@isthmus/simulator";
+import type { Logger } from "pino";
+
+const NAMESPACE = "gloo-mesh";
+const clock = systemClock;
+const random = Math.random;
+
+/** A management cluster and workload clusters, all simulated, with a real server and real agents that talk over real sockets. */
+export interface Demo {
+  readonly management: SimulatedCluster;
+  readonly workload: readonly SimulatedCluster[];
+  readonly server: Server;
+  /** Port on which agents are served. */
+  readonly port: number;
+  /** Starts the agent of a cluster, unless it runs. */
+  startAgent(clusterName: string): void;
+  stopAgent(clusterName: string): Promise<void>;
+  isAgentRunning(clusterName: string): boolean;
+  readonly ended: Promise<void>;
+}
+
+export interface DemoOptions {
+  /** Port to serve agents on; another is taken, with a word about it, when it is not free. */
+  readonly port: number;
+  readonly log: Logger;
+  /** Tells what happens in words. */
+  readonly say: (line: string) => void;
+}
+
+export async function startDemo({ port, log, say }: DemoOptions, signal: AbortSignal): Promise<Demo> {
+  const management = simulatedCluster({ name: "", clock, kinds: allKinds() });
+  management.load([namespaceOf(NAMESPACE), namespaceOf("bookinfo")]);
+  const workload = Object.entries(demoClusters()).map(([name, resources]) => {
+    const cluster = simulatedCluster({ name, clock, kinds: allKinds() });
+    cluster.load([namespaceOf(NAMESPACE), ...resources]);
+    return cluster;
+  });
+  const controllers = [management, ...workload].map((cluster) => startControllers(cluster, { clock, random, log }, signal));
+
+  const { server, link, grpc, token, root } = await startPlane({ management, port, log, say }, signal);
+  for (const cluster of workload) {
+    // What `meshctl cluster register` copies into a cluster.
+    await ensureSecret(cluster, { name: RELAY_SECRETS.root, namespace: NAMESPACE }, async () => ({ "ca.crt": root }));
+    await ensureSecret(cluster, { name: RELAY_SECRETS.token, namespace: NAMESPACE }, async () => ({ token }));
+  }
+  const running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
+
+  function start(clusterName: string): void {
+    const cluster = workload.find(({ name }) => name === clusterName);
+    if (cluster === undefined || running.has(clusterName)) return;
+    const stop = new AbortController();
+    const ended = runAgent(cluster, { port: grpc.port, log }, AbortSignal.any([signal, stop.signal]));
+    running.set(clusterName, { stop, ended });
+  }
+
+  async function stopAgent(clusterName: string): Promise<void> {
+    const agent = running.get(clusterName);
+    running.delete(clusterName);
+    agent?.stop.abort(new Error("the agent was stopped"));
+    await agent?.ended;
+  }
+
+  return {
+    management,
+    workload,
+    server,
+    port: grpc.port,
+    startAgent: start,
+    stopAgent,
+    isAgentRunning: (clusterName) => running.has(clusterName),
+    ended: Promise.all([server.ended, link.closed.then(() => grpc.close()), ...controllers]).then(async () => {
+      await Promise.all([...running.values()].map(({ ended }) => ended));
+    }),
+  };
+}
+
+interface Plane {
+  readonly server: Server;
+  readonly link: RunningServerLink;
+  readonly grpc: GrpcServer;
+  readonly token: string;
+  readonly root: string;
+}
+
+async function startPlane(
+  { management, port, log, say }: Omit<DemoOptions, "port"> & { readonly port: number; readonly management: SimulatedCluster },
+  signal: AbortSignal,
+): Promise<Plane> {
+  const identity = await relayIdentity(management, { namespace: NAMESPACE, create: () => createServerIdentity({ now: clock.now() }) });
+  const token = await relayToken(management, {
+    namespace: NAMESPACE,
+    given: undefined,
+    create: () => randomBytes(32).toString("base64url"),
+  });
+  let link: RunningServerLink | undefined;
+  const server = startServer(
+    {
+      cluster: management,
+      link: (handler) => {
+        link = startServerLink({ serverId: "demo", handler, clock, random, log }, signal);
+        return link;
+      },
+      ...serverRoles(NAMESPACE),
+      namespace: NAMESPACE,
+      translation: { namespace: NAMESPACE, stage: "all" },
+      clock,
+      random,
+      log,
+    },
+    signal,
+  );
+  if (link === undefined) throw new Error("the server made no link");
+  const grpc = await listen(
+    {
+      host: "127.0.0.1",
+      port,
+      identity,
+      accept: link.accept,
+      registrations: clusterRegistrations(management, { namespace: NAMESPACE }),
+      token: () => token,
+      clock,
+      log,
+    },
+    say,
+  );
+  return { server, link, grpc, token, root: identity.root };
+}
+
+async function listen(options: GrpcServerOptions, say: (line: string) => void): Promise<GrpcServer> {
+  try {
+    return await startGrpcServer(options);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const grpc = await startGrpcServer({ ...options, port: 0 });
+    say(`Port ${options.port} is taken: agents are served on port ${grpc.port} instead.`);
+    return grpc;
+  }
+}
+
+async function runAgent(
+  cluster: SimulatedCluster,
+  { port, log }: { readonly port: number; readonly log: Logger },
+  signal: AbortSignal,
+): Promise<void> {
+  const clusterName = cluster.name;
+  const clusterUid = `uid-of-${clusterName}`;
+  const secrets = agentSecrets(cluster, { namespace: NAMESPACE, token: undefined });
+  const connector = grpcConnector({
+    address: `127.0.0.1:${port}`,
+    clusterName,
+    clusterUid,
+    root: () => secrets.root(),
+    token: () => secrets.token(),
+    credentials: secrets.credentials,
+    clock,
+    random,
+    log,
+  });
+  const roles = agentRoles(NAMESPACE);
+  const links: Promise<void>[] = [];
+  const agent = startAgent(
+    {
+      cluster,
+      link: (handler) => {
+        const about = { instance: `${clusterName}-agent`, version: "demo", agentNamespace: NAMESPACE, clusterUid };
+        const link = startAgentLink(
+          { clusterName, kinds: roles.sentKinds.map(kindKeyOf), agent: about, connector, handler, clock, random, log },
+          signal,
+        );
+        links.push(link.closed);
+        return link;
+      },
+      ...roles,
+      clock,
+      random,
+      log,
+    },
+    signal,
+  );
+  await Promise.all([agent.ended, ...links]);
+}
+
+function namespaceOf(name: string) {
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+}

@@ -1,0 +1,109 @@
+import { setMaxListeners } from "node:events";
+import { messageOf, UsageError } from "@isthmus/core";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import pc from "picocolors";
+import { pino } from "pino";
+import pretty from "pino-pretty";
+import { tellChanges } from "./changes.ts";
+import { check } from "./check.ts";
+import { type Demo, startDemo } from "./demo.ts";
+import { help, onKeys } from "./keys.ts";
+import { countsTable, federationTable } from "./outcome.ts";
+import { virtualMesh } from "./policies.ts";
+import { isFederated, until } from "./waiting.ts";
+
+interface Options {
+  readonly check: boolean;
+  readonly port: number;
+  readonly verbose: boolean;
+}
+
+function readOptions(argv: readonly string[]): Options {
+  const command = new Command("npm run demo --")
+    .description("Two simulated clusters with Istio and Bookinfo, managed as one by a real server and real agents.")
+    .addOption(
+      new Option("--check", "no terminal needed: apply a policy, wait for its effect, delete it, print the times, exit").default(false),
+    )
+    .addOption(
+      new Option("--port <number>", "port that agents connect to").default(9900).argParser((text) => {
+        const port = Number(text);
+        if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError(`${text} is not a port`);
+        return port;
+      }),
+    )
+    .addOption(new Option("--verbose", "show the logs of server and agents").default(false))
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  return command.parse(argv, { from: "user" }).opts<Options>();
+}
+
+async function run({ check: checks, port, verbose }: Options, signal: AbortSignal): Promise<void> {
+  const started = performance.now();
+  const say = (line: string) => console.log(line);
+  const log = pino(
+    { level: verbose ? "debug" : "error", base: {} },
+    pretty({ destination: 2, sync: true, translateTime: "HH:MM:ss.l", singleLine: true }),
+  );
+  const stop = new AbortController();
+  const running = AbortSignal.any([signal, stop.signal]);
+  // Every watch of every kind listens to it.
+  setMaxListeners(0, running);
+
+  let demo: Demo | undefined;
+  try {
+    say("Starting a management cluster and two workload clusters, simulated in this process …");
+    demo = await startDemo({ port, log, say }, running);
+    await show(demo, { checks, say, started }, running);
+  } finally {
+    stop.abort(new Error("the demo is over"));
+    await demo?.ended;
+  }
+}
+
+interface Showing {
+  readonly checks: boolean;
+  readonly say: (line: string) => void;
+  /** When the demo was started, on the clock of `performance.now`. */
+  readonly started: number;
+}
+
+async function show(demo: Demo, { checks, say, started }: Showing, running: AbortSignal): Promise<void> {
+  say(
+    `The server listens on 127.0.0.1:${demo.port}; the agents of ${demo.workload.map(({ name }) => name).join(" and ")} register and connect …`,
+  );
+  for (const { name } of demo.workload) demo.startAgent(name);
+  await demo.management.create(virtualMesh);
+  say("VirtualMesh bookinfo joins the meshes of both clusters …");
+  await until("both clusters are federated", () => isFederated(demo), { limitMs: 20_000, signal: running });
+  const readyMs = performance.now() - started;
+
+  if (checks) {
+    await check(demo, readyMs, running);
+  } else {
+    say(`\n${await countsTable(demo.management, demo.workload)}\n\n${await federationTable(demo.workload)}\n`);
+    say(`Ready after ${(readyMs / 1_000).toFixed(1)} s. Every service of one cluster can be called from the other. Keys:\n\n${help()}\n`);
+    tellChanges([demo.management, ...demo.workload], say, running);
+    await onKeys(demo, say, running);
+    say(pc.dim("Stopping …"));
+  }
+}
+
+async function main(): Promise<number> {
+  const stop = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
+  try {
+    await run(readOptions(process.argv.slice(2)), stop.signal);
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode !== 0) console.error(error.message);
+      return error.exitCode === 0 ? 0 : 2;
+    }
+    if (stop.signal.aborted) return 0;
+    console.error(`error: ${messageOf(error)}`);
+    if (!(error instanceof UsageError) && error instanceof Error && error.stack !== undefined) console.error(pc.dim(error.stack));
+    return 1;
+  }
+}
+
+process.exitCode = await main();

@@ -1,0 +1,46 @@
+import { TrafficPolicy, VirtualMesh } from "@isthmus/api";
+
+/** Joins both meshes of the demo: every service of each can be called from the other. */
+export const virtualMesh: VirtualMesh = {
+  apiVersion: VirtualMesh.apiVersion,
+  kind: VirtualMesh.kind,
+  metadata: { name: "bookinfo", namespace: "gloo-mesh" },
+  spec: {
+    meshes: [
+      { name: "istiod-istio-system-cluster-1", namespace: "gloo-mesh" },
+      { name: "istiod-istio-system-cluster-2", namespace: "gloo-mesh" },
+    ],
+    federation: { permissive: {} },
+  },
+};
+
+const reviews = (clusterName: string) => ({ name: "reviews", namespace: "bookinfo", clusterName });
+
+/** Sends a quarter of the calls to reviews in cluster-1 over to cluster-2. */
+export const shiftPolicy: TrafficPolicy = {
+  apiVersion: TrafficPolicy.apiVersion,
+  kind: TrafficPolicy.kind,
+  metadata: { name: "reviews-shift", namespace: "bookinfo" },
+  spec: {
+    destinationSelector: [{ kubeServiceRefs: { services: [reviews("cluster-1")] } }],
+    policy: {
+      trafficShift: {
+        destinations: [
+          { kubeService: { ...reviews("cluster-1"), port: 9080 }, weight: 75 },
+          { kubeService: { ...reviews("cluster-2"), port: 9080 }, weight: 25 },
+        ],
+      },
+    },
+  },
+};
+
+/** Gives up on reviews after two seconds, in either cluster, and tries three times. */
+export const timeoutPolicy: TrafficPolicy = {
+  apiVersion: TrafficPolicy.apiVersion,
+  kind: TrafficPolicy.kind,
+  metadata: { name: "reviews-timeout", namespace: "bookinfo" },
+  spec: {
+    destinationSelector: [{ kubeServiceMatcher: { namespaces: ["bookinfo"], labels: { app: "reviews" } } }],
+    policy: { requestTimeout: "2s", retries: { attempts: 3, perTryTimeout: "0.5s" } },
+  },
+};

@@ -1,0 +1,52 @@
+import { type TrafficPolicy, TrafficPolicy as TrafficPolicyKind, VirtualMesh, VirtualService } from "@isthmus/api";
+import type { Kind, Resource } from "@isthmus/core";
+import { type Cluster, systemClock } from "@isthmus/plane";
+import type { Demo } from "./demo.ts";
+
+/** Waits until `holds` is true, and gives the milliseconds that took. Rejects, saying `what`, after `limitMs`. */
+export async function until(
+  what: string,
+  holds: () => Promise<boolean>,
+  { limitMs, signal }: { readonly limitMs: number; readonly signal: AbortSignal },
+): Promise<number> {
+  const started = performance.now();
+  while (!(await holds())) {
+    if (performance.now() - started > limitMs) throw new Error(`gave up after ${limitMs / 1000} s: ${what}`);
+    await systemClock.sleep(20, signal);
+  }
+  return performance.now() - started;
+}
+
+/** Whether the meshes are joined and everything that this takes is in the clusters. */
+export function isFederated(demo: Demo): Promise<boolean> {
+  return isApplied(demo.management, VirtualMesh, { name: "bookinfo", namespace: "gloo-mesh" });
+}
+
+/** Whether a policy of the demo is in force: its status says that all that came of it is in the clusters. */
+export function isPolicyApplied(demo: Demo, policy: TrafficPolicy): Promise<boolean> {
+  return isApplied(demo.management, TrafficPolicyKind, { name: policy.metadata.name, namespace: policy.metadata.namespace ?? "" });
+}
+
+async function isApplied(cluster: Cluster, kind: Kind, ref: { readonly name: string; readonly namespace: string }): Promise<boolean> {
+  const found = (await cluster.get(kind, ref)) as (Resource & { readonly status?: Status }) | undefined;
+  const { status } = found ?? {};
+  if (found === undefined || status?.observedGeneration !== found.metadata.generation) return false;
+  return status?.state === "ACCEPTED" && (status.conditions ?? []).some(({ type, status }) => type === "Applied" && status === "True");
+}
+
+interface Status {
+  readonly state?: string;
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+}
+
+/** The clusters in which the VirtualService of reviews itself carries a timeout. */
+export async function clustersWithTimeout(demo: Demo, timeout: string): Promise<readonly string[]> {
+  const found = await Promise.all(
+    demo.workload.map(async (cluster) => {
+      const service = await cluster.get(VirtualService, { name: "reviews", namespace: "bookinfo" });
+      return (service?.spec?.http ?? []).some((route) => route.timeout === timeout) ? [cluster.name] : [];
+    }),
+  );
+  return found.flat();
+}

@@ -1,0 +1,123 @@
+import type { ResourceOf } from "@isthmus/core";
+import { Type } from "@sinclair/typebox";
+import type { AccessPolicySpec } from "../networking/accessPolicy.ts";
+import type { TrafficPolicySpec } from "../networking/trafficPolicySpec.ts";
+import { defineKind, type Value } from "../shared/defineKind.ts";
+import { atMostOneOf, fields, mapOf, oneOfWords, strings, uint32 } from "../shared/schema.ts";
+import { clusterObjectRef, eitherOf, generation, labels, objectRef, preserved, text } from "./schema.ts";
+
+const kubeServicePort = fields(
+  {
+    port: uint32(),
+    name: text(),
+    protocol: text(),
+    appProtocol: text(),
+    targetPortName: text(),
+    targetPortNumber: uint32(),
+    nodePort: uint32(),
+  },
+  eitherOf("targetPortName", "targetPortNumber"),
+);
+/** A port of a Kubernetes Service. */
+export type KubeServicePort = Value<typeof kubeServicePort>;
+
+const endpoint = fields({
+  ipAddress: text(),
+  labels,
+  subLocality: fields({ zone: text(), subZone: text() }),
+});
+/** A pod that backs a Service. */
+export type Endpoint = Value<typeof endpoint>;
+
+const endpointPort = fields({ port: uint32(), name: text(), protocol: text(), appProtocol: text() });
+
+const endpointSubset = fields({ endpoints: Type.Array(endpoint), ports: Type.Array(endpointPort) });
+/** Endpoints that share their ports. */
+export type EndpointSubset = Value<typeof endpointSubset>;
+
+const externalAddress = fields({ dnsName: text(), ip: text() }, eitherOf("dnsName", "ip"));
+/** An address at which a Service is reached from outside its cluster. */
+export type ExternalAddress = Value<typeof externalAddress>;
+
+const SERVICE_TYPES = ["CLUSTER_IP", "NODE_PORT", "LOAD_BALANCER", "EXTERNAL_NAME"] as const;
+
+const kubeService = fields({
+  ref: clusterObjectRef,
+  workloadSelectorLabels: labels,
+  labels,
+  ports: Type.Array(kubeServicePort),
+  subsets: mapOf(fields({ values: strings() }), { description: "Labels in which the backing workloads differ, with their values." }),
+  region: text(),
+  endpointSubsets: Type.Array(endpointSubset),
+  externalAddresses: Type.Array(externalAddress),
+  serviceType: oneOfWords(SERVICE_TYPES, { description: "Absent means CLUSTER_IP." }),
+});
+/** What is known of a Kubernetes Service. */
+export type KubeService = Value<typeof kubeService>;
+
+const externalService = fields({
+  name: text(),
+  hosts: strings(),
+  addresses: strings(),
+  ports: Type.Array(fields({ number: uint32(), name: text(), protocol: text("HTTP, HTTPS, GRPC, HTTP2, MONGO, TCP or TLS.") })),
+  endpoints: Type.Array(fields({ address: text(), ports: mapOf(uint32()) })),
+});
+
+const destinationSpec = fields(
+  { kubeService, externalService, mesh: objectRef },
+  { description: "What can be reached, and in which mesh.", ...atMostOneOf("kubeService", "externalService") },
+);
+/** What is known of a destination. */
+export type DestinationSpec = Value<typeof destinationSpec>;
+
+const destinationStatus = fields({
+  observedGeneration: generation,
+  appliedTrafficPolicies: Type.Array(
+    fields({ ref: objectRef, observedGeneration: generation, spec: preserved<TrafficPolicySpec>("The spec as it was accepted.") }),
+    {
+      description: "The TrafficPolicies in force, in their order of precedence.",
+    },
+  ),
+  appliedAccessPolicies: Type.Array(
+    fields({ ref: objectRef, observedGeneration: generation, spec: preserved<AccessPolicySpec>("The spec as it was accepted.") }),
+  ),
+  localFqdn: text("Host name inside the Service's own cluster."),
+  appliedFederation: fields({
+    federatedHostname: text("Host name in the meshes that the destination is federated to."),
+    federatedToMeshes: Type.Array(objectRef),
+    flatNetwork: Type.Boolean(),
+    virtualMeshRef: objectRef,
+    tcpKeepalive: fields({ probes: uint32(), time: text(), interval: text() }),
+  }),
+  requiredSubsets: Type.Array(
+    fields({
+      trafficPolicyRef: objectRef,
+      observedGeneration: generation,
+      trafficShift: preserved<object>("The trafficShift of the policy."),
+    }),
+  ),
+});
+/** What networking did to a destination. */
+export type DestinationStatus = Value<typeof destinationStatus>;
+
+/** What traffic can be sent to: a Kubernetes Service of a mesh, written by discovery, or an external service, written by users. */
+export const Destination = defineKind({
+  apiVersion: "discovery.mesh.gloo.solo.io/v1",
+  kind: "Destination",
+  plural: "destinations",
+  fields: { spec: destinationSpec, status: destinationStatus },
+  crd: {
+    description: "A service that traffic can be sent to.",
+    singular: "destination",
+    shortNames: ["dest"],
+    categories: ["gloo-mesh"],
+    printerColumns: [
+      { name: "Cluster", type: "string", jsonPath: ".spec.kubeService.ref.clusterName" },
+      { name: "Mesh", type: "string", jsonPath: ".spec.mesh.name" },
+      { name: "Federated Host", type: "string", jsonPath: ".status.appliedFederation.federatedHostname" },
+      { name: "Local Host", type: "string", jsonPath: ".status.localFqdn", priority: 1 },
+      { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    ],
+  },
+});
+export type Destination = ResourceOf<typeof Destination>;

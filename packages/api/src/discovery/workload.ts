@@ -1,0 +1,55 @@
+import type { ResourceOf } from "@isthmus/core";
+import { Type } from "@sinclair/typebox";
+import { defineKind } from "../shared/defineKind.ts";
+import { fields, strings, uint32 } from "../shared/schema.ts";
+import { clusterObjectRef, generation, labels, objectRef, text } from "./schema.ts";
+
+const workloadSpec = fields(
+  {
+    kubernetes: fields({
+      controller: clusterObjectRef,
+      podLabels: labels,
+      serviceAccountName: text("As the pod template says; empty means the namespace's default."),
+    }),
+    mesh: objectRef,
+    appMesh: fields({
+      virtualNodeName: text(),
+      ports: Type.Array(fields({ port: uint32(), protocol: text() })),
+    }),
+  },
+  { description: "What runs, and in which mesh." },
+);
+
+const applied = fields({ ref: objectRef, observedGeneration: generation, errors: strings() });
+
+const workloadStatus = fields({
+  observedGeneration: generation,
+  appliedAccessLogRecords: Type.Array(applied),
+  appliedWasmDeployments: Type.Array(applied),
+  serviceDependencies: fields({
+    appliedServiceDependencies: Type.Array(fields({ serviceDependencyRef: objectRef, observedGeneration: generation })),
+    destinationHostnames: strings(),
+  }),
+});
+
+/** A controller (Deployment, DaemonSet, StatefulSet) whose pods are in a mesh. Written by discovery. */
+export const Workload = defineKind({
+  apiVersion: "discovery.mesh.gloo.solo.io/v1",
+  kind: "Workload",
+  plural: "workloads",
+  fields: { spec: workloadSpec, status: workloadStatus },
+  crd: {
+    description: "A controller of pods that was discovered in a mesh.",
+    singular: "workload",
+    shortNames: ["wkl"],
+    categories: ["gloo-mesh"],
+    printerColumns: [
+      { name: "Cluster", type: "string", jsonPath: ".spec.kubernetes.controller.clusterName" },
+      { name: "Namespace of Pods", type: "string", jsonPath: ".spec.kubernetes.controller.namespace" },
+      { name: "Controller", type: "string", jsonPath: ".spec.kubernetes.controller.name" },
+      { name: "Mesh", type: "string", jsonPath: ".spec.mesh.name" },
+      { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    ],
+  },
+});
+export type Workload = ResourceOf<typeof Workload>;

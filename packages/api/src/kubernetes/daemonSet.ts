@@ -1,0 +1,10 @@
+import { defineKind } from "../shared/defineKind.ts";
+import { projectedController } from "./controller.ts";
+import { controllerSpec } from "./schema.ts";
+
+/** A Kubernetes DaemonSet, whose pods may be a workload. */
+export const DaemonSet = defineKind(
+  { apiVersion: "apps/v1", kind: "DaemonSet", plural: "daemonsets", fields: { spec: controllerSpec } },
+  projectedController,
+);
+export type DaemonSet = ReturnType<typeof DaemonSet.parse>;

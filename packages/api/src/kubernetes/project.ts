@@ -1,0 +1,43 @@
+import type { Metadata } from "@isthmus/core";
+
+/** Holds a copy of the whole object, container environments included; never sent away from its cluster. */
+export const LAST_APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** Metadata as it leaves a cluster: no field managers, no finalizers, no copy of the object. `keepAnnotation` tells which annotations stay. */
+export function projectedMetadata(metadata: Metadata, keepAnnotation: (key: string) => boolean = () => true): Metadata {
+  const { managedFields: _, finalizers: __, annotations, ...rest } = metadata;
+  const kept = Object.entries(annotations ?? {}).filter(([key]) => key !== LAST_APPLIED_ANNOTATION && keepAnnotation(key));
+  return kept.length === 0 ? rest : { ...rest, annotations: Object.fromEntries(kept) };
+}
+
+interface Container {
+  readonly name?: string;
+  readonly image?: string;
+  readonly restartPolicy?: string;
+}
+
+interface PodSpec {
+  readonly serviceAccountName?: string;
+  readonly nodeName?: string;
+  readonly containers?: readonly Container[];
+  readonly initContainers?: readonly Container[];
+}
+
+/** Of a pod's spec, who runs where and which images: no commands, environments or volumes. */
+export function projectedPodSpec(spec: PodSpec): PodSpec {
+  const { serviceAccountName, nodeName, containers, initContainers } = spec;
+  return {
+    ...(serviceAccountName === undefined ? {} : { serviceAccountName }),
+    ...(nodeName === undefined ? {} : { nodeName }),
+    ...(containers === undefined ? {} : { containers: containers.map(identity) }),
+    ...(initContainers === undefined ? {} : { initContainers: initContainers.map(identity) }),
+  };
+}
+
+function identity({ name, image, restartPolicy }: Container): Container {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(image === undefined ? {} : { image }),
+    ...(restartPolicy === undefined ? {} : { restartPolicy }),
+  };
+}

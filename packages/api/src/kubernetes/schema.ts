@@ -1,0 +1,44 @@
+import { type TProperties, Type } from "@sinclair/typebox";
+
+/** A Kubernetes message: every field may be absent. Fields that are not declared are carried along. */
+export function fields<P extends TProperties>(properties: P) {
+  return Type.Partial(Type.Object(properties));
+}
+
+/** Labels, annotations and other maps of strings. */
+export const stringMap = Type.Unsafe<{ [key: string]: string }>({ type: "object", additionalProperties: { type: "string" } });
+
+/** A number, or a name. Source: kubernetes.io/docs/reference/generated/kubernetes-api: IntOrString. */
+export const intOrString = Type.Unsafe<number | string>({ type: ["integer", "string"], wanted: "a number or a name" });
+
+/** A label selector. Source: kubernetes.io/docs/concepts/overview/working-with-objects/labels. */
+const labelSelector = fields({
+  matchLabels: stringMap,
+  matchExpressions: Type.Array(
+    Type.Object({
+      key: Type.String(),
+      operator: Type.Unsafe<"In" | "NotIn" | "Exists" | "DoesNotExist">({
+        type: "string",
+        enum: ["In", "NotIn", "Exists", "DoesNotExist"],
+      }),
+      values: Type.Optional(Type.Array(Type.String())),
+    }),
+  ),
+});
+
+// `restartPolicy: Always` makes an init container a sidecar. Source: kubernetes.io/docs/concepts/workloads/pods/sidecar-containers.
+const container = fields({ name: Type.String(), image: Type.String(), restartPolicy: Type.String() });
+
+/** What we read of a pod, or of a template of pods. */
+export const podSpec = fields({
+  serviceAccountName: Type.String(),
+  nodeName: Type.String(),
+  containers: Type.Array(container),
+  initContainers: Type.Array(container),
+});
+
+/** A template of pods. */
+const podTemplate = fields({ metadata: fields({ labels: stringMap, annotations: stringMap }), spec: podSpec });
+
+/** What we read of a Deployment, DaemonSet or StatefulSet. */
+export const controllerSpec = fields({ selector: labelSelector, replicas: Type.Integer(), template: podTemplate });

@@ -1,0 +1,158 @@
+import { type JsonObject, type Kind, kindKeyOf } from "@isthmus/core";
+import { CertificateRequest } from "./certificates/certificateRequest.ts";
+import { IssuedCertificate } from "./certificates/issuedCertificate.ts";
+import { PodBounceDirective } from "./certificates/podBounceDirective.ts";
+import { Destination } from "./discovery/destination.ts";
+import { Mesh } from "./discovery/mesh.ts";
+import { Workload } from "./discovery/workload.ts";
+import { AuthorizationPolicy } from "./istio/authorizationPolicy.ts";
+import { DestinationRule } from "./istio/destinationRule.ts";
+import { Gateway } from "./istio/gateway.ts";
+import { ServiceEntry } from "./istio/serviceEntry.ts";
+import { Sidecar } from "./istio/sidecar.ts";
+import { VirtualService } from "./istio/virtualService.ts";
+import { ConfigMap } from "./kubernetes/configMap.ts";
+import { customResourceDefinition } from "./kubernetes/customResourceDefinition.ts";
+import { DaemonSet } from "./kubernetes/daemonSet.ts";
+import { Deployment } from "./kubernetes/deployment.ts";
+import { EndpointSlice } from "./kubernetes/endpointSlice.ts";
+import { Endpoints } from "./kubernetes/endpoints.ts";
+import { Namespace } from "./kubernetes/namespace.ts";
+import { Node } from "./kubernetes/node.ts";
+import { Pod } from "./kubernetes/pod.ts";
+import { ReplicaSet } from "./kubernetes/replicaSet.ts";
+import { Secret } from "./kubernetes/secret.ts";
+import { Service } from "./kubernetes/service.ts";
+import { StatefulSet } from "./kubernetes/statefulSet.ts";
+import { KubernetesCluster } from "./multicluster/kubernetesCluster.ts";
+import { AccessPolicy } from "./networking/accessPolicy.ts";
+import { TrafficPolicy } from "./networking/trafficPolicy.ts";
+import { VirtualDestination } from "./networking/virtualDestination.ts";
+import { VirtualMesh } from "./networking/virtualMesh.ts";
+import { Settings } from "./settings/settings.ts";
+import type { Fields, KindDefinition } from "./shared/defineKind.ts";
+import { HTTPRouteGroup } from "./smi/httpRouteGroup.ts";
+import { TCPRoute } from "./smi/tcpRoute.ts";
+import { TrafficSplit } from "./smi/trafficSplit.ts";
+import { TrafficTarget } from "./smi/trafficTarget.ts";
+
+/** What is done with objects of one kind, and by whom. */
+type Task =
+  /** The agent watches it in its cluster and sends it up; `Kind.project` says what of it. */
+  | "sent"
+  /** Translation writes it into workload clusters, through their agents. */
+  | "delivered"
+  /** The server watches it in the management cluster. */
+  | "read"
+  /** The server writes it into the management cluster. */
+  | "published"
+  /** Users ask something of us with it; its status answers them. */
+  | "asked"
+  /** Made by discovery. */
+  | "discovered";
+
+/** One row of the table of kinds. */
+interface Role {
+  readonly kind: Kind;
+  readonly tasks: readonly Task[];
+}
+
+/** Every kind that we deal with. Nothing on the way between clusters names a kind: it asks this table. */
+const ROLES: readonly Role[] = [
+  { kind: Namespace, tasks: ["sent"] },
+  { kind: Node, tasks: ["sent"] },
+  { kind: Service, tasks: ["sent"] },
+  { kind: Endpoints, tasks: ["sent"] },
+  { kind: EndpointSlice, tasks: ["sent"] },
+  { kind: Pod, tasks: ["sent"] },
+  { kind: ConfigMap, tasks: ["sent"] },
+  { kind: Deployment, tasks: ["sent"] },
+  { kind: ReplicaSet, tasks: ["sent"] },
+  { kind: DaemonSet, tasks: ["sent"] },
+  { kind: StatefulSet, tasks: ["sent"] },
+
+  // Users have such objects of their own: those are sent, to find conflicts; ours bear our label and are not.
+  { kind: VirtualService, tasks: ["sent", "delivered"] },
+  { kind: DestinationRule, tasks: ["sent", "delivered"] },
+  { kind: ServiceEntry, tasks: ["sent", "delivered"] },
+  { kind: Gateway, tasks: ["sent", "delivered"] },
+  { kind: AuthorizationPolicy, tasks: ["sent", "delivered"] },
+  { kind: Sidecar, tasks: ["sent"] },
+
+  { kind: TrafficSplit, tasks: ["delivered"] },
+  { kind: TrafficTarget, tasks: ["delivered"] },
+  { kind: HTTPRouteGroup, tasks: ["delivered"] },
+  { kind: TCPRoute, tasks: ["delivered"] },
+
+  { kind: IssuedCertificate, tasks: ["delivered"] },
+  { kind: PodBounceDirective, tasks: ["delivered"] },
+  { kind: CertificateRequest, tasks: ["sent"] },
+
+  { kind: Mesh, tasks: ["discovered", "published", "read"] },
+  { kind: Workload, tasks: ["discovered", "published", "read"] },
+  { kind: Destination, tasks: ["discovered", "published", "read"] },
+
+  { kind: Settings, tasks: ["read", "asked"] },
+  { kind: KubernetesCluster, tasks: ["read"] },
+  { kind: TrafficPolicy, tasks: ["read", "asked"] },
+  { kind: AccessPolicy, tasks: ["read", "asked"] },
+  { kind: VirtualMesh, tasks: ["read", "asked"] },
+  { kind: VirtualDestination, tasks: ["read"] },
+  // Never sent by agents. Of those in the management cluster, `project` leaves out all but public certificates.
+  { kind: Secret, tasks: ["read", "published"] },
+];
+
+const BY_KEY: ReadonlyMap<string, Kind> = new Map(ROLES.map(({ kind }) => [kindKeyOf(kind), kind]));
+
+/** The kind of an object, in any version that we understand; undefined when we don't deal with it. */
+export function kindOf(apiVersion: string, kind: string): Kind | undefined {
+  const known = BY_KEY.get(kindKeyOf({ apiVersion, kind }));
+  return known?.versions.includes(apiVersion) === true ? known : undefined;
+}
+
+/** Every kind that we deal with. */
+export function allKinds(): readonly Kind[] {
+  return ROLES.map(({ kind }) => kind);
+}
+
+/** What an agent watches in its cluster and sends to the server. */
+export function agentKinds(): readonly Kind[] {
+  return kindsWith("sent");
+}
+
+/** What translation writes into workload clusters. */
+export function deliveredKinds(): readonly Kind[] {
+  return kindsWith("delivered");
+}
+
+/** What the server watches in the management cluster. */
+export function managementKinds(): readonly Kind[] {
+  return kindsWith("read");
+}
+
+/** What the server writes into the management cluster. */
+export function publishedKinds(): readonly Kind[] {
+  return kindsWith("published");
+}
+
+/** What discovery makes. */
+export function discoveryKinds(): readonly Kind[] {
+  return kindsWith("discovered");
+}
+
+/** Whether users ask things of us by objects of this kind: they have a status that answers. */
+export function isAsked(kind: Kind): boolean {
+  return ROLES.some((role) => role.kind === kind && role.tasks.includes("asked"));
+}
+
+/** The CustomResourceDefinitions of our own kinds, in the order of the table. */
+export function customResourceDefinitions(): readonly JsonObject[] {
+  return allKinds().flatMap((kind) => {
+    const definition = "definition" in kind ? (kind.definition as KindDefinition<Fields>) : undefined;
+    return definition?.crd === undefined ? [] : [customResourceDefinition(definition, definition.crd)];
+  });
+}
+
+function kindsWith(task: Task): readonly Kind[] {
+  return ROLES.filter(({ tasks }) => tasks.includes(task)).map(({ kind }) => kind);
+}

@@ -1,0 +1,95 @@
+import { Type } from "@sinclair/typebox";
+import { mtls } from "../networking/trafficPolicySpec.ts";
+import { approvalColumns, approvalFields } from "../shared/approval.ts";
+import { defineKind, type Value } from "../shared/defineKind.ts";
+import { fields, listOf, mapOf, oneOfWords, stringMap, strings, uint32, userFields } from "../shared/schema.ts";
+
+const grpcServer = userFields({
+  address: Type.String({ description: "Host and port." }),
+  insecure: Type.Boolean({ description: "Connect without TLS." }),
+  reconnectOnNetworkFailures: Type.Boolean({ description: "Connect again after the network failed." }),
+});
+
+const namespaceSelector = userFields(
+  {
+    matchLabels: stringMap({ description: "All of these labels must be on the namespace." }),
+    matchExpressions: listOf(
+      userFields({
+        key: Type.String(),
+        operator: oneOfWords(["In", "NotIn", "Exists", "DoesNotExist"]),
+        values: strings(),
+      }),
+    ),
+  },
+  { description: "A Kubernetes label selector on namespaces." },
+);
+
+const ingressGatewayDetector = userFields({
+  gatewayWorkloadLabels: stringMap({ description: "Labels of gateway pods. Default istio: ingressgateway." }),
+  gatewayTlsPortName: Type.String({ description: "Name of the port that takes traffic of other clusters. Default tls." }),
+});
+
+const discovery = userFields(
+  {
+    istio: userFields({
+      ingressGatewayDetectors: mapOf(ingressGatewayDetector, {
+        description:
+          "How ingress gateways are told, by cluster name; `*` is for all others. Deprecated: use VirtualMesh gateway selectors.",
+      }),
+    }),
+    selectors: listOf(namespaceSelector, {
+      description: "Only namespaces that an entry selects are discovered, beside the discovery selectors of each mesh. Empty: all.",
+      maxItems: 256,
+    }),
+    publish: oneOfWords(["ALL", "NONE"], {
+      description: "Whether what was discovered is written to the management cluster. Default ALL.",
+    }),
+  },
+  { description: "What is discovered." },
+);
+
+const relay = userFields(
+  {
+    enabled: Type.Boolean({ description: "Clusters are served through agents." }),
+    server: grpcServer,
+    registration: oneOfWords(["OPEN", "KNOWN_CLUSTERS"], {
+      description: "OPEN, the default: a right token is enough. KNOWN_CLUSTERS: the KubernetesCluster must exist before.",
+    }),
+    deleteBudget: userFields(
+      {
+        percent: uint32({ maximum: 100, description: "Share of a cluster's objects in percent. Default 20." }),
+        objects: uint32({ description: "Number of objects, if that is more. Default 50." }),
+      },
+      { description: "How much may be deleted in a cluster within a minute because discovered objects vanished; above it, deletes pause." },
+    ),
+  },
+  { description: "How management server and agents work together." },
+);
+
+const settingsSpec = userFields(
+  {
+    mtls,
+    networkingExtensionServers: listOf(grpcServer, { unsupported: "is accepted and has no effect: extension servers are not called" }),
+    discovery,
+    relay,
+  },
+  { description: "Settings of the management plane." },
+);
+
+export type SettingsSpec = Value<typeof settingsSpec>;
+
+/** Settings of the management plane: one object, `settings` in the plane's namespace. */
+export const Settings = defineKind({
+  apiVersion: "settings.mesh.gloo.solo.io/v1",
+  kind: "Settings",
+  plural: "settings",
+  fields: { spec: settingsSpec, status: fields(approvalFields) },
+  crd: {
+    description: "Settings of the management plane: one object, `settings` in the plane's namespace.",
+    categories: ["gloo-mesh"],
+    singular: "settings",
+    printerColumns: [approvalColumns[0], approvalColumns[2], approvalColumns[3]],
+  },
+});
+
+export type Settings = ReturnType<typeof Settings.parse>;

@@ -1,0 +1,139 @@
+import type { Kind, Resource } from "@isthmus/core";
+import { describe, expect, test } from "vitest";
+import { agentKinds, ConfigMap, Deployment, Node, Pod, ReplicaSet, Secret, Service } from "../src/index.ts";
+
+function projected<R extends Resource>(kind: Kind<R>, input: object): R {
+  const resource = kind.parse({ apiVersion: kind.apiVersion, kind: kind.kind, ...input });
+  return kind.project?.(resource) ?? resource;
+}
+
+const metadata = {
+  name: "a",
+  namespace: "b",
+  clusterName: "c",
+  labels: { app: "x" },
+  annotations: { "kubectl.kubernetes.io/last-applied-configuration": "SECRET", note: "kept" },
+  managedFields: [{ manager: "SECRET" }],
+};
+const container = { name: "app", image: "app:1", env: [{ name: "PASSWORD", value: "SECRET" }], command: ["SECRET"] };
+
+describe("what leaves a cluster", () => {
+  test("of a Pod: who it is, whose it is, where it runs, its images", () => {
+    const pod = projected(Pod, {
+      metadata: {
+        ...metadata,
+        annotations: { ...metadata.annotations, "istio.io/rev": "canary" },
+        ownerReferences: [
+          { apiVersion: "apps/v1", kind: "ReplicaSet", name: "a-1", uid: "u", controller: true },
+          { apiVersion: "v1", kind: "Other", name: "o", uid: "u" },
+        ],
+      },
+      spec: {
+        nodeName: "n",
+        serviceAccountName: "s",
+        containers: [container],
+        initContainers: [{ ...container, restartPolicy: "Always" }],
+        volumes: [{ secret: { secretName: "SECRET" } }],
+      },
+      status: {
+        phase: "Running",
+        podIP: "10.0.0.1",
+        conditions: [
+          { type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" },
+          { type: "PodScheduled", status: "True" },
+        ],
+        containerStatuses: [{ name: "app" }],
+      },
+    });
+    expect(pod).toEqual({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        name: "a",
+        namespace: "b",
+        clusterName: "c",
+        labels: { app: "x" },
+        annotations: { "istio.io/rev": "canary" },
+        ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "a-1", uid: "u", controller: true }],
+      },
+      spec: {
+        nodeName: "n",
+        serviceAccountName: "s",
+        containers: [{ name: "app", image: "app:1" }],
+        initContainers: [{ name: "app", image: "app:1", restartPolicy: "Always" }],
+      },
+      status: { phase: "Running", podIP: "10.0.0.1", conditions: [{ type: "Ready", status: "True" }] },
+    });
+  });
+
+  test("of a Deployment: its selector and template, without environments, commands and status", () => {
+    const spec = {
+      selector: { matchLabels: { app: "x" } },
+      template: { metadata: { labels: { app: "x" } }, spec: { containers: [container] } },
+    };
+    expect(projected(Deployment, { metadata, spec, status: { readyReplicas: 1 } })).toEqual({
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "a", namespace: "b", clusterName: "c", labels: { app: "x" }, annotations: { note: "kept" } },
+      spec: { ...spec, template: { ...spec.template, spec: { containers: [{ name: "app", image: "app:1" }] } } },
+    });
+  });
+
+  test("of a ReplicaSet: its metadata", () => {
+    expect(projected(ReplicaSet, { metadata, spec: { template: { spec: { containers: [container] } } } })).toEqual({
+      apiVersion: "apps/v1",
+      kind: "ReplicaSet",
+      metadata: { name: "a", namespace: "b", clusterName: "c", labels: { app: "x" } },
+    });
+  });
+
+  test("of a Node: labels and addresses, and of its images those that mark kind", () => {
+    const status = {
+      addresses: [{ type: "InternalIP", address: "10.0.0.1" }],
+      images: [{ names: ["a:1", "docker.io/kindest/kindnetd:1"] }, { names: ["b:1"] }],
+      conditions: [{ type: "Ready", status: "True", lastHeartbeatTime: "2026-01-01T00:00:00Z" }],
+    };
+    expect(projected(Node, { metadata: { name: "n", labels: { zone: "z" } }, status })).toEqual({
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name: "n", labels: { zone: "z" } },
+      status: { addresses: status.addresses, images: [{ names: ["docker.io/kindest/kindnetd:1"] }] },
+    });
+  });
+
+  test("of ConfigMaps: Istio's mesh configurations alone", () => {
+    const data = { mesh: "trustDomain: x", other: "SECRET" };
+    const named = (name: string) => projected(ConfigMap, { metadata: { name, namespace: "b" }, data }).data;
+    expect(named("istio")).toEqual({ mesh: "trustDomain: x" });
+    expect(named("istio-canary")).toEqual({ mesh: "trustDomain: x" });
+    expect(named("istiology")).toBeUndefined();
+    expect(named("app-settings")).toBeUndefined();
+  });
+
+  test("of a Service: all but field managers and the copy that kubectl keeps", () => {
+    const spec = { type: "ClusterIP", selector: { app: "x" }, ports: [{ port: 80 }] };
+    expect(projected(Service, { metadata, spec })).toEqual({
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "a", namespace: "b", clusterName: "c", labels: { app: "x" }, annotations: { note: "kept" } },
+      spec,
+    });
+  });
+
+  test("is settled: what was projected once is not changed by projecting it again", () => {
+    for (const kind of agentKinds()) {
+      const resource = kind.parse({ apiVersion: kind.apiVersion, kind: kind.kind, metadata });
+      const once = kind.project?.(resource) ?? resource;
+      expect(kind.project?.(once) ?? once).toEqual(once);
+    }
+  });
+});
+
+test("of a Secret of the management cluster, translation sees which keys it holds, and public certificates", () => {
+  const secret = projected(Secret, {
+    metadata,
+    type: "t",
+    data: { "root-cert.pem": "Y2VydA==", "key.pem": "c2VjcmV0", token: "c2VjcmV0" },
+  });
+  expect(secret.data).toEqual({ "root-cert.pem": "Y2VydA==", "key.pem": "", token: "" });
+});

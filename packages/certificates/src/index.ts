@@ -1,0 +1,6 @@
+export { type AuthorityOptions, createAuthority, createRoot } from "./authority.ts";
+export { type IssueOptions, issueClientCertificate, issueServerCertificate } from "./issue.ts";
+export { AGENT_LIFETIME_MS } from "./lifetimes.ts";
+export { type CertificateRequest, createRequest } from "./request.ts";
+export { renewalTime } from "./rotation.ts";
+export { type CertificateFacts, certificateFacts, chainFacts, InvalidPem, isSignedBy, type KeyedCertificate } from "./x509.ts";

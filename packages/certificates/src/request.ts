@@ -1,0 +1,12 @@
+import { newRequest } from "./x509.ts";
+
+/** A new key and a certificate request (PKCS #10) for it, both PEM. The key never leaves the one who makes it. */
+export interface CertificateRequest {
+  readonly request: string;
+  readonly key: string;
+}
+
+/** `commonName` is for readers only: who issues the certificate decides its names. */
+export function createRequest(commonName: string): Promise<CertificateRequest> {
+  return newRequest(commonName);
+}

@@ -1,0 +1,256 @@
+// The library keeps its classes in a registry that needs the metadata API, so this import comes first.
+import "reflect-metadata";
+// Types alone: at run time WebCrypto is a global, in Node as in browsers.
+import type { webcrypto } from "node:crypto";
+import {
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  cryptoProvider,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  type Extension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  PemConverter,
+  Pkcs10CertificateRequest,
+  Pkcs10CertificateRequestGenerator,
+  type PublicKey,
+  SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
+  X509Certificate,
+  X509CertificateGenerator,
+} from "@peculiar/x509";
+
+// The one file that knows the X.509 library and WebCrypto: everything else deals in PEM texts and plain values.
+
+cryptoProvider.set(globalThis.crypto);
+
+/** A certificate with its key. `certificate` may be a chain, the own certificate first. */
+export interface KeyedCertificate {
+  /** PEM */
+  readonly certificate: string;
+  /** PEM, PKCS #8 */
+  readonly key: string;
+}
+
+/** What a certificate says. Times are milliseconds since 1970. */
+export interface CertificateFacts {
+  readonly subject: string;
+  readonly issuer: string;
+  readonly serialNumber: string;
+  readonly dnsNames: readonly string[];
+  readonly uris: readonly string[];
+  readonly notBefore: number;
+  readonly notAfter: number;
+  readonly isAuthority: boolean;
+}
+
+/** What a new certificate shall say. */
+export interface CertificateTemplate {
+  readonly commonName: string;
+  readonly dnsNames: readonly string[];
+  readonly uris: readonly string[];
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** How many authorities may follow below this one; undefined: no authority. */
+  readonly pathLength: number | undefined;
+  readonly usages: readonly ("server" | "client")[];
+}
+
+/** A text that is no certificate, no key or no certificate request. */
+export class InvalidPem extends Error {
+  override readonly name = "InvalidPem";
+}
+
+const KEY_ALGORITHM = { name: "ECDSA", namedCurve: "P-256" } as const;
+const SHA_256 = "SHA-256";
+const SUBJECT_ALTERNATIVE_NAME = "2.5.29.17";
+const BASIC_CONSTRAINTS = "2.5.29.19";
+
+/** The facts of the first certificate of a PEM text, or of one in DER. Throws InvalidPem. */
+export function certificateFacts(certificate: string | Uint8Array): CertificateFacts {
+  return factsOf(parse(certificate));
+}
+
+/** The facts of every certificate of a PEM text. Throws InvalidPem when there is none. */
+export function chainFacts(pem: string): readonly CertificateFacts[] {
+  const facts = parseChain(pem).map(factsOf);
+  if (facts.length === 0) throw new InvalidPem("there is no certificate in it: a PEM text has a line -----BEGIN CERTIFICATE-----");
+  return facts;
+}
+
+function factsOf(certificate: X509Certificate): CertificateFacts {
+  // By OID: asking by class depends on which copy of the library registered it.
+  const names = certificate.getExtension<SubjectAlternativeNameExtension>(SUBJECT_ALTERNATIVE_NAME)?.names.items ?? [];
+  const ofType = (type: string) => names.filter((name) => name.type === type).map(({ value }) => value);
+  return {
+    subject: certificate.subject,
+    issuer: certificate.issuer,
+    serialNumber: certificate.serialNumber,
+    dnsNames: ofType("dns"),
+    uris: ofType("url"),
+    notBefore: certificate.notBefore.getTime(),
+    notAfter: certificate.notAfter.getTime(),
+    isAuthority: certificate.getExtension<BasicConstraintsExtension>(BASIC_CONSTRAINTS)?.ca ?? false,
+  };
+}
+
+/** Whether a certificate is signed by another one's key, whatever their names and times say. */
+export async function isSignedBy(certificate: string, authority: string): Promise<boolean> {
+  const publicKey = await parse(authority).publicKey.export();
+  return parse(certificate).verify({ publicKey, signatureOnly: true });
+}
+
+/** A new key, and a certificate for it that it has signed itself. */
+export async function selfSigned(template: CertificateTemplate): Promise<KeyedCertificate> {
+  const keys = await newKeys();
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    ...contentOf(template),
+    keys,
+    signingAlgorithm: { ...KEY_ALGORITHM, hash: SHA_256 },
+    extensions: [...extensionsOf(template), await SubjectKeyIdentifierExtension.create(keys.publicKey)],
+  });
+  return { certificate: pemOf(certificate), key: await privatePem(keys.privateKey) };
+}
+
+/** A new key, and a certificate for it. */
+export async function issueWithKey(template: CertificateTemplate, authority: KeyedCertificate): Promise<KeyedCertificate> {
+  const keys = await newKeys();
+  return { certificate: await issueFor(keys.publicKey, template, authority), key: await privatePem(keys.privateKey) };
+}
+
+/**
+ * A certificate for the key that a request in PEM holds; names in the request are ignored. Throws InvalidPem when it is no
+ * request, is not signed by its own key, or has a weak one.
+ */
+export async function issueForRequest(request: string, template: CertificateTemplate, authority: KeyedCertificate): Promise<string> {
+  const parsed = parseRequest(request);
+  if (!(await parsed.verify().catch(() => false))) throw new InvalidPem("the certificate request is not signed by its own key");
+  refuseWeakKey(parsed.publicKey);
+  return issueFor(await parsed.publicKey.export(), template, authority);
+}
+
+/** A new key and a certificate request for it. */
+export async function newRequest(commonName: string): Promise<{ readonly request: string; readonly key: string }> {
+  const keys = await newKeys();
+  const request = await Pkcs10CertificateRequestGenerator.create({
+    name: [{ CN: [commonName] }],
+    keys,
+    signingAlgorithm: { ...KEY_ALGORITHM, hash: SHA_256 },
+  });
+  return { request: `${request.toString("pem")}\n`, key: await privatePem(keys.privateKey) };
+}
+
+async function issueFor(publicKey: webcrypto.CryptoKey, template: CertificateTemplate, authority: KeyedCertificate): Promise<string> {
+  const issuer = parse(authority.certificate);
+  const signingKey = await importKey(authority.key, issuer.publicKey);
+  const certificate = await X509CertificateGenerator.create({
+    ...contentOf(template),
+    issuer: issuer.subject,
+    publicKey,
+    signingKey,
+    signingAlgorithm: { ...signingKey.algorithm, hash: SHA_256 },
+    extensions: [
+      ...extensionsOf(template),
+      await SubjectKeyIdentifierExtension.create(publicKey),
+      await AuthorityKeyIdentifierExtension.create(await issuer.publicKey.export()),
+    ],
+  });
+  return pemOf(certificate);
+}
+
+function contentOf({ commonName, notBefore, notAfter }: CertificateTemplate) {
+  return {
+    serialNumber: newSerialNumber(),
+    // Structured, so that a name with a comma stays one name.
+    subject: [{ CN: [commonName] }],
+    name: [{ CN: [commonName] }],
+    notBefore: new Date(notBefore),
+    notAfter: new Date(notAfter),
+  };
+}
+
+function extensionsOf({ dnsNames, uris, pathLength, usages }: CertificateTemplate): Extension[] {
+  const isAuthority = pathLength !== undefined;
+  const names = [...uris.map((value) => ({ type: "url" as const, value })), ...dnsNames.map((value) => ({ type: "dns" as const, value }))];
+  const purposes = usages.map((usage) => (usage === "server" ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth));
+  return [
+    new BasicConstraintsExtension(isAuthority, pathLength, true),
+    new KeyUsagesExtension(isAuthority ? KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign : KeyUsageFlags.digitalSignature, true),
+    ...(purposes.length > 0 ? [new ExtendedKeyUsageExtension(purposes)] : []),
+    ...(names.length > 0 ? [new SubjectAlternativeNameExtension(names)] : []),
+  ];
+}
+
+function newSerialNumber(): string {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
+  // Positive, and never shorter for a leading zero. Source: RFC 5280 §4.1.2.2.
+  bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function newKeys(): Promise<webcrypto.CryptoKeyPair> {
+  return globalThis.crypto.subtle.generateKey(KEY_ALGORITHM, true, ["sign", "verify"]);
+}
+
+// 2,048 bits is the least that any public authority accepts today. Source: CA/Browser Forum baseline requirements §6.1.5.
+const LEAST_RSA_BITS = 2048;
+
+function refuseWeakKey({ algorithm }: PublicKey): void {
+  const { name, modulusLength } = algorithm as { readonly name: string; readonly modulusLength?: number };
+  if (modulusLength !== undefined && modulusLength < LEAST_RSA_BITS) {
+    throw new InvalidPem(`the certificate request has a key of ${modulusLength} bits: ${name} needs ${LEAST_RSA_BITS}`);
+  }
+}
+
+async function importKey(pem: string, publicKey: PublicKey): Promise<webcrypto.CryptoKey> {
+  const [struct] = PemConverter.isPem(pem) ? PemConverter.decodeWithHeaders(pem) : [];
+  if (struct?.type !== "PRIVATE KEY") {
+    throw new InvalidPem(
+      `the private key is ${struct?.type ?? "no PEM text"}: it must be PKCS #8 (-----BEGIN PRIVATE KEY-----), which "openssl pkcs8 -topk8 -nocrypt" makes`,
+    );
+  }
+  try {
+    return await globalThis.crypto.subtle.importKey("pkcs8", struct.rawData, { hash: SHA_256, ...publicKey.algorithm }, true, ["sign"]);
+  } catch (cause) {
+    throw new InvalidPem("the private key does not fit its certificate", { cause });
+  }
+}
+
+async function privatePem(key: webcrypto.CryptoKey): Promise<string> {
+  return `${PemConverter.encode(await globalThis.crypto.subtle.exportKey("pkcs8", key), PemConverter.PrivateKeyTag)}\n`;
+}
+
+function pemOf(certificate: X509Certificate): string {
+  return `${certificate.toString("pem")}\n`;
+}
+
+function parse(certificate: string | Uint8Array): X509Certificate {
+  if (typeof certificate !== "string") return parsed(new Uint8Array(certificate).buffer);
+  const [first] = parseChain(certificate);
+  if (first === undefined) throw new InvalidPem("there is no certificate in it: a PEM text has a line -----BEGIN CERTIFICATE-----");
+  return first;
+}
+
+function parseChain(pem: string): X509Certificate[] {
+  if (!PemConverter.isPem(pem)) return [];
+  return PemConverter.decodeWithHeaders(pem)
+    .filter(({ type }) => type === "CERTIFICATE")
+    .map(({ rawData }) => parsed(rawData));
+}
+
+function parsed(der: ArrayBuffer): X509Certificate {
+  try {
+    return new X509Certificate(der);
+  } catch (cause) {
+    throw new InvalidPem("not a certificate", { cause });
+  }
+}
+
+function parseRequest(pem: string): Pkcs10CertificateRequest {
+  try {
+    return new Pkcs10CertificateRequest(pem);
+  } catch (cause) {
+    throw new InvalidPem("not a certificate request: PKCS #10 in PEM is expected", { cause });
+  }
+}

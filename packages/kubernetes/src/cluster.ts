@@ -1,0 +1,101 @@
+import type { Kind, Resource } from "@isthmus/core";
+import { type Clock, type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Connection, connectionTo } from "./connection.ts";
+import type { Kubeconfig } from "./kubeconfig.ts";
+import { listAll } from "./list.ts";
+import { checked, type WireObject } from "./objects.ts";
+import { objectPath } from "./paths.ts";
+import { call } from "./request.ts";
+import { type Discovery, discoveryOf } from "./served.ts";
+import type { Target } from "./target.ts";
+import { watchFrom } from "./watch.ts";
+import { applied, created, deleted, statusApplied, statusUpdated, updated, type WriteTarget } from "./write.ts";
+
+export interface KubernetesClusterOptions {
+  /** "" for the management cluster. */
+  readonly name: string;
+  readonly kubeconfig: Kubeconfig;
+  readonly clock: Clock;
+  /** Spreads the lifetimes of watches; gives 0..1. */
+  readonly random: () => number;
+  /** How long the API server may stay silent while it answers. Default 30 s. */
+  readonly silenceMs?: number;
+  /** How long the API server may take to end a watch when its time (4 to 6 minutes) is over. Default 30 s. */
+  readonly watchGraceMs?: number;
+}
+
+/** A real Kubernetes cluster behind the Cluster port. Nothing is sent before the first call. */
+export function kubernetesCluster(options: KubernetesClusterOptions): Cluster {
+  const { name, kubeconfig, clock, random, silenceMs = 30_000, watchGraceMs = 30_000 } = options;
+  const connection = connectionTo({ kubeconfig, clock, silenceMs });
+  const discovery = discoveryOf(connection);
+  return clusterOver({ name, connection, discovery, watchSettings: { clock, random, graceMs: watchGraceMs } });
+}
+
+interface Parts {
+  readonly name: string;
+  readonly connection: Connection;
+  readonly discovery: Discovery;
+  readonly watchSettings: Parameters<typeof watchFrom>[2];
+}
+
+function clusterOver({ name, connection, discovery, watchSettings }: Parts): Cluster {
+  async function reading<R extends Resource>(kind: Kind<R>, signal: AbortSignal | undefined): Promise<Target<R>> {
+    const apiVersion = await discovery.versionOf(kind, signal);
+    const collection = { apiVersion, kind: kind.kind, plural: kind.plural, namespaced: kind.namespaced };
+    return { connection, clusterName: name, kind, collection };
+  }
+
+  async function writing(
+    type: { readonly apiVersion: string; readonly kind: string },
+    signal: AbortSignal | undefined,
+  ): Promise<WriteTarget> {
+    return { connection, clusterName: name, collection: await discovery.typeOf(type, signal) };
+  }
+
+  /** A path that the API server doesn't know any more: what we remember of it is old. */
+  async function unlessGone<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof ClusterError && error.code === "Unserved") discovery.forget();
+      throw error;
+    }
+  }
+
+  return {
+    name,
+    servedKinds: (signal) => discovery.read(signal),
+    async get(kind, { name: objectName, namespace }, signal) {
+      const { collection } = await reading(kind, signal);
+      const path = objectPath(collection, { name: objectName, namespace });
+      try {
+        const object = (await unlessGone(call(connection, { method: "GET", path }, signal))) as WireObject;
+        const metadata = name === "" ? object.metadata : { ...object.metadata, clusterName: name };
+        const result = checked(kind, { ...object, apiVersion: collection.apiVersion, kind: kind.kind, metadata });
+        if ("resource" in result) return result.resource;
+        throw new ClusterError("Invalid", result.malformed.message);
+      } catch (error) {
+        if (error instanceof ClusterError && error.code === "NotFound") return undefined;
+        throw error;
+      }
+    },
+    async list(kind, options = {}, signal) {
+      return unlessGone(listAll(await reading(kind, signal), options, signal));
+    },
+    async *watch(kind, resourceVersion, options, signal) {
+      try {
+        yield* watchFrom(await reading(kind, signal), { resourceVersion, options }, watchSettings, signal);
+      } catch (error) {
+        if (error instanceof ClusterError && error.code === "Unserved") discovery.forget();
+        throw error;
+      }
+    },
+    apply: async (resource, options, signal) => unlessGone(applied(await writing(resource, signal), resource, options, signal)),
+    applyStatus: async (resource, options, signal) => unlessGone(statusApplied(await writing(resource, signal), resource, options, signal)),
+    create: async (resource, signal) => unlessGone(created(await writing(resource, signal), resource, signal)),
+    update: async (resource, signal) => unlessGone(updated(await writing(resource, signal), resource, signal)),
+    updateStatus: async (resource, signal) => unlessGone(statusUpdated(await writing(resource, signal), resource, signal)),
+    delete: async (ref, preconditions = {}, signal) => unlessGone(deleted(await writing(ref, signal), ref, preconditions, signal)),
+  };
+}

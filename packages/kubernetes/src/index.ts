@@ -1,0 +1,2 @@
+export { type KubernetesClusterOptions, kubernetesCluster } from "./cluster.ts";
+export { type Kubeconfig, type KubeconfigSource, loadKubeconfig } from "./kubeconfig.ts";

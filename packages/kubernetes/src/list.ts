@@ -1,0 +1,51 @@
+import type { Resource } from "@isthmus/core";
+import { ClusterError, type ListOptions, type Malformed, type ResourceList } from "@isthmus/plane/ports";
+import { asRead, checked, type WireObject } from "./objects.ts";
+import { collectionPath } from "./paths.ts";
+import { call } from "./request.ts";
+import { selectionQuery } from "./selectors.ts";
+import type { Target } from "./target.ts";
+
+// As Kubernetes' own client does: small enough for the server's memory, few enough round trips.
+const PAGE_SIZE = 500;
+
+interface WireList {
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items?: readonly WireObject[] | null;
+}
+
+/** All objects of a kind, page by page, as of one resourceVersion. */
+export async function listAll<R extends Resource>(target: Target<R>, options: ListOptions, signal?: AbortSignal): Promise<ResourceList<R>> {
+  const query = selectionQuery(options);
+  try {
+    return await pages(target, options, { ...query, limit: String(PAGE_SIZE) }, signal);
+  } catch (error) {
+    // The paging took longer than the server keeps an old state: once more, in one piece.
+    if (!(error instanceof ClusterError) || error.code !== "Expired") throw error;
+    return pages(target, options, query, signal);
+  }
+}
+
+async function pages<R extends Resource>(
+  target: Target<R>,
+  { namespace }: ListOptions,
+  query: Readonly<Record<string, string>>,
+  signal: AbortSignal | undefined,
+): Promise<ResourceList<R>> {
+  const { connection, clusterName, kind, collection } = target;
+  const path = collectionPath(collection, namespace);
+  const items: R[] = [];
+  const malformed: Malformed[] = [];
+  let continuation: string | undefined;
+  while (true) {
+    const pageQuery = continuation === undefined ? query : { ...query, continue: continuation };
+    const page = (await call(connection, { method: "GET", path, query: pageQuery }, signal)) as WireList;
+    for (const object of page.items ?? []) {
+      const result = checked(kind, asRead(object, collection, clusterName));
+      if ("resource" in result) items.push(result.resource);
+      else malformed.push(result.malformed);
+    }
+    continuation = page.metadata?.continue || undefined;
+    if (continuation === undefined) return { items, malformed, resourceVersion: page.metadata?.resourceVersion ?? "" };
+  }
+}

@@ -1,0 +1,112 @@
+import type { IncomingMessage } from "node:http";
+import type { Resource } from "@isthmus/core";
+import { type Clock, ClusterError, type ListOptions, type WatchEvent } from "@isthmus/plane/ports";
+import { Silence } from "./connection.ts";
+import { lines } from "./lines.ts";
+import { asRead, checked, type WireObject } from "./objects.ts";
+import { collectionPath } from "./paths.ts";
+import { call, wholeAnswer } from "./request.ts";
+import { selectionQuery } from "./selectors.ts";
+import { type ApiStatus, errorOf, errorOfStatus } from "./statusError.ts";
+import type { Target } from "./target.ts";
+
+export interface WatchSettings {
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** How long the server may take to end a watch when its time is over, before the connection is taken for dead. */
+  readonly graceMs: number;
+}
+
+// The server ends a watch after this time; spread out, so that not all watches of all agents come back at once.
+const SHORTEST_WATCH_S = 240;
+const LONGEST_WATCH_S = 360;
+// A watch that ends at once, over and over, must not become a busy loop.
+const SHORTEST_USEFUL_WATCH_MS = 1_000;
+
+interface WireEvent {
+  readonly type?: string;
+  readonly object?: WireObject | ApiStatus;
+}
+
+/** One watch, until the server ends it, the connection is lost, or `signal` is aborted. */
+export async function* watchFrom<R extends Resource>(
+  target: Target<R>,
+  { resourceVersion, options }: { readonly resourceVersion: string; readonly options: ListOptions },
+  { clock, random, graceMs }: WatchSettings,
+  signal: AbortSignal,
+): AsyncGenerator<WatchEvent<R>, void, undefined> {
+  const { connection, collection } = target;
+  const startedAt = clock.now();
+  const timeoutSeconds = Math.round(SHORTEST_WATCH_S + random() * (LONGEST_WATCH_S - SHORTEST_WATCH_S));
+  const query = {
+    watch: "1",
+    resourceVersion,
+    allowWatchBookmarks: "true",
+    timeoutSeconds: String(timeoutSeconds),
+    ...selectionQuery(options),
+  };
+  const path = collectionPath(collection, options.namespace);
+  const response = await connection.open({ method: "GET", path, query, streamIdleMs: timeoutSeconds * 1_000 + graceMs }, signal);
+  if (response.statusCode !== 200) throw errorOf(await wholeAnswer(response, connection.server, signal));
+  let isSilent = true;
+  for await (const line of lines(chunksOf(response, signal))) {
+    isSilent = false;
+    yield eventOf(target, eventIn(line, target));
+  }
+  if (!isSilent) return;
+  if (clock.now() - startedAt < SHORTEST_USEFUL_WATCH_MS) {
+    throw new ClusterError("Unavailable", `${connection.server} ends the watch of ${collection.plural} as soon as it begins`);
+  }
+  await requireReached(target, resourceVersion, signal);
+}
+
+/** What comes, until the connection ends: if by accident, the next watch finds out whether the server is still there. */
+async function* chunksOf(response: IncomingMessage, signal: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
+  try {
+    for await (const chunk of response) yield chunk as Buffer;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof Silence) && !(error instanceof Error && "code" in error)) throw error;
+  } finally {
+    response.destroy();
+  }
+}
+
+/**
+ * Throws `Expired` when the server's newest version is older than ours: restored from a backup, it would keep a watch from
+ * our version silent until it got there again, for weeks perhaps.
+ */
+async function requireReached({ connection, collection }: Target<Resource>, resourceVersion: string, signal: AbortSignal): Promise<void> {
+  const page = await call(connection, { method: "GET", path: collectionPath(collection), query: { limit: "1" } }, signal);
+  const newest = (page as { readonly metadata?: { readonly resourceVersion?: string } }).metadata?.resourceVersion ?? "";
+  // Versions of one cluster are numbers that grow. Source: kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
+  if (![newest, resourceVersion].every((version) => /^\d+$/.test(version)) || BigInt(newest) >= BigInt(resourceVersion)) return;
+  throw new ClusterError(
+    "Expired",
+    `${connection.server} is at resourceVersion ${newest}, before ${resourceVersion}: was it restored from a backup?`,
+  );
+}
+
+function eventIn(line: string, { connection, collection }: Pick<Target<Resource>, "connection" | "collection">): WireEvent {
+  try {
+    return JSON.parse(line) as WireEvent;
+  } catch (error) {
+    throw new ClusterError("Unavailable", `${connection.server} sends watch events of ${collection.plural} that are not JSON`, {}, error);
+  }
+}
+
+function eventOf<R extends Resource>({ kind, collection, clusterName, connection }: Target<R>, event: WireEvent): WatchEvent<R> {
+  if (event.type === "ERROR") throw errorOfStatus((event.object ?? {}) as ApiStatus);
+  const object = event.object as WireObject | undefined;
+  const resourceVersion = object?.metadata?.resourceVersion;
+  if (object === undefined || resourceVersion === undefined) {
+    throw new ClusterError("Unavailable", `${connection.server} sends watch events of ${collection.plural} without a resourceVersion`);
+  }
+  if (event.type === "BOOKMARK") return { type: "bookmark", resourceVersion };
+  const resource = asRead(object, collection, clusterName);
+  if (event.type === "DELETED") return { type: "removed", resource, resourceVersion };
+  const result = checked(kind, resource);
+  return "resource" in result
+    ? { type: "put", resource: result.resource, resourceVersion }
+    : { type: "malformed", malformed: result.malformed, resourceVersion };
+}

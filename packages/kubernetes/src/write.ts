@@ -1,0 +1,86 @@
+import type { AnyResource, Resource, ResourceRef } from "@isthmus/core";
+import type { ApplyOptions, Preconditions } from "@isthmus/plane/ports";
+import type { ApiRequest, Connection } from "./connection.ts";
+import { asRead, asWritten, type WireObject } from "./objects.ts";
+import { type Collection, collectionPath, objectPath, requireNamespace } from "./paths.ts";
+import { call } from "./request.ts";
+
+/** The cluster and type that is written. */
+export interface WriteTarget {
+  readonly connection: Connection;
+  readonly clusterName: string;
+  readonly collection: Collection;
+}
+
+/**
+ * Server-side apply: gives the object as stored. Rejects with `Conflict` (with fields and manager) for fields of another
+ * manager, with `Invalid` for what the API server will never take.
+ */
+export function applied(target: WriteTarget, resource: Resource, options: ApplyOptions, signal?: AbortSignal): Promise<AnyResource> {
+  const path = objectPath(target.collection, resource.metadata);
+  return written(target, { method: "PATCH", path, body: asWritten(resource), ...applySettings(options) }, signal);
+}
+
+/** Server-side apply of `status` alone, so that no other field becomes the manager's. */
+export function statusApplied(
+  target: WriteTarget,
+  resource: AnyResource,
+  options: ApplyOptions,
+  signal?: AbortSignal,
+): Promise<AnyResource> {
+  const { apiVersion, kind, metadata } = resource;
+  const { name, namespace } = metadata;
+  const body = {
+    apiVersion,
+    kind,
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+    status: resource["status"] ?? {},
+  };
+  const path = `${objectPath(target.collection, metadata)}/status`;
+  return written(target, { method: "PATCH", path, body, ...applySettings(options) }, signal);
+}
+
+export function created(target: WriteTarget, resource: Resource, signal?: AbortSignal): Promise<AnyResource> {
+  requireNamespace(target.collection, resource.metadata);
+  const object = asWritten(resource);
+  // An object that was read elsewhere may be created here; its version there means nothing here.
+  const { resourceVersion: _, uid: __, ...metadata } = object.metadata;
+  const path = collectionPath(target.collection, resource.metadata.namespace);
+  return written(target, { method: "POST", path, body: { ...object, metadata } }, signal);
+}
+
+export function updated(target: WriteTarget, resource: Resource, signal?: AbortSignal): Promise<AnyResource> {
+  return written(target, { method: "PUT", path: objectPath(target.collection, resource.metadata), body: asWritten(resource) }, signal);
+}
+
+export function statusUpdated(target: WriteTarget, resource: Resource, signal?: AbortSignal): Promise<AnyResource> {
+  const path = `${objectPath(target.collection, resource.metadata)}/status`;
+  return written(target, { method: "PUT", path, body: asWritten(resource) }, signal);
+}
+
+export async function deleted(target: WriteTarget, ref: ResourceRef, preconditions: Preconditions, signal?: AbortSignal): Promise<void> {
+  const body = {
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    propagationPolicy: "Background",
+    ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
+  };
+  await call(target.connection, { method: "DELETE", path: objectPath(target.collection, ref), body }, signal);
+}
+
+function applySettings({ fieldManager, force = false, dryRun = false }: ApplyOptions): Pick<ApiRequest, "query" | "contentType"> {
+  return {
+    query: { fieldManager, force: String(force), ...(dryRun ? { dryRun: "All" } : {}) },
+    // JSON is YAML.
+    contentType: "application/apply-patch+yaml",
+  };
+}
+
+async function written(
+  { connection, clusterName, collection }: WriteTarget,
+  request: ApiRequest,
+  signal: AbortSignal | undefined,
+): Promise<AnyResource> {
+  const stored = (await call(connection, request, signal)) as WireObject;
+  return asRead(stored, collection, clusterName);
+}

@@ -1,0 +1,357 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Cluster, ClusterError, WatchEvent } from "@isthmus/plane/ports";
+import { afterEach, describe, expect, it } from "vitest";
+import { kubernetesCluster, loadKubeconfig } from "../src/index.ts";
+import { ConfigMap, configMap } from "./configMap.ts";
+import { answer, kubeconfigFor, type Script, type ScriptedApiServer, scriptedApiServer } from "./scriptedApiServer.ts";
+
+const clock = { now: () => Date.now(), sleep: (ms: number, signal?: AbortSignal) => sleep(ms, undefined, signal ? { signal } : {}) };
+/** A clock on which everything takes two seconds. */
+const slow = (() => {
+  let time = 0;
+  return () => (time += 2_000);
+})();
+interface Settings {
+  readonly silenceMs?: number;
+  readonly watchGraceMs?: number;
+  readonly now?: () => number;
+}
+const never = new AbortController().signal;
+const servers: ScriptedApiServer[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+async function serve(script: Script): Promise<ScriptedApiServer> {
+  const server = await scriptedApiServer(script);
+  servers.push(server);
+  return server;
+}
+
+function clusterAt({ kubeconfig }: Pick<ScriptedApiServer, "kubeconfig">, options: Settings = {}): Cluster {
+  const { now = clock.now, ...settings } = options;
+  return kubernetesCluster({ name: "a", kubeconfig, clock: { ...clock, now }, random: () => 0.5, ...settings });
+}
+
+async function clusterThat(script: Script, options: Settings = {}): Promise<Cluster> {
+  return clusterAt(await serve(script), options);
+}
+
+function errorOf(work: Promise<unknown>): Promise<ClusterError> {
+  return work.then(
+    () => {
+      throw new Error("it did not fail");
+    },
+    (error: ClusterError) => error,
+  );
+}
+
+async function watched(cluster: Cluster, signal = never): Promise<WatchEvent<never>[]> {
+  const events: WatchEvent<never>[] = [];
+  for await (const event of cluster.watch(ConfigMap, "1", {}, signal)) events.push(event as WatchEvent<never>);
+  return events;
+}
+
+describe("lists", () => {
+  it("reads page after page, and gives apart what is not of its kind", async () => {
+    const server = await serve(({ path, query }, response) => {
+      if (path !== "/api/v1/configmaps") return false;
+      return query["continue"] === "more"
+        ? answer(response, 200, { metadata: { resourceVersion: "7" }, items: [{ metadata: { name: "c" }, data: "no object" }] })
+        : answer(response, 200, {
+            metadata: { resourceVersion: "7", continue: "more" },
+            items: [configMap("b", "3"), configMap("a", "2")],
+          });
+    });
+    const list = await clusterAt(server).list(ConfigMap, {
+      labels: { matchExpressions: [{ key: "x", operator: "NotIn", values: ["1", "2"] }] },
+    });
+    expect(list.items.map(({ metadata }) => `${metadata.name} ${metadata.clusterName}`)).toEqual(["b a", "a a"]);
+    expect(list.malformed.map(({ ref, message }) => [ref.kind, ref.name, ref.clusterName, message])).toEqual([
+      ["ConfigMap", "c", "a", "ConfigMap c: data: must be an object"],
+    ]);
+    expect(list.resourceVersion).toBe("7");
+    const queries = server.seen.filter(({ path }) => path === "/api/v1/configmaps").map(({ query }) => query);
+    expect(queries).toEqual([
+      { limit: "500", labelSelector: "x notin (1,2)" },
+      { limit: "500", labelSelector: "x notin (1,2)", continue: "more" },
+    ]);
+  });
+
+  it("starts again, in one piece, when the pages have expired meanwhile", async () => {
+    const cluster = await clusterThat(({ path, query }, response) => {
+      if (path !== "/api/v1/configmaps") return false;
+      if (query["limit"] === undefined) return answer(response, 200, { metadata: { resourceVersion: "9" }, items: [configMap("a", "2")] });
+      if (query["continue"] === undefined)
+        return answer(response, 200, { metadata: { continue: "more" }, items: [configMap("gone", "1")] });
+      return answer(response, 410, { kind: "Status", code: 410, reason: "Expired", message: "too old" });
+    });
+    const { items, resourceVersion } = await cluster.list(ConfigMap);
+    expect([items.map(({ metadata }) => metadata.name), resourceVersion]).toEqual([["a"], "9"]);
+  });
+});
+
+describe("watches", () => {
+  it("gives events as they come, however the bytes are cut", async () => {
+    const lines = [
+      { type: "ADDED", object: configMap("grün", "2") },
+      { type: "MODIFIED", object: configMap("bad", "3", "no object") },
+      { type: "DELETED", object: configMap("grün", "4") },
+      { type: "BOOKMARK", object: { kind: "ConfigMap", metadata: { resourceVersion: "5" } } },
+    ];
+    const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const server = await serve(async ({ path }, response) => {
+      if (path !== "/api/v1/configmaps") return false;
+      response.writeHead(200);
+      for (let i = 0; i < bytes.length; i += 7) {
+        response.write(bytes.subarray(i, i + 7));
+        await sleep(0);
+      }
+      response.end('{"type":"ADDED","object":{"metadata":{"na');
+    });
+    const events = await watched(clusterAt(server));
+    expect(events.map((event) => [event.type, "resource" in event ? event.resource.metadata.name : undefined])).toEqual([
+      ["put", "grün"],
+      ["malformed", undefined],
+      ["removed", "grün"],
+      ["bookmark", undefined],
+    ]);
+    expect(events.map((event) => ("resourceVersion" in event ? event.resourceVersion : ""))).toEqual(["2", "3", "4", "5"]);
+    expect(server.seen.at(-1)?.query).toEqual({ watch: "1", resourceVersion: "1", allowWatchBookmarks: "true", timeoutSeconds: "300" });
+  });
+
+  it.each([
+    ["an ERROR event", 200],
+    ["a status", 410],
+  ])("says Expired when the version is too old, by %s", async (_, status) => {
+    const cluster = await clusterThat(({ path }, response) => {
+      if (path !== "/api/v1/configmaps") return false;
+      const expired = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version: 1 (5)" };
+      if (status === 410) return answer(response, 410, expired);
+      response.writeHead(200).end(`${JSON.stringify({ type: "ERROR", object: expired })}\n`);
+      return true;
+    });
+    expect(await errorOf(watched(cluster))).toMatchObject({ code: "Expired", message: expect.stringContaining("too old") });
+  });
+
+  it("ends without error when the server forgets to end it", async () => {
+    const cluster = await clusterThat(
+      ({ path, query }, response) => {
+        if (path !== "/api/v1/configmaps") return false;
+        if (query["watch"] === undefined) return answer(response, 200, { metadata: { resourceVersion: "1" }, items: [] });
+        response.writeHead(200).flushHeaders();
+        return true;
+      },
+      // A watch of 300 s.
+      { watchGraceMs: 50 - 300_000, now: slow },
+    );
+    expect(await watched(cluster)).toEqual([]);
+  });
+
+  it("says Expired when a silent server turns out to be behind: it was restored from a backup", async () => {
+    const cluster = await clusterThat(
+      ({ path, query }, response) => {
+        if (path !== "/api/v1/configmaps") return false;
+        if (query["watch"] === undefined) return answer(response, 200, { metadata: { resourceVersion: "99" }, items: [] });
+        response.writeHead(200).end();
+        return true;
+      },
+      { now: slow },
+    );
+    const events = cluster.watch(ConfigMap, "1000", {}, never)[Symbol.asyncIterator]();
+    expect(await errorOf(events.next())).toMatchObject({ code: "Expired", message: expect.stringContaining("restored from a backup") });
+  });
+
+  it("ends without error when the connection is lost after an event", async () => {
+    const cluster = await clusterThat(({ path }, response) => {
+      if (path !== "/api/v1/configmaps") return false;
+      response.writeHead(200).write(`${JSON.stringify({ type: "ADDED", object: configMap("a", "2") })}\n`, () => response.destroy());
+      return true;
+    });
+    expect((await watched(cluster)).map(({ type }) => type)).toEqual(["put"]);
+  });
+
+  it("says Unavailable when a watch ends as soon as it begins, so that nobody asks in a circle", async () => {
+    const cluster = await clusterThat(({ path }, response) => {
+      if (path !== "/api/v1/configmaps") return false;
+      response.writeHead(200).end();
+      return true;
+    });
+    expect(await errorOf(watched(cluster))).toMatchObject({ code: "Unavailable" });
+  });
+
+  it("rejects with the signal's reason", async () => {
+    const stop = new AbortController();
+    const cluster = await clusterThat(({ path }, response) => {
+      if (path !== "/api/v1/configmaps") return false;
+      response.writeHead(200).flushHeaders();
+      setTimeout(() => stop.abort(new Error("enough")), 20);
+      return true;
+    });
+    await expect(watched(cluster, stop.signal)).rejects.toThrow("enough");
+  });
+});
+
+describe("answers that are no success", () => {
+  it.each([
+    [400, "Invalid"],
+    [401, "Forbidden"],
+    [403, "Forbidden"],
+    [405, "Unserved"],
+    [409, "Conflict"],
+    [410, "Expired"],
+    [413, "Invalid"],
+    [422, "Invalid"],
+    [429, "Unavailable"],
+    [500, "Unavailable"],
+    [503, "Unavailable"],
+    [504, "Unavailable"],
+  ])("%i is %s", async (status, code) => {
+    const cluster = await clusterThat(
+      ({ method }, response) => method === "PATCH" && answer(response, status, { kind: "Status", message: "why" }),
+    );
+    const error = await errorOf(cluster.apply(configMap("a", "1"), { fieldManager: "m" }));
+    expect([error.name, error.code]).toEqual(["ClusterError", code]);
+    if (code !== "Unserved") expect(error.message).toContain("why");
+  });
+
+  it("waits as long as the server asks", async () => {
+    const cluster = await clusterThat(
+      ({ method }, response) => method === "PATCH" && answer(response, 429, { kind: "Status" }, { "retry-after": "3" }),
+    );
+    expect((await errorOf(cluster.apply(configMap("a", "1"), { fieldManager: "m" }))).details).toEqual({ retryAfterMs: 3_000 });
+  });
+
+  it("takes a webhook's refusal for a judgement on the object", async () => {
+    const message = 'admission webhook "validation.istio.io" denied the request: configuration is invalid';
+    const cluster = await clusterThat(({ method }, response) => method === "PATCH" && answer(response, 403, { kind: "Status", message }));
+    expect(await errorOf(cluster.apply(configMap("a", "1"), { fieldManager: "m" }))).toMatchObject({ code: "Invalid", message });
+  });
+
+  it("names the address when nobody listens there", async () => {
+    const server = await scriptedApiServer(() => false);
+    await server.close();
+    const error = await errorOf(clusterAt(server).list(ConfigMap));
+    expect(error.code).toBe("Unavailable");
+    expect(error.message).toContain(server.url);
+    expect(error.message).toContain("ECONNREFUSED");
+  });
+
+  it("gives up a server that does not answer", async () => {
+    const cluster = await clusterThat(({ path }) => path === "/api/v1/configmaps", { silenceMs: 50 });
+    expect(await errorOf(cluster.list(ConfigMap))).toMatchObject({
+      code: "Unavailable",
+      message: expect.stringContaining("no answer within 0.05 s"),
+    });
+  });
+
+  it("doubts that it is an API server when the answer is not JSON", async () => {
+    const cluster = await clusterThat(({ path }, response) => {
+      if (path !== "/api/v1/configmaps") return false;
+      response.writeHead(200).end("<html>login</html>");
+      return true;
+    });
+    expect(await errorOf(cluster.list(ConfigMap))).toMatchObject({ code: "Unavailable", message: expect.stringContaining("not JSON") });
+  });
+});
+
+describe("requests", () => {
+  it("takes off what exists only in memory, and quotes names", async () => {
+    const server = await serve(({ method, body }, response) => method === "PATCH" && answer(response, 200, body));
+    const { metadata, ...rest } = configMap("a:b", "1");
+    const written = { ...rest, metadata: { ...metadata, clusterName: "a", managedFields: [{ manager: "x" }] } };
+    const stored = await clusterAt(server).apply(written, { fieldManager: "m", force: true, dryRun: true });
+    const { path, query, body, headers } = server.seen.at(-1) ?? {};
+    expect(path).toBe("/api/v1/namespaces/default/configmaps/a%3Ab");
+    expect(query).toEqual({ fieldManager: "m", force: "true", dryRun: "All" });
+    expect(body).toEqual(configMap("a:b", "1"));
+    expect(headers?.["content-type"]).toBe("application/apply-patch+yaml");
+    expect(stored.metadata.clusterName).toBe("a");
+  });
+
+  it.each(["", ".", ".."])("refuses the name %j, which would change the path", async (name) => {
+    const cluster = await clusterThat(() => false);
+    expect(await errorOf(cluster.get(ConfigMap, { name, namespace: "default" }))).toMatchObject({ code: "Invalid" });
+    expect(await errorOf(cluster.get(ConfigMap, { name: "a", namespace: name }))).toMatchObject({ code: "Invalid" });
+  });
+
+  it("renews credentials that are refused, once", async () => {
+    let runs = 0;
+    const server = await serve(({ headers, path }, response) => {
+      if (headers.authorization === "Bearer old") return answer(response, 401, { kind: "Status", message: "Unauthorized" });
+      return path === "/api/v1/configmaps" && answer(response, 200, { metadata: { resourceVersion: "1" }, items: [] });
+    });
+    const tokens = ["old", "new"];
+    const kubeconfig = {
+      server: server.url,
+      credentials: async () => ({ headers: { authorization: `Bearer ${tokens[runs++] ?? "none"}` }, tls: {} }),
+    };
+    const cluster = clusterAt({ kubeconfig });
+    await Promise.all([cluster.list(ConfigMap), cluster.list(ConfigMap)]);
+    expect(runs).toBe(2);
+  });
+
+  it("uses an exec plugin's token, and says what it says when it fails", async () => {
+    const plugin = (script: string) => ({
+      exec: { apiVersion: "client.authentication.k8s.io/v1", command: "node", args: ["-e", script], interactiveMode: "Never" },
+    });
+    const credential = { apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status: { token: "plugged" } };
+    const server = await serve(({ path }, response) => path === "/api/v1/configmaps" && answer(response, 200, { items: [] }));
+    const works = loadKubeconfig({ text: kubeconfigFor(server.url, plugin(`console.log(${JSON.stringify(JSON.stringify(credential))})`)) });
+    await clusterAt({ kubeconfig: works }).list(ConfigMap);
+    expect(server.seen.at(-1)?.headers.authorization).toBe("Bearer plugged");
+
+    const fails = loadKubeconfig({ text: kubeconfigFor(server.url, plugin("console.error('log in first'); process.exit(1)")) });
+    expect(await errorOf(clusterAt({ kubeconfig: fails }).list(ConfigMap))).toMatchObject({
+      code: "Forbidden",
+      message: expect.stringContaining("log in first"),
+    });
+  });
+});
+
+describe("discovery", () => {
+  it("reads the aggregated form, does not fetch it twice, and tells unknown from not served", async () => {
+    const discovery = (group: string, version: string, resources: readonly unknown[], freshness = "Current") => ({
+      metadata: group === "" ? {} : { name: group },
+      versions: [{ version, resources, freshness }],
+    });
+    const configMaps = { resource: "configmaps", responseKind: { group: "", version: "v1", kind: "ConfigMap" }, scope: "Namespaced" };
+    const server = await serve(({ path, headers }, response) => {
+      if (path !== "/api" && path !== "/apis") return false;
+      if (headers["if-none-match"] === '"1"') {
+        response.writeHead(304).end();
+        return true;
+      }
+      const items = path === "/api" ? [discovery("", "v1", [configMaps])] : [discovery("metrics.k8s.io", "v1", [], "Stale")];
+      return answer(response, 200, { kind: "APIGroupDiscoveryList", items }, { etag: '"1"' });
+    });
+    const cluster = clusterAt(server);
+    expect(await cluster.servedKinds()).toEqual([{ apiVersion: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true }]);
+    expect(await cluster.servedKinds()).toHaveLength(1);
+    expect(server.seen.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, undefined, '"1"', '"1"']);
+
+    const unknown = { ...ConfigMap, apiVersion: "metrics.k8s.io/v1", versions: ["metrics.k8s.io/v1"], kind: "NodeMetrics" };
+    expect(await errorOf(cluster.list(unknown))).toMatchObject({ code: "Unavailable" });
+    const missing = { ...ConfigMap, apiVersion: "x.io/v1", versions: ["x.io/v2", "x.io/v1"], kind: "Thing" };
+    expect(await errorOf(cluster.list(missing))).toMatchObject({
+      code: "Unserved",
+      message: "the cluster does not serve Thing (x.io/v2, x.io/v1): install its CRD",
+    });
+  });
+
+  it("looks again after a path has gone", async () => {
+    let isServed = true;
+    const server = await serve(({ path }, response) => path === "/api/v1/configmaps" && isServed && answer(response, 200, { items: [] }));
+    const cluster = clusterAt(server);
+    await cluster.list(ConfigMap);
+    isServed = false;
+    expect(await errorOf(cluster.list(ConfigMap))).toMatchObject({
+      code: "Unserved",
+      message: expect.stringContaining("/api/v1/configmaps"),
+    });
+    const before = server.seen.length;
+    isServed = true;
+    await cluster.list(ConfigMap);
+    expect(server.seen.slice(before).map(({ path }) => path)).toContain("/api/v1");
+  });
+});

@@ -1,0 +1,140 @@
+import { ServiceEntry } from "@isthmus/api";
+import { type AnyResource, type Delta, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { type Applier, startApplier } from "../src/applier.ts";
+import { viewCluster } from "../src/clusterView.ts";
+import { systemClock } from "../src/systemClock.ts";
+import { recordingLog } from "./recordingLog.ts";
+
+const owner = { label: "owner.networking.mesh.gloo.solo.io", value: "gloo-mesh" } as const;
+
+function entry(name: string, host: string, labels: Record<string, string> = { [owner.label]: owner.value }): Resource {
+  return {
+    apiVersion: "networking.istio.io/v1",
+    kind: "ServiceEntry",
+    metadata: { name, namespace: "istio-system", clusterName: "a", labels },
+    spec: { hosts: [host], ports: [{ number: 80, name: "http", protocol: "HTTP" }], resolution: "NONE" },
+  } as Resource;
+}
+
+let stop = new AbortController();
+afterEach(() => stop.abort());
+
+async function started(
+  ...existing: Resource[]
+): Promise<{ cluster: SimulatedCluster; applier: Applier; hosts: () => Promise<Record<string, unknown>> }> {
+  stop = new AbortController();
+  const log = recordingLog();
+  const cluster = simulatedCluster({ name: "a", clock: systemClock, kinds: [ServiceEntry] });
+  await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "istio-system" } });
+  for (const resource of existing) await cluster.apply(resource, { fieldManager: "kubectl" });
+  const shared = { cluster, clock: systemClock, random: () => 0, log };
+  const changed = (delta: Delta) => applier.observed(delta);
+  const view = viewCluster({ ...shared, kinds: [ServiceEntry], changed }, stop.signal);
+  const applier = startApplier(
+    { ...shared, kinds: [ServiceEntry], owners: [owner], live: () => view.snapshot, settled: () => undefined },
+    stop.signal,
+  );
+  await vi.waitFor(() => expect(view.isComplete).toBe(true));
+  const hosts = async () => {
+    const { items } = await cluster.list(ServiceEntry);
+    return Object.fromEntries(items.map((item) => [item.metadata.name, item.spec?.hosts?.[0]]));
+  };
+  return { cluster, applier, hosts };
+}
+
+function evidence(...inputs: ResourceRef[]) {
+  return { reason: "InputRemoved", inputs } as const;
+}
+
+async function current(cluster: SimulatedCluster, resource: Resource): Promise<AnyResource> {
+  return (await cluster.get(ServiceEntry, { name: resource.metadata.name, namespace: "istio-system" })) as AnyResource;
+}
+
+describe("applier", () => {
+  it("makes the cluster hold what is wanted, and writes nothing twice", async () => {
+    const { cluster, applier, hosts } = await started();
+    applier.put(entry("one", "one.global"));
+    applier.put(entry("two", "two.global"));
+    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global", two: "two.global" }));
+    const version = (await current(cluster, entry("one", ""))).metadata.resourceVersion;
+    applier.put(entry("one", "one.global"));
+    await vi.waitFor(() => expect(applier.isIdle).toBe(true));
+    expect((await current(cluster, entry("one", ""))).metadata.resourceVersion).toBe(version);
+  });
+
+  it("puts back what somebody changed, and recreates what somebody deleted", async () => {
+    const { cluster, applier, hosts } = await started();
+    applier.put(entry("one", "one.global"));
+    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global" }));
+    const live = await current(cluster, entry("one", ""));
+    await cluster.update({ ...live, spec: { hosts: ["hijacked.example"], ports: [], resolution: "NONE" } } as Resource);
+    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global" }));
+    await cluster.delete(refOf(entry("one", "")));
+    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global" }));
+  });
+
+  it("leaves an object alone that exists and isn't ours, and says so", async () => {
+    const { applier, hosts } = await started(entry("one", "theirs.example", { team: "shop" }));
+    applier.put(entry("one", "one.global"));
+    applier.put(entry("two", "two.global"));
+    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "theirs.example", two: "two.global" }));
+    await vi.waitFor(() => expect(applier.rejections.size).toBe(1));
+    const rejection = applier.rejections.get(resourceKeyOf(refOf(entry("one", ""))));
+    expect(rejection).toMatchObject({ code: "Conflict" });
+    expect(rejection?.message).toContain("ServiceEntry one.istio-system in a exists and was not made by us");
+  });
+
+  it("refuses a removal without evidence", async () => {
+    const { applier, hosts } = await started();
+    applier.put(entry("one", "one.global"));
+    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global" }));
+    applier.remove({ ref: refOf(entry("one", "")), evidence: evidence() });
+    await vi.waitFor(() => expect(applier.isIdle).toBe(true));
+    expect(await hosts()).toEqual({ one: "one.global" });
+    expect([...applier.rejections.values()][0]).toMatchObject({ code: "Refused" });
+  });
+
+  it("removes with evidence what is ours, and nothing else", async () => {
+    const { applier, hosts } = await started(
+      entry("theirs", "theirs.example", { team: "shop" }),
+      // Bears our label, but our field manager never wrote it.
+      entry("labelled", "labelled.example"),
+    );
+    applier.put(entry("one", "one.global"));
+    await vi.waitFor(async () => expect(Object.keys(await hosts())).toContain("one"));
+    for (const name of ["one", "theirs", "labelled"]) {
+      applier.remove({ ref: refOf(entry(name, "")), evidence: evidence(refOf(entry("cause", ""))) });
+    }
+    await vi.waitFor(async () => expect(await hosts()).toEqual({ theirs: "theirs.example", labelled: "labelled.example" }));
+  });
+
+  it("prunes beyond a complete set only what is ours", async () => {
+    const { applier, hosts } = await started(entry("theirs", "theirs.example", {}));
+    applier.put(entry("one", "one.global"));
+    applier.put(entry("two", "two.global"));
+    await vi.waitFor(async () => expect(Object.keys(await hosts())).toHaveLength(3));
+    applier.retainOnly(new Set([resourceKeyOf(refOf(entry("two", "")))]));
+    await vi.waitFor(async () => expect(await hosts()).toEqual({ theirs: "theirs.example", two: "two.global" }));
+  });
+
+  it("does not let a refused object hold up others, and tries it again", async () => {
+    const { cluster, applier, hosts } = await started();
+    cluster.faults.fail({ code: "Unavailable", matches: ({ verb, ref }) => verb === "apply" && ref.name === "one" });
+    applier.put(entry("one", "one.global"));
+    applier.put(entry("two", "two.global"));
+    await vi.waitFor(async () => expect(await hosts()).toEqual({ two: "two.global" }));
+    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global", two: "two.global" }), { timeout: 5_000 });
+    expect(applier.rejections.size).toBe(0);
+  });
+
+  it("rejects a kind that the cluster does not serve, and applies it once it does", async () => {
+    const { cluster, applier, hosts } = await started();
+    cluster.unserve(ServiceEntry);
+    applier.put(entry("one", "one.global"));
+    await vi.waitFor(() => expect([...applier.rejections.values()][0]).toMatchObject({ code: "Unserved" }));
+    cluster.serve(ServiceEntry);
+    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global" }), { timeout: 5_000 });
+  });
+});

@@ -1,0 +1,213 @@
+import { setMaxListeners } from "node:events";
+import { allKinds, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { type AnyResource, type Kind, kindKeyOf, type Resource } from "@isthmus/core";
+import { type InMemoryNetwork, inMemoryNetwork } from "@isthmus/relay/inMemory";
+import { type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
+import { demoClusters, type SimulatedCluster, simulatedCluster, startControllers } from "@isthmus/simulator";
+import { agentRoles, type Server, serverRoles, startAgent, startServer, systemClock } from "../src/index.ts";
+import { recordingLog } from "./recordingLog.ts";
+
+const namespace = "gloo-mesh";
+const clock = systemClock;
+const random = () => 0;
+
+/** The real loops over simulated clusters and a network in memory. */
+export interface Fleet {
+  readonly management: SimulatedCluster;
+  readonly clusters: Readonly<Record<string, SimulatedCluster>>;
+  readonly network: InMemoryNetwork;
+  readonly log: ReturnType<typeof recordingLog>;
+  readonly server: () => Server;
+  startServer(): void;
+  stopServer(): Promise<void>;
+  startAgent(clusterName: string): void;
+  stopAgent(clusterName: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A fleet of the demo's two clusters, nothing of ours running yet. */
+export function demoFleet(): Fleet {
+  const log = recordingLog();
+  const world = quietController();
+  const network = inMemoryNetwork({ clock });
+  const management = simulatedCluster({ name: "", clock, kinds: allKinds() });
+  management.load(["gloo-mesh", "bookinfo"].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } })));
+  const clusters: Record<string, SimulatedCluster> = {};
+  for (const [name, resources] of Object.entries(demoClusters())) {
+    const cluster = simulatedCluster({ name, clock, kinds: allKinds() });
+    cluster.load(resources);
+    clusters[name] = cluster;
+    void startControllers(cluster, { clock, log }, world.signal);
+  }
+  const agents = new Map<string, { readonly stop: AbortController; readonly ended: Promise<unknown> }>();
+  let running: { readonly server: Server; readonly link: RunningServerLink; readonly stop: AbortController } | undefined;
+
+  function start(): void {
+    const stop = quietController();
+    let link: RunningServerLink | undefined;
+    const server = startServer(
+      {
+        cluster: management,
+        link: (handler) => {
+          link = startServerLink({ serverId: "server", handler, clock, random, log }, stop.signal);
+          return link;
+        },
+        ...serverRoles(namespace),
+        namespace,
+        translation: { namespace, stage: "all" },
+        clock,
+        random,
+        log,
+      },
+      stop.signal,
+    );
+    if (link === undefined) throw new Error("the server made no link");
+    network.listen(link.accept);
+    running = { server, link, stop };
+  }
+
+  async function stopServer(): Promise<void> {
+    if (running === undefined) return;
+    network.listen(undefined);
+    running.stop.abort(new Error("the server was killed"));
+    await running.server.ended;
+    running = undefined;
+  }
+
+  function startAgentOf(clusterName: string): void {
+    const cluster = clusters[clusterName];
+    if (cluster === undefined) throw new Error(`no cluster ${clusterName}`);
+    const stop = quietController();
+    const agent = startAgent(
+      {
+        cluster,
+        link: (handler) =>
+          startAgentLink(
+            {
+              clusterName,
+              kinds: agentRoles(namespace).sentKinds.map(kindKeyOf),
+              agent: { instance: "agent", version: "test", agentNamespace: namespace, clusterUid: clusterName },
+              connector: network.connector(clusterName),
+              handler,
+              clock,
+              random,
+              log,
+            },
+            stop.signal,
+          ),
+        ...agentRoles(namespace),
+        clock,
+        random,
+        log,
+      },
+      stop.signal,
+    );
+    agents.set(clusterName, { stop, ended: agent.ended });
+  }
+
+  async function stopAgentOf(clusterName: string): Promise<void> {
+    const agent = agents.get(clusterName);
+    agents.delete(clusterName);
+    agent?.stop.abort(new Error("the agent was killed"));
+    await agent?.ended;
+  }
+
+  return {
+    management,
+    clusters,
+    network,
+    log,
+    server: () => {
+      if (running === undefined) throw new Error("the server is down");
+      return running.server;
+    },
+    startServer: start,
+    stopServer,
+    startAgent: startAgentOf,
+    stopAgent: stopAgentOf,
+    async stop() {
+      await Promise.all([...agents.keys()].map(stopAgentOf));
+      await stopServer();
+      world.abort(new Error("the test is over"));
+    },
+  };
+}
+
+/** Registers the demo's clusters as `meshctl cluster register` would. */
+export async function register(fleet: Fleet): Promise<void> {
+  for (const name of Object.keys(fleet.clusters)) {
+    await fleet.management.create({
+      apiVersion: "multicluster.solo.io/v1alpha1",
+      kind: "KubernetesCluster",
+      metadata: { name, namespace },
+    });
+  }
+}
+
+export const bookinfoMesh: VirtualMesh = {
+  apiVersion: VirtualMesh.apiVersion,
+  kind: VirtualMesh.kind,
+  metadata: { name: "bookinfo", namespace },
+  spec: {
+    meshes: [
+      { name: "istiod-istio-system-cluster-1", namespace },
+      { name: "istiod-istio-system-cluster-2", namespace },
+    ],
+    federation: { permissive: {} },
+  },
+};
+
+/** A timeout for reviews in every cluster. */
+export const timeoutPolicy: TrafficPolicy = {
+  apiVersion: TrafficPolicy.apiVersion,
+  kind: TrafficPolicy.kind,
+  metadata: { name: "timeout", namespace: "bookinfo" },
+  spec: {
+    destinationSelector: [{ kubeServiceMatcher: { namespaces: ["bookinfo"], labels: { app: "reviews" } } }],
+    policy: { requestTimeout: "2s" },
+  },
+};
+
+/** The names of all objects of a kind in a cluster that bear our owner label, sorted. */
+export async function ours(cluster: SimulatedCluster, kind: Kind): Promise<string[]> {
+  const { items } = await cluster.list(kind, { labels: { matchLabels: { "owner.networking.mesh.gloo.solo.io": namespace } } });
+  return items.map(({ metadata }) => `${metadata.name}.${metadata.namespace ?? ""}`).sort();
+}
+
+/** The published status of an object in the management cluster. */
+export async function statusOf(fleet: Fleet, resource: Resource): Promise<PublishedStatus> {
+  const kind = {
+    ...resource,
+    plural: "",
+    namespaced: true,
+    versions: [resource.apiVersion],
+    parse: (input: unknown) => input as AnyResource,
+  };
+  const { name, namespace: ns = "" } = resource.metadata;
+  return ((await fleet.management.get(kind, { name, namespace: ns }))?.["status"] ?? {}) as PublishedStatus;
+}
+
+export interface PublishedStatus {
+  readonly state?: string;
+  readonly errors?: readonly string[];
+  readonly destinations?: Readonly<Record<string, { readonly errors?: readonly string[] }>>;
+  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
+}
+
+/** Every object that bears our owner label in a workload cluster, with its version: equal before and after means that nothing was written. */
+export function written(cluster: SimulatedCluster): readonly string[] {
+  return cluster
+    .objects()
+    .filter(({ metadata }) => metadata.labels?.["owner.networking.mesh.gloo.solo.io"] !== undefined)
+    .map(
+      ({ kind, metadata }) =>
+        `${kind} ${metadata.name}.${metadata.namespace ?? ""} ${metadata.uid ?? ""} ${metadata.resourceVersion ?? ""}`,
+    );
+}
+
+/** Every watch of every kind listens to one signal: that is no leak. */
+function quietController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
+}

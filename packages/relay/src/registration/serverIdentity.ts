@@ -1,0 +1,26 @@
+import { createAuthority, createRoot, issueServerCertificate, type KeyedCertificate } from "@isthmus/certificates";
+
+/** Everything that a relay server needs for TLS, as PEM texts: the contents of its three Secrets. */
+export interface ServerIdentity {
+  /** One or more roots: `ca.crt` of relay-root-tls-secret, which agents get too. */
+  readonly root: string;
+  /** Signs agents' certificates: relay-tls-signing-secret. Undefined: agents bring their own, and none is issued. */
+  readonly signing: KeyedCertificate | undefined;
+  /** relay-server-tls-secret. */
+  readonly server: KeyedCertificate;
+}
+
+/** The name that agents expect of the server unless they are told otherwise. Source: the product's second generation of names. */
+export const DEFAULT_AUTHORITY = "gloo-mesh-mgmt-server.gloo-mesh";
+
+/** Names for both generations, in the default namespace. */
+const DEFAULT_NAMES = [DEFAULT_AUTHORITY, "enterprise-networking.gloo-mesh", "*.gloo-mesh"];
+
+/** A new identity: a root that signs itself, a signing authority below it, and the server's certificate. The root's key is thrown away. */
+export async function createServerIdentity(options: { readonly now: number; readonly names?: readonly string[] }): Promise<ServerIdentity> {
+  const { now, names = DEFAULT_NAMES } = options;
+  const root = await createRoot({ commonName: "gloo-mesh relay root", now });
+  const signing = await createAuthority(root, { commonName: "gloo-mesh relay signing", now });
+  const server = await issueServerCertificate(root, { dnsNames: names, now });
+  return { root: root.certificate, signing, server };
+}

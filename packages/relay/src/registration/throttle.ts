@@ -1,0 +1,47 @@
+/** Slows down who fails again and again. Times are milliseconds since 1970. */
+export interface Throttle {
+  /** How long until a try under these keys is looked at; 0: now. */
+  waitMs(keys: readonly string[], now: number): number;
+  failed(keys: readonly string[], now: number): void;
+  succeeded(keys: readonly string[]): void;
+}
+
+// A person who mistypes has a few tries; after that, guessing a random token is hopeless at one try a minute, and who has
+// mended a mistake waits a minute at most.
+const FREE_FAILURES = 5;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+const FORGOTTEN_AFTER_MS = 600_000;
+
+/** Keys that are remembered; beyond it the one that failed longest ago is forgotten. */
+const MAX_KEYS = 10_000;
+
+export function startThrottle(): Throttle {
+  // In order of the last failure.
+  const failures = new Map<string, { readonly count: number; readonly last: number }>();
+
+  function pauseEnd(key: string, now: number): number {
+    const entry = failures.get(key);
+    if (entry === undefined || entry.count < FREE_FAILURES || now - entry.last > FORGOTTEN_AFTER_MS) return now;
+    return entry.last + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(entry.count - FREE_FAILURES, 16));
+  }
+
+  return {
+    waitMs: (keys, now) => Math.max(0, ...keys.map((key) => pauseEnd(key, now) - now)),
+    failed(keys, now) {
+      for (const key of keys) {
+        const before = failures.get(key);
+        const count = before === undefined || now - before.last > FORGOTTEN_AFTER_MS ? 0 : before.count;
+        failures.delete(key);
+        failures.set(key, { count: count + 1, last: now });
+      }
+      for (const key of failures.keys()) {
+        if (failures.size <= MAX_KEYS) break;
+        failures.delete(key);
+      }
+    },
+    succeeded(keys) {
+      for (const key of keys) failures.delete(key);
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { create } from "@bufbuild/protobuf";
+import { formatRef, keyOf, kindKeyOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import { type Ack, AckSchema, type Down, type KindDigest } from "../gen/relay/v1/relay_pb.ts";
+import { hashOf } from "./digest.ts";
+import { digestOfAll, emptyInventory, type Inventory, type InventoryChange, withChanges } from "./inventory.ts";
+import type { Acknowledgement, Desired, Rejection, Removal } from "./link.ts";
+import { BATCH_BYTES, evidenceFrom, refBytes, refFrom, rejectionMessage, resourceFrom, textBytes } from "./wire.ts";
+
+/** The agent's receiving: what the server wants in this epoch, put together from its parts. */
+export interface AgentDown {
+  /** The last revision of which all parts came. */
+  readonly revision: number;
+  /** The last acknowledged revision. Never falls. */
+  readonly applied: number;
+  /** What the server wants at `revision`. */
+  readonly held: Inventory;
+  readonly arriving?: Arriving;
+  /** A complete set was asked for and has not come. */
+  readonly isAsking: boolean;
+  /** Objects that were not handed on, by `resourceKeyOf`. */
+  readonly refused: ReadonlyMap<string, Rejection>;
+  /** Acknowledgement parts to send, the newest answer only. */
+  readonly acks: readonly Ack[];
+}
+
+interface Arriving {
+  readonly revision: number;
+  readonly parts: number;
+  readonly complete: boolean;
+  readonly put: readonly Resource[];
+  readonly remove: readonly Removal[];
+  readonly withheld: readonly ResourceRef[];
+  readonly changes: readonly InventoryChange[];
+  readonly refused: readonly Rejection[];
+}
+
+export interface DownStep {
+  readonly down: AgentDown;
+  /** With the epoch's own revision number. */
+  readonly desired?: Desired;
+  /** Something is missing: the complete set must be asked for. */
+  readonly ask?: string;
+}
+
+export function startDown(): AgentDown {
+  return { revision: 0, applied: 0, held: emptyInventory, isAsking: false, refused: new Map(), acks: [] };
+}
+
+/** Takes the next part. */
+export function takePart(down: AgentDown, part: Down, clusterName: string): DownStep {
+  if (part.revision <= down.revision) return { down };
+  const before = part.part === 1 ? beginning(down, part) : down.arriving;
+  if (before === undefined || before.revision !== part.revision || before.parts + 1 !== part.part) {
+    return askAgain(down, `part ${part.part} of revision ${part.revision} came without what belongs before it`);
+  }
+  const arriving = withPart(before, part, clusterName);
+  if (!part.last) return { down: { ...down, arriving } };
+  return { down: joined(down, arriving), desired: desiredOf(arriving) };
+}
+
+function beginning(down: AgentDown, { revision, complete }: Down): Arriving | undefined {
+  if (!complete && (down.isAsking || revision !== down.revision + 1)) return undefined;
+  return { revision, parts: 0, complete, put: [], remove: [], withheld: [], changes: [], refused: [] };
+}
+
+function withPart(before: Arriving, part: Down, clusterName: string): Arriving {
+  const put: Resource[] = [];
+  const remove: Removal[] = [];
+  const changes: InventoryChange[] = [];
+  const refused: Rejection[] = [];
+  const note = (ref: ResourceRef, body: Uint8Array | undefined) =>
+    changes.push({ kind: kindKeyOf(ref), key: resourceKeyOf(ref), hash: body === undefined ? undefined : hashOf(keyOf(ref), body) });
+
+  for (const body of part.upserts) {
+    const ref = refFrom(body.ref);
+    note(ref, body.json);
+    const resource = resourceFrom(body);
+    if (ref.clusterName !== clusterName) refused.push(foreign(ref, clusterName));
+    else if ("problem" in resource) refused.push({ ref, code: "Invalid", message: `${formatRef(ref)}: ${resource.problem}` });
+    else put.push(resource);
+  }
+  for (const removal of part.deletes) {
+    const ref = refFrom(removal.ref);
+    note(ref, undefined);
+    const evidence = evidenceFrom(removal);
+    if (ref.clusterName !== clusterName) refused.push(foreign(ref, clusterName));
+    else if (evidence === undefined)
+      refused.push({ ref, code: "Refused", message: `${formatRef(ref)}: a removal without evidence is not carried out` });
+    else remove.push({ ref, evidence });
+  }
+  const withheld = part.withheld.map(refFrom);
+  for (const ref of withheld) note(ref, new Uint8Array());
+  return {
+    revision: before.revision,
+    complete: before.complete,
+    parts: part.part,
+    put: [...before.put, ...put],
+    remove: [...before.remove, ...remove],
+    withheld: [...before.withheld, ...withheld],
+    changes: [...before.changes, ...changes],
+    refused: [...before.refused, ...refused],
+  };
+}
+
+function foreign(ref: ResourceRef, clusterName: string): Rejection {
+  return { ref, code: "Refused", message: `${formatRef(ref)}: this agent writes to ${clusterName} only` };
+}
+
+function joined(down: AgentDown, arriving: Arriving): AgentDown {
+  const { arriving: _, ...rest } = down;
+  const refused = new Map(arriving.complete ? [] : down.refused);
+  for (const { key } of arriving.changes) refused.delete(key);
+  for (const rejection of arriving.refused) refused.set(resourceKeyOf(rejection.ref), rejection);
+  const held = withChanges(arriving.complete ? emptyInventory : down.held, arriving.changes);
+  return { ...rest, revision: arriving.revision, held, refused, isAsking: arriving.complete ? false : down.isAsking };
+}
+
+function desiredOf({ revision, complete, put, remove, withheld }: Arriving): Desired {
+  return { revision, complete, put, remove, ...(withheld.length > 0 ? { withheld } : {}) };
+}
+
+/** Compares with what the server says to have sent. */
+export function checkDesired(down: AgentDown, revision: number, digests: readonly KindDigest[]): DownStep {
+  const claimed = digests.find(({ kind }) => kind === "*");
+  if (claimed === undefined || down.isAsking) return { down };
+  if (revision !== down.revision) return askAgain(down, `revision ${revision} was sent, ${down.revision} is the last one here`);
+  const own = digestOfAll(down.held);
+  if (own.count === claimed.count && own.digest === claimed.digest) return { down };
+  return askAgain(down, `the desired set of revision ${revision} differs from what was sent`);
+}
+
+function askAgain(down: AgentDown, why: string): DownStep {
+  const { arriving: _, ...rest } = down;
+  return down.isAsking ? { down: rest } : { down: { ...rest, isAsking: true }, ask: why };
+}
+
+/** Takes the loops' answer. One for an older revision than was answered before is void. */
+export function acknowledge(down: AgentDown, { revision, rejected }: Acknowledgement): AgentDown {
+  if (revision < down.applied || revision > down.revision) return down;
+  const known = new Set(rejected.map(({ ref }) => resourceKeyOf(ref)));
+  const all = [...rejected, ...[...down.refused].filter(([key]) => !known.has(key)).map(([, rejection]) => rejection)];
+  return { ...down, applied: revision, acks: ackParts(revision, all) };
+}
+
+function ackParts(revision: number, rejected: readonly Rejection[]): Ack[] {
+  const parts: Rejection[][] = [[]];
+  let bytes = 0;
+  for (const rejection of rejected) {
+    const size = refBytes(rejection.ref) + textBytes(rejection.message);
+    if (bytes + size > BATCH_BYTES) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)?.push(rejection);
+    bytes += size;
+  }
+  return parts.map((part, i) =>
+    create(AckSchema, { revision, part: i + 1, last: i + 1 === parts.length, rejected: part.map(rejectionMessage) }),
+  );
+}

@@ -1,0 +1,280 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type Answer,
+  type ConnectRequest,
+  ConnectRequestSchema,
+  type ConnectResponse,
+  HeartbeatSchema,
+  HelloSchema,
+  KindDigestSchema,
+  type Resync,
+  ResyncSchema,
+  type Welcome,
+} from "../gen/relay/v1/relay_pb.ts";
+import { type AgentDown, acknowledge, checkDesired, type DownStep, startDown, takePart } from "./agentDown.ts";
+import {
+  type AgentUp,
+  type AgentView,
+  emptyView,
+  markSynced,
+  nextUp,
+  observe,
+  type RequestBody,
+  restart,
+  startUp,
+  type UpLimits,
+} from "./agentUp.ts";
+import { digestOfKind } from "./inventory.ts";
+import type { Acknowledgement, AgentInfo, Desired, Observation, Rejection, Withheld } from "./link.ts";
+import { heard, isHeartbeatDue, isOverdue, type Liveness, nextCheck, said, startLiveness } from "./liveness.ts";
+import { answerParts, MAX_QUESTIONS, type Question, type Reply } from "./questions.ts";
+import { FEATURES, MAX_MESSAGE_BYTES, OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, rejectionFrom } from "./wire.ts";
+
+/** The agent's end of the protocol, as a value: `stepAgent` is all that changes it. It knows neither sockets nor clocks. */
+export interface AgentSession {
+  readonly clusterName: string;
+  readonly agent: Omit<AgentInfo, "features">;
+  readonly view: AgentView;
+  readonly stream: AgentStream | undefined;
+  /** Revisions of earlier epochs: a later epoch's are counted on from here, so that an answer to an older one is known as such. */
+  readonly pastRevisions: number;
+}
+
+/** What belongs to one stream and is void after it. */
+interface AgentStream {
+  readonly epoch: bigint;
+  /** Undefined until the server's welcome. */
+  readonly limits: UpLimits | undefined;
+  readonly liveness: Liveness;
+  readonly heartbeats: number;
+  readonly up: AgentUp;
+  readonly down: AgentDown;
+  /** Parts of answers to send. */
+  readonly answers: readonly Answer[];
+  readonly openQuestions: number;
+}
+
+export type AgentEvent =
+  | { readonly type: "opened"; readonly epoch: bigint; readonly now: number }
+  | { readonly type: "received"; readonly message: ConnectResponse; readonly now: number }
+  | { readonly type: "closed" }
+  | { readonly type: "observed"; readonly observation: Observation }
+  | { readonly type: "synced"; readonly kinds: readonly string[]; readonly unserved: readonly string[] }
+  | { readonly type: "acknowledged"; readonly acknowledgement: Acknowledgement }
+  | { readonly type: "answered"; readonly epoch: bigint; readonly id: number; readonly reply: Reply }
+  /** Time has passed. */
+  | { readonly type: "tick"; readonly now: number }
+  /** The stream can take more: at most one message comes of it. */
+  | { readonly type: "flush" };
+
+export type AgentEffect =
+  | { readonly type: "send"; readonly message: ConnectRequest }
+  | { readonly type: "deliver"; readonly desired: Desired }
+  | { readonly type: "welcomed"; readonly serverId: string }
+  | { readonly type: "ask"; readonly epoch: bigint; readonly id: number; readonly question: Question }
+  /** Objects that were not sent, or that the server did not take. */
+  | { readonly type: "untold"; readonly objects: readonly (Withheld | Rejection)[] }
+  | { readonly type: "resync"; readonly direction: "up" | "down"; readonly reason: string }
+  /** The stream must end. */
+  | { readonly type: "end"; readonly code: "Protocol" | "Unreachable"; readonly reason: string }
+  | { readonly type: "drain"; readonly reconnectAfterMs: number };
+
+type Step = readonly [AgentSession, readonly AgentEffect[]];
+
+export function agentSession(options: Pick<AgentSession, "clusterName" | "agent"> & { readonly kinds: readonly string[] }): AgentSession {
+  const { clusterName, agent, kinds } = options;
+  return { clusterName, agent, view: emptyView(kinds), stream: undefined, pastRevisions: 0 };
+}
+
+/** When `tick` is due next; undefined while there is no stream. */
+export function agentWakeAt({ stream }: AgentSession): number | undefined {
+  return stream === undefined ? undefined : nextCheck(stream.liveness);
+}
+
+export function stepAgent(session: AgentSession, event: AgentEvent): Step {
+  const { stream } = session;
+  switch (event.type) {
+    case "opened":
+      return opened(closed(session), event);
+    case "closed":
+      return [closed(session), []];
+    case "observed": {
+      const [view, up] = observe(session.view, stream?.up, event.observation);
+      return [withUp({ ...session, view }, up), []];
+    }
+    case "synced": {
+      const [view, up] = markSynced(session.view, stream?.up, event);
+      return [withUp({ ...session, view }, up), []];
+    }
+    default:
+      return stream === undefined ? [session, []] : stepStream(session, stream, event);
+  }
+}
+
+type StreamEvent = Exclude<AgentEvent, { readonly type: "opened" | "closed" | "observed" | "synced" }>;
+
+function stepStream(session: AgentSession, stream: AgentStream, event: StreamEvent): Step {
+  switch (event.type) {
+    case "received": {
+      if (event.message.epoch !== stream.epoch) return [session, []];
+      const current = { ...stream, liveness: heard(stream.liveness, event.now) };
+      return received({ ...session, stream: current }, current, event.message.body);
+    }
+    case "acknowledged": {
+      const { acknowledgement } = event;
+      const revision = acknowledgement.revision - session.pastRevisions;
+      const down = revision > 0 ? acknowledge(stream.down, { ...acknowledgement, revision }) : stream.down;
+      return [{ ...session, stream: { ...stream, down } }, []];
+    }
+    case "answered": {
+      if (event.epoch !== stream.epoch) return [session, []];
+      const answers = [...stream.answers, ...answerParts(event.id, event.reply)];
+      return [{ ...session, stream: { ...stream, answers, openQuestions: stream.openQuestions - 1 } }, []];
+    }
+    case "tick":
+      return tick(session, stream, event.now);
+    case "flush":
+      return flush(session, stream);
+  }
+}
+
+function opened(session: AgentSession, { epoch, now }: { readonly epoch: bigint; readonly now: number }): Step {
+  const { agent, view } = session;
+  const stream: AgentStream = {
+    epoch,
+    limits: undefined,
+    liveness: startLiveness(now),
+    heartbeats: 0,
+    up: startUp(view),
+    down: startDown(),
+    answers: [],
+    openQuestions: 0,
+  };
+  const hello = create(HelloSchema, {
+    protocolVersion: PROTOCOL_VERSION,
+    instance: agent.instance,
+    features: [...FEATURES],
+    agentVersion: agent.version,
+    agentNamespace: agent.agentNamespace,
+    clusterUid: agent.clusterUid,
+  });
+  return [{ ...session, stream }, [send(stream, { case: "hello", value: hello })]];
+}
+
+function closed(session: AgentSession): AgentSession {
+  return { ...session, stream: undefined, pastRevisions: session.pastRevisions + (session.stream?.down.revision ?? 0) };
+}
+
+function withUp(session: AgentSession, up: AgentUp | undefined): AgentSession {
+  return session.stream === undefined || up === undefined ? session : { ...session, stream: { ...session.stream, up } };
+}
+
+function received(session: AgentSession, stream: AgentStream, body: ConnectResponse["body"]): Step {
+  if (body.case !== "welcome" && body.case !== "drain" && stream.limits === undefined && body.case !== undefined) {
+    return [session, [end(`the server said ${body.case} before its welcome`)]];
+  }
+  switch (body.case) {
+    case "welcome":
+      return welcomed(session, stream, body.value);
+    case "upAck": {
+      const { seq, rejected } = body.value;
+      if (seq > stream.up.seq) return [session, [end(`the server acknowledged message ${seq} of ${stream.up.seq}`)]];
+      const up = { ...stream.up, acknowledgedSeq: Math.max(stream.up.acknowledgedSeq, seq) };
+      return [withUp(session, up), rejected.length > 0 ? [{ type: "untold", objects: rejected.map(rejectionFrom) }] : []];
+    }
+    case "down":
+      return withDown(session, stream, takePart(stream.down, body.value, session.clusterName));
+    case "heartbeat":
+      return withDown(session, stream, checkDesired(stream.down, body.value.revision, body.value.digests));
+    case "resync":
+      return resynced(session, stream, body.value);
+    case "ask": {
+      const { id, topic, body: question } = body.value;
+      if (stream.openQuestions >= MAX_QUESTIONS) {
+        const answers = [...stream.answers, ...answerParts(id, { error: "too many questions at a time" })];
+        return [{ ...session, stream: { ...stream, answers } }, []];
+      }
+      const next = { ...stream, openQuestions: stream.openQuestions + 1 };
+      return [{ ...session, stream: next }, [{ type: "ask", epoch: stream.epoch, id, question: { topic, body: question } }]];
+    }
+    case "drain":
+      return [session, [{ type: "drain", reconnectAfterMs: body.value.reconnectAfterMs }]];
+    case undefined:
+      // Something that a newer server says and that this agent need not understand.
+      return [session, []];
+  }
+}
+
+function welcomed(session: AgentSession, stream: AgentStream, welcome: Welcome): Step {
+  if (stream.limits !== undefined) return [session, [end("the server said its welcome twice")]];
+  if (welcome.protocolVersion < OLDEST_PROTOCOL_VERSION || welcome.protocolVersion > PROTOCOL_VERSION) {
+    return [
+      session,
+      [
+        end(
+          `the server speaks version ${welcome.protocolVersion} of the relay protocol, this agent ${PROTOCOL_VERSION}: upgrade the older one`,
+        ),
+      ],
+    ];
+  }
+  const limits = {
+    maxMessageBytes: Math.min(welcome.limits?.maxMessageBytes || MAX_MESSAGE_BYTES, MAX_MESSAGE_BYTES),
+    maxUnackedUps: Math.max(1, welcome.limits?.maxUnackedUps ?? 1),
+  };
+  const liveness = { ...stream.liveness, intervalMs: Math.max(MIN_HEARTBEAT_MS, welcome.heartbeatIntervalMs) };
+  return [{ ...session, stream: { ...stream, limits, liveness } }, [{ type: "welcomed", serverId: welcome.serverId }]];
+}
+
+// A server that asks for more would only keep both ends busy.
+const MIN_HEARTBEAT_MS = 100;
+
+function withDown(session: AgentSession, stream: AgentStream, { down, desired, ask }: DownStep): Step {
+  const effects: AgentEffect[] = [];
+  if (desired !== undefined) effects.push({ type: "deliver", desired: { ...desired, revision: desired.revision + session.pastRevisions } });
+  if (ask !== undefined) {
+    effects.push({ type: "resync", direction: "down", reason: ask });
+    effects.push(send(stream, { case: "resync", value: create(ResyncSchema, {}) }));
+  }
+  return [{ ...session, stream: { ...stream, down } }, effects];
+}
+
+function resynced(session: AgentSession, stream: AgentStream, { kinds }: Resync): Step {
+  const reason = `the server asks for ${kinds.length === 0 ? "every kind" : kinds.join(", ")} again`;
+  return [withUp(session, restart(session.view, stream.up, kinds)), [{ type: "resync", direction: "up", reason }]];
+}
+
+function tick(session: AgentSession, stream: AgentStream, now: number): Step {
+  if (isOverdue(stream.liveness, now)) {
+    return [session, [{ type: "end", code: "Unreachable", reason: "nothing was heard of the server for three heartbeats" }]];
+  }
+  if (!isHeartbeatDue(stream.liveness, now)) return [session, []];
+  const { up, down } = stream;
+  const next = { ...stream, heartbeats: stream.heartbeats + 1, liveness: said(stream.liveness, now) };
+  if (stream.limits === undefined) return [{ ...session, stream: next }, []];
+  const digests = [...up.sent.kinds.keys()].sort().map((kind) => create(KindDigestSchema, { kind, ...digestOfKind(up.sent, kind) }));
+  const heartbeat = create(HeartbeatSchema, { seq: next.heartbeats, revision: down.applied, digests });
+  return [{ ...session, stream: next }, [send(stream, { case: "heartbeat", value: heartbeat })]];
+}
+
+/** The most urgent of what waits: what became of the desired set, then answers, then news of the cluster. */
+function flush(session: AgentSession, stream: AgentStream): Step {
+  if (stream.limits === undefined) return [session, []];
+  const [ack, ...acks] = stream.down.acks;
+  if (ack !== undefined) {
+    return [{ ...session, stream: { ...stream, down: { ...stream.down, acks } } }, [send(stream, { case: "ack", value: ack })]];
+  }
+  const [answer, ...answers] = stream.answers;
+  if (answer !== undefined) return [{ ...session, stream: { ...stream, answers } }, [send(stream, { case: "answer", value: answer })]];
+  const next = nextUp(session.view, stream.up, stream.limits);
+  if (next === undefined) return [session, []];
+  const untold: AgentEffect[] = next.withheld.length > 0 ? [{ type: "untold", objects: next.withheld }] : [];
+  return [withUp(session, next.up), [send(stream, next.body), ...untold]];
+}
+
+function send({ epoch }: AgentStream, body: RequestBody): AgentEffect {
+  return { type: "send", message: create(ConnectRequestSchema, { epoch, ...(body === undefined ? {} : { body }) }) };
+}
+
+function end(reason: string): AgentEffect {
+  return { type: "end", code: "Protocol", reason };
+}

@@ -1,0 +1,72 @@
+import { equalJson, kindKeyOf, type Resource, type ResourceRef, refOf, SortedMap } from "@isthmus/core";
+import type { Evidence, Removal } from "./link.ts";
+import type { Outgoing } from "./outbox.ts";
+import { refBytes, removalBytes } from "./wire.ts";
+
+/** What the server wants in one cluster, kept whether an agent is connected or not. Immutable. */
+export interface ClusterWant {
+  /** By `resourceKeyOf`. */
+  readonly wanted: ReadonlyMap<string, Resource>;
+  /** What is no longer wanted and has not been seen to be gone. */
+  readonly removals: SortedMap<WantedChange>;
+}
+
+/** One object to put, or to remove. */
+export interface WantedChange extends Outgoing {
+  readonly removal?: Removal;
+}
+
+export const nothingWanted: ClusterWant = { wanted: new Map(), removals: SortedMap.empty() };
+
+export interface WantStep {
+  readonly want: ClusterWant;
+  readonly changes: readonly WantedChange[];
+  /** Some object is another value than before, be its content equal or not. */
+  readonly isRenewed: boolean;
+  /** Objects that stay though they are not wanted, as nobody can say why they should go. */
+  readonly unexplained: readonly ResourceRef[];
+}
+
+/** Goes from what was wanted to what is wanted now; equal content is no change. Evidence is asked for once, when an object ceases to be wanted. */
+export function wantNow(before: ClusterWant, wanted: ReadonlyMap<string, Resource>, evidenceOf: (ref: ResourceRef) => Evidence): WantStep {
+  const changes: WantedChange[] = [];
+  const unexplained: ResourceRef[] = [];
+  let isRenewed = false;
+  for (const [key, resource] of wanted) {
+    const known = before.wanted.get(key);
+    if (known === resource) continue;
+    isRenewed = true;
+    if (!equalJson(known, resource)) changes.push(putOf(key, resource));
+  }
+  for (const [key, resource] of before.wanted) {
+    if (wanted.has(key)) continue;
+    const ref = refOf(resource);
+    const evidence = evidenceOf(ref);
+    if (evidence.inputs.length === 0) unexplained.push(ref);
+    else changes.push(removalOf(key, { ref, evidence }));
+  }
+  const removals = before.removals.update(
+    changes.map((change) => [change.key, change.removal === undefined ? undefined : change] as const),
+  );
+  return { want: { wanted, removals }, changes, isRenewed, unexplained };
+}
+
+/** The removals that were carried out need not be said again. */
+export function withoutRemovals(want: ClusterWant, removed: readonly WantedChange[]): ClusterWant {
+  // A removal that has been wanted anew since, with other evidence, stays.
+  const done = removed.filter((change) => want.removals.get(change.key) === change);
+  return done.length === 0 ? want : { ...want, removals: want.removals.update(done.map(({ key }) => [key, undefined])) };
+}
+
+/** Everything that a complete set says. */
+export function allOf({ wanted, removals }: ClusterWant): SortedMap<WantedChange> {
+  return removals.update([...wanted].map(([key, resource]) => [key, putOf(key, resource)] as const));
+}
+
+function removalOf(key: string, removal: Removal): WantedChange {
+  return { key, kind: kindKeyOf(removal.ref), removal, bytes: removalBytes(removal) };
+}
+
+function putOf(key: string, resource: Resource): WantedChange {
+  return { key, kind: kindKeyOf(resource), resource, bytes: refBytes(refOf(resource)) };
+}

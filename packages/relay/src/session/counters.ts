@@ -1,0 +1,18 @@
+import type { Metric } from "./environment.ts";
+
+/** Counters by name and labels, for the metrics page. */
+export interface Counters {
+  add(name: string, labels?: Readonly<Record<string, string>>, amount?: number): void;
+  metrics(): readonly Metric[];
+}
+
+export function startCounters(): Counters {
+  const counters = new Map<string, Metric>();
+  return {
+    add(name, labels = {}, amount = 1) {
+      const key = `${name} ${JSON.stringify(labels)}`;
+      counters.set(key, { name, type: "counter", labels, value: (counters.get(key)?.value ?? 0) + amount });
+    },
+    metrics: () => [...counters.values()],
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * Digests that tell whether two ends hold the same objects. They guard against mistakes, not against forgers: the stream is
+ * authenticated. `relay.proto` (KindDigest) defines them for clients in other languages.
+ */
+
+/** Two independent 32-bit numbers. */
+export interface Hash {
+  readonly a: number;
+  readonly b: number;
+}
+
+export const ZERO: Hash = { a: 0, b: 0 };
+
+/** The hash of one object under its key (`keyOf`). */
+export function hashOf(key: string, body: Uint8Array): Hash {
+  const name = encoder.encode(key);
+  return { a: murmur3(murmur3(0, name), body), b: murmur3(murmur3(1, name), body) };
+}
+
+/** Sums are modulo 2^32, so that the digest of a set does not depend on its order and follows each change in one step. */
+export function plus(sum: Hash, hash: Hash): Hash {
+  return { a: (sum.a + hash.a) >>> 0, b: (sum.b + hash.b) >>> 0 };
+}
+
+export function minus(sum: Hash, hash: Hash): Hash {
+  return { a: (sum.a - hash.a) >>> 0, b: (sum.b - hash.b) >>> 0 };
+}
+
+/** 16 hex digits. */
+export function hexOf({ a, b }: Hash): string {
+  return a.toString(16).padStart(8, "0") + b.toString(16).padStart(8, "0");
+}
+
+const encoder = new TextEncoder();
+
+/** MurmurHash3_x86_32, an unsigned number. Source: Austin Appleby's reference code, in the public domain (smhasher). */
+export function murmur3(seed: number, bytes: Uint8Array): number {
+  const whole = bytes.length & ~3;
+  let hash = seed | 0;
+  for (let i = 0; i < whole; i += 4) {
+    const word =
+      (bytes[i] as number) | ((bytes[i + 1] as number) << 8) | ((bytes[i + 2] as number) << 16) | ((bytes[i + 3] as number) << 24);
+    hash ^= scrambled(word);
+    hash = (hash << 13) | (hash >>> 19);
+    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0;
+  }
+  let tail = 0;
+  for (let i = bytes.length - 1; i >= whole; i--) tail = (tail << 8) | (bytes[i] as number);
+  if (whole < bytes.length) hash ^= scrambled(tail);
+  hash ^= bytes.length;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+function scrambled(word: number): number {
+  const mixed = Math.imul(word, 0xcc9e2d51);
+  return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
+}

@@ -1,0 +1,23 @@
+/** Time, so that tests can own it. Milliseconds since 1970. */
+export interface Clock {
+  now(): number;
+  /** Resolves after `ms`; rejects with the signal's reason when aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Structured log lines. `fields` are facts, `message` is for people. */
+export interface Log {
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+}
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** One figure for the metrics page. A counter never falls while the process lives. */
+export interface Metric {
+  readonly name: string;
+  readonly type: "counter" | "gauge";
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}

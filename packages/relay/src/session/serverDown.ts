@@ -1,0 +1,188 @@
+import { create } from "@bufbuild/protobuf";
+import { formatRef, keyOf, type Resource, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
+import { type Ack, type Down, DownSchema, ResourceBodySchema } from "../gen/relay/v1/relay_pb.ts";
+import { allOf, type ClusterWant, type WantedChange, type WantStep } from "./clusterWant.ts";
+import { hashOf } from "./digest.ts";
+import { emptyInventory, type Inventory, type InventoryChange, withChanges } from "./inventory.ts";
+import type { Acknowledgement, Rejection } from "./link.ts";
+import { type Outbox, takeBatch } from "./outbox.ts";
+import { BATCH_BYTES, refMessage, rejectionFrom, removalMessage } from "./wire.ts";
+
+/** The server's sending: what it wants in one cluster, and what of it the agent has been told in this epoch. */
+export interface ServerDown {
+  /** Undefined: the server does not know yet what it wants there. */
+  readonly want: ClusterWant | undefined;
+  /** What the agent has not been told. */
+  readonly outbox: Outbox<WantedChange>;
+  /** Everything in the cluster is known: something may be sent. */
+  readonly isOpen: boolean;
+  readonly needsComplete: boolean;
+  /** The last revision that was begun. */
+  readonly revision: number;
+  readonly sending?: Sending;
+  /** What the agent holds once it has all that was sent: the desired set of `sentRevision`. */
+  readonly held: Inventory;
+  readonly sentRevision: number;
+  /** Oldest first. */
+  readonly unacknowledged: readonly Sent[];
+  readonly acknowledged?: Sent & { readonly rejected: readonly Rejection[] };
+  /** Wanted objects that no message can hold, by key. */
+  readonly oversized: ReadonlyMap<string, Rejection>;
+  readonly arrivingAck: { readonly revision: number; readonly parts: number; readonly rejected: readonly Rejection[] };
+}
+
+interface Sent {
+  readonly revision: number;
+  /** The map that the loops gave: they recognise it. */
+  readonly wanted: ReadonlyMap<string, Resource>;
+  readonly removals: readonly WantedChange[];
+  readonly oversized: readonly Rejection[];
+}
+
+interface Sending extends Sent {
+  readonly complete: boolean;
+  readonly parts: number;
+  readonly left: Outbox<WantedChange>;
+  readonly changes: readonly InventoryChange[];
+}
+
+/** What an acknowledgement means to the loops, and which removals are done. */
+export interface Acknowledged {
+  readonly acknowledgement: Acknowledgement;
+  readonly wanted: ReadonlyMap<string, Resource>;
+  readonly removed: readonly WantedChange[];
+}
+
+// So many revisions may be on their way: an agent that takes its time with one change still hears of the next ones. Beyond
+// it, changes gather in the outbox, the latest of each object.
+const MAX_UNACKNOWLEDGED = 8;
+
+const NO_ACK = { revision: 0, parts: 0, rejected: [] };
+
+export function startSending(want: ClusterWant | undefined): ServerDown {
+  return {
+    want,
+    outbox: SortedMap.empty(),
+    isOpen: false,
+    needsComplete: true,
+    revision: 0,
+    held: emptyInventory,
+    sentRevision: 0,
+    unacknowledged: [],
+    oversized: new Map(),
+    arrivingAck: NO_ACK,
+  };
+}
+
+/** Takes what is wanted now. When only the objects' identity changed, an answer that was given already holds for them too. */
+export function takeWant(down: ServerDown, { want, changes, isRenewed }: WantStep): { down: ServerDown; acknowledged?: Acknowledged } {
+  const outbox = down.needsComplete ? down.outbox : down.outbox.update(changes.map((change) => [change.key, change] as const));
+  const next = { ...down, want, outbox };
+  if (changes.length > 0 || down.needsComplete || outbox.size > 0) return { down: next };
+  const { wanted } = want;
+  if (down.sending !== undefined) return { down: { ...next, sending: { ...down.sending, wanted } } };
+  const last = down.unacknowledged.at(-1);
+  if (last !== undefined) return { down: { ...next, unacknowledged: [...down.unacknowledged.slice(0, -1), { ...last, wanted }] } };
+  if (down.acknowledged === undefined) return { down: next };
+  const acknowledged = { ...down.acknowledged, wanted };
+  const again = { acknowledgement: { revision: acknowledged.revision, rejected: acknowledged.rejected }, wanted, removed: [] };
+  return { down: { ...next, acknowledged }, ...(isRenewed ? { acknowledged: again } : {}) };
+}
+
+/** The agent lacks something: it is told everything again. */
+export function startOver(down: ServerDown): ServerDown {
+  const { sending: _, ...rest } = down;
+  return { ...rest, needsComplete: true, outbox: SortedMap.empty() };
+}
+
+/** The next message, or undefined when there is nothing to say or too much unanswered. */
+export function nextDown(down: ServerDown, maxMessageBytes: number): { readonly down: ServerDown; readonly message: Down } | undefined {
+  const sending = down.sending ?? beginning(down);
+  if (sending === undefined) return undefined;
+  const begun =
+    down.sending === undefined
+      ? { ...down, revision: sending.revision, outbox: SortedMap.empty<WantedChange>(), needsComplete: false }
+      : down;
+  const { batch, left } = takeBatch(sending.left, { batchBytes: BATCH_BYTES, maxMessageBytes, oneKind: false });
+  const oversized = batch.oversized.map(({ item, problem }) => ({ item, rejection: tooLarge(item, problem) }));
+  const removals = batch.rest;
+  const message = create(DownSchema, {
+    revision: sending.revision,
+    part: sending.parts + 1,
+    last: left.size === 0,
+    complete: sending.complete,
+    upserts: batch.bodies.map(({ item, json }) => create(ResourceBodySchema, { ref: refMessage(refOfChange(item)), json })),
+    deletes: removals.flatMap(({ removal }) => (removal === undefined ? [] : [removalMessage(removal)])),
+    withheld: oversized.map(({ item }) => refMessage(refOfChange(item))),
+  });
+  const changes: InventoryChange[] = [
+    ...batch.bodies.map(({ item, json }) => ({ kind: item.kind, key: item.key, hash: hashOf(keyOf(refOfChange(item)), json) })),
+    ...oversized.map(({ item }) => ({ kind: item.kind, key: item.key, hash: hashOf(keyOf(refOfChange(item)), new Uint8Array()) })),
+    ...removals.map(({ kind, key }) => ({ kind, key, hash: undefined })),
+  ];
+  const after: Sending = {
+    ...sending,
+    left,
+    parts: sending.parts + 1,
+    changes: [...sending.changes, ...changes],
+    removals: [...sending.removals, ...removals],
+  };
+  const known = new Map(begun.oversized);
+  for (const { item } of [...batch.bodies, ...removals.map((item) => ({ item }))]) known.delete(item.key);
+  for (const { item, rejection } of oversized) known.set(item.key, rejection);
+  const next = { ...begun, oversized: known };
+  return { down: left.size === 0 ? wholly(next, after) : { ...next, sending: after }, message };
+}
+
+function beginning(down: ServerDown): Sending | undefined {
+  const { isOpen, want, outbox, needsComplete, revision, unacknowledged } = down;
+  if (!isOpen || want === undefined || unacknowledged.length >= MAX_UNACKNOWLEDGED) return undefined;
+  if (!needsComplete && outbox.size === 0) return undefined;
+  const left = needsComplete ? allOf(want) : outbox;
+  return { revision: revision + 1, complete: needsComplete, wanted: want.wanted, parts: 0, left, changes: [], removals: [], oversized: [] };
+}
+
+function wholly(down: ServerDown, { revision, complete, wanted, removals, changes }: Sending): ServerDown {
+  const { sending: _, ...rest } = down;
+  const held = withChanges(complete ? emptyInventory : down.held, changes);
+  const oversized = [...down.oversized].filter(([key]) => wanted.has(key)).map(([, rejection]) => rejection);
+  return { ...rest, held, sentRevision: revision, unacknowledged: [...down.unacknowledged, { revision, wanted, removals, oversized }] };
+}
+
+function refOfChange({ resource, removal }: WantedChange): ReturnType<typeof refOf> {
+  const ref = resource === undefined ? removal?.ref : refOf(resource);
+  if (ref === undefined) throw new TypeError("a change of what is wanted names neither an object nor a removal");
+  return ref;
+}
+
+function tooLarge(change: WantedChange, problem: string): Rejection {
+  const ref = refOfChange(change);
+  return { ref, code: "Invalid", message: `${formatRef(ref)} ${problem}` };
+}
+
+/** Takes a part of an acknowledgement. An answer to an older revision than was answered before is void. */
+export function takeAck(down: ServerDown, ack: Ack): { down: ServerDown; acknowledged?: Acknowledged; broken?: string } {
+  const { revision, part, last } = ack;
+  if (revision > down.sentRevision)
+    return { down, broken: `revision ${revision} was acknowledged, ${down.sentRevision} is the last one sent` };
+  const before = part === 1 ? { ...NO_ACK, revision } : down.arrivingAck;
+  if (before.revision !== revision || before.parts + 1 !== part) return { down: { ...down, arrivingAck: NO_ACK } };
+  const rejected = [...before.rejected, ...ack.rejected.map(rejectionFrom)];
+  if (!last) return { down: { ...down, arrivingAck: { revision, parts: part, rejected } } };
+  return wholeAck({ ...down, arrivingAck: NO_ACK }, revision, rejected);
+}
+
+function wholeAck(down: ServerDown, revision: number, rejected: readonly Rejection[]): { down: ServerDown; acknowledged?: Acknowledged } {
+  if (revision < (down.acknowledged?.revision ?? 0)) return { down };
+  const answered = down.unacknowledged.filter((sent) => sent.revision <= revision);
+  const sent = answered.at(-1) ?? down.acknowledged;
+  if (sent === undefined) return { down };
+  const all = [...rejected, ...sent.oversized];
+  const refused = new Set(rejected.map(({ ref }) => resourceKeyOf(ref)));
+  const removed = answered.flatMap(({ removals }) => removals).filter(({ key }) => !refused.has(key));
+  const unacknowledged = down.unacknowledged.filter(({ revision: other }) => other > revision);
+  return {
+    down: { ...down, unacknowledged, acknowledged: { ...sent, revision, removals: [], rejected: all } },
+    acknowledged: { acknowledgement: { revision, rejected: all }, wanted: sent.wanted, removed },
+  };
+}

@@ -1,0 +1,289 @@
+import { formatRef } from "@isthmus/core";
+import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
+import { type ClusterWant, nothingWanted, wantNow, withoutRemovals } from "./clusterWant.ts";
+import type { Acceptor, Peer, Stream, StreamEnd, StreamHandler } from "./connection.ts";
+import { startCounters } from "./counters.ts";
+import type { Clock, Log, Metric } from "./environment.ts";
+import type { AgentInfo, ServerLink, ServerLinkHandler } from "./link.ts";
+import { MAX_QUESTIONS, type Question, type Reply } from "./questions.ts";
+import {
+  reportedObjects,
+  type ServerEffect,
+  type ServerEvent,
+  type ServerSession,
+  serverSession,
+  serverWakeAt,
+  stepServer,
+} from "./serverSession.ts";
+import { startTicker } from "./ticker.ts";
+
+export interface ServerLinkOptions {
+  /** Names this replica to the agents, for instance by its Pod's name. */
+  readonly serverId: string;
+  readonly handler: ServerLinkHandler;
+  readonly clock: Clock;
+  /** 0..1 */
+  readonly random: () => number;
+  readonly log: Log;
+  /** How often both ends say that they are there. Default: 10 s (decisions §5.6). */
+  readonly heartbeatMs?: number;
+}
+
+export interface RunningServerLink extends ServerLink {
+  /** Takes streams; for transports. */
+  readonly accept: Acceptor;
+  /** Asks a connected agent. Rejects when it is not connected, has no answer, or goes away. */
+  ask(clusterName: string, question: Question, signal: AbortSignal): Promise<Uint8Array>;
+  /** Sends all agents away, to connect again (perhaps to another replica) after about this time. */
+  drain(reconnectAfterMs: number): void;
+  /** Settles when the link was aborted and its streams have ended. */
+  readonly closed: Promise<void>;
+  metrics(): readonly Metric[];
+}
+
+/** One stream. It belongs to its cluster from its hello to its end. */
+interface Live {
+  readonly peer: Peer;
+  readonly stream: Stream<ConnectResponse>;
+  readonly life: AbortController;
+  readonly questions: Map<number, (reply: Reply) => void>;
+  session: ServerSession;
+  isWritable: boolean;
+  isPumping: boolean;
+  rearm(): void;
+}
+
+const HEARTBEAT_MS = 10_000;
+
+/** Serves the agents whose streams a transport hands over, until the signal is aborted. */
+export function startServerLink(options: ServerLinkOptions, signal: AbortSignal): RunningServerLink {
+  const { serverId, handler, clock, random, log, heartbeatMs = HEARTBEAT_MS } = options;
+  const counters = startCounters();
+  const wants = new Map<string, ClusterWant>();
+  /** The stream of each cluster; streams that have not said hello are in `guests`. */
+  const clusters = new Map<string, Live>();
+  const guests = new Set<Live>();
+
+  function step(live: Live, event: ServerEvent): readonly ServerEffect[] {
+    const [next, effects] = stepServer(live.session, event);
+    live.session = next;
+    performAll(live, effects);
+    return effects;
+  }
+
+  function performAll(live: Live, effects: readonly ServerEffect[]): void {
+    for (const effect of effects) {
+      if (live.life.signal.aborted) return;
+      perform(live, effect);
+    }
+  }
+
+  function perform(live: Live, effect: ServerEffect): void {
+    const { clusterName } = live.peer;
+    switch (effect.type) {
+      case "send":
+        live.isWritable = live.stream.send(effect.message) && live.isWritable;
+        counters.add("relay_server_messages_sent_total", { cluster: clusterName, type: effect.message.body.case ?? "" });
+        return;
+      case "greeted":
+        greeted(live, effect.agent, effect.epoch);
+        return;
+      case "observed":
+        handler.observed(clusterName, effect.observation);
+        return;
+      case "synced":
+        handler.synced(clusterName, effect.complete, effect.unserved);
+        return;
+      case "acknowledged": {
+        const want = wants.get(clusterName);
+        if (want !== undefined) wants.set(clusterName, withoutRemovals(want, effect.removed));
+        handler.acknowledged(clusterName, effect.acknowledgement, effect.wanted);
+        return;
+      }
+      case "asked":
+        return;
+      case "answered":
+        live.questions.get(effect.id)?.(effect.reply);
+        live.questions.delete(effect.id);
+        return;
+      case "foreign":
+        log.warn(
+          { cluster: clusterName, address: live.peer.address },
+          `refused ${effect.objects} objects that are not of ${clusterName}, whose agent sent them`,
+        );
+        counters.add("relay_server_foreign_refs_total", { cluster: clusterName }, effect.objects);
+        return;
+      case "resync":
+        log.warn({ cluster: clusterName, direction: effect.direction, kinds: effect.kinds }, "resync: the two ends hold different objects");
+        counters.add("relay_server_resyncs_total", { cluster: clusterName, direction: effect.direction });
+        return;
+      case "end":
+        finish(live, effect);
+        return;
+    }
+  }
+
+  function greeted(live: Live, agent: AgentInfo, epoch: bigint): void {
+    const { clusterName } = live.peer;
+    const other = clusters.get(clusterName);
+    if (other?.session.agent?.instance === agent.instance && other.session.epoch > epoch) {
+      finish(live, { code: "Ended", reason: "a newer connection of this agent is already here" });
+      return;
+    }
+    if (other !== undefined) finish(other, { code: "Ended", reason: `a newer connection of ${clusterName} took the place of this one` });
+    guests.delete(live);
+    clusters.set(clusterName, live);
+    const want = wants.get(clusterName);
+    if (want !== undefined) step(live, { type: "wanted", step: { want, changes: [], isRenewed: false, unexplained: [] } });
+    live.rearm();
+    log.info(
+      { cluster: clusterName, agent: agent.instance, version: agent.version, address: live.peer.address },
+      `agent of ${clusterName} connected`,
+    );
+    counters.add("relay_server_connections_total", { cluster: clusterName });
+    handler.connected(clusterName, agent);
+  }
+
+  /** Ends a stream from this end. */
+  function finish(live: Live, end: StreamEnd): void {
+    if (live.life.signal.aborted) return;
+    live.stream.end(end);
+    ended(live, end);
+  }
+
+  function ended(live: Live, { code, reason }: StreamEnd): void {
+    if (live.life.signal.aborted) return;
+    live.life.abort();
+    guests.delete(live);
+    for (const settle of live.questions.values()) settle({ error: `the agent's connection ended: ${reason}` });
+    const { clusterName } = live.peer;
+    // A stream whose place was taken says nothing about its cluster any more.
+    if (clusters.get(clusterName) !== live) return;
+    clusters.delete(clusterName);
+    log.info({ cluster: clusterName, code }, `connection of ${clusterName} ended: ${reason}`);
+    handler.disconnected(clusterName, reason);
+  }
+
+  function pumpSoon(live: Live): void {
+    if (live.isPumping) return;
+    live.isPumping = true;
+    queueMicrotask(() => {
+      live.isPumping = false;
+      pump(live);
+    });
+  }
+
+  function pump(live: Live): void {
+    while (live.isWritable && !live.life.signal.aborted && step(live, { type: "flush" }).length > 0);
+  }
+
+  function accept(peer: Peer, stream: Stream<ConnectResponse>): StreamHandler<ConnectRequest> {
+    const { clusterName, expiresAt } = peer;
+    const life = new AbortController();
+    const session = serverSession({ clusterName, serverId, heartbeatMs, expiresAt, want: undefined, now: clock.now() });
+    const live: Live = {
+      peer,
+      stream,
+      life,
+      questions: new Map(),
+      session,
+      isWritable: true,
+      isPumping: false,
+      rearm: () => ticker.rearm(),
+    };
+    const ticker = startTicker(
+      { clock, wakeAt: () => serverWakeAt(live.session), due: () => step(live, { type: "tick", now: clock.now() }) },
+      life.signal,
+    );
+    guests.add(live);
+    if (signal.aborted) finish(live, STOPPING);
+    return {
+      received(message) {
+        if (life.signal.aborted) return;
+        counters.add("relay_server_messages_received_total", { cluster: clusterName, type: message.body.case ?? "" });
+        step(live, { type: "received", message, now: clock.now() });
+        pumpSoon(live);
+      },
+      drained() {
+        live.isWritable = true;
+        pump(live);
+      },
+      ended: (end) => ended(live, end),
+    };
+  }
+
+  const closed = new Promise<void>((resolve) => {
+    const stop = () => {
+      for (const live of [...clusters.values(), ...guests]) finish(live, STOPPING);
+      resolve();
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+
+  return {
+    accept,
+    closed,
+    want(clusterName, wanted, evidenceOf) {
+      const result = wantNow(wants.get(clusterName) ?? nothingWanted, wanted, evidenceOf);
+      wants.set(clusterName, result.want);
+      for (const ref of result.unexplained) {
+        log.error({ cluster: clusterName, object: formatRef(ref) }, `${formatRef(ref)} stays: nothing explains its removal`);
+        counters.add("relay_server_unexplained_removals_total", { cluster: clusterName });
+      }
+      const live = clusters.get(clusterName);
+      if (live === undefined) return;
+      // The loops must not be called from inside their own call.
+      const [next, effects] = stepServer(live.session, { type: "wanted", step: result });
+      live.session = next;
+      if (effects.length > 0) queueMicrotask(() => performAll(live, effects));
+      pumpSoon(live);
+    },
+    disconnect(clusterName, reason) {
+      const live = clusters.get(clusterName);
+      if (live !== undefined) queueMicrotask(() => finish(live, { code: "Refused", reason }));
+    },
+    ask(clusterName, question, asking) {
+      return new Promise((resolve, reject) => {
+        asking.throwIfAborted();
+        const live = clusters.get(clusterName);
+        if (live === undefined) throw new Error(`no agent of ${clusterName} is connected to this server`);
+        if (live.questions.size >= MAX_QUESTIONS) throw new Error(`${clusterName} has ${live.questions.size} questions to answer already`);
+        const asked = step(live, { type: "ask", question }).find((effect) => effect.type === "asked");
+        if (asked === undefined) return;
+        const { id } = asked;
+        const abort = () => {
+          live.questions.delete(id);
+          reject(asking.reason);
+        };
+        asking.addEventListener("abort", abort, { once: true });
+        live.questions.set(id, (reply) => {
+          asking.removeEventListener("abort", abort);
+          if ("error" in reply) reject(new Error(reply.error));
+          else resolve(reply.body);
+        });
+      });
+    },
+    drain(reconnectAfterMs) {
+      // Spread, so that the next server is not called by all at once.
+      for (const live of clusters.values())
+        step(live, { type: "drain", reconnectAfterMs: Math.round(reconnectAfterMs * (0.5 + random())) });
+    },
+    metrics() {
+      const gauges = [...wants.keys(), ...clusters.keys()].map((cluster): Metric[] => {
+        const live = clusters.get(cluster);
+        const labels = { cluster };
+        const value = live === undefined ? 0 : 1;
+        return [
+          { name: "relay_push_clients_connected", type: "gauge", labels, value },
+          { name: "relay_pull_clients_connected", type: "gauge", labels, value },
+          { name: "relay_server_reported_objects", type: "gauge", labels, value: live === undefined ? 0 : reportedObjects(live.session) },
+        ];
+      });
+      const unique = new Map(gauges.flat().map((metric) => [`${metric.name} ${metric.labels["cluster"]}`, metric]));
+      return [...counters.metrics(), ...unique.values()];
+    },
+  };
+}
+
+const STOPPING: StreamEnd = { code: "Ended", reason: "the management server is stopping" };

@@ -1,0 +1,250 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  AskSchema,
+  type ConnectRequest,
+  type ConnectResponse,
+  ConnectResponseSchema,
+  DrainSchema,
+  HeartbeatSchema,
+  type Hello,
+  KindDigestSchema,
+  LimitsSchema,
+  ResyncSchema,
+  WelcomeSchema,
+} from "../gen/relay/v1/relay_pb.ts";
+import type { ClusterWant, WantStep } from "./clusterWant.ts";
+import { digestOfAll } from "./inventory.ts";
+import type { AgentInfo, Observation } from "./link.ts";
+import { heard, isHeartbeatDue, isOverdue, type Liveness, nextCheck, said, startLiveness } from "./liveness.ts";
+import { type PartialAnswer, type Question, type Reply, withPart } from "./questions.ts";
+import { type Acknowledged, nextDown, type ServerDown, startOver, startSending, takeAck, takeWant } from "./serverDown.ts";
+import { checkReported, type ServerUp, startHearing, takeSyncComplete, takeUp, type UpStep } from "./serverUp.ts";
+import { FEATURES, MAX_MESSAGE_BYTES, OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION } from "./wire.ts";
+
+/** The server's end of one agent's stream, as a value: `stepServer` is all that changes it. It knows neither sockets nor clocks. */
+export interface ServerSession {
+  /** From the transport's security. */
+  readonly clusterName: string;
+  readonly serverId: string;
+  readonly heartbeatMs: number;
+  /** The agent's certificate expires: the stream ends. */
+  readonly expiresAt: number | undefined;
+  /** Undefined until the agent's hello. */
+  readonly agent: AgentInfo | undefined;
+  readonly epoch: bigint;
+  readonly liveness: Liveness;
+  readonly heartbeats: number;
+  readonly up: ServerUp;
+  readonly down: ServerDown;
+  /** Questions that wait for their answer. */
+  readonly asked: ReadonlyMap<number, PartialAnswer>;
+  readonly lastQuestion: number;
+  /** The revision that the agent says to have applied. */
+  readonly applied: number;
+}
+
+export type ServerEvent =
+  | { readonly type: "received"; readonly message: ConnectRequest; readonly now: number }
+  | { readonly type: "wanted"; readonly step: WantStep }
+  | { readonly type: "ask"; readonly question: Question }
+  | { readonly type: "drain"; readonly reconnectAfterMs: number }
+  | { readonly type: "tick"; readonly now: number }
+  /** The stream can take more: at most one message comes of it. */
+  | { readonly type: "flush" };
+
+export type ServerEffect =
+  | { readonly type: "send"; readonly message: ConnectResponse }
+  | { readonly type: "greeted"; readonly agent: AgentInfo; readonly epoch: bigint }
+  | { readonly type: "observed"; readonly observation: Observation }
+  | { readonly type: "synced"; readonly complete: ReadonlyMap<string, ReadonlySet<string>>; readonly unserved: ReadonlySet<string> }
+  | ({ readonly type: "acknowledged" } & Acknowledged)
+  | { readonly type: "asked"; readonly id: number }
+  | { readonly type: "answered"; readonly id: number; readonly reply: Reply }
+  /** The agent spoke of objects of another cluster. */
+  | { readonly type: "foreign"; readonly objects: number }
+  | { readonly type: "resync"; readonly direction: "up" | "down"; readonly kinds: readonly string[] }
+  /** The stream must end. */
+  | { readonly type: "end"; readonly code: "Protocol" | "Unreachable" | "CertificateRefused"; readonly reason: string };
+
+type Step = readonly [ServerSession, readonly ServerEffect[]];
+
+export interface ServerSessionOptions {
+  readonly clusterName: string;
+  readonly serverId: string;
+  readonly heartbeatMs: number;
+  readonly expiresAt: number | undefined;
+  /** What is wanted in the cluster so far. */
+  readonly want: ClusterWant | undefined;
+  readonly now: number;
+}
+
+export function serverSession({ want, now, ...options }: ServerSessionOptions): ServerSession {
+  return {
+    ...options,
+    agent: undefined,
+    epoch: 0n,
+    liveness: startLiveness(now),
+    heartbeats: 0,
+    up: startHearing(),
+    down: startSending(want),
+    asked: new Map(),
+    lastQuestion: 0,
+    applied: 0,
+  };
+}
+
+/** When `tick` is due next. */
+export function serverWakeAt({ liveness, expiresAt }: ServerSession): number {
+  return Math.min(nextCheck(liveness), expiresAt ?? Number.POSITIVE_INFINITY);
+}
+
+/** How many objects of the cluster the agent has reported. */
+export function reportedObjects(session: ServerSession): number {
+  return session.up.held.hashes.size;
+}
+
+export function stepServer(session: ServerSession, event: ServerEvent): Step {
+  switch (event.type) {
+    case "received":
+      return received({ ...session, liveness: heard(session.liveness, event.now) }, event.message, event.now);
+    case "wanted": {
+      const { down, acknowledged } = takeWant(session.down, event.step);
+      return [{ ...session, down }, acknowledged === undefined ? [] : [{ type: "acknowledged", ...acknowledged }]];
+    }
+    case "ask": {
+      const id = session.lastQuestion + 1;
+      const ask = create(AskSchema, { id, topic: event.question.topic, body: event.question.body });
+      const asked = new Map(session.asked).set(id, { parts: [], bytes: 0 });
+      return [{ ...session, asked, lastQuestion: id }, [{ type: "asked", id }, send(session, { case: "ask", value: ask })]];
+    }
+    case "drain": {
+      const drain = create(DrainSchema, { reconnectAfterMs: event.reconnectAfterMs });
+      return [session, session.agent === undefined ? [] : [send(session, { case: "drain", value: drain })]];
+    }
+    case "tick":
+      return tick(session, event.now);
+    case "flush": {
+      const next = nextDown(session.down, MAX_MESSAGE_BYTES);
+      if (next === undefined) return [session, []];
+      return [{ ...session, down: next.down }, [send(session, { case: "down", value: next.message })]];
+    }
+  }
+}
+
+function received(session: ServerSession, { epoch, body }: ConnectRequest, now: number): Step {
+  if (session.agent === undefined) {
+    return body.case === "hello"
+      ? greeted(session, { hello: body.value, epoch, now })
+      : [session, [end("the agent's first message is not its hello")]];
+  }
+  if (epoch !== session.epoch) return [session, []];
+  switch (body.case) {
+    case "hello":
+      return [session, [end("the agent said its hello twice")]];
+    case "up":
+      return heardUp(session, takeUp(session.up, body.value, session.clusterName));
+    case "syncComplete":
+      return heardUp(session, takeSyncComplete(session.up, body.value));
+    case "heartbeat":
+      return heardUp(
+        { ...session, applied: Math.max(session.applied, body.value.revision) },
+        checkReported(session.up, body.value.digests),
+      );
+    case "ack": {
+      const { down, acknowledged, broken } = takeAck(session.down, body.value);
+      if (broken !== undefined) return [session, [end(broken)]];
+      const applied = Math.max(session.applied, acknowledged?.acknowledgement.revision ?? 0);
+      return [{ ...session, down, applied }, acknowledged === undefined ? [] : [{ type: "acknowledged", ...acknowledged }]];
+    }
+    case "resync":
+      return [{ ...session, down: startOver(session.down) }, [{ type: "resync", direction: "down", kinds: body.value.kinds }]];
+    case "answer": {
+      const { id } = body.value;
+      const before = session.asked.get(id);
+      if (before === undefined) return [session, []];
+      const reply = withPart(before, body.value);
+      const asked = new Map(session.asked);
+      if ("parts" in reply) return [{ ...session, asked: asked.set(id, reply) }, []];
+      asked.delete(id);
+      return [{ ...session, asked }, [{ type: "answered", id, reply }]];
+    }
+    case undefined:
+      // Something that a newer agent says and that this server need not understand.
+      return [session, []];
+  }
+}
+
+// So many batches of at most 128 KB may wait for the server: about 3 MB for each agent.
+const MAX_UNACKED_UPS = 32;
+
+function greeted(
+  session: ServerSession,
+  { hello, epoch, now }: { readonly hello: Hello; readonly epoch: bigint; readonly now: number },
+): Step {
+  if (hello.protocolVersion < OLDEST_PROTOCOL_VERSION) {
+    return [
+      session,
+      [
+        end(
+          `the agent speaks version ${hello.protocolVersion} of the relay protocol, this server ${OLDEST_PROTOCOL_VERSION} and later: upgrade the agent`,
+        ),
+      ],
+    ];
+  }
+  const agent: AgentInfo = {
+    instance: hello.instance,
+    version: hello.agentVersion,
+    agentNamespace: hello.agentNamespace,
+    clusterUid: hello.clusterUid,
+    features: hello.features,
+  };
+  const next = { ...session, agent, epoch, liveness: { intervalMs: session.heartbeatMs, saidAt: now, heardAt: now } };
+  const welcome = create(WelcomeSchema, {
+    protocolVersion: Math.min(hello.protocolVersion, PROTOCOL_VERSION),
+    serverId: session.serverId,
+    heartbeatIntervalMs: session.heartbeatMs,
+    limits: create(LimitsSchema, { maxMessageBytes: MAX_MESSAGE_BYTES, maxUnackedUps: MAX_UNACKED_UPS }),
+    features: [...FEATURES],
+  });
+  return [next, [{ type: "greeted", agent, epoch }, send(next, { case: "welcome", value: welcome })]];
+}
+
+function heardUp(session: ServerSession, { up, observation, ack, foreign, resync, synced, broken }: UpStep): Step {
+  if (broken !== undefined) return [session, [end(broken)]];
+  const effects: ServerEffect[] = [];
+  if (foreign !== undefined) effects.push({ type: "foreign", objects: foreign });
+  if (observation !== undefined) effects.push({ type: "observed", observation });
+  // After the loops have taken it: an acknowledged message is not sent again within the epoch.
+  if (ack !== undefined) effects.push(send(session, { case: "upAck", value: ack }));
+  if (synced !== undefined) effects.push({ type: "synced", ...synced });
+  if (resync !== undefined) {
+    effects.push({ type: "resync", direction: "up", kinds: resync });
+    effects.push(send(session, { case: "resync", value: create(ResyncSchema, { kinds: [...resync] }) }));
+  }
+  const down = synced === undefined ? session.down : { ...session.down, isOpen: true };
+  return [{ ...session, up, down }, effects];
+}
+
+function tick(session: ServerSession, now: number): Step {
+  if (session.expiresAt !== undefined && now >= session.expiresAt) {
+    return [session, [{ type: "end", code: "CertificateRefused", reason: "the agent's certificate has expired" }]];
+  }
+  if (isOverdue(session.liveness, now)) {
+    return [session, [{ type: "end", code: "Unreachable", reason: "nothing was heard of the agent for three heartbeats" }]];
+  }
+  if (!isHeartbeatDue(session.liveness, now)) return [session, []];
+  const next = { ...session, heartbeats: session.heartbeats + 1, liveness: said(session.liveness, now) };
+  if (session.agent === undefined) return [next, []];
+  const { down } = session;
+  const digests = down.sentRevision === 0 ? [] : [create(KindDigestSchema, { kind: "*", ...digestOfAll(down.held) })];
+  const heartbeat = create(HeartbeatSchema, { seq: next.heartbeats, revision: down.sentRevision, digests });
+  return [next, [send(session, { case: "heartbeat", value: heartbeat })]];
+}
+
+function send({ epoch }: ServerSession, body: NonNullable<MessageInitShape<typeof ConnectResponseSchema>["body"]>): ServerEffect {
+  return { type: "send", message: create(ConnectResponseSchema, { epoch, body }) };
+}
+
+function end(reason: string): ServerEffect {
+  return { type: "end", code: "Protocol", reason };
+}

@@ -1,0 +1,30 @@
+import type { Clock } from "./environment.ts";
+
+export interface TickerOptions {
+  readonly clock: Clock;
+  /** When to call `due` next, in milliseconds since 1970; undefined ends the ticker. */
+  readonly wakeAt: () => number | undefined;
+  readonly due: () => void;
+}
+
+/** Calls `due` at the times that `wakeAt` says, until the signal is aborted. `rearm` has `wakeAt` asked again. */
+export function startTicker({ clock, wakeAt, due }: TickerOptions, signal: AbortSignal): { rearm(): void } {
+  let sleeping = new AbortController();
+  signal.addEventListener("abort", () => sleeping.abort(), { once: true });
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      const at = wakeAt();
+      if (at === undefined) return;
+      sleeping = new AbortController();
+      const isDue = await clock.sleep(Math.max(0, at - clock.now()), sleeping.signal).then(
+        () => true,
+        () => false,
+      );
+      if (isDue && !signal.aborted) due();
+    }
+  }
+  void run();
+
+  return { rearm: () => sleeping.abort() };
+}

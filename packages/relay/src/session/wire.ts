@@ -1,0 +1,131 @@
+import { create } from "@bufbuild/protobuf";
+import { clusterRefOf, keyOf, kindKeyOf, messageOf, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import {
+  EvidenceSchema,
+  type ResourceRef as RefMessage,
+  type Rejection as RejectionMessage,
+  RejectionSchema,
+  type Removal as RemovalMessage,
+  RemovalSchema,
+  type ResourceBody,
+  ResourceRefSchema,
+} from "../gen/relay/v1/relay_pb.ts";
+import type { Evidence, Rejection, Removal } from "./link.ts";
+
+/** The protocol of `relay.proto` that this program speaks, and the oldest that it still understands. */
+export const PROTOCOL_VERSION = 1;
+export const OLDEST_PROTOCOL_VERSION = 1;
+
+/** What this program knows beyond the protocol version. */
+export const FEATURES: readonly string[] = ["ask"];
+
+/** Of a message on the wire. Source: decisions §4.7. */
+export const MAX_MESSAGE_BYTES = 1024 * 1024;
+
+/** Where a batch ends. Source: stack.md, measured: 64 to 128 KB move the most. */
+export const BATCH_BYTES = 96 * 1024;
+
+/** Room that a message needs beside one object's body: its envelope, and a ref of names at their longest. */
+export const OVERHEAD_BYTES = 8 * 1024;
+
+/** About what a ref takes in a message, with the framing around it. Its names are ASCII. */
+export function refBytes({ apiVersion, kind, name, namespace, clusterName }: ResourceRef): number {
+  return 32 + apiVersion.length + kind.length + name.length + namespace.length + clusterName.length;
+}
+
+// Findings are shown to people, who stop reading long before; an API server may answer with kilobytes.
+const MAX_TEXT = 1024;
+
+/** About what a text takes in a message: at most three bytes for a UTF-16 unit. */
+export function textBytes(text: string): number {
+  return 3 * Math.min(text.length, MAX_TEXT);
+}
+
+// Enough to explain a removal; a Service may have hundreds of Pods.
+const MAX_EVIDENCE_INPUTS = 16;
+
+/** About what a removal takes in a message. */
+export function removalBytes({ ref, evidence }: Removal): number {
+  return evidence.inputs.slice(0, MAX_EVIDENCE_INPUTS).reduce((bytes, input) => bytes + refBytes(input), 32 + refBytes(ref));
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+export function refMessage({ apiVersion, kind, name, namespace, clusterName }: ResourceRef): RefMessage {
+  return create(ResourceRefSchema, { apiVersion, kind, name, namespace, clusterName });
+}
+
+/** A ref from the wire; a missing one is a ref to nothing, which no check lets pass. */
+export function refFrom(message: RefMessage | undefined): ResourceRef {
+  const { apiVersion = "", kind = "", name = "", namespace = "", clusterName = "" } = message ?? {};
+  return { apiVersion, kind, name, namespace, clusterName };
+}
+
+export function bodyOf(resource: Resource): Uint8Array {
+  return encoder.encode(JSON.stringify(resource));
+}
+
+/** The object of a body, or what is wrong with it. Its own words must name the object that the ref names. */
+export function resourceFrom({ ref: refOnWire, json }: ResourceBody): Resource | { readonly problem: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(decoder.decode(json));
+  } catch (error) {
+    return { problem: `its content is not JSON: ${messageOf(error)}` };
+  }
+  if (!isResource(value)) return { problem: "its content is not an object with apiVersion, kind and metadata.name" };
+  const ref = refFrom(refOnWire);
+  if (resourceKeyOf(refOf(value)) !== resourceKeyOf(ref)) {
+    return { problem: `its content says that it is ${kindKeyOf(value)} ${keyOf(clusterRefOf(value))}` };
+  }
+  return value;
+}
+
+function isResource(value: unknown): value is Resource {
+  if (typeof value !== "object" || value === null) return false;
+  const { apiVersion, kind, metadata } = value as Partial<Resource>;
+  return typeof apiVersion === "string" && typeof kind === "string" && typeof metadata === "object" && typeof metadata?.name === "string";
+}
+
+export function rejectionMessage({ ref, code, message }: Rejection): RejectionMessage {
+  return create(RejectionSchema, { ref: refMessage(ref), code, message: shortened(message) });
+}
+
+/** A rejection from the wire. A code that a newer agent invented is a failure. */
+export function rejectionFrom({ ref, code, message }: RejectionMessage): Rejection {
+  return { ref: refFrom(ref), code: isRejectionCode(code) ? code : "Failed", message };
+}
+
+const REJECTION_CODES: ReadonlySet<string> = new Set<Rejection["code"]>(["Conflict", "Invalid", "Unserved", "Failed", "Refused"]);
+
+function isRejectionCode(code: string): code is Rejection["code"] {
+  return REJECTION_CODES.has(code);
+}
+
+export function removalMessage({ ref, evidence }: Removal): RemovalMessage {
+  const inputs = evidence.inputs.slice(0, MAX_EVIDENCE_INPUTS).map(refMessage);
+  return create(RemovalSchema, { ref: refMessage(ref), evidence: create(EvidenceSchema, { reason: evidence.reason, inputs }) });
+}
+
+/** The evidence of a removal, or undefined when there is none that counts. */
+export function evidenceFrom({ evidence }: RemovalMessage): Evidence | undefined {
+  if (evidence === undefined || evidence.inputs.length === 0) return undefined;
+  const { reason } = evidence;
+  if (reason !== "InputRemoved" && reason !== "InputChanged") return undefined;
+  return { reason, inputs: evidence.inputs.map(refFrom) };
+}
+
+export function shortened(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 3)}...`;
+}
+
+/** A size as people read it. */
+export function sizeOf(bytes: number): string {
+  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / (1024 * 1024)).toFixed(1)} MiB`;
+}
+
+/** Why an object cannot travel. */
+export function tooLarge(bytes: number, maxMessageBytes: number): string {
+  return `is ${sizeOf(bytes)} as JSON, and a message of the relay holds ${sizeOf(maxMessageBytes)}: make it smaller, or split it`;
+}

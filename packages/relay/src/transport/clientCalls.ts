@@ -1,0 +1,81 @@
+import type { Client, ClientDuplexStream, Metadata, MethodDefinition, StatusObject } from "@grpc/grpc-js";
+import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
+import type { Stream, StreamHandler } from "../session/connection.ts";
+import { connectMethod } from "./serviceDefinition.ts";
+import { endOf, relayErrorOf } from "./status.ts";
+
+// A registration is a signature and a write to an API server: 20 s are ample.
+const CALL_TIMEOUT_MS = 20_000;
+
+/** How long the end of a stream may take before its connection is cut. */
+const ENDING_MS = 1_000;
+
+/** One call on a channel of its own, which is closed after it. Rejects with RelayError. `server` names the server for people. */
+export function callUnary<In, Out>(
+  client: Client,
+  { method, request, server }: { readonly method: MethodDefinition<In, Out>; readonly request: In; readonly server: string },
+  signal: AbortSignal,
+): Promise<Out> {
+  const { path, requestSerialize, responseDeserialize } = method;
+  const called = new Promise<Out>((resolve, reject) => {
+    signal.throwIfAborted();
+    const call = client.makeUnaryRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      request,
+      { deadline: Date.now() + CALL_TIMEOUT_MS },
+      (error, response) => {
+        signal.removeEventListener("abort", abort);
+        if (error !== null) reject(signal.aborted ? signal.reason : relayErrorOf(error, server));
+        else if (response === undefined) reject(relayErrorOf(new Error("it gave an empty answer"), server));
+        else resolve(response);
+      },
+    );
+    const abort = () => call.cancel();
+    signal.addEventListener("abort", abort, { once: true });
+  });
+  return called.finally(() => client.close());
+}
+
+export interface StreamOptions {
+  readonly handler: StreamHandler<ConnectResponse>;
+  readonly metadata: Metadata;
+  /** Names the server for people. */
+  readonly server: string;
+}
+
+/** The relay's stream, on a channel of its own, which is closed with it. A failure to connect is an end of the stream. */
+export function openStream(client: Client, { handler, metadata, server }: StreamOptions): Stream<ConnectRequest> {
+  const { path, requestSerialize, responseDeserialize } = connectMethod;
+  const call: ClientDuplexStream<ConnectRequest, ConnectResponse> = client.makeBidiStreamRequest(
+    path,
+    requestSerialize,
+    responseDeserialize,
+    metadata,
+  );
+  let isEnded = false;
+  let cut: NodeJS.Timeout | undefined;
+
+  call.on("data", (message: ConnectResponse) => isEnded || handler.received(message));
+  call.on("drain", () => isEnded || handler.drained());
+  // The status tells the same, and tells it also when all is well.
+  call.on("error", () => undefined);
+  call.on("status", (status: StatusObject) => {
+    clearTimeout(cut);
+    client.close();
+    if (isEnded) return;
+    isEnded = true;
+    handler.ended(endOf(status, server));
+  });
+
+  return {
+    send: (message) => !isEnded && call.write(message),
+    end() {
+      if (isEnded) return;
+      isEnded = true;
+      call.end();
+      cut = setTimeout(() => call.cancel(), ENDING_MS);
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import { create } from "@bufbuild/protobuf";
+import { Server, type ServerUnaryCall, type ServiceDefinition, type sendUnaryData, type UntypedServiceImplementation } from "@grpc/grpc-js";
+import { messageOf, UsageError } from "@isthmus/core";
+import { HealthImplementation } from "grpc-health-check";
+import {
+  type RegisterRequest,
+  type RegisterResponse,
+  RegisterResponseSchema,
+  type RenewRequest,
+  type RenewResponse,
+  RenewResponseSchema,
+} from "../gen/relay/v1/registration_pb.ts";
+import { type Registrations, startRegistrar } from "../registration/register.ts";
+import type { ServerIdentity } from "../registration/serverIdentity.ts";
+import type { Acceptor, Peer } from "../session/connection.ts";
+import { startCounters } from "../session/counters.ts";
+import type { Clock, Log, Metric } from "../session/environment.ts";
+import { RelayError } from "../session/relayError.ts";
+import { MAX_MESSAGE_BYTES } from "../session/wire.ts";
+import { addressOf, certifiedPeer, headerOf } from "./peer.ts";
+import { type ConnectCall, serveStream } from "./serverStream.ts";
+import { serverTls } from "./serverTls.ts";
+import { connectMethod, registerMethod, renewMethod, SERVICE_NAMES } from "./serviceDefinition.ts";
+import { type GrpcStatus, statusOfError } from "./status.ts";
+import { withLargeWindow } from "./window.ts";
+
+export interface GrpcServerOptions {
+  readonly host: string;
+  /** 9900 by custom; 0 takes any that is free. */
+  readonly port: number;
+  readonly identity: ServerIdentity;
+  /** Of the server's link. */
+  readonly accept: Acceptor;
+  readonly registrations: Registrations;
+  /** The relay identity token as it is now. */
+  readonly token: () => string | undefined;
+  /** False: the TLS setup, where agents have no certificate and send the token with each call. Default: true. */
+  readonly clientCertificates?: boolean;
+  /** Default: 24 h. */
+  readonly agentCertificateLifetimeMs?: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface GrpcServer {
+  readonly port: number;
+  /** Takes new certificates into use; open streams live on. */
+  rotate(identity: ServerIdentity): void;
+  metrics(): readonly Metric[];
+  /** Ends everything. The link's streams should have been ended before, so that agents hear why. */
+  close(): Promise<void>;
+}
+
+/** Serves registration, the relay and gRPC health on one TLS port. Rejects with UsageError when the port cannot be had. */
+export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
+  const { host, port, accept, registrations, token, clientCertificates = true, agentCertificateLifetimeMs, clock, log } = options;
+  let { identity } = options;
+  const counters = startCounters();
+  const tls = serverTls(identity);
+  const registrar = startRegistrar({
+    registrations,
+    identity: () => identity,
+    token,
+    clock,
+    log,
+    ...(agentCertificateLifetimeMs === undefined ? {} : { lifetimeMs: agentCertificateLifetimeMs }),
+  });
+
+  /** Who calls: by the verified certificate, or in the TLS setup by the token and by what the caller says. */
+  async function peerOf(call: ConnectCall): Promise<Peer> {
+    const peer = clientCertificates ? certifiedPeer(call) : undefined;
+    if (peer !== undefined) return peer;
+    if (clientCertificates) throw new RelayError("CertificateRefused", NEEDS_CERTIFICATE);
+    const claim = { clusterName: headerOf(call, "x-cluster-id"), clusterUid: headerOf(call, "x-cluster-uid"), address: addressOf(call) };
+    await registrar.admit(claim, headerOf(call, "authorization").replace(/^Bearer /, ""));
+    return { clusterName: claim.clusterName, address: claim.address, authentication: "token" };
+  }
+
+  async function register(call: ServerUnaryCall<RegisterRequest, RegisterResponse>): Promise<RegisterResponse> {
+    if (!clientCertificates)
+      throw new RelayError("Refused", "this management server works without client certificates: switch them off for the agent too");
+    const { clusterName, clusterUid, token: given, certificateRequest } = call.request;
+    return create(
+      RegisterResponseSchema,
+      await registrar.register({ clusterName, clusterUid, address: addressOf(call) }, given, certificateRequest),
+    );
+  }
+
+  async function renew(call: ServerUnaryCall<RenewRequest, RenewResponse>): Promise<RenewResponse> {
+    const peer = certifiedPeer(call);
+    if (peer === undefined) throw new RelayError("CertificateRefused", NEEDS_CERTIFICATE);
+    const { clusterUid, certificateRequest } = call.request;
+    return create(
+      RenewResponseSchema,
+      await registrar.renew({ clusterName: peer.clusterName, clusterUid, address: peer.address }, certificateRequest),
+    );
+  }
+
+  function unary<In, Out>(name: string, answer: (call: ServerUnaryCall<In, Out>) => Promise<Out>) {
+    return (call: ServerUnaryCall<In, Out>, callback: sendUnaryData<Out>): void => {
+      answer(call).then(
+        (response) => {
+          counters.add("relay_server_calls_total", { call: name, code: "OK" });
+          callback(null, response);
+        },
+        (error: unknown) => callback(refusal(name, error)),
+      );
+    };
+  }
+
+  function refusal(name: string, error: unknown): GrpcStatus {
+    counters.add("relay_server_calls_total", { call: name, code: error instanceof RelayError ? error.code : "Internal" });
+    if (!(error instanceof RelayError)) log.error({ call: name }, `${name} failed: ${messageOf(error)}`);
+    return statusOfError(error);
+  }
+
+  const server = new Server(SERVER_OPTIONS);
+  const definition: ServiceDefinition = { connect: connectMethod, register: registerMethod, renew: renewMethod };
+  const handlers: UntypedServiceImplementation = {
+    connect: (call: ConnectCall) => serveStream(call, { peerOf, accept, refusal: (error) => refusal("Connect", error) }),
+    register: unary("Register", register),
+    renew: unary("Renew", renew),
+  };
+  server.addService(definition, handlers);
+  const health = new HealthImplementation(Object.fromEntries(["", ...SERVICE_NAMES].map((name) => [name, "SERVING" as const])));
+  health.addToServer(server);
+
+  const bound = await withLargeWindow(() => bind(server, { host, port, credentials: tls.credentials }));
+  return {
+    port: bound,
+    rotate(next) {
+      identity = next;
+      tls.rotate(next);
+    },
+    metrics: counters.metrics,
+    async close() {
+      for (const name of ["", ...SERVICE_NAMES]) health.setStatus(name, "NOT_SERVING");
+      const done = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+      // What is still being written has this long; an agent that is gone would keep the process from ending.
+      const timer = setTimeout(() => server.forceShutdown(), CLOSING_MS);
+      await done;
+      clearTimeout(timer);
+    },
+  };
+}
+
+const NEEDS_CERTIFICATE = "the management server needs a client certificate that it has issued and that has not expired";
+
+const CLOSING_MS = 1_000;
+
+const SERVER_OPTIONS = {
+  // One object of the largest size, and what a newer version may put around it.
+  "grpc.max_receive_message_length": 2 * MAX_MESSAGE_BYTES,
+  "grpc.max_concurrent_streams": 16,
+  // Finds connections of which the other end is gone for good.
+  "grpc.keepalive_time_ms": 30_000,
+  "grpc.keepalive_timeout_ms": 20_000,
+};
+
+function bind(
+  server: Server,
+  { host, port, credentials }: { host: string; port: number; credentials: Parameters<Server["bindAsync"]>[1] },
+): Promise<number> {
+  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, credentials, (error, bound) => {
+      if (error === null) resolve(bound);
+      else reject(new UsageError(`cannot listen on ${address}: ${/EADDRINUSE/.test(error.message) ? "the port is taken" : error.message}`));
+    });
+  });
+}

@@ -1,0 +1,27 @@
+import type { ServerUnaryCall } from "@grpc/grpc-js";
+import { certificateFacts } from "@isthmus/certificates";
+import { clusterOfCertificate } from "../registration/identity.ts";
+import type { Peer } from "../session/connection.ts";
+
+type Call = Pick<ServerUnaryCall<unknown, unknown>, "getAuthContext" | "getPeer" | "metadata">;
+
+/** Who a call is from, by its certificate. Undefined without one that the TLS library has verified and that names a cluster. */
+export function certifiedPeer(call: Call): Peer | undefined {
+  // Present only when the certificate's chain, times and purpose were found good.
+  const certificate = call.getAuthContext().sslPeerCertificate;
+  if (certificate === undefined) return undefined;
+  const facts = certificateFacts(new Uint8Array(certificate.raw));
+  const clusterName = clusterOfCertificate(facts);
+  if (clusterName === undefined) return undefined;
+  return { clusterName, address: addressOf(call), authentication: "certificate", expiresAt: facts.notAfter };
+}
+
+/** Where a call is from, without its port. */
+export function addressOf(call: Call): string {
+  return call.getPeer().replace(/:\d+$/, "");
+}
+
+/** A header of the call as text; "" when it is absent. */
+export function headerOf(call: Call, name: string): string {
+  return String(call.metadata.get(name)[0] ?? "");
+}

@@ -1,0 +1,93 @@
+import { Metadata, type ServiceError, type StatusObject, status } from "@grpc/grpc-js";
+import { messageOf } from "@isthmus/core";
+import type { StreamEnd } from "../session/connection.ts";
+import { RelayError, type RelayErrorCode } from "../session/relayError.ts";
+
+// Reasons travel as a gRPC status; our own code, which is finer, goes along in the trailers.
+
+const CODE_KEY = "relay-code";
+
+const STATUS_OF: Readonly<Record<RelayErrorCode, status>> = {
+  Unreachable: status.UNAVAILABLE,
+  UntrustedServer: status.UNAVAILABLE,
+  CertificateRefused: status.UNAUTHENTICATED,
+  WrongToken: status.UNAUTHENTICATED,
+  ClusterNameTaken: status.ALREADY_EXISTS,
+  Refused: status.PERMISSION_DENIED,
+  Throttled: status.RESOURCE_EXHAUSTED,
+  Protocol: status.FAILED_PRECONDITION,
+  Ended: status.UNAVAILABLE,
+};
+
+/** A status as the library takes it from a server. */
+export interface GrpcStatus {
+  readonly code: status;
+  readonly details: string;
+  readonly metadata: Metadata;
+}
+
+/** How a server says why. */
+export function statusOf({ code, reason }: StreamEnd): GrpcStatus {
+  const metadata = new Metadata();
+  metadata.set(CODE_KEY, code);
+  return { code: STATUS_OF[code], details: reason, metadata };
+}
+
+/** The status for anything thrown: what is our fault is not told to the other end. */
+export function statusOfError(error: unknown): GrpcStatus {
+  if (error instanceof RelayError) return statusOf({ code: error.code, reason: error.message });
+  return statusOf({ code: "Unreachable", reason: "the management server failed to answer: its log says why" });
+}
+
+/** What a status means to the agent. `server` names the server for people. */
+export function endOf({ code, details, metadata }: StatusObject | ServiceError, server: string): StreamEnd {
+  const [told] = metadata.get(CODE_KEY);
+  if (typeof told === "string" && told in STATUS_OF) return { code: told as RelayErrorCode, reason: details };
+  const untrusted = trustProblem(details);
+  if (untrusted !== undefined) return { code: "UntrustedServer", reason: `refused to talk to ${server}: ${untrusted}` };
+  if (code === status.OK) return { code: "Ended", reason: "the management server ended the connection" };
+  if (code === status.UNAUTHENTICATED) return { code: "CertificateRefused", reason: details };
+  return { code: "Unreachable", reason: `cannot reach ${server}: ${lastError(details)}` };
+}
+
+/** The same as an error. */
+export function relayErrorOf(error: unknown, server: string): RelayError {
+  if (!isServiceError(error)) return new RelayError("Unreachable", `cannot reach ${server}: ${messageOf(error)}`, error);
+  const { code, reason } = endOf(error, server);
+  return new RelayError(code, reason, error);
+}
+
+function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof Error && "details" in error && "metadata" in error && "code" in error;
+}
+
+/** The TLS library's findings in words that name the remedy. Source: OpenSSL's verification errors (X509_V_ERR_…). */
+function trustProblem(details: string): string | undefined {
+  const wrongName = NAME_PROBLEM.exec(details);
+  if (wrongName !== null)
+    return `its certificate is not for ${wrongName[1]}, but for ${wrongName[2]}: relay.authority must be a name in it`;
+  if (/certificate has expired/.test(details))
+    return "its certificate has expired: renew relay-server-tls-secret in the management cluster";
+  if (/certificate is not yet valid/.test(details)) return "its certificate is not valid yet: compare the clocks of both machines";
+  if (/unsuitable certificate purpose/.test(details)) return "its certificate is not one for servers";
+  if (
+    /self.signed certificate|unable to verify the first certificate|unable to get (local )?issuer certificate|certificate signature failure/.test(
+      details,
+    )
+  ) {
+    return "its certificate is not from the root that this agent trusts: copy the Secret relay-root-tls-secret (ca.crt) from the management cluster";
+  }
+  return undefined;
+}
+
+const NAME_PROBLEM = /server certificate is not for (\S+), but for ([^:]*);/;
+
+/** What `trustProblem` recognises as a wrong name. */
+export function wrongName(expected: string, names: readonly string[]): Error {
+  return new Error(`server certificate is not for ${expected}, but for ${names.join(", ") || "no name at all"};`);
+}
+
+/** The cause in "No connection established. Last error: …", without the library's words around it. */
+function lastError(details: string): string {
+  return /Last error: (?:Error: )?([^\n]*?)(?:\. Resolution note:.*)?$/.exec(details)?.[1] ?? details;
+}

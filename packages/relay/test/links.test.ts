@@ -1,0 +1,315 @@
+import { type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Evidence } from "../src/session/index.ts";
+import { inMemoryNetwork } from "../src/transport/inMemory.ts";
+import { virtualClock } from "./virtualClock.ts";
+import {
+  byKey,
+  deployment,
+  KINDS,
+  service,
+  type TestAgentOptions,
+  type TestServer,
+  testAgent,
+  testServer,
+  virtualService,
+} from "./world.ts";
+
+const CLUSTER = "cluster-1";
+const MINUTE = 60_000;
+
+const evidence = (ref: ResourceRef): Evidence => ({ reason: "InputRemoved", inputs: [{ ...ref, kind: "Service" }] });
+
+function setUp(delayMs?: () => number) {
+  const clock = virtualClock();
+  const network = inMemoryNetwork({ clock, ...(delayMs === undefined ? {} : { delayMs }) });
+  const startServer = (serverId = "server-1"): TestServer => {
+    const server = testServer({ clock, serverId });
+    network.listen(server.link.accept);
+    return server;
+  };
+  const startAgent = (options: Partial<TestAgentOptions> = {}) =>
+    testAgent({ clock, clusterName: CLUSTER, connector: network.connector(options.clusterName ?? CLUSTER), ...options });
+  return { clock, network, startServer, startAgent };
+}
+
+const sortedKeys = (map: ReadonlyMap<string, Resource> | undefined) => [...(map?.keys() ?? [])].sort();
+
+describe("a link", () => {
+  test("carries what an agent observes, then sync complete, then changes", async () => {
+    const { clock, startServer, startAgent } = setUp();
+    const server = startServer();
+    const { link } = startAgent();
+    link.observe({ put: [service(CLUSTER, "reviews"), deployment(CLUSTER, "reviews-v1")], remove: [] });
+    link.synced(["/Service"], []);
+    await clock.advance(10);
+    expect(server.events).toEqual(["connected cluster-1"]);
+    link.synced(["apps/Deployment"], []);
+    await clock.advance(10);
+    expect(server.events).toEqual(["connected cluster-1", "synced cluster-1 /Service,apps/Deployment"]);
+    expect(sortedKeys(server.known.get(CLUSTER))).toEqual([
+      "/Service|reviews.bookinfo.cluster-1",
+      "apps/Deployment|reviews-v1.bookinfo.cluster-1",
+    ]);
+    link.observe({ put: [service(CLUSTER, "ratings")], remove: [refOf(service(CLUSTER, "reviews"))] });
+    await clock.advance(10);
+    expect(sortedKeys(server.known.get(CLUSTER))).toEqual([
+      "/Service|ratings.bookinfo.cluster-1",
+      "apps/Deployment|reviews-v1.bookinfo.cluster-1",
+    ]);
+  });
+
+  test("carries what is wanted after sync complete: complete at first, then changes", async () => {
+    const { clock, startServer, startAgent } = setUp();
+    const server = startServer();
+    const { link, applied, desired } = startAgent();
+    const first = virtualService(CLUSTER, "reviews");
+    const wanted = byKey([first]);
+    server.link.want(CLUSTER, wanted, evidence);
+    await clock.advance(10);
+    expect(desired).toEqual([]);
+    link.synced(KINDS, []);
+    await clock.advance(10);
+    expect(desired).toEqual([{ revision: 1, complete: true, put: [first], remove: [] }]);
+    expect(server.acknowledged).toMatchObject([{ clusterName: CLUSTER, revision: 1, rejected: [] }]);
+    expect(server.acknowledged[0]?.wanted).toBe(wanted);
+
+    const second = virtualService(CLUSTER, "ratings");
+    server.link.want(CLUSTER, byKey([second]), evidence);
+    await clock.advance(10);
+    expect(desired[1]).toEqual({
+      revision: 2,
+      complete: false,
+      put: [second],
+      remove: [{ ref: refOf(first), evidence: evidence(refOf(first)) }],
+    });
+    expect(sortedKeys(applied)).toEqual([resourceKeyOf(refOf(second))]);
+  });
+
+  test("says one turn's observations together", async () => {
+    const { clock, startServer, startAgent } = setUp();
+    const server = startServer();
+    const { link } = startAgent();
+    await clock.advance(10);
+    for (let i = 0; i < 50; i++) link.observe({ put: [service(CLUSTER, `s${i}`)], remove: [] });
+    await clock.advance(10);
+    expect(server.observations.map(({ put }) => put.length)).toEqual([50]);
+  });
+
+  test("answers a wanted map of equal content without sending it", async () => {
+    const { clock, startServer, startAgent } = setUp();
+    const server = startServer();
+    const { link, desired } = startAgent();
+    link.synced(KINDS, []);
+    server.link.want(CLUSTER, byKey([virtualService(CLUSTER, "reviews")]), evidence);
+    await clock.advance(10);
+    const again = byKey([virtualService(CLUSTER, "reviews")]);
+    server.link.want(CLUSTER, again, evidence);
+    expect(server.acknowledged).toHaveLength(1);
+    await clock.advance(10);
+    expect(desired).toHaveLength(1);
+    expect(server.acknowledged.at(-1)?.wanted).toBe(again);
+  });
+
+  test("does not remove what nothing explains", async () => {
+    const { clock, startServer, startAgent } = setUp();
+    const server = startServer();
+    const { link, desired, applied } = startAgent();
+    link.synced(KINDS, []);
+    server.link.want(CLUSTER, byKey([virtualService(CLUSTER, "reviews")]), evidence);
+    await clock.advance(10);
+    server.link.want(CLUSTER, new Map(), () => ({ reason: "InputRemoved", inputs: [] }));
+    await clock.advance(10);
+    expect(desired).toHaveLength(1);
+    expect(applied.size).toBe(1);
+    expect(server.log.lines.filter(({ level }) => level === "error")).toMatchObject([
+      { message: expect.stringMatching(/stays: nothing explains its removal/) },
+    ]);
+  });
+
+  test("asks an agent and brings its answer, also a long one, or why there is none", async () => {
+    const { clock, startServer, startAgent } = setUp();
+    const server = startServer();
+    const long = new Uint8Array(300_000).map((_, i) => i % 251);
+    startAgent({
+      answer: async (topic, body) => {
+        if (topic === "long") return long;
+        if (topic === "echo") return body;
+        throw new Error(`nothing is known about ${topic}`);
+      },
+    });
+    await clock.advance(10);
+    const { signal } = new AbortController();
+    const ask = async (topic: string) => {
+      const asked = server.link.ask(CLUSTER, { topic, body: new Uint8Array([1, 2]) }, signal);
+      asked.catch(() => undefined);
+      await clock.advance(10);
+      return asked;
+    };
+    expect(await ask("echo")).toEqual(new Uint8Array([1, 2]));
+    expect(await ask("long")).toEqual(long);
+    await expect(ask("weather")).rejects.toThrow("nothing is known about weather");
+    await expect(server.link.ask("cluster-9", { topic: "echo", body: long }, signal)).rejects.toThrow("no agent of cluster-9 is connected");
+  });
+});
+
+describe("a link that is cut", () => {
+  test("comes back by itself, and the agent's view is whole again", async () => {
+    const { clock, network, startServer, startAgent } = setUp();
+    const server = startServer();
+    const { link, states } = startAgent();
+    link.observe({ put: [service(CLUSTER, "a"), service(CLUSTER, "b")], remove: [] });
+    link.synced(KINDS, []);
+    await clock.advance(10);
+    network.cut(CLUSTER);
+    await clock.advance(10);
+    expect(server.events.at(-1)).toBe("disconnected cluster-1: the network between cluster-1 and the management server was cut");
+    link.observe({ put: [service(CLUSTER, "c")], remove: [refOf(service(CLUSTER, "a"))] });
+    await clock.advance(MINUTE);
+    expect(sortedKeys(server.known.get(CLUSTER))).toEqual(["/Service|a.bookinfo.cluster-1", "/Service|b.bookinfo.cluster-1"]);
+    network.heal(CLUSTER);
+    await clock.advance(MINUTE);
+    expect(sortedKeys(server.known.get(CLUSTER))).toEqual(["/Service|b.bookinfo.cluster-1", "/Service|c.bookinfo.cluster-1"]);
+    expect(server.events.slice(-2)).toEqual(["connected cluster-1", "synced cluster-1 /Service,apps/Deployment"]);
+    expect(states.at(-1)).toBe("connected: connected to the management server server-1");
+  });
+
+  test("waits longer and longer, between one and thirty seconds", async () => {
+    const { clock, startAgent } = setUp();
+    const { log } = startAgent();
+    await clock.advance(5 * MINUTE);
+    const pauses = log.lines.map(({ fields }) => fields["retryMs"]);
+    expect(pauses.slice(0, 6)).toEqual([1500, 3000, 6000, 12_000, 22_500, 22_500]);
+  });
+
+  test("and says nothing any more is noticed by both ends", async () => {
+    const { clock, network, startServer, startAgent } = setUp();
+    const server = startServer();
+    const { link, states } = startAgent();
+    link.synced(KINDS, []);
+    await clock.advance(MINUTE);
+    expect(states.filter((state) => state.startsWith("waiting"))).toEqual([]);
+    network.silence(CLUSTER);
+    await clock.advance(MINUTE);
+    expect(server.events.at(-1)).toBe("disconnected cluster-1: nothing was heard of the agent for three heartbeats");
+    expect(states.some((state) => state === "waiting: nothing was heard of the server for three heartbeats")).toBe(true);
+    network.heal(CLUSTER);
+    await clock.advance(MINUTE);
+    expect(server.events.at(-1)).toBe("synced cluster-1 /Service,apps/Deployment");
+  });
+
+  test("gives its place to a newer connection of the same cluster, whose state stands", async () => {
+    const { clock, startServer, startAgent } = setUp();
+    const server = startServer();
+    startAgent({ instance: "old" }).link.synced(KINDS, []);
+    await clock.advance(10);
+    const second = startAgent({ instance: "new" });
+    await clock.advance(10);
+    expect(server.events.slice(-2)).toEqual([
+      "disconnected cluster-1: a newer connection of cluster-1 took the place of this one",
+      "connected cluster-1",
+    ]);
+    expect(second.states.at(-1)).toMatch(/^connected/);
+  });
+
+  test("by the server's drain comes back when it was told to", async () => {
+    const { clock, startServer, startAgent } = setUp();
+    const server = startServer();
+    const { states } = startAgent();
+    await clock.advance(10);
+    server.link.drain(8_000);
+    await clock.advance(7_000);
+    expect(states.at(-1)).toBe("waiting: the management server is about to end");
+    await clock.advance(2_000);
+    expect(states.at(-1)).toMatch(/^connected/);
+  });
+
+  test("by the server, on purpose, says why", async () => {
+    const { clock, startServer, startAgent } = setUp();
+    const server = startServer();
+    const { states } = startAgent();
+    await clock.advance(10);
+    server.link.disconnect(CLUSTER, "cluster-1 is no longer registered");
+    expect(server.events.at(-1)).toBe("connected cluster-1");
+    await clock.advance(10);
+    expect(server.events.at(-1)).toBe("disconnected cluster-1: cluster-1 is no longer registered");
+    expect(states.at(-1)).toBe("waiting: cluster-1 is no longer registered");
+  });
+});
+
+type Step =
+  | { readonly do: "put" | "remove"; readonly name: string }
+  | { readonly do: "want"; readonly names: readonly string[] }
+  | { readonly do: "cut" | "silence" | "heal" | "restartServer" | "restartAgent" }
+  | { readonly do: "pass"; readonly ms: number };
+
+const name = fc.constantFrom("a", "b", "c", "d");
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: name.map((it): Step => ({ do: "put", name: it })) },
+  { weight: 2, arbitrary: name.map((it): Step => ({ do: "remove", name: it })) },
+  { weight: 4, arbitrary: fc.uniqueArray(name).map((names): Step => ({ do: "want", names })) },
+  { weight: 3, arbitrary: fc.constantFrom("cut", "silence", "heal", "restartServer", "restartAgent").map((it): Step => ({ do: it })) },
+  { weight: 5, arbitrary: fc.integer({ min: 1, max: 40_000 }).map((ms): Step => ({ do: "pass", ms })) },
+);
+
+test("links heal from every mixture of cuts, silence, delays and restarts", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 40, size: "max" }),
+      fc.array(fc.nat(3_000), { minLength: 1, maxLength: 7 }),
+      async (steps, delays) => {
+        let hop = 0;
+        const { clock, network, startServer, startAgent } = setUp(() => delays[hop++ % delays.length] ?? 0);
+        const cluster = new Map<string, Resource>();
+        let wanted = new Map<string, Resource>();
+        let server = startServer();
+        let agent = startAgent();
+        const report = () => {
+          agent.link.observe({ put: [...cluster.values()], remove: [] });
+          agent.link.synced(KINDS, []);
+        };
+        report();
+        for (const it of steps) {
+          if (it.do === "put") {
+            const resource = service(CLUSTER, it.name, { spec: { at: clock.now() } });
+            cluster.set(resourceKeyOf(refOf(resource)), resource);
+            agent.link.observe({ put: [resource], remove: [] });
+          } else if (it.do === "remove") {
+            cluster.delete(resourceKeyOf(refOf(service(CLUSTER, it.name))));
+            agent.link.observe({ put: [], remove: [refOf(service(CLUSTER, it.name))] });
+          } else if (it.do === "want") {
+            wanted = byKey(it.names.map((one) => virtualService(CLUSTER, one, { spec: { at: clock.now() } })));
+            server.link.want(CLUSTER, wanted, evidence);
+          } else if (it.do === "pass") {
+            await clock.advance(it.ms);
+          } else if (it.do === "restartServer") {
+            const { known } = server;
+            network.listen(undefined);
+            await server.stop();
+            server = startServer();
+            // What a server remembers, as from its store.
+            for (const [clusterName, objects] of known) server.known.set(clusterName, objects);
+            server.link.want(CLUSTER, wanted, evidence);
+          } else if (it.do === "restartAgent") {
+            await agent.stop();
+            agent = startAgent({ instance: `agent-${clock.now()}` });
+            for (const [key, resource] of everApplied) agent.applied.set(key, resource);
+            report();
+          } else {
+            network[it.do](CLUSTER);
+          }
+        }
+        network.heal(CLUSTER);
+        server.link.want(CLUSTER, wanted, evidence);
+        await clock.advance(4 * MINUTE);
+        expect(new Map([...(server.known.get(CLUSTER) ?? [])].sort())).toEqual(new Map([...cluster].sort()));
+        expect(new Map([...agent.applied].sort())).toEqual(new Map([...wanted].sort()));
+        expect(agent.desired.flatMap(({ remove }) => remove).every((removal) => removal.evidence.inputs.length > 0)).toBe(true);
+        await agent.stop();
+        await server.stop();
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,148 @@
+import {
+  type CredentialStore,
+  type Credentials,
+  createServerIdentity,
+  type GrpcServer,
+  grpcConnector,
+  type Registrations,
+  RelayError,
+  type ServerIdentity,
+  startGrpcServer,
+} from "../src/index.ts";
+import type { Clock } from "../src/session/environment.ts";
+import { recordingLog, type TestAgent, type TestAgentOptions, type TestServer, testAgent, testServer } from "./world.ts";
+
+export const realClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const aborted = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener("abort", aborted);
+        resolve();
+      }, ms);
+      signal?.addEventListener("abort", aborted, { once: true });
+    }),
+};
+
+export const TOKEN = "correct horse battery staple";
+
+/** Registrations in memory. */
+export function registrationsOf(known: Map<string, string> = new Map()): Registrations & { readonly known: Map<string, string> } {
+  return {
+    known,
+    uidOf: async (clusterName) => known.get(clusterName),
+    async register(clusterName, uid) {
+      known.set(clusterName, uid);
+    },
+  };
+}
+
+export function credentialsIn(initial?: Credentials): CredentialStore & { current: Credentials | undefined; saves: number } {
+  return {
+    current: initial,
+    saves: 0,
+    async load() {
+      return this.current;
+    },
+    async save(credentials) {
+      this.current = credentials;
+      this.saves++;
+    },
+  };
+}
+
+export interface RealServer extends TestServer {
+  readonly grpc: GrpcServer;
+  readonly identity: ServerIdentity;
+  readonly registrations: ReturnType<typeof registrationsOf>;
+  readonly grpcLog: ReturnType<typeof recordingLog>;
+  readonly address: string;
+}
+
+export interface RealServerOptions {
+  readonly identity?: ServerIdentity;
+  readonly registrations?: ReturnType<typeof registrationsOf>;
+  readonly port?: number;
+  readonly clientCertificates?: boolean;
+  readonly agentCertificateLifetimeMs?: number;
+  readonly heartbeatMs?: number;
+  readonly token?: string;
+}
+
+export async function realServer(options: RealServerOptions = {}): Promise<RealServer> {
+  const {
+    identity = await createServerIdentity({ now: Date.now() }),
+    registrations = registrationsOf(),
+    port = 0,
+    heartbeatMs,
+    token = TOKEN,
+    ...rest
+  } = options;
+  const server = testServer({ clock: realClock, ...(heartbeatMs === undefined ? {} : { heartbeatMs }) });
+  const grpcLog = recordingLog();
+  const grpc = await startGrpcServer({
+    host: "127.0.0.1",
+    port,
+    identity,
+    accept: server.link.accept,
+    registrations,
+    token: () => token,
+    clock: realClock,
+    log: grpcLog,
+    ...rest,
+  });
+  return {
+    ...server,
+    grpc,
+    identity,
+    registrations,
+    grpcLog,
+    address: `127.0.0.1:${grpc.port}`,
+    async stop() {
+      await server.stop();
+      await grpc.close();
+    },
+  };
+}
+
+export interface RealAgentOptions extends Partial<Omit<TestAgentOptions, "connector" | "clock">> {
+  readonly address: string;
+  readonly root: string;
+  readonly token?: string | undefined;
+  readonly authority?: string;
+  readonly clusterUid?: string;
+  readonly credentials?: CredentialStore | undefined;
+}
+
+export function realAgent(options: RealAgentOptions): TestAgent {
+  const { address, root, authority, clusterName = "cluster-1", clusterUid = `uid-of-${clusterName}`, ...rest } = options;
+  const connector = grpcConnector({
+    address,
+    clusterName,
+    clusterUid,
+    root: async () => root,
+    token: async () => ("token" in options ? options.token : TOKEN),
+    credentials: "credentials" in options ? options.credentials : credentialsIn(),
+    clock: realClock,
+    random: () => 0,
+    log: recordingLog(),
+    ...(authority === undefined ? {} : { authority }),
+  });
+  return testAgent({ ...rest, clusterName, connector, clock: realClock });
+}
+
+/** Waits until something is so. */
+export async function until(isSo: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!isSo()) {
+    if (Date.now() > end) throw new Error(`waited in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+export { RelayError };

@@ -1,0 +1,209 @@
+import { keyOf, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import type { ConnectRequest, ConnectResponse } from "../src/gen/relay/v1/relay_pb.ts";
+import { type AgentEffect, type AgentEvent, agentSession, stepAgent } from "../src/session/agentSession.ts";
+import { type ClusterWant, nothingWanted, wantNow, withoutRemovals } from "../src/session/clusterWant.ts";
+import type { Desired, Evidence, Rejection } from "../src/session/link.ts";
+import { type ServerEffect, type ServerEvent, type ServerSession, serverSession, stepServer } from "../src/session/serverSession.ts";
+import { byKey } from "./world.ts";
+
+const CLUSTER = "cluster-1";
+const HEARTBEAT_MS = 1_000;
+
+/** Both ends of the protocol without any transport: messages wait in two lists until they are delivered. */
+export function sessionPair(kinds: readonly string[]) {
+  let agent = agentSession({
+    clusterName: CLUSTER,
+    agent: { instance: "agent-1", version: "1", agentNamespace: "gloo-mesh", clusterUid: "uid" },
+    kinds,
+  });
+  let server: ServerSession | undefined;
+  let want: ClusterWant | undefined;
+  let wantsServer = new Map<string, Resource>();
+  let epoch = 0n;
+  let now = 0;
+  let mustReconnect = false;
+  const up: ConnectRequest[] = [];
+  const down: ConnectResponse[] = [];
+  const cluster = new Map<string, Resource>();
+  const known = new Map<string, Resource>();
+  const applied = new Map<string, Resource>();
+  const toAcknowledge: Desired[] = [];
+  const acknowledgedRevisions: { readonly epoch: bigint; readonly revision: number }[] = [];
+  const deliveredRevisions: number[] = [];
+  const violations: string[] = [];
+  const agentEffects: AgentEffect[] = [];
+  const serverEffects: ServerEffect[] = [];
+  let isSyncedAtServer = false;
+  let lastWanted: ReadonlyMap<string, Resource> | undefined;
+
+  function agentDo(event: AgentEvent): readonly AgentEffect[] {
+    const [next, effects] = stepAgent(agent, event);
+    agent = next;
+    agentEffects.push(...effects);
+    for (const effect of effects) {
+      if (effect.type === "send") up.push(effect.message);
+      if (effect.type === "end") mustReconnect = true;
+      if (effect.type === "deliver") deliver(effect.desired);
+    }
+    return effects;
+  }
+
+  function deliver(desired: Desired): void {
+    if (!isSyncedAtServer) violations.push("something was wanted of a cluster that is not synced");
+    if ((deliveredRevisions.at(-1) ?? 0) >= desired.revision) violations.push("revisions fell");
+    deliveredRevisions.push(desired.revision);
+    for (const { ref, evidence } of desired.remove) {
+      if (evidence.inputs.length === 0) violations.push(`${resourceKeyOf(ref)} removed without evidence`);
+      if (!isRemovable(ref)) violations.push(`${resourceKeyOf(ref)} removed though it was wanted ever since`);
+      applied.delete(resourceKeyOf(ref));
+    }
+    if (desired.complete) {
+      const wanted = byKey(desired.put);
+      for (const key of applied.keys()) if (!wanted.has(key)) applied.delete(key);
+    }
+    for (const resource of desired.put) applied.set(resourceKeyOf(refOf(resource)), resource);
+    toAcknowledge.push(desired);
+  }
+
+  const everUnwanted = new Set<string>();
+  function isRemovable(ref: ResourceRef): boolean {
+    return everUnwanted.has(resourceKeyOf(ref));
+  }
+
+  function serverDo(event: ServerEvent): readonly ServerEffect[] {
+    if (server === undefined) return [];
+    const [next, effects] = stepServer(server, event);
+    server = next;
+    serverEffects.push(...effects);
+    for (const effect of effects) serverEffect(effect);
+    return effects;
+  }
+
+  function serverEffect(effect: ServerEffect): void {
+    switch (effect.type) {
+      case "send":
+        down.push(effect.message);
+        break;
+      case "end":
+        mustReconnect = true;
+        break;
+      case "observed":
+        for (const resource of effect.observation.put) known.set(resourceKeyOf(refOf(resource)), resource);
+        for (const ref of effect.observation.remove) known.delete(resourceKeyOf(ref));
+        break;
+      case "synced":
+        isSyncedAtServer = true;
+        for (const [key, resource] of known) {
+          const keys = effect.complete.get(kindKeyOf(resource));
+          if (keys !== undefined && !keys.has(keyOf(refOf(resource)))) known.delete(key);
+        }
+        break;
+      case "acknowledged": {
+        const { revision } = effect.acknowledgement;
+        const last = acknowledgedRevisions.at(-1);
+        if (last?.epoch === epoch && last.revision > revision) violations.push("acknowledged revision fell");
+        acknowledgedRevisions.push({ epoch, revision });
+        lastWanted = effect.wanted;
+        if (want !== undefined) want = withoutRemovals(want, effect.removed);
+        break;
+      }
+      default:
+        break;
+    }
+  }
+
+  const pair = {
+    up,
+    down,
+    known,
+    applied,
+    cluster,
+    violations,
+    agentEffects,
+    serverEffects,
+    agentDo,
+    serverDo,
+    get epoch() {
+      return epoch;
+    },
+    get now() {
+      return now;
+    },
+    get lastWanted() {
+      return lastWanted;
+    },
+    get wanted() {
+      return wantsServer as ReadonlyMap<string, Resource>;
+    },
+    put(resource: Resource) {
+      cluster.set(resourceKeyOf(refOf(resource)), resource);
+      agentDo({ type: "observed", observation: { put: [resource], remove: [] } });
+    },
+    remove(ref: ResourceRef) {
+      cluster.delete(resourceKeyOf(ref));
+      agentDo({ type: "observed", observation: { put: [], remove: [ref] } });
+    },
+    synced(kindKeys: readonly string[], unserved: readonly string[] = []) {
+      agentDo({ type: "synced", kinds: kindKeys, unserved });
+    },
+    want(resources: readonly Resource[]) {
+      for (const key of wantsServer.keys()) everUnwanted.add(key);
+      wantsServer = byKey(resources);
+      const evidence: Evidence = {
+        reason: "InputChanged",
+        inputs: [{ apiVersion: "v1", kind: "Service", name: "x", namespace: "y", clusterName: CLUSTER }],
+      };
+      const step = wantNow(want ?? nothingWanted, wantsServer, () => evidence);
+      want = step.want;
+      serverDo({ type: "wanted", step });
+    },
+    flushAgent: () => agentDo({ type: "flush" }).length > 0,
+    flushServer: () => serverDo({ type: "flush" }).length > 0,
+    deliverUp() {
+      const message = up.shift();
+      if (message !== undefined) serverDo({ type: "received", message, now });
+      return message !== undefined;
+    },
+    deliverDown() {
+      const message = down.shift();
+      if (message !== undefined) agentDo({ type: "received", message, now });
+      return message !== undefined;
+    },
+    acknowledge(rejected: readonly Rejection[] = []) {
+      const desired = toAcknowledge.shift();
+      if (desired !== undefined) agentDo({ type: "acknowledged", acknowledgement: { revision: desired.revision, rejected } });
+      return desired !== undefined;
+    },
+    /** The stream is lost with all that is on its way; another one is opened. */
+    reconnect() {
+      mustReconnect = false;
+      up.length = 0;
+      down.length = 0;
+      agentDo({ type: "closed" });
+      epoch += 1n;
+      server = serverSession({ clusterName: CLUSTER, serverId: "server-1", heartbeatMs: HEARTBEAT_MS, expiresAt: undefined, want, now });
+      agentDo({ type: "opened", epoch, now });
+    },
+    /** Time for a heartbeat of both ends. */
+    tick() {
+      now += HEARTBEAT_MS;
+      agentDo({ type: "tick", now });
+      serverDo({ type: "tick", now });
+    },
+    /** Lets everything arrive, as a healthy network does. */
+    heal() {
+      for (let round = 0; round < 8; round++) {
+        let isBusy = true;
+        while (isBusy) {
+          if (mustReconnect) pair.reconnect();
+          isBusy =
+            [pair.flushAgent(), pair.flushServer(), pair.deliverUp(), pair.deliverDown(), pair.acknowledge()].includes(true) ||
+            mustReconnect;
+        }
+        if (round < 7) pair.tick();
+      }
+    },
+  };
+  pair.reconnect();
+  return pair;
+}

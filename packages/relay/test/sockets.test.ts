@@ -1,0 +1,296 @@
+import { connect, createServer, type Server } from "node:net";
+import { createRoot, issueServerCertificate } from "@isthmus/certificates";
+import { refOf, resourceKeyOf, UsageError } from "@isthmus/core";
+import { afterEach, describe, expect, test } from "vitest";
+import { createServerIdentity, DEFAULT_AUTHORITY } from "../src/index.ts";
+import { certificateOf, rawConnect } from "./rawClient.ts";
+import {
+  credentialsIn,
+  type RealAgentOptions,
+  type RealServerOptions,
+  realAgent,
+  realServer,
+  registrationsOf,
+  until,
+} from "./realRelay.ts";
+import { byKey, KINDS, service, type TestAgent, virtualService } from "./world.ts";
+
+const DAY = 86_400_000;
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+async function server(options: RealServerOptions = {}) {
+  const started = await realServer(options);
+  stops.push(started.stop);
+  return started;
+}
+
+function agent(options: RealAgentOptions): TestAgent {
+  const started = realAgent(options);
+  stops.push(started.stop);
+  return started;
+}
+
+/** What an agent waits for, once it does. */
+async function complaintOf({ states }: TestAgent): Promise<string> {
+  await until(() => states.some((state) => state.startsWith("waiting")), "the agent waits");
+  return states.find((state) => state.startsWith("waiting")) ?? "";
+}
+
+function isConnected({ states }: TestAgent): boolean {
+  return states.at(-1)?.startsWith("connected") ?? false;
+}
+
+describe("an agent", () => {
+  test("registers with the token, comes back with its certificate, and both ways work", async () => {
+    const { address, identity, known, registrations, link, acknowledged, events } = await server();
+    const credentials = credentialsIn();
+    const { link: agentLink, applied, states } = agent({ address, root: identity.root, credentials });
+    agentLink.observe({ put: [service("cluster-1", "reviews")], remove: [] });
+    agentLink.synced(KINDS, []);
+    await until(() => events.length === 2, "the cluster is synced");
+    expect([...(known.get("cluster-1")?.keys() ?? [])]).toEqual(["/Service|reviews.bookinfo.cluster-1"]);
+    expect(registrations.known.get("cluster-1")).toBe("uid-of-cluster-1");
+    expect(credentials.saves).toBe(1);
+    expect(states.map((state) => state.split(":")[0])).toEqual(["connecting", "registering", "connecting", "connected"]);
+
+    const wanted = virtualService("cluster-1", "reviews");
+    link.want("cluster-1", byKey([wanted]), () => ({ reason: "InputChanged", inputs: [refOf(wanted)] }));
+    await until(() => acknowledged.length === 1, "the desired set is acknowledged");
+    expect([...applied.keys()]).toEqual([resourceKeyOf(refOf(wanted))]);
+  });
+
+  test("that starts again needs no token", async () => {
+    const { address, identity, events } = await server();
+    const credentials = credentialsIn();
+    const first = agent({ address, root: identity.root, credentials });
+    await until(() => isConnected(first), "the first agent is connected");
+    await first.stop();
+    await until(() => events.length === 2, "the first agent is gone");
+    const second = agent({ address, root: identity.root, credentials, token: undefined });
+    await until(() => isConnected(second), "the second agent is connected");
+    expect(credentials.saves).toBe(1);
+    expect(events).toEqual(["connected cluster-1", "disconnected cluster-1: the agent ended the connection", "connected cluster-1"]);
+  });
+
+  test("outlives a restart of the server, on the same port and with the same certificates", async () => {
+    const { identity, grpc, registrations, stop, address, link } = await server();
+    const started = agent({ address, root: identity.root });
+    started.link.observe({ put: [service("cluster-1", "reviews")], remove: [] });
+    started.link.synced(KINDS, []);
+    await until(() => isConnected(started), "the agent is connected");
+    link.want("cluster-1", byKey([virtualService("cluster-1", "a")]), () => ({
+      reason: "InputChanged",
+      inputs: [refOf(service("cluster-1", "a"))],
+    }));
+    await until(() => started.applied.size === 1, "something is applied");
+    await stop();
+    expect(await complaintOf(started)).toBe("waiting: the management server is stopping");
+    const next = await server({ identity, registrations, port: grpc.port });
+    await until(() => next.events.length === 2, "the agent is back and synced");
+    expect(next.known.get("cluster-1")?.size).toBe(1);
+    expect(started.applied.size).toBe(1);
+  });
+
+  test("reports 5 MB in parts", async () => {
+    const { address, identity, known, synced } = await server();
+    const started = agent({ address, root: identity.root });
+    const resources = Array.from({ length: 2000 }, (_, i) => service("cluster-1", `service-${i}`, { spec: { text: `${i} `.repeat(600) } }));
+    started.link.observe({ put: resources, remove: [] });
+    started.link.synced(KINDS, []);
+    await until(() => synced.has("cluster-1"), "the cluster is synced");
+    expect(new Map([...(known.get("cluster-1") ?? [])].sort())).toEqual(new Map([...byKey(resources)].sort()));
+  });
+
+  test("renews its certificate in time and goes on with the new one", async () => {
+    const { address, identity, events, synced } = await server({ agentCertificateLifetimeMs: 4_000 });
+    const credentials = credentialsIn();
+    // A certificate counts from five minutes before it was made: renewal is due at once, and must not run hot.
+    const started = agent({ address, root: identity.root, credentials });
+    started.link.synced(KINDS, []);
+    await until(() => credentials.saves >= 2, "the certificate is renewed");
+    await until(() => events.filter((event) => event.startsWith("connected")).length >= 2, "the agent connected with it");
+    await until(() => synced.has("cluster-1") && isConnected(started), "all is well");
+  });
+
+  test("whose stored certificate has expired, is for another cluster or is unreadable registers anew", async () => {
+    const { address, identity, registrations } = await server();
+    const signing = identity.signing ?? (await createRoot({ commonName: "never", now: 0 }));
+    const expired = await certificateOf(signing, { dnsNames: ["cluster-1"], now: Date.now() - DAY, lifetimeMs: 1000 });
+    const foreign = await certificateOf(signing, { dnsNames: ["cluster-2"], now: Date.now() });
+    for (const [stored, why] of [
+      [{ ...expired, root: identity.root }, /expired at/],
+      [{ ...foreign, root: identity.root }, /is for cluster-2, not for cluster-1/],
+      [{ certificate: "none", key: "none", root: identity.root }, /cannot be read/],
+    ] as const) {
+      const credentials = credentialsIn(stored);
+      const started = agent({ address, root: identity.root, credentials });
+      await until(() => isConnected(started), "the agent is connected");
+      expect(started.states.find((state) => state.startsWith("registering"))).toMatch(why);
+      await started.stop();
+    }
+    expect(registrations.known.size).toBe(1);
+  });
+
+  test("whose certificate the server does not accept registers anew, or says that it cannot", async () => {
+    const { address, identity } = await server();
+    const stranger = await createRoot({ commonName: "another authority", now: Date.now() });
+    const stored = { ...(await certificateOf(stranger, { dnsNames: ["cluster-1"], now: Date.now() })), root: identity.root };
+    const helpless = agent({ address, root: identity.root, credentials: credentialsIn(stored), token: undefined });
+    await until(() => helpless.states.filter((state) => state.startsWith("waiting")).length === 2, "the agent waits again");
+    expect(helpless.states.at(-1)).toMatch(
+      /cannot register cluster-1: the management server does not accept its certificate, and there is no relay identity token/,
+    );
+    await helpless.stop();
+    const started = agent({ address, root: identity.root, credentials: credentialsIn(stored) });
+    await until(() => isConnected(started), "the agent is connected");
+  });
+});
+
+describe("an agent says what is wrong and waits", () => {
+  test("with a wrong token", async () => {
+    const { address, identity, registrations, events } = await server();
+    const started = agent({ address, root: identity.root, token: "guess" });
+    expect(await complaintOf(started)).toMatch(/the token is not the management server's: copy the Secret relay-identity-token-secret/);
+    expect(registrations.known.size).toBe(0);
+    expect(events).toEqual([]);
+  });
+
+  test("with no token", async () => {
+    const { address, identity } = await server();
+    const started = agent({ address, root: identity.root, token: undefined });
+    expect(await complaintOf(started)).toMatch(
+      /cannot register cluster-1: it has no certificate yet, and there is no relay identity token/,
+    );
+  });
+
+  // In each of these the server has heard nothing: neither the token nor a name.
+  test("with a server of another root", async () => {
+    const { address, grpc } = await server();
+    const other = await createServerIdentity({ now: Date.now() });
+    expect(await complaintOf(agent({ address, root: other.root }))).toMatch(/its certificate is not from the root that this agent trusts/);
+    expect(grpc.metrics()).toEqual([]);
+  });
+
+  test("with a server of another name", async () => {
+    const { address, identity, grpc } = await server();
+    const complaint = await complaintOf(agent({ address, root: identity.root, authority: "mgmt.example.com" }));
+    expect(complaint).toMatch(/its certificate is not for mgmt\.example\.com, but for gloo-mesh-mgmt-server\.gloo-mesh/);
+    expect(grpc.metrics()).toEqual([]);
+  });
+
+  test("with a server whose certificate has expired", async () => {
+    const root = await createRoot({ commonName: "root", now: Date.now() - 10 * DAY });
+    const expired = await issueServerCertificate(root, { dnsNames: [DEFAULT_AUTHORITY], now: Date.now() - 5 * DAY, lifetimeMs: DAY });
+    const { address, grpc } = await server({ identity: { root: root.certificate, signing: undefined, server: expired } });
+    expect(await complaintOf(agent({ address, root: root.certificate }))).toMatch(
+      /its certificate has expired: renew relay-server-tls-secret/,
+    );
+    expect(grpc.metrics()).toEqual([]);
+  });
+
+  test("with a server that has only a client's certificate, from the right root", async () => {
+    const { identity } = await server();
+    const signing = identity.signing ?? (await createRoot({ commonName: "never", now: 0 }));
+    const impostor = await certificateOf(signing, { dnsNames: [DEFAULT_AUTHORITY], now: Date.now() });
+    const { address, grpc } = await server({ identity: { ...identity, server: impostor } });
+    expect(await complaintOf(agent({ address, root: identity.root }))).toMatch(/its certificate is not one for servers/);
+    expect(grpc.metrics()).toEqual([]);
+  });
+
+  test("with no server", async () => {
+    const { identity, address, stop } = await realServer();
+    await stop();
+    expect(await complaintOf(agent({ address, root: identity.root }))).toMatch(
+      /cannot reach the management server at 127\.0\.0\.1:\d+: .*ECONNREFUSED/,
+    );
+  });
+
+  test("with a name that another cluster has", async () => {
+    const { address, identity, events } = await server({ registrations: registrationsOf(new Map([["cluster-1", "another-uid"]])) });
+    expect(await complaintOf(agent({ address, root: identity.root }))).toMatch(
+      /another cluster is registered as cluster-1: give this one another name/,
+    );
+    expect(events).toEqual([]);
+  });
+
+  test("with a name that cannot be one", async () => {
+    const { address, identity, registrations } = await server();
+    expect(await complaintOf(agent({ address, root: identity.root, clusterName: "Cluster_1" }))).toMatch(
+      /"Cluster_1" cannot name a cluster/,
+    );
+    expect(registrations.known.size).toBe(0);
+  });
+
+  test("with a server of users' own certificates, the one name of which is a wildcard, nothing is wrong", async () => {
+    const root = await createRoot({ commonName: "*.gloo-mesh", now: Date.now() });
+    const own = await issueServerCertificate(root, { dnsNames: ["*.gloo-mesh"], now: Date.now() });
+    const { address } = await server({ identity: { root: root.certificate, signing: root, server: own } });
+    const started = agent({ address, root: root.certificate });
+    await until(() => isConnected(started), "the agent is connected");
+  });
+});
+
+describe("a server", () => {
+  test("takes new certificates into use without ending streams, and agents that trust both roots come back", async () => {
+    const { address, identity, grpc, events } = await server();
+    const next = await createServerIdentity({ now: Date.now() });
+    const started = agent({ address, root: identity.root });
+    await until(() => isConnected(started), "the agent is connected");
+    grpc.rotate({ ...next, root: `${next.root}${identity.root}`, signing: identity.signing });
+    const { first } = await rawConnect({
+      address,
+      root: next.root,
+      identity: await certificateOf(identity.signing ?? next.server, { dnsNames: ["cluster-2"], now: Date.now() }),
+    });
+    expect(first?.body.case).toBe("welcome");
+    expect(events.filter((event) => event.includes("cluster-1"))).toEqual(["connected cluster-1"]);
+  });
+
+  test("says clearly that its port is taken", async () => {
+    const { grpc } = await server();
+    const second = realServer({ port: grpc.port });
+    await expect(second).rejects.toThrow(UsageError);
+    await expect(second).rejects.toThrow(/127\.0\.0\.1:\d+: the port is taken/);
+  });
+
+  test("takes 10 MB over a line of 50 ms in less time than a small window would need", async () => {
+    const { identity, grpc, synced } = await server();
+    const slow = await delayingProxy(grpc.port, 25);
+    const started = agent({ address: `127.0.0.1:${slow.port}`, root: identity.root });
+    await until(() => isConnected(started), "the agent is connected");
+    const resources = Array.from({ length: 1000 }, (_, i) =>
+      service("cluster-1", `service-${i}`, { spec: { text: `${i} `.repeat(2500) } }),
+    );
+    const begin = slow.roundTrips();
+    started.link.observe({ put: resources, remove: [] });
+    started.link.synced(KINDS, []);
+    await until(() => synced.has("cluster-1"), "the cluster is synced", 15_000);
+    // With HTTP/2's own window of 64 KB each round trip moves 64 KB at most: 10 MB take 160 of them.
+    expect(slow.roundTrips() - begin).toBeLessThan(80);
+  });
+});
+
+/** A proxy that holds each piece back for a while, each way. */
+async function delayingProxy(port: number, delayMs: number): Promise<{ readonly port: number; roundTrips(): number }> {
+  const began = Date.now();
+  const proxy: Server = createServer((client) => {
+    const upstream = connect(port, "127.0.0.1");
+    client.on("data", (data) => setTimeout(() => upstream.write(data), delayMs));
+    upstream.on("data", (data) => setTimeout(() => client.write(data), delayMs));
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      from.on("close", () => setTimeout(() => to.destroy(), delayMs));
+      from.on("error", () => to.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  stops.push(() => new Promise((resolve) => proxy.close(() => resolve())));
+  const address = proxy.address();
+  if (address === null || typeof address === "string") throw new Error("the proxy has no port");
+  return { port: address.port, roundTrips: () => (Date.now() - began) / (2 * delayMs) };
+}

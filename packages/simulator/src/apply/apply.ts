@@ -1,0 +1,67 @@
+import { ClusterError } from "@isthmus/plane/ports";
+import { type FieldManager, isSameManager, type Writer, withoutFields } from "./fieldManagers.ts";
+import { formatPath, type Position } from "./fieldPath.ts";
+import { changesBetween, difference, type FieldSet, fieldsOf, hasBelow, intersection, noFields, union } from "./fieldSet.ts";
+import { merged, without } from "./merge.ts";
+
+/** What is written of an object and by whom each part was. */
+export interface Managed<C> {
+  readonly content: C;
+  readonly managers: readonly FieldManager[];
+}
+
+export interface Application<C> {
+  /** All that the writer wants, as it wants it. */
+  readonly wanted: C;
+  readonly writer: Writer;
+  /** Take over fields that others own and that would change. */
+  readonly force: boolean;
+  readonly kindKey: string;
+}
+
+/**
+ * Server-side apply: `wanted` is laid over the live object; what the writer applied before and wants no more goes, unless
+ * another manager owns it too. Throws ClusterError `Conflict` when a field of another manager would change without force.
+ * Source: kubernetes.io/docs/reference/using-api/server-side-apply.
+ */
+export function applied<C extends object>(live: Managed<C>, { wanted, writer, force, kindKey }: Application<C>): Managed<C> {
+  const root: Position = { kindKey, path: "" };
+  const own = live.managers.find((manager) => isSameManager(manager, writer));
+  const others = live.managers.filter((manager) => manager !== own);
+  const fields = fieldsOf(wanted, root);
+
+  let content: unknown = merged(live.content, wanted, root);
+  const kept = others.reduce<FieldSet>((all, manager) => union(all, manager.fields), fields);
+  for (const path of difference(own?.fields ?? noFields, kept)) {
+    if (!hasBelow(kept, path)) content = without(content, path, root);
+  }
+
+  const { added, modified, removed } = changesBetween(live.content, content, root);
+  // A field is removed when a value of another type takes its place.
+  const changed = union(union(added, modified), removed);
+  const conflicts = others.flatMap((manager) => {
+    const contested = intersection(manager.fields, changed);
+    return contested.size === 0 ? [] : [{ manager, contested }];
+  });
+  if (conflicts.length > 0 && !force) throw conflict(conflicts);
+
+  const rest = withoutFields(others, changed);
+  return { content: content as C, managers: fields.size === 0 ? rest : [...rest, { ...writer, fields }] };
+}
+
+interface Contest {
+  readonly manager: FieldManager;
+  readonly contested: FieldSet;
+}
+
+function conflict(contests: readonly Contest[]): ClusterError {
+  const fields = contests.flatMap(({ contested }) => [...contested].map(formatPath)).sort();
+  const parties = contests.map(({ manager, contested }) => {
+    const version = manager.operation === "Update" ? ` using ${manager.apiVersion}` : "";
+    return `conflict with "${manager.manager}"${version}: ${[...contested].map(formatPath).join(", ")}`;
+  });
+  const count = `${fields.length} ${fields.length === 1 ? "conflict" : "conflicts"}`;
+  const manager = contests[0]?.manager.manager;
+  const details = { fields, ...(manager === undefined ? {} : { manager }) };
+  return new ClusterError("Conflict", `Apply failed with ${count}: ${parties.join("; ")}`, details);
+}

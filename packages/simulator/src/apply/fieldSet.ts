@@ -1,0 +1,133 @@
+import { equalJson } from "@isthmus/core";
+import { type FieldPath, type Part, type Position, partsOf, SEPARATOR } from "./fieldPath.ts";
+
+/** The fields that a manager owns. A field with parts is owned through them. */
+export type FieldSet = ReadonlySet<FieldPath>;
+
+export const noFields: FieldSet = new Set();
+
+/** Which fields two versions of an object differ in. */
+export interface FieldChanges {
+  readonly added: ReadonlySet<FieldPath>;
+  readonly modified: ReadonlySet<FieldPath>;
+  readonly removed: ReadonlySet<FieldPath>;
+}
+
+/** Every field that `value` says something about. */
+export function fieldsOf(value: unknown, position: Position): FieldSet {
+  const fields = new Set<FieldPath>();
+  collect(value, position, "", fields);
+  fields.delete("");
+  return fields;
+}
+
+function collect(value: unknown, position: Position, path: FieldPath, into: Set<FieldPath>): void {
+  const parts = partsOf(value, position);
+  if (parts === undefined || parts.size === 0) {
+    into.add(path);
+    return;
+  }
+  for (const [segment, part] of parts) {
+    const partPath = join(path, segment);
+    if (part.isElement) into.add(partPath);
+    collect(part.value, part.position, partPath, into);
+  }
+}
+
+/** What differs between two versions; parts that are shared (`===`) cost nothing. */
+export function changesBetween(before: unknown, after: unknown, position: Position): FieldChanges {
+  const changes = { added: new Set<FieldPath>(), modified: new Set<FieldPath>(), removed: new Set<FieldPath>() };
+  compare(before, after, { position, path: "", changes });
+  for (const set of Object.values(changes)) set.delete("");
+  return changes;
+}
+
+interface Comparison {
+  readonly position: Position;
+  readonly path: FieldPath;
+  readonly changes: { readonly added: Set<FieldPath>; readonly modified: Set<FieldPath>; readonly removed: Set<FieldPath> };
+}
+
+function compare(before: unknown, after: unknown, comparison: Comparison): void {
+  if (before === after) return;
+  const { position, path, changes } = comparison;
+  const old = before === undefined ? undefined : partsOf(before, position);
+  const now = after === undefined ? undefined : partsOf(after, position);
+  if (old !== undefined && now !== undefined) {
+    compareParts(old, now, comparison);
+  } else if (before !== undefined && after !== undefined && old === undefined && now === undefined) {
+    if (!equalJson(before, after)) changes.modified.add(path);
+  } else {
+    if (before !== undefined) collect(before, position, path, changes.removed);
+    if (after !== undefined) collect(after, position, path, changes.added);
+  }
+}
+
+type Parts = ReadonlyMap<string, Part>;
+
+function compareParts(old: Parts, now: Parts, { path, changes }: Comparison): void {
+  // An empty object or list is owned itself; whoever does goes on owning it when others put parts into it.
+  if (now.size === 0 && old.size > 0) changes.added.add(path);
+  for (const [segment, part] of old) {
+    const other = now.get(segment);
+    const partPath = join(path, segment);
+    if (other === undefined && part.isElement) changes.removed.add(partPath);
+    compare(part.value, other?.value, { position: part.position, path: partPath, changes });
+  }
+  for (const [segment, part] of now) {
+    if (old.has(segment)) continue;
+    const partPath = join(path, segment);
+    if (part.isElement) changes.added.add(partPath);
+    collect(part.value, part.position, partPath, changes.added);
+  }
+}
+
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (b.size === 0) return a;
+  if (a.size === 0) return b;
+  return new Set([...a, ...b]);
+}
+
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  if (b.size === 0 || a.size === 0) return a;
+  const rest = [...a].filter((path) => !b.has(path));
+  return rest.length === a.size ? a : new Set(rest);
+}
+
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  return new Set([...a].filter((path) => b.has(path)));
+}
+
+export function equalFields(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true;
+  if (a.size !== b.size) return false;
+  for (const path of a) if (!b.has(path)) return false;
+  return true;
+}
+
+/** Whether a field below `path` is in the set. */
+export function hasBelow(fields: FieldSet, path: FieldPath): boolean {
+  const prefix = path + SEPARATOR;
+  for (const field of fields) if (field.startsWith(prefix)) return true;
+  return false;
+}
+
+/** The set as `managedFields[].fieldsV1` writes it. */
+export function fieldsV1(fields: FieldSet): Record<string, unknown> {
+  const root: Record<string, unknown> = {};
+  for (const path of [...fields].sort()) {
+    let node = root;
+    for (const segment of path.split(SEPARATOR)) {
+      const next = (node[segment] ?? {}) as Record<string, unknown>;
+      node[segment] = next;
+      node = next;
+    }
+    // An element of a keyed list is a member of the set beside its fields.
+    if (path.slice(path.lastIndexOf(SEPARATOR) + 1).startsWith("k:")) node["."] = {};
+  }
+  return root;
+}
+
+function join(path: FieldPath, segment: string): FieldPath {
+  return path === "" ? segment : path + SEPARATOR + segment;
+}

@@ -1,0 +1,153 @@
+import { type AnyResource, type Kind, kindKeyOf, type Resource, refOf } from "@isthmus/core";
+import type { Clock, Cluster } from "@isthmus/plane/ports";
+import { type Call, type Fault, FaultPlan, unreachable, type Verb } from "./faults.ts";
+import { withoutAbsent } from "./json.ts";
+import { simulatedKindOf } from "./kinds.ts";
+import { getObject, listObjects, ParsedObjects } from "./reads.ts";
+import { ClusterState } from "./state.ts";
+import { watchObjects } from "./watch.ts";
+import { applyObject, applyObjectStatus, createObject, deleteObject, updateObject, updateObjectStatus } from "./writes.ts";
+
+export interface SimulatedClusterOptions {
+  /** "" for the management cluster. */
+  readonly name: string;
+  readonly clock: Clock;
+  /** Kinds that are served beside Kubernetes' own, or whose objects `kind.parse` checks on write. */
+  readonly kinds?: readonly Kind[];
+  /** How many changes per kind a watch can go back, at least. Default: 4096. */
+  readonly historyLimit?: number;
+  /** Default: 60 s, as API servers do. */
+  readonly bookmarkIntervalMs?: number;
+  /** Tells the UIDs of two clusters of one name apart. */
+  readonly seed?: string;
+}
+
+/** A Kubernetes cluster's API server in memory. Nothing runs in it but what `startControllers` is asked to run. */
+export interface SimulatedCluster extends Cluster {
+  /** Serves a kind as if its CRD had just been installed; objects of an earlier time are there again. */
+  serve(kind: Kind): void;
+  /** The kind vanishes from the API server, as when an aggregated API breaks: watches end, and nobody is told of objects that go. */
+  unserve(kind: { readonly apiVersion: string; readonly kind: string }): void;
+  /** Puts objects unchecked, with their status, owned by no field manager. They get what an API server fills in. */
+  load(resources: Iterable<Resource>): void;
+  /** Every object that can be reached, in order of kind, namespace and name. */
+  objects(): readonly AnyResource[];
+  readonly faults: Faults;
+}
+
+/** What tests do to the way between a cluster and its clients. */
+export interface Faults {
+  /** Fails calls to come. */
+  fail(fault: Fault): void;
+  /** Ends watches without an error, of all kinds or of one. */
+  cutWatches(kind?: { readonly apiVersion: string; readonly kind: string }): void;
+  /** Forgets the changes of the past: watches can begin only at the latest version. */
+  compact(): void;
+  /** Sends a bookmark to every watcher. */
+  bookmark(): void;
+  /** Every answer and every event takes so long. */
+  delay(ms: number): void;
+  /** While false, watches are broken off and every call rejects with `Unavailable`. */
+  reachable(isReachable: boolean): void;
+  /** Back to normal. */
+  heal(): void;
+}
+
+export function simulatedCluster(options: SimulatedClusterOptions): SimulatedCluster {
+  const { name, clock, kinds = [], historyLimit = 4096, bookmarkIntervalMs = 60_000, seed = "" } = options;
+  const state = new ClusterState({ name, clock, kinds, historyLimit, seed });
+  const objects = new ParsedObjects();
+  const plan = new FaultPlan();
+  let watches = 0;
+  let bookmarks = new AbortController();
+
+  function answer<T>(verb: Verb, ref: Call["ref"], signal: AbortSignal | undefined, work: () => T): Promise<T> {
+    return plan.answer({ verb, ref }, { clock, signal, work });
+  }
+
+  function bookmark(): void {
+    for (const { store } of state.all()) {
+      for (const watcher of store.watchers) {
+        watcher.bookmark = true;
+        watcher.wake();
+      }
+    }
+  }
+
+  async function sendBookmarks(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      // Rejects only when there is no watch left.
+      await clock.sleep(bookmarkIntervalMs, signal).catch(() => undefined);
+      if (!signal.aborted) bookmark();
+    }
+  }
+
+  load([...SYSTEM_NAMESPACES].map((namespace) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } })));
+  for (const { store } of state.all()) store.compact(state.revision);
+
+  function load(resources: Iterable<Resource>): void {
+    const byKind = new Map<string, AnyResource[]>();
+    for (const resource of resources) {
+      const key = kindKeyOf(resource);
+      const list = byKind.get(key) ?? [];
+      list.push(withoutAbsent(resource) as AnyResource);
+      byKind.set(key, list);
+    }
+    for (const [, list] of byKind) state.load(state.served(list[0] as AnyResource), list);
+  }
+
+  return {
+    name,
+    servedKinds: (signal) => answer("servedKinds", NOTHING, signal, () => state.servedKinds()),
+    get: (kind, ref, signal) => answer("get", { ...kind, ...ref }, signal, () => getObject(state, kind, ref)),
+    list: (kind, list = {}, signal) =>
+      answer("list", { ...NOTHING, ...kind }, signal, () => listObjects(state, objects, { ...list, kind })),
+    async *watch(kind, resourceVersion, list, signal) {
+      await answer("watch", { ...NOTHING, ...kind }, signal, () => undefined);
+      watches++;
+      if (watches === 1) {
+        bookmarks = new AbortController();
+        void sendBookmarks(bookmarks.signal);
+      }
+      try {
+        yield* watchObjects(state, objects, { kind, resourceVersion, options: list, delayMs: () => plan.delayMs }, signal);
+      } finally {
+        watches--;
+        if (watches === 0) bookmarks.abort();
+      }
+    },
+    apply: (resource, how, signal) => answer("apply", refOf(resource), signal, () => applyObject(state, resource, how)),
+    applyStatus: (resource, how, signal) => answer("applyStatus", refOf(resource), signal, () => applyObjectStatus(state, resource, how)),
+    create: (resource, signal) => answer("create", refOf(resource), signal, () => createObject(state, resource)),
+    update: (resource, signal) => answer("update", refOf(resource), signal, () => updateObject(state, resource)),
+    updateStatus: (resource, signal) => answer("updateStatus", refOf(resource), signal, () => updateObjectStatus(state, resource)),
+    delete: (ref, preconditions = {}, signal) => answer("delete", ref, signal, () => deleteObject(state, ref, preconditions)),
+
+    serve: (kind) => state.serve(simulatedKindOf(kind)),
+    unserve: (kind) => state.unserve(kindKeyOf(kind)),
+    load,
+    objects: () => [...state.all()].flatMap(({ store }) => [...store.in(undefined)].map(({ resource }) => resource)),
+    faults: {
+      fail: (fault) => plan.add(fault),
+      cutWatches(kind) {
+        for (const { kindKey, store } of state.all()) if (kind === undefined || kindKey === kindKeyOf(kind)) store.end();
+      },
+      compact() {
+        for (const { store } of state.all()) store.compact(state.revision);
+      },
+      bookmark,
+      delay(ms) {
+        plan.delayMs = ms;
+      },
+      reachable(isReachable) {
+        plan.isReachable = isReachable;
+        if (!isReachable) for (const { store } of state.all()) store.end(unreachable());
+      },
+      heal: () => plan.clear(),
+    },
+  };
+}
+
+const NOTHING = { apiVersion: "", kind: "", namespace: "", name: "" };
+/** Those that every cluster has from its start. */
+const SYSTEM_NAMESPACES = ["default", "kube-node-lease", "kube-public", "kube-system"];

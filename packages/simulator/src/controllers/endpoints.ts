@@ -1,0 +1,56 @@
+import { type AnyResource, equalJson, refOf } from "@isthmus/core";
+import { type Controller, namespaceOf } from "./controller.ts";
+import { affectedServices, type EndpointGroup, endpointGroups, endpointSources, type ServiceEndpoint } from "./serviceEndpoints.ts";
+import { Endpoints, Service } from "./workloads.ts";
+
+/** Service → Endpoints: what EndpointSlices superseded, and some still read. */
+export const endpointsController: Controller = {
+  name: "endpoints",
+  reads: [...endpointSources, Endpoints],
+  *affected(change, snapshot) {
+    yield* affectedServices(change, snapshot);
+    const resource = change.after ?? change.before;
+    if (resource?.kind === "Endpoints") yield { ...refOf(resource), apiVersion: Service.apiVersion, kind: Service.kind };
+  },
+  async reconcile(ref, { cluster, snapshot }, signal) {
+    const service = snapshot.of(Service).get(ref);
+    const current = snapshot.of(Endpoints).get(ref);
+    if (service === undefined) {
+      // They have no owner reference: the Service's own controller removes them.
+      if (current?.metadata.labels?.[MANAGED_BY] === MANAGER) await cluster.delete(refOf(current), {}, signal);
+      return;
+    }
+    const groups = endpointGroups(service, snapshot);
+    if (groups === undefined) return;
+    const wanted = endpointsOf(service, groups);
+    if (current === undefined) await cluster.create(wanted, signal);
+    else if (!equalJson(current["subsets"] ?? [], wanted["subsets"])) {
+      await cluster.update({ ...wanted, metadata: { ...current.metadata, labels: wanted.metadata.labels ?? {} } }, signal);
+    }
+  },
+};
+
+// Source: kubernetes.io/docs/reference/labels-annotations-taints: endpoints.kubernetes.io/managed-by, Kubernetes ≥ 1.33.
+const MANAGED_BY = "endpoints.kubernetes.io/managed-by";
+const MANAGER = "endpoint-controller";
+
+function endpointsOf(service: Service, groups: readonly EndpointGroup[]): AnyResource {
+  return {
+    apiVersion: Endpoints.apiVersion,
+    kind: Endpoints.kind,
+    metadata: { name: service.metadata.name, ...namespaceOf(service), labels: { ...service.metadata.labels, [MANAGED_BY]: MANAGER } },
+    subsets: groups.map(({ ports, endpoints }) => ({
+      ...addresses("addresses", endpoints, true),
+      ...addresses("notReadyAddresses", endpoints, false),
+      ...(ports.length === 0 ? {} : { ports: ports.map(({ name, ...port }) => (name === "" ? port : { name, ...port })) }),
+    })),
+  };
+}
+
+function addresses(field: string, endpoints: readonly ServiceEndpoint[], isReady: boolean): Readonly<Record<string, unknown>> {
+  const found = endpoints.filter((endpoint) => endpoint.isReady === isReady);
+  if (found.length === 0) return {};
+  return {
+    [field]: found.map(({ address, nodeName, targetRef }) => ({ ip: address, ...(nodeName === undefined ? {} : { nodeName }), targetRef })),
+  };
+}

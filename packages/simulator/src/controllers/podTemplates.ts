@@ -1,0 +1,78 @@
+import { type AnyResource, equalJson, md5Hex, type Resource, type Snapshot } from "@isthmus/core";
+import { type Members, membersAt } from "../json.ts";
+import { controlledBy, namespaceOf } from "./controller.ts";
+import { withSidecar } from "./sidecar.ts";
+import { Namespace, Node, type Pod, type PodTemplate } from "./workloads.ts";
+
+/** Every kind that `podOf` looks at beside the owner's. */
+export const podSources = [Namespace, Node] as const;
+
+/** A pod of its owner's template, injected, and placed on a node: nobody else schedules it. */
+export function podOf(
+  owner: Resource,
+  template: PodTemplate,
+  place: { name: string; nodeName: string | undefined; snapshot: Snapshot },
+): Pod {
+  const injected = withSidecar(template, owner, place.snapshot);
+  const { labels = {}, annotations = {} } = injected.metadata ?? {};
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: place.name,
+      ...namespaceOf(owner),
+      labels,
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+      ownerReferences: [controlledBy(owner)],
+    },
+    spec: {
+      ...injected.spec,
+      ...(place.nodeName === undefined ? {} : { nodeName: place.nodeName }),
+      // Nothing runs that would have to stop: an API server then removes the pod at once, without a kubelet's consent.
+      ...{ terminationGracePeriodSeconds: 0 },
+    },
+  };
+}
+
+/** The names of the nodes that pods can run on, in order. */
+export function nodeNames(snapshot: Snapshot): readonly string[] {
+  return [...snapshot.of(Node)].map(({ metadata }) => metadata.name);
+}
+
+// Without vowels, so that no name spells anything. Source: k8s.io/apimachinery/pkg/util/rand.
+const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
+
+/** A random ending of a name. */
+export function randomSuffix(random: () => number): string {
+  return Array.from({ length: 5 }, () => ALPHABET[Math.floor(random() * ALPHABET.length)]).join("");
+}
+
+/** An ending of a name that depends on `text` alone. */
+export function stableSuffix(text: string, length: number): string {
+  const digits = md5Hex(text);
+  return Array.from({ length }, (_, i) => ALPHABET[Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16) % ALPHABET.length]).join("");
+}
+
+/** A short word for a template: equal templates, whatever the order of their fields, have equal ones. */
+export function templateHash(template: PodTemplate): string {
+  return stableSuffix(canonicalText(template), 10);
+}
+
+function canonicalText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
+  const fields = value as Readonly<Record<string, unknown>>;
+  return `{${Object.keys(fields)
+    .filter((field) => fields[field] !== undefined)
+    .sort()
+    .map((field) => `${JSON.stringify(field)}:${canonicalText(fields[field])}`)
+    .join(",")}}`;
+}
+
+/** `resource` with the fields of `status` set, or undefined when it says so already. */
+export function withStatus(resource: Resource, status: Members): AnyResource | undefined {
+  const written: AnyResource = { ...resource };
+  const before = membersAt(written, "status");
+  const isSame = Object.entries(status).every(([field, value]) => equalJson(before[field], value));
+  return isSame ? undefined : { ...written, status: { ...before, ...status } };
+}

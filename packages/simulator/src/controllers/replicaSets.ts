@@ -1,0 +1,54 @@
+import { refOf } from "@isthmus/core";
+import { byController, type Controller, changedControllers } from "./controller.ts";
+import { nodeNames, podOf, podSources, randomSuffix, withStatus } from "./podTemplates.ts";
+import { Deployment, isActive, isReady, Pod, ReplicaSet } from "./workloads.ts";
+
+/** ReplicaSet → as many pods as it says. */
+export const replicaSetController: Controller = {
+  name: "replicaSets",
+  reads: [ReplicaSet, Pod, Deployment, ...podSources],
+  *affected(change) {
+    const resource = change.after ?? change.before;
+    if (resource?.kind === "ReplicaSet") yield refOf(resource);
+    else if (resource?.kind === "Pod") yield* changedControllers(change, "ReplicaSet");
+  },
+  async reconcile(ref, context, signal) {
+    const { cluster } = context;
+    const replicaSet = context.snapshot.of(ReplicaSet).get(ref);
+    if (replicaSet === undefined || replicaSet.metadata.deletionTimestamp !== undefined) return;
+    const { replicas = 1, template } = replicaSet.spec;
+    const podsNow = () =>
+      context.snapshot
+        .of(Pod)
+        .where(byController, replicaSet.metadata.uid ?? "")
+        .filter(isActive);
+
+    const pods = podsNow();
+    const nodes = nodeNames(context.snapshot);
+    for (let missing = replicas - pods.length; missing > 0; missing--) {
+      const name = `${replicaSet.metadata.name}-${randomSuffix(context.random)}`;
+      // Spread over the nodes, each ReplicaSet beginning at another one.
+      const nodeName = nodes[Math.floor(context.random() * nodes.length)];
+      await cluster.create(podOf(replicaSet, template, { name, nodeName, snapshot: context.snapshot }), signal);
+    }
+    for (const pod of surplus(pods, replicas)) await cluster.delete(refOf(pod), uidOf(pod), signal);
+
+    const remaining = podsNow();
+    const ready = remaining.filter(isReady).length;
+    const counts = { replicas: remaining.length, fullyLabeledReplicas: remaining.length, readyReplicas: ready, availableReplicas: ready };
+    const status = withStatus(replicaSet, { ...counts, observedGeneration: replicaSet.metadata.generation ?? 1 });
+    if (status !== undefined) await cluster.updateStatus(status, signal);
+  },
+};
+
+/** The pods that are too many: those that are not ready first, then the youngest. */
+function surplus(pods: readonly Pod[], replicas: number): readonly Pod[] {
+  const age = (pod: Pod) => pod.metadata.creationTimestamp ?? "";
+  const byWorth = [...pods].sort((a, b) => Number(isReady(b)) - Number(isReady(a)) || (age(a) < age(b) ? -1 : age(a) > age(b) ? 1 : 0));
+  return byWorth.slice(replicas);
+}
+
+/** Only this very pod: one of its name may have been made anew. */
+function uidOf({ metadata }: Pod): { readonly uid?: string } {
+  return metadata.uid === undefined ? {} : { uid: metadata.uid };
+}

@@ -1,0 +1,6 @@
+export { type VirtualClock, virtualClock } from "./clock.ts";
+export { type Faults, type SimulatedCluster, type SimulatedClusterOptions, simulatedCluster } from "./cluster.ts";
+export { READY_ANNOTATION } from "./controllers/pods.ts";
+export { type ControllersOptions, startControllers } from "./controllers/startControllers.ts";
+export { demoClusters } from "./demo/demoClusters.ts";
+export type { Call, Fault, Verb } from "./faults.ts";

@@ -1,0 +1,231 @@
+import { type AnyResource, type Kind, kindKeyOf, md5Hex, type Resource } from "@isthmus/core";
+import { type Clock, ClusterError, type ServedKind } from "@isthmus/plane/ports";
+import { equalManagers } from "./apply/fieldManagers.ts";
+import { definedKind, established } from "./customResources.ts";
+import { clusterDefaults, type Defaults } from "./defaults.ts";
+import { unserved } from "./errors.ts";
+import { builtInKinds, keyOfSimulatedKind, type SimulatedKind, simulatedKindOf, storageVersionOf } from "./kinds.ts";
+import { assembled, type Content, contentOf, equalSpecs, type ServerMetadata, serverMetadataOf, timestamp } from "./object.ts";
+import { KindStore, type Stored, storeKey } from "./store.ts";
+
+export interface StateOptions {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly kinds: readonly Kind[];
+  readonly historyLimit: number;
+  /** Tells the UIDs of two clusters of one name apart. */
+  readonly seed: string;
+}
+
+/** A kind that is served, and its objects. */
+export interface Served {
+  readonly kindKey: string;
+  readonly kind: SimulatedKind;
+  readonly store: KindStore;
+}
+
+/** What one simulated API server holds. All changes go through `commit`, one at a time. */
+export class ClusterState {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly defaults: Defaults = clusterDefaults();
+  readonly #served = new Map<string, Served>();
+  /** Kinds that were taken away with their objects still in the store. */
+  readonly #hidden = new Map<string, Served>();
+  readonly #known: ReadonlyMap<string, SimulatedKind>;
+  readonly #terminating = new Set<string>();
+  readonly #historyLimit: number;
+  readonly #uidPrefix: string;
+  #revision = 1;
+
+  constructor({ name, clock, kinds, historyLimit, seed }: StateOptions) {
+    this.name = name;
+    this.clock = clock;
+    this.#historyLimit = historyLimit;
+    this.#uidPrefix = md5Hex(`${name}/${seed}`).slice(0, 8);
+    const own = kinds.map(simulatedKindOf);
+    this.#known = new Map(own.map((kind) => [keyOfSimulatedKind(kind), kind]));
+    for (const kind of [...builtInKinds, ...own]) this.serve(kind);
+  }
+
+  /** The latest revision of the whole cluster. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get now(): string {
+    return timestamp(this.clock.now());
+  }
+
+  all(): Iterable<Served> {
+    return this.#served.values();
+  }
+
+  /** Throws ClusterError `Unserved` unless this very version is served. */
+  served(type: { readonly apiVersion: string; readonly kind: string }): Served {
+    const served = this.#served.get(kindKeyOf(type));
+    if (!served?.kind.versions.includes(type.apiVersion)) throw unserved(type);
+    return served;
+  }
+
+  /** The first of the kind's versions that is served. Throws ClusterError `Unserved` when none is. */
+  servedVersion(kind: Kind): { readonly served: Served; readonly apiVersion: string } {
+    const served = this.#served.get(kindKeyOf(kind));
+    const apiVersion = kind.versions.find((version) => served?.kind.versions.includes(version));
+    if (served === undefined || apiVersion === undefined) throw unserved(kind);
+    return { served, apiVersion };
+  }
+
+  servedKinds(): readonly ServedKind[] {
+    return [...this.#served.values()].flatMap(({ kind: { kind, plural, namespaced, versions } }) =>
+      versions.map((apiVersion) => ({ apiVersion, kind, plural, namespaced })),
+    );
+  }
+
+  /** Serves a kind, in place of an earlier definition of it; the objects that were there before are there again. */
+  serve(kind: SimulatedKind): void {
+    const kindKey = keyOfSimulatedKind(kind);
+    const before = this.#served.get(kindKey) ?? this.#hidden.get(kindKey);
+    const checked = kind.parse === undefined ? { ...this.#known.get(kindKey), ...kind } : kind;
+    this.#hidden.delete(kindKey);
+    this.#served.set(kindKey, { kindKey, kind: checked, store: before?.store ?? new KindStore(this.#revision, this.#historyLimit) });
+  }
+
+  /** Stops serving a kind: its watches end and its objects are out of reach, but nothing says that they are gone. */
+  unserve(kindKey: string): void {
+    const served = this.#served.get(kindKey);
+    if (served === undefined) return;
+    this.#served.delete(kindKey);
+    this.#hidden.set(kindKey, served);
+    served.store.end();
+  }
+
+  newUid(): string {
+    return `${this.#uidPrefix}-0000-4000-8000-${(this.#revision + 1).toString(16).padStart(12, "0")}`;
+  }
+
+  /** Refuses new objects where there is no such namespace, or where it is going. */
+  requireNamespace(namespace: string): void {
+    if (namespace === "") return;
+    const found = this.#served.get("/Namespace")?.store.get("", namespace);
+    if (found === undefined) throw new ClusterError("NotFound", `namespaces "${namespace}" not found`);
+    if (found.resource.metadata.deletionTimestamp === undefined) return;
+    throw new ClusterError("Forbidden", `namespace ${namespace} is being terminated: nothing new can be created in it`);
+  }
+
+  /**
+   * Writes what an object becomes (`undefined`: it goes), with its version and generation, and gives it as stored. What
+   * changes nothing writes nothing. A removal is put off while finalizers hold the object.
+   */
+  commit(served: Served, before: Stored | undefined, after: Stored | undefined): Stored | undefined {
+    const { kind, store } = served;
+    if (after === undefined) return before === undefined ? undefined : this.#remove(served, before);
+    if (before !== undefined && before.resource === after.resource && equalManagers(before.managers, after.managers)) return before;
+    const { metadata } = after.resource;
+    if (metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0 && kind.kind !== "Namespace") {
+      if (before !== undefined) this.#remove(served, before);
+      return after;
+    }
+    const revision = ++this.#revision;
+    const stored: Stored = {
+      ...after,
+      resource: {
+        ...after.resource,
+        metadata: { ...metadata, ...this.#generation(kind, before, after), resourceVersion: String(revision) },
+      },
+    };
+    store.write([{ key: storeKey(metadata.namespace ?? "", metadata.name), stored, revision }]);
+    this.#afterWrite(served, stored.resource);
+    return stored;
+  }
+
+  /** An object's content with what an API server fills in. */
+  complete({ kindKey }: Served, content: Content, before: Stored | undefined): Content {
+    const completed = this.defaults.complete(kindKey, content, before === undefined ? undefined : contentOf(before.resource));
+    return kindKey === CUSTOM_RESOURCE_DEFINITION ? established(completed, this.now) : completed;
+  }
+
+  /** Puts objects without checking them, status included, in one step. */
+  load(served: Served, resources: readonly AnyResource[]): void {
+    const { kind } = served;
+    const writes = resources.map((resource) => {
+      const { name, namespace = "" } = resource.metadata;
+      const uid = resource.metadata.uid ?? this.newUid();
+      const revision = ++this.#revision;
+      const server: ServerMetadata = {
+        creationTimestamp: this.now,
+        ...(kind.generation ? { generation: 1 } : {}),
+        ...serverMetadataOf(resource),
+        uid,
+        resourceVersion: String(revision),
+      };
+      const { clusterName: _, ...metadata } = server;
+      const content = this.complete(served, contentOf(resource), served.store.get(namespace, name));
+      const placed = this.name === "" ? metadata : { ...metadata, clusterName: this.name };
+      const type = { apiVersion: storageVersionOf(kind), kind: kind.kind };
+      return { key: storeKey(namespace, name), stored: { resource: assembled(type, placed, content), managers: [] }, revision };
+    });
+    served.store.write(writes);
+    for (const { stored } of writes) this.#afterWrite(served, stored.resource);
+  }
+
+  #remove(served: Served, { resource }: Stored): undefined {
+    const { name, namespace = "" } = resource.metadata;
+    served.store.write([{ key: storeKey(namespace, name), stored: undefined, revision: ++this.#revision }]);
+    this.defaults.release(served.kindKey, contentOf(resource));
+    if (served.kindKey === "/Namespace") this.#terminating.delete(name);
+    if (served.kindKey === CUSTOM_RESOURCE_DEFINITION) this.#undefine(resource);
+    if (this.#terminating.has(namespace)) this.#finishNamespace(namespace);
+    return undefined;
+  }
+
+  #generation(kind: SimulatedKind, before: Stored | undefined, after: Stored): { generation?: number } {
+    if (!kind.generation) return {};
+    if (before === undefined) return { generation: 1 };
+    const generation = before.resource.metadata.generation ?? 1;
+    const deleted = before.resource.metadata.deletionTimestamp !== after.resource.metadata.deletionTimestamp;
+    const same = equalSpecs(contentOf(before.resource), contentOf(after.resource), !kind.statusSubresource);
+    return { generation: same && !deleted ? generation : generation + 1 };
+  }
+
+  #afterWrite({ kindKey }: Served, resource: AnyResource): void {
+    const defined = kindKey === CUSTOM_RESOURCE_DEFINITION ? definedKind(resource) : undefined;
+    if (defined !== undefined) this.serve(defined);
+    if (kindKey !== "/Namespace" || resource.metadata.deletionTimestamp === undefined) return;
+    this.#terminating.add(resource.metadata.name);
+    this.#finishNamespace(resource.metadata.name);
+  }
+
+  /** A namespace that is being deleted goes when its last object has gone. */
+  #finishNamespace(namespace: string): void {
+    const served = this.#served.get("/Namespace");
+    const stored = served?.store.get("", namespace);
+    if (served === undefined || stored === undefined) return;
+    for (const { kind, store } of this.#served.values()) {
+      if (kind.namespaced && !isEmptyIterable(store.in(namespace))) return;
+    }
+    this.#remove(served, stored);
+  }
+
+  /** Deleting a CRD deletes its objects first, as watchers see. */
+  #undefine(definition: Resource): void {
+    const kind = definedKind(definition);
+    const served = kind === undefined ? undefined : this.#served.get(keyOfSimulatedKind(kind));
+    if (served === undefined) return;
+    for (const stored of [...served.store.in(undefined)]) this.#remove(served, stored);
+    this.unserve(served.kindKey);
+    this.#hidden.delete(served.kindKey);
+  }
+}
+
+/** The `kindKeyOf` of CustomResourceDefinition. */
+const CUSTOM_RESOURCE_DEFINITION = "apiextensions.k8s.io/CustomResourceDefinition";
+
+function isEmptyIterable(iterable: Iterable<unknown>): boolean {
+  return iterable[Symbol.iterator]().next().done === true;
+}
+
+/** An object of a store in another version of its kind. */
+export function inVersion(resource: AnyResource, apiVersion: string): AnyResource {
+  return resource.apiVersion === apiVersion ? resource : { ...resource, apiVersion };
+}

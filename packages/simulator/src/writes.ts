@@ -1,0 +1,197 @@
+import type { AnyResource, Resource, ResourceRef } from "@isthmus/core";
+import { FIELD_MANAGER } from "@isthmus/plane";
+import type { ApplyOptions, Preconditions } from "@isthmus/plane/ports";
+import { applied } from "./apply/apply.ts";
+import { afterUpdate, type FieldManager, managedFieldsOf, type Writer } from "./apply/fieldManagers.ts";
+import { changesBetween } from "./apply/fieldSet.ts";
+import { alreadyExists, changedMeanwhile, notFound, unserved } from "./errors.ts";
+import { withMember, withoutAbsent } from "./json.ts";
+import { storageVersionOf } from "./kinds.ts";
+import { assembled, type Content, contentOf, keptIfEqual, type ServerMetadata, serverMetadataOf } from "./object.ts";
+import { type ClusterState, inVersion, type Served } from "./state.ts";
+import type { Stored } from "./store.ts";
+import { validate } from "./validation.ts";
+
+/** One object that somebody wants to write, and what is there. */
+interface Write {
+  readonly state: ClusterState;
+  readonly served: Served;
+  /** As it came, without what an API server never takes from a writer. */
+  readonly input: AnyResource;
+  readonly stored: Stored | undefined;
+}
+
+export function createObject(state: ClusterState, resource: Resource): AnyResource {
+  const write = writeOf(state, resource);
+  const { served, input, stored } = write;
+  const { name, namespace = "" } = input.metadata;
+  state.requireNamespace(namespace);
+  if (stored !== undefined) throw alreadyExists(typeOf(served), name);
+  const content = spokenFor(served, contentOf(input));
+  return finish(write, content, { managersOf: (completed) => updaters(write, {}, { content: completed, subresource: "" }) });
+}
+
+export function updateObject(state: ClusterState, resource: Resource): AnyResource {
+  const write = writeOf(state, resource);
+  const live = requireStored(write);
+  requireVersion(write);
+  const before = contentOf(live.resource);
+  const written = spokenFor(write.served, contentOf(write.input));
+  const status = write.served.kind.statusSubresource ? before["status"] : written["status"];
+  return finish(write, withMember(written, "status", status), {
+    managersOf: (content) => updaters(write, before, { content, subresource: "" }),
+  });
+}
+
+export function updateObjectStatus(state: ClusterState, resource: AnyResource): AnyResource {
+  const write = writeOf(state, resource);
+  requireStatus(write);
+  const live = requireStored(write);
+  requireVersion(write);
+  const before = contentOf(live.resource);
+  return finish(write, withMember(before, "status", write.input["status"]), {
+    managersOf: (content) => updaters(write, before, { content, subresource: "status" }),
+  });
+}
+
+export function applyObject(state: ClusterState, resource: Resource, options: ApplyOptions): AnyResource {
+  const write = writeOf(state, resource);
+  const { served, input, stored } = write;
+  if (stored === undefined) state.requireNamespace(input.metadata.namespace ?? "");
+  requireVersion(write);
+  const live = { content: stored === undefined ? {} : contentOf(stored.resource), managers: stored?.managers ?? [] };
+  const { content, managers } = applied<Content>(live, {
+    wanted: spokenFor(served, contentOf(input)),
+    writer: writerOf(write, "Apply", options.fieldManager),
+    force: options.force ?? false,
+    kindKey: served.kindKey,
+  });
+  return finish(write, content, { managersOf: () => managers, dryRun: options.dryRun ?? false });
+}
+
+export function applyObjectStatus(state: ClusterState, resource: AnyResource, options: ApplyOptions): AnyResource {
+  const write = writeOf(state, resource);
+  requireStatus(write);
+  const live = requireStored(write);
+  const status = write.input["status"];
+  const { content, managers } = applied<Content>(
+    { content: contentOf(live.resource), managers: live.managers },
+    {
+      wanted: { status: status ?? {} },
+      writer: { ...writerOf(write, "Apply", options.fieldManager), subresource: "status" },
+      force: options.force ?? false,
+      kindKey: write.served.kindKey,
+    },
+  );
+  return finish(write, content, { managersOf: () => managers, dryRun: options.dryRun ?? false });
+}
+
+export function deleteObject(state: ClusterState, ref: ResourceRef, { uid, resourceVersion }: Preconditions): void {
+  const served = state.served(ref);
+  const stored = served.store.get(ref.namespace, ref.name);
+  if (stored === undefined) throw notFound(typeOf(served), ref.name);
+  const { metadata } = stored.resource;
+  if ((uid !== undefined && uid !== metadata.uid) || (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)) {
+    throw changedMeanwhile(typeOf(served), ref.name);
+  }
+  const isNamespace = served.kind.kind === "Namespace";
+  if (!isNamespace && (metadata.finalizers ?? []).length === 0) {
+    state.commit(served, stored, undefined);
+    return;
+  }
+  if (metadata.deletionTimestamp !== undefined) return;
+  const deleted: ServerMetadata = { ...serverMetadataOf(stored.resource), deletionTimestamp: state.now, deletionGracePeriodSeconds: 0 };
+  const content = contentOf(stored.resource);
+  const marked = isNamespace ? { ...content, status: { phase: "Terminating" } } : content;
+  state.commit(served, stored, { ...stored, resource: assembled(stored.resource, deleted, marked) });
+}
+
+/** An object as `get` gives it, with its field managers. */
+export function viewed({ resource, managers }: Stored, apiVersion: string): AnyResource {
+  const read = inVersion(resource, apiVersion);
+  if (managers.length === 0) return read;
+  return { ...read, metadata: { ...read.metadata, managedFields: managedFieldsOf(managers) } };
+}
+
+function writeOf(state: ClusterState, resource: Resource): Write {
+  const served = state.served(resource);
+  const cleaned = withoutAbsent(resource) as AnyResource;
+  const { clusterName: _, managedFields: __, ...metadata } = cleaned.metadata;
+  const input = { ...cleaned, metadata };
+  return { state, served, input, stored: served.store.get(metadata.namespace ?? "", metadata.name) };
+}
+
+/** What a write of the main resource speaks for: all but the status of kinds where that is written apart. */
+function spokenFor({ kind }: Served, content: Content): Content {
+  return kind.statusSubresource ? withMember(content, "status", undefined) : content;
+}
+
+/** The managers after an update: the status that defaults gave a new object belongs to nobody. */
+function updaters({ served, stored, ...write }: Write, before: Content, after: Written): readonly FieldManager[] {
+  const content = stored === undefined ? spokenFor(served, after.content) : after.content;
+  const changes = changesBetween(before, content, { kindKey: served.kindKey, path: "" });
+  const writer = { ...writerOf(write, "Update"), subresource: after.subresource };
+  return afterUpdate(stored?.managers ?? [], writer, changes);
+}
+
+interface Written {
+  readonly content: Content;
+  readonly subresource: "" | "status";
+}
+
+interface Ending {
+  /** Who owns what of the completed content. */
+  readonly managersOf: (content: Content) => readonly FieldManager[];
+  readonly dryRun?: boolean;
+}
+
+function finish(write: Write, content: Content, { managersOf, dryRun = false }: Ending): AnyResource {
+  const { state, served, input, stored } = write;
+  const type = { apiVersion: storageVersionOf(served.kind), kind: served.kind.kind };
+  const server = stored === undefined ? newMetadata(write) : serverMetadataOf(stored.resource);
+  // Checked before defaults are filled in, as those hand out addresses.
+  validate(served.kind, assembled(type, server, content), stored?.resource);
+  const completed = state.complete(served, content, stored);
+  const resource = keptIfEqual(stored?.resource, assembled(type, server, completed));
+  const next = { resource, managers: managersOf(completed) };
+  if (!dryRun) return inVersion((state.commit(served, stored, next) ?? next).resource, input.apiVersion);
+  if (stored === undefined) state.defaults.release(served.kindKey, completed);
+  return inVersion(resource, input.apiVersion);
+}
+
+function newMetadata({ state, input }: Write): ServerMetadata {
+  const { name, namespace } = input.metadata;
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(state.name === "" ? {} : { clusterName: state.name }),
+    uid: state.newUid(),
+    creationTimestamp: state.now,
+  };
+}
+
+/** What `create` and `update` set belongs to us, as it does with the client of real clusters. */
+function writerOf({ state, input }: Pick<Write, "state" | "input">, operation: "Apply" | "Update", manager = FIELD_MANAGER): Writer {
+  return { manager, operation, subresource: "", apiVersion: input.apiVersion, time: state.now };
+}
+
+function requireStored({ served, input, stored }: Write): Stored {
+  if (stored === undefined) throw notFound(typeOf(served), input.metadata.name);
+  return stored;
+}
+
+/** A writer that names a version or a UID means that very one. */
+function requireVersion({ served, input, stored }: Write): void {
+  const { resourceVersion, uid, name } = input.metadata;
+  const live = stored?.resource.metadata;
+  if (resourceVersion !== undefined && resourceVersion !== live?.resourceVersion) throw changedMeanwhile(typeOf(served), name);
+  if (uid !== undefined && uid !== live?.uid) throw changedMeanwhile(typeOf(served), name);
+}
+
+function requireStatus({ served, input }: Write): void {
+  if (!served.kind.statusSubresource) throw unserved({ ...input, kind: `status of ${input.kind}` });
+}
+
+function typeOf({ kind }: Served): { apiVersion: string; plural: string } {
+  return { apiVersion: storageVersionOf(kind), plural: kind.plural };
+}

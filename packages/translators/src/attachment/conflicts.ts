@@ -1,0 +1,159 @@
+import type { ConnectionPolicy, Destination, TrafficPolicy } from "@isthmus/api";
+import { equalJson, formatRef, keyOfResource, refOf } from "@isthmus/core";
+import { type Finding, invalid } from "../findings.ts";
+import type { DestinationInputs } from "../inputs.ts";
+import { defaultConnectionPolicy } from "../networking/istio/connections/tls.ts";
+import { connectionFieldsOf, connectionFindingsOf } from "../networking/istio/destinationRules.ts";
+import { equalMatches, type Matches, matchesFrom } from "../networking/istio/matches.ts";
+import { routeFieldsOf, routeFindingsOf } from "../networking/istio/policyGroups.ts";
+import { type References, routeContext } from "../networking/istio/routeContext.ts";
+import type { RouteContext, RouteFields } from "../networking/istio/routes/routePolicy.ts";
+import { type Source, sourcesOf } from "../networking/istio/source.ts";
+import { userConflictFinding } from "../networking/istio/userObjects.ts";
+
+/** A Destination of an Istio mesh with the TrafficPolicies that select it, in order of precedence. */
+export interface PolicyTarget extends Pick<DestinationInputs, "destination" | "federatedTo" | "userObjects" | "surroundings"> {
+  readonly policies: readonly TrafficPolicy[];
+  readonly references: References;
+}
+
+/** What was found of one policy on one Destination. */
+export interface PolicyVerdict {
+  readonly policy: TrafficPolicy;
+  readonly isInForce: boolean;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Decides which policies are in force on a Destination. A policy counts as a whole or not at all, and one that does not count
+ * leaves no trace: what it set is free for those after it.
+ */
+export function policyVerdicts(target: PolicyTarget): readonly PolicyVerdict[] {
+  const sources = sourcesOf(target).map((source) => new SourceClaims(source, target));
+  // What one policy sets matters to others, and to objects of users.
+  const mayMatter = target.policies.length > 1 || target.userObjects.length > 0;
+  const verdicts = target.policies.map((policy): PolicyVerdict => {
+    const findings = distinct(sources.flatMap((source) => source.findingsOf(policy)));
+    const isInForce = findings.every(({ state }) => state !== "INVALID");
+    if (isInForce && mayMatter) for (const source of sources) source.claim(policy);
+    return { policy, isInForce, findings };
+  });
+  return withUserConflicts(verdicts, distinct(sources.flatMap((source) => source.userConflicts())));
+}
+
+/** What policies in force have set for requests from one source. */
+class SourceClaims {
+  readonly #source: Source;
+  readonly #target: PolicyTarget;
+  readonly #context: RouteContext;
+  readonly #routes: { readonly matches: Matches; readonly claims: Claims }[] = [];
+  readonly #connections: Claims = new Map();
+  #current: ConnectionPolicy;
+
+  constructor(source: Source, target: PolicyTarget) {
+    this.#source = source;
+    this.#target = target;
+    this.#context = routeContext(source, target.references);
+    this.#current = defaultConnectionPolicy(target.surroundings.settings);
+  }
+
+  findingsOf(policy: TrafficPolicy): readonly Finding[] {
+    const matches = this.#matchesOf(policy);
+    if (matches === undefined) return [];
+    const own = [...routeFindingsOf(policy, this.#context), ...connectionFindingsOf(policy)];
+    // Alone, there is nobody to be in conflict with.
+    if (this.#target.policies.length < 2 || own.some(({ state }) => state === "INVALID")) return own;
+    return [
+      ...own,
+      ...conflicts(routeFieldsOf(policy, this.#context), this.#claimsOn(matches), this.#target.destination),
+      ...conflicts(connectionFieldsOf(policy), this.#connections, this.#target.destination),
+    ];
+  }
+
+  claim(policy: TrafficPolicy): void {
+    const matches = this.#matchesOf(policy);
+    if (matches === undefined) return;
+    addClaims(this.#claimsOn(matches), routeFieldsOf(policy, this.#context), policy);
+    // A policy that says what holds anyway owns nothing: one after it may say otherwise.
+    const changed = Object.entries(connectionFieldsOf(policy)).filter(([field, value]) => !equalJson(value, fieldOf(this.#current, field)));
+    addClaims(this.#connections, Object.fromEntries(changed), policy);
+    this.#current = { ...this.#current, ...Object.fromEntries(changed) };
+  }
+
+  userConflicts(): readonly Finding[] {
+    if (this.#target.userObjects.length === 0) return [];
+    const hasRoutes = this.#routes.some(({ claims }) => claims.size > 0);
+    const findings = [
+      hasRoutes ? userConflictFinding(this.#target, { kind: "VirtualService", source: this.#source }) : undefined,
+      userConflictFinding(this.#target, { kind: "DestinationRule", source: this.#source }),
+    ];
+    return findings.filter((finding) => finding !== undefined);
+  }
+
+  #matchesOf(policy: TrafficPolicy): Matches | undefined {
+    return matchesFrom(this.#source.clusterName, policy.spec ?? {});
+  }
+
+  #claimsOn(matches: Matches): Claims {
+    let group = this.#routes.find((candidate) => equalMatches(candidate.matches, matches));
+    if (group === undefined) {
+      group = { matches, claims: new Map() };
+      this.#routes.push(group);
+    }
+    return group.claims;
+  }
+}
+
+/** Output fields that are set, by name. */
+type Claims = Map<string, { readonly value: unknown; readonly owner: TrafficPolicy }>;
+
+function addClaims(claims: Claims, fields: RouteFields | ConnectionPolicy, owner: TrafficPolicy): void {
+  for (const [field, value] of Object.entries(fields)) if (!claims.has(field)) claims.set(field, { value, owner });
+}
+
+/** Fields that a policy with precedence sets to another value. Equal values are no conflict. */
+function conflicts(fields: RouteFields | ConnectionPolicy, claims: Claims, destination: Destination): readonly Finding[] {
+  return Object.entries(fields).flatMap(([field, value]) => {
+    const claim = claims.get(field);
+    if (claim === undefined || equalJson(claim.value, value)) return [];
+    const owner = formatRef(refOf(claim.owner));
+    const where = `for the same traffic to Destination ${keyOfResource(destination)}`;
+    const remedy = "make both equal, narrow one of them, or remove this one";
+    return [invalid("FieldConflict", `${POLICY_FIELDS[field] ?? field}: ${owner} has precedence and sets ${field} ${where}: ${remedy}`)];
+  });
+}
+
+/** Where users set the output fields. */
+const POLICY_FIELDS: Readonly<Record<string, string>> = {
+  route: "spec.policy.trafficShift",
+  fault: "spec.policy.faultInjection",
+  timeout: "spec.policy.requestTimeout",
+  retries: "spec.policy.retries",
+  corsPolicy: "spec.policy.corsPolicy",
+  mirror: "spec.policy.mirror",
+  mirrorPercentage: "spec.policy.mirror.percentage",
+  headers: "spec.policy.headerManipulation",
+  outlierDetection: "spec.policy.outlierDetection",
+  connectionPool: "spec.policy.connectionPoolSettings",
+  tls: "spec.policy.mtls",
+};
+
+function fieldOf(policy: ConnectionPolicy, field: string): unknown {
+  return Object.entries(policy).find(([name]) => name === field)?.[1];
+}
+
+/** A user's own object for the same host is told to every policy; where it must not be met, none of them is in force. */
+function withUserConflicts(verdicts: readonly PolicyVerdict[], findings: readonly Finding[]): readonly PolicyVerdict[] {
+  if (findings.length === 0) return verdicts;
+  const isRefused = findings.some(({ state }) => state === "INVALID");
+  return verdicts.map(({ policy, isInForce, findings: own }) => ({
+    policy,
+    isInForce: isInForce && !isRefused,
+    findings: [...own, ...findings],
+  }));
+}
+
+/** The same finding is made for each source. */
+function distinct(findings: readonly Finding[]): readonly Finding[] {
+  return findings.length < 2 ? findings : [...new Map(findings.map((finding) => [finding.message, finding])).values()];
+}

@@ -1,0 +1,52 @@
+import type { Destination, Mesh, Workload } from "@isthmus/api";
+import { keyOf } from "@isthmus/core";
+import { serviceKeyOf } from "../networking/istio/hostnames.ts";
+
+/** Destinations by the key of their Service. */
+export function byService(destination: Destination): readonly string[] {
+  const key = serviceKeyOf(destination);
+  return key === undefined ? [] : [key];
+}
+
+/** Destinations by the namespace of their Service, in any cluster. */
+export function byNamespace({ spec }: Destination): readonly string[] {
+  const ref = spec?.kubeService?.ref;
+  return ref === undefined ? [] : [ref.namespace];
+}
+
+/** Destinations by the cluster of their Service. */
+export function byCluster({ spec }: Destination): readonly string[] {
+  const ref = spec?.kubeService?.ref;
+  return ref === undefined ? [] : [ref.clusterName];
+}
+
+/** Destinations by each label of their Service. */
+export function byLabel({ spec }: Destination): readonly string[] {
+  return Object.entries(spec?.kubeService?.labels ?? {}).map(([key, value]) => labelKey(key, value));
+}
+
+/** Destinations and Workloads by the key of their mesh. */
+export function byMesh({ spec }: Destination | Workload): readonly string[] {
+  return spec?.mesh === undefined ? [] : [keyOf({ ...spec.mesh, clusterName: "" })];
+}
+
+/** Workloads by cluster, namespace and each label of their pods. */
+export function byPodLabel({ spec }: Workload): readonly string[] {
+  const { controller, podLabels = {} } = spec?.kubernetes ?? {};
+  if (controller === undefined) return [];
+  return Object.entries(podLabels).map(([key, value]) => podLabelKey(controller, key, value));
+}
+
+export function podLabelKey(place: { readonly namespace: string; readonly clusterName: string }, key: string, value: string): string {
+  return `${place.clusterName}/${place.namespace}/${labelKey(key, value)}`;
+}
+
+export function labelKey(key: string, value: string): string {
+  return `${key}=${value}`;
+}
+
+/** Istio meshes by the cluster that they run in. */
+export function istioByCluster({ spec }: Mesh): readonly string[] {
+  const cluster = spec?.istio?.installation?.cluster;
+  return cluster === undefined ? [] : [cluster];
+}

@@ -1,0 +1,47 @@
+import type { Destination, DestinationSelector } from "@isthmus/api";
+import { type Collection, keyOf } from "@isthmus/core";
+import { type Finding, invalid, warning } from "../findings.ts";
+import { serviceOf } from "../networking/istio/routes/targets.ts";
+import { byService } from "./indexes.ts";
+
+/** What is wrong with the services that a destination selector names, and with entries that can't select anything. */
+export function selectorFindings(
+  path: string,
+  selectors: readonly DestinationSelector[] | undefined,
+  destinations: Collection<Destination>,
+): readonly Finding[] {
+  return (selectors ?? []).flatMap((selector, i) => {
+    if (Object.keys(selector).length === 0) {
+      return [
+        warning("SelectsNothing", `${path}[${i}]: is empty and selects nothing: name services, or leave the whole list out to select all`),
+      ];
+    }
+    return (selector.kubeServiceRefs?.services ?? []).flatMap((ref, j) =>
+      serviceFindings(`${path}[${i}].kubeServiceRefs.services[${j}]`, ref, destinations),
+    );
+  });
+}
+
+function serviceFindings(
+  path: string,
+  ref: { readonly name?: string; readonly namespace?: string; readonly clusterName?: string },
+  destinations: Collection<Destination>,
+): readonly Finding[] {
+  const missing = missingMembers(ref, ["name", "namespace", "clusterName"]);
+  if (missing !== undefined) return [invalid("DestinationRefIncomplete", `${path}: ${missing}`)];
+  const key = keyOf(serviceOf(ref));
+  if (destinations.where(byService, key).length > 0) return [];
+  const remedy = "check the name, or whether its cluster is registered and its pods are in a mesh";
+  return [invalid("DestinationUnknown", `${path}: Destination ${key} not found: ${remedy}`)];
+}
+
+/** Which of the members that a reference needs it lacks, in words; undefined when it has all. */
+export function missingMembers<M extends string>(ref: { readonly [K in M]?: string }, members: readonly M[]): string | undefined {
+  const missing = members.filter((member) => !ref[member]);
+  if (missing.length === 0) return undefined;
+  return `${enumeration(missing)} ${missing.length === 1 ? "is" : "are"} missing: ${enumeration(members)} are needed`;
+}
+
+function enumeration(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}

@@ -1,0 +1,83 @@
+import type { Destination, Mesh, VirtualMesh } from "@isthmus/api";
+import { type Collection, formatRef, keyOf, type Report, refOf } from "@isthmus/core";
+import { type Finding, invalid, reported, warning } from "../findings.ts";
+import { ineffectiveFindings } from "./ineffective.ts";
+import { byPrecedence } from "./ordering.ts";
+import { missingMembers, selectorFindings } from "./references.ts";
+
+/** Which VirtualMesh each mesh belongs to. */
+export interface Memberships {
+  /** Accepted VirtualMeshes in order of precedence. */
+  readonly accepted: readonly VirtualMesh[];
+  /** By the key of the mesh. */
+  readonly virtualMeshOf: ReadonlyMap<string, VirtualMesh>;
+  readonly reports: readonly Report[];
+}
+
+/** Decides for each VirtualMesh as a whole: with an unknown mesh, or one that an older VirtualMesh has, none of it is in force. */
+export function memberships(
+  virtualMeshes: Iterable<VirtualMesh>,
+  meshes: Collection<Mesh>,
+  destinations: Collection<Destination>,
+): Memberships {
+  const accepted: VirtualMesh[] = [];
+  const virtualMeshOf = new Map<string, VirtualMesh>();
+  const reports: Report[] = [];
+  for (const virtualMesh of [...virtualMeshes].sort(byPrecedence)) {
+    const findings = [
+      ...meshFindings(virtualMesh, meshes, virtualMeshOf),
+      ...gatewaySelectorFindings(virtualMesh, destinations),
+      ...federationSelectorFindings(virtualMesh),
+      ...ineffectiveFindings(virtualMesh),
+    ];
+    reports.push(...findings.map((finding) => reported(refOf(virtualMesh), finding)));
+    if (findings.some(({ state }) => state === "INVALID")) continue;
+    accepted.push(virtualMesh);
+    for (const key of meshKeysOf(virtualMesh)) virtualMeshOf.set(key, virtualMesh);
+  }
+  return { accepted, virtualMeshOf, reports };
+}
+
+/** The keys of the meshes of a VirtualMesh, sorted, each once. */
+export function meshKeysOf({ spec }: VirtualMesh): readonly string[] {
+  return [...new Set((spec?.meshes ?? []).map(meshKey))].sort();
+}
+
+/** The key of the mesh that a reference names. */
+export function meshKey({ name = "", namespace = "" }: { readonly name?: string; readonly namespace?: string }): string {
+  return keyOf({ name, namespace, clusterName: "" });
+}
+
+function meshFindings({ spec }: VirtualMesh, meshes: Collection<Mesh>, taken: ReadonlyMap<string, VirtualMesh>): readonly Finding[] {
+  return (spec?.meshes ?? []).flatMap((ref, i) => {
+    const path = `spec.meshes[${i}]`;
+    const missing = missingMembers(ref, ["name", "namespace"]);
+    if (missing !== undefined) return [invalid("MeshRefIncomplete", `${path}: ${missing}`)];
+    const { name = "", namespace = "" } = ref;
+    if (meshes.get({ name, namespace, clusterName: "" }) === undefined) {
+      return [invalid("MeshUnknown", `${path}: Mesh ${name}.${namespace} not found: check the name, or whether its cluster is registered`)];
+    }
+    const owner = taken.get(meshKey(ref));
+    if (owner === undefined) return [];
+    const message = `${path}: Mesh ${name}.${namespace} belongs to ${formatRef(refOf(owner))} already: remove it from one of the two`;
+    return [invalid("MeshTaken", message)];
+  });
+}
+
+function gatewaySelectorFindings({ spec }: VirtualMesh, destinations: Collection<Destination>): readonly Finding[] {
+  return (spec?.federation?.eastWestIngressGatewaySelectors ?? []).flatMap(({ destinationSelectors }, i) =>
+    selectorFindings(`spec.federation.eastWestIngressGatewaySelectors[${i}].destinationSelectors`, destinationSelectors, destinations),
+  );
+}
+
+function federationSelectorFindings(virtualMesh: VirtualMesh): readonly Finding[] {
+  const members = new Set(meshKeysOf(virtualMesh));
+  return (virtualMesh.spec?.federation?.selectors ?? []).flatMap(({ meshes }, i) =>
+    (meshes ?? []).flatMap((ref, j) => {
+      if (members.has(meshKey(ref))) return [];
+      const path = `spec.federation.selectors[${i}].meshes[${j}]`;
+      const message = `${path}: Mesh ${ref.name ?? ""}.${ref.namespace ?? ""} is not a mesh of this VirtualMesh, so it does not share its trust: add it to spec.meshes, or remove it here`;
+      return [warning("FederatedMeshUnknown", message)];
+    }),
+  );
+}

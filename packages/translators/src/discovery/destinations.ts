@@ -1,0 +1,118 @@
+import {
+  Destination,
+  type DestinationSpec,
+  type EndpointSlice,
+  type Endpoints,
+  type KubernetesServicePort,
+  type KubeService,
+  type KubeServicePort,
+  type Mesh,
+  type Node,
+  type Service,
+  type Workload,
+} from "@isthmus/api";
+import { clusterRefOf, discoveredName, type Owner, type Report, refOf } from "@isthmus/core";
+import { addressGroups, endpointSubsets } from "./endpoints.ts";
+import { externalAddresses } from "./externalAddresses.ts";
+import { finding } from "./findings.ts";
+import type { Discovery, Found } from "./found.ts";
+import { discoveredMetadata } from "./metadata.ts";
+import { regionOf } from "./nodes.ts";
+import { withoutZeroValues } from "./zeroValues.ts";
+
+/** On a Service: take it into the mesh of its cluster, whatever its pods are. */
+const ENABLED_ANNOTATION = "discovery.mesh.gloo.solo.io/enabled";
+
+/** All that the translation of one Service may read. */
+export interface DestinationInputs {
+  readonly service: Service;
+  /** The mesh that an annotated Service joins: the last one of its cluster in key order. */
+  readonly annotatedMesh: Mesh | undefined;
+  /** The workloads that the Service selects, in key order. */
+  readonly workloads: readonly Workload[];
+  readonly slices: readonly EndpointSlice[];
+  readonly endpoints: Endpoints | undefined;
+  /** The nodes of its endpoints. */
+  readonly endpointNodes: readonly Node[];
+  /** The node of each of its pods; of a NodePort Service only. */
+  readonly podNodes: readonly Node[];
+  /** The node of its first pod. */
+  readonly firstNode: Node | undefined;
+  readonly owner: Owner;
+  readonly namespace: string;
+}
+
+/** Whether a Service asks to be discovered. */
+export function isAnnotated(service: Service): boolean {
+  return service.metadata.annotations?.[ENABLED_ANNOTATION] === "true";
+}
+
+/** Translates one Service into its Destination. */
+export function translateDestination(inputs: DestinationInputs): Discovery<Destination> {
+  const { service, annotatedMesh, workloads } = inputs;
+  if (isAnnotated(service) && annotatedMesh !== undefined) {
+    const mesh = { name: annotatedMesh.metadata.name, namespace: annotatedMesh.metadata.namespace ?? "" };
+    return { output: outputOf(inputs, { kubeService: withoutZeroValues(serviceFields(inputs)), mesh }), reports: [] };
+  }
+  const reports = isAnnotated(service) ? [withoutMesh(service)] : [];
+  const mesh = workloads[0]?.spec?.mesh;
+  if (mesh === undefined) return { reports };
+  const kubeService = withoutZeroValues({
+    ...serviceFields(inputs),
+    subsets: subsetsOf(workloads),
+    endpointSubsets: endpointSubsets(addressGroups(service, inputs.slices, inputs.endpoints), workloads, inputs.endpointNodes),
+  });
+  return { output: outputOf(inputs, { kubeService, mesh }), reports };
+}
+
+function outputOf({ service, owner, namespace }: DestinationInputs, spec: DestinationSpec): Found<Destination> {
+  const metadata = discoveredMetadata(discoveredName(clusterRefOf(service)), service, owner, namespace);
+  const destination: Destination = { apiVersion: Destination.apiVersion, kind: Destination.kind, metadata, spec };
+  return { resource: destination, parents: [refOf(service)] };
+}
+
+function withoutMesh(service: Service): Report {
+  const message = `annotation ${ENABLED_ANNOTATION}: no mesh was discovered in ${service.metadata.clusterName ?? ""}, so it has no effect`;
+  return finding(refOf(service), "WARNING", "AnnotatedWithoutMesh", message);
+}
+
+const SERVICE_TYPES: Readonly<Record<string, NonNullable<KubeService["serviceType"]>>> = {
+  NodePort: "NODE_PORT",
+  LoadBalancer: "LOAD_BALANCER",
+  ExternalName: "EXTERNAL_NAME",
+};
+
+/** What the Service itself says. CLUSTER_IP, the first word of its enum, is never written. */
+function serviceFields({ service, podNodes, firstNode }: DestinationInputs) {
+  const { selector = {}, ports = [], type = "" } = service.spec ?? {};
+  return {
+    ref: clusterRefOf(service),
+    workloadSelectorLabels: selector,
+    labels: service.metadata.labels ?? {},
+    ports: ports.map(portOf),
+    region: regionOf(firstNode),
+    externalAddresses: externalAddresses(service, podNodes),
+    serviceType: SERVICE_TYPES[type],
+  };
+}
+
+function portOf({ targetPort = 0, port, name, protocol, appProtocol, nodePort }: KubernetesServicePort): KubeServicePort {
+  // One of the two is always written, also as 0: the API knows by it which one is meant.
+  const target = typeof targetPort === "string" ? { targetPortName: targetPort } : { targetPortNumber: targetPort };
+  return { ...withoutZeroValues({ port, name, protocol, appProtocol, nodePort }), ...target };
+}
+
+// They differ from one rollout to the next, and tell nothing about what runs.
+const ROLLOUT_LABELS = new Set(["pod-template-hash", "service.istio.io/canonical-revision"]);
+
+/** The labels in which the workloads of a Service differ, each with its values. */
+function subsetsOf(workloads: readonly Workload[]): NonNullable<KubeService["subsets"]> {
+  const values = new Map<string, Set<string>>();
+  for (const { spec } of workloads) {
+    for (const [key, value] of Object.entries(spec?.kubernetes?.podLabels ?? {})) {
+      if (!ROLLOUT_LABELS.has(key)) values.set(key, (values.get(key) ?? new Set()).add(value));
+    }
+  }
+  const differing = [...values].filter(([, found]) => found.size > 1);
+  return Object.fromEntries(differing.map(([key, found]) => [key, { values: [...found].sort() }]));
+}

@@ -1,0 +1,76 @@
+import type { ConfigMap, Deployment, MeshInstallation, MeshSpec, Node, Service, Settings } from "@isthmus/api";
+import { type Owner, type Report, refOf } from "@isthmus/core";
+import { finding } from "../findings.ts";
+import { imageVersion } from "../image.ts";
+import { placeOf } from "../indexes.ts";
+import { withoutZeroValues } from "../zeroValues.ts";
+
+/** All that the detection of one mesh may read. */
+export interface MeshInputs {
+  readonly deployment: Deployment;
+  /** The control plane's mesh configuration; undefined when there is none. */
+  readonly configMap: ConfigMap | undefined;
+  /** The cluster's first node. */
+  readonly firstNode: Node | undefined;
+  /** Namespace of the agent in the cluster; "" when it has none. */
+  readonly agentNamespace: string;
+  /** The Services of the control plane's namespace, in key order. */
+  readonly services: readonly Service[];
+  /** The node of the first gateway pod of the control plane's namespace. */
+  readonly gatewayNode: Node | undefined;
+  readonly settings: Settings | undefined;
+  readonly owner: Owner;
+  readonly namespace: string;
+}
+
+/** What a detector makes of a Deployment that is a control plane of its mesh. Without `spec`, the reports say why it can't be managed. */
+export interface DetectedMesh {
+  readonly spec?: MeshSpec;
+  readonly reports: readonly Report[];
+}
+
+/** Knows the control plane of one kind of mesh. */
+export interface MeshDetector {
+  /** Whether a Deployment is such a control plane. */
+  isControlPlane(deployment: Deployment): boolean;
+  detect(inputs: MeshInputs): DetectedMesh;
+}
+
+/** The first container of a Deployment whose image names all of `parts`. */
+export function containerWithImage(
+  deployment: Deployment,
+  parts: readonly string[],
+): { readonly name: string; readonly image: string } | undefined {
+  for (const { name = "", image = "" } of deployment.spec?.template?.spec?.containers ?? []) {
+    if (parts.every((part) => image.includes(part))) return { name, image };
+  }
+  return undefined;
+}
+
+/** Where a control plane runs, with its image's version; a report when there is no version. */
+export function installationOf(deployment: Deployment, imageParts: readonly string[], region: string): MeshInstallation | Report {
+  const { name = "", image = "" } = containerWithImage(deployment, imageParts) ?? {};
+  const version = imageVersion(image);
+  if (version === undefined || (version.tag === "" && version.digest === "")) {
+    const problem = version === undefined ? "is no image reference" : "has neither tag nor digest";
+    return finding(
+      refOf(deployment),
+      "INVALID",
+      "MeshVersionUnknown",
+      `container ${name}: image ${image} ${problem}: give it the tag of its version`,
+    );
+  }
+  const { namespace, clusterName } = placeOf(deployment);
+  return withoutZeroValues({
+    namespace,
+    cluster: clusterName,
+    podLabels: deployment.spec?.selector?.matchLabels ?? {},
+    version: version.tag === "" ? version.digest : version.tag,
+    region,
+  });
+}
+
+/** Whether detection ended in a report. */
+export function isReport(value: MeshInstallation | Report): value is Report {
+  return "code" in value;
+}

@@ -1,0 +1,94 @@
+import type { IngressGateway, KubernetesServicePort, Node, Service, Settings } from "@isthmus/api";
+import { matchesLabels, type Report, refOf } from "@isthmus/core";
+import { finding } from "../findings.ts";
+import { placeOf } from "../indexes.ts";
+import { reachableAddress } from "../nodes.ts";
+import { withoutZeroValues } from "../zeroValues.ts";
+import type { MeshInputs } from "./controlPlane.ts";
+
+/** How the gateways of a cluster are told. */
+export interface GatewayDetector {
+  /** Labels that their Services select by. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Name of the port that takes traffic of other clusters. */
+  readonly portName: string;
+}
+
+const ALL_CLUSTERS = "*";
+const DEFAULT_LABELS = { istio: "ingressgateway" };
+const DEFAULT_PORT = "tls";
+
+/** The detector that the Settings name for a cluster: labels and port, each from the cluster's entry, else from that of `*`. */
+export function gatewayDetector(settings: Settings | undefined, clusterName: string): GatewayDetector {
+  const detectors = settings?.spec?.discovery?.istio?.ingressGatewayDetectors ?? {};
+  const entries = [detectors[clusterName] ?? {}, detectors[ALL_CLUSTERS] ?? {}];
+  const labels = entries.map(({ gatewayWorkloadLabels = {} }) => gatewayWorkloadLabels).find((wanted) => Object.keys(wanted).length > 0);
+  const portName = entries.map(({ gatewayTlsPortName = "" }) => gatewayTlsPortName).find((name) => name !== "");
+  return { labels: labels ?? DEFAULT_LABELS, portName: portName ?? DEFAULT_PORT };
+}
+
+/** The Services of a control plane's namespace through which other clusters reach its mesh; reports for those they can't use. */
+export function ingressGatewaysOf(inputs: MeshInputs): {
+  readonly gateways: readonly IngressGateway[];
+  readonly reports: readonly Report[];
+} {
+  const { labels, portName } = gatewayDetector(inputs.settings, placeOf(inputs.deployment).clusterName);
+  const gateways: IngressGateway[] = [];
+  const reports: Report[] = [];
+  for (const service of inputs.services) {
+    if (!matchesLabels(labels, service.spec?.selector ?? {})) continue;
+    const gateway = gatewayOf(service, portName, inputs.gatewayNode);
+    if (typeof gateway === "string") reports.push(finding(refOf(service), "WARNING", "IngressGatewayUnusable", gateway));
+    else gateways.push(gateway);
+  }
+  return { gateways, reports };
+}
+
+/** A gateway, or why it can't be used. */
+function gatewayOf(service: Service, portName: string, node: Node | undefined): IngressGateway | string {
+  const port = service.spec?.ports?.find(({ name = "" }) => name === portName);
+  if (port === undefined) return `spec.ports: no port is named ${portName}: add the port that takes traffic of other clusters`;
+  const reached = reachedAt(service, port, node);
+  if (typeof reached === "string") return reached;
+  const { targetPort = 0 } = port;
+  if (typeof targetPort === "string") return `spec.ports: targetPort ${targetPort} of port ${portName} is a name: give its number`;
+  const { name, namespace = "" } = service.metadata;
+  return withoutZeroValues({
+    name,
+    namespace,
+    workloadLabels: service.spec?.selector ?? {},
+    externalAddress: reached.dnsName ?? reached.ip ?? "",
+    ...(reached.dnsName === undefined ? { ip: reached.ip } : { dnsName: reached.dnsName }),
+    externalTlsPort: reached.port,
+    tlsContainerPort: targetPort === 0 ? port.port : targetPort,
+  });
+}
+
+interface ReachedAt {
+  readonly ip?: string;
+  readonly dnsName?: string;
+  readonly port: number;
+}
+
+/** Where other clusters reach a port of a Service, or why they don't. */
+function reachedAt(service: Service, port: KubernetesServicePort, node: Node | undefined): ReachedAt | string {
+  const { type = "ClusterIP", externalIPs = [] } = service.spec ?? {};
+  const externalIp = externalIPs[0];
+  if (type === "NodePort") {
+    const { nodePort = 0 } = port;
+    const nodeAddress = node === undefined ? "" : reachableAddress(node);
+    const ip = nodeAddress === "" ? externalIp : nodeAddress;
+    if (ip === undefined) return "no node of its pods has an address that is not internal: name one in spec.externalIPs";
+    // The published API has all of them as `ip`, host names of nodes too.
+    return { ip, port: nodePort };
+  }
+  if (type === "LoadBalancer") {
+    const { port: number = 0 } = port;
+    const { ip = "", hostname = "" } = service.status?.loadBalancer?.ingress?.[0] ?? {};
+    if (ip !== "") return { ip, port: number };
+    if (hostname !== "") return { dnsName: hostname, port: number };
+    if (externalIp !== undefined) return { ip: externalIp, port: number };
+    return "status.loadBalancer: no address yet: wait for the load balancer, or name an address in spec.externalIPs";
+  }
+  return `spec.type: ${type} can't be reached from other clusters: make it LoadBalancer or NodePort`;
+}

@@ -1,0 +1,14 @@
+import { containerWithImage, type DetectedMesh, installationOf, isReport, type MeshDetector, type MeshInputs } from "./controlPlane.ts";
+
+const CONTROLLER = "osm-controller";
+
+/** Knows the controller of Open Service Mesh. */
+export const osmMesh: MeshDetector = {
+  isControlPlane: (deployment) => deployment.metadata.name === CONTROLLER && containerWithImage(deployment, [CONTROLLER]) !== undefined,
+  detect: detectOsm,
+};
+
+function detectOsm({ deployment }: MeshInputs): DetectedMesh {
+  const installation = installationOf(deployment, [CONTROLLER], "");
+  return isReport(installation) ? { reports: [installation] } : { spec: { osm: { installation } }, reports: [] };
+}

@@ -1,0 +1,129 @@
+import type { Endpoint, EndpointSlice, EndpointSubset, Endpoints, Node, Service, Workload } from "@isthmus/api";
+import { compareKeys } from "@isthmus/core";
+import { subZoneOf, zoneOf } from "./nodes.ts";
+import { withoutZeroValues } from "./zeroValues.ts";
+
+/** One ready address behind a Service, from either kind of source. */
+export interface Address {
+  readonly ip: string;
+  readonly nodeName: string;
+  /** As the source says it, for nodes that we don't know. */
+  readonly zone: string;
+  /** Name of the pod, when it is one of the Service's namespace. */
+  readonly podName: string;
+}
+
+/** Ready addresses that share their ports. */
+export interface AddressGroup {
+  readonly addresses: readonly Address[];
+  readonly ports: readonly AddressPort[];
+}
+
+interface AddressPort {
+  readonly port?: number;
+  readonly name?: string;
+  readonly protocol?: string;
+  readonly appProtocol?: string;
+}
+
+/** The ready addresses of a Service: of its slices, or of its Endpoints where it has none, as in clusters before Kubernetes 1.21. */
+export function addressGroups(
+  service: Service,
+  slices: readonly EndpointSlice[],
+  endpoints: Endpoints | undefined,
+): readonly AddressGroup[] {
+  return slices.length > 0 ? groupsOfSlices(service, slices) : groupsOfEndpoints(service, endpoints);
+}
+
+function groupsOfEndpoints({ metadata }: Service, endpoints: Endpoints | undefined): readonly AddressGroup[] {
+  return (endpoints?.subsets ?? [])
+    .map(({ addresses = [], ports = [] }) => ({
+      addresses: addresses.map(({ ip = "", nodeName = "", targetRef }) => ({
+        ip,
+        nodeName,
+        zone: "",
+        podName: podNameOf(targetRef, metadata.namespace),
+      })),
+      ports: ports.map(portOf),
+    }))
+    .filter(({ addresses }) => addresses.length > 0);
+}
+
+/**
+ * Kubernetes spreads the addresses of a Service over slices as it likes: here those with equal ports are together again, each
+ * address once and in order, so that a new division of the same addresses changes nothing.
+ */
+function groupsOfSlices(service: Service, slices: readonly EndpointSlice[]): readonly AddressGroup[] {
+  const family = addressFamily(service, slices);
+  const groups = new Map<string, { readonly ports: readonly AddressPort[]; readonly byIp: Map<string, Address> }>();
+  for (const { addressType, endpoints = [], ports = [] } of slices) {
+    if (addressType !== undefined && addressType !== family) continue;
+    const sorted = ports.map(portOf).sort((a, b) => compareKeys(portKey(a), portKey(b)));
+    const key = sorted.map(portKey).join();
+    const group = groups.get(key) ?? { ports: sorted, byIp: new Map<string, Address>() };
+    for (const { addresses = [], conditions, nodeName = "", zone = "", targetRef } of endpoints) {
+      // Kubernetes: a condition that is not given counts as ready.
+      if (conditions?.ready === false) continue;
+      for (const ip of addresses) group.byIp.set(ip, { ip, nodeName, zone, podName: podNameOf(targetRef, service.metadata.namespace) });
+    }
+    if (group.byIp.size > 0) groups.set(key, group);
+  }
+  return [...groups.keys()].sort().flatMap((key) => {
+    const group = groups.get(key);
+    if (group === undefined) return [];
+    return [{ ports: group.ports, addresses: [...group.byIp.values()].sort((a, b) => compareKeys(a.ip, b.ip)) }];
+  });
+}
+
+/** The family that clients of a Service use: each pod of a dual-stack Service would count twice otherwise. */
+function addressFamily(service: Service, slices: readonly EndpointSlice[]): string {
+  const preferred = service.spec?.ipFamilies?.[0] ?? "IPv4";
+  const present = new Set(slices.map(({ addressType = "" }) => addressType));
+  return [preferred, "IPv4", "IPv6", "FQDN"].find((family) => present.has(family)) ?? preferred;
+}
+
+function podNameOf(target: { readonly name?: string; readonly namespace?: string } | undefined, namespace: string | undefined): string {
+  return target?.namespace === namespace ? (target?.name ?? "") : "";
+}
+
+function portOf({ port, name, protocol, appProtocol }: AddressPort): AddressPort {
+  return withoutZeroValues({ port, name, protocol, appProtocol });
+}
+
+function portKey({ port = 0, name = "", protocol = "", appProtocol = "" }: AddressPort): string {
+  return [name, port, protocol, appProtocol].join("/");
+}
+
+/** The names of the nodes that addresses are on, sorted. */
+export function nodeNamesOf(groups: readonly AddressGroup[]): readonly string[] {
+  const names = new Set(groups.flatMap(({ addresses }) => addresses.map(({ nodeName }) => nodeName)));
+  names.delete("");
+  return [...names].sort();
+}
+
+/** Address groups as a Destination shows them: with the labels of the workload behind each address, and where it runs. */
+export function endpointSubsets(
+  groups: readonly AddressGroup[],
+  workloads: readonly Workload[],
+  nodes: readonly Node[],
+): readonly EndpointSubset[] {
+  const nodesByName = new Map(nodes.map((node) => [node.metadata.name, node]));
+  return groups.map(({ addresses, ports }) => ({
+    endpoints: addresses.map((address) => endpointOf(address, workloads, nodesByName.get(address.nodeName))),
+    ...withoutZeroValues({ ports }),
+  }));
+}
+
+function endpointOf({ ip, podName, zone: statedZone }: Address, workloads: readonly Workload[], node: Node | undefined): Endpoint {
+  const zone = node === undefined ? statedZone : zoneOf(node);
+  return withoutZeroValues({
+    ipAddress: ip,
+    labels: podName === "" ? {} : (workloadOf(podName, workloads)?.spec?.kubernetes?.podLabels ?? {}),
+    subLocality: zone === "" ? {} : withoutZeroValues({ zone, subZone: subZoneOf(node) }),
+  });
+}
+
+/** The workload that a pod belongs to, by its name, as the published API tells it: the first one whose name it begins with. */
+function workloadOf(podName: string, workloads: readonly Workload[]): Workload | undefined {
+  return workloads.find(({ spec }) => podName.startsWith(`${spec?.kubernetes?.controller?.name ?? ""}-`));
+}

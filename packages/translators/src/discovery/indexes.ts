@@ -1,0 +1,106 @@
+import { type EndpointSlice, type Pod, type ReplicaSet, SERVICE_NAME_LABEL, type Service, type Workload } from "@isthmus/api";
+import type { OwnerReference, Resource } from "@isthmus/core";
+
+type Labels = Readonly<Record<string, string>>;
+
+/** A place in the fleet, as index keys name it. */
+export interface Place {
+  readonly clusterName: string;
+  readonly namespace: string;
+}
+
+/** The index key of a namespace. */
+export function placeKey({ clusterName, namespace }: Place): string {
+  return `${clusterName}/${namespace}`;
+}
+
+/** Where an object is. */
+export function placeOf({ metadata }: Resource): Place {
+  return { clusterName: metadata.clusterName ?? "", namespace: metadata.namespace ?? "" };
+}
+
+/** The index key of one object of a namespace, of one label pair there, and so on. */
+export function keyIn(place: Place, key: string): string {
+  return `${placeKey(place)}/${key}`;
+}
+
+/** Objects by their cluster. */
+export function byCluster(resource: Resource): readonly string[] {
+  return [resource.metadata.clusterName ?? ""];
+}
+
+/** Services by their namespace. */
+export function servicesByPlace(service: Service): readonly string[] {
+  return [placeKey(placeOf(service))];
+}
+
+/** EndpointSlices by `keyIn` of their Service's name. */
+export function slicesByService(slice: EndpointSlice): readonly string[] {
+  const service = slice.metadata.labels?.[SERVICE_NAME_LABEL];
+  return service === undefined ? [] : [keyIn(placeOf(slice), service)];
+}
+
+/** Pods by `keyIn` of their controller's `Kind/name`. */
+export function podsByController(pod: Pod): readonly string[] {
+  return keyOfController(pod);
+}
+
+/** ReplicaSets by `keyIn` of their controller's `Kind/name`. */
+export function replicaSetsByController(replicaSet: ReplicaSet): readonly string[] {
+  return keyOfController(replicaSet);
+}
+
+function keyOfController(resource: Resource): readonly string[] {
+  const controller = controllerOf(resource);
+  return controller === undefined ? [] : [keyIn(placeOf(resource), `${controller.kind}/${controller.name}`)];
+}
+
+function controllerOf({ metadata }: Resource): OwnerReference | undefined {
+  return metadata.ownerReferences?.find(({ controller }) => controller === true);
+}
+
+/** Pods by their namespace, for selectors that name none of the labels below. */
+export function podsByPlace(pod: Pod): readonly string[] {
+  return [placeKey(placeOf(pod))];
+}
+
+// Labels by which Services nearly always select, the most telling first. Indexing all labels of a million pods would cost
+// several times the memory of the pods.
+const TELLING_LABELS = ["app", "app.kubernetes.io/name", "k8s-app", "app.kubernetes.io/instance", "name", "run", "istio"];
+
+/** Pods by `keyIn` of each telling label pair. */
+export function podsByLabel(pod: Pod): readonly string[] {
+  const labels: Labels = pod.metadata.labels ?? {};
+  return TELLING_LABELS.filter((key) => labels[key] !== undefined).map((key) => keyIn(placeOf(pod), pairKey(key, labels[key] ?? "")));
+}
+
+/** Workloads by `keyIn` (of their controller's namespace) of each label pair of their pods. */
+export function workloadsByLabel(workload: Workload): readonly string[] {
+  const { controller, podLabels = {} } = workload.spec?.kubernetes ?? {};
+  return controller === undefined ? [] : Object.entries(podLabels).map(([key, value]) => keyIn(controller, pairKey(key, value)));
+}
+
+/** The pair of a selector by which to look it up in `podsByLabel`; undefined when it holds no telling label. */
+export function tellingPair(selector: Labels): string | undefined {
+  const key = TELLING_LABELS.find((telling) => selector[telling] !== undefined);
+  return key === undefined ? undefined : pairKey(key, selector[key] ?? "");
+}
+
+/** The pair of a selector by which to look it up in `workloadsByLabel`; undefined for an empty selector. */
+export function anyPair(selector: Labels): string | undefined {
+  const key = Object.keys(selector).sort()[0];
+  return tellingPair(selector) ?? (key === undefined ? undefined : pairKey(key, selector[key] ?? ""));
+}
+
+function pairKey(key: string, value: string): string {
+  return `${key}=${value}`;
+}
+
+// The labels of agents' pods: of the published product's certificate agent, and of ours under both generations of names.
+const AGENT_APPS = new Set(["cert-agent", "gloo-mesh-agent", "enterprise-agent"]);
+
+/** Pods of agents by their cluster. */
+export function agentPods(pod: Pod): readonly string[] {
+  const app = pod.metadata.labels?.["app"];
+  return app !== undefined && AGENT_APPS.has(app) ? [pod.metadata.clusterName ?? ""] : [];
+}

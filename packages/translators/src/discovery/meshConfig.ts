@@ -1,0 +1,94 @@
+import { type ConfigMap, MESH_CONFIG_KEY } from "@isthmus/api";
+import { type LabelRequirement, type LabelSelector, messageOf } from "@isthmus/core";
+import { parse } from "yaml";
+
+/** What we read of an Istio MeshConfig. Source: istio.io/docs/reference/config/istio.mesh.v1alpha1. */
+export interface MeshConfig {
+  /** "" when it names none. */
+  readonly trustDomain: string;
+  /** Whether sidecars answer DNS for hosts of ServiceEntries. */
+  readonly isDnsCaptured: boolean;
+  /** The namespaces that istiod looks into; empty: all. */
+  readonly discoverySelectors: readonly LabelSelector[];
+}
+
+/** What is wrong with a mesh configuration. */
+export interface MeshConfigProblem {
+  readonly problem: string;
+}
+
+// YAML is parsed once for each ConfigMap object, however often the world is translated.
+const parsed = new WeakMap<ConfigMap, MeshConfig | MeshConfigProblem>();
+
+/** The mesh configuration that a ConfigMap holds. Unknown fields are left to Istio. */
+export function meshConfigOf(configMap: ConfigMap): MeshConfig | MeshConfigProblem {
+  const known = parsed.get(configMap);
+  if (known !== undefined) return known;
+  const config = read(configMap.data?.[MESH_CONFIG_KEY]);
+  parsed.set(configMap, config);
+  return config;
+}
+
+function read(text: string | undefined): MeshConfig | MeshConfigProblem {
+  if (text === undefined) return { problem: "is missing" };
+  try {
+    const config = object("", parse(text) ?? {});
+    const proxyConfig = object("defaultConfig", config["defaultConfig"] ?? {});
+    const proxyMetadata = texts("defaultConfig.proxyMetadata", proxyConfig["proxyMetadata"] ?? {});
+    return {
+      trustDomain: string("trustDomain", config["trustDomain"] ?? ""),
+      isDnsCaptured: proxyMetadata["ISTIO_META_DNS_CAPTURE"] === "true",
+      discoverySelectors: list("discoverySelectors", config["discoverySelectors"] ?? []).map(selector),
+    };
+  } catch (error) {
+    // Whatever the text is, it is the user's: the message goes into a report.
+    const [firstLine = ""] = messageOf(error).split("\n");
+    return { problem: firstLine.replace(/:$/, "") };
+  }
+}
+
+function selector(value: unknown, position: number): LabelSelector {
+  const path = `discoverySelectors[${position}]`;
+  const { matchLabels = {}, matchExpressions = [] } = object(path, value);
+  return {
+    matchLabels: texts(`${path}.matchLabels`, matchLabels),
+    matchExpressions: list(`${path}.matchExpressions`, matchExpressions).map((entry, i) =>
+      requirement(`${path}.matchExpressions[${i}]`, entry),
+    ),
+  };
+}
+
+function requirement(path: string, value: unknown): LabelRequirement {
+  const { key, operator, values = [] } = object(path, value);
+  if (operator !== "In" && operator !== "NotIn" && operator !== "Exists" && operator !== "DoesNotExist") {
+    throw new TypeError(`${path}.operator: ${JSON.stringify(operator)} is none of In, NotIn, Exists, DoesNotExist`);
+  }
+  return {
+    key: string(`${path}.key`, key),
+    operator,
+    values: list(`${path}.values`, values).map((entry, i) => string(`${path}.values[${i}]`, entry)),
+  };
+}
+
+function object(path: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw mistyped(path, "an object", value);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function list(path: string, value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw mistyped(path, "a list", value);
+  return value;
+}
+
+function string(path: string, value: unknown): string {
+  if (typeof value !== "string") throw mistyped(path, "a text", value);
+  return value;
+}
+
+function texts(path: string, value: unknown): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(object(path, value)).map(([key, entry]) => [key, string(`${path}.${key}`, entry)]));
+}
+
+function mistyped(path: string, wanted: string, value: unknown): TypeError {
+  return new TypeError(`${path === "" ? "" : `${path}: `}must be ${wanted}, is ${JSON.stringify(value)}`);
+}

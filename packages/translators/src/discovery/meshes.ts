@@ -1,0 +1,81 @@
+import { ConfigMap, Deployment, KubernetesCluster, Mesh, Node, Pod, Service, Settings } from "@isthmus/api";
+import { clusterRefOf, discoveredName, matchesLabels, type Owner, refOf, type Snapshot } from "@isthmus/core";
+import type { MeshDetector, MeshInputs } from "./detectors/controlPlane.ts";
+import { gatewayDetector } from "./detectors/istioGateways.ts";
+import { istioMesh, meshConfigNames } from "./detectors/istioMesh.ts";
+import { osmMesh } from "./detectors/osmMesh.ts";
+import type { Discovery } from "./found.ts";
+import { agentPods, byCluster, placeKey, placeOf, podsByPlace, servicesByPlace } from "./indexes.ts";
+import { type DiscoveryOptions, discoveredMetadata } from "./metadata.ts";
+
+/** The control planes that we know. A Deployment is the control plane of the first that takes it. */
+const DETECTORS: readonly MeshDetector[] = [istioMesh, osmMesh];
+
+/** Translates one control plane into its Mesh. */
+export function translateMesh(inputs: MeshInputs): Discovery<Mesh> {
+  const { deployment, owner, namespace } = inputs;
+  const detector = DETECTORS.find(({ isControlPlane }) => isControlPlane(deployment));
+  const { spec, reports } = detector?.detect(inputs) ?? { reports: [] };
+  if (spec === undefined) return { reports };
+  const metadata = discoveredMetadata(discoveredName(clusterRefOf(deployment)), deployment, owner, namespace);
+  const mesh: Mesh = { apiVersion: Mesh.apiVersion, kind: Mesh.kind, metadata, spec };
+  return { output: { resource: mesh, parents: [refOf(deployment)] }, reports };
+}
+
+/** The Deployments of some clusters that are control planes, in key order. */
+export function controlPlanes(snapshot: Snapshot, isWanted: (clusterName: string) => boolean): readonly Deployment[] {
+  return [...snapshot.of(Deployment)].filter(
+    (deployment) => isWanted(deployment.metadata.clusterName ?? "") && DETECTORS.some(({ isControlPlane }) => isControlPlane(deployment)),
+  );
+}
+
+/** The mesh configuration of an istiod; undefined when there is none. */
+export function meshConfigMap(snapshot: Snapshot, deployment: Deployment): ConfigMap | undefined {
+  return meshConfigNames(deployment)
+    .map((name) => snapshot.of(ConfigMap).get({ name, ...placeOf(deployment) }))
+    .find((configMap) => configMap !== undefined);
+}
+
+/** The Settings in use: the one object `settings` in the plane's namespace. */
+export function settingsOf(snapshot: Snapshot, namespace: string): Settings | undefined {
+  return snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" });
+}
+
+/** What the detection of one control plane reads. */
+export function meshInputs(snapshot: Snapshot, deployment: Deployment, options: DiscoveryOptions, owner: Owner): MeshInputs {
+  const place = placeOf(deployment);
+  const settings = settingsOf(snapshot, options.namespace);
+  const { labels } = gatewayDetector(settings, place.clusterName);
+  const gatewayPod = snapshot
+    .of(Pod)
+    .where(podsByPlace, placeKey(place))
+    .find(({ metadata }) => matchesLabels(labels, metadata.labels));
+  return {
+    deployment,
+    configMap: meshConfigMap(snapshot, deployment),
+    firstNode: snapshot.of(Node).where(byCluster, place.clusterName)[0],
+    agentNamespace: agentNamespace(snapshot, place.clusterName, options),
+    services: snapshot.of(Service).where(servicesByPlace, placeKey(place)),
+    gatewayNode: nodeOf(snapshot, gatewayPod),
+    settings,
+    owner,
+    namespace: options.namespace,
+  };
+}
+
+/** Where the agent of a cluster runs: an agent that discovers says so itself; else by its pods, or as it said when it registered. */
+function agentNamespace(snapshot: Snapshot, clusterName: string, { namespace, agentCluster }: DiscoveryOptions): string {
+  if (agentCluster !== undefined) return namespace;
+  const pod = snapshot.of(Pod).where(agentPods, clusterName)[0];
+  if (pod !== undefined) return pod.metadata.namespace ?? "";
+  const registration = snapshot.of(KubernetesCluster).get({ name: clusterName, namespace, clusterName: "" });
+  return registration?.status?.agent === undefined ? "" : (registration.status.namespace ?? "");
+}
+
+/** The node that a pod runs on; undefined when it is not scheduled, or its node is not known. */
+export function nodeOf(snapshot: Snapshot, pod: Pod | undefined): Node | undefined {
+  const nodeName = pod?.spec?.nodeName ?? "";
+  return nodeName === ""
+    ? undefined
+    : snapshot.of(Node).get({ name: nodeName, namespace: "", clusterName: pod?.metadata.clusterName ?? "" });
+}

@@ -1,0 +1,32 @@
+import { LAST_APPLIED_ANNOTATION } from "@isthmus/api";
+import type { Metadata, Owner, Resource } from "@isthmus/core";
+
+/** On every object that discovery writes: its value tells whose discovery. */
+const DISCOVERY_OWNER_LABEL = "owner.discovery.mesh.gloo.solo.io";
+/** On every object that discovery writes: the cluster it was found in. */
+export const DISCOVERED_CLUSTER_LABEL = "cluster.discovery.mesh.gloo.solo.io";
+
+/** Where discovery writes, and as whom. */
+export interface DiscoveryOptions {
+  /** Namespace of the management plane: discovered objects are written there. */
+  readonly namespace: string;
+  /** The only cluster to look at, when an agent itself discovers. Objects that name no cluster are taken to be in it. */
+  readonly agentCluster?: string;
+}
+
+/** The owner of all that discovery writes. */
+export function discoveryOwner({ namespace, agentCluster }: DiscoveryOptions): Owner {
+  return { label: DISCOVERY_OWNER_LABEL, value: agentCluster === undefined ? namespace : `${namespace}-${agentCluster}` };
+}
+
+/** Metadata of what was discovered from `source`: its annotations go along, its labels don't. */
+export function discoveredMetadata(name: string, source: Resource, owner: Owner, namespace: string): Metadata {
+  // A copy of another object, of up to 256 KiB, is no property of this one.
+  const { [LAST_APPLIED_ANNOTATION]: _, ...annotations } = source.metadata.annotations ?? {};
+  return {
+    name,
+    namespace,
+    labels: { [DISCOVERED_CLUSTER_LABEL]: source.metadata.clusterName ?? "", [owner.label]: owner.value },
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+  };
+}

@@ -1,0 +1,75 @@
+import { EndpointSlice, Endpoints, type Mesh, Node, Pod, type Service, type Workload } from "@isthmus/api";
+import { type Collection, matchesLabels, type Owner, type Snapshot } from "@isthmus/core";
+import { type DestinationInputs, isAnnotated } from "./destinations.ts";
+import { addressGroups, nodeNamesOf } from "./endpoints.ts";
+import { anyPair, keyIn, placeKey, placeOf, podsByLabel, podsByPlace, slicesByService, tellingPair, workloadsByLabel } from "./indexes.ts";
+import { nodeOf } from "./meshes.ts";
+
+/** Where the inputs of a Service come from. */
+export interface ServiceSources {
+  readonly snapshot: Snapshot;
+  /** The meshes of each cluster, in key order. */
+  readonly meshes: ReadonlyMap<string, readonly Mesh[]>;
+  readonly workloads: Collection<Workload>;
+  readonly owner: Owner;
+  readonly namespace: string;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** What the translation of one Service reads; undefined when it can't be in a mesh. */
+export function destinationInputs(service: Service, sources: ServiceSources): DestinationInputs | undefined {
+  const { snapshot, meshes, owner, namespace } = sources;
+  const place = placeOf(service);
+  const workloads = workloadsOf(service, sources.workloads);
+  if (workloads.length === 0 && !isAnnotated(service)) return undefined;
+  const { type, selector = {} } = service.spec ?? {};
+  const slices = snapshot.of(EndpointSlice).where(slicesByService, keyIn(place, service.metadata.name));
+  const endpoints = snapshot.of(Endpoints).get({ name: service.metadata.name, ...place });
+  const pods = type === "NodePort" || !isEmpty(selector) ? podsOf(snapshot, service, selector) : [];
+  return {
+    service,
+    annotatedMesh: isAnnotated(service)
+      ? meshes
+          .get(place.clusterName)
+          ?.filter(({ spec }) => spec?.istio ?? spec?.osm)
+          .at(-1)
+      : undefined,
+    workloads,
+    slices,
+    endpoints,
+    endpointNodes: nodeNamesOf(addressGroups(service, slices, endpoints)).flatMap((name) => nodeNamed(snapshot, name, place.clusterName)),
+    podNodes: type === "NodePort" ? pods.flatMap((pod) => nodeOf(snapshot, pod) ?? []) : [],
+    firstNode: isEmpty(selector) ? undefined : nodeOf(snapshot, pods[0]),
+    owner,
+    namespace,
+  };
+}
+
+/** The workloads that a Service selects, in key order; none without a selector. */
+function workloadsOf(service: Service, workloads: Collection<Workload>): readonly Workload[] {
+  const selector = service.spec?.selector ?? {};
+  const pair = anyPair(selector);
+  if (pair === undefined) return [];
+  return workloads
+    .where(workloadsByLabel, keyIn(placeOf(service), pair))
+    .filter(({ spec }) => matchesLabels(selector, spec?.kubernetes?.podLabels));
+}
+
+/** The pods that a selector takes, in key order; all of the namespace for an empty one, as in the published API. */
+function podsOf(snapshot: Snapshot, service: Service, selector: Labels): readonly Pod[] {
+  const place = placeOf(service);
+  const pair = tellingPair(selector);
+  const pods = snapshot.of(Pod);
+  const candidates = pair === undefined ? pods.where(podsByPlace, placeKey(place)) : pods.where(podsByLabel, keyIn(place, pair));
+  return candidates.filter(({ metadata }) => matchesLabels(selector, metadata.labels));
+}
+
+function nodeNamed(snapshot: Snapshot, name: string, clusterName: string): readonly Node[] {
+  const node = snapshot.of(Node).get({ name, namespace: "", clusterName });
+  return node === undefined ? [] : [node];
+}
+
+function isEmpty(labels: Labels): boolean {
+  return Object.keys(labels).length === 0;
+}

@@ -1,0 +1,94 @@
+import { type Controller, DaemonSet, Deployment, type Mesh, Pod, ReplicaSet, StatefulSet, Workload } from "@isthmus/api";
+import { clusterRefOf, compareKeys, discoveredName, keyOfResource, type Owner, type Report, refOf, type Snapshot } from "@isthmus/core";
+import { istioSidecar } from "./detectors/istioSidecar.ts";
+import { osmSidecar } from "./detectors/osmSidecar.ts";
+import type { SidecarDetector } from "./detectors/sidecar.ts";
+import { finding } from "./findings.ts";
+import type { Discovery } from "./found.ts";
+import { keyIn, placeOf, podsByController, replicaSetsByController } from "./indexes.ts";
+import { discoveredMetadata } from "./metadata.ts";
+import { withoutZeroValues } from "./zeroValues.ts";
+
+/** The sidecars that we know. A pod has the sidecar of the first that takes it. */
+const DETECTORS: readonly SidecarDetector[] = [istioSidecar, osmSidecar];
+
+/** All that the translation of one controller may read. */
+export interface WorkloadInputs {
+  readonly controller: Controller;
+  /** Its pods, in key order. */
+  readonly pods: readonly Pod[];
+  /** The meshes of its cluster, in key order. */
+  readonly meshes: readonly Mesh[];
+  readonly owner: Owner;
+  readonly namespace: string;
+}
+
+/** The kind follows the DNS-safe part, so the name can pass 63 characters, as in the published API. */
+function workloadName(controller: Controller): string {
+  return `${discoveredName(clusterRefOf(controller))}-${controller.kind.toLowerCase()}`;
+}
+
+/** Translates one controller into its Workload: one injected pod is enough. */
+export function translateWorkload({ controller, pods, meshes, owner, namespace }: WorkloadInputs): Discovery<Workload> {
+  let stray: Report | undefined;
+  for (const pod of pods) {
+    const detector = DETECTORS.find(({ isInjected }) => isInjected(pod));
+    const mesh = detector?.meshOf(pod, meshes);
+    if (mesh !== undefined) {
+      return { output: { resource: workloadOf({ controller, mesh, owner, namespace }), parents: [refOf(controller)] }, reports: [] };
+    }
+    if (detector !== undefined) stray ??= strayPod(controller, pod, detector);
+  }
+  return { reports: stray === undefined ? [] : [stray] };
+}
+
+function strayPod(controller: Controller, pod: Pod, { name }: SidecarDetector): Report {
+  const { clusterName } = placeOf(controller);
+  const message = `pod ${pod.metadata.name} has a sidecar of ${name}, but no control plane of it was discovered in ${clusterName}`;
+  return finding(refOf(controller), "WARNING", "SidecarWithoutMesh", message);
+}
+
+interface WorkloadParts {
+  readonly controller: Controller;
+  readonly mesh: Mesh;
+  readonly owner: Owner;
+  readonly namespace: string;
+}
+
+function workloadOf({ controller, mesh, owner, namespace }: WorkloadParts): Workload {
+  const { metadata, spec } = controller.spec?.template ?? {};
+  return {
+    apiVersion: Workload.apiVersion,
+    kind: Workload.kind,
+    metadata: discoveredMetadata(workloadName(controller), controller, owner, namespace),
+    spec: {
+      kubernetes: {
+        controller: clusterRefOf(controller),
+        ...withoutZeroValues({ podLabels: metadata?.labels, serviceAccountName: spec?.serviceAccountName }),
+      },
+      mesh: { name: mesh.metadata.name, namespace: mesh.metadata.namespace ?? "" },
+    },
+  };
+}
+
+/** Every controller of the snapshot whose pods may be a workload, kind by kind in key order. */
+export function* controllers(snapshot: Snapshot): Iterable<Controller> {
+  yield* snapshot.of(Deployment);
+  yield* snapshot.of(DaemonSet);
+  yield* snapshot.of(StatefulSet);
+}
+
+/** The pods of a controller, in key order: its own, or a Deployment's by way of its ReplicaSets. */
+export function podsOf(snapshot: Snapshot, controller: Controller): readonly Pod[] {
+  const place = placeOf(controller);
+  const key = keyIn(place, `${controller.kind}/${controller.metadata.name}`);
+  const pods = snapshot.of(Pod);
+  if (controller.kind !== Deployment.kind) return pods.where(podsByController, key);
+  const [first, ...others] = snapshot
+    .of(ReplicaSet)
+    .where(replicaSetsByController, key)
+    .map(({ metadata }) => pods.where(podsByController, keyIn(place, `${ReplicaSet.kind}/${metadata.name}`)))
+    .filter((ofReplicaSet) => ofReplicaSet.length > 0);
+  if (first === undefined || others.length === 0) return first ?? [];
+  return [first, ...others].flat().sort((a, b) => compareKeys(keyOfResource(a), keyOfResource(b)));
+}

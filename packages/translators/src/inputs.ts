@@ -1,0 +1,124 @@
+import type {
+  AccessPolicy,
+  Destination,
+  DestinationRule,
+  Mesh,
+  Secret,
+  Settings,
+  TrafficPolicy,
+  VirtualDestination,
+  VirtualMesh,
+  VirtualService,
+  Workload,
+} from "@isthmus/api";
+import type { Output, Report } from "@isthmus/core";
+import type { VirtualIp } from "./networking/istio/virtualMesh/virtualIps.ts";
+
+/** A target's translation is a pure function of one of these flat records: nothing else may be read, so equal inputs need no new translation. */
+
+/** What every target may read. One value per run, and the same value from run to run while nothing in it changes. */
+export interface Surroundings {
+  /** Namespace of the management plane: where discovered objects live and what the owner label says. */
+  readonly namespace: string;
+  readonly settings: Settings | undefined;
+  /** DNS domain of each registered cluster that names one; others have `cluster.local`. */
+  readonly clusterDomains: ReadonlyMap<string, string>;
+  /** Istio meshes that name a trust domain, in mesh key order. */
+  readonly trustDomains: readonly TrustDomain[];
+  /** Refuse to write what a user's own Istio object for the same host says already. */
+  readonly disallowIntersectingConfig: boolean;
+}
+
+export interface TrustDomain {
+  readonly clusterName: string;
+  readonly trustDomain: string;
+}
+
+/** All that the translation of one Destination may read. */
+export interface DestinationInputs {
+  /** As attached: `status.appliedFederation`, `status.requiredSubsets` and `status.localFqdn` hold. */
+  readonly destination: Destination;
+  /** The mesh it is in, as attached. */
+  readonly mesh: Mesh;
+  /** TrafficPolicies in force on it, in order of precedence. */
+  readonly trafficPolicies: readonly TrafficPolicy[];
+  /** AccessPolicies in force on it, in order of precedence. */
+  readonly accessPolicies: readonly AccessPolicy[];
+  /** The accepted VirtualMesh of its mesh. */
+  readonly virtualMesh: VirtualMesh | undefined;
+  /** The Istio meshes it is federated to, as attached, in key order. */
+  readonly federatedTo: readonly Mesh[];
+  /** Through which other clusters reach it; empty when it is not federated. */
+  readonly gateways: readonly Gateway[];
+  /** The address of its federated host name, when it is federated. */
+  readonly virtualIp: VirtualIp | undefined;
+  /** Other Destinations that its policies send traffic to, as attached, in key order. */
+  readonly referred: readonly Destination[];
+  /** VirtualDestinations that its policies send traffic to, in key order. */
+  readonly virtualDestinations: readonly VirtualDestination[];
+  /** Workloads whose pods its Service selects, in key order. */
+  readonly workloads: readonly Workload[];
+  /** VirtualServices and DestinationRules of users, of all clusters it is visible in, whose hosts meet its own. */
+  readonly userObjects: readonly UserObject[];
+  readonly surroundings: Surroundings;
+}
+
+/** An Istio object of a user that is about a host of ours. */
+export type UserObject = VirtualService | DestinationRule;
+
+/** A gateway in use: as the mesh's `status.appliedEastWestIngressGateways` has it, with its Destination. */
+export interface Gateway {
+  readonly destination: Destination;
+  readonly externalAddresses: readonly string[];
+  /** Port at which other clusters reach it. */
+  readonly destinationPort: number;
+  /** Port on which its pods listen. */
+  readonly containerPort: number;
+}
+
+/** All that the translation of one Mesh may read. */
+export interface MeshInputs {
+  /** As attached. */
+  readonly mesh: Mesh;
+  /** The accepted VirtualMesh it belongs to. */
+  readonly virtualMesh: VirtualMesh | undefined;
+  /** The known meshes of that VirtualMesh, itself included, in key order. */
+  readonly meshes: readonly Mesh[];
+  /** Its gateways in use. */
+  readonly gateways: readonly Gateway[];
+  /** Its workloads, in key order. */
+  readonly workloads: readonly Workload[];
+  /** The Secret `<name>.<namespace>` of its VirtualMesh's generated root in the plane's namespace, when it exists. */
+  readonly rootSecret: Secret | undefined;
+  readonly surroundings: Surroundings;
+}
+
+/** All that the translation of one accepted VirtualMesh may read: for what exists once, in the management cluster. */
+export interface VirtualMeshInputs {
+  readonly virtualMesh: VirtualMesh;
+  /** Its known meshes, as attached, in key order. */
+  readonly meshes: readonly Mesh[];
+  /** The Secret `<name>.<namespace>` of a generated root in the plane's namespace, when it exists. */
+  readonly rootSecret: Secret | undefined;
+  readonly surroundings: Surroundings;
+}
+
+/** What one target wants to exist, and what was found in users' resources on the way. */
+export interface TargetTranslation {
+  readonly outputs: readonly Output[];
+  /**
+   * A report with state INVALID whose subject is a policy or VirtualMesh and whose target is a Destination or Mesh takes
+   * that subject off the target's published status.
+   */
+  readonly reports: readonly Report[];
+}
+
+export type { VirtualIp };
+
+/** Nothing wanted, nothing found. */
+export const nothing: TargetTranslation = { outputs: [], reports: [] };
+
+/** Several translations of one target as one. */
+export function combined(translations: readonly TargetTranslation[]): TargetTranslation {
+  return { outputs: translations.flatMap(({ outputs }) => outputs), reports: translations.flatMap(({ reports }) => reports) };
+}

@@ -1,0 +1,39 @@
+import { AccessPolicy, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { type Output, type ResourceRef, refOf } from "@isthmus/core";
+import type { TargetInputs } from "./targets.ts";
+
+/** Whom to tell about one output. */
+export interface Concern {
+  /** The target that the output was made of. */
+  readonly target: ResourceRef;
+  /** The users' objects that it exists because of; the target itself when there are none. */
+  readonly subjects: readonly ResourceRef[];
+}
+
+/** Whom to tell about one output of a target: outputs name the Destination as their parent, and users know their policies. */
+export function concernedBy(inputs: TargetInputs, { resource, parents }: Output): Concern {
+  const target = refOf(targetOf(inputs));
+  const users = parents.filter(({ kind }) => USER_KINDS.has(kind));
+  const policies = "destination" in inputs ? policiesBehind(inputs, resource.kind).map(refOf) : [];
+  const subjects = [...new Map([...users, ...policies].map((ref) => [`${ref.kind}/${ref.name}.${ref.namespace}`, ref])).values()];
+  return { target, subjects: subjects.length === 0 ? [target] : subjects };
+}
+
+const USER_KINDS: ReadonlySet<string> = new Set([TrafficPolicy.kind, AccessPolicy.kind, VirtualMesh.kind]);
+
+function targetOf(inputs: TargetInputs) {
+  if ("destination" in inputs) return inputs.destination;
+  return "mesh" in inputs ? inputs.mesh : inputs.virtualMesh;
+}
+
+function policiesBehind({ trafficPolicies, accessPolicies }: Extract<TargetInputs, { destination: unknown }>, kind: string) {
+  switch (kind) {
+    case "VirtualService":
+    case "DestinationRule":
+      return trafficPolicies;
+    case "AuthorizationPolicy":
+      return accessPolicies;
+    default:
+      return [];
+  }
+}

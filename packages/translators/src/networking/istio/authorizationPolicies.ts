@@ -1,0 +1,102 @@
+import { type AccessPolicy, AuthorizationPolicy, type AuthorizationRule } from "@isthmus/api";
+import { formatRef, refOf } from "@isthmus/core";
+import { type Finding, invalid, reported } from "../../findings.ts";
+import { type DestinationInputs, nothing, type TargetTranslation, type TrustDomain } from "../../inputs.ts";
+import { outputOf } from "../outputMetadata.ts";
+import { callersOf } from "./callers.ts";
+
+/**
+ * Allows what the AccessPolicies on a Destination say, one rule each, and with that nothing else. A policy that cannot be
+ * translated is reported and gives no rule. Policies only add up: they never conflict.
+ */
+export function authorizationPolicyFor(inputs: DestinationInputs): TargetTranslation {
+  const { destination, accessPolicies, surroundings } = inputs;
+  const { kubeService } = destination.spec ?? {};
+  if (kubeService === undefined || accessPolicies.length === 0) return nothing;
+
+  const translated = accessPolicies.map((policy) => ({ policy, ...ruleOf(policy, inputs) }));
+  const reports = translated.flatMap(({ policy, findings }) =>
+    findings.map((finding) => reported(refOf(policy), finding, refOf(destination))),
+  );
+  const rules = translated.flatMap(({ rule, findings }) => (findings.length === 0 ? [rule] : []));
+  if (rules.length === 0) return { outputs: [], reports };
+
+  const { name = "", namespace = "", clusterName = "" } = kubeService.ref ?? {};
+  const output = outputOf(
+    { name, namespace, clusterName, owner: surroundings.namespace, parents: [destination], annotationsOf: destination },
+    {
+      apiVersion: AuthorizationPolicy.apiVersion,
+      kind: AuthorizationPolicy.kind,
+      spec: { selector: { matchLabels: kubeService.workloadSelectorLabels ?? {} }, rules } satisfies AuthorizationPolicy["spec"],
+    },
+  );
+  return { outputs: [output], reports };
+}
+
+interface TranslatedRule {
+  readonly rule: AuthorizationRule;
+  /** All of them INVALID: then the rule must not be used. */
+  readonly findings: readonly Finding[];
+}
+
+function ruleOf({ spec = {} }: AccessPolicy, { destination, surroundings }: DestinationInputs): TranslatedRule {
+  const from = fromOf(spec.sourceSelector ?? [], surroundings.trustDomains);
+  const to = toOf(spec);
+  // Without labels the policy would be about every pod of the namespace; in Istio's root namespace, about every pod.
+  const isSelectable = Object.keys(destination.spec?.kubeService?.workloadSelectorLabels ?? {}).length > 0;
+  return {
+    rule: { ...from.rule, ...to.rule },
+    findings: [...from.findings, ...to.findings, ...(isSelectable ? [] : [serviceWithoutSelector(formatRef(refOf(destination)))])],
+  };
+}
+
+type AccessPolicySpec = NonNullable<AccessPolicy["spec"]>;
+
+function fromOf(selectors: NonNullable<AccessPolicySpec["sourceSelector"]>, trustDomains: readonly TrustDomain[]): TranslatedRule {
+  const callers = selectors.map((selector, i) => callersOf(selector, `spec.sourceSelector[${i}]`, trustDomains));
+  const sources = callers.flatMap(({ source }) => (source === undefined ? [] : [{ source }]));
+  // One entry that stands for everybody makes the others pointless; Istio says everybody by leaving `from` out.
+  const isEverybody = sources.length < callers.length || callers.length === 0;
+  return { rule: isEverybody ? {} : { from: sources }, findings: callers.flatMap(({ findings }) => findings) };
+}
+
+function toOf({ allowedPaths = [], allowedMethods = [], allowedPorts = [] }: AccessPolicySpec): TranslatedRule {
+  const operation = {
+    ...(allowedPaths.length === 0 ? {} : { paths: allowedPaths }),
+    ...(allowedMethods.length === 0 ? {} : { methods: allowedMethods }),
+    ...(allowedPorts.length === 0 ? {} : { ports: allowedPorts.map(String) }),
+  };
+  const findings = [
+    ...emptyValues("allowedPaths", allowedPaths, "a path such as /info, /info* or *.html"),
+    ...emptyValues("allowedMethods", allowedMethods, "a method such as GET"),
+    ...allowedPaths.flatMap((path, i) => (/[{}]/.test(path) ? [pathInvalid(i, path)] : [])),
+    ...allowedPorts.flatMap((port, i) => (port >= 1 && port <= 65535 ? [] : [portInvalid(i, port)])),
+  ];
+  return { rule: Object.keys(operation).length === 0 ? {} : { to: [{ operation }] }, findings };
+}
+
+// Istio refuses empty values. Source: istio.io/istio pkg/config/security, CheckEmptyValues.
+function emptyValues(field: string, values: readonly string[], wanted: string): readonly Finding[] {
+  return values.flatMap((value, i) =>
+    value === "" ? [invalid("OperationInvalid", `spec.${field}[${i}]: is empty: name ${wanted}, or remove it`)] : [],
+  );
+}
+
+// Istio reads braces as its own path templates, which the API does not have, and refuses all others.
+function pathInvalid(position: number, path: string): Finding {
+  return invalid(
+    "OperationInvalid",
+    `spec.allowedPaths[${position}]: "${path}" has braces, which paths can't have: name a path such as /info, /info* or *.html`,
+  );
+}
+
+function portInvalid(position: number, port: number): Finding {
+  return invalid("OperationInvalid", `spec.allowedPorts[${position}]: ${port} is not a port: name one from 1 to 65535`);
+}
+
+function serviceWithoutSelector(name: string): Finding {
+  return invalid(
+    "ServiceWithoutSelector",
+    `${name} is a Service without selector, so its pods are unknown and access to them can't be limited: give the Service a selector, or leave it out of spec.destinationSelector`,
+  );
+}

@@ -1,0 +1,111 @@
+import type { AuthorizationSource, IdentitySelector } from "@isthmus/api";
+import { type Finding, invalid } from "../../findings.ts";
+import type { TrustDomain } from "../../inputs.ts";
+
+/** The callers that one entry of an AccessPolicy's sourceSelector stands for. */
+export interface Callers {
+  /** Undefined stands for every caller, also one without an identity. Not to be used when there are findings. */
+  readonly source: AuthorizationSource | undefined;
+  /** Why the entry cannot be said in Istio's words. Each keeps the whole policy off: what is not understood must not allow too much. */
+  readonly findings: readonly Finding[];
+}
+
+/** One entry of a sourceSelector in Istio's words. `path` names the entry in findings. */
+export function callersOf(selector: IdentitySelector, path: string, trustDomains: readonly TrustDomain[]): Callers {
+  const { kubeIdentityMatcher, kubeServiceAccountRefs, ...rest } = selector;
+  const unknown = Object.keys(rest).map((field) => notUnderstood(`${path}.${field}`));
+  if (unknown.length > 0) return { source: undefined, findings: unknown };
+
+  const { clusters = [], namespaces = [] } = kubeIdentityMatcher ?? {};
+  const { serviceAccounts = [] } = kubeServiceAccountRefs ?? {};
+  if (kubeServiceAccountRefs !== undefined && serviceAccounts.length === 0) return { source: undefined, findings: [accountsMissing(path)] };
+  const found = [
+    ...clusters.map((clusterName, i): Principals => {
+      const { domains, findings } = domainsOf(clusterName, `${path}.kubeIdentityMatcher.clusters[${i}]`, trustDomains);
+      return { principals: domains.flatMap((domain) => anyOf(namespaces).map((namespace) => principal(domain, namespace, ""))), findings };
+    }),
+    ...serviceAccounts.map((account, i) =>
+      serviceAccountPrincipals(account, `${path}.kubeServiceAccountRefs.serviceAccounts[${i}]`, trustDomains),
+    ),
+  ];
+  const principals = [...new Set(found.flatMap((one) => one.principals))];
+  // Namespaces alone hold for every cluster; with clusters they are part of the principals.
+  return { source: sourceOf(principals, clusters.length === 0 ? namespaces : []), findings: found.flatMap(({ findings }) => findings) };
+}
+
+interface Principals {
+  readonly principals: readonly string[];
+  readonly findings: readonly Finding[];
+}
+
+interface ServiceAccount {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly clusterName?: string;
+}
+
+function serviceAccountPrincipals(account: ServiceAccount, path: string, trustDomains: readonly TrustDomain[]): Principals {
+  const { name = "", namespace = "", clusterName = "" } = account;
+  if (name !== "" && namespace === "") {
+    // A principal may have one star, at either end.
+    if (clusterName === "") return { principals: [`*/sa/${name}`], findings: [] };
+    return { principals: [], findings: [notSayable(path, name, clusterName)] };
+  }
+  const { domains, findings } = domainsOf(clusterName, `${path}.clusterName`, trustDomains);
+  return { principals: domains.map((domain) => principal(domain, namespace, name)), findings };
+}
+
+/** The trust domains of a cluster; of every mesh for "". With several meshes in a cluster the last one by key counts. */
+function domainsOf(
+  clusterName: string,
+  path: string,
+  trustDomains: readonly TrustDomain[],
+): { readonly domains: readonly string[]; readonly findings: readonly Finding[] } {
+  const known = clusterName === "" ? trustDomains : trustDomains.filter((one) => one.clusterName === clusterName).slice(-1);
+  // Nothing found must not become a source that says nothing: that would allow everybody.
+  if (known.length === 0) return { domains: [], findings: [domainUnknown(path, clusterName)] };
+  return { domains: known.map(({ trustDomain }) => trustDomain), findings: [] };
+}
+
+/** Istio's name of an identity, without the scheme; an empty namespace or name stands for any. Source: istio.io, AuthorizationPolicy, Source.principals. */
+function principal(trustDomain: string, namespace: string, name: string): string {
+  return namespace === "" ? `${trustDomain}/ns/*` : `${trustDomain}/ns/${namespace}/sa/${name || "*"}`;
+}
+
+// Istio refuses a source that says nothing.
+function sourceOf(principals: readonly string[], namespaces: readonly string[]): AuthorizationSource | undefined {
+  if (principals.length === 0 && namespaces.length === 0) return undefined;
+  return { ...(principals.length === 0 ? {} : { principals }), ...(namespaces.length === 0 ? {} : { namespaces }) };
+}
+
+function anyOf(namespaces: readonly string[]): readonly string[] {
+  return namespaces.length === 0 ? [""] : namespaces;
+}
+
+function notUnderstood(path: string): Finding {
+  return invalid(
+    "SelectorNotUnderstood",
+    `${path}: is not supported, so this policy is refused: use kubeIdentityMatcher or kubeServiceAccountRefs`,
+  );
+}
+
+function accountsMissing(path: string): Finding {
+  return invalid(
+    "SelectorNotUnderstood",
+    `${path}.kubeServiceAccountRefs.serviceAccounts: is empty, so this policy is refused: name a service account, or leave kubeServiceAccountRefs out`,
+  );
+}
+
+function domainUnknown(path: string, clusterName: string): Finding {
+  return invalid(
+    "TrustDomainUnknown",
+    `${path}: no Istio mesh with a trust domain is known in ${clusterName === "" ? "any cluster" : `cluster ${clusterName}`}: check the name, or whether the cluster is registered and its mesh config names a trustDomain`,
+  );
+}
+
+function notSayable(path: string, name: string, clusterName: string): Finding {
+  return invalid(
+    "ServiceAccountNamespaceMissing",
+    `${path}.namespace: is needed beside name and clusterName: Istio can't match service account ${name} in every namespace of ${clusterName}, and anything wider would allow too much`,
+  );
+}

@@ -1,0 +1,30 @@
+import { nanosecondsOf } from "@isthmus/api";
+import { durationFindings, istioDuration } from "../durations.ts";
+import type { ConnectionCheck, ConnectionRule } from "./connectionRule.ts";
+
+/** `outlierDetection`: takes failing endpoints out for a while. Zero stands for the API's default, as on its wire. */
+export const outlierDetection: ConnectionRule = ({ outlierDetection: wanted }) =>
+  wanted === undefined
+    ? {}
+    : {
+        outlierDetection: {
+          consecutive5xxErrors: wanted.consecutiveErrors || 5,
+          interval: durationOr(wanted.interval, "10s"),
+          baseEjectionTime: durationOr(wanted.baseEjectionTime, "30s"),
+          maxEjectionPercent: wanted.maxEjectionPercent || 100,
+        },
+      };
+
+export const outlierDetectionCheck: ConnectionCheck = ({ outlierDetection: wanted }) => [
+  ...durationFindings("spec.policy.outlierDetection.interval", nonZero(wanted?.interval)),
+  ...durationFindings("spec.policy.outlierDetection.baseEjectionTime", nonZero(wanted?.baseEjectionTime)),
+];
+
+function durationOr(text: string | undefined, preset: string): string {
+  const given = nonZero(text);
+  return given === undefined ? preset : istioDuration(given);
+}
+
+function nonZero(text: string | undefined): string | undefined {
+  return text !== undefined && nanosecondsOf(text) === 0 ? undefined : text;
+}

@@ -1,0 +1,120 @@
+import {
+  escapedRegex,
+  type HttpMatcher,
+  type HttpMatchRequest,
+  ineffectiveFields,
+  TrafficPolicy,
+  type TrafficPolicySpec,
+  type WorkloadSelector,
+} from "@isthmus/api";
+import { equalJson } from "@isthmus/core";
+import { remembered } from "../../remembered.ts";
+
+/** The part of a match that says where requests come from. */
+type SourceMatch = Pick<HttpMatchRequest, "sourceNamespace" | "sourceLabels">;
+
+const SCHEMA = TrafficPolicy.definition.fields.spec.properties;
+
+/** What requests from one cluster a policy is for: from any of the sources, and like any of the requests. */
+export interface Matches {
+  readonly sources: readonly SourceMatch[];
+  readonly requests: readonly HttpMatchRequest[];
+}
+
+/**
+ * What requests from one cluster a policy is for; undefined when it is for none. Source labels and namespaces stay with the
+ * clusters they were written with: an entry for another cluster has no part in it.
+ */
+export function matchesFrom(clusterName: string, spec: TrafficPolicySpec): Matches | undefined {
+  const known = matchesByCluster(spec);
+  let matches = known.get(clusterName);
+  if (matches === undefined) {
+    matches = { sources: sourceMatches(clusterName, spec.sourceSelector), requests: requestMatches(spec) };
+    known.set(clusterName, matches);
+  }
+  return matches.sources.length === 0 ? undefined : matches;
+}
+
+// Asked for each service and source that a policy is about.
+const matchesByCluster = remembered((_: TrafficPolicySpec) => new Map<string, Matches>());
+
+const requestMatches = remembered(({ httpRequestMatchers = [] }: TrafficPolicySpec): readonly HttpMatchRequest[] =>
+  httpRequestMatchers.length === 0 ? [{}] : httpRequestMatchers.filter(isUnderstoodMatcher).map(requestMatch),
+);
+
+/** Whether two policies are for the same requests: sources in any order, matchers in the same order. */
+export function equalMatches(a: Matches, b: Matches): boolean {
+  if (a.sources.length !== b.sources.length || !equalJson(a.requests, b.requests)) return false;
+  return a.sources.every((source) => b.sources.some((other) => equalJson(source, other)));
+}
+
+/** Every combination of a source and a request, as Istio wants them. */
+export function matchRequests({ sources, requests }: Matches): readonly HttpMatchRequest[] {
+  return sources.flatMap((source) => requests.map((request) => ({ ...source, ...request })));
+}
+
+/** One match per namespace of each entry that selects the cluster; a single match without conditions when an entry selects all of it. */
+function sourceMatches(clusterName: string, selectors: readonly WorkloadSelector[] | undefined): readonly SourceMatch[] {
+  if (selectors === undefined || selectors.length === 0) return [{}];
+  const matches: SourceMatch[] = [];
+  for (const selector of selectors) {
+    if (!isUnderstoodSelector(selector)) continue;
+    const { clusters = [], namespaces = [], labels = {} } = selector.kubeWorkloadMatcher ?? {};
+    if (clusters.length > 0 && !clusters.includes(clusterName)) continue;
+    const sourceLabels = Object.keys(labels).length === 0 ? {} : { sourceLabels: labels };
+    if (namespaces.length === 0 && Object.keys(labels).length === 0) return [{}];
+    if (namespaces.length === 0) add(matches, sourceLabels);
+    for (const sourceNamespace of namespaces) add(matches, { sourceNamespace, ...sourceLabels });
+  }
+  return matches;
+}
+
+function add(matches: SourceMatch[], match: SourceMatch): void {
+  if (!matches.some((other) => equalJson(other, match))) matches.push(match);
+}
+
+/** A selector or matcher with a member that is not understood matches nothing: leaving the member out would widen it. */
+function isUnderstoodSelector(selector: WorkloadSelector): boolean {
+  return ineffectiveFields(SCHEMA.sourceSelector.items, selector, "").length === 0;
+}
+
+function isUnderstoodMatcher(matcher: HttpMatcher): boolean {
+  return ineffectiveFields(SCHEMA.httpRequestMatchers.items, matcher, "").length === 0;
+}
+
+function requestMatch({ uri, method, headers, queryParameters }: HttpMatcher): HttpMatchRequest {
+  const wanted = (headers ?? []).filter(({ invertMatch }) => !invertMatch);
+  const unwanted = (headers ?? []).filter(({ invertMatch }) => invertMatch);
+  return {
+    ...(uri === undefined ? {} : uriMatch(uri)),
+    ...(method === undefined || method === "" ? {} : { method: { exact: method } }),
+    ...named("headers", wanted),
+    ...named("withoutHeaders", unwanted),
+    ...named("queryParams", queryParameters ?? []),
+  };
+}
+
+/** Istio knows no suffix: it becomes a regular expression, which matches whole paths. */
+function uriMatch({ exact, prefix, regex, suffix, ignoreCase }: NonNullable<HttpMatcher["uri"]>): HttpMatchRequest {
+  if (suffix !== undefined) return { uri: { regex: `${ignoreCase ? "(?i)" : ""}.*${escapedRegex(suffix)}$` } };
+  if (regex !== undefined) return { uri: { regex } };
+  const caseless = ignoreCase ? { ignoreUriCase: true } : {};
+  if (exact !== undefined) return { uri: { exact }, ...caseless };
+  if (prefix !== undefined) return { uri: { prefix }, ...caseless };
+  return {};
+}
+
+interface NamedMatcher {
+  readonly name?: string;
+  readonly value?: string;
+  readonly regex?: boolean;
+}
+
+/** Conditions by name. Without a value the name must merely be there, which Istio says by a condition without members. */
+function named(field: "headers" | "withoutHeaders" | "queryParams", matchers: readonly NamedMatcher[]): HttpMatchRequest {
+  if (matchers.length === 0) return {};
+  const conditions = matchers.map(({ name = "", value = "", regex = false }) => {
+    return [name, value === "" ? {} : regex ? { regex: value } : { exact: value }] as const;
+  });
+  return { [field]: Object.fromEntries(conditions) };
+}

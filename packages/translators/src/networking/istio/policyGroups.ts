@@ -1,0 +1,76 @@
+import type { TrafficPolicy, TrafficPolicyRules } from "@isthmus/api";
+import type { Finding } from "../../findings.ts";
+import { remembered } from "../../remembered.ts";
+import { equalMatches, type Matches, matchesFrom } from "./matches.ts";
+import { routePolicies } from "./routes/index.ts";
+import type { CheckedRoutePolicy, RouteContext, RouteFields } from "./routes/routePolicy.ts";
+
+/** Policies that are for the same requests from one source: together they make one route for each match. */
+export interface PolicyGroup {
+  readonly matches: Matches;
+  readonly policies: readonly TrafficPolicy[];
+}
+
+/** The policies that are for requests from a cluster, by what requests they are for; groups and members in order of precedence. */
+export function policyGroups(policies: readonly TrafficPolicy[], clusterName: string): readonly PolicyGroup[] {
+  const groups: { matches: Matches; policies: TrafficPolicy[] }[] = [];
+  for (const policy of policies) {
+    const matches = matchesFrom(clusterName, policy.spec ?? {});
+    if (matches === undefined) continue;
+    const group = groups.find((candidate) => equalMatches(candidate.matches, matches));
+    if (group === undefined) groups.push({ matches, policies: [policy] });
+    else group.policies.push(policy);
+  }
+  return groups;
+}
+
+/** The route fields that one policy sets. */
+export function routeFieldsOf(policy: TrafficPolicy, context: RouteContext): RouteFields {
+  const rules = policy.spec?.policy;
+  if (rules === undefined) return {};
+  const everywhere = fieldsEverywhere(rules);
+  return asksContext(rules) ? { ...everywhere, ...fieldsOf(dependent, rules, context) } : everywhere;
+}
+
+/** What is wrong with the routes that one policy asks for, from one source. */
+export function routeFindingsOf(policy: TrafficPolicy, context: RouteContext): readonly Finding[] {
+  const rules = policy.spec?.policy;
+  if (rules === undefined) return [];
+  const everywhere = findingsEverywhere(rules);
+  return asksContext(rules) ? [...dependent.flatMap(({ check }) => check?.(rules, context) ?? []), ...everywhere] : everywhere;
+}
+
+/** The route fields that policies set together; where two set one field, the one with precedence counts. */
+export function mergedRouteFields(policies: readonly TrafficPolicy[], context: RouteContext): RouteFields {
+  const [first, ...others] = policies;
+  if (first === undefined) return {};
+  if (others.length === 0) return routeFieldsOf(first, context);
+  return Object.assign({}, ...policies.map((policy) => routeFieldsOf(policy, context)).reverse());
+}
+
+const dependent = routePolicies.filter(({ dependsOnSource }) => dependsOnSource);
+const independent = routePolicies.filter(({ dependsOnSource }) => !dependsOnSource);
+
+const fieldsEverywhere = remembered((rules: TrafficPolicyRules) => fieldsOf(independent, rules, NOWHERE));
+const findingsEverywhere = remembered((rules: TrafficPolicyRules) => independent.flatMap(({ check }) => check?.(rules, NOWHERE) ?? []));
+
+function fieldsOf(policies: readonly CheckedRoutePolicy[], rules: TrafficPolicyRules, context: RouteContext): RouteFields {
+  return Object.assign({}, ...policies.map(({ policy }) => policy(rules, context)));
+}
+
+function asksContext({ trafficShift, mirror }: TrafficPolicyRules): boolean {
+  return trafficShift !== undefined || mirror !== undefined;
+}
+
+/** What route policies are given that must not ask. */
+const NOWHERE: RouteContext = {
+  clusterName: "",
+  destinationOf: unasked,
+  virtualDestinationOf: unasked,
+  hostnameOf: unasked,
+  isFederatedHere: unasked,
+};
+
+function unasked(): never {
+  throw new Error("a route policy that asks for its context must be listed with dependsOnSource");
+}

@@ -1,0 +1,33 @@
+import { keyOf } from "@isthmus/core";
+import { invalid } from "../../../findings.ts";
+import { shareOf } from "./percentage.ts";
+import type { RouteCheck, RoutePolicy } from "./routePolicy.ts";
+import { federationFindings, portFindings, portsOf, serviceOf } from "./targets.ts";
+
+const PATH = "spec.policy.mirror";
+
+/** `mirror`: sends a copy of requests to a second service. */
+export const mirror: RoutePolicy = ({ mirror: wanted }, context) => {
+  if (wanted?.kubeService === undefined) return {};
+  const { kubeService, percentage, port } = wanted;
+  return {
+    mirror: { host: context.hostnameOf(serviceOf(kubeService)), ...(port ? { port: { number: port } } : {}) },
+    mirrorPercentage: shareOf(percentage),
+  };
+};
+
+export const mirrorCheck: RouteCheck = ({ mirror: wanted }, context) => {
+  if (wanted === undefined) return [];
+  if (wanted.kubeService === undefined) {
+    return [invalid("MirrorTargetMissing", `${PATH}.kubeService: is missing: name the service that gets the copies`)];
+  }
+  const service = serviceOf(wanted.kubeService);
+  const destination = context.destinationOf(service);
+  if (destination === undefined) {
+    return [invalid("MirrorTargetUnknown", `${PATH}.kubeService: Destination for service ${keyOf(service)} not found`)];
+  }
+  return [
+    ...portFindings(`${PATH}.port`, { service, port: wanted.port, ports: portsOf(destination) }),
+    ...federationFindings(`${PATH}.kubeService`, service, context),
+  ];
+};

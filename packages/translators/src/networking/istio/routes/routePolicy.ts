@@ -1,0 +1,33 @@
+import type { Destination, HttpRoute, TrafficPolicyRules, VirtualDestination } from "@isthmus/api";
+import type { ClusterObjectRef, ObjectRef } from "@isthmus/core";
+import type { Finding } from "../../../findings.ts";
+
+/** The fields of a route that policies set. */
+export type RouteFields = Omit<HttpRoute, "match" | "name">;
+
+/** What a route policy may know beside the policy itself. */
+export interface RouteContext {
+  /** Where the requests start. */
+  readonly clusterName: string;
+  /** The Destination of a Kubernetes Service, as attached. */
+  destinationOf(service: ClusterObjectRef): Destination | undefined;
+  virtualDestinationOf(ref: ObjectRef): VirtualDestination | undefined;
+  /** Whether a Service of another cluster has a host name where the requests start. */
+  isFederatedHere(service: ClusterObjectRef): boolean;
+  /** The host name by which a Service is called from where the requests start. */
+  hostnameOf(service: ClusterObjectRef): string;
+}
+
+/** Maps what a TrafficPolicy says to the route fields that it sets; the caller merges them and detects conflicts. */
+export type RoutePolicy = (rules: TrafficPolicyRules, context: RouteContext) => RouteFields;
+
+/** What is wrong with a part of a TrafficPolicy, and what to know of it. An INVALID finding keeps the policy off the destination. */
+export type RouteCheck = (rules: TrafficPolicyRules, context: RouteContext) => readonly Finding[];
+
+/** A route policy with the check that must have passed before it is asked. */
+export interface CheckedRoutePolicy {
+  readonly policy: RoutePolicy;
+  readonly check?: RouteCheck;
+  /** It asks its context, so its answer is another one for each source of requests. */
+  readonly dependsOnSource?: true;
+}

@@ -1,0 +1,55 @@
+import { Gateway, type Mesh, type VirtualMesh } from "@isthmus/api";
+import { formatRef, type Output, refOf, sanitizedName } from "@isthmus/core";
+import { type Finding, invalid, reported } from "../../../findings.ts";
+import { type Gateway as GatewayInUse, type MeshInputs, nothing, type TargetTranslation } from "../../../inputs.ts";
+import { outputOf } from "../../outputMetadata.ts";
+import { DEFAULT_HOSTNAME_SUFFIX } from "../hostnames.ts";
+
+/**
+ * Opens a mesh's gateways to the other meshes of its VirtualMesh: TLS for any federated host passes, unopened, to the service
+ * that its SNI names. A mesh without a usable gateway is reported; its own traffic and its calls to others go on.
+ */
+export function eastWestGatewaysOf(inputs: MeshInputs): TargetTranslation {
+  const { mesh, virtualMesh, gateways } = inputs;
+  if (virtualMesh === undefined || (virtualMesh.spec?.meshes ?? []).length < 2) return nothing;
+  if (gateways.length === 0) return { outputs: [], reports: [reported(refOf(virtualMesh), gatewayMissing(mesh), refOf(mesh))] };
+  return { outputs: gateways.map((gateway) => gatewayOutput(inputs, virtualMesh, gateway)), reports: [] };
+}
+
+/** That other clusters cannot reach a mesh. */
+export function gatewayMissing(mesh: Mesh): Finding {
+  return invalid(
+    "GatewayMissing",
+    `${formatRef(refOf(mesh))} has no usable east-west gateway, so its services can't be called from other clusters: ` +
+      "give it a LoadBalancer or NodePort Service with a port named tls whose pods are labelled istio: ingressgateway, " +
+      "or select one in spec.federation.eastWestIngressGatewaySelectors",
+  );
+}
+
+function gatewayOutput({ mesh, surroundings }: MeshInputs, virtualMesh: VirtualMesh, { destination, containerPort }: GatewayInUse): Output {
+  const { namespace = "", cluster = "" } = mesh.spec?.istio?.installation ?? {};
+  const suffix = virtualMesh.spec?.federation?.hostnameSuffix || DEFAULT_HOSTNAME_SUFFIX;
+  return outputOf(
+    {
+      name: sanitizedName(`${destination.metadata.name}-${destination.metadata.namespace ?? ""}`),
+      namespace,
+      clusterName: cluster,
+      owner: surroundings.namespace,
+      parents: [virtualMesh],
+    },
+    {
+      apiVersion: Gateway.apiVersion,
+      kind: Gateway.kind,
+      spec: {
+        selector: destination.spec?.kubeService?.workloadSelectorLabels ?? {},
+        servers: [
+          {
+            port: { number: containerPort, protocol: "TLS", name: "tls" },
+            hosts: [`*.${suffix}`],
+            tls: { mode: "AUTO_PASSTHROUGH" },
+          },
+        ],
+      },
+    } satisfies Omit<Gateway, "metadata">,
+  );
+}

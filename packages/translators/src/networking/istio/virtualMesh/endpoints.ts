@@ -1,0 +1,74 @@
+import type { AppliedEastWestIngressGateway, KubeService, ServicePort, Workload, WorkloadEntry } from "@isthmus/api";
+import { matchesLabels } from "@isthmus/core";
+import { portName } from "./ports.ts";
+
+/** What the endpoints of a federated service are made of. */
+export interface EndpointSource {
+  readonly kubeService: KubeService;
+  /** The ports that the ServiceEntry defines. Istio refuses endpoints with any other. */
+  readonly ports: readonly ServicePort[];
+  /** Workloads of the service's mesh that back it. */
+  readonly workloads: readonly Workload[];
+}
+
+/** For other clusters: each endpoint of the service, at each address of each gateway, with its own labels so that subsets work. */
+export function gatewayEndpoints(
+  { kubeService, ports, workloads }: EndpointSource,
+  gateways: readonly AppliedEastWestIngressGateway[],
+): readonly WorkloadEntry[] {
+  const labels = (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [] }) =>
+    endpoints.map((endpoint) => endpointLabels(endpoint.labels, workloads)),
+  );
+  return gateways.flatMap(({ externalAddresses = [], destinationPort = 0 }) => {
+    const gatewayPorts = Object.fromEntries(ports.map(({ name = "" }) => [name, destinationPort]));
+    return externalAddresses
+      .filter((address) => address !== "")
+      .flatMap((address) => labels.map((own) => ({ address, ports: gatewayPorts, labels: own })));
+  });
+}
+
+/** For the service's own cluster: each endpoint at its own address, to which the gateway sends what comes in. */
+export function localEndpoints({ kubeService, ports, workloads }: EndpointSource): readonly WorkloadEntry[] {
+  const defined = new Set(ports.map(({ name }) => name));
+  return (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [], ports: endpointPorts = [] }) => {
+    const open = endpointPorts.flatMap((port) => (defined.has(portName(port)) ? [[portName(port), port.port ?? 0] as const] : []));
+    return endpoints.map(({ ipAddress = "", labels }) => ({
+      address: ipAddress,
+      ports: Object.fromEntries(open),
+      labels: endpointLabels(labels, workloads),
+    }));
+  });
+}
+
+/**
+ * An endpoint's labels, with Istio's own label where the pod has a sidecar. Without it istiod takes the endpoint for one that
+ * speaks plain text: auto mTLS is off for it, and an AUTO_PASSTHROUGH gateway leaves it out altogether. The injector puts it on
+ * the pod only, and discovery takes labels from the pod template. Source: istio.io, label security.istio.io/tlsMode.
+ */
+function endpointLabels(labels: Readonly<Record<string, string>> = {}, workloads: readonly Workload[]): Readonly<Record<string, string>> {
+  const hasSidecar = workloads.some(({ spec }) => isPodOf(spec?.kubernetes?.podLabels ?? {}, labels));
+  return hasSidecar ? { ...labels, [TLS_MODE_LABEL]: "istio" } : labels;
+}
+
+function isPodOf(podLabels: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>>): boolean {
+  return Object.keys(podLabels).length > 0 && matchesLabels(podLabels, labels);
+}
+
+const TLS_MODE_LABEL = "security.istio.io/tlsMode";
+
+/** How Istio finds the endpoints' addresses; undefined when host names and IPv6 addresses are mixed, which Envoy cannot do in one cluster. */
+export function resolutionOf(endpoints: readonly WorkloadEntry[]): "STATIC" | "DNS" | undefined {
+  const addresses = endpoints.map(({ address = "" }) => address);
+  const hosts = addresses.filter((address) => !isIpv4(address) && !isIpv6(address));
+  if (hosts.length === 0) return "STATIC";
+  return addresses.some(isIpv6) ? undefined : "DNS";
+}
+
+function isIpv4(address: string): boolean {
+  const parts = address.split(".");
+  return parts.length === 4 && parts.every((part) => /^\d{1,3}$/.test(part) && Number(part) <= 255);
+}
+
+function isIpv6(address: string): boolean {
+  return address.split(":").length > 2;
+}

@@ -1,0 +1,91 @@
+import {
+  IssuedCertificate,
+  type IssuedCertificateSpec,
+  type Mesh,
+  type MtlsConfig,
+  PodBounceDirective,
+  type VirtualMesh,
+} from "@isthmus/api";
+import { type ObjectRef, refOf } from "@isthmus/core";
+import { reported } from "../../../findings.ts";
+import { type MeshInputs, nothing, type TargetTranslation } from "../../../inputs.ts";
+import { type OutputIdentity, outputOf } from "../../outputMetadata.ts";
+import { type CertificateAuthority, certificateAuthorityOf } from "./certificateAuthority.ts";
+import { podsToBounce } from "./podsToBounce.ts";
+
+/**
+ * Asks a mesh's agent for a certificate authority below the VirtualMesh's root, and says which pods restart with it. The key is
+ * made in the mesh's cluster and never leaves it; signing is not translation's business.
+ */
+export function certificatesOf(inputs: MeshInputs): TargetTranslation {
+  const { mesh, virtualMesh, rootSecret, surroundings } = inputs;
+  if (virtualMesh === undefined) return nothing;
+  const authority = certificateAuthorityOf(virtualMesh, surroundings.namespace, rootSecret);
+  if (authority.type === "none") return nothing;
+  if (authority.type === "invalid") return { outputs: [], reports: [reported(refOf(virtualMesh), authority.finding, refOf(mesh))] };
+  // Without an agent there is nobody to make a key.
+  if (!hasAgent(mesh)) return nothing;
+
+  const identity = outputIdentity(inputs, virtualMesh);
+  const bounced = podsToBounce(inputs, virtualMesh, authority.type === "external");
+  const directive = bounced.length === 0 ? undefined : { name: identity.name, namespace: identity.namespace };
+  const certificate = outputOf(identity, {
+    apiVersion: IssuedCertificate.apiVersion,
+    kind: IssuedCertificate.kind,
+    spec: certificateSpec(mesh, virtualMesh.spec?.mtlsConfig ?? {}, authority, directive),
+  });
+  if (directive === undefined) return { outputs: [certificate], reports: [] };
+  const { apiVersion, kind } = PodBounceDirective;
+  return { outputs: [certificate, outputOf(identity, { apiVersion, kind, spec: { podsToBounce: bounced } })], reports: [] };
+}
+
+/** Whether an agent runs in the mesh's cluster that can make certificates for it. */
+export function hasAgent(mesh: Mesh): boolean {
+  return mesh.spec?.agentInfo !== undefined;
+}
+
+type SigningAuthority = Exclude<CertificateAuthority, { type: "none" | "invalid" }>;
+
+function certificateSpec(
+  mesh: Mesh,
+  { shared }: MtlsConfig,
+  authority: SigningAuthority,
+  podBounceDirective: ObjectRef | undefined,
+): IssuedCertificateSpec {
+  const { installation = {}, trustDomain, istiodServiceAccount } = mesh.spec?.istio ?? {};
+  const namespace = installation.namespace || DEFAULT_NAMESPACE;
+  const options = shared?.intermediateCertOptions ?? {};
+  return {
+    hosts: [`spiffe://${trustDomain || "cluster.local"}/ns/${namespace}/sa/${istiodServiceAccount || "istio-citadel"}`],
+    org: DEFAULT_ORGANISATION,
+    // Zero stands for the default, as everywhere in the published API.
+    certOptions: {
+      orgName: options.orgName || DEFAULT_ORGANISATION,
+      ttlDays: options.ttlDays || 365,
+      rsaKeySizeBytes: options.rsaKeySizeBytes || 4096,
+      secretRotationGracePeriodRatio: options.secretRotationGracePeriodRatio || 0.1,
+    },
+    ...(authority.type === "external"
+      ? { agentCa: authority.authority }
+      : {
+          glooMeshCa: { signingCertificateSecret: authority.secret },
+          signingCertificateSecret: authority.secret,
+          // Where istiod finds its own CA. Source: istio.io, "Plug in CA Certificates".
+          issuedCertificateSecret: { name: "cacerts", namespace },
+        }),
+    ...(podBounceDirective === undefined ? {} : { podBounceDirective }),
+  };
+}
+
+function outputIdentity({ mesh, surroundings }: MeshInputs, virtualMesh: VirtualMesh): OutputIdentity {
+  return {
+    name: mesh.metadata.name,
+    namespace: mesh.spec?.agentInfo?.agentNamespace ?? "",
+    clusterName: mesh.spec?.istio?.installation?.cluster ?? "",
+    owner: surroundings.namespace,
+    parents: [virtualMesh],
+  };
+}
+
+const DEFAULT_NAMESPACE = "istio-system";
+const DEFAULT_ORGANISATION = "Istio";

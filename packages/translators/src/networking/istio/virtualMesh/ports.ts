@@ -1,0 +1,51 @@
+import type { KubeServicePort, ServicePort } from "@isthmus/api";
+
+// Protocols that Istio knows, by what users write in port names. Source: istio.io/docs/ops/configuration/traffic-management/protocol-selection.
+const PROTOCOLS: ReadonlyMap<string, string> = new Map([
+  ["tcp", "TCP"],
+  ["udp", "UDP"],
+  ["grpc", "GRPC"],
+  ["http", "HTTP"],
+  ["http_proxy", "HTTP_PROXY"],
+  ["http2", "HTTP2"],
+  ["https", "HTTPS"],
+  ["tls", "TLS"],
+  ["mongo", "Mongo"],
+  ["redis", "Redis"],
+  ["mysql", "MySQL"],
+  // Istio knows Thrift no more and refuses it; its bytes pass as TCP.
+  ["thrift", "TCP"],
+]);
+
+/** The protocol of a service's port in Istio's words; undefined for one that Istio cannot carry, such as SCTP. */
+export function portProtocol({ name = "", protocol = "TCP", appProtocol }: KubeServicePort): string | undefined {
+  if (protocol === "UDP") return "UDP";
+  const hint = (appProtocol || name).toLowerCase();
+  if (hint.startsWith("grpc-web")) return "GRPC-Web";
+  const known = PROTOCOLS.get(hint.split("-", 1)[0] ?? "");
+  if (known !== undefined) return known;
+  return protocol === "TCP" ? "TCP" : undefined;
+}
+
+/** The name of a service's port in a ServiceEntry, where every port needs one. */
+export function portName({ name, protocol = "TCP" }: { readonly name?: string; readonly protocol?: string }): string {
+  return name || protocol;
+}
+
+/** The ports under which a service is federated, and those that cannot be. */
+export interface FederatedPorts {
+  readonly ports: readonly ServicePort[];
+  readonly omitted: readonly KubeServicePort[];
+}
+
+/** The ports of a service as ServiceEntries have them. */
+export function federatedPorts(servicePorts: readonly KubeServicePort[]): FederatedPorts {
+  const ports: ServicePort[] = [];
+  const omitted: KubeServicePort[] = [];
+  for (const port of servicePorts) {
+    const protocol = portProtocol(port);
+    if (protocol === undefined) omitted.push(port);
+    else ports.push({ number: port.port ?? 0, protocol, name: portName(port) });
+  }
+  return { ports, omitted };
+}

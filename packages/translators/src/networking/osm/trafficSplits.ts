@@ -1,0 +1,106 @@
+import { type Destination, type TrafficPolicy, TrafficSplit, type WeightedDestination } from "@isthmus/api";
+import { equalJson, formatRef, type Report, refOf } from "@isthmus/core";
+import { type Finding, invalid, reported, warning } from "../../findings.ts";
+import { type DestinationInputs, nothing, type TargetTranslation } from "../../inputs.ts";
+import { outputOf } from "../outputMetadata.ts";
+
+/** The TrafficSplit of a Service: the traffic shift of its first policy that has one. SMI has no more than that to say of traffic. */
+export function trafficSplitFor(inputs: DestinationInputs): TargetTranslation {
+  const { destination, surroundings } = inputs;
+  const { name = "", namespace = "", clusterName = "" } = destination.spec?.kubeService?.ref ?? {};
+  const reports: Report[] = [];
+  let winner: { readonly policy: TrafficPolicy; readonly backends: readonly Backend[] } | undefined;
+  for (const policy of inputs.trafficPolicies) {
+    const backends = backendsOf(policy);
+    const findings = [...policyFindings(policy), ...shiftFindings(policy, destination)];
+    const isLoser = winner !== undefined && backends.length > 0 && !equalJson(backends, winner.backends);
+    if (isLoser && winner !== undefined) findings.push(splitTaken(winner.policy, destination));
+    reports.push(...findings.map((finding) => reported(refOf(policy), finding, refOf(destination))));
+    const isInForce = findings.every(({ state }) => state !== "INVALID");
+    if (isInForce && winner === undefined && backends.length > 0) winner = { policy, backends };
+  }
+  if (winner === undefined) return { ...nothing, reports };
+  const output = outputOf(
+    { name, namespace, clusterName, owner: surroundings.namespace, parents: [winner.policy], annotationsOf: destination },
+    {
+      apiVersion: TrafficSplit.apiVersion,
+      kind: TrafficSplit.kind,
+      spec: { service: `${name}.${namespace}`, backends: winner.backends } satisfies TrafficSplit["spec"],
+    },
+  );
+  return { outputs: [output], reports };
+}
+
+interface Backend {
+  readonly service: string;
+  readonly weight: number;
+}
+
+function backendsOf({ spec }: TrafficPolicy): readonly Backend[] {
+  return (spec?.policy?.trafficShift?.destinations ?? []).map(({ kubeService, weight = 0 }) => ({
+    service: kubeService?.name ?? "",
+    weight,
+  }));
+}
+
+// What the policy would do on other meshes and SMI has no words for. Leaving part of it out would send the wrong requests.
+const UNSUPPORTED = [
+  ["corsPolicy", "cross-origin policies"],
+  ["faultInjection", "fault injection"],
+  ["headerManipulation", "header manipulation"],
+  ["mirror", "mirroring"],
+  ["retries", "retries"],
+  ["requestTimeout", "request timeouts"],
+] as const;
+
+const WITHOUT_EFFECT = ["outlierDetection", "connectionPoolSettings", "mtls"] as const;
+
+function policyFindings({ spec = {} }: TrafficPolicy): readonly Finding[] {
+  const { policy = {}, sourceSelector = [], httpRequestMatchers = [] } = spec;
+  return [
+    ...UNSUPPORTED.flatMap(([field, words]) => (policy[field] === undefined ? [] : [unsupported(`spec.policy.${field}`, words)])),
+    ...(sourceSelector.length === 0 ? [] : [unsupported("spec.sourceSelector", "traffic policies for some sources only")]),
+    ...(httpRequestMatchers.length === 0 || policy.trafficShift === undefined
+      ? []
+      : [unsupported("spec.httpRequestMatchers", "traffic shifts for some requests only")]),
+    ...WITHOUT_EFFECT.flatMap((field) =>
+      policy[field] === undefined
+        ? []
+        : [warning("PolicyUnsupported", `spec.policy.${field}: has no effect on a destination of an Open Service Mesh: ${REMEDY}`)],
+    ),
+  ];
+}
+
+function shiftFindings({ spec }: TrafficPolicy, destination: Destination): readonly Finding[] {
+  return (spec?.policy?.trafficShift?.destinations ?? []).flatMap((entry, i) =>
+    backendFindings(entry, destination, `spec.policy.trafficShift.destinations[${i}]`),
+  );
+}
+
+function backendFindings({ kubeService }: WeightedDestination, destination: Destination, path: string): readonly Finding[] {
+  if (kubeService === undefined) return [unsupported(path, "traffic shifts to anything but Kubernetes services")];
+  const ref = destination.spec?.kubeService?.ref;
+  return [
+    ...(Object.keys(kubeService.subset ?? {}).length === 0 ? [] : [unsupported(`${path}.kubeService.subset`, "subsets")]),
+    ...((kubeService.port ?? 0) === 0 ? [] : [unsupported(`${path}.kubeService.port`, "traffic shifts to one port")]),
+    ...(kubeService.clusterName === ref?.clusterName
+      ? []
+      : [unsupported(`${path}.kubeService.clusterName`, "traffic shifts to other clusters")]),
+    ...(kubeService.namespace === ref?.namespace
+      ? []
+      : [unsupported(`${path}.kubeService.namespace`, "traffic shifts to other namespaces")]),
+  ];
+}
+
+function unsupported(path: string, words: string): Finding {
+  return invalid("PolicyUnsupported", `${path}: Open Service Mesh does not support ${words}: ${REMEDY}`);
+}
+
+function splitTaken(winner: TrafficPolicy, destination: Destination): Finding {
+  return invalid(
+    "TrafficSplitTaken",
+    `spec.policy.trafficShift: ${formatRef(refOf(destination))} has the traffic shift of ${formatRef(refOf(winner))} already, and Open Service Mesh takes one for each service: remove one of them`,
+  );
+}
+
+const REMEDY = "remove it, or narrow the destinationSelector";

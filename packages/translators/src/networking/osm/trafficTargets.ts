@@ -1,0 +1,85 @@
+import { type AccessPolicy, HTTPRouteGroup, type Mesh, TCPRoute, TrafficTarget, type TrafficTargetSpec } from "@isthmus/api";
+import { type Output, refOf } from "@isthmus/core";
+import { type Finding, reported } from "../../findings.ts";
+import { combined, type DestinationInputs, type TargetTranslation } from "../../inputs.ts";
+import { type OutputIdentity, outputOf } from "../outputMetadata.ts";
+import { callersIn } from "./callers.ts";
+import { requestMatches } from "./requestMatches.ts";
+import { serviceAccountBehind } from "./serviceAccount.ts";
+
+/** For each AccessPolicy on a Destination: who may call its service account, and with which requests. */
+export function trafficTargetsFor(inputs: DestinationInputs): TargetTranslation {
+  return combined(inputs.accessPolicies.map((policy) => targetsOf(policy, inputs)));
+}
+
+function targetsOf(policy: AccessPolicy, inputs: DestinationInputs): TargetTranslation {
+  const { destination, mesh, workloads } = inputs;
+  const account = serviceAccountBehind(destination, workloads);
+  const callers = callersIn(policy, destination);
+  const findings: readonly Finding[] = [...account.findings, ...callers.findings];
+  const reports = findings.map((finding) => reported(refOf(policy), finding, refOf(destination)));
+  if (account.subject === undefined || findings.some(({ state }) => state === "INVALID")) return { outputs: [], reports };
+
+  const target = { destination: account.subject, sources: callers.sources };
+  return { outputs: isVersionOne(mesh) ? outputsForVersionOne(policy, target, inputs) : outputsForOlder(policy, target, inputs), reports };
+}
+
+type Target = Pick<TrafficTargetSpec, "destination" | "sources">;
+
+/** Before OSM 1.0: a target for each port, as each has room for one. */
+function outputsForOlder(policy: AccessPolicy, target: Target, inputs: DestinationInputs): readonly Output[] {
+  const ports = policy.spec?.allowedPorts ?? [];
+  const identity = identityOf(policy, inputs);
+  const routes = routeGroup(identity, policy, HTTPRouteGroup.apiVersion);
+  const { apiVersion, kind } = TrafficTarget;
+  const targetFor = (name: string, port: number | undefined): Output =>
+    outputOf(
+      { ...identity, name },
+      {
+        apiVersion,
+        kind,
+        spec: { ...target, destination: { ...target.destination, ...(port === undefined ? {} : { port }) }, rules: [routes.rule] },
+      },
+    );
+  // A single port needs no name of its own.
+  const targets =
+    ports.length <= 1 ? [targetFor(identity.name, ports[0])] : ports.map((port) => targetFor(`${identity.name}.${port}`, port));
+  return [routes.output, ...targets];
+}
+
+/** From OSM 1.0 on: ports are rules too. Source: SMI traffic-access v1alpha3, traffic-specs v1alpha4. */
+function outputsForVersionOne(policy: AccessPolicy, target: Target, inputs: DestinationInputs): readonly Output[] {
+  const ports = policy.spec?.allowedPorts ?? [];
+  const identity = identityOf(policy, inputs);
+  const routes = routeGroup(identity, policy, "specs.smi-spec.io/v1alpha4");
+  const { apiVersion, kind } = TCPRoute;
+  const tcpRoutes = ports.length === 0 ? [] : [outputOf(identity, { apiVersion, kind, spec: { matches: { ports } } })];
+  const rules = [routes.rule, ...tcpRoutes.map(() => ({ kind, name: identity.name }))];
+  const spec = { ...target, rules };
+  return [routes.output, ...tcpRoutes, outputOf(identity, { apiVersion: "access.smi-spec.io/v1alpha3", kind: TrafficTarget.kind, spec })];
+}
+
+function routeGroup(identity: OutputIdentity, policy: AccessPolicy, apiVersion: string) {
+  const matches = requestMatches(policy);
+  return {
+    output: outputOf(identity, { apiVersion, kind: HTTPRouteGroup.kind, spec: { matches } }),
+    rule: { kind: HTTPRouteGroup.kind, name: identity.name, matches: matches.map(({ name }) => name) },
+  };
+}
+
+function identityOf(policy: AccessPolicy, { destination, surroundings }: DestinationInputs): OutputIdentity {
+  const { name = "", namespace = "", clusterName = "" } = destination.spec?.kubeService?.ref ?? {};
+  return {
+    name: `${name}.${policy.metadata.name}.${policy.metadata.namespace ?? ""}`,
+    namespace,
+    clusterName,
+    owner: surroundings.namespace,
+    parents: [policy],
+    annotationsOf: destination,
+  };
+}
+
+/** Whether the mesh is OSM 1.0 or later, which serves other versions of SMI than those before. */
+function isVersionOne({ spec }: Mesh): boolean {
+  return /^v?[1-9]\d*\./.test(spec?.osm?.installation?.version ?? "");
+}

@@ -1,0 +1,91 @@
+import type { ApprovalStatus } from "@isthmus/api";
+import { type Condition, type Report, type ResourceRef, worstState } from "@isthmus/core";
+
+type State = "ACCEPTED" | "INVALID" | "FAILED";
+
+/** The published state of findings. A warning is no state: what it is about is accepted. */
+export function publishedState(reports: Iterable<Pick<Report, "state">>): State {
+  const worst = worstState(reports);
+  return worst === "WARNING" ? "ACCEPTED" : worst;
+}
+
+/** How a policy stands on one target. Zero values are left out, as everywhere in the published API. */
+export function approvalOf(reports: readonly Report[], acceptanceOrder?: number): ApprovalStatus {
+  return { ...(acceptanceOrder ? { acceptanceOrder } : {}), state: publishedState(reports), ...messagesOf(reports) };
+}
+
+/** Errors and warnings of findings, each list only when there are any. */
+export function messagesOf(reports: readonly Report[]): { readonly errors?: readonly string[]; readonly warnings?: readonly string[] } {
+  const errors = reports.filter(({ state }) => state === "INVALID" || state === "FAILED").map(({ message }) => message);
+  const warnings = reports.filter(({ state }) => state === "WARNING").map(({ message }) => message);
+  return { ...(errors.length === 0 ? {} : { errors }), ...(warnings.length === 0 ? {} : { warnings }) };
+}
+
+/** How far the objects of one user's resource have come. */
+export interface Progress {
+  readonly total: number;
+  readonly applied: number;
+  readonly failed: number;
+}
+
+/** What the conditions are made of. */
+export interface Standing {
+  readonly reports: readonly Report[];
+  /** Number of targets, and of those where it is in force. */
+  readonly targets: number;
+  readonly accepted: number;
+  /** Undefined where nothing is delivered, as offline. */
+  readonly progress: Progress | undefined;
+}
+
+/** The standard conditions of a user's resource, without times. */
+export function conditionsOf(standing: Standing): readonly Condition[] {
+  const { progress } = standing;
+  const fixed = [acceptedCondition(standing), translatedCondition(standing)];
+  return progress === undefined ? fixed : [...fixed, deliveredCondition(progress), appliedCondition(progress)];
+}
+
+function acceptedCondition({ reports }: Standing): Condition {
+  const fault = reports.find(({ state }) => state === "INVALID");
+  if (fault !== undefined) return { type: "Accepted", status: "False", reason: fault.code, message: fault.message };
+  const warnings = reports.filter(({ state }) => state === "WARNING").length;
+  const message = warnings === 0 ? "valid" : `valid, with ${count(warnings, "warning")}`;
+  return { type: "Accepted", status: "True", reason: "Accepted", message };
+}
+
+function translatedCondition({ targets, accepted }: Standing): Condition {
+  if (targets === 0) return { type: "Translated", status: "False", reason: "NoTargets", message: "nothing is selected" };
+  const message = `in force on ${accepted} of ${count(targets, "target")}`;
+  return {
+    type: "Translated",
+    status: accepted === targets ? "True" : "False",
+    reason: accepted === targets ? "Translated" : "Refused",
+    message,
+  };
+}
+
+function deliveredCondition({ total, applied, failed }: Progress): Condition {
+  const answered = applied + failed;
+  const message = `${answered} of ${count(total, "object")} reached their clusters`;
+  return {
+    type: "Delivered",
+    status: answered === total ? "True" : "False",
+    reason: answered === total ? "Delivered" : "Pending",
+    message,
+  };
+}
+
+function appliedCondition({ total, applied, failed }: Progress): Condition {
+  const reason = applied === total ? "Applied" : failed > 0 ? "WriteFailed" : "Pending";
+  const message = `${applied} of ${count(total, "object")} applied${failed === 0 ? "" : `, ${failed} refused`}`;
+  return { type: "Applied", status: applied === total ? "True" : "False", reason, message };
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Names a resource of one of our kinds in the management cluster. */
+export function subjectKey({ kind, name, namespace }: Pick<ResourceRef, "kind" | "name" | "namespace">): string {
+  return `${kind}/${name}.${namespace}`;
+}

@@ -1,0 +1,52 @@
+import { formatRef, type Report, type ResourceRef, refOf } from "@isthmus/core";
+import { concernedBy } from "../networking/concern.ts";
+import type { World } from "../translate.ts";
+import { type Progress, subjectKey } from "./approval.ts";
+
+/** How far an object has come on its way into its cluster. */
+export type DeliveryState =
+  /** Not answered yet. */
+  | "pending"
+  /** The API server has it. */
+  | "applied"
+  /** It was refused. */
+  | { readonly code: string; readonly message: string };
+
+/** What agents have said of the objects that they were sent. */
+export interface Delivery {
+  stateOf(ref: ResourceRef): DeliveryState;
+}
+
+/** Delivery as users' resources see it. */
+export interface DeliveryFindings {
+  readonly reports: readonly Report[];
+  /** By `subjectKey`. */
+  readonly progress: ReadonlyMap<string, Progress>;
+}
+
+/** Tells every refusal to the users' resources behind the object. */
+export function deliveryFindings({ memory, networking }: World, delivery: Delivery): DeliveryFindings {
+  const reports: Report[] = [];
+  const progress = new Map<string, { total: number; applied: number; failed: number }>();
+  for (const { inputs, result } of memory.targets.values()) {
+    for (const output of result.outputs) {
+      const ref = refOf(output.resource);
+      // What collided was not sent.
+      if (networking.get(ref) === undefined) continue;
+      const state = delivery.stateOf(ref);
+      const { subjects, target } = concernedBy(inputs, output);
+      for (const subject of subjects) {
+        const key = subjectKey(subject);
+        const sums = progress.get(key) ?? { total: 0, applied: 0, failed: 0 };
+        progress.set(key, sums);
+        sums.total++;
+        if (state === "applied") sums.applied++;
+        if (typeof state !== "object") continue;
+        sums.failed++;
+        const message = `${formatRef(ref)} can't be written: ${state.code}: ${state.message}`;
+        reports.push({ subject, target, state: "FAILED", code: "WriteFailed", message });
+      }
+    }
+  }
+  return { reports, progress };
+}

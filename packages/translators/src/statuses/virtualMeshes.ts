@@ -1,0 +1,47 @@
+import { Destination, Mesh, type VirtualMesh } from "@isthmus/api";
+import { refOf } from "@isthmus/core";
+import { observed } from "../attachment/meshes.ts";
+import { meshKeysOf } from "../attachment/virtualMeshes.ts";
+import { conditionsOf, messagesOf, publishedState, subjectKey } from "./approval.ts";
+import { approvals, type PolicyStanding } from "./policies.ts";
+
+/** The status of a VirtualMesh. `isAccepted`: it is in force on its meshes. */
+export function virtualMeshStatus(virtualMesh: VirtualMesh, isAccepted: boolean, standing: Omit<PolicyStanding, "workloads">) {
+  const { subjects, progressOf } = standing;
+  const key = subjectKey(refOf(virtualMesh));
+  const reports = subjects.reports.get(key) ?? [];
+  const own = reports.filter(({ target }) => target === undefined);
+  const meshes = approvals(
+    isAccepted ? unordered(meshKeysOf(virtualMesh)) : undefined,
+    reports.filter(({ target }) => target?.kind === Mesh.kind),
+  );
+  const destinations = approvals(
+    unordered(subjects.federated.get(key) ?? []),
+    reports.filter(({ target }) => target?.kind === Destination.kind),
+  );
+  const targets = Object.values(destinations);
+  const accepted = targets.filter(({ state }) => state !== "INVALID").length;
+  const members = Object.values(meshes);
+  const warnings = reports.filter(({ state }) => state === "WARNING").length;
+  return {
+    ...observed(virtualMesh),
+    state: publishedState(reports),
+    ...(members.length === 0 ? {} : { meshes }),
+    ...(targets.length === 0 ? {} : { destinations }),
+    ...messagesOf(own),
+    meshCount: members.length,
+    targetCount: targets.length,
+    acceptedCount: accepted,
+    ...(warnings === 0 ? {} : { warningCount: warnings }),
+    conditions: conditionsOf({
+      reports,
+      targets: members.length,
+      accepted: members.filter(({ state }) => state !== "INVALID").length,
+      progress: progressOf?.(key),
+    }),
+  };
+}
+
+function unordered(keys: readonly string[]): ReadonlyMap<string, undefined> {
+  return new Map(keys.map((key) => [key, undefined]));
+}

@@ -1,0 +1,13 @@
+import type { Resource, Snapshot } from "@isthmus/core";
+import type { GoldenResult } from "@isthmus/testing";
+import { statusesOf, type TranslateOptions, translate } from "../src/index.ts";
+
+/** The networking stage as golden files show it: all that is written, all that is found, every status. */
+export function translateNetworking(snapshot: Snapshot, options: Omit<TranslateOptions, "stage">): GoldenResult {
+  const world = translate(snapshot, { ...options, stage: "networking" });
+  const statuses = statusesOf(world).map(({ ref, status }): Resource & { readonly status: object } => {
+    const { apiVersion, kind, name, namespace } = ref;
+    return { apiVersion, kind, metadata: { name, namespace }, status };
+  });
+  return { outputs: world.networking, reports: world.reports, statuses };
+}

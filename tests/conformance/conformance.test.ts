@@ -1,0 +1,28 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type ConformanceResult, readCases, runCase } from "./cases.ts";
+import { readDeliberate } from "./deliberate.ts";
+import { formatDifference } from "./summary.ts";
+
+const shared = process.env["ISTHMUS_SHARED"] ?? "../shared";
+const folder = join(shared, "reference-cases");
+const deliberate = readDeliberate(new URL("differences.yaml", import.meta.url));
+
+describe("the published product's own outputs", () => {
+  if (!existsSync(folder)) {
+    test.skip(`skipped: ${folder} is not there; ISTHMUS_SHARED names the folder that holds reference-cases`);
+    return;
+  }
+  const results = new Map<string, ConformanceResult>();
+  test.each(readCases(folder).map((each) => [each.name, each] as const))("%s", (name, each) => {
+    const result = runCase(each, deliberate);
+    results.set(name, result);
+    expect(result.failures.map(formatDifference)).toEqual([]);
+  });
+
+  test("every entry of differences.yaml is needed", () => {
+    const used = new Set([...results.values()].flatMap((result) => result.deliberate));
+    expect(deliberate.filter((entry) => !used.has(entry)).map(({ case: name, path }) => `${name}: ${path}`)).toEqual([]);
+  });
+});

@@ -1,0 +1,141 @@
+import type { TrafficPolicyRules } from "@isthmus/api";
+import { afterEach, describe, expect, it } from "vitest";
+import { expectAll, expectShare, sharePercent, statusPercent } from "../harness/expectations.ts";
+import type { InForce, Meshes } from "../harness/meshes.ts";
+import { service, services, trafficPolicy } from "../harness/resources.ts";
+
+const local = "reviews.bookinfo.svc.cluster.local";
+const ofTwo = "reviews.bookinfo.svc.cluster-2.global";
+const count = 400;
+
+export function failureCases(meshes: () => Meshes): void {
+  const apply = (rules: TrafficPolicyRules): Promise<InForce> =>
+    meshes().apply({ policies: [trafficPolicy(rules, { destinationSelector: services("reviews") })] });
+
+  afterEach(async () => {
+    for (const pod of ["cluster-1/reviews-v1", "cluster-2/reviews-v1", "cluster-2/reviews-v2"]) await meshes().setServer(pod, {});
+  });
+
+  describe("fault injection", () => {
+    it("aborts every request when no percentage is given", async () => {
+      await apply({ faultInjection: { abort: { httpStatus: 451 } } });
+      expectAll(await meshes().request({ host: local }), 451);
+      expectAll(await meshes().request({ host: ofTwo }), 451);
+    });
+
+    it("aborts the given share of requests", async () => {
+      await apply({ faultInjection: { abort: { httpStatus: 451 }, percentage: 30 } });
+      expectShare(statusPercent(await meshes().request({ host: local, count, concurrency: 4 }), 451), 30, count);
+    });
+
+    it("delays every request when no percentage is given", async () => {
+      await apply({ faultInjection: { fixedDelay: "300ms" } });
+      const answers = await meshes().request({ host: ofTwo });
+      expectAll(answers, 200);
+      expect(answers.latency_ms.p50).toBeGreaterThanOrEqual(300);
+    });
+
+    it("delays only a share of requests", async () => {
+      await apply({ faultInjection: { fixedDelay: "400ms", percentage: 10 } });
+      const { latency_ms } = await meshes().request({ host: local, count, concurrency: 8 });
+      expect(latency_ms.p50).toBeLessThan(400);
+      expect(latency_ms.p99).toBeGreaterThanOrEqual(400);
+    });
+  });
+
+  describe("a timeout", () => {
+    it("ends requests that take longer, local and remote", async () => {
+      await apply({ requestTimeout: "300ms" });
+      await meshes().setServer("cluster-1/reviews-v1", { delaySeconds: 3 });
+      await meshes().setServer("cluster-2/reviews-v1", { delaySeconds: 3 });
+      await meshes().setServer("cluster-2/reviews-v2", { delaySeconds: 3 });
+      for (const host of [local, ofTwo]) {
+        const answers = await meshes().request({ host, count: 4, concurrency: 4, warmup: 0 });
+        expectAll(answers, 504);
+        expect(answers.latency_ms.p50).toBeLessThan(3_000);
+      }
+    });
+
+    it("leaves requests alone that are in time", async () => {
+      await apply({ requestTimeout: "5s" });
+      await meshes().setServer("cluster-1/reviews-v1", { delaySeconds: 0.5 });
+      expectAll(await meshes().request({ host: local, count: 4, concurrency: 4, warmup: 0 }), 200);
+    });
+  });
+
+  describe("retries", () => {
+    const attempts = () =>
+      meshes().counter("cluster-1/productpage-v1", "^cluster.outbound_9080__reviews.bookinfo.svc.cluster.local.*upstream_rq_retry$");
+
+    it("are as many as the policy says", async () => {
+      await apply({ retries: { attempts: 4 } });
+      expect(await retriesOf(10)).toBe(40);
+    });
+
+    it("are none when the policy says 0", async () => {
+      await apply({ retries: { attempts: 0 } });
+      expect(await retriesOf(10)).toBe(0);
+    });
+
+    it("are two when the policy only says how long one may take", async () => {
+      await apply({ retries: { perTryTimeout: "2s" } });
+      expect(await retriesOf(10)).toBe(20);
+    });
+
+    it("begin when an attempt has taken its time", async () => {
+      await apply({ retries: { attempts: 1, perTryTimeout: "200ms" } });
+      await meshes().setServer("cluster-1/reviews-v1", { delaySeconds: 2 });
+      const { latency_ms, status } = await meshes().request({ host: local, count: 4, concurrency: 4, warmup: 0 });
+      expect(status).toEqual({ 504: 4 });
+      expect(latency_ms.p50).toBeLessThan(2_000);
+    });
+
+    // No server listens: every attempt fails to connect, which Istio's own list of reasons for a retry holds.
+    async function retriesOf(requests: number): Promise<number> {
+      await meshes().setServer("cluster-1/reviews-v1", { isStopped: true });
+      try {
+        const before = await attempts();
+        const answers = await meshes().request({ host: local, count: requests, warmup: 0 });
+        expectAll(answers, 503);
+        return (await attempts()) - before;
+      } finally {
+        await meshes().setServer("cluster-1/reviews-v1", { isStopped: false });
+      }
+    }
+  });
+
+  describe("outlier detection", () => {
+    const outlierDetection = { consecutiveErrors: 3, interval: "1s", baseEjectionTime: "30s", maxEjectionPercent: 100 };
+
+    it("takes a failing server out of the local service", async () => {
+      await apply({ outlierDetection });
+      await meshes().setServer("cluster-2/reviews-v2", { status: 500 });
+      const answers = await meshes().request({ from: "cluster-2", host: local, count: 100, warmup: 0 });
+      expect(answers.status["500"]).toBeLessThanOrEqual(6);
+      expect(sharePercent(answers, "cluster-2/reviews-v1")).toBeGreaterThanOrEqual(94);
+    });
+
+    it("does not while errors are fewer", async () => {
+      await apply({ outlierDetection: { ...outlierDetection, consecutiveErrors: 1_000 } });
+      await meshes().setServer("cluster-2/reviews-v2", { status: 500 });
+      const answers = await meshes().request({ from: "cluster-2", host: local, count: 100, warmup: 0 });
+      expect(answers.status["500"]).toBeGreaterThanOrEqual(30);
+    });
+  });
+
+  describe("connection pool settings", () => {
+    it("refuse what is more than may wait", async () => {
+      const policies = [
+        trafficPolicy(
+          { connectionPoolSettings: { tcp: { maxConnections: 1 }, http: { http1MaxPendingRequests: 1, maxRequestsPerConnection: 1 } } },
+          { destinationSelector: [service("reviews", "cluster-1")] },
+        ),
+      ];
+      await meshes().apply({ policies });
+      await meshes().setServer("cluster-1/reviews-v1", { delaySeconds: 0.5 });
+      const { status } = await meshes().request({ host: local, count: 8, concurrency: 8, warmup: 0 });
+      expect(status["503"]).toBeGreaterThanOrEqual(4);
+      expect(status["200"]).toBeGreaterThanOrEqual(1);
+    });
+  });
+}

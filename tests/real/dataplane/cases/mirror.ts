@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { waitFor } from "../../harness/waitFor.ts";
+import { expectAll, expectShare } from "../harness/expectations.ts";
+import type { Meshes } from "../harness/meshes.ts";
+import { service, trafficPolicy } from "../harness/resources.ts";
+
+const local = "reviews.bookinfo.svc.cluster.local";
+
+export function mirrorCases(meshes: () => Meshes): void {
+  const received = (pod: string) => meshes().counter(pod, "^http.inbound_0.0.0.0_9080.*downstream_rq_completed$");
+
+  /** Requests that a pod gets while `count` go to the mirrored service, which alone answers. */
+  async function copiesAt(pod: string, count: number, atLeast: number): Promise<number> {
+    const before = await received(pod);
+    expectAll(await meshes().request({ host: local, count, concurrency: 4, warmup: 0 }), 200, "cluster-1/reviews-v1");
+    await waitFor(`${atLeast} copies`, async () => (await received(pod)) - before >= atLeast, { timeoutMs: 5_000 });
+    return (await received(pod)) - before;
+  }
+
+  describe("a mirror", () => {
+    it("gets every request when no percentage is given", async () => {
+      const mirror = { kubeService: { name: "productpage", namespace: "bookinfo", clusterName: "cluster-2" } };
+      await meshes().apply({ policies: [trafficPolicy({ mirror }, { destinationSelector: [service("reviews", "cluster-1")] })] });
+      expect(await copiesAt("cluster-2/productpage-v1", 40, 40)).toBe(40);
+    });
+
+    it("gets a share of requests, in the cluster itself too", async () => {
+      const mirror = { kubeService: { name: "productpage", namespace: "bookinfo", clusterName: "cluster-1" }, percentage: 25 };
+      await meshes().apply({ policies: [trafficPolicy({ mirror }, { destinationSelector: [service("reviews", "cluster-1")] })] });
+      const count = 800;
+      expectShare((100 * (await copiesAt("cluster-1/productpage-v1", count, 1))) / count, 25, count);
+    });
+  });
+}

@@ -1,0 +1,65 @@
+import type { WorkloadSelector } from "@isthmus/api";
+import { describe, it } from "vitest";
+import { expectAll } from "../harness/expectations.ts";
+import type { Meshes } from "../harness/meshes.ts";
+import { service, trafficPolicy } from "../harness/resources.ts";
+
+const local = "reviews.bookinfo.svc.cluster.local";
+const ofOne = "reviews.bookinfo.svc.cluster-1.global";
+const ofTwo = "reviews.bookinfo.svc.cluster-2.global";
+
+export function sourceSelectorCases(meshes: () => Meshes): void {
+  // 418 for those that are selected. What no policy selects keeps the way it had, by a policy for everybody.
+  async function stopping(sourceSelector: readonly WorkloadSelector[], of: "cluster-1" | "cluster-2"): Promise<void> {
+    const destinationSelector = [service("reviews", of)];
+    const stop = trafficPolicy(
+      { faultInjection: { abort: { httpStatus: 418 } } },
+      { sourceSelector: [...sourceSelector], destinationSelector },
+    );
+    const rest = trafficPolicy({ requestTimeout: "20s" }, { destinationSelector }, { name: "rest" });
+    await meshes().apply({ policies: [stop, rest] });
+  }
+
+  describe("source selectors select", () => {
+    it("callers by the labels of their pods", async () => {
+      await stopping([{ kubeWorkloadMatcher: { labels: { app: "sleep" } } }], "cluster-1");
+      expectAll(await meshes().request({ host: local, identity: "sleep" }), 418);
+      expectAll(await meshes().request({ host: local, identity: "bookinfo-productpage" }), 200);
+    });
+
+    it("callers by their namespace", async () => {
+      await stopping([{ kubeWorkloadMatcher: { namespaces: ["visitors"] } }], "cluster-2");
+      expectAll(await meshes().request({ host: ofTwo, identity: "visitor" }), 418);
+      expectAll(await meshes().request({ host: ofTwo, identity: "sleep" }), 200);
+    });
+
+    it("callers by namespace and labels together", async () => {
+      await stopping([{ kubeWorkloadMatcher: { namespaces: ["bookinfo"], labels: { app: "visitor" } } }], "cluster-1");
+      expectAll(await meshes().request({ host: local, identity: "visitor" }), 200);
+      expectAll(await meshes().request({ host: local, identity: "sleep" }), 200);
+    });
+
+    it("callers by their cluster", async () => {
+      await stopping([{ kubeWorkloadMatcher: { clusters: ["cluster-2"] } }], "cluster-1");
+      expectAll(await meshes().request({ from: "cluster-2", host: ofOne }), 418);
+      expectAll(await meshes().request({ host: local }), 200);
+    });
+
+    it("what any of several entries selects, with namespace and cluster kept together", async () => {
+      const entries = [
+        { kubeWorkloadMatcher: { clusters: ["cluster-2"] } },
+        { kubeWorkloadMatcher: { clusters: ["cluster-1"], namespaces: ["visitors"] } },
+      ];
+      await stopping(entries, "cluster-1");
+      expectAll(await meshes().request({ from: "cluster-2", host: ofOne }), 418);
+      expectAll(await meshes().request({ host: local, identity: "visitor" }), 418);
+      expectAll(await meshes().request({ host: local, identity: "sleep" }), 200);
+    });
+
+    it("everybody with an empty entry", async () => {
+      await stopping([{}], "cluster-1");
+      expectAll(await meshes().request({ host: local, identity: "visitor" }), 418);
+      expectAll(await meshes().request({ from: "cluster-2", host: ofOne }), 418);
+    });
+  });
+}

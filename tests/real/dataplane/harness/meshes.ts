@@ -1,0 +1,88 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { AnyResource } from "@isthmus/core";
+import { expect } from "vitest";
+import { agentView, writeList } from "./discovered.ts";
+import { meshctlTranslate, type Translated } from "./meshctl.ts";
+import { kubernetesClusters, settings, virtualMesh } from "./resources.ts";
+import { type ClusterName, clusterNames, type Testbed } from "./testbed.ts";
+
+/** What users have written. */
+export interface Written {
+  readonly policies?: readonly AnyResource[];
+  /** Default: federates everything. null: there is none. */
+  readonly virtualMesh?: AnyResource | null;
+  /** Default: ISTIO_MUTUAL, as the installation has it. */
+  readonly settings?: AnyResource;
+  /** Istio objects that users wrote themselves, in a cluster. */
+  readonly own?: Partial<Readonly<Record<ClusterName, readonly AnyResource[]>>>;
+  /** Further flags of `meshctl translate`. */
+  readonly flags?: readonly string[];
+}
+
+/** What a management plane makes of a situation, in force in the real meshes. */
+export interface InForce extends Translated {
+  /** The status of a policy by name. */
+  status(name: string): { readonly state?: string; readonly warnings?: readonly string[]; readonly errors?: readonly string[] };
+}
+
+/** Real meshes with our offline management plane before them. */
+export interface Meshes extends Pick<Testbed, "request" | "answerHead" | "setServer" | "counter"> {
+  /** Translates what users wrote, and what the clusters show, and puts the result in force. Fails the test when a mesh refuses it. */
+  apply(written: Written): Promise<InForce>;
+}
+
+export async function meshesOn(testbed: Testbed): Promise<Meshes> {
+  const folder = join(testbed.directory, "input");
+  mkdirSync(folder);
+  const views = clusterNames.map(async (name) => writeList(join(folder, `${name}.json`), await agentView(name, testbed.kubeconfig(name))));
+  await Promise.all(views);
+
+  async function apply(written: Written): Promise<InForce> {
+    const { policies = [], own = {}, flags = [] } = written;
+    const mesh = written.virtualMesh === undefined ? virtualMesh() : written.virtualMesh;
+    const ownOf = (cluster: ClusterName) => own[cluster] ?? [];
+    const usersObjects = clusterNames.flatMap((cluster) => ownOf(cluster).map((object) => inCluster(object, cluster)));
+    const gloo = [...kubernetesClusters(clusterNames), written.settings ?? settings(), ...(mesh === null ? [] : [mesh]), ...policies];
+    writeList(join(folder, "written.json"), [...gloo, ...usersObjects]);
+    const translated = await meshctlTranslate([folder], flags);
+
+    const [one, two] = clusterNames.map((cluster) => [...ownOf(cluster), ...istioObjectsFor(cluster, translated.items)]);
+    const applied = await testbed.apply({ "cluster-1": one ?? [], "cluster-2": two ?? [] });
+    const refused = applied.objects.filter(({ ok }) => !ok);
+    expect({ refused, xdsRejected: applied.xds_rejected, synced: applied.synced }, translated.messages).toEqual({
+      refused: [],
+      xdsRejected: {},
+      synced: true,
+    });
+    return { ...translated, status: (name) => statusOf(name, translated.items) };
+  }
+
+  return {
+    apply,
+    request: testbed.request,
+    answerHead: testbed.answerHead,
+    setServer: testbed.setServer,
+    counter: testbed.counter,
+  };
+}
+
+/** What is for the proxies of a cluster, as its API server takes it. */
+function istioObjectsFor(cluster: ClusterName, items: readonly AnyResource[]): readonly AnyResource[] {
+  return items
+    .filter(({ apiVersion, metadata }) => apiVersion.includes(".istio.io/") && metadata.clusterName === cluster)
+    .map((item) => {
+      const { clusterName, ...metadata } = item.metadata;
+      return { ...item, metadata };
+    });
+}
+
+function inCluster(object: AnyResource, clusterName: ClusterName): AnyResource {
+  return { ...object, metadata: { ...object.metadata, clusterName } };
+}
+
+function statusOf(name: string, items: readonly AnyResource[]): ReturnType<InForce["status"]> {
+  const found = items.find(({ metadata, status }) => metadata.name === name && metadata.namespace === "gloo-mesh" && status !== undefined);
+  if (found === undefined) throw new Error(`${name} got no status`);
+  return found.status as ReturnType<InForce["status"]>;
+}

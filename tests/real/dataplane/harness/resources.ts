@@ -1,0 +1,74 @@
+import type { AccessPolicy, DestinationSelector, SettingsSpec, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import type { AnyResource } from "@isthmus/core";
+import type { ClusterName } from "./testbed.ts";
+
+/** Objects as users write them. */
+
+const networking = "networking.mesh.gloo.solo.io/v1";
+
+interface PolicyOptions {
+  readonly name?: string;
+  /** Among policies in conflict the older wins. */
+  readonly createdAt?: string;
+}
+
+type TrafficPolicySpec = NonNullable<TrafficPolicy["spec"]>;
+type Rules = NonNullable<TrafficPolicySpec["policy"]>;
+
+/** A TrafficPolicy: `rules` for the requests that `selectors` select. */
+export function trafficPolicy(rules: Rules, selectors: Omit<TrafficPolicySpec, "policy"> = {}, options: PolicyOptions = {}): AnyResource {
+  return policy("TrafficPolicy", { ...selectors, policy: rules }, options);
+}
+
+export function accessPolicy(spec: NonNullable<AccessPolicy["spec"]>, options: PolicyOptions = {}): AnyResource {
+  return policy("AccessPolicy", spec, options);
+}
+
+function policy(kind: string, spec: object, { name = "under-test", createdAt }: PolicyOptions): AnyResource {
+  const created = createdAt === undefined ? {} : { creationTimestamp: createdAt };
+  return { apiVersion: networking, kind, metadata: { name, namespace: "gloo-mesh", ...created }, spec };
+}
+
+/** A VirtualMesh of both clusters that federates everything, but for what `spec` says. */
+export function virtualMesh(spec: NonNullable<VirtualMesh["spec"]> = {}): AnyResource {
+  return {
+    apiVersion: networking,
+    kind: "VirtualMesh",
+    metadata: { name: "virtual-mesh", namespace: "gloo-mesh" },
+    spec: { meshes: [meshRef("cluster-1"), meshRef("cluster-2")], federation: { selectors: [{}] }, ...spec },
+  };
+}
+
+/** The Mesh that discovery makes of a cluster's istiod. */
+export function meshRef(cluster: ClusterName): { readonly name: string; readonly namespace: string } {
+  return { name: `istiod-istio-system-${cluster}`, namespace: "gloo-mesh" };
+}
+
+export function settings(spec: SettingsSpec = { mtls: { istio: { tlsMode: "ISTIO_MUTUAL" } } }): AnyResource {
+  return {
+    apiVersion: "settings.mesh.gloo.solo.io/v1",
+    kind: "Settings",
+    metadata: { name: "settings", namespace: "gloo-mesh" },
+    spec,
+  };
+}
+
+/** The KubernetesCluster of each cluster. */
+export function kubernetesClusters(names: readonly ClusterName[]): readonly AnyResource[] {
+  return names.map((name) => ({
+    apiVersion: "multicluster.solo.io/v1alpha1",
+    kind: "KubernetesCluster",
+    metadata: { name, namespace: "gloo-mesh" },
+    spec: {},
+  }));
+}
+
+/** Selects one Service by name. */
+export function service(name: string, clusterName: ClusterName): DestinationSelector {
+  return { kubeServiceRefs: { services: [{ name, namespace: "bookinfo", clusterName }] } };
+}
+
+/** Selects a Service in both clusters. */
+export function services(name: string): readonly DestinationSelector[] {
+  return [service(name, "cluster-1"), service(name, "cluster-2")];
+}

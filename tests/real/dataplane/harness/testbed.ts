@@ -1,0 +1,178 @@
+import { type ExecFileException, execFile, execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AnyResource } from "@isthmus/core";
+import type { MeshParts } from "./describeMeshes.ts";
+
+export type ClusterName = "cluster-1" | "cluster-2";
+export const clusterNames: readonly ClusterName[] = ["cluster-1", "cluster-2"];
+
+/** Requests from a pod, through its sidecar. */
+export interface RequestOptions {
+  readonly from?: ClusterName;
+  /** Service account of the pod that asks; the first pod of the cluster when absent. */
+  readonly identity?: string;
+  readonly host: string;
+  readonly port?: number;
+  readonly path?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Number of requests. Default 20. */
+  readonly count?: number;
+  readonly concurrency?: number;
+  /** Seconds. Default 10. */
+  readonly timeoutSeconds?: number;
+  /** Requests before those that count: connections that were open when a policy changed may see the old one once more. Default 8. */
+  readonly warmup?: number;
+}
+
+/** What became of requests. Keys of counts: HTTP status or `failed`; `cluster/deployment` that answered or `(none)`. */
+export interface Answers {
+  readonly status: Readonly<Record<string, number>>;
+  readonly servers: Readonly<Record<string, number>>;
+  readonly errors: Readonly<Record<string, number>>;
+  readonly latency_ms: { readonly p50?: number; readonly p99?: number };
+  /** What the server saw of the last request that it answered. */
+  readonly last?: { readonly path: string; readonly method: string; readonly headers: Readonly<Record<string, string>> };
+}
+
+/** What became of applied objects. */
+export interface Applied {
+  readonly ok: boolean;
+  readonly synced: boolean;
+  readonly objects: readonly { readonly cluster: string; readonly object: string; readonly ok: boolean; readonly error?: string }[];
+  /** Proxies whose Envoy refused the result, with how often. */
+  readonly xds_rejected: Readonly<Record<string, number>>;
+}
+
+/** Real Istio clusters with real proxies. */
+export interface Testbed {
+  readonly directory: string;
+  kubeconfig(cluster: string): string;
+  /** Makes these objects the ones that are applied; earlier ones that are not among them are deleted. Waits for the proxies. */
+  apply(objects: Readonly<Record<ClusterName, readonly AnyResource[]>>): Promise<Applied>;
+  request(options: RequestOptions): Promise<Answers>;
+  /** Status line and headers of one answer, as text; header names in small letters. */
+  answerHead(pod: string, curlArguments: readonly string[]): Promise<string>;
+  /** Makes a server ill, slow or well again: `{}` is well. */
+  setServer(
+    pod: string,
+    control: { readonly status?: number; readonly delaySeconds?: number; readonly isStopped?: boolean },
+  ): Promise<void>;
+  /** Sum of the counters of a pod's proxy whose names match a regular expression. */
+  counter(pod: string, pattern: string): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface TestbedOptions {
+  readonly parts: MeshParts;
+  /** Writes the topology file. */
+  readonly topology: (ofTestbed: string, file: string) => void;
+}
+
+/** Starts the clusters; about 14 s. */
+export async function startTestbed({ parts: { components, testbed }, topology }: TestbedOptions): Promise<Testbed> {
+  const directory = mkdtempSync(join(tmpdir(), "isthmus-testbed-"));
+  const program = join(testbed, "testbed.py");
+  const topologyFile = join(directory, "topology.json");
+  topology(join(testbed, "topology.json"), topologyFile);
+  const state = join(directory, "state");
+  const env: Readonly<Record<string, string | undefined>> = {
+    ...process.env,
+    ETCD: components.etcd,
+    KUBE_APISERVER: components.kubeApiserver,
+    PILOT_DISCOVERY: components.istiod,
+    PILOT_AGENT: components.istioAgent,
+    ENVOY: components.envoy,
+    ISTIO_CRDS: join(components.istio, "manifests/charts/base/files/crd-all.gen.yaml"),
+    ENVOY_BOOTSTRAP_TEMPLATE: join(components.istio, "tools/packaging/common/envoy_bootstrap.json"),
+    TESTBED_STATE: state,
+    TESTBED_TOPOLOGY: topologyFile,
+    // Names of network namespaces begin with it: several test runs don't meet.
+    TESTBED_PREFIX: `i${process.pid.toString(36)}`,
+  };
+  const run = (...args: readonly string[]) => runTestbed(program, args, env);
+  const clearAway = () => {
+    execFileSync("python3", [program, "down"], { env, stdio: "ignore" });
+    if (process.env["KEEP_REAL_FILES"] !== "1") rmSync(directory, { recursive: true, force: true });
+  };
+  // Nothing that we started outlives the test run, however it ends.
+  process.once("exit", clearAway);
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => process.exit(1));
+
+  async function stop(): Promise<void> {
+    process.removeListener("exit", clearAway);
+    clearAway();
+  }
+
+  const { code, err } = await run("up");
+  if (code !== 0) {
+    await stop();
+    throw new Error(`the testbed did not start: ${err.slice(-2_000)}`);
+  }
+
+  return {
+    directory,
+    kubeconfig: (cluster) => join(state, cluster, "kubeconfig-host"),
+    stop,
+    async apply(objects) {
+      const folders = clusterNames.map((cluster) => {
+        const folder = join(directory, "applied", cluster);
+        mkdirSync(folder, { recursive: true });
+        writeFileSync(join(folder, "objects.json"), JSON.stringify(objects[cluster]));
+        return folder;
+      });
+      return JSON.parse((await run("apply", ...folders)).out) as Applied;
+    },
+    async request(options) {
+      const { out, err, code } = await run("request", ...requestArguments(options));
+      if (code !== 0) throw new Error(err);
+      return JSON.parse(out) as Answers;
+    },
+    async answerHead(pod, curlArguments) {
+      const { out, err, code } = await run("exec", pod, "--", "curl", "-sS", "-m", "10", "-o", "/dev/null", "-D", "-", ...curlArguments);
+      if (code !== 0) throw new Error(err);
+      return out;
+    },
+    async setServer(pod, { status, delaySeconds, isStopped }) {
+      const args = [
+        ...(status === undefined ? [] : ["--status", String(status)]),
+        ...(delaySeconds === undefined ? [] : ["--delay", String(delaySeconds)]),
+        ...(isStopped === undefined ? [] : [isStopped ? "--stop" : "--start"]),
+      ];
+      const { code, err } = await run("app", pod, ...(args.length === 0 ? ["--ok"] : args));
+      if (code !== 0) throw new Error(err);
+    },
+    async counter(pod, pattern) {
+      const { out, err, code } = await run("envoy", pod, `/stats?usedonly&filter=${pattern}`);
+      if (code !== 0) throw new Error(err);
+      return out.split("\n").reduce((sum, line) => sum + (Number(/: (\d+)$/.exec(line)?.[1]) || 0), 0);
+    },
+  };
+}
+
+function requestArguments(options: RequestOptions): readonly string[] {
+  const { from = "cluster-1", identity, host, port = 9080, path = "/", method = "GET", headers = {} } = options;
+  const { count = 20, concurrency = 1, timeoutSeconds = 10, warmup = 8 } = options;
+  return [
+    ...["--from", from, "--host", host, "--port", String(port), "--path", path, "--method", method, "--verbose"],
+    ...["-n", String(count), "--concurrency", String(concurrency), "--timeout", String(timeoutSeconds), "--warmup", String(warmup)],
+    ...(identity === undefined ? [] : ["--identity", identity]),
+    ...Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}:${value}`]),
+  ];
+}
+
+interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+function runTestbed(program: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<Run> {
+  return new Promise((resolve) => {
+    execFile("python3", [program, ...args], { env, maxBuffer: 1 << 28 }, (error: ExecFileException | null, out, err) => {
+      resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 1, out, err });
+    });
+  });
+}

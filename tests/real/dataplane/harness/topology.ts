@@ -1,0 +1,50 @@
+import { readFileSync, writeFileSync } from "node:fs";
+
+/** Pods and Services of one cluster, as the testbed reads them. */
+interface ClusterTopology {
+  readonly pods: readonly object[];
+  readonly services: readonly object[];
+}
+
+interface Topology {
+  readonly clusters: Readonly<Record<string, ClusterTopology>>;
+}
+
+/** What our cases need beside the testbed's own pods: a client in another namespace, and a Service with several ports, none of them its pods'. */
+const added: Readonly<Record<string, ClusterTopology>> = {
+  "cluster-1": {
+    pods: [{ deployment: "visitor", namespace: "visitors", serviceAccount: "visitor", labels: { app: "visitor" }, host: 12 }],
+    services: [],
+  },
+  "cluster-2": {
+    pods: [],
+    services: [
+      {
+        name: "library",
+        namespace: "bookinfo",
+        selector: { app: "reviews" },
+        ports: [
+          { name: "http", port: 8080, targetPort: 9080 },
+          { name: "http-admin", port: 8081, targetPort: 9080 },
+        ],
+      },
+    ],
+  },
+};
+
+/** Writes the testbed's topology with our additions to `file`. */
+export function writeTopology(ofTestbed: string, file: string): void {
+  const { clusters } = JSON.parse(readFileSync(ofTestbed, "utf8")) as Topology;
+  const widened = Object.entries(clusters).map(([name, cluster]) => {
+    const { pods = [], services = [] } = added[name] ?? {};
+    return [name, { ...cluster, pods: [...cluster.pods, ...pods], services: [...cluster.services, ...services] }];
+  });
+  writeFileSync(file, JSON.stringify({ clusters: Object.fromEntries(widened) }));
+}
+
+/** Writes the smallest topology: one cluster with one pod in the namespace `bookinfo`. */
+export function writeSmallTopology(file: string): void {
+  const pods = [{ deployment: "sleep", namespace: "bookinfo", serviceAccount: "sleep", labels: { app: "sleep" }, host: 11 }];
+  const cluster = { index: 1, trustDomain: "cluster-1", region: "us-east", zone: "us-east-a", pods, services: [] };
+  writeFileSync(file, JSON.stringify({ clusters: { "cluster-1": cluster } }));
+}

@@ -1,0 +1,152 @@
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { join } from "node:path";
+import { type Program, startProgram } from "./childProcess.ts";
+import type { Components } from "./components.ts";
+import { freePorts } from "./freePorts.ts";
+import { waitFor } from "./waitFor.ts";
+
+/** A real kube-apiserver on the loopback. */
+export interface ApiServer {
+  readonly name: string;
+  readonly url: string;
+  /** Path of a kubeconfig of an administrator. */
+  readonly kubeconfig: string;
+  /** A kubeconfig, as text, of a user without any rights. */
+  readonly strangerKubeconfig: string;
+  /** JSON lines of every request; only with `audit`. */
+  readonly auditLog: string;
+  /** The one that runs now. */
+  readonly program: Program;
+  /** Stops it if it still runs, and starts it again: the same cluster at the same address. */
+  restart(): Promise<void>;
+}
+
+export interface ApiServerOptions {
+  readonly components: Components;
+  readonly name: string;
+  readonly directory: string;
+  readonly etcdUrl: string;
+  /** Keeps an audit log: metadata of every request, for tests that count reads and writes. */
+  readonly audit?: boolean;
+}
+
+/** Starts an API server for the cluster `name`; its objects are kept in etcd below a prefix of that name. */
+export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { name } = options;
+  const directory = join(options.directory, name);
+  const [port = 0] = await freePorts(1);
+  const url = `https://127.0.0.1:${port}`;
+  const token = randomBytes(16).toString("hex");
+  const files = writeFiles(directory, token);
+  const start = () => run(options, { port, token, url, files });
+  let program = await start();
+  const server = { url, ca: readFileSync(files.certificate) };
+  writeFileSync(files.kubeconfig, kubeconfigText(server, token), { mode: 0o600 });
+  return {
+    name,
+    url,
+    kubeconfig: files.kubeconfig,
+    strangerKubeconfig: kubeconfigText(server, `stranger-${token}`),
+    auditLog: files.auditLog,
+    get program() {
+      return program;
+    },
+    async restart() {
+      await program.stop();
+      program = await start();
+    },
+  };
+}
+
+interface Place {
+  readonly port: number;
+  readonly url: string;
+  readonly token: string;
+  readonly files: ReturnType<typeof writeFiles>;
+}
+
+async function run({ components, name, etcdUrl, audit = false }: ApiServerOptions, { port, url, token, files }: Place): Promise<Program> {
+  const program = startProgram({
+    name: `kube-apiserver ${name}`,
+    command: components.kubeApiserver,
+    args: [
+      `--etcd-servers=${etcdUrl}`,
+      `--etcd-prefix=/${name}`,
+      "--bind-address=127.0.0.1",
+      "--advertise-address=127.0.0.1",
+      `--secure-port=${port}`,
+      `--cert-dir=${files.certificates}`,
+      `--service-account-key-file=${files.serviceAccountKey}`,
+      `--service-account-signing-key-file=${files.serviceAccountKey}`,
+      "--service-account-issuer=https://kubernetes.default.svc",
+      `--token-auth-file=${files.tokens}`,
+      "--authorization-mode=RBAC",
+      "--service-cluster-ip-range=10.96.0.0/16",
+      "--disable-admission-plugins=ServiceAccount",
+      "--endpoint-reconciler-type=none",
+      // etcd 3.4 cannot serve what this asks of it.
+      "--feature-gates=SizeBasedListCostEstimate=false",
+      ...(audit ? [`--audit-log-path=${files.auditLog}`, `--audit-policy-file=${files.auditPolicy}`] : []),
+    ],
+    log: files.log,
+  });
+  await Promise.race([
+    waitFor(`kube-apiserver ${name} (${program.log})`, () => isReady(url, files.certificate, token), { timeoutMs: 90_000 }),
+    program.ended.then((code) => {
+      throw new Error(`kube-apiserver ${name} ended with ${code}: ${program.output().slice(-2_000)}`);
+    }),
+  ]);
+  return program;
+}
+
+function writeFiles(directory: string, token: string) {
+  const certificates = join(directory, "certificates");
+  mkdirSync(certificates, { recursive: true });
+  const files = {
+    certificates,
+    /** Made by the API server itself, with its certificate authority. */
+    certificate: join(certificates, "apiserver.crt"),
+    serviceAccountKey: join(directory, "service-account.pem"),
+    tokens: join(directory, "tokens.csv"),
+    kubeconfig: join(directory, "kubeconfig"),
+    auditPolicy: join(directory, "audit-policy.yaml"),
+    auditLog: join(directory, "audit.log"),
+    log: join(directory, "kube-apiserver.log"),
+  };
+  if (!existsSync(files.serviceAccountKey)) {
+    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    writeFileSync(files.serviceAccountKey, privateKey.export({ type: "sec1", format: "pem" }), { mode: 0o600 });
+  }
+  writeFileSync(files.tokens, `${token},admin,admin,"system:masters"\nstranger-${token},stranger,stranger\n`, { mode: 0o600 });
+  writeFileSync(
+    files.auditPolicy,
+    'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: ["RequestReceived"]\nrules: [{ level: Metadata }]\n',
+  );
+  return files;
+}
+
+function isReady(url: string, certificate: string, token: string): Promise<true | undefined> {
+  if (!existsSync(certificate)) return Promise.resolve(undefined);
+  const ca = readFileSync(certificate);
+  return new Promise((resolve, reject) => {
+    request(`${url}/readyz`, { ca, headers: { authorization: `Bearer ${token}` } }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200 ? true : undefined);
+    })
+      .on("error", reject)
+      .end();
+  });
+}
+
+function kubeconfigText({ url, ca }: { readonly url: string; readonly ca: Buffer }, token: string): string {
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "test",
+    clusters: [{ name: "test", cluster: { server: url, "certificate-authority-data": ca.toString("base64") } }],
+    users: [{ name: "test", user: { token } }],
+    contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
+  });
+}

@@ -1,0 +1,114 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ApiServer } from "./apiServer.ts";
+import { type Program, startProgram } from "./childProcess.ts";
+import { freePorts } from "./freePorts.ts";
+import { waitFor } from "./waitFor.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** Bundles the apps, so that what runs is what the sources say now. */
+export function buildApps(): void {
+  execFileSync(process.execPath, [join(root, "tools/build.mjs")], { cwd: root, stdio: "inherit" });
+}
+
+/** One of our programs, in a process of its own. */
+export interface App {
+  readonly program: Program;
+  /** Waits until it says that it is ready. */
+  ready(): Promise<void>;
+  /** Starts it again with the same settings, after it has ended. */
+  restart(): Promise<void>;
+}
+
+export interface ManagementServerOptions {
+  readonly server: ApiServer;
+  readonly directory: string;
+}
+
+export interface ManagementServer {
+  readonly app: App;
+  /** Where agents connect. */
+  readonly relayAddress: string;
+}
+
+/** The management server of the cluster that `server` is. */
+export async function startManagementServer({ server, directory }: ManagementServerOptions): Promise<ManagementServer> {
+  const [port = 0, adminPort = 0] = await freePorts(2);
+  const args = [
+    `--kubeconfig=${server.kubeconfig}`,
+    "--host=127.0.0.1",
+    `--port=${port}`,
+    "--admin-host=127.0.0.1",
+    `--admin-port=${adminPort}`,
+  ];
+  const app = start({ name: "mgmt-server", bin: "apps/mgmt-server/bin/mgmt-server.js", args, adminPort, directory });
+  return { app, relayAddress: `127.0.0.1:${port}` };
+}
+
+export interface AgentOptions extends ManagementServerOptions {
+  readonly cluster: string;
+  readonly relayAddress: string;
+  /** Of its log. Default: after its cluster. */
+  readonly name?: string;
+  /** More of its command line. */
+  readonly more?: readonly string[];
+}
+
+/** The agent of the cluster that `server` is. */
+export async function startAgent({
+  server,
+  cluster,
+  relayAddress,
+  directory,
+  name = `agent-${cluster}`,
+  more = [],
+}: AgentOptions): Promise<App> {
+  const [adminPort = 0] = await freePorts(1);
+  const args = [
+    `--cluster=${cluster}`,
+    `--kubeconfig=${server.kubeconfig}`,
+    `--relay-address=${relayAddress}`,
+    "--admin-host=127.0.0.1",
+    `--admin-port=${adminPort}`,
+    ...more,
+  ];
+  return start({ name, bin: "apps/agent/bin/agent.js", args, adminPort, directory });
+}
+
+interface Start {
+  readonly name: string;
+  readonly bin: string;
+  readonly args: readonly string[];
+  readonly adminPort: number;
+  readonly directory: string;
+}
+
+function start({ name, bin, args, adminPort, directory }: Start): App {
+  const run = () =>
+    startProgram({ name, command: process.execPath, args: [join(root, bin), ...args], log: join(directory, `${name}.log`) });
+  let program = run();
+  return {
+    get program() {
+      return program;
+    },
+    ready: () => isReady(program, adminPort),
+    async restart() {
+      await program.ended;
+      program = run();
+      await isReady(program, adminPort);
+    },
+  };
+}
+
+async function isReady(program: Program, adminPort: number): Promise<void> {
+  await Promise.race([
+    waitFor(`${program.name} to be ready (${program.log})`, async () => (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).ok, {
+      timeoutMs: 60_000,
+    }),
+    program.ended.then((code) => {
+      throw new Error(`${program.name} ended with ${code}: ${program.output().slice(-2_000)}`);
+    }),
+  ]);
+}

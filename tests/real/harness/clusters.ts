@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AnyResource, Kind } from "@isthmus/core";
+import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
+import type { Clock, Cluster } from "@isthmus/plane/ports";
+import type { ApiServer } from "./apiServer.ts";
+
+export const clock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }),
+};
+
+/** A client of an API server, as its administrator, or as a user without rights. */
+export function clusterOf(server: ApiServer, name: string, { asStranger = false } = {}): Cluster {
+  const kubeconfig = loadKubeconfig(asStranger ? { text: server.strangerKubeconfig } : { path: server.kubeconfig });
+  return kubernetesCluster({ name, kubeconfig, clock, random: Math.random });
+}
+
+/** A kind whose objects are taken as they are. */
+export function anyKind(apiVersion: string, kind: string, plural: string, { namespaced = true } = {}): Kind<AnyResource> {
+  return { apiVersion, kind, plural, namespaced, versions: [apiVersion], parse: (input) => input as AnyResource };
+}
+
+export const ConfigMap = anyKind("v1", "ConfigMap", "configmaps");
+export const Namespace = anyKind("v1", "Namespace", "namespaces", { namespaced: false });
+export const CustomResourceDefinition = anyKind("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", {
+  namespaced: false,
+});

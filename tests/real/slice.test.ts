@@ -1,0 +1,211 @@
+import {
+  Destination,
+  Gateway,
+  KubernetesCluster,
+  Mesh,
+  Secret,
+  ServiceEntry,
+  TrafficPolicy,
+  VirtualMesh,
+  VirtualService,
+  Workload,
+} from "@isthmus/api";
+import type { AnyResource, Kind, Resource } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startAgent } from "./harness/apps.ts";
+import { anyKind, Namespace } from "./harness/clusters.ts";
+import { describeReal } from "./harness/describeReal.ts";
+import { applyAll } from "./harness/manifests.ts";
+import { shiftPolicy, timeoutPolicy, virtualMesh } from "./harness/policies.ts";
+import { changesBetween, OWNER_LABEL, type Slice, startSlice, written } from "./harness/slice.ts";
+import { waitFor } from "./harness/waitFor.ts";
+
+const FEDERATED = "reviews.bookinfo.svc.cluster-2.global";
+const Service = anyKind("v1", "Service", "services");
+
+// One story on real API servers: each test goes on where the one before it ended.
+describeReal("the main job on real Kubernetes", (components) => {
+  let slice: Slice;
+  let management: Cluster;
+  let first: Cluster;
+  let second: Cluster;
+  /** What is there before any user asks for anything, by cluster. */
+  const baseline: (readonly string[])[] = [];
+
+  beforeAll(async () => {
+    slice = await startSlice(components);
+    ({ management, first, second } = slice);
+  }, 300_000);
+  afterAll(() => slice?.stop());
+
+  const details = { name: "details", namespace: "bookinfo" };
+  const routesOf = (cluster: Cluster, ref = { name: "reviews", namespace: "bookinfo" }) => cluster.get(VirtualService, ref);
+
+  async function namesOf(kind: Kind): Promise<readonly string[]> {
+    return (await management.list(kind, { namespace: "gloo-mesh" })).items.map(({ metadata }) => metadata.name);
+  }
+
+  function accepted(kind: Kind, name: string): Promise<Resource> {
+    return waitFor(`${kind.kind} ${name} to be accepted`, async () => {
+      const found = (await management.get(kind, { name, namespace: "gloo-mesh" })) as AnyResource | undefined;
+      const status = found?.["status"] as { readonly state?: string; readonly observedGeneration?: number } | undefined;
+      return status?.state === "ACCEPTED" && status.observedGeneration === found?.metadata.generation ? found : undefined;
+    });
+  }
+
+  /** Asks for a share and waits until cluster-1 has it. */
+  async function shiftTo(remoteShare: number): Promise<void> {
+    await applyAll(management, [shiftPolicy(remoteShare)]);
+    await waitFor("the new weights", async () => (await routesOf(first))?.spec?.http?.[0]?.route?.[0]?.weight === remoteShare);
+    await accepted(TrafficPolicy, "shift");
+  }
+
+  it("discovers meshes, workloads and destinations", async () => {
+    const clusters = ["cluster-1", "cluster-2"];
+    const services = ["details", "productpage", "ratings", "reviews"];
+    const workloads = ["details-v1", "productpage-v1", "ratings-v1", "reviews-v1", "reviews-v2", "reviews-v3"];
+    const inBoth = (names: readonly string[], suffix = "") =>
+      names.flatMap((name) => clusters.map((cluster) => `${name}-bookinfo-${cluster}${suffix}`)).sort();
+    const inBookinfo = async (kind: Kind) => (await namesOf(kind)).filter((name) => name.includes("-bookinfo-"));
+    await waitFor("Bookinfo's destinations and workloads", async () => {
+      expect(await namesOf(Mesh)).toEqual(clusters.map((cluster) => `istiod-istio-system-${cluster}`));
+      expect(await inBookinfo(Destination)).toEqual(inBoth(services));
+      expect(await inBookinfo(Workload)).toEqual(inBoth(workloads, "-deployment"));
+      return true;
+    });
+  });
+
+  it("registers each cluster with its identity, and speaks mutual TLS", async () => {
+    for (const cluster of [first, second]) {
+      const registered = await management.get(KubernetesCluster, { name: cluster.name, namespace: "gloo-mesh" });
+      const kubeSystem = await cluster.get(Namespace, { name: "kube-system", namespace: "" });
+      expect(registered?.status?.clusterUid).toBe(kubeSystem?.metadata.uid);
+      const certificate = await cluster.get(Secret, { name: "relay-client-tls-secret", namespace: "gloo-mesh" });
+      expect(Object.keys(certificate?.data ?? {}).sort()).toEqual(["ca.crt", "tls.crt", "tls.key"]);
+    }
+  });
+
+  it("federates services through the other cluster's gateway", async () => {
+    for (const cluster of [first, second]) baseline.push(Object.keys(await written(cluster)));
+    await applyAll(management, [virtualMesh()]);
+    await accepted(VirtualMesh, "all");
+    const entryFor = async (cluster: Cluster, host: string) =>
+      (await cluster.list(ServiceEntry)).items.find(({ spec }) => spec?.hosts?.includes(host));
+    const entry = await waitFor(`a ServiceEntry for ${FEDERATED}`, () => entryFor(first, FEDERATED));
+    const gateway = await second.get(Service, { name: "istio-ingressgateway", namespace: "istio-system" });
+    const { loadBalancer } = gateway?.["status"] as { loadBalancer: { ingress: readonly { ip: string }[] } };
+    const address = loadBalancer.ingress[0]?.ip;
+    expect(address).toMatch(/^\d+\./);
+    const endpoints = entry.spec?.endpoints?.map((endpoint) => [endpoint.labels?.["version"], endpoint.address, endpoint.ports]);
+    expect(endpoints).toEqual(["v1", "v2", "v3"].map((version) => [version, address, { http: 15443 }]));
+    expect(entry.metadata.labels?.[OWNER_LABEL]).toBe("gloo-mesh");
+    await waitFor("the other direction", () => entryFor(second, "reviews.bookinfo.svc.cluster-1.global"));
+    await waitFor("the gateway that takes it in", async () => (await second.list(Gateway)).items.length > 0);
+  });
+
+  it("shifts traffic to the other cluster, with timeout and retries", async () => {
+    await shiftTo(75);
+    const [route] = (await routesOf(first))?.spec?.http ?? [];
+    expect(route?.route?.map(({ destination, weight }) => [destination?.host, weight])).toEqual([
+      [FEDERATED, 75],
+      ["reviews.bookinfo.svc.cluster.local", 25],
+    ]);
+    expect([route?.timeout, route?.retries?.attempts]).toEqual(["2s", 3]);
+  });
+
+  it("changes what an update changes, and nothing else", async () => {
+    const before = await written(first);
+    await shiftTo(10);
+    expect(changesBetween(before, await written(first))).toEqual(["VirtualService reviews.bookinfo"]);
+  });
+
+  it("leaves alone an object that isn't ours, and says so where the policy is", async () => {
+    const route = [{ destination: { host: "details" } }];
+    const foreign = await first.create({
+      apiVersion: "networking.istio.io/v1",
+      kind: "VirtualService",
+      metadata: details,
+      spec: { hosts: ["details"], http: [{ route }] },
+    } as AnyResource);
+    await applyAll(management, [timeoutPolicy("details")]);
+    const status = await waitFor("the conflict in the policy's status", async () => {
+      const policy = await management.get(TrafficPolicy, { name: "timeout-details", namespace: "gloo-mesh" });
+      return policy?.status?.state === "FAILED" ? JSON.stringify(policy.status) : undefined;
+    });
+    expect(status).toContain("VirtualService details.bookinfo in cluster-1 exists and was not made by us");
+    // Its other targets are served all the same.
+    await waitFor("the VirtualService in the other cluster", () => routesOf(second, details));
+    await management.delete({ ...TrafficPolicy, name: "timeout-details", namespace: "gloo-mesh", clusterName: "" });
+    await waitFor("it to go again", async () => (await routesOf(second, details)) === undefined);
+    expect((await routesOf(first, details))?.metadata.resourceVersion).toBe(foreign.metadata.resourceVersion);
+  });
+
+  it("goes on when an agent is killed and comes back, without writing what is there already", async () => {
+    const before = await written(first);
+    const [agent] = slice.agents;
+    await agent?.program.kill();
+    await applyAll(management, [shiftPolicy(20)]);
+    await agent?.restart();
+    await shiftTo(20);
+    expect(changesBetween(before, await written(first))).toEqual(["VirtualService reviews.bookinfo"]);
+  });
+
+  it("goes on when the server is killed and comes back, without writing what is there already", async () => {
+    const before = await Promise.all([written(first), written(second)]);
+    await slice.server.app.program.kill();
+    await slice.server.app.restart();
+    await shiftTo(30);
+    expect(changesBetween(before[0], await written(first))).toEqual(["VirtualService reviews.bookinfo"]);
+    // The policy is about calls to cluster-1's reviews, wherever they come from.
+    expect(changesBetween(before[1], await written(second))).toEqual(["VirtualService reviews-bookinfo-cluster-1.istio-system"]);
+  });
+
+  it("refuses a name that another cluster has, and a wrong token, each with a message", async () => {
+    const { relayAddress } = slice.server;
+    const { directory, servers } = slice.fleet;
+    const before = await written(first);
+    // The management cluster plays the newcomer. The wrong token comes last, as its address must wait after it.
+    const cases = [
+      ["cluster-1", [], "another cluster is registered as cluster-1"],
+      ["cluster-3", ["--relay-token=wrong"], "the token is not the management server's"],
+    ] as const;
+    for (const [cluster, more, words] of cases) {
+      const newcomer = await startAgent({ server: servers.management, cluster, relayAddress, directory, name: "newcomer", more });
+      try {
+        await waitFor(`"${words}" in ${newcomer.program.log}`, () => newcomer.program.output().includes(words));
+        expect(newcomer.program.output()).not.toMatch(/^\s+at /m);
+      } finally {
+        await newcomer.program.stop();
+      }
+    }
+    expect(await namesOf(KubernetesCluster)).toEqual(["cluster-1", "cluster-2"]);
+    expect(await written(first)).toEqual(before);
+  });
+
+  it("removes what came from a service that is deleted, and nothing else", async () => {
+    const before = await written(first);
+    await second.delete({ ...Service, name: "ratings", namespace: "bookinfo", clusterName: "cluster-2" });
+    await waitFor("its Destination to go", async () => !(await namesOf(Destination)).includes("ratings-bookinfo-cluster-2"));
+    await waitFor(
+      "its ServiceEntry to go",
+      async () => !(await written(first))["ServiceEntry ratings.bookinfo.svc.cluster-2.global.istio-system"],
+    );
+    const changes = changesBetween(before, await written(first));
+    expect(changes.filter((key) => !/ratings\W.*cluster-2/.test(key))).toEqual([]);
+  });
+
+  it("removes all that users asked for with the policy and the virtual mesh, and nothing else", async () => {
+    await management.delete({ ...TrafficPolicy, name: "shift", namespace: "gloo-mesh", clusterName: "" });
+    await waitFor("the VirtualService to go", async () => (await routesOf(first)) === undefined);
+    await management.delete({ ...VirtualMesh, name: "all", namespace: "gloo-mesh", clusterName: "" });
+    await waitFor("everything that they asked for to go", async () => {
+      const now = await Promise.all([first, second].map(async (cluster) => Object.keys(await written(cluster))));
+      const left = now.flatMap((keys, i) => keys.filter((key) => !baseline[i]?.includes(key)));
+      if (left.length > 0) throw new Error(left.join(", "));
+      return true;
+    });
+    expect(await routesOf(first, details)).toBeDefined();
+    expect((await second.list(Service, { namespace: "bookinfo" })).items).toHaveLength(3);
+  });
+});
