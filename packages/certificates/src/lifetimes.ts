@@ -3,7 +3,7 @@
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Certificates count from a little before they are made, as clocks differ. */
+/** Certificates count from a little before they are made, as clocks differ; short-lived ones from a tenth of their life. */
 const BACKDATED_MS = 5 * 60_000;
 
 export const ROOT_LIFETIME_MS = 3650 * DAY_MS;
@@ -15,7 +15,7 @@ export const AGENT_LIFETIME_MS = DAY_MS;
 
 /** From when to when a certificate lives: never beyond its authority. */
 export function validity(now: number, lifetimeMs: number, authority?: { readonly notBefore: number; readonly notAfter: number }) {
-  const notBefore = Math.max(now - BACKDATED_MS, authority?.notBefore ?? 0);
+  const notBefore = Math.max(now - Math.min(BACKDATED_MS, lifetimeMs / 10), authority?.notBefore ?? 0);
   const notAfter = Math.min(now + lifetimeMs, authority?.notAfter ?? Number.POSITIVE_INFINITY);
   return { notBefore, notAfter };
 }

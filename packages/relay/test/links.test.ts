@@ -148,7 +148,7 @@ describe("a link", () => {
       return asked;
     };
     expect(await ask("echo")).toEqual(new Uint8Array([1, 2]));
-    expect(await ask("long")).toEqual(long);
+    expect(Buffer.compare(await ask("long"), long)).toBe(0);
     await expect(ask("weather")).rejects.toThrow("nothing is known about weather");
     await expect(server.link.ask("cluster-9", { topic: "echo", body: long }, signal)).rejects.toThrow("no agent of cluster-9 is connected");
   });

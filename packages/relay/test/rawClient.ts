@@ -1,6 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Metadata, type StatusObject } from "@grpc/grpc-js";
 import { createRequest, type IssueOptions, issueClientCertificate, type KeyedCertificate } from "@isthmus/certificates";
+import { service as healthService } from "grpc-health-check";
 import {
   type RegisterRequestSchema,
   type RegisterResponse,
@@ -103,4 +104,18 @@ function metadataOf({ headers = {} }: RawOptions): Metadata {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   return metadata;
+}
+
+/** The health of a service, as gRPC's own protocol tells it. */
+export async function rawHealth(options: RawOptions, service: string): Promise<string> {
+  const check = healthService["Check"];
+  if (check === undefined) throw new Error("the health service has no Check");
+  const client = channelOf(options);
+  const { path, requestSerialize, responseDeserialize } = check;
+  const response = await new Promise<{ status?: string } | undefined>((resolve, reject) => {
+    client.makeUnaryRequest(path, requestSerialize, responseDeserialize, { service }, (error, answer?: object) =>
+      error === null ? resolve(answer) : reject(error),
+    );
+  }).finally(() => client.close());
+  return response?.status ?? "";
 }

@@ -107,7 +107,6 @@ describe("an agent", () => {
   test("renews its certificate in time and goes on with the new one", async () => {
     const { address, identity, events, synced } = await server({ agentCertificateLifetimeMs: 4_000 });
     const credentials = credentialsIn();
-    // A certificate counts from five minutes before it was made: renewal is due at once, and must not run hot.
     const started = agent({ address, root: identity.root, credentials });
     started.link.synced(KINDS, []);
     await until(() => credentials.saves >= 2, "the certificate is renewed");
@@ -146,6 +145,40 @@ describe("an agent", () => {
     await helpless.stop();
     const started = agent({ address, root: identity.root, credentials: credentialsIn(stored) });
     await until(() => isConnected(started), "the agent is connected");
+  });
+});
+
+describe("an agent without certificates (TLS setup)", () => {
+  test("connects with the token on its call", async () => {
+    const { address, identity, events, registrations } = await server({ clientCertificates: false });
+    const started = agent({ address, root: identity.root, credentials: undefined });
+    started.link.synced(KINDS, []);
+    await until(() => events.length === 2, "the cluster is synced");
+    expect(registrations.known.get("cluster-1")).toBe("uid-of-cluster-1");
+  });
+
+  test("never sends the token to a server of another root", async () => {
+    const { address, grpc } = await server({ clientCertificates: false });
+    const other = await createServerIdentity({ now: Date.now() });
+    expect(await complaintOf(agent({ address, root: other.root, credentials: undefined }))).toMatch(
+      /not from the root that this agent trusts/,
+    );
+    expect(grpc.metrics()).toEqual([]);
+  });
+
+  test("says clearly that its token is wrong, or that there is none", async () => {
+    const { address, identity } = await server({ clientCertificates: false });
+    expect(await complaintOf(agent({ address, root: identity.root, credentials: undefined, token: "guess" }))).toMatch(
+      /the token is not the management server's/,
+    );
+    expect(await complaintOf(agent({ address, root: identity.root, credentials: undefined, token: undefined }))).toMatch(
+      /there is no relay identity token/,
+    );
+  });
+
+  test("says clearly that the server wants certificates", async () => {
+    const { address, identity } = await server();
+    expect(await complaintOf(agent({ address, root: identity.root, credentials: undefined }))).toMatch(/needs a client certificate/);
   });
 });
 

@@ -18,7 +18,14 @@ export function translateCommand(io: Io, finish: (code: ExitCode) => void): Comm
   return new Command("translate")
     .description("Translate resources in files into what Isthmus would write to each cluster. Needs no cluster.")
     .requiredOption("-f, --file <path...>", "files or folders with YAML or JSON; - reads standard input")
-    .addOption(new Option("--stage <stage>", "discovery: what runs there; networking: what follows from discovered objects in the input; all: both, one after the other").choices(["discovery", "networking", "all"]).default("all"))
+    .addOption(
+      new Option(
+        "--stage <stage>",
+        "discovery: what runs there; networking: what follows from discovered objects in the input; all: both, one after the other",
+      )
+        .choices(["discovery", "networking", "all"])
+        .default("all"),
+    )
     .option("--status", "also print the status of every resource that gets one")
     .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json"]).default("yaml"))
     .option("-n, --namespace <name>", "namespace of the management plane", "gloo-mesh")

@@ -20,6 +20,12 @@ function keyOf({ apiVersion, kind, metadata }: Printable): string {
   return [apiVersion, kind, metadata.clusterName ?? "", metadata.namespace ?? "", metadata.name].join("\u0000");
 }
 
+/** As people write objects: what it is and its name first. */
+function arranged({ apiVersion, kind, metadata, ...rest }: Printable): Printable {
+  const { name, namespace, clusterName, ...others } = metadata;
+  return { apiVersion, kind, metadata: withoutUndefined({ name, namespace, clusterName, ...others }), ...rest };
+}
+
 /** Multi-document YAML, or one JSON List, in pieces. */
 export function* printed(objects: readonly Printable[], format: TranslateOptions["output"]): Generator<string> {
   if (format === "json") {

@@ -1,5 +1,3 @@
-// NOTICE to this file's author: its first version was lost at 11:16 to a mistaken overwrite. This one is rebuilt from how
-// selectors.ts uses it. Please compare with yours, restore it, drop this notice.
 import { Type } from "@sinclair/typebox";
 import { type SchemaOptions, userFields } from "./schema.ts";
 

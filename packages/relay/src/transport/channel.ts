@@ -2,6 +2,7 @@ import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { Client, type ClientOptions, credentials } from "@grpc/grpc-js";
 import type { Credentials } from "../registration/credentials.ts";
 import { MAX_MESSAGE_BYTES } from "../session/wire.ts";
+import "./grpcLogging.ts";
 import { wrongName } from "./status.ts";
 import { WINDOW_BYTES } from "./window.ts";
 

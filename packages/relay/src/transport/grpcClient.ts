@@ -86,7 +86,8 @@ export function grpcConnector(options: GrpcConnectorOptions): Connector {
     handler: AgentStreamHandler,
     signal: AbortSignal,
   ): Promise<void> {
-    await clock.sleep(Math.max(0, renewalTime(facts, random) - clock.now()), signal);
+    // Never at once: a certificate that is old when it is issued must not make us run in a circle.
+    await clock.sleep(Math.max(SHORTEST_RETRY_MS, renewalTime(facts, random) - clock.now()), signal);
     for (;;) {
       try {
         const { request: certificateRequest, key } = await createRequest(clusterName);

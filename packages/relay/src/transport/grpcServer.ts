@@ -17,6 +17,7 @@ import { startCounters } from "../session/counters.ts";
 import type { Clock, Log, Metric } from "../session/environment.ts";
 import { RelayError } from "../session/relayError.ts";
 import { MAX_MESSAGE_BYTES } from "../session/wire.ts";
+import "./grpcLogging.ts";
 import { addressOf, certifiedPeer, headerOf } from "./peer.ts";
 import { type ConnectCall, serveStream } from "./serverStream.ts";
 import { serverTls } from "./serverTls.ts";
@@ -68,12 +69,21 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
 
   /** Who calls: by the verified certificate, or in the TLS setup by the token and by what the caller says. */
   async function peerOf(call: ConnectCall): Promise<Peer> {
-    const peer = clientCertificates ? certifiedPeer(call) : undefined;
-    if (peer !== undefined) return peer;
-    if (clientCertificates) throw new RelayError("CertificateRefused", NEEDS_CERTIFICATE);
+    if (clientCertificates) return certified(call);
     const claim = { clusterName: headerOf(call, "x-cluster-id"), clusterUid: headerOf(call, "x-cluster-uid"), address: addressOf(call) };
     await registrar.admit(claim, headerOf(call, "authorization").replace(/^Bearer /, ""));
     return { clusterName: claim.clusterName, address: claim.address, authentication: "token" };
+  }
+
+  /** A caller with a good certificate. What the call says of itself must not differ. */
+  function certified(call: Parameters<typeof certifiedPeer>[0]): Peer {
+    const peer = clientCertificates ? certifiedPeer(call) : undefined;
+    if (peer === undefined) throw new RelayError("CertificateRefused", NEEDS_CERTIFICATE);
+    const said = headerOf(call, "x-cluster-id");
+    if (said !== "" && said !== peer.clusterName) {
+      throw new RelayError("Refused", `the certificate is for ${peer.clusterName}, and the call says that it is from ${said}`);
+    }
+    return peer;
   }
 
   async function register(call: ServerUnaryCall<RegisterRequest, RegisterResponse>): Promise<RegisterResponse> {
@@ -87,8 +97,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   }
 
   async function renew(call: ServerUnaryCall<RenewRequest, RenewResponse>): Promise<RenewResponse> {
-    const peer = certifiedPeer(call);
-    if (peer === undefined) throw new RelayError("CertificateRefused", NEEDS_CERTIFICATE);
+    const peer = certified(call);
     const { clusterUid, certificateRequest } = call.request;
     return create(
       RenewResponseSchema,
