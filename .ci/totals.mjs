@@ -40,7 +40,10 @@ function vitestFigures(path) {
 
 function lastLineFigures(path) {
   if (!existsSync(path)) return undefined;
-  const lines = readFileSync(path, "utf8").trim().split("\n");
-  const figures = /^(\d+) passed, (\d+) failed, (\d+) skipped$/.exec(lines.at(-1)?.trim() ?? "");
+  const last = readFileSync(path, "utf8").trim().split("\n").at(-1)?.trim() ?? "";
+  // Of the conformance runner: what differs as decided has passed.
+  const compared = /^(\d+) equal, (\d+) different by decision, (\d+) failed$/.exec(last);
+  if (compared !== null) return { passed: Number(compared[1]) + Number(compared[2]), failed: Number(compared[3]), skipped: 0 };
+  const figures = /^(\d+) passed, (\d+) failed, (\d+) skipped$/.exec(last);
   return figures === null ? undefined : { passed: Number(figures[1]), failed: Number(figures[2]), skipped: Number(figures[3]) };
 }

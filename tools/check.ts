@@ -18,7 +18,10 @@ const root = process.cwd();
 
 const checks: readonly Check[] = [
   { name: "types", run: checkTypes },
-  { name: "lint", run: () => commandResult(["node_modules/.bin/biome", "check", "--colors=off", "--error-on-warnings", "."], "lint and format") },
+  {
+    name: "lint",
+    run: () => commandResult(["node_modules/.bin/biome", "check", "--colors=off", "--error-on-warnings", "."], "lint and format"),
+  },
   { name: "imports", run: () => checkImports(readSourceTree(root)) },
   { name: "sizes", run: () => checkSizes(readSourceTree(root)) },
   { name: "dead code", run: () => commandResult(["node_modules/.bin/knip", "--no-progress", "--no-config-hints"], "knip") },

@@ -60,7 +60,7 @@ describe("checkSizes", () => {
 
   it("lets index.ts re-export and list, and nothing else", () => {
     const list =
-      'import { a } from "./a.ts";\nexport * from "./b.ts";\nexport const all: readonly A[] = [a, ...b];\nexport const few = [{ name: "a", a, run: b }] as const;';
+      'import { a } from "./a.ts";\nexport * from "./b.ts";\nexport const all: readonly A[] = [a, ...b];\nexport const few = [{ name: "a", a, run: b, first: true }] as const;';
     expect(problemsIn({ "packages/core/src/index.ts": list })).toEqual([]);
     for (const text of [
       "export function f() {}",

@@ -103,9 +103,12 @@ function isListLiteral(expression: ts.Expression): boolean {
 /** A name, a spread name, or a record of names and literals. */
 function isListElement(element: ts.Expression): boolean {
   if (ts.isSpreadElement(element)) return ts.isIdentifier(element.expression);
-  if (!ts.isObjectLiteralExpression(element))
-    return ts.isIdentifier(element) || ts.isStringLiteralLike(element) || ts.isNumericLiteral(element);
+  if (!ts.isObjectLiteralExpression(element)) return ts.isIdentifier(element) || isLiteral(element);
   return element.properties.every(
     (property) => ts.isShorthandPropertyAssignment(property) || (ts.isPropertyAssignment(property) && isListElement(property.initializer)),
   );
+}
+
+function isLiteral(expression: ts.Expression): boolean {
+  return ts.isLiteralExpression(expression) || [ts.SyntaxKind.TrueKeyword, ts.SyntaxKind.FalseKeyword].includes(expression.kind);
 }

@@ -54,6 +54,19 @@ describeReal("the main job on real Kubernetes", (components) => {
     });
   }
 
+  /** What our programs write from now on, by cluster. */
+  function writesFromNow(): { of(name: keyof Slice["fleet"]["servers"]): readonly string[] } {
+    const { servers } = slice.fleet;
+    const before = Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, server.planeWrites().length]));
+    return {
+      of: (name) =>
+        servers[name]
+          .planeWrites()
+          .slice(before[name])
+          .map(({ what }) => what),
+    };
+  }
+
   /** Asks for a share and waits until cluster-1 has it. */
   async function shiftTo(remoteShare: number): Promise<void> {
     await applyAll(management, [shiftPolicy(remoteShare)]);
@@ -141,24 +154,26 @@ describeReal("the main job on real Kubernetes", (components) => {
     expect((await routesOf(first, details))?.metadata.resourceVersion).toBe(foreign.metadata.resourceVersion);
   });
 
-  it("goes on when an agent is killed and comes back, without writing what is there already", async () => {
-    const before = await written(first);
+  it("goes on when an agent is killed and comes back, and writes nothing but what changed meanwhile", async () => {
+    const writes = writesFromNow();
     const [agent] = slice.agents;
     await agent?.program.kill();
     await applyAll(management, [shiftPolicy(20)]);
     await agent?.restart();
     await shiftTo(20);
-    expect(changesBetween(before, await written(first))).toEqual(["VirtualService reviews.bookinfo"]);
+    expect(writes.of("cluster-1")).toEqual(["patch virtualservices bookinfo/reviews"]);
   });
 
-  it("goes on when the server is killed and comes back, without writing what is there already", async () => {
-    const before = await Promise.all([written(first), written(second)]);
+  it("goes on when the server is killed and comes back, and writes nothing but what changes then", async () => {
+    const writes = writesFromNow();
     await slice.server.app.program.kill();
     await slice.server.app.restart();
     await shiftTo(30);
-    expect(changesBetween(before[0], await written(first))).toEqual(["VirtualService reviews.bookinfo"]);
+    expect(writes.of("cluster-1")).toEqual(["patch virtualservices bookinfo/reviews"]);
     // The policy is about calls to cluster-1's reviews, wherever they come from.
-    expect(changesBetween(before[1], await written(second))).toEqual(["VirtualService reviews-bookinfo-cluster-1.istio-system"]);
+    expect(writes.of("cluster-2")).toEqual(["patch virtualservices istio-system/reviews-bookinfo-cluster-1"]);
+    const statuses = ["patch trafficpolicies/status gloo-mesh/shift", /^patch kubernetesclusters\/status /];
+    expect(writes.of("management").filter((what) => !statuses.some((status) => what.match(status) !== null))).toEqual([]);
   });
 
   it("refuses a name that another cluster has, and a wrong token, each with a message", async () => {
@@ -181,6 +196,27 @@ describeReal("the main job on real Kubernetes", (components) => {
     }
     expect(await namesOf(KubernetesCluster)).toEqual(["cluster-1", "cluster-2"]);
     expect(await written(first)).toEqual(before);
+  });
+
+  it("tells users of names that nothing has, where they look for it, and does nothing else", async () => {
+    const before = await Promise.all([written(first), written(second)]);
+    const unknownMesh = { meshes: [{ name: "atlantis", namespace: "gloo-mesh" }], federation: { permissive: {} } };
+    const unknownService = { kubeServiceRefs: { services: [{ name: "atlantis", namespace: "bookinfo", clusterName: "cluster-1" }] } };
+    const shift = { destinations: [{ kubeService: { name: "atlantis", namespace: "bookinfo", clusterName: "cluster-1" }, weight: 1 }] };
+    const cases = [
+      [VirtualMesh, { spec: unknownMesh }, /atlantis/],
+      [TrafficPolicy, { spec: { destinationSelector: [unknownService], policy: { requestTimeout: "5s" } } }, /atlantis|no destination/i],
+      [TrafficPolicy, { spec: { policy: { trafficShift: shift } } }, /atlantis/],
+    ] as const;
+    for (const [{ apiVersion, kind, plural }, fields, words] of cases) {
+      await applyAll(management, [{ apiVersion, kind, metadata: { name: "lost", namespace: "gloo-mesh" }, ...fields }]);
+      await waitFor(`${kind}'s status to say ${words}`, async () => {
+        const found = await management.get(anyKind(apiVersion, kind, plural), { name: "lost", namespace: "gloo-mesh" });
+        return words.test(JSON.stringify(found?.["status"] ?? {}));
+      });
+      await management.delete({ apiVersion, kind, name: "lost", namespace: "gloo-mesh", clusterName: "" });
+    }
+    expect(await Promise.all([written(first), written(second)])).toEqual(before);
   });
 
   it("removes what came from a service that is deleted, and nothing else", async () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { Namespace } from "@isthmus/api";
 import { kindKeyOf, UsageError } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
@@ -86,6 +87,8 @@ async function uidOf(cluster: Cluster, log: Log, signal: AbortSignal): Promise<s
 
 async function main(): Promise<number> {
   const stop = new AbortController();
+  // Every watch of every kind listens to it.
+  setMaxListeners(0, stop.signal);
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
   try {
     await run(readConfig(process.argv.slice(2)), stop.signal);

@@ -182,7 +182,7 @@ describe("meshctl translate", () => {
     const path = file("in.yaml", `${settings}---${lost}`);
     const { code, err } = await translate(["-f", path]);
     expect(code).toBe(1);
-    expect(err).toMatch(/^warning: in\.yaml:5: Settings settings\.gloo-mesh: spec\.mtsl: .*did you mean mtls\?$/m);
+    expect(err).toMatch(/^warning: in\.yaml:5: Settings settings\.gloo-mesh: spec\.mtsl: .*did you mean mtls\?/m);
     expect(err).toMatch(/^warning: in\.yaml:\d+: TrafficPolicy lost\.shop: spec\.policy\.requestTimout: /m);
     const onlyDiscovery = await translate(["-f", path, "--stage", "discovery", "--status"]);
     expect(onlyDiscovery).toMatchObject({ code: 0, out: "" });

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { messageOf, UsageError } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import { clusterRegistrations, relayIdentity, relayToken, serverRoles, startServer, systemClock } from "@isthmus/plane";
@@ -71,6 +72,8 @@ function defaultNames(namespace: string): readonly string[] {
 
 async function main(): Promise<number> {
   const stop = new AbortController();
+  // Every watch of every kind listens to it.
+  setMaxListeners(0, stop.signal);
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
   try {
     await run(readConfig(process.argv.slice(2)), stop.signal);

@@ -80,6 +80,7 @@ export type { DestinationSelector, IdentitySelector, WorkloadSelector } from "./
 export { escapedRegex, type StringMatch } from "./shared/stringMatch.ts";
 export { type IneffectiveField, ineffectiveFields } from "./shared/unknownFields.ts";
 export { HTTPRouteGroup, type HttpRouteMatch } from "./smi/httpRouteGroup.ts";
+export { OsmMeshConfig } from "./smi/osmMeshConfig.ts";
 export { TCPRoute } from "./smi/tcpRoute.ts";
 export { TrafficSplit } from "./smi/trafficSplit.ts";
 export { TrafficTarget, type TrafficTargetSpec, type TrafficTargetSubject } from "./smi/trafficTarget.ts";

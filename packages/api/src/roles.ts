@@ -32,6 +32,7 @@ import { VirtualMesh } from "./networking/virtualMesh.ts";
 import { Settings } from "./settings/settings.ts";
 import type { Fields, KindDefinition } from "./shared/defineKind.ts";
 import { HTTPRouteGroup } from "./smi/httpRouteGroup.ts";
+import { OsmMeshConfig } from "./smi/osmMeshConfig.ts";
 import { TCPRoute } from "./smi/tcpRoute.ts";
 import { TrafficSplit } from "./smi/trafficSplit.ts";
 import { TrafficTarget } from "./smi/trafficTarget.ts";
@@ -79,6 +80,7 @@ const ROLES: readonly Role[] = [
   { kind: AuthorizationPolicy, tasks: ["sent", "delivered"] },
   { kind: Sidecar, tasks: ["sent"] },
 
+  { kind: OsmMeshConfig, tasks: ["sent"] },
   { kind: TrafficSplit, tasks: ["delivered"] },
   { kind: TrafficTarget, tasks: ["delivered"] },
   { kind: HTTPRouteGroup, tasks: ["delivered"] },
@@ -98,8 +100,9 @@ const ROLES: readonly Role[] = [
   { kind: AccessPolicy, tasks: ["read", "asked"] },
   { kind: VirtualMesh, tasks: ["read", "asked"] },
   { kind: VirtualDestination, tasks: ["read"] },
-  // Never sent by agents. Of those in the management cluster, `project` leaves out all but public certificates.
-  { kind: Secret, tasks: ["read", "published"] },
+  // Never sent by agents. Of those in the management cluster, `project` leaves out all but public certificates. Translation
+  // asks for a generated root by a Secret with placeholders: that is an order for whoever makes keys, and never written as it is.
+  { kind: Secret, tasks: ["read"] },
 ];
 
 const BY_KEY: ReadonlyMap<string, Kind> = new Map(ROLES.map(({ kind }) => [kindKeyOf(kind), kind]));

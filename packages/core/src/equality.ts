@@ -28,7 +28,7 @@ export function equalContent(a: Resource, b: Resource): boolean {
 }
 
 /** What an owner decides of an object: labels, annotations and all but status and the server's own metadata. */
-export function contentOf(resource: Resource): Record<string, unknown> {
+function contentOf(resource: Resource): Record<string, unknown> {
   const { metadata, status: _, ...rest } = resource as Resource & { status?: unknown };
   return { ...rest, labels: metadata.labels ?? {}, annotations: metadata.annotations ?? {} };
 }

@@ -1,6 +1,6 @@
 export { type Collection, emptyCollection, type Index, putAll } from "./collection.ts";
 export { type Delta, emptyDelta, isEmpty } from "./delta.ts";
-export { contentOf, equalContent, equalJson } from "./equality.ts";
+export { equalContent, equalJson } from "./equality.ts";
 export { DuplicateOutput, InvalidResource, messageOf, UsageError } from "./errors.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { md5Hex } from "./md5.ts";
@@ -34,4 +34,3 @@ export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelect
 export { emptySnapshot, type Snapshot, snapshotOf } from "./snapshot.ts";
 export { SortedMap } from "./sortedMap.ts";
 export { type Condition, type TimedCondition, timedConditions } from "./status.ts";
-export type { Translation, Translator } from "./translator.ts";

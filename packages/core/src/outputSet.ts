@@ -31,9 +31,10 @@ export interface OutputSet extends Iterable<Output> {
   diff(actual: Iterable<Resource>): Delta;
 }
 
-/** Whether an object bears an owner's label. */
+/** Whether an object bears an owner's label. An owner without a value owns nothing: a missing label must never match. */
 export function isOwnedBy(resource: Resource, owner: Owner): boolean {
-  return resource.metadata.labels?.[owner.label] === owner.value;
+  const value = resource.metadata.labels?.[owner.label];
+  return value !== undefined && value !== "" && value === owner.value;
 }
 
 /** The set of `outputs`, each labelled as its owner's. Throws DuplicateOutput when two have one ref. */

@@ -57,7 +57,7 @@ export async function* watchFrom<R extends Resource>(
   if (clock.now() - startedAt < SHORTEST_USEFUL_WATCH_MS) {
     throw new ClusterError("Unavailable", `${connection.server} ends the watch of ${collection.plural} as soon as it begins`);
   }
-  await requireReached(target, resourceVersion, signal);
+  await requireReached(target, { resourceVersion, path }, signal);
 }
 
 /** What comes, until the connection ends: if by accident, the next watch finds out whether the server is still there. */
@@ -76,8 +76,12 @@ async function* chunksOf(response: IncomingMessage, signal: AbortSignal): AsyncG
  * Throws `Expired` when the server's newest version is older than ours: restored from a backup, it would keep a watch from
  * our version silent until it got there again, for weeks perhaps.
  */
-async function requireReached({ connection, collection }: Target<Resource>, resourceVersion: string, signal: AbortSignal): Promise<void> {
-  const page = await call(connection, { method: "GET", path: collectionPath(collection), query: { limit: "1" } }, signal);
+async function requireReached(
+  { connection }: Target<Resource>,
+  { resourceVersion, path }: { readonly resourceVersion: string; readonly path: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const page = await call(connection, { method: "GET", path, query: { limit: "1" } }, signal);
   const newest = (page as { readonly metadata?: { readonly resourceVersion?: string } }).metadata?.resourceVersion ?? "";
   // Versions of one cluster are numbers that grow. Source: kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
   if (![newest, resourceVersion].every((version) => /^\d+$/.test(version)) || BigInt(newest) >= BigInt(resourceVersion)) return;

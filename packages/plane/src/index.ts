@@ -1,12 +1,11 @@
 export { type Agent, type AgentOptions, startAgent } from "./agent/agent.ts";
 export { type AgentSecrets, agentSecrets, type ClientCredentials } from "./agent/relaySecrets.ts";
-export { type Applier, type ApplierOptions, startApplier } from "./applier.ts";
-export { type ClusterView, type ClusterViewOptions, type KindState, viewCluster } from "./clusterView.ts";
+export type { ClusterView, KindState } from "./clusterView.ts";
 export { type FollowEvent, type FollowOptions, follow } from "./follow.ts";
 export { FIELD_MANAGER } from "./ownership.ts";
 export * from "./ports.ts";
 export { agentRoles, serverRoles } from "./roles.ts";
-export { ensureSecret, readSecret, type SecretData } from "./secretData.ts";
+export { ensureSecret, type SecretData } from "./secretData.ts";
 export type { DeliveryState } from "./server/delivery.ts";
 export { type ClusterRegistrations, clusterRegistrations } from "./server/registrations.ts";
 export { RELAY_SECRETS, type RelayIdentity, relayIdentity, relayToken } from "./server/relaySecrets.ts";

@@ -21,11 +21,11 @@ const MINUTE = 60_000;
 
 const evidence = (ref: ResourceRef): Evidence => ({ reason: "InputRemoved", inputs: [{ ...ref, kind: "Service" }] });
 
-function setUp(delayMs?: () => number) {
+function setUp(delayMs?: () => number, remembers = false) {
   const clock = virtualClock();
   const network = inMemoryNetwork({ clock, ...(delayMs === undefined ? {} : { delayMs }) });
   const startServer = (serverId = "server-1"): TestServer => {
-    const server = testServer({ clock, serverId });
+    const server = testServer({ clock, serverId, remembers });
     network.listen(server.link.accept);
     return server;
   };
@@ -175,6 +175,43 @@ describe("a link that is cut", () => {
     expect(states.at(-1)).toBe("connected: connected to the management server server-1");
   });
 
+  test("tells a server that remembers it only what has changed", async () => {
+    const { clock, network, startServer, startAgent } = setUp(undefined, true);
+    const server = startServer();
+    const { link } = startAgent();
+    link.observe({ put: [service(CLUSTER, "a"), service(CLUSTER, "b"), deployment(CLUSTER, "d")], remove: [] });
+    link.synced(KINDS, []);
+    await clock.advance(10);
+    const putsBefore = server.observations.flatMap(({ put }) => put).length;
+    network.cut(CLUSTER);
+    await clock.advance(10);
+    link.observe({ put: [service(CLUSTER, "c")], remove: [refOf(service(CLUSTER, "a"))] });
+    network.heal(CLUSTER);
+    await clock.advance(MINUTE);
+    expect(server.observations.flatMap(({ put }) => put).slice(putsBefore)).toEqual([service(CLUSTER, "c")]);
+    expect(sortedKeys(server.known.get(CLUSTER))).toEqual([
+      "/Service|b.bookinfo.cluster-1",
+      "/Service|c.bookinfo.cluster-1",
+      "apps/Deployment|d.bookinfo.cluster-1",
+    ]);
+    expect(server.events.at(-1)).toBe("synced cluster-1 /Service,apps/Deployment");
+    expect(server.link.metrics().some(({ name }) => name === "relay_server_resyncs_total")).toBe(false);
+  });
+
+  test("tells everything to a server that is another process", async () => {
+    const { clock, network, startServer, startAgent } = setUp(undefined, true);
+    const first = startServer();
+    const { link } = startAgent();
+    link.observe({ put: [service(CLUSTER, "a")], remove: [] });
+    link.synced(KINDS, []);
+    await clock.advance(10);
+    network.listen(undefined);
+    await first.stop();
+    const second = startServer("server-2");
+    await clock.advance(MINUTE);
+    expect(sortedKeys(second.known.get(CLUSTER))).toEqual(["/Service|a.bookinfo.cluster-1"]);
+  });
+
   test("waits longer and longer, between one and thirty seconds", async () => {
     const { clock, startAgent } = setUp();
     const { log } = startAgent();
@@ -256,11 +293,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 test("links heal from every mixture of cuts, silence, delays and restarts", async () => {
   await fc.assert(
     fc.asyncProperty(
+      fc.boolean(),
       fc.array(step, { maxLength: 40, size: "max" }),
       fc.array(fc.nat(3_000), { minLength: 1, maxLength: 7 }),
-      async (steps, delays) => {
+      async (remembers, steps, delays) => {
         let hop = 0;
-        const { clock, network, startServer, startAgent } = setUp(() => delays[hop++ % delays.length] ?? 0);
+        const { clock, network, startServer, startAgent } = setUp(() => delays[hop++ % delays.length] ?? 0, remembers);
         const cluster = new Map<string, Resource>();
         let wanted = new Map<string, Resource>();
         let server = startServer();
@@ -292,9 +330,11 @@ test("links heal from every mixture of cuts, silence, delays and restarts", asyn
             for (const [clusterName, objects] of known) server.known.set(clusterName, objects);
             server.link.want(CLUSTER, wanted, evidence);
           } else if (it.do === "restartAgent") {
+            const { applied } = agent;
             await agent.stop();
             agent = startAgent({ instance: `agent-${clock.now()}` });
-            for (const [key, resource] of everApplied) agent.applied.set(key, resource);
+            // What a cluster holds outlives its agent.
+            for (const [key, resource] of applied) agent.applied.set(key, resource);
             report();
           } else {
             network[it.do](CLUSTER);
@@ -310,6 +350,6 @@ test("links heal from every mixture of cuts, silence, delays and restarts", asyn
         await server.stop();
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 600 },
   );
 });

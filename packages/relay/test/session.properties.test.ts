@@ -102,7 +102,7 @@ describe("sessions", () => {
           [...pair.wanted.keys()].map((key) => [key, true]),
         );
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
@@ -122,7 +122,7 @@ describe("sessions", () => {
           check(pair);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 

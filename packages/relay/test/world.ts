@@ -63,7 +63,7 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-export function testServer(options: { clock: Clock; serverId?: string; heartbeatMs?: number }): TestServer {
+export function testServer(options: { clock: Clock; serverId?: string; heartbeatMs?: number; remembers?: boolean }): TestServer {
   const stop = new AbortController();
   const known = new Map<string, Map<string, Resource>>();
   const events: string[] = [];
@@ -102,9 +102,9 @@ export function testServer(options: { clock: Clock; serverId?: string; heartbeat
       events.push(`disconnected ${clusterName}: ${reason}`);
     },
   };
-  const { clock, serverId = "server-1", heartbeatMs } = options;
+  const { clock, serverId = "server-1", heartbeatMs, remembers = false } = options;
   const link = startServerLink(
-    { serverId, handler, clock, random: () => 0.5, log, ...(heartbeatMs === undefined ? {} : { heartbeatMs }) },
+    { serverId, handler, clock, random: () => 0.5, log, remembers: () => remembers, ...(heartbeatMs === undefined ? {} : { heartbeatMs }) },
     stop.signal,
   );
   return {

@@ -42,16 +42,16 @@ export const FINDINGS = {
   },
   FieldUnknown: {
     meaning: "A field that does not exist; it has no effect.",
-    example: "spec.policy.requestTimout: no such field, it has no effect: did you mean requestTimeout?",
+    example: "spec.policy.requestTimout: no such field (did you mean requestTimeout?); it has no effect",
   },
   FieldUnsupported: {
     meaning: "A field that is accepted and has no effect yet.",
-    example: "spec.policy.csrf: is accepted and has no effect yet: requests are not filtered against cross-site forgery",
+    example: "spec.policy.csrf: not supported yet, requests are not filtered against cross-site forgery; it has no effect",
   },
   SelectorNotUnderstood: {
     meaning: "An AccessPolicy selects by something that is unknown or unsupported; it is refused, as anything else might allow too much.",
     example:
-      "spec.sourceSelector[0].requestIdentityMatcher: is not supported, so this policy is refused: use kubeIdentityMatcher or kubeServiceAccountRefs",
+      "spec.sourceSelector[0].requestIdentityMatcher: not supported, callers are known by their workload identity; the policy is refused, as it could allow too much without it",
   },
   // VirtualMesh membership
   MeshRefIncomplete: {
@@ -132,7 +132,7 @@ export const FINDINGS = {
   FieldConflict: {
     meaning: "An older policy sets the same field for the same requests to another value.",
     example:
-      "spec.policy.requestTimeout: TrafficPolicy slow.bookinfo, which is older, sets timeout for the same requests of this destination: make both equal, or narrow one of them",
+      "spec.policy.requestTimeout: TrafficPolicy slow.bookinfo has precedence and sets timeout for the same traffic to Destination reviews-bookinfo-cluster-1.gloo-mesh: make both equal, narrow one of them, or remove this one",
   },
   PolicyUnsupported: {
     meaning: "The mesh of the destination can't do what the policy asks for.",
@@ -219,6 +219,11 @@ export const FINDINGS = {
       "Destination ext-default-cluster-1.gloo-mesh is a Service without selector, so its pods are unknown and access to them can't be limited: …",
   },
   // Open Service Mesh
+  PermissiveMesh: {
+    meaning: "The mesh does not enforce access policies.",
+    example:
+      "Mesh osm-controller-osm-system-cluster-1.gloo-mesh allows every call, whatever AccessPolicies say: set spec.traffic.enablePermissiveTrafficPolicyMode of MeshConfig osm-mesh-config.osm-system in cluster-1 to false",
+  },
   ServiceAccountUnknown: {
     meaning: "Open Service Mesh allows calls by service account, and the destination has none or several.",
     example:

@@ -3,6 +3,7 @@ import type {
   Destination,
   DestinationRule,
   Mesh,
+  OsmMeshConfig,
   Secret,
   Settings,
   TrafficPolicy,
@@ -58,6 +59,8 @@ export interface DestinationInputs {
   readonly virtualDestinations: readonly VirtualDestination[];
   /** Workloads whose pods its Service selects, in key order. */
   readonly workloads: readonly Workload[];
+  /** The settings of its mesh, when that is an Open Service Mesh. */
+  readonly osmMeshConfig: OsmMeshConfig | undefined;
   /** VirtualServices and DestinationRules of users, of all clusters it is visible in, whose hosts meet its own. */
   readonly userObjects: readonly UserObject[];
   readonly surroundings: Surroundings;

@@ -1,4 +1,4 @@
-import { formatRef, type Output, type Report, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import { equalJson, formatRef, type Output, type Report, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import type { Results } from "./discovery/reuse.ts";
 import { invalid, reported } from "./findings.ts";
 import type { TargetTranslation } from "./inputs.ts";
@@ -10,7 +10,10 @@ interface Claim {
   readonly output: Output;
 }
 
-/** All outputs but those that two targets want to write: of them neither is written, and both sides are told. */
+/**
+ * All outputs but those that two targets want to write differently: of them neither is written, and both sides are told. What
+ * both want alike is one output: revisions of a control plane share its namespace, and so what is said of it.
+ */
 export function withoutOutputCollisions(targets: Results<TargetInputs, TargetTranslation>): {
   readonly outputs: readonly Output[];
   readonly reports: readonly Report[];
@@ -28,8 +31,10 @@ export function withoutOutputCollisions(targets: Results<TargetInputs, TargetTra
   const outputs: Output[] = [];
   const reports: Report[] = [];
   for (const claim of claims.values()) {
-    if (Array.isArray(claim)) reports.push(...claim.flatMap((one) => collisionReports(one, claim)));
-    else outputs.push(claim.output);
+    const [first, ...others] = Array.isArray(claim) ? claim : [claim];
+    if (first === undefined) continue;
+    if (others.every(({ output }) => equalJson(output.resource, first.output.resource))) outputs.push(first.output);
+    else reports.push(...[first, ...others].flatMap((one) => collisionReports(one, [first, ...others])));
   }
   return { outputs, reports };
 }

@@ -13,14 +13,24 @@ export interface ApiServer {
   readonly url: string;
   /** Path of a kubeconfig of an administrator. */
   readonly kubeconfig: string;
+  /** The same for our programs, so that the audit log tells what they did. */
+  readonly planeKubeconfig: string;
   /** A kubeconfig, as text, of a user without any rights. */
   readonly strangerKubeconfig: string;
-  /** JSON lines of every request; only with `audit`. */
-  readonly auditLog: string;
+  /** What our programs wrote or tried to write so far; only with `audit`. */
+  planeWrites(): readonly PlaneWrite[];
   /** The one that runs now. */
   readonly program: Program;
   /** Stops it if it still runs, and starts it again: the same cluster at the same address. */
   restart(): Promise<void>;
+}
+
+/** One request of our programs that was not merely to read. */
+export interface PlaneWrite {
+  /** `patch virtualservices bookinfo/reviews`, `patch trafficpolicies/status gloo-mesh/shift`. */
+  readonly what: string;
+  /** HTTP status of the answer. */
+  readonly code: number;
 }
 
 export interface ApiServerOptions {
@@ -44,12 +54,14 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   let program = await start();
   const server = { url, ca: readFileSync(files.certificate) };
   writeFileSync(files.kubeconfig, kubeconfigText(server, token), { mode: 0o600 });
+  writeFileSync(files.planeKubeconfig, kubeconfigText(server, `plane-${token}`), { mode: 0o600 });
   return {
     name,
     url,
     kubeconfig: files.kubeconfig,
+    planeKubeconfig: files.planeKubeconfig,
     strangerKubeconfig: kubeconfigText(server, `stranger-${token}`),
-    auditLog: files.auditLog,
+    planeWrites: () => writesIn(readFileSync(files.auditLog, "utf8")),
     get program() {
       return program;
     },
@@ -111,6 +123,7 @@ function writeFiles(directory: string, token: string) {
     serviceAccountKey: join(directory, "service-account.pem"),
     tokens: join(directory, "tokens.csv"),
     kubeconfig: join(directory, "kubeconfig"),
+    planeKubeconfig: join(directory, "plane-kubeconfig"),
     auditPolicy: join(directory, "audit-policy.yaml"),
     auditLog: join(directory, "audit.log"),
     log: join(directory, "kube-apiserver.log"),
@@ -119,12 +132,45 @@ function writeFiles(directory: string, token: string) {
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     writeFileSync(files.serviceAccountKey, privateKey.export({ type: "sec1", format: "pem" }), { mode: 0o600 });
   }
-  writeFileSync(files.tokens, `${token},admin,admin,"system:masters"\nstranger-${token},stranger,stranger\n`, { mode: 0o600 });
+  writeFileSync(files.tokens, tokenTable(token), { mode: 0o600 });
   writeFileSync(
     files.auditPolicy,
     'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: ["RequestReceived"]\nrules: [{ level: Metadata }]\n',
   );
   return files;
+}
+
+function tokenTable(token: string): string {
+  const users = [
+    `${token},admin,admin,"system:masters"`,
+    `plane-${token},${PLANE},${PLANE},"system:masters"`,
+    `stranger-${token},stranger,stranger`,
+  ];
+  return `${users.join("\n")}\n`;
+}
+
+const PLANE = "plane";
+const READS = new Set(["get", "list", "watch"]);
+
+interface AuditEvent {
+  readonly stage: string;
+  readonly verb: string;
+  readonly user: { readonly username: string };
+  readonly objectRef?: { readonly resource: string; readonly subresource?: string; readonly namespace?: string; readonly name?: string };
+  readonly responseStatus?: { readonly code: number };
+}
+
+function writesIn(auditLog: string): readonly PlaneWrite[] {
+  return auditLog
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as AuditEvent)
+    .filter(({ stage, verb, user }) => stage === "ResponseComplete" && user.username === PLANE && !READS.has(verb))
+    .map(({ verb, objectRef, responseStatus }) => {
+      const { resource = "", subresource, namespace, name = "" } = objectRef ?? {};
+      const place = `${namespace === undefined ? "" : `${namespace}/`}${name}`;
+      return { what: `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`} ${place}`, code: responseStatus?.code ?? 0 };
+    });
 }
 
 function isReady(url: string, certificate: string, token: string): Promise<true | undefined> {

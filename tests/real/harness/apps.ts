@@ -37,7 +37,7 @@ export interface ManagementServer {
 export async function startManagementServer({ server, directory }: ManagementServerOptions): Promise<ManagementServer> {
   const [port = 0, adminPort = 0] = await freePorts(2);
   const args = [
-    `--kubeconfig=${server.kubeconfig}`,
+    `--kubeconfig=${server.planeKubeconfig}`,
     "--host=127.0.0.1",
     `--port=${port}`,
     "--admin-host=127.0.0.1",
@@ -68,7 +68,7 @@ export async function startAgent({
   const [adminPort = 0] = await freePorts(1);
   const args = [
     `--cluster=${cluster}`,
-    `--kubeconfig=${server.kubeconfig}`,
+    `--kubeconfig=${server.planeKubeconfig}`,
     `--relay-address=${relayAddress}`,
     "--admin-host=127.0.0.1",
     `--admin-port=${adminPort}`,

@@ -34,7 +34,7 @@ export interface Slice {
 /** Starts everything; resolves when the agents run. Whatever ran is stopped when something does not start. */
 export async function startSlice(components: Components): Promise<Slice> {
   buildApps();
-  const fleet = await startFleet(components, ["management", "cluster-1", "cluster-2"]);
+  const fleet = await startFleet(components, ["management", "cluster-1", "cluster-2"], { audit: true });
   const controllers = new AbortController();
   const ends: Promise<void>[] = [];
   const apps: App[] = [];

@@ -20,10 +20,10 @@ function keyOf({ apiVersion, kind, metadata }: Printable): string {
   return [apiVersion, kind, metadata.clusterName ?? "", metadata.namespace ?? "", metadata.name].join("\u0000");
 }
 
-/** As people write objects: what it is and its name first. */
-function arranged({ apiVersion, kind, metadata, ...rest }: Printable): Printable {
+/** As people write objects: what it is and its name first. Members that are undefined are not printed. */
+function arranged({ apiVersion, kind, metadata, ...rest }: Printable): object {
   const { name, namespace, clusterName, ...others } = metadata;
-  return { apiVersion, kind, metadata: withoutUndefined({ name, namespace, clusterName, ...others }), ...rest };
+  return { apiVersion, kind, metadata: { name, namespace, clusterName, ...others }, ...rest };
 }
 
 /** Multi-document YAML, or one JSON List, in pieces. */
@@ -31,10 +31,10 @@ export function* printed(objects: readonly Printable[], format: TranslateOptions
   if (format === "json") {
     yield '{\n  "apiVersion": "v1",\n  "kind": "List",\n  "items": [';
     for (const [index, object] of objects.entries()) {
-      yield `${index === 0 ? "" : ","}\n    ${JSON.stringify(object, undefined, 2).replaceAll("\n", "\n    ")}`;
+      yield `${index === 0 ? "" : ","}\n    ${JSON.stringify(arranged(object), undefined, 2).replaceAll("\n", "\n    ")}`;
     }
     yield objects.length === 0 ? "]\n}\n" : "\n  ]\n}\n";
     return;
   }
-  for (const [index, object] of objects.entries()) yield `${index === 0 ? "" : "---\n"}${yamlText(object)}`;
+  for (const [index, object] of objects.entries()) yield `${index === 0 ? "" : "---\n"}${yamlText(arranged(object))}`;
 }

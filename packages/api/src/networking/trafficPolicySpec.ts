@@ -92,8 +92,8 @@ export const trafficPolicyRules = userFields(
     outlierDetection,
     connectionPoolSettings,
     mtls,
-    csrf: userFields({}, { unsupported: "is accepted and has no effect yet: requests are not filtered against cross-site forgery" }),
-    rateLimit: userFields({}, { unsupported: "is accepted and has no effect yet: requests are not limited" }),
+    csrf: userFields({}, { unsupported: "not supported yet, requests are not filtered against cross-site forgery" }),
+    rateLimit: userFields({}, { unsupported: "not supported yet, requests are not limited" }),
   },
   { description: "What happens with the traffic." },
 );

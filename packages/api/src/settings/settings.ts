@@ -69,7 +69,7 @@ const relay = userFields(
 const settingsSpec = userFields(
   {
     mtls,
-    networkingExtensionServers: listOf(grpcServer, { unsupported: "is accepted and has no effect: extension servers are not called" }),
+    networkingExtensionServers: listOf(grpcServer, { unsupported: "not supported, extension servers are not called" }),
     discovery,
     relay,
   },

@@ -2,7 +2,7 @@ import type { Value } from "./defineKind.ts";
 import { userClusterObjectRef, userObjectRef } from "./refs.ts";
 import { listOf, stringMap, strings, userFields } from "./schema.ts";
 
-const NOT_YET = "is accepted and has no effect yet: only Kubernetes services can be selected";
+const NOT_YET = "not supported yet, only Kubernetes services can be selected";
 
 const kubeServiceMatcher = userFields(
   {
@@ -72,7 +72,7 @@ export const identitySelector = userFields(
     ),
     requestIdentityMatcher: userFields(
       { requestPrincipals: strings(), notRequestPrincipals: strings() },
-      { unsupported: "is not supported: callers are known by their workload identity, not by a token of the request" },
+      { unsupported: "not supported, callers are known by their workload identity, not by a token of the request" },
     ),
   },
   { description: "Selects callers. An entry with both members selects what either selects; an empty entry selects every caller." },

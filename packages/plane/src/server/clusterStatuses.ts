@@ -1,14 +1,29 @@
-import { type Condition, type Resource, refOf } from "@isthmus/core";
+import { type Condition, type JsonObject, type Resource, refOf } from "@isthmus/core";
 import type { ClusterState } from "./snapshotStore.ts";
 import type { StatusUpdate } from "./statusWriter.ts";
 
-/** The status of each registered cluster: whether its agent is connected, and whether everything in it is known. */
+/** The status of each registered cluster: its agent, whether that is connected, and whether everything in the cluster is known. */
 export function clusterStatuses(registered: Iterable<Resource>, clusters: ReadonlyMap<string, ClusterState>): StatusUpdate[] {
   return [...registered].map((kubernetesCluster) => {
     const state = clusters.get(kubernetesCluster.metadata.name);
+    const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
     const conditions = [connected(state), synced(state)];
-    return { ref: refOf(kubernetesCluster), status: { conditions: conditions.map((condition) => ({ ...condition })) } };
+    return {
+      ref: refOf(kubernetesCluster),
+      status: { ...agentOf(state, before), conditions: conditions.map((condition) => ({ ...condition })) },
+    };
   });
+}
+
+/** What is known of the agent. Before it has called, what is written stays: it has not become untrue by a restart of ours. */
+function agentOf(state: ClusterState | undefined, before: JsonObject): JsonObject {
+  const { agentNamespace: namespace, version } = state?.agent ?? {};
+  if (namespace !== undefined && version !== undefined) return { namespace, agent: { version, connected: state?.connected === true } };
+  const { namespace: known, agent } = before;
+  return {
+    ...(known === undefined ? {} : { namespace: known }),
+    ...(agent === undefined ? {} : { agent: { ...(agent as JsonObject), connected: false } }),
+  };
 }
 
 function connected(state: ClusterState | undefined): Condition {

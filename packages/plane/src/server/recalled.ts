@@ -3,7 +3,7 @@ import { bearsLabelOf } from "../ownership.ts";
 import type { ClusterState } from "./snapshotStore.ts";
 
 /** The label of a discovered object that names the cluster it was found in. */
-export const DISCOVERED_IN = "cluster.discovery.mesh.gloo.solo.io";
+const DISCOVERED_IN = "cluster.discovery.mesh.gloo.solo.io";
 
 /**
  * What stands for the clusters that are registered and have not been heard since this server started: the objects that

@@ -22,10 +22,27 @@ export function statusUpdates({
   readonly kinds: ServerKinds;
 }): StatusUpdate[] {
   return [
-    ...(world === undefined ? [] : statusesOf(world, delivery).filter(({ ref }) => ref.clusterName === "")),
+    ...(world === undefined ? [] : statusesOf(world, delivery).filter(({ ref }) => ref.clusterName === "")).map(
+      observedAsPublished(view, kinds),
+    ),
     ...malformedStatuses(view, kinds),
     ...clusterStatuses(view.snapshot.of(kinds.registration), store.clusters),
   ];
+}
+
+/**
+ * Discovered objects get their generation from the API server, and translation sees them before and after: their
+ * `observedGeneration` is that of the published object, wherever translation had the object from.
+ */
+function observedAsPublished(view: ClusterView, kinds: ServerKinds): (update: StatusUpdate) => StatusUpdate {
+  const discovery = new Map(kinds.discovery.map((kind) => [kindKeyOf(kind), kind]));
+  return (update) => {
+    const kind = discovery.get(kindKeyOf(update.ref));
+    if (kind === undefined) return update;
+    const { observedGeneration: _, ...status } = update.status;
+    const generation = view.snapshot.of(kind).get(update.ref)?.metadata.generation;
+    return { ref: update.ref, status: generation === undefined ? status : { observedGeneration: generation, ...status } };
+  };
 }
 
 /** What a user asked of us and cannot be understood: INVALID, with the reason, and not in force. */

@@ -15,8 +15,8 @@ export interface AgentDown {
   /** What the server wants at `revision`. */
   readonly held: Inventory;
   readonly arriving?: Arriving;
-  /** A complete set was asked for and has not come. */
-  readonly isAsking: boolean;
+  /** Set while a complete set was asked for and has not come: heartbeats heard since. */
+  readonly asking?: number;
   /** Objects that were not handed on, by `resourceKeyOf`. */
   readonly refused: ReadonlyMap<string, Rejection>;
   /** Acknowledgement parts to send, the newest answer only. */
@@ -43,7 +43,7 @@ export interface DownStep {
 }
 
 export function startDown(): AgentDown {
-  return { revision: 0, applied: 0, held: emptyInventory, isAsking: false, refused: new Map(), acks: [] };
+  return { revision: 0, applied: 0, held: emptyInventory, refused: new Map(), acks: [] };
 }
 
 /** Takes the next part. */
@@ -59,7 +59,7 @@ export function takePart(down: AgentDown, part: Down, clusterName: string): Down
 }
 
 function beginning(down: AgentDown, { revision, complete }: Down): Arriving | undefined {
-  if (!complete && (down.isAsking || revision !== down.revision + 1)) return undefined;
+  if (!complete && (down.asking !== undefined || revision !== down.revision + 1)) return undefined;
   return { revision, parts: 0, complete, put: [], remove: [], withheld: [], changes: [], refused: [] };
 }
 
@@ -107,12 +107,13 @@ function foreign(ref: ResourceRef, clusterName: string): Rejection {
 }
 
 function joined(down: AgentDown, arriving: Arriving): AgentDown {
-  const { arriving: _, ...rest } = down;
+  const { arriving: _, asking, ...rest } = down;
   const refused = new Map(arriving.complete ? [] : down.refused);
   for (const { key } of arriving.changes) refused.delete(key);
   for (const rejection of arriving.refused) refused.set(resourceKeyOf(rejection.ref), rejection);
   const held = withChanges(arriving.complete ? emptyInventory : down.held, arriving.changes);
-  return { ...rest, revision: arriving.revision, held, refused, isAsking: arriving.complete ? false : down.isAsking };
+  const stillAsking = arriving.complete || asking === undefined ? {} : { asking };
+  return { ...rest, ...stillAsking, revision: arriving.revision, held, refused };
 }
 
 function desiredOf({ revision, complete, put, remove, withheld }: Arriving): Desired {
@@ -122,7 +123,8 @@ function desiredOf({ revision, complete, put, remove, withheld }: Arriving): Des
 /** Compares with what the server says to have sent. */
 export function checkDesired(down: AgentDown, revision: number, digests: readonly KindDigest[]): DownStep {
   const claimed = digests.find(({ kind }) => kind === "*");
-  if (claimed === undefined || down.isAsking) return { down };
+  if (claimed === undefined) return { down };
+  if (down.asking !== undefined) return down.arriving !== undefined ? { down } : waitOn(down, down.asking);
   if (revision !== down.revision) return askAgain(down, `revision ${revision} was sent, ${down.revision} is the last one here`);
   const own = digestOfAll(down.held);
   if (own.count === claimed.count && own.digest === claimed.digest) return { down };
@@ -131,7 +133,13 @@ export function checkDesired(down: AgentDown, revision: number, digests: readonl
 
 function askAgain(down: AgentDown, why: string): DownStep {
   const { arriving: _, ...rest } = down;
-  return down.isAsking ? { down: rest } : { down: { ...rest, isAsking: true }, ask: why };
+  return down.asking !== undefined ? { down: rest } : { down: { ...rest, asking: 0 }, ask: why };
+}
+
+/** What was asked for is not on its way: some heartbeats later it is asked for again. */
+function waitOn(down: AgentDown, heartbeats: number): DownStep {
+  if (heartbeats < 2) return { down: { ...down, asking: heartbeats + 1 } };
+  return { down: { ...down, asking: 0 }, ask: "the complete set that was asked for has not come" };
 }
 
 /** Takes the loops' answer. One for an older revision than was answered before is void. */

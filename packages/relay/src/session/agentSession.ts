@@ -6,7 +6,6 @@ import {
   type ConnectResponse,
   HeartbeatSchema,
   HelloSchema,
-  KindDigestSchema,
   type Resync,
   ResyncSchema,
   type Welcome,
@@ -21,10 +20,11 @@ import {
   observe,
   type RequestBody,
   restart,
+  resume,
+  sentDigests,
   startUp,
   type UpLimits,
 } from "./agentUp.ts";
-import { digestOfKind } from "./inventory.ts";
 import type { Acknowledgement, AgentInfo, Desired, Observation, Rejection, Withheld } from "./link.ts";
 import { heard, isHeartbeatDue, isOverdue, type Liveness, nextCheck, said, startLiveness } from "./liveness.ts";
 import { answerParts, MAX_QUESTIONS, type Question, type Reply } from "./questions.ts";
@@ -36,6 +36,8 @@ export interface AgentSession {
   readonly agent: Omit<AgentInfo, "features">;
   readonly view: AgentView;
   readonly stream: AgentStream | undefined;
+  /** What the stream before had sent, and what has changed since: a server that remembers it need not hear it again. */
+  readonly past: AgentUp | undefined;
   /** Revisions of earlier epochs: a later epoch's are counted on from here, so that an answer to an older one is known as such. */
   readonly pastRevisions: number;
 }
@@ -83,7 +85,7 @@ type Step = readonly [AgentSession, readonly AgentEffect[]];
 
 export function agentSession(options: Pick<AgentSession, "clusterName" | "agent"> & { readonly kinds: readonly string[] }): AgentSession {
   const { clusterName, agent, kinds } = options;
-  return { clusterName, agent, view: emptyView(kinds), stream: undefined, pastRevisions: 0 };
+  return { clusterName, agent, view: emptyView(kinds), stream: undefined, past: undefined, pastRevisions: 0 };
 }
 
 /** When `tick` is due next; undefined while there is no stream. */
@@ -100,7 +102,8 @@ export function stepAgent(session: AgentSession, event: AgentEvent): Step {
       return [closed(session), []];
     case "observed": {
       const [view, up] = observe(session.view, stream?.up, event.observation);
-      return [withUp({ ...session, view }, up), []];
+      const [, past] = observe(session.view, session.past, event.observation);
+      return [withUp({ ...session, view, past }, up), []];
     }
     case "synced": {
       const [view, up] = markSynced(session.view, stream?.up, event);
@@ -157,12 +160,17 @@ function opened(session: AgentSession, { epoch, now }: { readonly epoch: bigint;
     agentVersion: agent.version,
     agentNamespace: agent.agentNamespace,
     clusterUid: agent.clusterUid,
+    digests: session.past === undefined ? [] : sentDigests(session.past),
   });
   return [{ ...session, stream }, [send(stream, { case: "hello", value: hello })]];
 }
 
 function closed(session: AgentSession): AgentSession {
-  return { ...session, stream: undefined, pastRevisions: session.pastRevisions + (session.stream?.down.revision ?? 0) };
+  const { stream, past, pastRevisions } = session;
+  if (stream === undefined) return session;
+  // A stream that has not come to say everything leaves the one before it as the best to go on from.
+  const next = stream.up.isComplete ? stream.up : past;
+  return { ...session, stream: undefined, past: next, pastRevisions: pastRevisions + stream.down.revision };
 }
 
 function withUp(session: AgentSession, up: AgentUp | undefined): AgentSession {
@@ -222,7 +230,8 @@ function welcomed(session: AgentSession, stream: AgentStream, welcome: Welcome):
     maxUnackedUps: Math.max(1, welcome.limits?.maxUnackedUps ?? 1),
   };
   const liveness = { ...stream.liveness, intervalMs: Math.max(MIN_HEARTBEAT_MS, welcome.heartbeatIntervalMs) };
-  return [{ ...session, stream: { ...stream, limits, liveness } }, [{ type: "welcomed", serverId: welcome.serverId }]];
+  const up = session.past === undefined ? stream.up : resume(stream.up, session.past, welcome.knownKinds);
+  return [{ ...session, past: undefined, stream: { ...stream, limits, liveness, up } }, [{ type: "welcomed", serverId: welcome.serverId }]];
 }
 
 // A server that asks for more would only keep both ends busy.
@@ -251,8 +260,7 @@ function tick(session: AgentSession, stream: AgentStream, now: number): Step {
   const { up, down } = stream;
   const next = { ...stream, heartbeats: stream.heartbeats + 1, liveness: said(stream.liveness, now) };
   if (stream.limits === undefined) return [{ ...session, stream: next }, []];
-  const digests = [...up.sent.kinds.keys()].sort().map((kind) => create(KindDigestSchema, { kind, ...digestOfKind(up.sent, kind) }));
-  const heartbeat = create(HeartbeatSchema, { seq: next.heartbeats, revision: down.applied, digests });
+  const heartbeat = create(HeartbeatSchema, { seq: next.heartbeats, revision: down.applied, digests: sentDigests(up) });
   return [{ ...session, stream: next }, [send(stream, { case: "heartbeat", value: heartbeat })]];
 }
 

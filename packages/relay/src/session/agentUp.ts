@@ -2,6 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { keyOf, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
 import {
   type ConnectRequestSchema,
+  type KindDigest,
   KindDigestSchema,
   ResourceBodySchema,
   type SyncComplete,
@@ -11,7 +12,7 @@ import {
   WithheldSchema,
 } from "../gen/relay/v1/relay_pb.ts";
 import { hashOf } from "./digest.ts";
-import { digestOfKind, emptyInventory, type Inventory, type InventoryChange, withChanges, withoutKind } from "./inventory.ts";
+import { digestOfKind, emptyInventory, type Inventory, type InventoryChange, onlyKinds, withChanges, withoutKind } from "./inventory.ts";
 import type { Observation, Withheld } from "./link.ts";
 import { type Batch, type Outbox, type Outgoing, takeBatch } from "./outbox.ts";
 import { BATCH_BYTES, refBytes, refMessage, shortened, textBytes } from "./wire.ts";
@@ -121,6 +122,23 @@ export function startUp(view: AgentView): AgentUp {
     isComplete: false,
     saidUnserved: new Set(),
   };
+}
+
+/** What is left to say when the server still knows some kinds from the stream before. */
+export function resume(up: AgentUp, past: AgentUp, knownKinds: readonly string[]): AgentUp {
+  let { outbox } = up;
+  const known = knownKinds.filter((kind) => past.sent.kinds.has(kind));
+  for (const kind of known) {
+    const all = outbox.withPrefix(`${kind}|`).map(({ key }) => [key, undefined] as const);
+    const changed = past.outbox.withPrefix(`${kind}|`).map((item) => [item.key, item] as const);
+    outbox = outbox.update([...all, ...changed]);
+  }
+  return { ...up, outbox, sent: onlyKinds(past.sent, known) };
+}
+
+/** Count and digest of each kind, as it was sent. */
+export function sentDigests({ sent }: AgentUp): KindDigest[] {
+  return [...sent.kinds.keys()].sort().map((kind) => create(KindDigestSchema, { kind, ...digestOfKind(sent, kind) }));
 }
 
 /** Begins kinds anew; no kinds means all. */

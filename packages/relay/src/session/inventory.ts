@@ -56,6 +56,14 @@ export function withoutKind(inventory: Inventory, kind: string): Inventory {
   return { hashes: inventory.hashes.update(entries.map(({ key }) => [key, undefined])), kinds };
 }
 
+/** The inventory of some kinds alone. */
+export function onlyKinds(inventory: Inventory, kinds: Iterable<string>): Inventory {
+  const kept = new Set(kinds);
+  let rest = inventory;
+  for (const kind of inventory.kinds.keys()) if (!kept.has(kind)) rest = withoutKind(rest, kind);
+  return rest;
+}
+
 /** The keys (`keyOf`) of a kind's objects. */
 export function keysOfKind(inventory: Inventory, kind: string): ReadonlySet<string> {
   return new Set(inventory.hashes.withPrefix(`${kind}|`).map(({ key }) => key.slice(kind.length + 1)));

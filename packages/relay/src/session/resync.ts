@@ -11,6 +11,12 @@ export function differingKinds(inventory: Inventory, claimed: readonly KindDiges
     .map(({ kind }) => kind);
 }
 
+/** The kinds of which both ends hold the same. */
+export function agreeingKinds(inventory: Inventory, claimed: readonly KindDigest[]): readonly string[] {
+  const differing = new Set(differingKinds(inventory, claimed));
+  return claimed.map(({ kind }) => kind).filter((kind) => !differing.has(kind));
+}
+
 /** How often one kind is asked for again within an epoch, one attempt after the other, before the stream is given up. */
 const MAX_ATTEMPTS = 3;
 

@@ -4,9 +4,11 @@ import { type ClusterWant, nothingWanted, wantNow, withoutRemovals } from "./clu
 import type { Acceptor, Peer, Stream, StreamEnd, StreamHandler } from "./connection.ts";
 import { startCounters } from "./counters.ts";
 import type { Clock, Log, Metric } from "./environment.ts";
+import type { Inventory } from "./inventory.ts";
 import type { AgentInfo, ServerLink, ServerLinkHandler } from "./link.ts";
 import { MAX_QUESTIONS, type Question, type Reply } from "./questions.ts";
 import {
+  memoryOf,
   reportedObjects,
   type ServerEffect,
   type ServerEvent,
@@ -27,6 +29,11 @@ export interface ServerLinkOptions {
   readonly log: Log;
   /** How often both ends say that they are there. Default: 10 s (decisions §5.6). */
   readonly heartbeatMs?: number;
+  /**
+   * Whether the loops still know everything that they were told of a cluster on earlier connections. Where they do, an agent
+   * that comes back reports only what has changed meanwhile. Default: never.
+   */
+  readonly remembers?: (clusterName: string) => boolean;
 }
 
 export interface RunningServerLink extends ServerLink {
@@ -57,12 +64,14 @@ const HEARTBEAT_MS = 10_000;
 
 /** Serves the agents whose streams a transport hands over, until the signal is aborted. */
 export function startServerLink(options: ServerLinkOptions, signal: AbortSignal): RunningServerLink {
-  const { serverId, handler, clock, random, log, heartbeatMs = HEARTBEAT_MS } = options;
+  const { serverId, handler, clock, random, log, heartbeatMs = HEARTBEAT_MS, remembers = () => false } = options;
   const counters = startCounters();
   const wants = new Map<string, ClusterWant>();
   /** The stream of each cluster; streams that have not said hello are in `guests`. */
   const clusters = new Map<string, Live>();
   const guests = new Set<Live>();
+  /** What agents that are away had reported. */
+  const memories = new Map<string, Inventory>();
 
   function step(live: Live, event: ServerEvent): readonly ServerEffect[] {
     const [next, effects] = stepServer(live.session, event);
@@ -123,6 +132,12 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     }
   }
 
+  function rememberedOf(clusterName: string): Inventory | undefined {
+    if (!remembers(clusterName)) return undefined;
+    const live = clusters.get(clusterName);
+    return live === undefined ? memories.get(clusterName) : memoryOf(live.session);
+  }
+
   function greeted(live: Live, agent: AgentInfo, epoch: bigint): void {
     const { clusterName } = live.peer;
     const other = clusters.get(clusterName);
@@ -133,6 +148,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     if (other !== undefined) finish(other, { code: "Ended", reason: `a newer connection of ${clusterName} took the place of this one` });
     guests.delete(live);
     clusters.set(clusterName, live);
+    memories.delete(clusterName);
     const want = wants.get(clusterName);
     if (want !== undefined) step(live, { type: "wanted", step: { want, changes: [], isRenewed: false, unexplained: [] } });
     live.rearm();
@@ -160,6 +176,8 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     // A stream whose place was taken says nothing about its cluster any more.
     if (clusters.get(clusterName) !== live) return;
     clusters.delete(clusterName);
+    const memory = memoryOf(live.session);
+    if (memory !== undefined) memories.set(clusterName, memory);
     log.info({ cluster: clusterName, code }, `connection of ${clusterName} ended: ${reason}`);
     handler.disconnected(clusterName, reason);
   }
@@ -201,7 +219,8 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       received(message) {
         if (life.signal.aborted) return;
         counters.add("relay_server_messages_received_total", { cluster: clusterName, type: message.body.case ?? "" });
-        step(live, { type: "received", message, now: clock.now() });
+        const remembered = message.body.case === "hello" ? rememberedOf(clusterName) : undefined;
+        step(live, { type: "received", message, now: clock.now(), ...(remembered === undefined ? {} : { remembered }) });
         pumpSoon(live);
       },
       drained() {
@@ -240,6 +259,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       pumpSoon(live);
     },
     disconnect(clusterName, reason) {
+      memories.delete(clusterName);
       const live = clusters.get(clusterName);
       if (live !== undefined) queueMicrotask(() => finish(live, { code: "Refused", reason }));
     },

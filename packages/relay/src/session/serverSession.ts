@@ -13,10 +13,11 @@ import {
   WelcomeSchema,
 } from "../gen/relay/v1/relay_pb.ts";
 import type { ClusterWant, WantStep } from "./clusterWant.ts";
-import { digestOfAll } from "./inventory.ts";
+import { digestOfAll, emptyInventory, type Inventory, onlyKinds } from "./inventory.ts";
 import type { AgentInfo, Observation } from "./link.ts";
 import { heard, isHeartbeatDue, isOverdue, type Liveness, nextCheck, said, startLiveness } from "./liveness.ts";
 import { type PartialAnswer, type Question, type Reply, withPart } from "./questions.ts";
+import { agreeingKinds } from "./resync.ts";
 import { type Acknowledged, nextDown, type ServerDown, startOver, startSending, takeAck, takeWant } from "./serverDown.ts";
 import { checkReported, type ServerUp, startHearing, takeSyncComplete, takeUp, type UpStep } from "./serverUp.ts";
 import { FEATURES, MAX_MESSAGE_BYTES, OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION } from "./wire.ts";
@@ -44,7 +45,8 @@ export interface ServerSession {
 }
 
 export type ServerEvent =
-  | { readonly type: "received"; readonly message: ConnectRequest; readonly now: number }
+  /** `remembered` is what the loops still know of what the agent reported on earlier streams; it counts with a hello. */
+  | { readonly type: "received"; readonly message: ConnectRequest; readonly now: number; readonly remembered?: Inventory }
   | { readonly type: "wanted"; readonly step: WantStep }
   | { readonly type: "ask"; readonly question: Question }
   | { readonly type: "drain"; readonly reconnectAfterMs: number }
@@ -98,6 +100,17 @@ export function serverWakeAt({ liveness, expiresAt }: ServerSession): number {
   return Math.min(nextCheck(liveness), expiresAt ?? Number.POSITIVE_INFINITY);
 }
 
+/** What the loops know of the agent's reports when its stream ends: nothing to rely on before it was synced, nor of kinds in doubt. */
+export function memoryOf({ up }: ServerSession): Inventory | undefined {
+  if (!up.isSynced) return undefined;
+  return up.resyncs.size === 0
+    ? up.held
+    : onlyKinds(
+        up.held,
+        [...up.held.kinds.keys()].filter((kind) => !up.resyncs.has(kind)),
+      );
+}
+
 /** How many objects of the cluster the agent has reported. */
 export function reportedObjects(session: ServerSession): number {
   return session.up.held.hashes.size;
@@ -106,7 +119,7 @@ export function reportedObjects(session: ServerSession): number {
 export function stepServer(session: ServerSession, event: ServerEvent): Step {
   switch (event.type) {
     case "received":
-      return received({ ...session, liveness: heard(session.liveness, event.now) }, event.message, event.now);
+      return received({ ...session, liveness: heard(session.liveness, event.now) }, event);
     case "wanted": {
       const { down, acknowledged } = takeWant(session.down, event.step);
       return [{ ...session, down }, acknowledged === undefined ? [] : [{ type: "acknowledged", ...acknowledged }]];
@@ -131,11 +144,10 @@ export function stepServer(session: ServerSession, event: ServerEvent): Step {
   }
 }
 
-function received(session: ServerSession, { epoch, body }: ConnectRequest, now: number): Step {
+function received(session: ServerSession, event: Extract<ServerEvent, { type: "received" }>): Step {
+  const { epoch, body } = event.message;
   if (session.agent === undefined) {
-    return body.case === "hello"
-      ? greeted(session, { hello: body.value, epoch, now })
-      : [session, [end("the agent's first message is not its hello")]];
+    return body.case === "hello" ? greeted(session, body.value, event) : [session, [end("the agent's first message is not its hello")]];
   }
   if (epoch !== session.epoch) return [session, []];
   switch (body.case) {
@@ -177,10 +189,9 @@ function received(session: ServerSession, { epoch, body }: ConnectRequest, now: 
 // So many batches of at most 128 KB may wait for the server: about 3 MB for each agent.
 const MAX_UNACKED_UPS = 32;
 
-function greeted(
-  session: ServerSession,
-  { hello, epoch, now }: { readonly hello: Hello; readonly epoch: bigint; readonly now: number },
-): Step {
+function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEvent, { type: "received" }>): Step {
+  const { now, remembered = emptyInventory } = event;
+  const { epoch } = event.message;
   if (hello.protocolVersion < OLDEST_PROTOCOL_VERSION) {
     return [
       session,
@@ -198,13 +209,16 @@ function greeted(
     clusterUid: hello.clusterUid,
     features: hello.features,
   };
-  const next = { ...session, agent, epoch, liveness: { intervalMs: session.heartbeatMs, saidAt: now, heardAt: now } };
+  const knownKinds = hello.features.includes("resume") ? agreeingKinds(remembered, hello.digests) : [];
+  const up = startHearing(onlyKinds(remembered, knownKinds));
+  const next = { ...session, agent, epoch, up, liveness: { intervalMs: session.heartbeatMs, saidAt: now, heardAt: now } };
   const welcome = create(WelcomeSchema, {
     protocolVersion: Math.min(hello.protocolVersion, PROTOCOL_VERSION),
     serverId: session.serverId,
     heartbeatIntervalMs: session.heartbeatMs,
     limits: create(LimitsSchema, { maxMessageBytes: MAX_MESSAGE_BYTES, maxUnackedUps: MAX_UNACKED_UPS }),
     features: [...FEATURES],
+    knownKinds: [...knownKinds],
   });
   return [next, [{ type: "greeted", agent, epoch }, send(next, { case: "welcome", value: welcome })]];
 }

@@ -34,8 +34,9 @@ export interface UpStep {
   readonly broken?: string;
 }
 
-export function startHearing(): ServerUp {
-  return { held: emptyInventory, seq: 0, resyncs: new Map(), isSynced: false, complete: new Set(), unserved: new Set() };
+/** `held` is what the server knows already. */
+export function startHearing(held: Inventory = emptyInventory): ServerUp {
+  return { held, seq: 0, resyncs: new Map(), isSynced: false, complete: new Set(), unserved: new Set() };
 }
 
 /** Takes one message of objects. What of it is wrong is refused, object by object; the rest counts. */

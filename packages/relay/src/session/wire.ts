@@ -17,7 +17,7 @@ export const PROTOCOL_VERSION = 1;
 export const OLDEST_PROTOCOL_VERSION = 1;
 
 /** What this program knows beyond the protocol version. */
-export const FEATURES: readonly string[] = ["ask"];
+export const FEATURES: readonly string[] = ["ask", "resume"];
 
 /** Of a message on the wire. Source: decisions §4.7. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;

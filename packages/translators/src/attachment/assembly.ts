@@ -1,4 +1,4 @@
-import { Destination, Mesh, Secret, VirtualDestination, type VirtualMesh, Workload } from "@isthmus/api";
+import { Destination, Mesh, OsmMeshConfig, Secret, Service, VirtualDestination, type VirtualMesh, Workload } from "@isthmus/api";
 import { type ClusterObjectRef, equalJson, keyOf, keyOfResource, matchesLabels, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import type { DestinationInputs, Gateway, MeshInputs, Surroundings, VirtualMeshInputs } from "../inputs.ts";
 import { serviceOf } from "../networking/istio/routes/targets.ts";
@@ -63,6 +63,7 @@ class Assembly {
       virtualIp: isFederated ? this.#virtualIps.get(serviceKey(destination)) : undefined,
       ...this.#referredBy(target, destination),
       workloads: this.#workloadsBehind(destination),
+      osmMeshConfig: this.#osmMeshConfigOf(mesh),
       userObjects,
       surroundings: this.#surroundings,
     };
@@ -117,6 +118,13 @@ class Assembly {
     return gateways;
   }
 
+  #osmMeshConfigOf({ spec }: Mesh): OsmMeshConfig | undefined {
+    if (spec?.osm === undefined) return undefined;
+    const { namespace = "", cluster = "" } = spec.osm.installation ?? {};
+    // OSM knows its settings under this name alone.
+    return this.#snapshot.of(OsmMeshConfig).get({ name: "osm-mesh-config", namespace, clusterName: cluster });
+  }
+
   /** What the policies in force send traffic to, beside the Destination itself. */
   #referredBy({ trafficPolicies }: AttachedTarget, destination: Destination): Pick<DestinationInputs, "referred" | "virtualDestinations"> {
     const services = new Map<string, ClusterObjectRef>();
@@ -150,7 +158,10 @@ class Assembly {
 // One list for all that have nothing, so that equal inputs are the same.
 const NONE: readonly never[] = [];
 
-/** An address for each Destination that is federated to some Istio mesh. */
+/**
+ * An address for each Destination that is federated to some Istio mesh. The Service's age counts: a Destination that was just
+ * discovered has none.
+ */
 function virtualIpsOf({ snapshot, targets }: Attachment): ReadonlyMap<string, VirtualIp> {
   const federated = [...snapshot.of(Destination)].filter(
     (destination) => (targets.get(keyOfResource(destination))?.federatedTo.length ?? 0) > 0,
@@ -158,8 +169,9 @@ function virtualIpsOf({ snapshot, targets }: Attachment): ReadonlyMap<string, Vi
   return assignVirtualIps(
     federated.flatMap(({ metadata, spec }) => {
       const service = spec?.kubeService?.ref;
-      const { creationTimestamp } = metadata;
-      return service === undefined ? [] : [{ service, ...(creationTimestamp === undefined ? {} : { creationTimestamp }) }];
+      if (service === undefined) return [];
+      const creationTimestamp = snapshot.of(Service).get(service)?.metadata.creationTimestamp ?? metadata.creationTimestamp;
+      return [{ service, ...(creationTimestamp === undefined ? {} : { creationTimestamp }) }];
     }),
   );
 }

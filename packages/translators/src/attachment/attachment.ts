@@ -53,7 +53,8 @@ export function attachPolicies(snapshot: Snapshot, surroundings: Surroundings, p
   for (const [key, destination] of known.byKey) {
     const judged = judge(destination, traffic.byDestination.get(key) ?? [], { meshes: meshes.snapshot, known, index, surroundings });
     for (const verdict of judged.verdicts) {
-      verdicts.push(verdict);
+      // Where a mesh has no subsets, translation refuses policies that want some.
+      verdicts.push(judged.hasSubsets ? verdict : { ...verdict, isInForce: false });
       for (const finding of verdict.findings) reports.push(reported(refOf(verdict.policy), finding, refOf(destination)));
     }
     targets.set(key, { ...judged.target, accessPolicies: access.byDestination.get(key) ?? [] });
@@ -76,7 +77,7 @@ function judge(destination: Destination, policies: readonly TrafficPolicy[], { m
   if (destination.spec?.kubeService === undefined || mesh?.spec?.istio === undefined) {
     // Nothing of Istio comes of them; other meshes judge policies as they translate them.
     const verdicts = policies.map((policy): PolicyVerdict => ({ policy, isInForce: true, findings: [] }));
-    return { verdicts, target: { trafficPolicies: policies, federatedTo: [], userObjects: [] } };
+    return { verdicts, hasSubsets: mesh?.spec?.osm === undefined, target: { trafficPolicies: policies, federatedTo: [], userObjects: [] } };
   }
   const refs = destination.status?.appliedFederation?.federatedToMeshes ?? [];
   const federatedTo = refs.flatMap((ref) => meshOf(ref, meshes) ?? []).filter(({ spec }) => spec?.istio !== undefined);
@@ -86,7 +87,7 @@ function judge(destination: Destination, policies: readonly TrafficPolicy[], { m
       ? []
       : policyVerdicts({ destination, federatedTo, userObjects, surroundings, references: known.references, policies });
   const inForce = verdicts.filter(({ isInForce }) => isInForce).map(({ policy }) => policy);
-  return { verdicts, target: { trafficPolicies: inForce, federatedTo, userObjects } };
+  return { verdicts, hasSubsets: true, target: { trafficPolicies: inForce, federatedTo, userObjects } };
 }
 
 function meshOf(ref: { readonly name: string; readonly namespace: string } | undefined, snapshot: Snapshot): Mesh | undefined {

@@ -1,5 +1,5 @@
 import type { ConnectionPolicy, Destination, TrafficPolicy } from "@isthmus/api";
-import { equalJson, formatRef, keyOfResource, refOf } from "@isthmus/core";
+import { equalJson, formatRef, refOf } from "@isthmus/core";
 import { type Finding, invalid } from "../findings.ts";
 import type { DestinationInputs } from "../inputs.ts";
 import { defaultConnectionPolicy } from "../networking/istio/connections/tls.ts";
@@ -117,7 +117,7 @@ function conflicts(fields: RouteFields | ConnectionPolicy, claims: Claims, desti
     const claim = claims.get(field);
     if (claim === undefined || equalJson(claim.value, value)) return [];
     const owner = formatRef(refOf(claim.owner));
-    const where = `for the same traffic to Destination ${keyOfResource(destination)}`;
+    const where = `for the same traffic to ${formatRef(refOf(destination))}`;
     const remedy = "make both equal, narrow one of them, or remove this one";
     return [invalid("FieldConflict", `${POLICY_FIELDS[field] ?? field}: ${owner} has precedence and sets ${field} ${where}: ${remedy}`)];
   });

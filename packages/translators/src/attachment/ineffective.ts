@@ -3,7 +3,8 @@ import { type Finding, invalid, warning } from "../findings.ts";
 
 /** What to say about members of a TrafficPolicy, VirtualMesh or Settings that have no effect. */
 export function ineffectiveFindings(object: TrafficPolicy | VirtualMesh | Settings): readonly Finding[] {
-  return fieldsOf(object).map((field) => warning(codeOf(field), messageOf(field)));
+  const isWide = isTrafficPolicy(object) && isMisspeltWide(object);
+  return fieldsOf(object).map((field) => warning(codeOf(field), messageOf(field, consequenceOf(field, isWide))));
 }
 
 /**
@@ -12,11 +13,20 @@ export function ineffectiveFindings(object: TrafficPolicy | VirtualMesh | Settin
  */
 export function accessFindings(policy: AccessPolicy): readonly Finding[] {
   return fieldsOf(policy).map((field) => {
-    const isInSelector = /^spec\.(sourceSelector|destinationSelector)\[/.test(field.path);
     const isMisspelt = field.type === "unknown" && field.hint !== undefined;
-    if (!isInSelector && !isMisspelt) return warning(codeOf(field), messageOf(field));
-    return invalid("SelectorNotUnderstood", `${messageOf(field)}; as it could allow too much without it, this policy is refused`);
+    if (!isMisspelt && !IN_ENTRY.test(field.path)) return warning(codeOf(field), messageOf(field, NO_EFFECT));
+    return invalid("SelectorNotUnderstood", messageOf(field, "the policy is refused, as it could allow too much without it"));
   });
+}
+
+// A member of an entry of a selector or of a list of matchers.
+const IN_ENTRY = /(sourceSelector|destinationSelectors?|httpRequestMatchers|federation\.selectors)\[\d+\]/;
+const NO_EFFECT = "it has no effect";
+
+function consequenceOf({ type, path }: IneffectiveField, isWide: boolean): string {
+  if (IN_ENTRY.test(path)) return "the entry it is in selects nothing";
+  if (isWide && type === "unknown" && isTopLevel(path)) return "the policy selects nothing, as it could be too wide without it";
+  return NO_EFFECT;
 }
 
 // The fields that narrow a TrafficPolicy: absent, they mean everything.
@@ -24,7 +34,15 @@ const NARROWING = new Set(["sourceSelector", "destinationSelector", "httpRequest
 
 /** Whether a TrafficPolicy seems to misspell a field that narrows it. It then selects nothing, as it would be too wide otherwise. */
 export function isMisspeltWide(policy: TrafficPolicy): boolean {
-  return fieldsOf(policy).some(({ type, path, hint }) => type === "unknown" && /^spec\.[^.[]+$/.test(path) && NARROWING.has(hint ?? ""));
+  return fieldsOf(policy).some(({ type, path, hint }) => type === "unknown" && isTopLevel(path) && NARROWING.has(hint ?? ""));
+}
+
+function isTrafficPolicy(object: TrafficPolicy | VirtualMesh | Settings): object is TrafficPolicy {
+  return object.kind === TrafficPolicy.kind;
+}
+
+function isTopLevel(path: string): boolean {
+  return /^spec\.[^.[]+$/.test(path);
 }
 
 /** Whether an entry of one of a VirtualMesh's federation selectors has a member of its own that is unknown: it then selects nothing. */
@@ -50,7 +68,7 @@ function codeOf({ type }: IneffectiveField): "FieldUnknown" | "FieldUnsupported"
   return type === "unknown" ? "FieldUnknown" : "FieldUnsupported";
 }
 
-function messageOf({ type, path, hint }: IneffectiveField): string {
-  if (type === "unsupported") return `${path}: ${hint ?? "is not supported"}`;
-  return `${path}: no such field, it has no effect${hint === undefined ? "" : `: did you mean ${hint}?`}`;
+function messageOf({ type, path, hint }: IneffectiveField, consequence: string): string {
+  if (type === "unsupported") return `${path}: ${hint ?? "not supported"}; ${consequence}`;
+  return `${path}: no such field${hint === undefined ? "" : ` (did you mean ${hint}?)`}; ${consequence}`;
 }

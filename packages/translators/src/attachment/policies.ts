@@ -17,7 +17,7 @@ export interface SelectedPolicies<P> {
 export function trafficPolicies(snapshot: Snapshot): SelectedPolicies<TrafficPolicy> {
   const { valid, reports } = checked(snapshot, [...snapshot.of(TrafficPolicy)], ineffectiveFindings);
   const narrow = valid.filter((policy) => !isMisspeltWide(policy));
-  return { valid, byDestination: policiesByDestination(narrow, selectorsOf, snapshot.of(Destination)), reports };
+  return { valid: narrow, byDestination: policiesByDestination(narrow, selectorsOf, snapshot.of(Destination)), reports };
 }
 
 /** AccessPolicies whose references hold, and of which everything is understood. */

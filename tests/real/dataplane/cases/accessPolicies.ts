@@ -14,7 +14,8 @@ const visitor = { identity: "visitor" };
 
 export function accessPolicyCases(meshes: () => Meshes): void {
   async function expectStatus(status: number, requests: readonly RequestOptions[]): Promise<void> {
-    for (const request of requests) expectAll(await meshes().request({ count: 4, ...request }), status);
+    const answers = await Promise.all(requests.map((request) => meshes().request({ count: 4, ...request })));
+    for (const answer of answers) expectAll(answer, status);
   }
 
   describe("an AccessPolicy allows only", () => {
@@ -76,6 +77,21 @@ export function accessPolicyCases(meshes: () => Meshes): void {
       await expectStatus(403, [
         { host: ofTwo, ...visitor },
         { from: "cluster-2", host: local },
+      ]);
+    });
+
+    it("what it names, for every service, when no destination is selected", async () => {
+      const sourceSelector = [{ kubeIdentityMatcher: { namespaces: ["bookinfo"], clusters: ["cluster-1"] } }];
+      await meshes().apply({ policies: [accessPolicy({ sourceSelector })] });
+      await expectStatus(200, [
+        { host: local, ...sleep },
+        { host: ofTwo, ...sleep },
+        { host: "productpage.bookinfo.svc.cluster-2.global", ...productpage },
+      ]);
+      await expectStatus(403, [
+        { host: ofTwo, ...visitor },
+        { host: "productpage.bookinfo", ...visitor },
+        { from: "cluster-2", host: ofOne },
       ]);
     });
 

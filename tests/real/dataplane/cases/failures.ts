@@ -1,8 +1,10 @@
 import type { TrafficPolicyRules } from "@isthmus/api";
 import { afterEach, describe, expect, it } from "vitest";
+import { waitFor } from "../../harness/waitFor.ts";
 import { expectAll, expectShare, sharePercent, statusPercent } from "../harness/expectations.ts";
 import type { InForce, Meshes } from "../harness/meshes.ts";
 import { service, services, trafficPolicy } from "../harness/resources.ts";
+import type { Answers, RequestOptions } from "../harness/testbed.ts";
 
 const local = "reviews.bookinfo.svc.cluster.local";
 const ofTwo = "reviews.bookinfo.svc.cluster-2.global";
@@ -26,6 +28,11 @@ export function failureCases(meshes: () => Meshes): void {
     it("aborts the given share of requests", async () => {
       await apply({ faultInjection: { abort: { httpStatus: 451 }, percentage: 30 } });
       expectShare(statusPercent(await meshes().request({ host: local, count, concurrency: 4 }), 451), 30, count);
+    });
+
+    it("aborts nothing when the percentage is 0", async () => {
+      await apply({ faultInjection: { abort: { httpStatus: 451 }, percentage: 0 } });
+      expectAll(await meshes().request({ host: local, count: 100 }), 200);
     });
 
     it("delays every request when no percentage is given", async () => {
@@ -63,10 +70,8 @@ export function failureCases(meshes: () => Meshes): void {
     });
   });
 
+  // Istio's own list of reasons for a retry holds: it has failed connections, not a server's 503.
   describe("retries", () => {
-    const attempts = () =>
-      meshes().counter("cluster-1/productpage-v1", "^cluster.outbound_9080__reviews.bookinfo.svc.cluster.local.*upstream_rq_retry$");
-
     it("are as many as the policy says", async () => {
       await apply({ retries: { attempts: 4 } });
       expect(await retriesOf(10)).toBe(40);
@@ -82,7 +87,12 @@ export function failureCases(meshes: () => Meshes): void {
       expect(await retriesOf(10)).toBe(20);
     });
 
-    it("begin when an attempt has taken its time", async () => {
+    it("find another server", async () => {
+      await apply({ retries: { attempts: 3, perTryTimeout: "2s" } });
+      expectAll(await whileRefusing("cluster-2/reviews-v2", { from: "cluster-2", host: local, count: 40 }), 200, "cluster-2/reviews-v1");
+    });
+
+    it("leave each attempt the time that the policy says", async () => {
       await apply({ retries: { attempts: 1, perTryTimeout: "200ms" } });
       await meshes().setServer("cluster-1/reviews-v1", { delaySeconds: 2 });
       const { latency_ms, status } = await meshes().request({ host: local, count: 4, concurrency: 4, warmup: 0 });
@@ -90,17 +100,33 @@ export function failureCases(meshes: () => Meshes): void {
       expect(latency_ms.p50).toBeLessThan(2_000);
     });
 
-    // No server listens: every attempt fails to connect, which Istio's own list of reasons for a retry holds.
-    async function retriesOf(requests: number): Promise<number> {
-      await meshes().setServer("cluster-1/reviews-v1", { isStopped: true });
+    async function retriesOf(count: number): Promise<number> {
+      let before = 0;
+      const answers = await whileRefusing("cluster-1/reviews-v1", { host: local, count }, async () => {
+        before = await retries();
+      });
+      expectAll(answers, 503);
+      return (await retries()) - before;
+    }
+
+    /** Requests while a pod refuses connections; `begin` runs when no connection is left from before. */
+    async function whileRefusing(
+      pod: string,
+      request: RequestOptions,
+      begin: () => Promise<void> = async () => undefined,
+    ): Promise<Answers> {
+      await meshes().refuseConnections(pod, true);
       try {
-        const before = await attempts();
-        const answers = await meshes().request({ host: local, count: requests, warmup: 0 });
-        expectAll(answers, 503);
-        return (await attempts()) - before;
+        await meshes().request({ ...request, count: 1 });
+        await begin();
+        return await meshes().request({ ...request, warmup: 0 });
       } finally {
-        await meshes().setServer("cluster-1/reviews-v1", { isStopped: false });
+        await meshes().refuseConnections(pod, false);
       }
+    }
+
+    function retries(): Promise<number> {
+      return meshes().counter("cluster-1/productpage-v1", "outbound.9080..reviews.bookinfo.svc.cluster.local.*upstream_rq_retry$");
     }
   });
 
@@ -113,6 +139,18 @@ export function failureCases(meshes: () => Meshes): void {
       const answers = await meshes().request({ from: "cluster-2", host: local, count: 100, warmup: 0 });
       expect(answers.status["500"]).toBeLessThanOrEqual(6);
       expect(sharePercent(answers, "cluster-2/reviews-v1")).toBeGreaterThanOrEqual(94);
+    });
+
+    it("takes a failing remote service out, until its time is over", async () => {
+      await apply({ outlierDetection: { ...outlierDetection, baseEjectionTime: "3s" } });
+      await meshes().setServer("cluster-2/reviews-v1", { status: 500 });
+      await meshes().setServer("cluster-2/reviews-v2", { status: 500 });
+      const { status } = await meshes().request({ host: ofTwo, count: 60, warmup: 0 });
+      expect(status["500"]).toBeLessThanOrEqual(12);
+      expect(status["503"]).toBeGreaterThanOrEqual(48);
+      await meshes().setServer("cluster-2/reviews-v1", {});
+      await meshes().setServer("cluster-2/reviews-v2", {});
+      await waitFor("the service to be back", async () => "200" in (await meshes().request({ host: ofTwo, count: 1, warmup: 0 })).status);
     });
 
     it("does not while errors are fewer", async () => {

@@ -55,6 +55,13 @@ export function precedenceCases(meshes: () => Meshes): void {
       expect((await meshes().request({ host: local })).last?.headers).toMatchObject({ "x-one": "1" });
     });
 
+    it("one without selectors is for every service, local and remote", async () => {
+      await meshes().apply({ policies: [trafficPolicy(abort(451))] });
+      for (const host of [local, ofTwo, "productpage.bookinfo", "productpage.bookinfo.svc.cluster-2.global"]) {
+        expectAll(await meshes().request({ host }), 451);
+      }
+    });
+
     it("the one with the narrower matcher comes first", async () => {
       const narrow = { ...toReviews, httpRequestMatchers: [{ uri: { prefix: "/api" }, method: "POST" }] };
       const policies = [

@@ -56,6 +56,17 @@ export function sourceSelectorCases(meshes: () => Meshes): void {
       expectAll(await meshes().request({ host: local, identity: "sleep" }), 200);
     });
 
+    it("together with request matchers: both must hold", async () => {
+      const destinationSelector = [service("reviews", "cluster-2")];
+      const sourceSelector = [{ kubeWorkloadMatcher: { namespaces: ["visitors"] } }];
+      const selectors = { sourceSelector, destinationSelector, httpRequestMatchers: [{ uri: { prefix: "/api" } }] };
+      const stop = trafficPolicy({ faultInjection: { abort: { httpStatus: 418 } } }, selectors);
+      await meshes().apply({ policies: [stop, trafficPolicy({ requestTimeout: "20s" }, { destinationSelector }, { name: "rest" })] });
+      expectAll(await meshes().request({ host: ofTwo, identity: "visitor", path: "/api/x" }), 418);
+      expectAll(await meshes().request({ host: ofTwo, identity: "visitor", path: "/x" }), 200);
+      expectAll(await meshes().request({ host: ofTwo, identity: "sleep", path: "/api/x" }), 200);
+    });
+
     it("everybody with an empty entry", async () => {
       await stopping([{}], "cluster-1");
       expectAll(await meshes().request({ host: local, identity: "visitor" }), 418);

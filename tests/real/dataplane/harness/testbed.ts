@@ -23,7 +23,7 @@ export interface RequestOptions {
   readonly concurrency?: number;
   /** Seconds. Default 10. */
   readonly timeoutSeconds?: number;
-  /** Requests before those that count: connections that were open when a policy changed may see the old one once more. Default 8. */
+  /** Requests before those that count: connections that were open when a policy changed may see the old one once more. Default 24. */
   readonly warmup?: number;
 }
 
@@ -60,6 +60,8 @@ export interface Testbed {
     pod: string,
     control: { readonly status?: number; readonly delaySeconds?: number; readonly isStopped?: boolean },
   ): Promise<void>;
+  /** Makes the machine of a pod refuse connections to its sidecar, or take them again. */
+  refuseConnections(pod: string, isRefusing: boolean): Promise<void>;
   /** Sum of the counters of a pod's proxy whose names match a regular expression. */
   counter(pod: string, pattern: string): Promise<number>;
   stop(): Promise<void>;
@@ -144,6 +146,10 @@ export async function startTestbed({ parts: { components, testbed }, topology }:
       const { code, err } = await run("app", pod, ...(args.length === 0 ? ["--ok"] : args));
       if (code !== 0) throw new Error(err);
     },
+    async refuseConnections(pod, isRefusing) {
+      const { code, err } = await run("exec", pod, "--", "nft", isRefusing ? REFUSE_INBOUND : "delete table ip refuse");
+      if (code !== 0) throw new Error(err);
+    },
     async counter(pod, pattern) {
       const { out, err, code } = await run("envoy", pod, `/stats?usedonly&filter=${pattern}`);
       if (code !== 0) throw new Error(err);
@@ -152,9 +158,16 @@ export async function startTestbed({ parts: { components, testbed }, topology }:
   };
 }
 
+// Inbound traffic is redirected to this port of the sidecar.
+const REFUSE_INBOUND = [
+  "add table ip refuse",
+  "add chain ip refuse input { type filter hook input priority 0; }",
+  "add rule ip refuse input tcp dport 15006 reject with tcp reset",
+].join("; ");
+
 function requestArguments(options: RequestOptions): readonly string[] {
   const { from = "cluster-1", identity, host, port = 9080, path = "/", method = "GET", headers = {} } = options;
-  const { count = 20, concurrency = 1, timeoutSeconds = 10, warmup = 8 } = options;
+  const { count = 20, concurrency = 1, timeoutSeconds = 10, warmup = 24 } = options;
   return [
     ...["--from", from, "--host", host, "--port", String(port), "--path", path, "--method", method, "--verbose"],
     ...["-n", String(count), "--concurrency", String(concurrency), "--timeout", String(timeoutSeconds), "--warmup", String(warmup)],

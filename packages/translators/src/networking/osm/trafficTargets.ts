@@ -1,6 +1,6 @@
 import { type AccessPolicy, HTTPRouteGroup, type Mesh, TCPRoute, TrafficTarget, type TrafficTargetSpec } from "@isthmus/api";
-import { type Output, refOf } from "@isthmus/core";
-import { type Finding, reported } from "../../findings.ts";
+import { formatRef, type Output, refOf } from "@isthmus/core";
+import { type Finding, reported, warning } from "../../findings.ts";
 import { combined, type DestinationInputs, type TargetTranslation } from "../../inputs.ts";
 import { type OutputIdentity, outputOf } from "../outputMetadata.ts";
 import { callersIn } from "./callers.ts";
@@ -16,12 +16,18 @@ function targetsOf(policy: AccessPolicy, inputs: DestinationInputs): TargetTrans
   const { destination, mesh, workloads } = inputs;
   const account = serviceAccountBehind(destination, workloads);
   const callers = callersIn(policy, destination);
-  const findings: readonly Finding[] = [...account.findings, ...callers.findings];
+  const findings: readonly Finding[] = [...account.findings, ...callers.findings, ...permissiveFindings(inputs)];
   const reports = findings.map((finding) => reported(refOf(policy), finding, refOf(destination)));
   if (account.subject === undefined || findings.some(({ state }) => state === "INVALID")) return { outputs: [], reports };
 
   const target = { destination: account.subject, sources: callers.sources };
   return { outputs: isVersionOne(mesh) ? outputsForVersionOne(policy, target, inputs) : outputsForOlder(policy, target, inputs), reports };
+}
+
+function permissiveFindings({ mesh, osmMeshConfig }: DestinationInputs): readonly Finding[] {
+  if (osmMeshConfig?.spec?.traffic?.enablePermissiveTrafficPolicyMode !== true) return [];
+  const message = `${formatRef(refOf(mesh))} allows every call, whatever AccessPolicies say: set spec.traffic.enablePermissiveTrafficPolicyMode of ${formatRef(refOf(osmMeshConfig))} to false`;
+  return [warning("PermissiveMesh", message)];
 }
 
 type Target = Pick<TrafficTargetSpec, "destination" | "sources">;

@@ -1,4 +1,4 @@
-import type { AppliedEastWestIngressGateway, KubeService, ServicePort, Workload, WorkloadEntry } from "@isthmus/api";
+import type { AppliedEastWestIngressGateway, Endpoint, KubeService, ServicePort, Workload, WorkloadEntry } from "@isthmus/api";
 import { matchesLabels } from "@isthmus/core";
 import { portName } from "./ports.ts";
 
@@ -17,7 +17,7 @@ export function gatewayEndpoints(
   gateways: readonly AppliedEastWestIngressGateway[],
 ): readonly WorkloadEntry[] {
   const labels = (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [] }) =>
-    endpoints.map((endpoint) => endpointLabels(endpoint.labels, workloads)),
+    endpoints.filter(hasAddress).map((endpoint) => endpointLabels(endpoint.labels, workloads)),
   );
   return gateways.flatMap(({ externalAddresses = [], destinationPort = 0 }) => {
     const gatewayPorts = Object.fromEntries(ports.map(({ name = "" }) => [name, destinationPort]));
@@ -32,12 +32,17 @@ export function localEndpoints({ kubeService, ports, workloads }: EndpointSource
   const defined = new Set(ports.map(({ name }) => name));
   return (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [], ports: endpointPorts = [] }) => {
     const open = endpointPorts.flatMap((port) => (defined.has(portName(port)) ? [[portName(port), port.port ?? 0] as const] : []));
-    return endpoints.map(({ ipAddress = "", labels }) => ({
+    return endpoints.filter(hasAddress).map(({ ipAddress = "", labels }) => ({
       address: ipAddress,
       ports: Object.fromEntries(open),
       labels: endpointLabels(labels, workloads),
     }));
   });
+}
+
+/** A pod that is still starting has no address yet. */
+function hasAddress({ ipAddress }: Endpoint): boolean {
+  return ipAddress !== undefined && ipAddress !== "";
 }
 
 /**

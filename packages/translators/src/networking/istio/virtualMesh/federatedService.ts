@@ -1,7 +1,7 @@
-import type { Destination, KubeServicePort, Mesh, ServicePort, VirtualMesh, WorkloadEntry } from "@isthmus/api";
+import type { Destination, Mesh, ServicePort, VirtualMesh, WorkloadEntry } from "@isthmus/api";
 import type { DestinationInputs, VirtualIp } from "../../../inputs.ts";
 import { gatewayEndpoints, localEndpoints, resolutionOf } from "./endpoints.ts";
-import { federatedPorts } from "./ports.ts";
+import { federatedPorts, type OmittedPort } from "./ports.ts";
 
 /** A service as other meshes see it. */
 export interface FederatedService {
@@ -14,8 +14,8 @@ export interface FederatedService {
   readonly hostname: string;
   readonly virtualIp: VirtualIp;
   readonly ports: readonly ServicePort[];
-  /** Ports that no mesh can carry. */
-  readonly omittedPorts: readonly KubeServicePort[];
+  /** Ports that Istio would refuse. */
+  readonly omittedPorts: readonly OmittedPort[];
   /** Seen from elsewhere: the gateways of its mesh. */
   readonly atGateways: EndpointGroup;
   /** Seen from its own gateways: its pods. */

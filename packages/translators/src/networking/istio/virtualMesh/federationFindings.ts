@@ -45,11 +45,8 @@ function addressFindings({ atGateways, atPods, ...service }: FederatedService): 
 }
 
 function portFindings({ omittedPorts, ...service }: FederatedService): readonly Finding[] {
-  return omittedPorts.map((port) =>
-    warning(
-      "PortNotFederated",
-      `${nameOf(service)}: port ${portName(port)} (${port.port ?? 0}) is not federated: Istio can't carry ${port.protocol ?? "it"}`,
-    ),
+  return omittedPorts.map(({ port, reason }) =>
+    warning("PortNotFederated", `${nameOf(service)}: port ${portName(port)} (${port.port ?? 0}) is not federated: ${reason}`),
   );
 }
 

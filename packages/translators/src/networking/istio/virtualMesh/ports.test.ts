@@ -25,11 +25,21 @@ describe("the protocol of a port", () => {
     expect(federatedPorts([{ port: 11, protocol: "TCP" }]).ports).toEqual([{ number: 11, protocol: "TCP", name: "TCP" }]);
   });
 
+  it("over UDP gives way to the one over TCP of the same number, as DNS has it", () => {
+    const udp = { port: 53, name: "dns", protocol: "UDP" };
+    const { ports, omitted } = federatedPorts([udp, { port: 53, name: "dns-tcp", protocol: "TCP" }, { port: 54, name: "dns-tcp" }]);
+    expect(ports).toEqual([{ number: 53, protocol: "TCP", name: "dns-tcp" }]);
+    expect(omitted.map(({ port, reason }) => [port.port, port.protocol, reason])).toEqual([
+      [53, "UDP", "Istio takes one port of a number"],
+      [54, undefined, "Istio takes one port of a name"],
+    ]);
+  });
+
   it("that Istio can't carry leaves the port out", () => {
     const sctp = { port: 1, name: "s", protocol: "SCTP" };
     expect(federatedPorts([sctp, { port: 2, name: "http", protocol: "TCP" }])).toEqual({
       ports: [{ number: 2, protocol: "HTTP", name: "http" }],
-      omitted: [sctp],
+      omitted: [{ port: sctp, reason: "Istio can't carry SCTP" }],
     });
   });
 });

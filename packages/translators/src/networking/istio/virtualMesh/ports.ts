@@ -35,17 +35,35 @@ export function portName({ name, protocol = "TCP" }: { readonly name?: string; r
 /** The ports under which a service is federated, and those that cannot be. */
 export interface FederatedPorts {
   readonly ports: readonly ServicePort[];
-  readonly omitted: readonly KubeServicePort[];
+  readonly omitted: readonly OmittedPort[];
 }
 
-/** The ports of a service as ServiceEntries have them. */
+export interface OmittedPort {
+  readonly port: KubeServicePort;
+  /** Why it is not federated, in words. */
+  readonly reason: string;
+}
+
+/**
+ * The ports of a service as ServiceEntries have them. Istio refuses a ServiceEntry as a whole for one port it can't take: of a
+ * protocol that it doesn't know, or with a number or name that another port has. Source: istio.io/istio
+ * pkg/config/validation, ValidateServiceEntry.
+ */
 export function federatedPorts(servicePorts: readonly KubeServicePort[]): FederatedPorts {
   const ports: ServicePort[] = [];
-  const omitted: KubeServicePort[] = [];
+  const omitted: OmittedPort[] = [];
   for (const port of servicePorts) {
     const protocol = portProtocol(port);
-    if (protocol === undefined) omitted.push(port);
+    const reason = protocol === undefined ? `Istio can't carry ${port.protocol}` : reasonBeside(port, servicePorts, ports);
+    if (protocol === undefined || reason !== undefined) omitted.push({ port, reason: reason ?? "" });
     else ports.push({ number: port.port ?? 0, protocol, name: portName(port) });
   }
   return { ports, omitted };
+}
+
+/** Why a port can't stand beside the others: DNS, for instance, has one number for both TCP and UDP, which gateways don't pass on. */
+function reasonBeside(port: KubeServicePort, all: readonly KubeServicePort[], taken: readonly ServicePort[]): string | undefined {
+  const isShadowed = port.protocol === "UDP" && all.some((other) => other.port === port.port && (other.protocol ?? "TCP") === "TCP");
+  if (isShadowed || taken.some(({ number }) => number === port.port)) return "Istio takes one port of a number";
+  return taken.some(({ name }) => name === portName(port)) ? "Istio takes one port of a name" : undefined;
 }

@@ -1,0 +1,118 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { refOf } from "@isthmus/core";
+import { RegisterRequestSchema, RegisterResponseSchema } from "../src/gen/relay/v1/registration_pb.ts";
+import { ConnectRequestSchema, ConnectResponseSchema } from "../src/gen/relay/v1/relay_pb.ts";
+import { sessionPair } from "./sessionPair.ts";
+import { deployment, KINDS, service, virtualService } from "./world.ts";
+
+const CLUSTER = "cluster-1";
+
+/** Conversations that use everything that the wire can say, to be recorded. */
+export function converse(): Readonly<Record<string, unknown>> {
+  return { session: session(), parts: parts(), registration: registration() };
+}
+
+function session() {
+  const pair = sessionPair([...KINDS, "batch/Job"]);
+  const record = recorder(pair);
+  pair.put(service(CLUSTER, "reviews", { spec: { ports: [{ port: 9080 }] } }));
+  pair.put(service(CLUSTER, "ratings"));
+  pair.put(deployment(CLUSTER, "reviews-v1"));
+  pair.agentDo({
+    type: "observed",
+    observation: {
+      put: [],
+      remove: [],
+      withheld: [{ ref: refOf(deployment(CLUSTER, "odd")), code: "Malformed", message: "spec is required" }],
+    },
+  });
+  pair.want([virtualService(CLUSTER, "a", { spec: { weight: 1 } }), virtualService(CLUSTER, "b")]);
+  record.run();
+  pair.synced(KINDS, ["batch/Job"]);
+  record.run();
+  pair.remove(refOf(service(CLUSTER, "ratings")));
+  pair.want([virtualService(CLUSTER, "b")]);
+  record.run([{ ref: refOf(virtualService(CLUSTER, "b")), code: "Conflict", message: "VirtualService b.bookinfo: is not ours" }]);
+  pair.tick();
+  record.run();
+  pair.serverDo({ type: "ask", question: { topic: "logs", body: new TextEncoder().encode("last 2 lines") } });
+  record.run();
+  pair.agentDo({ type: "answered", epoch: pair.epoch, id: 1, reply: { body: new TextEncoder().encode("one\ntwo") } });
+  record.run();
+  pair.serverDo({ type: "drain", reconnectAfterMs: 5_000 });
+  record.run();
+  return record.result();
+}
+
+function parts() {
+  const pair = sessionPair(KINDS);
+  const record = recorder(pair);
+  for (let i = 0; i < 3; i++) pair.put(service(CLUSTER, `large-${i}`, { spec: { text: "x".repeat(60_000) } }));
+  pair.synced(KINDS);
+  const wanted = Array.from({ length: 3 }, (_, i) => virtualService(CLUSTER, `large-${i}`, { spec: { text: "y".repeat(60_000) } }));
+  pair.want(wanted);
+  record.run();
+  return record.result();
+}
+
+function registration() {
+  const request = create(RegisterRequestSchema, {
+    token: "token",
+    certificateRequest: "request in PEM",
+    clusterName: CLUSTER,
+    clusterUid: "uid",
+  });
+  const response = create(RegisterResponseSchema, { certificateChain: "chain in PEM", root: "root in PEM" });
+  return {
+    request: Buffer.from(toBinary(RegisterRequestSchema, request)).toString("base64"),
+    response: Buffer.from(toBinary(RegisterResponseSchema, response)).toString("base64"),
+  };
+}
+
+/** Delivers messages in turn, and writes down each of them. */
+function recorder(pair: ReturnType<typeof sessionPair>) {
+  const frames: { from: string; body: string; base64: string }[] = [];
+  return {
+    run(rejected: Parameters<typeof pair.acknowledge>[0] = []) {
+      let isBusy = true;
+      while (isBusy) {
+        isBusy = [pair.flushAgent(), pair.flushServer()].includes(true);
+        const [up] = pair.up;
+        if (up !== undefined)
+          frames.push({
+            from: "agent",
+            body: up.body.case ?? "",
+            base64: Buffer.from(toBinary(ConnectRequestSchema, up)).toString("base64"),
+          });
+        const [down] = pair.down;
+        pair.deliverUp();
+        if (down !== undefined)
+          frames.push({
+            from: "server",
+            body: down.body.case ?? "",
+            base64: Buffer.from(toBinary(ConnectResponseSchema, down)).toString("base64"),
+          });
+        if (down !== undefined) pair.deliverDown();
+        isBusy = [isBusy, up !== undefined, down !== undefined, pair.acknowledge(rejected)].includes(true);
+      }
+    },
+    result() {
+      const server = pair.serverEffects.flatMap((effect): unknown[] => {
+        if (effect.type === "observed") return [{ observed: effect.observation }];
+        if (effect.type === "synced")
+          return [{ synced: [...effect.complete].map(([kind, keys]) => [kind, [...keys]]), unserved: [...effect.unserved] }];
+        if (effect.type === "acknowledged") return [{ acknowledged: effect.acknowledgement }];
+        if (effect.type === "answered")
+          return [{ answered: "error" in effect.reply ? effect.reply.error : Buffer.from(effect.reply.body).toString("utf8") }];
+        return [];
+      });
+      const agent = pair.agentEffects.flatMap((effect): unknown[] => {
+        if (effect.type === "deliver") return [{ desired: effect.desired }];
+        if (effect.type === "ask") return [{ asked: effect.question.topic }];
+        if (effect.type === "drain") return [{ drain: effect.reconnectAfterMs }];
+        return [];
+      });
+      return { frames, server, agent };
+    },
+  };
+}

@@ -1,0 +1,201 @@
+import type { AnyResource } from "@isthmus/core";
+import fc from "fast-check";
+
+// Few names, so that policies meet.
+const CLUSTERS = ["east", "west", "north"];
+const SERVICES = ["cart", "stock"];
+const NAMES = ["a", "b", "c", "d"];
+const TIMES = [undefined, "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"];
+const NETWORKING = "networking.mesh.gloo.solo.io/v1";
+const DISCOVERY = "discovery.mesh.gloo.solo.io/v1";
+
+/** What discovery finds in up to three clusters, and what users say about it: much of it right, some of it wrong. */
+export function networkingFleets(): fc.Arbitrary<readonly AnyResource[]> {
+  return fc
+    .record({
+      meshes: fc.subarray(CLUSTERS.map(mesh), { minLength: 1 }),
+      destinations: fc.array(destination(), { maxLength: 6 }),
+      gateways: fc.subarray(CLUSTERS.map(gateway)),
+      workloads: fc.array(workload(), { maxLength: 4 }),
+      trafficPolicies: fc.array(trafficPolicy(), { maxLength: 5 }),
+      accessPolicies: fc.array(accessPolicy(), { maxLength: 3 }),
+      virtualMeshes: fc.array(virtualMesh(), { maxLength: 2 }),
+      userObjects: fc.array(userObject(), { maxLength: 2 }),
+    })
+    .map((parts) => distinct(Object.values(parts).flat()));
+}
+
+function mesh(cluster: string): AnyResource {
+  const installation = { namespace: "istio-system", cluster, podLabels: { istio: "pilot" } };
+  const spec =
+    cluster === "north"
+      ? { osm: { installation } }
+      : { istio: { installation, trustDomain: cluster, smartDnsProxyingEnabled: cluster === "east" } };
+  return object(DISCOVERY, "Mesh", `mesh-${cluster}`, { spec: { ...spec, agentInfo: { agentNamespace: "gloo-mesh" } } });
+}
+
+function destination(): fc.Arbitrary<AnyResource> {
+  return fc
+    .record({
+      name: fc.constantFrom(...SERVICES),
+      cluster: fc.constantFrom(...CLUSTERS),
+      ports: fc.subarray([80, 9090]),
+      annotations: fc.constantFrom({}, { team: "x" }),
+    })
+    .map(({ name, cluster, ports, annotations }) => {
+      const labels = { app: name };
+      const kubeService = {
+        ref: service(name, cluster),
+        workloadSelectorLabels: labels,
+        labels,
+        ports: ports.map((port) => ({ port, name: `http-${port}`, protocol: "TCP", targetPortNumber: port })),
+        endpointSubsets: [{ endpoints: [{ ipAddress: "10.0.0.1", labels }], ports: ports.map((port) => ({ port, name: `http-${port}` })) }],
+      };
+      const spec = { kubeService, mesh: { name: `mesh-${cluster}`, namespace: "gloo-mesh" } };
+      return object(DISCOVERY, "Destination", `${name}-shop-${cluster}`, { spec }, { annotations });
+    });
+}
+
+function gateway(cluster: string): AnyResource {
+  const kubeService = {
+    ref: { name: "gateway", namespace: "istio-system", clusterName: cluster },
+    workloadSelectorLabels: { istio: "ingressgateway" },
+    serviceType: "LOAD_BALANCER",
+    externalAddresses: [{ ip: "198.51.100.1" }],
+    ports: [{ port: 15443, name: "tls", protocol: "TCP", targetPortNumber: 15443 }],
+  };
+  return object(DISCOVERY, "Destination", `gateway-istio-system-${cluster}`, {
+    spec: { kubeService, mesh: { name: `mesh-${cluster}`, namespace: "gloo-mesh" } },
+  });
+}
+
+function workload(): fc.Arbitrary<AnyResource> {
+  return fc.tuple(fc.constantFrom(...SERVICES), fc.constantFrom(...CLUSTERS)).map(([name, cluster]) =>
+    object(DISCOVERY, "Workload", `${name}-shop-${cluster}-deployment`, {
+      spec: {
+        kubernetes: { controller: service(name, cluster), podLabels: { app: name }, serviceAccountName: name },
+        mesh: { name: `mesh-${cluster}`, namespace: "gloo-mesh" },
+      },
+    }),
+  );
+}
+
+function trafficPolicy(): fc.Arbitrary<AnyResource> {
+  return fc
+    .record({ name: fc.constantFrom(...NAMES), created: created(), spec: trafficPolicySpec() })
+    .map(({ name, created: time, spec }) => object(NETWORKING, "TrafficPolicy", name, { spec }, time));
+}
+
+function trafficPolicySpec(): fc.Arbitrary<object> {
+  return fc.record(
+    {
+      destinationSelector: destinationSelectors(),
+      sourceSelector: fc.constantFrom(
+        [{}],
+        [{ kubeWorkloadMatcher: { clusters: ["east"] } }],
+        [{ kubeWorkloadMatcher: { namespaces: ["x"], clusters: ["west"] } }, { kubeWorkloadMatcher: { labels: { app: "cart" } } }],
+        [{ kubeServiceMatcher: {} }],
+      ),
+      httpRequestMatchers: fc.constantFrom([{ method: "GET" }], [{ uri: { suffix: ".png" } }, {}], [{ uri: { suffx: "x" } }]),
+      policy: rules(),
+    },
+    { requiredKeys: ["policy"] },
+  );
+}
+
+function rules(): fc.Arbitrary<object> {
+  const target = { ...service("cart", "west"), subset: { version: "v1" } };
+  return fc.record(
+    {
+      requestTimeout: fc.constantFrom("1s", "1000ms", "2s", "1us", "0s"),
+      retries: fc.constantFrom({ attempts: 1 }, { perTryTimeout: "1s" }),
+      mirror: fc.constantFrom({ kubeService: service("stock", "east") }, { kubeService: service("nobody", "east") }, {}),
+      trafficShift: fc.constantFrom(
+        { destinations: [{ kubeService: target }] },
+        { destinations: [{ kubeService: { ...target, port: 80 } }] },
+      ),
+      outlierDetection: fc.constantFrom({}, { consecutiveErrors: 1 }),
+      mtls: fc.constantFrom({ istio: { tlsMode: "DISABLE" } }, { istio: { tlsMode: "ISTIO_MUTUAL" } }),
+      csrf: fc.constant({}),
+    },
+    { requiredKeys: [] },
+  );
+}
+
+function accessPolicy(): fc.Arbitrary<AnyResource> {
+  const spec = fc.record(
+    {
+      destinationSelector: destinationSelectors(),
+      sourceSelector: fc.constantFrom(
+        [{ kubeIdentityMatcher: { clusters: ["east"] } }],
+        [{ kubeIdentityMatcher: { clusters: ["nowhere"] } }],
+        [{ kubeServiceAccountRefs: { serviceAccounts: [service("cart", "west")] } }],
+        [{ requestIdentityMatcher: {} }],
+      ),
+      allowedMethods: fc.constant(["GET"]),
+    },
+    { requiredKeys: [] },
+  );
+  return fc
+    .record({ name: fc.constantFrom(...NAMES), created: created(), spec })
+    .map(({ name, created: time, spec: wanted }) => object(NETWORKING, "AccessPolicy", name, { spec: wanted }, time));
+}
+
+function destinationSelectors(): fc.Arbitrary<readonly object[]> {
+  return fc.constantFrom(
+    [{ kubeServiceMatcher: { labels: { app: "cart" } } }],
+    [{ kubeServiceMatcher: { clusters: ["east", "north"] } }],
+    [{ kubeServiceRefs: { services: [service("cart", "east")] } }],
+    [{}, { kubeServiceMatcher: {} }],
+    [{ kubeServiceRefs: { services: [service("nobody", "east")] } }],
+  );
+}
+
+function virtualMesh(): fc.Arbitrary<AnyResource> {
+  const federation = fc.constantFrom({ permissive: {} }, { selectors: [{}] }, { selectors: [{}], hostnameSuffix: "corp" }, undefined);
+  return fc
+    .record({
+      name: fc.constantFrom(...NAMES),
+      meshes: fc.subarray([...CLUSTERS, "nowhere"], { minLength: 1 }),
+      federation,
+      globalAccessPolicy: fc.constantFrom("ENABLED", "DISABLED"),
+      mtlsConfig: fc.constantFrom(undefined, { shared: {} }, {}),
+      created: created(),
+    })
+    .map(({ name, meshes, created: time, ...spec }) => {
+      const refs = meshes.map((cluster) => ({ name: `mesh-${cluster}`, namespace: "gloo-mesh" }));
+      return object(NETWORKING, "VirtualMesh", name, { spec: { meshes: refs, ...withoutUndefined(spec) } }, time);
+    });
+}
+
+function userObject(): fc.Arbitrary<AnyResource> {
+  const host = fc.constantFrom("cart.shop.svc.cluster.local", "*.global", "stock");
+  return fc
+    .tuple(fc.constantFrom("VirtualService", "DestinationRule"), host, fc.constantFrom(...CLUSTERS))
+    .map(([kind, name, clusterName]) => ({
+      apiVersion: "networking.istio.io/v1",
+      kind,
+      metadata: { name: "mine", namespace: "shop", clusterName },
+      spec: kind === "VirtualService" ? { hosts: [name] } : { host: name },
+    }));
+}
+
+function service(name: string, clusterName: string) {
+  return { name, namespace: "shop", clusterName };
+}
+
+function created(): fc.Arbitrary<object> {
+  return fc.constantFrom(...TIMES).map((creationTimestamp) => withoutUndefined({ creationTimestamp }));
+}
+
+function object(apiVersion: string, kind: string, name: string, content: object, metadata: object = {}): AnyResource {
+  return { apiVersion, kind, metadata: { name, namespace: "gloo-mesh", ...metadata }, ...content };
+}
+
+function withoutUndefined(record: object): object {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
+
+function distinct(objects: readonly AnyResource[]): readonly AnyResource[] {
+  return [...new Map(objects.map((one) => [`${one.kind}/${one.metadata.name}.${one.metadata.clusterName ?? ""}`, one])).values()];
+}

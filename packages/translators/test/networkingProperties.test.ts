@@ -1,0 +1,135 @@
+import { kindOf } from "@isthmus/api";
+import { type AnyResource, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { statusesOf, type TranslateOptions, translate, type World } from "../src/index.ts";
+import { networkingFleets } from "./networkingFleets.ts";
+
+const OPTIONS: TranslateOptions = { namespace: "gloo-mesh", stage: "networking" };
+const USER_KINDS = ["TrafficPolicy", "AccessPolicy", "VirtualMesh"];
+
+function world(resources: readonly Resource[], options = OPTIONS): World {
+  return translate(snapshotOf(resources.map(parsed)), options);
+}
+
+function parsed(resource: Resource): Resource {
+  return kindOf(resource.apiVersion, resource.kind)?.parse(frozen(resource)) ?? resource;
+}
+
+/** So that whoever alters an input gets caught. */
+function frozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(frozen);
+  }
+  return value;
+}
+
+function seen(of: World) {
+  return { outputs: outputsOf(of), reports: of.reports, statuses: statusesOf(of) };
+}
+
+function outputsOf({ networking }: World) {
+  return [...networking].map(({ resource }) => resource);
+}
+
+function options(): fc.Arbitrary<TranslateOptions> {
+  return fc.boolean().map((disallowIntersectingConfig) => ({ ...OPTIONS, disallowIntersectingConfig }));
+}
+
+test("the order of the input does not matter", () => {
+  fc.assert(
+    fc.property(networkingFleets(), options(), (fleet, flags) => {
+      const reversed = [...fleet].map((resource) => structuredClone(resource)).reverse();
+      expect(seen(world(reversed, flags))).toEqual(seen(world(fleet, flags)));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("what follows from a change is what follows from scratch", () => {
+  fc.assert(
+    fc.property(networkingFleets(), networkingFleets(), options(), (before, after, flags) => {
+      const gone = before.filter(({ kind, metadata }) => !after.some((one) => one.kind === kind && one.metadata.name === metadata.name));
+      const first = world(before, flags);
+      const next = first.inputs.apply({ put: after.map(parsed), remove: gone.slice(0, 3).map(refOf) });
+      expect(seen(translate(next, flags, first))).toEqual(seen(translate(next, flags)));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("what did not change is not translated anew", () => {
+  fc.assert(
+    fc.property(networkingFleets(), (fleet) => {
+      const first = world(fleet);
+      const again = translate(
+        snapshotOf(fleet.map(parsed)).apply({ put: [...first.inputs.collections().values()].flatMap((all) => [...all]), remove: [] }),
+        OPTIONS,
+        first,
+      );
+      for (const [key, { result }] of again.memory.targets) expect(result).toBe(first.memory.targets.get(key)?.result);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("adding what is wanted, and every status, changes nothing", () => {
+  fc.assert(
+    fc.property(networkingFleets(), (fleet) => {
+      const first = world(fleet);
+      const statuses = new Map(statusesOf(first).map(({ ref, status }) => [resourceKeyOf(ref), status]));
+      const told = fleet.map((resource): AnyResource => {
+        const status = statuses.get(resourceKeyOf(refOf(resource)));
+        return status === undefined ? resource : { ...resource, status };
+      });
+      expect(seen(world([...told, ...outputsOf(first)]))).toEqual(seen(first));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("a policy that is refused everywhere leaves no trace", () => {
+  fc.assert(
+    fc.property(networkingFleets(), options(), (fleet, flags) => {
+      const all = world(fleet, flags);
+      for (const { ref, status } of statusesOf(all)) {
+        if (status["state"] !== "INVALID" || status["acceptedCount"] !== 0 || status["meshes"] !== undefined) continue;
+        const others = fleet.filter(({ kind, metadata }) => kind !== ref.kind || metadata.name !== ref.name);
+        expect(outputsOf(world(others, flags))).toEqual(outputsOf(all));
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("everything that a user wrote has one status, and every error is in it", () => {
+  fc.assert(
+    fc.property(networkingFleets(), options(), (fleet, flags) => {
+      const all = world(fleet, flags);
+      const statuses = statusesOf(all);
+      const keys = statuses.map(({ ref }) => resourceKeyOf(ref));
+      expect(new Set(keys).size).toBe(keys.length);
+      for (const resource of fleet.filter(({ kind }) => USER_KINDS.includes(kind))) expect(keys).toContain(resourceKeyOf(refOf(resource)));
+      for (const { subject, message, state } of all.reports) {
+        if (!USER_KINDS.includes(subject.kind)) continue;
+        const status = statuses.find(({ ref }) => resourceKeyOf(ref) === resourceKeyOf(subject))?.status;
+        expect(JSON.stringify(status)).toContain(JSON.stringify(message));
+        if (state === "INVALID") expect(status?.["state"]).toBe("INVALID");
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("outputs fit their schemas and have names that Kubernetes takes", () => {
+  fc.assert(
+    fc.property(networkingFleets(), (fleet) => {
+      for (const resource of outputsOf(world(fleet))) {
+        expect(resource.metadata.name).toMatch(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/);
+        expect(kindOf(resource.apiVersion, resource.kind)?.parse(resource)).toEqual(resource);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
