@@ -55,7 +55,7 @@ export function help(): string {
 export async function onKeys(demo: Demo, say: (line: string) => void, signal: AbortSignal): Promise<void> {
   const { stdin } = process;
   const pressed: string[] = [];
-  let wake = () => undefined as void;
+  let wake: () => void = () => undefined;
   const onData = (data: Buffer) => {
     pressed.push(...data.toString());
     wake();

@@ -2,6 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { refOf } from "@isthmus/core";
 import { RegisterRequestSchema, RegisterResponseSchema } from "../src/gen/relay/v1/registration_pb.ts";
 import { ConnectRequestSchema, ConnectResponseSchema } from "../src/gen/relay/v1/relay_pb.ts";
+import { rejectionMessage } from "../src/session/wire.ts";
 import { sessionPair } from "./sessionPair.ts";
 import { deployment, KINDS, service, virtualService } from "./world.ts";
 
@@ -35,6 +36,10 @@ function session() {
   record.run([{ ref: refOf(virtualService(CLUSTER, "b")), code: "Conflict", message: "VirtualService b.bookinfo: is not ours" }]);
   pair.tick();
   record.run();
+  const epoch = pair.epoch;
+  pair.down.push(create(ConnectResponseSchema, { epoch, body: { case: "resync", value: { kinds: ["/Service"] } } }));
+  pair.up.push(create(ConnectRequestSchema, { epoch, body: { case: "resync", value: {} } }));
+  record.run();
   pair.serverDo({ type: "ask", question: { topic: "logs", body: new TextEncoder().encode("last 2 lines") } });
   record.run();
   pair.agentDo({ type: "answered", epoch: pair.epoch, id: 1, reply: { body: new TextEncoder().encode("one\ntwo") } });
@@ -44,14 +49,47 @@ function session() {
   return record.result();
 }
 
+/** Desired sets, acknowledgements and answers in several messages, as they come when they are large. */
 function parts() {
   const pair = sessionPair(KINDS);
   const record = recorder(pair);
-  for (let i = 0; i < 3; i++) pair.put(service(CLUSTER, `large-${i}`, { spec: { text: "x".repeat(60_000) } }));
   pair.synced(KINDS);
-  const wanted = Array.from({ length: 3 }, (_, i) => virtualService(CLUSTER, `large-${i}`, { spec: { text: "y".repeat(60_000) } }));
-  pair.want(wanted);
   record.run();
+  const wanted = ["a", "b", "c"].map((name) => virtualService(CLUSTER, name));
+  pair.want(wanted);
+  pair.flushServer();
+  const [whole] = pair.down.splice(0);
+  if (whole?.body.case !== "down") throw new Error("a desired set was expected");
+  const { upserts } = whole.body.value;
+  pair.down.push(
+    ...upserts.map((body, i) =>
+      create(ConnectResponseSchema, {
+        epoch: whole.epoch,
+        body: { case: "down", value: { revision: 1, part: i + 1, last: i + 1 === upserts.length, complete: true, upserts: [body] } },
+      }),
+    ),
+  );
+  record.run([], false);
+  const rejected = wanted.slice(0, 2).map((resource) => rejectionMessage({ ref: refOf(resource), code: "Failed", message: "timeout" }));
+  pair.up.push(
+    ...rejected.map((rejection, i) =>
+      create(ConnectRequestSchema, {
+        epoch: whole.epoch,
+        body: { case: "ack", value: { revision: 1, part: i + 1, last: i === 1, rejected: [rejection] } },
+      }),
+    ),
+  );
+  pair.serverDo({ type: "ask", question: { topic: "logs", body: new Uint8Array() } });
+  record.run([], false);
+  pair.up.push(
+    ...["one", "two"].map((text, i) =>
+      create(ConnectRequestSchema, {
+        epoch: whole.epoch,
+        body: { case: "answer", value: { id: 1, part: i + 1, last: i === 1, body: new TextEncoder().encode(text) } },
+      }),
+    ),
+  );
+  record.run([], false);
   return record.result();
 }
 
@@ -73,7 +111,7 @@ function registration() {
 function recorder(pair: ReturnType<typeof sessionPair>) {
   const frames: { from: string; body: string; base64: string }[] = [];
   return {
-    run(rejected: Parameters<typeof pair.acknowledge>[0] = []) {
+    run(rejected: Parameters<typeof pair.acknowledge>[0] = [], acknowledges = true) {
       let isBusy = true;
       while (isBusy) {
         isBusy = [pair.flushAgent(), pair.flushServer()].includes(true);
@@ -93,7 +131,7 @@ function recorder(pair: ReturnType<typeof sessionPair>) {
             base64: Buffer.from(toBinary(ConnectResponseSchema, down)).toString("base64"),
           });
         if (down !== undefined) pair.deliverDown();
-        isBusy = [isBusy, up !== undefined, down !== undefined, pair.acknowledge(rejected)].includes(true);
+        isBusy = [isBusy, up !== undefined, down !== undefined, acknowledges && pair.acknowledge(rejected)].includes(true);
       }
     },
     result() {

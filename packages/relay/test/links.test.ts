@@ -350,6 +350,6 @@ test("links heal from every mixture of cuts, silence, delays and restarts", asyn
         await server.stop();
       },
     ),
-    { numRuns: 600 },
+    { numRuns: 60 },
   );
 });

@@ -88,8 +88,8 @@ function check(pair: ReturnType<typeof sessionPair>): void {
 describe("sessions", () => {
   test("bring everything across, whatever is cut when", () => {
     fc.assert(
-      fc.property(fc.array(harmless, { minLength: 10, maxLength: 100, size: "max" }), fc.nat(30), (ops, when) => {
-        const pair = sessionPair(KINDS);
+      fc.property(fc.boolean(), fc.array(harmless, { minLength: 10, maxLength: 100, size: "max" }), fc.nat(30), (remembers, ops, when) => {
+        const pair = sessionPair(KINDS, remembers);
         ops.forEach((op, i) => {
           if (i === when) pair.synced(KINDS);
           run(pair, op);
@@ -109,13 +109,14 @@ describe("sessions", () => {
   test("find out when something was lost or came twice", () => {
     fc.assert(
       fc.property(
+        fc.boolean(),
         fc.array(fc.oneof({ weight: 12, arbitrary: harmless }, { weight: 1, arbitrary: harmful }), {
           minLength: 10,
           maxLength: 100,
           size: "max",
         }),
-        (ops) => {
-          const pair = sessionPair(KINDS);
+        (remembers, ops) => {
+          const pair = sessionPair(KINDS, remembers);
           pair.synced(KINDS);
           pair.want([]);
           for (const op of ops) run(pair, op);
@@ -128,8 +129,8 @@ describe("sessions", () => {
 
   test("send nothing down while a kind is neither known nor known to be unserved", () => {
     fc.assert(
-      fc.property(fc.array(harmless, { minLength: 10, maxLength: 60, size: "max" }), (ops) => {
-        const pair = sessionPair([...KINDS, "batch/Job"]);
+      fc.property(fc.boolean(), fc.array(harmless, { minLength: 10, maxLength: 60, size: "max" }), (remembers, ops) => {
+        const pair = sessionPair([...KINDS, "batch/Job"], remembers);
         pair.synced(KINDS);
         for (const op of ops) run(pair, op);
         pair.heal();

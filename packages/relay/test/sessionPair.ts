@@ -2,15 +2,24 @@ import { keyOf, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf
 import type { ConnectRequest, ConnectResponse } from "../src/gen/relay/v1/relay_pb.ts";
 import { type AgentEffect, type AgentEvent, agentSession, stepAgent } from "../src/session/agentSession.ts";
 import { type ClusterWant, nothingWanted, wantNow, withoutRemovals } from "../src/session/clusterWant.ts";
+import type { Inventory } from "../src/session/inventory.ts";
 import type { Desired, Evidence, Rejection } from "../src/session/link.ts";
-import { type ServerEffect, type ServerEvent, type ServerSession, serverSession, stepServer } from "../src/session/serverSession.ts";
+import {
+  memoryOf,
+  type ServerEffect,
+  type ServerEvent,
+  type ServerSession,
+  serverSession,
+  stepServer,
+} from "../src/session/serverSession.ts";
 import { byKey } from "./world.ts";
 
 const CLUSTER = "cluster-1";
 const HEARTBEAT_MS = 1_000;
 
 /** Both ends of the protocol without any transport: messages wait in two lists until they are delivered. */
-export function sessionPair(kinds: readonly string[]) {
+export function sessionPair(kinds: readonly string[], remembers = false) {
+  let memory: Inventory | undefined;
   let agent = agentSession({
     clusterName: CLUSTER,
     agent: { instance: "agent-1", version: "1", agentNamespace: "gloo-mesh", clusterUid: "uid" },
@@ -161,7 +170,7 @@ export function sessionPair(kinds: readonly string[]) {
     flushServer: () => serverDo({ type: "flush" }).length > 0,
     deliverUp() {
       const message = up.shift();
-      if (message !== undefined) serverDo({ type: "received", message, now });
+      if (message !== undefined) serverDo({ type: "received", message, now, ...(memory === undefined ? {} : { remembered: memory }) });
       return message !== undefined;
     },
     deliverDown() {
@@ -181,6 +190,7 @@ export function sessionPair(kinds: readonly string[]) {
       down.length = 0;
       agentDo({ type: "closed" });
       epoch += 1n;
+      if (server?.agent !== undefined) memory = remembers ? memoryOf(server) : undefined;
       server = serverSession({ clusterName: CLUSTER, serverId: "server-1", heartbeatMs: HEARTBEAT_MS, expiresAt: undefined, want, now });
       agentDo({ type: "opened", epoch, now });
     },

@@ -1,4 +1,4 @@
-import { allKinds, isAsked, kindOf } from "@isthmus/api";
+import { agentKinds, allKinds, isAsked, kindOf } from "@isthmus/api";
 import { formatRef, InvalidResource, type Kind, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import type { InputObject } from "./unfold.ts";
 
@@ -63,8 +63,8 @@ export function intake(objects: readonly InputObject[]): Intake {
 function parsed(kind: Kind, { value }: InputObject): Resource | InvalidResource {
   try {
     const resource = kind.parse(value);
-    // As an agent would send it: what translation must not depend on stays behind.
-    return kind.project === undefined ? resource : kind.project(resource);
+    // As an agent would send it: what translation must not depend on stays behind. What agents don't send stays as it was given.
+    return kind.project !== undefined && agentKinds().includes(kind) ? kind.project(resource) : resource;
   } catch (error) {
     if (error instanceof InvalidResource) return error;
     throw error;

@@ -50,18 +50,24 @@ function collect(schema: SchemaNode, value: unknown, path: string, found: Ineffe
   }
 }
 
-/** The candidate that differs least, when at most half of its letters differ. */
+/** The candidate that differs least, when at most half of its letters differ or one is a part of the other. */
 function nearest(name: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance < bestDistance && distance <= Math.max(name.length, candidate.length) / 2) {
+    const [written, known] = [name.toLowerCase(), candidate.toLowerCase()];
+    const distance = editDistance(written, known);
+    const isNear = distance <= Math.max(name.length, candidate.length) / 2 || isPart(written, known) || isPart(known, written);
+    if (isNear && distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
     }
   }
   return best;
+}
+
+function isPart(part: string, whole: string): boolean {
+  return part.length > 3 && whole.includes(part);
 }
 
 /** Levenshtein's distance. */

@@ -1,0 +1,122 @@
+import { readFileSync } from "node:fs";
+import { type JsonObject, keyOf, snapshotOf } from "@isthmus/core";
+import { readInput } from "@isthmus/testing";
+import { expect, test } from "vitest";
+import { type Delivery, type DeliveryState, statusesOf, translate } from "../src/index.ts";
+
+const INPUT = `
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Mesh
+metadata: {name: istiod-a, namespace: gloo-mesh}
+spec: {istio: {installation: {namespace: istio-system, cluster: a}, trustDomain: a}}
+---
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Destination
+metadata: {name: cart-shop-a, namespace: gloo-mesh}
+spec:
+  kubeService:
+    ref: {name: cart, namespace: shop, clusterName: a}
+    workloadSelectorLabels: {app: cart}
+    ports: [{port: 80, name: http, protocol: TCP}]
+  mesh: {name: istiod-a, namespace: gloo-mesh}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: slow, namespace: shop, generation: 4}
+spec: {policy: {requestTimeout: 1s}}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: AccessPolicy
+metadata: {name: readers, namespace: shop}
+spec: {allowedMethods: [GET]}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: VirtualMesh
+metadata: {name: vm, namespace: gloo-mesh}
+spec:
+  meshes: [{name: istiod-a, namespace: gloo-mesh}]
+  globalAccessPolicy: ENABLED
+`;
+
+function statuses(delivery?: Delivery): ReadonlyMap<string, JsonObject> {
+  const world = translate(snapshotOf(readInput(INPUT).resources), { namespace: "gloo-mesh", stage: "networking" });
+  return new Map(statusesOf(world, delivery).map(({ ref, status }) => [`${ref.kind} ${ref.name}`, status]));
+}
+
+function conditions(status: JsonObject | undefined): Readonly<Record<string, string>> {
+  const list = (status?.["conditions"] ?? []) as readonly { type: string; status: string; reason: string }[];
+  return Object.fromEntries(list.map((condition) => [condition.type, `${condition.status} ${condition.reason}`]));
+}
+
+function delivered(stateOf: (kind: string, key: string) => DeliveryState): Delivery {
+  return { stateOf: (ref) => stateOf(ref.kind, keyOf(ref)) };
+}
+
+test("without delivery nothing is said of it", () => {
+  const status = statuses().get("TrafficPolicy slow");
+  expect(status).toMatchObject({ observedGeneration: 4, state: "ACCEPTED", targetCount: 1, acceptedCount: 1 });
+  expect(conditions(status)).toEqual({ Accepted: "True Accepted", Translated: "True Translated" });
+});
+
+test("what is on its way is pending", () => {
+  expect(conditions(statuses(delivered(() => "pending")).get("VirtualMesh vm"))).toEqual({
+    Accepted: "True Accepted",
+    Translated: "True Translated",
+    Delivered: "False Pending",
+    Applied: "False Pending",
+  });
+});
+
+test("what every cluster has is applied", () => {
+  for (const name of ["TrafficPolicy slow", "AccessPolicy readers", "VirtualMesh vm"]) {
+    expect(conditions(statuses(delivered(() => "applied")).get(name))).toMatchObject({
+      Delivered: "True Delivered",
+      Applied: "True Applied",
+    });
+  }
+});
+
+test("a refused object is told to the policies behind it, and to no others", () => {
+  const refused = statuses(
+    delivered((kind) => (kind === "VirtualService" ? { code: "Conflict", message: "owned by kubectl" } : "applied")),
+  );
+  const slow = refused.get("TrafficPolicy slow");
+  expect(slow).toMatchObject({
+    state: "FAILED",
+    destinations: {
+      "cart-shop-a.gloo-mesh.": { state: "FAILED", errors: ["VirtualService cart.shop in a can't be written: Conflict: owned by kubectl"] },
+    },
+  });
+  expect(conditions(slow)).toMatchObject({ Accepted: "True Accepted", Delivered: "True Delivered", Applied: "False WriteFailed" });
+  expect(refused.get("AccessPolicy readers")).toMatchObject({ state: "ACCEPTED" });
+  expect(refused.get("VirtualMesh vm")).toMatchObject({ state: "ACCEPTED" });
+});
+
+test("a refused object of a VirtualMesh is told to it", () => {
+  const refused = statuses(
+    delivered((_, key) => (key.startsWith("global-access-control.") ? { code: "Invalid", message: "no" } : "applied")),
+  );
+  expect(refused.get("VirtualMesh vm")).toMatchObject({ state: "FAILED", meshes: { "istiod-a.gloo-mesh.": { state: "FAILED" } } });
+  expect(refused.get("TrafficPolicy slow")).toMatchObject({ state: "ACCEPTED" });
+});
+
+test("a status that says nothing is written only over one that says something", () => {
+  const mesh = readInput(INPUT).resources.filter(({ kind }) => kind === "Mesh");
+  const bare = translate(snapshotOf(mesh), { namespace: "gloo-mesh", stage: "networking" });
+  expect(statusesOf(bare)).toEqual([]);
+  const stale = mesh.map((one) => ({ ...one, status: { appliedVirtualMesh: { ref: { name: "gone", namespace: "gloo-mesh" } } } }));
+  const cleared = translate(snapshotOf(stale), { namespace: "gloo-mesh", stage: "networking" });
+  expect(statusesOf(cleared).map(({ ref, status }) => [ref.name, status])).toEqual([["istiod-a", {}]]);
+});
+
+test("the catalogue has an example for every code that goldens show", async () => {
+  const { FINDINGS, DISCOVERY_FINDINGS } = await import("../src/index.ts");
+  const { readdirSync } = await import("node:fs");
+  const folder = new URL("../testdata/", import.meta.url);
+  const codes = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".out.yaml"))
+    .flatMap((file) => [...readFileSync(new URL(file, folder), "utf8").matchAll(/^ {4}code: (\w+)$/gm)].map(([, code = ""]) => code));
+  const known = Object.keys({ ...FINDINGS, ...DISCOVERY_FINDINGS });
+  expect(codes.length).toBeGreaterThan(0);
+  for (const code of codes) expect(known).toContain(code);
+});

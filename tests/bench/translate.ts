@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { kindOf, TrafficPolicy } from "@isthmus/api";
+import { type AnyResource, type Resource, snapshotOf } from "@isthmus/core";
+import { statusesOf, type TranslateOptions, translate, type World } from "@isthmus/translators";
+import type { BenchmarkOptions, Figures } from "./benchmarks.ts";
+import { peakRssMiB, percentile, rounded, timed } from "./measure.ts";
+import { syntheticFleet } from "./syntheticFleet.ts";
+
+const OPTIONS: TranslateOptions = { namespace: "gloo-mesh", stage: "networking" };
+const CHANGES = 200;
+
+/**
+ * A networking snapshot translated once, then 200 times after the timeout of one policy changed. Cold: from parsed resources to
+ * all outputs and statuses. Incremental: from the changed policy to the new world.
+ */
+export function* translateBenchmark({ smoke, input }: BenchmarkOptions): Iterable<Figures> {
+  const [resources, parseMs] = timed(() => parsed(input === undefined ? syntheticFleet(smoke ? 100 : 2000, 10) : listIn(input)));
+  const [world, coldMs] = timed(() => {
+    const cold = translate(snapshotOf(resources), OPTIONS);
+    return { ...cold, outputs: [...cold.networking], statuses: statusesOf(cold) };
+  });
+  const durations = incremental(world, resources.filter((resource) => resource.kind === TrafficPolicy.kind) as readonly TrafficPolicy[]);
+  yield {
+    name: "translate",
+    inputs: resources.length,
+    outputs: world.outputs.length,
+    parseMs: rounded(parseMs),
+    coldMs: rounded(coldMs),
+    incrementalP50Ms: rounded(percentile(durations, 50)),
+    incrementalP99Ms: rounded(percentile(durations, 99)),
+    rssMiB: peakRssMiB(),
+  };
+}
+
+function listIn(file: string): readonly AnyResource[] {
+  return (JSON.parse(readFileSync(file, "utf8")) as { readonly items: readonly AnyResource[] }).items;
+}
+
+/** As an agent or the offline command would hand them on. */
+function parsed(objects: readonly AnyResource[]): readonly Resource[] {
+  return objects.flatMap((object): readonly Resource[] => {
+    const kind = kindOf(object.apiVersion, object.kind);
+    if (kind === undefined) return [];
+    const resource = kind.parse(object);
+    return [kind.project === undefined ? resource : kind.project(resource)];
+  });
+}
+
+/** The milliseconds of each change. */
+function incremental(start: World, policies: readonly TrafficPolicy[]): readonly number[] {
+  let world = start;
+  return Array.from({ length: Math.min(CHANGES, policies.length) }, (_, i) => {
+    const policy = policies[Math.floor((i * policies.length) / CHANGES)] as TrafficPolicy;
+    const changed = { ...policy, spec: { ...policy.spec, policy: { ...policy.spec?.policy, requestTimeout: `${61 + i}s` } } };
+    const [next, ms] = timed(() => translate(world.inputs.apply({ put: [changed], remove: [] }), OPTIONS, world));
+    world = next;
+    return ms;
+  });
+}
