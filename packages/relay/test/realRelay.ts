@@ -5,14 +5,13 @@ import {
   type GrpcServer,
   grpcConnector,
   type Registrations,
-  RelayError,
   type ServerIdentity,
   startGrpcServer,
 } from "../src/index.ts";
 import type { Clock } from "../src/session/environment.ts";
 import { recordingLog, type TestAgent, type TestAgentOptions, type TestServer, testAgent, testServer } from "./world.ts";
 
-export const realClock: Clock = {
+const realClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
@@ -144,5 +143,3 @@ export async function until(isSo: () => boolean, what: string, timeoutMs = 10_00
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
-
-export { RelayError };

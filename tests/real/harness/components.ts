@@ -11,6 +11,7 @@ export interface Components {
   readonly istiod: string;
   /** What runs beside an Envoy and makes a proxy of the mesh of it. */
   readonly istioAgent: string;
+  readonly istioctl: string;
   readonly envoy: string;
   /** Istio's source: its CRDs and samples. */
   readonly istio: string;

@@ -23,7 +23,7 @@ export const mtls = userFields(
   { description: "TLS of connections to the destination." },
 );
 
-export const trafficShift = userFields(
+const trafficShift = userFields(
   { destinations: listOf(weightedDestination, { description: "Where traffic goes, by weight.", maxItems: 256 }) },
   { description: "Sends traffic somewhere else than to the destination itself, by weight." },
 );

@@ -18,7 +18,7 @@ const kubernetesAuth = userFields(
 );
 
 /** A certificate authority in HashiCorp Vault. */
-export const vaultAuthority = userFields(
+const vaultAuthority = userFields(
   {
     caPath: Type.String({ description: "Path of the CA certificate in Vault." }),
     csrPath: Type.String({ description: "Path that signs intermediates." }),

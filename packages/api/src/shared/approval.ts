@@ -3,7 +3,7 @@ import type { Value } from "./defineKind.ts";
 import { fields, listOf, mapOf, oneOfWords, strings, uint32 } from "./schema.ts";
 
 /** How an object of a user stands. PENDING, the zero value, is never written. */
-export const approvalState = oneOfWords(["PENDING", "ACCEPTED", "INVALID", "FAILED"], {
+const approvalState = oneOfWords(["PENDING", "ACCEPTED", "INVALID", "FAILED"], {
   description:
     "ACCEPTED: valid and in force, perhaps with warnings. INVALID: not in force, or not everywhere. FAILED: valid, but not all of it could be written.",
 });

@@ -1,5 +1,4 @@
 export { type AgentLinkOptions, type RunningAgentLink, startAgentLink } from "./agentLink.ts";
-export { backoffMs } from "./backoff.ts";
 export type { Acceptor, AgentStreamHandler, Connector, Peer, Stream, StreamEnd, StreamHandler } from "./connection.ts";
 export type { Clock, Log, LogFields, Metric } from "./environment.ts";
 export type {
@@ -18,5 +17,4 @@ export type {
   Withheld,
 } from "./link.ts";
 export type { Question } from "./questions.ts";
-export { RelayError, type RelayErrorCode } from "./relayError.ts";
 export { type RunningServerLink, type ServerLinkOptions, startServerLink } from "./serverLink.ts";

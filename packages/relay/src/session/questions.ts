@@ -15,7 +15,7 @@ export type Reply = { readonly body: Uint8Array } | { readonly error: string };
 export const MAX_QUESTIONS = 16;
 
 /** The largest answer, in bytes: it is put together in the server's memory. */
-export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /** A reply as the messages that carry it. */
 export function answerParts(id: number, reply: Reply): Answer[] {

@@ -121,7 +121,7 @@ export function shortened(text: string): string {
 }
 
 /** A size as people read it. */
-export function sizeOf(bytes: number): string {
+function sizeOf(bytes: number): string {
   return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / (1024 * 1024)).toFixed(1)} MiB`;
 }
 
