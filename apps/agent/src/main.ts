@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { Namespace } from "@isthmus/api";
 import { kindKeyOf, UsageError } from "@isthmus/core";
@@ -44,7 +45,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     {
       cluster,
       link: (handler) => {
-        const about = { instance: config.instance, version: VERSION, agentNamespace: namespace, clusterUid };
+        const about = { instance: `${config.instance}-${randomUUID()}`, version: VERSION, agentNamespace: namespace, clusterUid };
         link = startAgentLink(
           { clusterName, kinds: roles.sentKinds.map(kindKeyOf), agent: about, connector, handler, clock, random, log },
           signal,

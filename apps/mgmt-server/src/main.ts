@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { messageOf, UsageError } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
-import { clusterRegistrations, relayIdentity, relayToken, serverRoles, startServer, systemClock } from "@isthmus/plane";
+import { clusterRegistrations, relayIdentity, relayToken, type Server, serverRoles, startServer, systemClock } from "@isthmus/plane";
 import { createServerIdentity, startGrpcServer } from "@isthmus/relay";
 import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
 import { CommanderError } from "commander";
@@ -27,11 +27,14 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   const token = await relayToken(cluster, { namespace, given: config.token, create: () => randomBytes(32).toString("base64url") }, signal);
 
   let link: RunningServerLink | undefined;
-  const server = startServer(
+  const server: Server = startServer(
     {
       cluster,
       link: (handler) => {
-        link = startServerLink({ serverId: config.replica, handler, clock, random, log }, signal);
+        link = startServerLink(
+          { serverId: config.replica, handler, remembers: (name) => server.store.remembers(name), clock, random, log },
+          signal,
+        );
         return link;
       },
       ...serverRoles(namespace),

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { allKinds } from "@isthmus/api";
 import { kindKeyOf, UsageError } from "@isthmus/core";
 import {
@@ -112,11 +112,14 @@ async function startPlane(
     create: () => randomBytes(32).toString("base64url"),
   });
   let link: RunningServerLink | undefined;
-  const server = startServer(
+  const server: Server = startServer(
     {
       cluster: management,
       link: (handler) => {
-        link = startServerLink({ serverId: "demo", handler, clock, random, log }, signal);
+        link = startServerLink(
+          { serverId: "demo", handler, remembers: (name) => server.store.remembers(name), clock, random, log },
+          signal,
+        );
         return link;
       },
       ...serverRoles(NAMESPACE),
@@ -181,7 +184,7 @@ async function runAgent(
     {
       cluster,
       link: (handler) => {
-        const about = { instance: `${clusterName}-agent`, version: "demo", agentNamespace: NAMESPACE, clusterUid };
+        const about = { instance: randomUUID(), version: "demo", agentNamespace: NAMESPACE, clusterUid };
         const link = startAgentLink(
           { clusterName, kinds: roles.sentKinds.map(kindKeyOf), agent: about, connector, handler, clock, random, log },
           signal,

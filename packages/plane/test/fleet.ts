@@ -39,17 +39,21 @@ export function demoFleet(): Fleet {
     clusters[name] = cluster;
     void startControllers(cluster, { clock, log }, world.signal);
   }
+  let instances = 0;
   const agents = new Map<string, { readonly stop: AbortController; readonly ended: Promise<unknown> }>();
   let running: { readonly server: Server; readonly link: RunningServerLink; readonly stop: AbortController } | undefined;
 
   function start(): void {
     const stop = quietController();
     let link: RunningServerLink | undefined;
-    const server = startServer(
+    const server: Server = startServer(
       {
         cluster: management,
         link: (handler) => {
-          link = startServerLink({ serverId: "server", handler, clock, random, log }, stop.signal);
+          link = startServerLink(
+            { serverId: "server", handler, remembers: (name) => server.store.remembers(name), clock, random, log },
+            stop.signal,
+          );
           return link;
         },
         ...serverRoles(namespace),
@@ -86,7 +90,7 @@ export function demoFleet(): Fleet {
             {
               clusterName,
               kinds: agentRoles(namespace).sentKinds.map(kindKeyOf),
-              agent: { instance: "agent", version: "test", agentNamespace: namespace, clusterUid: clusterName },
+              agent: { instance: `agent-${++instances}`, version: "test", agentNamespace: namespace, clusterUid: clusterName },
               connector: network.connector(clusterName),
               handler,
               clock,

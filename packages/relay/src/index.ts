@@ -1,6 +1,5 @@
 export type { CredentialStore, Credentials } from "./registration/credentials.ts";
 export type { Registrations } from "./registration/register.ts";
 export { createServerIdentity, DEFAULT_AUTHORITY, type ServerIdentity } from "./registration/serverIdentity.ts";
-export { RelayError, type RelayErrorCode } from "./session/relayError.ts";
 export { type GrpcConnectorOptions, grpcConnector } from "./transport/grpcClient.ts";
 export { type GrpcServer, type GrpcServerOptions, startGrpcServer } from "./transport/grpcServer.ts";

@@ -65,6 +65,23 @@ describe("the cluster of a certificate", () => {
   });
 });
 
+test("a name that another replica gave away meanwhile is taken", async () => {
+  const identity = await createServerIdentity({ now: Date.now() });
+  let isRecorded = false;
+  const registrations: Registrations = {
+    uidOf: async () => (isRecorded ? "uid-2" : undefined),
+    async register() {
+      isRecorded = true;
+      throw new Error("Conflict: another field manager owns status.clusterUid");
+    },
+  };
+  const clock = { now: () => Date.now(), sleep: () => Promise.resolve() };
+  const registrar = startRegistrar({ registrations, identity: () => identity, token: () => "t", clock, log: recordingLog() });
+  await expect(registrar.admit({ clusterName: "one", clusterUid: "uid-1", address: "here" }, "t")).rejects.toMatchObject({
+    code: "ClusterNameTaken",
+  });
+});
+
 test("of two clusters that register one name at once, one gets it", async () => {
   const identity = await createServerIdentity({ now: Date.now() });
   const known = new Map<string, string>();

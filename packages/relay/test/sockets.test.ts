@@ -257,6 +257,22 @@ describe("an agent says what is wrong and waits", () => {
     expect(registrations.known.size).toBe(0);
   });
 
+  test("with Secrets that cannot be read, or hold no certificates", async () => {
+    const { address, identity } = await server();
+    const unreadable = agent({
+      address,
+      root: identity.root,
+      credentials: { load: () => Promise.reject(new Error("the API server is away")), save: () => Promise.resolve() },
+    });
+    expect(await complaintOf(unreadable)).toBe("waiting: no access to the stored certificate: the API server is away");
+    expect(await complaintOf(agent({ address, root: "ca.crt" }))).toMatch(/the root certificate \(relay-root-tls-secret\) cannot be used/);
+    const signing = identity.signing ?? (await createRoot({ commonName: "never", now: 0 }));
+    const stored = await certificateOf(signing, { dnsNames: ["cluster-1"], now: Date.now() });
+    const credentials = credentialsIn({ certificate: stored.certificate, key: identity.server.key, root: identity.root });
+    const mixed = agent({ address, root: identity.root, credentials });
+    expect(await complaintOf(mixed)).toMatch(/the stored certificates cannot be used: .*key values mismatch/);
+  });
+
   test("with a server of users' own certificates, the one name of which is a wildcard, nothing is wrong", async () => {
     const root = await createRoot({ commonName: "*.gloo-mesh", now: Date.now() });
     const own = await issueServerCertificate(root, { dnsNames: ["*.gloo-mesh"], now: Date.now() });
@@ -280,6 +296,22 @@ describe("a server", () => {
     });
     expect(first?.body.case).toBe("welcome");
     expect(events.filter((event) => event.includes("cluster-1"))).toEqual(["connected cluster-1"]);
+  });
+
+  test.each([
+    ["relay-root-tls-secret", { root: "none" }],
+    ["relay-server-tls-secret", { server: { certificate: "none", key: "none" } }],
+    ["relay-tls-signing-secret", { signing: { certificate: "none", key: "none" } }],
+  ])("does not start with a bad %s, and says so", async (secret, wrong) => {
+    const identity = { ...(await createServerIdentity({ now: Date.now() })), ...wrong };
+    await expect(realServer({ identity })).rejects.toThrow(new RegExp(`^the certificates of the relay server cannot be used: ${secret}: `));
+  });
+
+  test("does not sign with a certificate that is no authority's", async () => {
+    const identity = await createServerIdentity({ now: Date.now() });
+    await expect(realServer({ identity: { ...identity, signing: identity.server } })).rejects.toThrow(
+      /relay-tls-signing-secret: its certificate is not an authority's/,
+    );
   });
 
   test("says clearly that its port is taken", async () => {

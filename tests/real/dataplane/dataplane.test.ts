@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { accessPolicyCases } from "./cases/accessPolicies.ts";
+import { analysisCases } from "./cases/analysis.ts";
 import { failureCases } from "./cases/failures.ts";
 import { federationCases } from "./cases/federation.ts";
 import { headerCases } from "./cases/headers.ts";
@@ -40,4 +41,5 @@ describeMeshes("real traffic", (parts) => {
   tlsCases(started);
   accessPolicyCases(started);
   precedenceCases(started);
+  analysisCases(started);
 });

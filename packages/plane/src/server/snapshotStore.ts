@@ -8,6 +8,7 @@ import {
   isEmpty,
   type Kind,
   keyOf,
+  keyOfResource,
   kindKeyOf,
   messageOf,
   type Resource,
@@ -39,6 +40,8 @@ export interface SnapshotStore {
   observed(clusterName: string, observation: Observation): void;
   synced(clusterName: string, complete: ReadonlyMap<string, ReadonlySet<string>>): void;
   disconnected(clusterName: string): void;
+  /** Whether everything that was ever said of a cluster is still known, so that its agent need say only what has changed. */
+  remembers(clusterName: string): boolean;
   /** Drops a cluster that is no longer registered, and all that it reported. */
   forget(clusterName: string): void;
 }
@@ -114,7 +117,7 @@ export function snapshotStore({ kindOf, log, changed }: SnapshotStoreOptions): S
       const delta: Delta =
         gathering === undefined
           ? { put: [], remove: vanished(snapshot, clusterName, complete) }
-          : { put: [...gathering.collections().values()].flatMap((collection) => [...collection]), remove: [] };
+          : { put: held(gathering, complete), remove: [] };
       snapshot = snapshot.apply(delta);
       clusters.set(clusterName, { ...state, phase: "synced", gathering: undefined });
       changed(delta);
@@ -124,6 +127,9 @@ export function snapshotStore({ kindOf, log, changed }: SnapshotStoreOptions): S
       clusters.set(clusterName, { ...state, connected: false, phase: state.phase === "synced" ? "stale" : state.phase });
       changed(emptyDelta);
     },
+    remembers(clusterName) {
+      return stateOf(clusterName).phase !== "unknown";
+    },
     forget(clusterName) {
       if (!clusters.delete(clusterName)) return;
       const remove = [...snapshot.collections().values()].flatMap((collection) => collection.where(byCluster, clusterName).map(refOf));
@@ -131,6 +137,14 @@ export function snapshotStore({ kindOf, log, changed }: SnapshotStoreOptions): S
       changed({ put: [], remove });
     },
   };
+}
+
+/** What was gathered, but for what the agent no longer holds: a kind may have been sent twice. */
+function held(gathering: Snapshot, complete: ReadonlyMap<string, ReadonlySet<string>>): Resource[] {
+  return [...gathering.collections()].flatMap(([kindKey, collection]) => {
+    const keys = complete.get(kindKey);
+    return [...collection].filter((resource) => keys === undefined || keys.has(keyOfResource(resource)));
+  });
 }
 
 const byCluster: Index<Resource> = (resource) => [resource.metadata.clusterName ?? ""];

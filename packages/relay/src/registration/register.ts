@@ -1,5 +1,5 @@
 import { AGENT_LIFETIME_MS, InvalidPem, issueClientCertificate } from "@isthmus/certificates";
-import { isClusterName } from "@isthmus/core";
+import { isClusterName, UsageError } from "@isthmus/core";
 import type { Clock, Log } from "../session/environment.ts";
 import { RelayError } from "../session/relayError.ts";
 import { agentNames } from "./identity.ts";
@@ -11,7 +11,7 @@ import { isSameToken } from "./token.ts";
 export interface Registrations {
   /** The UID that is recorded for a name. Undefined: there is no such cluster; "": there is, and no agent has registered yet. */
   uidOf(clusterName: string): Promise<string | undefined>;
-  /** Records a name and its UID. Rejects with RelayError `ClusterNameTaken` when another UID came first, `Refused` when settings forbid new clusters. */
+  /** Records a name and its UID. Rejects when another UID came first, and with UsageError when settings forbid new clusters. */
   register(clusterName: string, uid: string): Promise<void>;
 }
 
@@ -94,7 +94,14 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
       const known = await registrations.uidOf(clusterName);
       if (known === clusterUid) return;
       if (known !== undefined && known !== "") throw taken(claim);
-      await registrations.register(clusterName, clusterUid);
+      try {
+        await registrations.register(clusterName, clusterUid);
+      } catch (error) {
+        if (error instanceof UsageError) throw new RelayError("Refused", error.message, error);
+        // Perhaps another replica was faster.
+        const now = await registrations.uidOf(clusterName);
+        if (now !== clusterUid) throw now === undefined || now === "" ? error : taken(claim);
+      }
       log.info({ cluster: clusterName, uid: clusterUid, address: claim.address }, `registered ${clusterName}`);
     });
     const settled = turn.catch(() => undefined);

@@ -1,5 +1,6 @@
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { Client, type ClientOptions, credentials } from "@grpc/grpc-js";
+import { chainFacts } from "@isthmus/certificates";
 import type { Credentials } from "../registration/credentials.ts";
 import { MAX_MESSAGE_BYTES } from "../session/wire.ts";
 import "./grpcLogging.ts";
@@ -16,8 +17,10 @@ export interface ChannelOptions {
   readonly identity: Pick<Credentials, "certificate" | "key"> | undefined;
 }
 
-/** A channel of its own connection: never shared, so that new certificates count from the next one on. Nothing is sent before the server is verified. */
+/** A channel of its own connection: never shared, so that new certificates count from the next one on. Nothing is sent before the server is verified. Throws for certificates that cannot be used. */
 export function openChannel({ address, authority, root, identity }: ChannelOptions): Client {
+  // The TLS library would take anything, and then trust nothing.
+  chainFacts(root);
   const tls = credentials.createSsl(
     Buffer.from(root),
     identity === undefined ? null : Buffer.from(identity.key),

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Client, Metadata } from "@grpc/grpc-js";
 import { type CertificateFacts, createRequest, renewalTime } from "@isthmus/certificates";
-import { messageOf } from "@isthmus/core";
+import { messageOf, UsageError } from "@isthmus/core";
 import { RegisterRequestSchema, RenewRequestSchema } from "../gen/relay/v1/registration_pb.ts";
 import type { ConnectRequest } from "../gen/relay/v1/relay_pb.ts";
 import { type CredentialStore, type Credentials, usability } from "../registration/credentials.ts";
@@ -20,7 +20,7 @@ export interface GrpcConnectorOptions {
   readonly authority?: string;
   readonly clusterName: string;
   readonly clusterUid: string;
-  /** `ca.crt` of relay-root-tls-secret, read anew for each connection. May reject with RelayError, to say what is missing. */
+  /** `ca.crt` of relay-root-tls-secret, read anew for each connection. A rejection is told and tried again; UsageError says what a person has to do. */
   readonly root: () => Promise<string>;
   /** The relay identity token, read anew when it is needed; undefined when there is none (any more). */
   readonly token: () => Promise<string | undefined>;
@@ -34,17 +34,25 @@ export interface GrpcConnectorOptions {
 
 /** An agent's way to the server: registers when it has no good certificate, connects with it, renews it before it expires. */
 export function grpcConnector(options: GrpcConnectorOptions): Connector {
-  const { address, authority = DEFAULT_AUTHORITY, clusterName, clusterUid, token, credentials: store, clock, random, log } = options;
+  const { address, authority = DEFAULT_AUTHORITY, clusterName, clusterUid, credentials: store, clock, random, log } = options;
   const server = `the management server at ${address}`;
   // The server has turned the stored certificate down: another one is needed.
   let isRefused = false;
 
   async function channel(identity: Credentials | undefined): Promise<Client> {
-    return openChannel({ address, authority, root: await options.root(), identity });
+    const root = await asked("the root certificate", options.root);
+    try {
+      return openChannel({ address, authority, root, identity });
+    } catch (error) {
+      // The TLS library does not take what the Secrets hold. What was issued to us can be had anew.
+      if (identity !== undefined) isRefused = true;
+      const what = identity === undefined ? "the root certificate (relay-root-tls-secret)" : "the stored certificates";
+      throw new RelayError("Refused", `${what} cannot be used: ${messageOf(error)}`, error);
+    }
   }
 
   async function register(progress: Progress, why: string, from: CredentialStore, signal: AbortSignal): Promise<Credentials> {
-    const given = await token();
+    const given = await asked("the relay identity token", options.token);
     if (given === undefined || given === "") {
       throw new RelayError(
         "WrongToken",
@@ -57,7 +65,7 @@ export function grpcConnector(options: GrpcConnectorOptions): Connector {
     const client = await channel(undefined);
     const issued = await callUnary(client, { method: registerMethod, request, server }, signal);
     const credentials = { certificate: issued.certificateChain, key, root: issued.root };
-    await from.save(credentials);
+    await asked("the place for certificates", () => from.save(credentials));
     isRefused = false;
     log.info({ cluster: clusterName }, `registered as ${clusterName}`);
     return credentials;
@@ -68,7 +76,7 @@ export function grpcConnector(options: GrpcConnectorOptions): Connector {
     progress: Progress,
     signal: AbortSignal,
   ): Promise<{ credentials: Credentials; facts: CertificateFacts }> {
-    const stored = await from.load();
+    const stored = await asked("the stored certificate", () => from.load());
     const found = stored === undefined ? { problem: "it has no certificate yet" } : usability(stored, clusterName, clock.now());
     if (stored !== undefined && !("problem" in found) && !isRefused) return { credentials: stored, facts: found };
     const why = "problem" in found ? found.problem : "the management server does not accept its certificate";
@@ -98,6 +106,11 @@ export function grpcConnector(options: GrpcConnectorOptions): Connector {
         return handler.replace("it has a new certificate");
       } catch (error) {
         if (signal.aborted) return;
+        if (error instanceof RelayError && error.code === "Refused") {
+          // Nor will it be granted later: whoever gave us this certificate has to give us the next one.
+          log.warn({ cluster: clusterName }, `the client certificate is not renewed by the management server: ${error.message}`);
+          return;
+        }
         const leftMs = facts.notAfter - clock.now();
         log.warn(
           { cluster: clusterName, expiresAt: new Date(facts.notAfter).toISOString() },
@@ -145,7 +158,7 @@ export function grpcConnector(options: GrpcConnectorOptions): Connector {
   }
 
   async function tokenMetadata(): Promise<Metadata> {
-    const given = await token();
+    const given = await asked("the relay identity token", options.token);
     if (given === undefined || given === "")
       throw new RelayError(
         "WrongToken",
@@ -158,6 +171,17 @@ export function grpcConnector(options: GrpcConnectorOptions): Connector {
   }
 
   return { connect };
+}
+
+/** Asks a port of the agent. When it fails that is the world's fault, or a user's who can be told: to be tried again. */
+async function asked<T>(what: string, port: () => Promise<T>): Promise<T> {
+  try {
+    return await port();
+  } catch (error) {
+    if (error instanceof RelayError) throw error;
+    if (error instanceof UsageError) throw new RelayError("Refused", error.message, error);
+    throw new RelayError("Unreachable", `no access to ${what}: ${messageOf(error)}`, error);
+  }
 }
 
 const SHORTEST_RETRY_MS = 1_000;

@@ -45,14 +45,14 @@ export interface GrpcServerOptions {
 
 export interface GrpcServer {
   readonly port: number;
-  /** Takes new certificates into use; open streams live on. */
+  /** Takes new certificates into use; open streams live on. Throws UsageError for what cannot be used, and goes on with the old ones. */
   rotate(identity: ServerIdentity): void;
   metrics(): readonly Metric[];
   /** Ends everything. The link's streams should have been ended before, so that agents hear why. */
   close(): Promise<void>;
 }
 
-/** Serves registration, the relay and gRPC health on one TLS port. Rejects with UsageError when the port cannot be had. */
+/** Serves registration, the relay and gRPC health on one TLS port. Rejects with UsageError when the port cannot be had or the certificates are no good. */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
   const { host, port, accept, registrations, token, clientCertificates = true, agentCertificateLifetimeMs, clock, log } = options;
   let { identity } = options;
@@ -138,8 +138,8 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   return {
     port: bound,
     rotate(next) {
-      identity = next;
       tls.rotate(next);
+      identity = next;
     },
     metrics: counters.metrics,
     async close() {

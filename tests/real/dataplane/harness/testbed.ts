@@ -64,7 +64,18 @@ export interface Testbed {
   refuseConnections(pod: string, isRefusing: boolean): Promise<void>;
   /** Sum of the counters of a pod's proxy whose names match a regular expression. */
   counter(pod: string, pattern: string): Promise<number>;
+  /** What Istio's own analysis (`istioctl analyze`) finds in a cluster, from warnings up. */
+  analyze(cluster: ClusterName): Promise<readonly AnalysisFinding[]>;
   stop(): Promise<void>;
+}
+
+export interface AnalysisFinding {
+  /** Source: istio.io/latest/docs/reference/config/analysis. */
+  readonly code: string;
+  readonly level: string;
+  readonly message: string;
+  /** Kind, namespace and name. */
+  readonly origin: string;
 }
 
 export interface TestbedOptions {
@@ -94,7 +105,7 @@ export async function startTestbed({ parts: { components, testbed }, topology }:
     // Names of network namespaces begin with it: several test runs don't meet.
     TESTBED_PREFIX: `i${process.pid.toString(36)}`,
   };
-  const run = (...args: readonly string[]) => runTestbed(program, args, env);
+  const run = (...args: readonly string[]) => execute("python3", [program, ...args], env);
   const clearAway = () => {
     execFileSync("python3", [program, "down"], { env, stdio: "ignore" });
     if (process.env["KEEP_REAL_FILES"] !== "1") rmSync(directory, { recursive: true, force: true });
@@ -150,6 +161,12 @@ export async function startTestbed({ parts: { components, testbed }, topology }:
       const { code, err } = await run("exec", pod, "--", "nft", isRefusing ? REFUSE_INBOUND : "delete table ip refuse");
       if (code !== 0) throw new Error(err);
     },
+    async analyze(cluster) {
+      const kubeconfig = join(state, cluster, "kubeconfig-host");
+      const { out, err } = await execute(components.istioctl, ["analyze", "--kubeconfig", kubeconfig, "-A", "-o", "json"], env);
+      if (!out.startsWith("[")) throw new Error(`istioctl analyze: ${err}`);
+      return (JSON.parse(out) as readonly AnalysisFinding[]).filter(({ level }) => level !== "Info");
+    },
     async counter(pod, pattern) {
       const { out, err, code } = await run("envoy", pod, `/stats?usedonly&filter=${pattern}`);
       if (code !== 0) throw new Error(err);
@@ -182,9 +199,9 @@ interface Run {
   readonly err: string;
 }
 
-function runTestbed(program: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<Run> {
+function execute(program: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<Run> {
   return new Promise((resolve) => {
-    execFile("python3", [program, ...args], { env, maxBuffer: 1 << 28 }, (error: ExecFileException | null, out, err) => {
+    execFile(program, args, { env, maxBuffer: 1 << 28 }, (error: ExecFileException | null, out, err) => {
       resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 1, out, err });
     });
   });
