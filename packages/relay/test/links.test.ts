@@ -262,16 +262,20 @@ describe("a link that is cut", () => {
     expect(states.at(-1)).toMatch(/^connected/);
   });
 
-  test("by the server, on purpose, says why", async () => {
-    const { clock, startServer, startAgent } = setUp();
+  test("by the server, on purpose, says why; after it everything is told anew", async () => {
+    const { clock, startServer, startAgent } = setUp(undefined, true);
     const server = startServer();
-    const { states } = startAgent();
+    const { states, link } = startAgent();
+    link.observe({ put: [service(CLUSTER, "a")], remove: [] });
+    link.synced(KINDS, []);
     await clock.advance(10);
     server.link.disconnect(CLUSTER, "cluster-1 is no longer registered");
-    expect(server.events.at(-1)).toBe("connected cluster-1");
+    expect(server.events.at(-1)).toMatch(/^synced/);
     await clock.advance(10);
     expect(server.events.at(-1)).toBe("disconnected cluster-1: cluster-1 is no longer registered");
     expect(states.at(-1)).toBe("waiting: cluster-1 is no longer registered");
+    await clock.advance(MINUTE);
+    expect(server.observations.map(({ put }) => put.length)).toEqual([1, 1]);
   });
 });
 

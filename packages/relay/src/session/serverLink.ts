@@ -259,9 +259,12 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       pumpSoon(live);
     },
     disconnect(clusterName, reason) {
-      memories.delete(clusterName);
       const live = clusters.get(clusterName);
-      if (live !== undefined) queueMicrotask(() => finish(live, { code: "Refused", reason }));
+      queueMicrotask(() => {
+        if (live !== undefined) finish(live, { code: "Refused", reason });
+        // Whoever comes next under this name tells everything.
+        memories.delete(clusterName);
+      });
     },
     ask(clusterName, question, asking) {
       return new Promise((resolve, reject) => {
