@@ -24,6 +24,7 @@ export const packageTable: Readonly<Record<string, PackageRule>> = {
   plane: { imports: ["core", "api", "translators", "relay/session"], browser: "all" },
   kubernetes: { imports: ["core", "plane/ports"], browser: "none" },
   store: { imports: ["core", "plane/ports"], browser: "none" },
+  process: { imports: ["core"], browser: "none" },
   insights: { imports: ["core", "api", "translators"], browser: "all" },
   simulator: {
     imports: ["core", "api", "plane", "certificates", "relay/session", "relay/inMemory"],

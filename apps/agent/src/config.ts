@@ -1,5 +1,6 @@
 import { isClusterName, UsageError } from "@isthmus/core";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { isOn, parsedOptions, portNumber } from "@isthmus/process";
+import { Command, Option } from "commander";
 
 /** The settings of an agent; the command line wins over the environment. */
 export interface Config {
@@ -20,6 +21,16 @@ export interface Config {
   readonly clientCertificates: boolean;
   readonly instance: string;
   readonly verbose: boolean;
+}
+
+/** What the command line gives. */
+interface Options extends Omit<Config, "clusterName" | "serverAddress" | "authority" | "token" | "clientCertificates" | "verbose"> {
+  readonly cluster: string;
+  readonly relayAddress: string;
+  readonly relayAuthority: string;
+  readonly relayToken?: string;
+  readonly disableClientCertificates?: boolean;
+  readonly verbose?: boolean;
 }
 
 /** Reads the command line (without node and script) and the environment. Throws UsageError, or exits after --help. */
@@ -44,47 +55,29 @@ export function readConfig(argv: readonly string[]): Config {
     .addOption(
       new Option("--relay-token <text>", "relay identity token; default: the Secret relay-identity-token-secret").env("RELAY_TOKEN"),
     )
-    .addOption(
-      new Option("--disable-client-certificates", "TLS-only setup: show the token on each call instead of a certificate").env(
-        "RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION",
-      ),
-    )
+    .addOption(new Option("--disable-client-certificates", "TLS-only setup: show the token on each call instead of a certificate"))
     .addOption(new Option("--instance <name>", "name of this agent in logs of the server").env("POD_NAME").default("gloo-mesh-agent"))
-    .addOption(new Option("--verbose", "log what is done in detail"))
-    .exitOverride()
-    .configureOutput({ writeErr: () => undefined });
-  command.parse(argv, { from: "user" });
-  if (command.args.length > 0) throw new UsageError(`unknown argument ${command.args[0]}: see --help`);
-  const options = command.opts();
-  const clusterName: string = options["cluster"];
+    .addOption(new Option("--verbose", "log what is done in detail"));
+  const options = parsedOptions<Options>(command, argv);
+  const clusterName = options.cluster;
   if (!isClusterName(clusterName)) {
     throw new UsageError(`--cluster ${clusterName}: a cluster name has lower-case letters, digits and hyphens only, at most 63`);
   }
   return {
     clusterName,
-    serverAddress: options["relayAddress"],
-    authority: options["relayAuthority"],
-    namespace: options["namespace"],
-    managementNamespace: options["managementNamespace"],
-    adminHost: options["adminHost"],
-    adminPort: options["adminPort"],
-    kubeconfig: options["kubeconfig"],
-    context: options["context"],
-    token: options["relayToken"],
-    clientCertificates: !isTrue(options["disableClientCertificates"]),
-    instance: options["instance"],
-    verbose: options["verbose"] === true,
+    serverAddress: options.relayAddress,
+    authority: options.relayAuthority,
+    namespace: options.namespace,
+    managementNamespace: options.managementNamespace,
+    adminHost: options.adminHost,
+    adminPort: options.adminPort,
+    kubeconfig: options.kubeconfig,
+    context: options.context,
+    token: options.relayToken,
+    clientCertificates: !(
+      options.disableClientCertificates === true || isOn(process.env["RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION"])
+    ),
+    instance: options.instance,
+    verbose: options.verbose === true,
   };
-}
-
-/** An environment variable that holds `false` does not switch a flag on. */
-function isTrue(value: unknown): boolean {
-  return value === true || (typeof value === "string" && value.toLowerCase() === "true");
-}
-
-function portNumber(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError(`${text} is not a port: a number from 0 to 65535`);
-  return port;
 }

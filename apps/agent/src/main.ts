@@ -1,15 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { setMaxListeners } from "node:events";
 import { Namespace } from "@isthmus/api";
-import { kindKeyOf, UsageError } from "@isthmus/core";
+import { kindKeyOf } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import { agentRoles, agentSecrets, type Cluster, ClusterError, type Log, startAgent, systemClock } from "@isthmus/plane";
+import { createLog, runProgram, startAdmin } from "@isthmus/process";
 import { grpcConnector } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
-import { CommanderError } from "commander";
-import { startAdmin } from "./admin.ts";
 import { type Config, readConfig } from "./config.ts";
-import { createLog } from "./log.ts";
 
 const VERSION = "0.1.0";
 
@@ -86,26 +83,4 @@ async function uidOf(cluster: Cluster, log: Log, signal: AbortSignal): Promise<s
   }
 }
 
-async function main(): Promise<number> {
-  const stop = new AbortController();
-  // Every watch of every kind listens to it.
-  setMaxListeners(0, stop.signal);
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
-  try {
-    await run(readConfig(process.argv.slice(2)), stop.signal);
-    return 0;
-  } catch (error) {
-    if (error instanceof CommanderError) {
-      if (error.exitCode !== 0) console.error(error.message);
-      return error.exitCode === 0 ? 0 : 2;
-    }
-    if (stop.signal.aborted) return 0;
-    if (error instanceof UsageError || error instanceof ClusterError) {
-      console.error(`error: ${error.message}`);
-      return error instanceof UsageError ? 2 : 1;
-    }
-    throw error;
-  }
-}
-
-process.exitCode = await main();
+process.exitCode = await runProgram((signal) => run(readConfig(process.argv.slice(2)), signal));

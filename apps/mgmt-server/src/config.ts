@@ -1,5 +1,5 @@
-import { UsageError } from "@isthmus/core";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { isOn, parsedOptions, portNumber } from "@isthmus/process";
+import { Command, Option } from "commander";
 
 /** The settings of a management server; the command line wins over the environment. */
 export interface Config {
@@ -18,6 +18,15 @@ export interface Config {
   readonly serverNames: readonly string[];
   readonly replica: string;
   readonly verbose: boolean;
+}
+
+/** What the command line gives. */
+interface Options extends Omit<Config, "token" | "clientCertificates" | "disallowIntersectingConfig" | "serverNames" | "verbose"> {
+  readonly relayToken?: string;
+  readonly disableClientCertificates?: boolean;
+  readonly disallowIntersectingConfig?: boolean;
+  readonly serverName?: readonly string[];
+  readonly verbose?: boolean;
 }
 
 /** Reads the command line (without node and script) and the environment. Throws UsageError, or exits after --help. */
@@ -41,45 +50,27 @@ export function readConfig(argv: readonly string[]): Config {
     .addOption(
       new Option("--relay-token <text>", "relay identity token; default: the Secret relay-identity-token-secret").env("RELAY_TOKEN"),
     )
-    .addOption(
-      new Option("--disable-client-certificates", "TLS-only setup: agents show the token on each call instead of a certificate").env(
-        "RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION",
-      ),
-    )
+    .addOption(new Option("--disable-client-certificates", "TLS-only setup: agents show the token on each call instead of a certificate"))
     .addOption(new Option("--disallow-intersecting-config", "refuse to configure hosts that users' own Istio objects configure"))
     .addOption(new Option("--server-name <dns name...>", "further names in a server certificate that is made here"))
     .addOption(new Option("--replica <name>", "name of this replica in logs and status").env("POD_NAME").default("gloo-mesh-mgmt-server"))
-    .addOption(new Option("--verbose", "log what is done in detail"))
-    .exitOverride()
-    .configureOutput({ writeErr: () => undefined });
-  command.parse(argv, { from: "user" });
-  if (command.args.length > 0) throw new UsageError(`unknown argument ${command.args[0]}: see --help`);
-  const options = command.opts();
+    .addOption(new Option("--verbose", "log what is done in detail"));
+  const options = parsedOptions<Options>(command, argv);
   return {
-    namespace: options["namespace"],
-    host: options["host"],
-    port: options["port"],
-    adminHost: options["adminHost"],
-    adminPort: options["adminPort"],
-    kubeconfig: options["kubeconfig"],
-    context: options["context"],
-    token: options["relayToken"],
-    clientCertificates: !isTrue(options["disableClientCertificates"]),
-    disallowIntersectingConfig: options["disallowIntersectingConfig"] === true,
-    serverNames: options["serverName"] ?? [],
-    replica: options["replica"],
-    verbose: options["verbose"] === true,
+    namespace: options.namespace,
+    host: options.host,
+    port: options.port,
+    adminHost: options.adminHost,
+    adminPort: options.adminPort,
+    kubeconfig: options.kubeconfig,
+    context: options.context,
+    token: options.relayToken,
+    clientCertificates: !(
+      options.disableClientCertificates === true || isOn(process.env["RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION"])
+    ),
+    disallowIntersectingConfig: options.disallowIntersectingConfig === true,
+    serverNames: options.serverName ?? [],
+    replica: options.replica,
+    verbose: options.verbose === true,
   };
-}
-
-/** An environment variable that holds `false` does not switch a flag on. */
-function isTrue(value: unknown): boolean {
-  return value === true || (typeof value === "string" && value.toLowerCase() === "true");
-}
-
-function portNumber(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError(`${text} is not a port: a number from 0 to 65535`);
-  return port;
 }

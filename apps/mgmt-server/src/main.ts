@@ -1,14 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { setMaxListeners } from "node:events";
-import { messageOf, UsageError } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import { clusterRegistrations, relayIdentity, relayToken, type Server, serverRoles, startServer, systemClock } from "@isthmus/plane";
+import { createLog, runProgram, startAdmin } from "@isthmus/process";
 import { createServerIdentity, startGrpcServer } from "@isthmus/relay";
 import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
-import { CommanderError } from "commander";
-import { startAdmin } from "./admin.ts";
 import { type Config, readConfig } from "./config.ts";
-import { createLog } from "./log.ts";
 
 async function run(config: Config, signal: AbortSignal): Promise<void> {
   const log = createLog({ logger: "gloo-mesh-mgmt-server", verbose: config.verbose });
@@ -73,30 +69,4 @@ function defaultNames(namespace: string): readonly string[] {
   return [`gloo-mesh-mgmt-server.${namespace}`, `enterprise-networking.${namespace}`, `*.${namespace}`, "localhost"];
 }
 
-async function main(): Promise<number> {
-  const stop = new AbortController();
-  // Every watch of every kind listens to it.
-  setMaxListeners(0, stop.signal);
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
-  try {
-    await run(readConfig(process.argv.slice(2)), stop.signal);
-    return 0;
-  } catch (error) {
-    if (error instanceof CommanderError) {
-      if (error.exitCode !== 0) console.error(error.message);
-      return error.exitCode === 0 ? 0 : 2;
-    }
-    if (stop.signal.aborted) return 0;
-    if (error instanceof UsageError) {
-      console.error(`error: ${error.message}`);
-      return 2;
-    }
-    if (error instanceof Error && error.name === "ClusterError") {
-      console.error(`error: management cluster: ${messageOf(error)}`);
-      return 1;
-    }
-    throw error;
-  }
-}
-
-process.exitCode = await main();
+process.exitCode = await runProgram((signal) => run(readConfig(process.argv.slice(2)), signal));

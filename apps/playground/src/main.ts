@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { messageOf, UsageError } from "@isthmus/core";
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { parsedOptions, portNumber, runProgram } from "@isthmus/process";
+import { Command, Option } from "commander";
 import pc from "picocolors";
 import { pino } from "pino";
 import pretty from "pino-pretty";
@@ -24,17 +24,9 @@ function readOptions(argv: readonly string[]): Options {
     .addOption(
       new Option("--check", "no terminal needed: apply a policy, wait for its effect, delete it, print the times, exit").default(false),
     )
-    .addOption(
-      new Option("--port <number>", "port that agents connect to").default(9900).argParser((text) => {
-        const port = Number(text);
-        if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError(`${text} is not a port`);
-        return port;
-      }),
-    )
-    .addOption(new Option("--verbose", "show the logs of server and agents").default(false))
-    .exitOverride()
-    .configureOutput({ writeErr: () => undefined });
-  return command.parse(argv, { from: "user" }).opts<Options>();
+    .addOption(new Option("--port <number>", "port that agents connect to").default(9900).argParser(portNumber))
+    .addOption(new Option("--verbose", "show the logs of server and agents").default(false));
+  return parsedOptions<Options>(command, argv);
 }
 
 async function run({ check: checks, port, verbose }: Options, signal: AbortSignal): Promise<void> {
@@ -88,22 +80,4 @@ async function show(demo: Demo, { checks, say, started }: Showing, running: Abor
   }
 }
 
-async function main(): Promise<number> {
-  const stop = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
-  try {
-    await run(readOptions(process.argv.slice(2)), stop.signal);
-    return 0;
-  } catch (error) {
-    if (error instanceof CommanderError) {
-      if (error.exitCode !== 0) console.error(error.message);
-      return error.exitCode === 0 ? 0 : 2;
-    }
-    if (stop.signal.aborted) return 0;
-    console.error(`error: ${messageOf(error)}`);
-    if (!(error instanceof UsageError) && error instanceof Error && error.stack !== undefined) console.error(pc.dim(error.stack));
-    return 1;
-  }
-}
-
-process.exitCode = await main();
+process.exitCode = await runProgram((signal) => run(readOptions(process.argv.slice(2)), signal));

@@ -1,0 +1,45 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { readConfig } from "../src/config.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+const needed = ["--cluster", "east", "--relay-address", "mgmt.example:9900"];
+
+describe("the agent's settings", () => {
+  it("have the published defaults", () => {
+    expect(readConfig(needed)).toMatchObject({
+      clusterName: "east",
+      serverAddress: "mgmt.example:9900",
+      authority: "gloo-mesh-mgmt-server.gloo-mesh",
+      namespace: "gloo-mesh",
+      managementNamespace: "gloo-mesh",
+      adminPort: 9091,
+      clientCertificates: true,
+      token: undefined,
+    });
+  });
+
+  it("come from the environment too, and the command line wins", () => {
+    vi.stubEnv("RELAY_TOKEN", "from-environment");
+    vi.stubEnv("POD_NAMESPACE", "mesh-system");
+    vi.stubEnv("RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION", "true");
+    expect(readConfig(needed)).toMatchObject({ token: "from-environment", namespace: "mesh-system", clientCertificates: false });
+    expect(readConfig([...needed, "--relay-token", "given"])).toMatchObject({ token: "given" });
+  });
+
+  it("are not switched on by an environment variable that says false", () => {
+    vi.stubEnv("RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION", "false");
+    expect(readConfig(needed).clientCertificates).toBe(true);
+  });
+
+  it.each([
+    [["--relay-address", "mgmt.example:9900"], /required option '--cluster/],
+    [["--cluster", "east"], /required option '--relay-address/],
+    [["--cluster", "East_1", "--relay-address", "a:1"], /a cluster name has lower-case letters, digits and hyphens only/],
+    [[...needed, "--admin-port", "many"], /many is not a port: a number from 0 to 65535/],
+    [[...needed, "surplus"], /surplus|too many arguments/],
+    [[...needed, "--no-such-flag"], /unknown option '--no-such-flag'/],
+  ])("refuse %j with a message that names what is wrong", (argv, message) => {
+    expect(() => readConfig(argv)).toThrow(message);
+  });
+});
