@@ -1,4 +1,4 @@
-import { agentKinds, kindOf } from "@isthmus/api";
+import { kindOf, parseOffline } from "@isthmus/api";
 import { type AnyResource, InvalidResource, type Resource, snapshotOf } from "@isthmus/core";
 import { statusesOf, type TranslateOptions, translate } from "@isthmus/translators";
 
@@ -28,13 +28,12 @@ function flagsOf(documents: readonly AnyResource[]): Omit<TranslateOptions, "sta
   };
 }
 
-/** The object as translation gets it: of what agents send, what they send of it; none for a document that is no object of a known kind. */
+/** The object as translation gets it from a file; none for a document that is no object of a known kind. */
 function parsed(document: AnyResource): readonly Resource[] {
   const kind = kindOf(document.apiVersion, document.kind);
   if (kind === undefined) return [];
   try {
-    const resource = kind.parse(document);
-    return [agentKinds().includes(kind) && kind.project !== undefined ? kind.project(resource) : resource];
+    return [parseOffline(kind, document)];
   } catch (error) {
     if (error instanceof InvalidResource) return [];
     throw error;

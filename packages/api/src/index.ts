@@ -1,3 +1,4 @@
+export { AppMesh, VIRTUAL_NODE_VARIABLE } from "./aws/appMesh.ts";
 export { IssuedCertificate, type IssuedCertificateSpec } from "./certificates/issuedCertificate.ts";
 export { PodBounceDirective, type PodBounceSelector } from "./certificates/podBounceDirective.ts";
 export {
@@ -33,7 +34,6 @@ export { Endpoints } from "./kubernetes/endpoints.ts";
 export { Namespace } from "./kubernetes/namespace.ts";
 export { KIND_NODE_IMAGE, Node } from "./kubernetes/node.ts";
 export { Pod, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "./kubernetes/pod.ts";
-export { LAST_APPLIED_ANNOTATION } from "./kubernetes/project.ts";
 export { ReplicaSet } from "./kubernetes/replicaSet.ts";
 export { Secret } from "./kubernetes/secret.ts";
 export { type KubernetesServicePort, Service } from "./kubernetes/service.ts";
@@ -47,6 +47,7 @@ export type { MtlsConfig } from "./networking/trust.ts";
 export { VirtualDestination } from "./networking/virtualDestination.ts";
 export { VirtualMesh, type VirtualMeshSpec } from "./networking/virtualMesh.ts";
 export type { WeightedDestination } from "./networking/weightedDestination.ts";
+export { parseOffline } from "./offline.ts";
 export {
   agentKinds,
   allKinds,
@@ -69,7 +70,7 @@ export type {
   PrinterColumn,
   Value,
 } from "./shared/defineKind.ts";
-export { canonicalDuration, durationText, nanosecondsOf } from "./shared/duration.ts";
+export { durationText, nanosecondsOf } from "./shared/duration.ts";
 export type { HeaderManipulation } from "./shared/headerManipulation.ts";
 export type { HttpMatcher } from "./shared/httpMatcher.ts";
 export { publishedForm } from "./shared/publishedForm.ts";

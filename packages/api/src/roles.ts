@@ -1,4 +1,5 @@
 import { type JsonObject, type Kind, kindKeyOf } from "@isthmus/core";
+import { AppMesh } from "./aws/appMesh.ts";
 import { CertificateRequest } from "./certificates/certificateRequest.ts";
 import { IssuedCertificate } from "./certificates/issuedCertificate.ts";
 import { PodBounceDirective } from "./certificates/podBounceDirective.ts";
@@ -80,6 +81,7 @@ const ROLES: readonly Role[] = [
   { kind: AuthorizationPolicy, tasks: ["sent", "delivered"] },
   { kind: Sidecar, tasks: ["sent"] },
 
+  { kind: AppMesh, tasks: ["sent"] },
   { kind: OsmMeshConfig, tasks: ["sent"] },
   { kind: TrafficSplit, tasks: ["delivered"] },
   { kind: TrafficTarget, tasks: ["delivered"] },

@@ -1,4 +1,4 @@
-export { type Collection, emptyCollection, type Index, putAll } from "./collection.ts";
+export { type Collection, emptyCollection, putAll } from "./collection.ts";
 export { type Delta, emptyDelta, isEmpty } from "./delta.ts";
 export { equalContent, equalJson } from "./equality.ts";
 export { DuplicateOutput, InvalidResource, messageOf, UsageError } from "./errors.ts";
@@ -8,6 +8,7 @@ export { discoveredName, isClusterName, sanitizedName } from "./names.ts";
 export { isOwnedBy, type Output, type OutputSet, type Owner, outputSet } from "./outputSet.ts";
 export {
   type ClusterObjectRef,
+  clusterNameIn,
   compareKeys,
   formatRef,
   groupOf,
@@ -32,5 +33,6 @@ export {
 } from "./resource.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelector } from "./selector.ts";
 export { emptySnapshot, type Snapshot, snapshotOf } from "./snapshot.ts";
-export { SortedMap } from "./sortedMap.ts";
+export { type Change, SortedMap } from "./sortedMap.ts";
 export { type Condition, type TimedCondition, timedConditions } from "./status.ts";
+export { emptyTable, type Index, type Table } from "./table.ts";

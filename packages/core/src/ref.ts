@@ -25,6 +25,11 @@ export function keyOf(ref: ClusterObjectRef): string {
   return `${ref.name}.${ref.namespace}.${ref.clusterName}`;
 }
 
+/** The name of the cluster in a key of `keyOf` or `resourceKeyOf`. */
+export function clusterNameIn(key: string): string {
+  return key.slice(key.lastIndexOf(".") + 1);
+}
+
 /** The API group of an `apiVersion`; "" for the core group. */
 export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf("/");

@@ -1,3 +1,10 @@
+/** What became of one entry; absent on one side: `undefined`. */
+export interface Change<V> {
+  readonly key: string;
+  readonly before: V | undefined;
+  readonly after: V | undefined;
+}
+
 /**
  * An immutable map in ascending byte order of its keys, that shares what did not change with the map it came from.
  * Entries live in chunks of a few hundred; an update copies the chunks it touches and the list of chunks, so one change
@@ -64,7 +71,7 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
   update(changes: Iterable<readonly [string, V | undefined]>): SortedMap<V> {
     const latest = new Map(changes);
     if (latest.size === 0) return this;
-    const sorted = [...latest].sort(([a], [b]) => (a < b ? -1 : 1));
+    const sorted = inOrder(latest);
     const keyParts: (readonly (readonly string[])[])[] = [];
     const valueParts: (readonly (readonly V[])[])[] = [];
     let size = this.size;
@@ -86,6 +93,34 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
     keyParts.push(this.#keys.slice(copied));
     valueParts.push(this.#values.slice(copied));
     return new SortedMap<V>(concatenated(keyParts), concatenated(valueParts), size);
+  }
+
+  /**
+   * The entries that are not the same object in this map as in `older`, in key order. Costs what changed, and a pointer
+   * comparison for each chunk, where one map came from the other; else the size of both.
+   */
+  changesSince(older: SortedMap<V>): readonly Change<V>[] {
+    if (older === this) return [];
+    const [mine, theirs] = [this.#values, older.#values];
+    const shorter = Math.min(mine.length, theirs.length);
+    let start = 0;
+    while (start < shorter && mine[start] === theirs[start]) start++;
+    let end = 0;
+    while (end < shorter - start && mine[mine.length - 1 - end] === theirs[theirs.length - 1 - end]) end++;
+    return changesBetween(
+      older.#entriesApart(start, theirs.length - end, new Set(mine.slice(start, mine.length - end))),
+      this.#entriesApart(start, mine.length - end, new Set(theirs.slice(start, theirs.length - end))),
+    );
+  }
+
+  /** The entries of chunks `from` to `to`, but for the chunks that are in `shared`. */
+  *#entriesApart(from: number, to: number, shared: ReadonlySet<readonly V[]>): Iterator<readonly [string, V]> {
+    for (let chunk = from; chunk < to; chunk++) {
+      const values = this.#values[chunk] as readonly V[];
+      if (shared.has(values)) continue;
+      const keys = this.#keys[chunk] as readonly string[];
+      for (let i = 0; i < keys.length; i++) yield [keys[i] as string, values[i] as V];
+    }
   }
 
   /** The last chunk whose first key is not above `key`. */
@@ -116,6 +151,36 @@ function lowerBound(keys: readonly string[], key: string): number {
 }
 
 type Entry<V> = readonly [string, V | undefined];
+
+/** Most bulk loads come in order already. */
+function inOrder<V>(latest: ReadonlyMap<string, V | undefined>): readonly Entry<V>[] {
+  const entries = [...latest];
+  for (let i = 1; i < entries.length; i++) {
+    if ((entries[i - 1] as Entry<V>)[0] > (entries[i] as Entry<V>)[0]) return entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+  return entries;
+}
+
+/** Two sequences in key order, side by side. */
+function changesBetween<V>(older: Iterator<readonly [string, V]>, newer: Iterator<readonly [string, V]>): readonly Change<V>[] {
+  const changes: Change<V>[] = [];
+  let [left, right] = [older.next(), newer.next()];
+  while (!left.done || !right.done) {
+    const before = left.done ? undefined : left.value;
+    const after = right.done ? undefined : right.value;
+    if (after === undefined || (before !== undefined && before[0] < after[0])) {
+      if (before !== undefined) changes.push({ key: before[0], before: before[1], after: undefined });
+      left = older.next();
+    } else if (before === undefined || after[0] < before[0]) {
+      changes.push({ key: after[0], before: undefined, after: after[1] });
+      right = newer.next();
+    } else {
+      if (before[1] !== after[1]) changes.push({ key: after[0], before: before[1], after: after[1] });
+      [left, right] = [older.next(), newer.next()];
+    }
+  }
+  return changes;
+}
 
 function merge<V>(oldKeys: readonly string[], oldValues: readonly V[], changes: readonly Entry<V>[]): [string[], V[]] {
   const keys: string[] = [];

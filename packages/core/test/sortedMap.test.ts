@@ -40,6 +40,33 @@ describe("sorted map", () => {
     expect(map.withPrefix("key-01000")).toHaveLength(7);
   });
 
+  it("knows what changed, however one map came from the other", () => {
+    const key = (i: number) => `key-${String(i).padStart(5, "0")}`;
+    const large = SortedMap.empty<number>().update(Array.from({ length: 5_000 }, (_, i) => [key(i), i] as const));
+    const edit = fc.tuple(fc.nat({ max: 6_000 }).map(key), fc.option(fc.nat(), { nil: undefined }));
+    fc.assert(
+      fc.property(fc.array(fc.array(edit, { maxLength: 4 }), { maxLength: 5 }), fc.array(edit, { maxLength: 900 }), (steps, bulk) => {
+        const one = steps.reduce((map, step) => map.update(step), large);
+        for (const [older, newer] of [
+          [large, one],
+          [one, one.update(bulk)],
+          [large.update(bulk), one],
+          [SortedMap.empty<number>(), one],
+          [one, SortedMap.empty<number>()],
+        ] as const) {
+          const left = new Map(older);
+          const right = new Map(newer);
+          const expected = [...new Set([...left.keys(), ...right.keys()])]
+            .sort()
+            .filter((each) => left.get(each) !== right.get(each))
+            .map((each) => ({ key: each, before: left.get(each), after: right.get(each) }));
+          expect(newer.changesSince(older)).toEqual(expected);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+
   it("leaves the map it came from as it was", () => {
     const before = SortedMap.empty<number>().update([["a", 1]]);
     const after = before.update([

@@ -6,7 +6,6 @@ export { FIELD_MANAGER } from "./ownership.ts";
 export * from "./ports.ts";
 export { agentRoles, serverRoles } from "./roles.ts";
 export { ensureSecret, type SecretData } from "./secretData.ts";
-export type { DeliveryState } from "./server/delivery.ts";
 export { type ClusterRegistrations, clusterRegistrations } from "./server/registrations.ts";
 export { RELAY_SECRETS, type RelayIdentity, relayIdentity, relayToken } from "./server/relaySecrets.ts";
 export { type Server, type ServerKinds, type ServerOptions, startServer } from "./server/server.ts";

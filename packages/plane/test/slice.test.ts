@@ -194,6 +194,31 @@ describe("restarts", () => {
     expect([...written(first()), ...written(second())]).toEqual(before);
   });
 
+  it("a server that starts again says nothing new in the management cluster but of the clusters", async () => {
+    await federated();
+    await fleet.management.create(timeoutPolicy);
+    await vi.waitFor(async () => expect(await isApplied(timeoutPolicy)).toBe(true), soon);
+    const versions = () =>
+      fleet.management
+        .objects()
+        .filter(({ kind }) => kind !== "KubernetesCluster")
+        .map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion ?? ""}`);
+    await vi.waitFor(async () => {
+      const before = versions();
+      await quiet();
+      expect(versions()).toEqual(before);
+    }, soon);
+    const before = versions();
+    await fleet.stopServer();
+    fleet.startServer();
+    await vi.waitFor(
+      () => expect([...fleet.server().store.clusters.values()].filter(({ phase }) => phase === "synced")).toHaveLength(2),
+      soon,
+    );
+    await quiet();
+    expect(versions()).toEqual(before);
+  });
+
   it("a server that starts again while a cluster is away takes nothing of it from the others", async () => {
     await federated();
     const before = [...written(first()), ...written(second())];

@@ -1,10 +1,10 @@
-import { type AnyResource, type Kind, kindKeyOf, type Resource, refOf } from "@isthmus/core";
+import { type AnyResource, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import type { Clock, Cluster } from "@isthmus/plane/ports";
 import { type Call, type Fault, FaultPlan, unreachable, type Verb } from "./faults.ts";
 import { withoutAbsent } from "./json.ts";
 import { simulatedKindOf } from "./kinds.ts";
 import { getObject, listObjects, ParsedObjects } from "./reads.ts";
-import { ClusterState } from "./state.ts";
+import { type ClusterImage, ClusterState } from "./state.ts";
 import { watchObjects } from "./watch.ts";
 import { applyObject, applyObjectStatus, createObject, deleteObject, updateObject, updateObjectStatus } from "./writes.ts";
 
@@ -20,6 +20,8 @@ export interface SimulatedClusterOptions {
   readonly bookmarkIntervalMs?: number;
   /** Tells the UIDs of two clusters of one name apart. */
   readonly seed?: string;
+  /** What the cluster begins with, as `SimulatedCluster.image` gave it. Default: the namespaces that every cluster has. */
+  readonly image?: ClusterImage;
 }
 
 /** A Kubernetes cluster's API server in memory. Nothing runs in it but what `startControllers` is asked to run. */
@@ -32,6 +34,10 @@ export interface SimulatedCluster extends Cluster {
   load(resources: Iterable<Resource>): void;
   /** Every object that can be reached, in order of kind, namespace and name. */
   objects(): readonly AnyResource[];
+  /** One of them as it is now, whichever of its versions the ref names. */
+  object(ref: Omit<ResourceRef, "clusterName">): AnyResource | undefined;
+  /** All that the cluster holds now, for others to begin with. */
+  image(): ClusterImage;
   readonly faults: Faults;
 }
 
@@ -54,8 +60,8 @@ export interface Faults {
 }
 
 export function simulatedCluster(options: SimulatedClusterOptions): SimulatedCluster {
-  const { name, clock, kinds = [], historyLimit = 4096, bookmarkIntervalMs = 60_000, seed = "" } = options;
-  const state = new ClusterState({ name, clock, kinds, historyLimit, seed });
+  const { name, clock, kinds = [], historyLimit = 4096, bookmarkIntervalMs = 60_000, seed = "", image } = options;
+  const state = new ClusterState({ name, clock, kinds, historyLimit, seed, image });
   const objects = new ParsedObjects();
   const plan = new FaultPlan();
   let watches = 0;
@@ -82,7 +88,7 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
     }
   }
 
-  load([...SYSTEM_NAMESPACES].map((namespace) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } })));
+  if (image === undefined) load([...SYSTEM_NAMESPACES].map((namespace) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } })));
   for (const { store } of state.all()) store.compact(state.revision);
 
   function load(resources: Iterable<Resource>): void {
@@ -127,6 +133,8 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
     unserve: (kind) => state.unserve(kindKeyOf(kind)),
     load,
     objects: () => [...state.all()].flatMap(({ store }) => [...store.in(undefined)].map(({ resource }) => resource)),
+    object: (ref) => state.find(ref),
+    image: () => state.image(),
     faults: {
       fail: (fault) => plan.add(fault),
       cutWatches(kind) {

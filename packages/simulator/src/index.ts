@@ -4,3 +4,4 @@ export { READY_ANNOTATION } from "./controllers/pods.ts";
 export { type ControllersOptions, startControllers } from "./controllers/startControllers.ts";
 export { demoClusters } from "./demo/demoClusters.ts";
 export type { Call, Fault, Verb } from "./faults.ts";
+export type { ClusterImage } from "./state.ts";

@@ -1,4 +1,4 @@
-import { type AnyResource, type Kind, kindKeyOf, md5Hex, type Resource } from "@isthmus/core";
+import { type AnyResource, type Kind, kindKeyOf, md5Hex, type Resource, type ResourceRef } from "@isthmus/core";
 import { type Clock, ClusterError, type ServedKind } from "@isthmus/plane/ports";
 import { equalManagers } from "./apply/fieldManagers.ts";
 import { definedKind, established } from "./customResources.ts";
@@ -15,6 +15,14 @@ export interface StateOptions {
   readonly historyLimit: number;
   /** Tells the UIDs of two clusters of one name apart. */
   readonly seed: string;
+  readonly image?: ClusterImage | undefined;
+}
+
+/** All that a cluster holds at one moment, for others to begin with. */
+export interface ClusterImage {
+  readonly revision: number;
+  /** By `kindKeyOf`. */
+  readonly objects: ReadonlyMap<string, readonly Stored[]>;
 }
 
 /** A kind that is served, and its objects. */
@@ -38,7 +46,7 @@ export class ClusterState {
   readonly #uidPrefix: string;
   #revision = 1;
 
-  constructor({ name, clock, kinds, historyLimit, seed }: StateOptions) {
+  constructor({ name, clock, kinds, historyLimit, seed, image }: StateOptions) {
     this.name = name;
     this.clock = clock;
     this.#historyLimit = historyLimit;
@@ -46,6 +54,29 @@ export class ClusterState {
     const own = kinds.map(simulatedKindOf);
     this.#known = new Map(own.map((kind) => [keyOfSimulatedKind(kind), kind]));
     for (const kind of [...builtInKinds, ...own]) this.serve(kind);
+    if (image !== undefined) this.#restore(image);
+  }
+
+  /** The objects of all kinds that are served. */
+  image(): ClusterImage {
+    const objects = new Map([...this.#served].map(([kindKey, { store }]) => [kindKey, [...store.in(undefined)]]));
+    return { revision: this.#revision, objects };
+  }
+
+  #restore({ revision, objects }: ClusterImage): void {
+    this.#revision = revision;
+    for (const [kindKey, stored] of objects) {
+      const served = this.#served.get(kindKey);
+      if (served === undefined) continue;
+      served.store.write(
+        stored.map((each) => {
+          // Takes the addresses and ports that the object holds.
+          this.complete(served, contentOf(each.resource), undefined);
+          const { name, namespace = "" } = each.resource.metadata;
+          return { key: storeKey(namespace, name), stored: each, revision };
+        }),
+      );
+    }
   }
 
   /** The latest revision of the whole cluster. */
@@ -74,6 +105,11 @@ export class ClusterState {
     const apiVersion = kind.versions.find((version) => served?.kind.versions.includes(version));
     if (served === undefined || apiVersion === undefined) throw unserved(kind);
     return { served, apiVersion };
+  }
+
+  /** An object of a kind that is served. */
+  find(ref: Omit<ResourceRef, "clusterName">): AnyResource | undefined {
+    return this.#served.get(kindKeyOf(ref))?.store.get(ref.namespace, ref.name)?.resource;
   }
 
   servedKinds(): readonly ServedKind[] {

@@ -34,10 +34,21 @@ function watchedCollection<R extends Resource>(collection: Collection<R>, read: 
       if (resource !== undefined) read.add(resource);
       return resource;
     },
+    row(key) {
+      const resource = collection.row(key);
+      if (resource !== undefined) read.add(resource);
+      return resource;
+    },
     where(index, key) {
       const found = collection.where(index, key);
       for (const resource of found) read.add(resource);
       return found;
+    },
+    *entries() {
+      for (const [key, resource] of collection.entries()) {
+        read.add(resource);
+        yield [key, resource] as const;
+      }
     },
     *[Symbol.iterator]() {
       for (const resource of collection) {
@@ -46,5 +57,7 @@ function watchedCollection<R extends Resource>(collection: Collection<R>, read: 
       }
     },
     with: (changes) => watchedCollection(collection.with(changes), read),
+    // What changed is known by its key: only who asks for the object reads it.
+    changesSince: (older) => collection.changesSince(older),
   };
 }

@@ -139,12 +139,20 @@ export const FINDINGS = {
     example: "spec.policy.mirror: Open Service Mesh can't mirror requests: remove it, or narrow the destinationSelector",
   },
   DurationOutOfRange: {
-    meaning: "A duration that Istio does not accept: below 1ms, or not a whole number of milliseconds.",
-    example: 'spec.policy.requestTimeout: "0.5ms" is less than 1ms, the shortest that Istio accepts',
+    meaning: "A duration below zero.",
+    example: 'spec.policy.requestTimeout: "-1s" is less than no time: write a positive duration',
+  },
+  DurationRounded: {
+    meaning: "A duration finer than Istio takes it.",
+    example: 'spec.policy.requestTimeout: "0.5ms" is taken as 0.001s: Istio takes whole milliseconds',
+  },
+  ValueInvalid: {
+    meaning: "A value that Istio refuses: no header name, no regular expression, no label, …",
+    example: 'spec.httpRequestMatchers[0].headers[0].value: "(" is not a regular expression of RE2: it cannot be read',
   },
   NoEffect: {
     meaning: "A value without effect.",
-    example: 'spec.policy.requestTimeout: "0s" has no effect: requests have no time limit unless one is set',
+    example: 'spec.policy.requestTimeout: "0s" is taken as if it were left out',
   },
   TrafficShiftTargetMissing: {
     meaning: "An entry of a traffic shift names no destination.",

@@ -1,7 +1,7 @@
-export { type DiscoveryTranslation, translateDiscovery } from "./discovery/discovery.ts";
 export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";
 export { discoveryOwner } from "./discovery/metadata.ts";
 export { FINDINGS, type FindingCode } from "./findings.ts";
 export { networkingOwner } from "./networking/outputMetadata.ts";
+export { NOT_HEARD } from "./statuses/approval.ts";
 export { type Delivery, type DeliveryState, type StatusUpdate, statusesOf } from "./statuses.ts";
 export { type TranslateOptions, translate, type World } from "./translate.ts";

@@ -4,6 +4,7 @@ import { invalid, reported } from "./findings.ts";
 import type { TargetTranslation } from "./inputs.ts";
 import { concernedBy } from "./networking/concern.ts";
 import type { TargetInputs } from "./networking/targets.ts";
+import { remembered } from "./remembered.ts";
 
 interface Claim {
   readonly inputs: TargetInputs;
@@ -18,25 +19,39 @@ export function withoutOutputCollisions(targets: Results<TargetInputs, TargetTra
   readonly outputs: readonly Output[];
   readonly reports: readonly Report[];
 } {
-  const claims = new Map<string, Claim | Claim[]>();
-  for (const { inputs, result } of targets.values()) {
-    for (const output of result.outputs) {
-      const key = resourceKeyOf(refOf(output.resource));
-      const others = claims.get(key);
-      if (others === undefined) claims.set(key, { inputs, output });
-      else if (Array.isArray(others)) others.push({ inputs, output });
-      else claims.set(key, [others, { inputs, output }]);
+  const taken = new Set<string>();
+  const collided = new Set<string>();
+  for (const { result } of targets.values()) {
+    for (const key of keysOf(result)) {
+      if (taken.has(key)) collided.add(key);
+      else taken.add(key);
     }
   }
-  const outputs: Output[] = [];
-  const reports: Report[] = [];
-  for (const claim of claims.values()) {
-    const [first, ...others] = Array.isArray(claim) ? claim : [claim];
-    if (first === undefined) continue;
-    if (others.every(({ output }) => equalJson(output.resource, first.output.resource))) outputs.push(first.output);
-    else reports.push(...[first, ...others].flatMap((one) => collisionReports(one, [first, ...others])));
+  const outputs = [...targets.values()].flatMap(({ result }) => result.outputs);
+  if (collided.size === 0) return { outputs, reports: [] };
+  const claims = new Map<string, Claim[]>([...collided].map((key) => [key, []]));
+  for (const { inputs, result } of targets.values()) {
+    for (const output of result.outputs) claims.get(keyOfOutput(output))?.push({ inputs, output });
   }
-  return { outputs, reports };
+  const settled = [...claims.values()].map(settledClaims);
+  return {
+    outputs: [...outputs.filter((output) => !collided.has(keyOfOutput(output))), ...settled.flatMap((one) => one.outputs)],
+    reports: settled.flatMap(({ reports }) => reports),
+  };
+}
+
+/** What several targets want under one name. */
+function settledClaims(claims: readonly Claim[]): { readonly outputs: readonly Output[]; readonly reports: readonly Report[] } {
+  const [first, ...others] = claims.map(({ output }) => output);
+  if (first !== undefined && others.every(({ resource }) => equalJson(resource, first.resource))) return { outputs: [first], reports: [] };
+  return { outputs: [], reports: claims.flatMap((claim) => collisionReports(claim, claims)) };
+}
+
+// Most translations are those of the run before.
+const keysOf = remembered(({ outputs }: TargetTranslation) => outputs.map(keyOfOutput));
+
+function keyOfOutput({ resource }: Output): string {
+  return resourceKeyOf(refOf(resource));
 }
 
 function collisionReports({ inputs, output }: Claim, claims: readonly Claim[]): readonly Report[] {

@@ -43,7 +43,7 @@ export function statusesOf(world: World, delivery?: Delivery): readonly StatusUp
   return updates.filter(({ ref, status }) => Object.keys(status).length > 0 || hadStatus(inputs, ref));
 }
 
-const NO_PROGRESS: Progress = { total: 0, applied: 0, failed: 0 };
+const NO_PROGRESS: Progress = { total: 0, applied: 0, failed: 0, unheard: 0 };
 
 /** Only the Settings in use have a status. */
 function settingsStatus({ attached, memory }: World): readonly StatusUpdate[] {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { DestinationRule, Gateway, Secret, ServiceEntry, VirtualService } from "@isthmus/api";
@@ -36,6 +37,8 @@ export async function startSlice(components: Components): Promise<Slice> {
   buildApps();
   const fleet = await startFleet(components, ["management", "cluster-1", "cluster-2"], { audit: true });
   const controllers = new AbortController();
+  // Each controller's queue and each watch listens.
+  setMaxListeners(0, controllers.signal);
   const ends: Promise<void>[] = [];
   const apps: App[] = [];
   async function stop(): Promise<void> {

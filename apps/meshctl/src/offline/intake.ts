@@ -1,4 +1,4 @@
-import { agentKinds, allKinds, isAsked, kindOf } from "@isthmus/api";
+import { allKinds, isAsked, kindOf, parseOffline } from "@isthmus/api";
 import { formatRef, InvalidResource, type Kind, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import type { InputObject } from "./unfold.ts";
 
@@ -62,9 +62,7 @@ export function intake(objects: readonly InputObject[]): Intake {
 
 function parsed(kind: Kind, { value }: InputObject): Resource | InvalidResource {
   try {
-    const resource = kind.parse(value);
-    // As an agent would send it: what translation must not depend on stays behind. What agents don't send stays as it was given.
-    return kind.project !== undefined && agentKinds().includes(kind) ? kind.project(resource) : resource;
+    return parseOffline(kind, value);
   } catch (error) {
     if (error instanceof InvalidResource) return error;
     throw error;

@@ -1,4 +1,5 @@
 import type { Metadata } from "@isthmus/core";
+import { VIRTUAL_NODE_VARIABLE } from "../aws/appMesh.ts";
 
 /** Holds a copy of the whole object, container environments included; never sent away from its cluster. */
 export const LAST_APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
@@ -14,6 +15,7 @@ interface Container {
   readonly name?: string;
   readonly image?: string;
   readonly restartPolicy?: string;
+  readonly env?: readonly { readonly name?: string; readonly value?: string }[];
 }
 
 interface PodSpec {
@@ -23,7 +25,7 @@ interface PodSpec {
   readonly initContainers?: readonly Container[];
 }
 
-/** Of a pod's spec, who runs where and which images: no commands, environments or volumes. */
+/** Of a pod's spec, who runs where and which images: no commands, volumes or environments, but for what names a mesh. */
 export function projectedPodSpec(spec: PodSpec): PodSpec {
   const { serviceAccountName, nodeName, containers, initContainers } = spec;
   return {
@@ -34,10 +36,12 @@ export function projectedPodSpec(spec: PodSpec): PodSpec {
   };
 }
 
-function identity({ name, image, restartPolicy }: Container): Container {
+function identity({ name, image, restartPolicy, env = [] }: Container): Container {
+  const ofMesh = env.flatMap(({ name, value = "" }) => (name === VIRTUAL_NODE_VARIABLE ? [{ name, value }] : []));
   return {
     ...(name === undefined ? {} : { name }),
     ...(image === undefined ? {} : { image }),
     ...(restartPolicy === undefined ? {} : { restartPolicy }),
+    ...(ofMesh.length === 0 ? {} : { env: ofMesh }),
   };
 }

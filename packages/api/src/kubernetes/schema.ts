@@ -27,7 +27,12 @@ const labelSelector = fields({
 });
 
 // `restartPolicy: Always` makes an init container a sidecar. Source: kubernetes.io/docs/concepts/workloads/pods/sidecar-containers.
-const container = fields({ name: Type.String(), image: Type.String(), restartPolicy: Type.String() });
+const container = fields({
+  name: Type.String(),
+  image: Type.String(),
+  restartPolicy: Type.String(),
+  env: Type.Array(fields({ name: Type.String(), value: Type.String() })),
+});
 
 /** What we read of a pod, or of a template of pods. */
 export const podSpec = fields({

@@ -1,8 +1,6 @@
 import { type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import type { DeliveryState } from "@isthmus/translators";
 import type { Acknowledgement, Rejection } from "../ports.ts";
-
-/** What became of one output: not answered yet, in the cluster, or refused. */
-export type DeliveryState = "pending" | "applied" | { readonly code: string; readonly message: string };
 
 /** Which outputs have reached their clusters. */
 export interface DeliveryLog {
@@ -14,7 +12,8 @@ export interface DeliveryLog {
 
 interface ClusterDelivery {
   wanted: ReadonlyMap<string, Resource>;
-  answered: ReadonlyMap<string, Resource>;
+  /** Undefined until the first answer since this server started. */
+  answered: ReadonlyMap<string, Resource> | undefined;
   rejections: ReadonlyMap<string, Rejection>;
 }
 
@@ -24,7 +23,7 @@ export function deliveryLog(): DeliveryLog {
   function of(clusterName: string): ClusterDelivery {
     let delivery = clusters.get(clusterName);
     if (delivery === undefined) {
-      delivery = { wanted: new Map(), answered: new Map(), rejections: new Map() };
+      delivery = { wanted: new Map(), answered: undefined, rejections: new Map() };
       clusters.set(clusterName, delivery);
     }
     return delivery;
@@ -47,8 +46,9 @@ export function deliveryLog(): DeliveryLog {
       const key = resourceKeyOf(ref);
       const rejection = delivery?.rejections.get(key);
       if (rejection !== undefined) return { code: rejection.code, message: rejection.message };
-      const wanted = delivery?.wanted.get(key);
-      return wanted !== undefined && delivery?.answered.get(key) === wanted ? "applied" : "pending";
+      if (delivery?.answered === undefined) return "unheard";
+      const wanted = delivery.wanted.get(key);
+      return wanted !== undefined && delivery.answered.get(key) === wanted ? "applied" : "pending";
     },
   };
 }

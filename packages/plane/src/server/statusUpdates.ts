@@ -1,5 +1,5 @@
-import { type JsonObject, kindKeyOf } from "@isthmus/core";
-import { statusesOf, type World } from "@isthmus/translators";
+import { type AnyResource, type JsonObject, kindKeyOf } from "@isthmus/core";
+import { NOT_HEARD, statusesOf, type World } from "@isthmus/translators";
 import type { ClusterView } from "../clusterView.ts";
 import { clusterStatuses } from "./clusterStatuses.ts";
 import type { DeliveryLog } from "./delivery.ts";
@@ -21,27 +21,45 @@ export function statusUpdates({
   readonly store: SnapshotStore;
   readonly kinds: ServerKinds;
 }): StatusUpdate[] {
+  const published = observedAsPublished(view, kinds);
+  const translated = world === undefined ? [] : statusesOf(world, delivery).filter(({ ref }) => ref.clusterName === "");
   return [
-    ...(world === undefined ? [] : statusesOf(world, delivery).filter(({ ref }) => ref.clusterName === "")).map(
-      observedAsPublished(view, kinds),
-    ),
+    ...translated.flatMap((update) => published(standing(update, view))),
     ...malformedStatuses(view, kinds),
     ...clusterStatuses(view.snapshot.of(kinds.registration), store.clusters),
   ];
 }
 
+/** A status in which what nobody has told since this server started is as it was told before: it has not become untrue by a restart. */
+function standing({ ref, status }: StatusUpdate, view: ClusterView): StatusUpdate {
+  const conditions = (status["conditions"] ?? []) as readonly JsonObject[];
+  if (!conditions.some(({ reason }) => reason === NOT_HEARD)) return { ref, status };
+  const live = view.snapshot.collections().get(kindKeyOf(ref))?.get(ref) as AnyResource | undefined;
+  const before = ((live?.["status"] as JsonObject | undefined)?.["conditions"] ?? []) as readonly JsonObject[];
+  const kept = conditions.map((condition) => {
+    if (condition["reason"] !== NOT_HEARD) return condition;
+    const stood = before.find(({ type }) => type === condition["type"]);
+    if (stood === undefined || stood["observedGeneration"] !== live?.metadata.generation) return condition;
+    const { lastTransitionTime: _, observedGeneration: __, ...said } = stood;
+    return said;
+  });
+  return { ref, status: { ...status, conditions: kept } };
+}
+
 /**
  * Discovered objects get their generation from the API server, and translation sees them before and after: their
- * `observedGeneration` is that of the published object, wherever translation had the object from.
+ * `observedGeneration` is that of the published object, wherever translation had the object from. There is no status
+ * where nothing else is to be said.
  */
-function observedAsPublished(view: ClusterView, kinds: ServerKinds): (update: StatusUpdate) => StatusUpdate {
+function observedAsPublished(view: ClusterView, kinds: ServerKinds): (update: StatusUpdate) => readonly StatusUpdate[] {
   const discovery = new Map(kinds.discovery.map((kind) => [kindKeyOf(kind), kind]));
   return (update) => {
     const kind = discovery.get(kindKeyOf(update.ref));
-    if (kind === undefined) return update;
+    if (kind === undefined) return [update];
     const { observedGeneration: _, ...status } = update.status;
     const generation = view.snapshot.of(kind).get(update.ref)?.metadata.generation;
-    return { ref: update.ref, status: generation === undefined ? status : { observedGeneration: generation, ...status } };
+    if (generation === undefined || Object.keys(status).length === 0) return [];
+    return [{ ref: update.ref, status: { observedGeneration: generation, ...status } }];
   };
 }
 

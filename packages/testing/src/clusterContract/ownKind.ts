@@ -27,8 +27,8 @@ export function ownKindContract(current: Current): void {
       const subject = current();
       if (!(await isInstalled(subject))) return test.skip("the cluster does not serve TrafficPolicy");
       const wanted = policy(subject, { policy: { requestTimeout: "soon" } });
-      for (const call of [subject.cluster.create(wanted), subject.cluster.apply(wanted, { fieldManager: "user" })]) {
-        const error = await refusal(call, "Invalid");
+      for (const call of [() => subject.cluster.create(wanted), () => subject.cluster.apply(wanted, { fieldManager: "user" })]) {
+        const error = await refusal(call(), "Invalid");
         expect(error.details.fields).toContain("spec.policy.requestTimeout");
       }
     });

@@ -45,7 +45,7 @@ export function policyVerdicts(target: PolicyTarget): readonly PolicyVerdict[] {
 class SourceClaims {
   readonly #source: Source;
   readonly #target: PolicyTarget;
-  readonly #context: RouteContext;
+  #contextWhenAsked: RouteContext | undefined;
   readonly #routes: { readonly matches: Matches; readonly claims: Claims }[] = [];
   readonly #connections: Claims = new Map();
   #current: ConnectionPolicy;
@@ -53,7 +53,6 @@ class SourceClaims {
   constructor(source: Source, target: PolicyTarget) {
     this.#source = source;
     this.#target = target;
-    this.#context = routeContext(source, target.references);
     this.#current = defaultConnectionPolicy(target.surroundings.settings);
   }
 
@@ -88,6 +87,11 @@ class SourceClaims {
       userConflictFinding(this.#target, { kind: "DestinationRule", source: this.#source }),
     ];
     return findings.filter((finding) => finding !== undefined);
+  }
+
+  get #context(): RouteContext {
+    this.#contextWhenAsked ??= routeContext(this.#source, this.#target.references);
+    return this.#contextWhenAsked;
   }
 
   #matchesOf(policy: TrafficPolicy): Matches | undefined {

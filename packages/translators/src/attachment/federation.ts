@@ -1,6 +1,7 @@
 import type { Destination, DestinationStatus, VirtualMesh } from "@isthmus/api";
 import type { ObjectRef } from "@isthmus/core";
 import { federatedHostname } from "../networking/istio/hostnames.ts";
+import { remembered } from "../remembered.ts";
 import { isMisspeltSelector } from "./ineffective.ts";
 import { selectsDestination } from "./selectors.ts";
 import { meshKey } from "./virtualMeshes.ts";
@@ -39,7 +40,8 @@ function federatedMeshes(destination: Destination, { spec }: VirtualMesh): reado
   return distinct(found);
 }
 
-function distinct(refs: readonly { readonly name?: string; readonly namespace?: string }[]): readonly ObjectRef[] {
+// Of most VirtualMeshes all meshes are meant, for each of many Destinations.
+const distinct = remembered((refs: readonly { readonly name?: string; readonly namespace?: string }[]): readonly ObjectRef[] => {
   const byKey = new Map(refs.map(({ name = "", namespace = "" }) => [meshKey({ name, namespace }), { name, namespace }]));
   return [...byKey.keys()].sort().flatMap((key) => byKey.get(key) ?? []);
-}
+});

@@ -1,4 +1,4 @@
-import type { Destination, Mesh, Workload } from "@isthmus/api";
+import type { Destination, Workload } from "@isthmus/api";
 import { keyOf } from "@isthmus/core";
 import { serviceKeyOf } from "../networking/istio/hostnames.ts";
 
@@ -43,10 +43,4 @@ export function podLabelKey(place: { readonly namespace: string; readonly cluste
 
 export function labelKey(key: string, value: string): string {
   return `${key}=${value}`;
-}
-
-/** Istio meshes by the cluster that they run in. */
-export function istioByCluster({ spec }: Mesh): readonly string[] {
-  const cluster = spec?.istio?.installation?.cluster;
-  return cluster === undefined ? [] : [cluster];
 }

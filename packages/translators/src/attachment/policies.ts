@@ -1,6 +1,8 @@
 import { AccessPolicy, Destination, type DestinationSelector, TrafficPolicy } from "@isthmus/api";
 import { type Report, refOf, type Snapshot } from "@isthmus/core";
 import { type Finding, reported } from "../findings.ts";
+import { requestFindings } from "../networking/istio/requestFindings.ts";
+import { remembered } from "../remembered.ts";
 import { accessFindings, ineffectiveFindings, isMisspeltWide } from "./ineffective.ts";
 import { byPrecedence } from "./ordering.ts";
 import { selectorFindings } from "./references.ts";
@@ -15,10 +17,12 @@ export interface SelectedPolicies<P> {
 
 /** TrafficPolicies whose references hold. */
 export function trafficPolicies(snapshot: Snapshot): SelectedPolicies<TrafficPolicy> {
-  const { valid, reports } = checked(snapshot, [...snapshot.of(TrafficPolicy)], ineffectiveFindings);
+  const { valid, reports } = checked(snapshot, [...snapshot.of(TrafficPolicy)], trafficFindings);
   const narrow = valid.filter((policy) => !isMisspeltWide(policy));
   return { valid: narrow, byDestination: policiesByDestination(narrow, selectorsOf, snapshot.of(Destination)), reports };
 }
+
+const trafficFindings = remembered((policy: TrafficPolicy) => [...ineffectiveFindings(policy), ...requestFindings(policy.spec ?? {})]);
 
 /** AccessPolicies whose references hold, and of which everything is understood. */
 export function accessPolicies(snapshot: Snapshot): SelectedPolicies<AccessPolicy> {

@@ -1,6 +1,7 @@
 import type { Destination, Mesh, VirtualMesh } from "@isthmus/api";
 import { type Collection, formatRef, keyOf, type Report, refOf } from "@isthmus/core";
 import { type Finding, invalid, reported, warning } from "../findings.ts";
+import { durationFindings } from "../networking/istio/durations.ts";
 import { ineffectiveFindings } from "./ineffective.ts";
 import { byPrecedence } from "./ordering.ts";
 import { missingMembers, selectorFindings } from "./references.ts";
@@ -28,6 +29,7 @@ export function memberships(
       ...meshFindings(virtualMesh, meshes, virtualMeshOf),
       ...gatewaySelectorFindings(virtualMesh, destinations),
       ...federationSelectorFindings(virtualMesh),
+      ...keepaliveFindings(virtualMesh),
       ...ineffectiveFindings(virtualMesh),
     ];
     reports.push(...findings.map((finding) => reported(refOf(virtualMesh), finding)));
@@ -46,6 +48,16 @@ export function meshKeysOf({ spec }: VirtualMesh): readonly string[] {
 /** The key of the mesh that a reference names. */
 export function meshKey({ name = "", namespace = "" }: { readonly name?: string; readonly namespace?: string }): string {
   return keyOf({ name, namespace, clusterName: "" });
+}
+
+function keepaliveFindings({ spec }: VirtualMesh): readonly Finding[] {
+  const { time, interval } = spec?.federation?.tcpKeepalive ?? {};
+  const path = "spec.federation.tcpKeepalive";
+  // A keepalive that can't be is left out; that is no reason to take the meshes apart.
+  return [...durationFindings(`${path}.time`, time), ...durationFindings(`${path}.interval`, interval)].map((finding) => ({
+    ...finding,
+    state: "WARNING",
+  }));
 }
 
 function meshFindings({ spec }: VirtualMesh, meshes: Collection<Mesh>, taken: ReadonlyMap<string, VirtualMesh>): readonly Finding[] {

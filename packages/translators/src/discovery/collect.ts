@@ -5,14 +5,21 @@ import type { Found } from "./found.ts";
 import { placeKey, placeOf } from "./indexes.ts";
 import { DISCOVERED_CLUSTER_LABEL } from "./metadata.ts";
 
-/** Discovered meshes by the cluster they were found in, each list in key order. */
-export function meshesByCluster(outputs: readonly Found<Mesh>[]): ReadonlyMap<string, readonly Mesh[]> {
+/** The meshes of a cluster, in key order: those that were found in it, then those that are in no one cluster. */
+export type MeshesOf = (clusterName: string) => readonly Mesh[];
+
+/** Discovered meshes by their cluster. */
+export function meshesByCluster(outputs: readonly Found<Mesh>[]): MeshesOf {
   const byCluster = new Map<string, Mesh[]>();
   for (const mesh of emptyCollection<Mesh>().with(putAll(outputs.map(({ resource }) => resource)))) {
     const clusterName = mesh.metadata.labels?.[DISCOVERED_CLUSTER_LABEL] ?? "";
     byCluster.set(clusterName, [...(byCluster.get(clusterName) ?? []), mesh]);
   }
-  return byCluster;
+  const shared = byCluster.get("") ?? [];
+  return (clusterName) => {
+    const ofCluster = byCluster.get(clusterName);
+    return ofCluster === undefined ? shared : shared.length === 0 ? ofCluster : [...ofCluster, ...shared];
+  };
 }
 
 /** The workloads that Services may select, as a collection made from the previous one so that its indexes need not be built anew. */

@@ -37,9 +37,10 @@ export function withoutCollisions<R extends Resource>(all: Iterable<Discovered<R
   return { outputs: [...holders.values()].map(({ output }) => output), displaced, reports };
 }
 
+/** Of two that are of one age, or that do not say it, the last in key order counts as the older: the published product keeps that one. */
 function isOlder(a: Resource, b: Resource): boolean {
   const [left = "", right = ""] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
-  return left === right ? compareKeys(keyOfResource(a), keyOfResource(b)) < 0 : left < right;
+  return left === right ? compareKeys(keyOfResource(a), keyOfResource(b)) > 0 : left < right;
 }
 
 function collision(name: string, claimants: readonly Discovered<Resource>[], holder: Discovered<Resource> | undefined): Report[] {

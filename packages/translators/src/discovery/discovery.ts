@@ -14,6 +14,7 @@ import { inAgentCluster } from "./agentCluster.ts";
 import { collected, meshesByCluster } from "./collect.ts";
 import { type Uncollided, withoutCollisions } from "./collisions.ts";
 import { type DestinationInputs, translateDestination } from "./destinations.ts";
+import { type AppMeshInputs, appMeshesByArn, translateAppMesh } from "./detectors/appMesh.ts";
 import type { MeshInputs } from "./detectors/controlPlane.ts";
 import type { Discovery } from "./found.ts";
 import { placeOf } from "./indexes.ts";
@@ -37,6 +38,7 @@ export interface DiscoveryTranslation {
 export interface DiscoveryMemory {
   readonly owner: Owner;
   readonly meshes: Results<MeshInputs, Discovery<Mesh>>;
+  readonly appMeshes: Results<AppMeshInputs, Discovery<Mesh>>;
   readonly workloads: Results<WorkloadInputs, Discovery<Workload>>;
   readonly destinations: Results<DestinationInputs, Discovery<Destination>>;
   /** The discovered workloads, with their indexes; those that yielded their names, too. */
@@ -59,36 +61,44 @@ export function translateDiscovery(given: Snapshot, options: DiscoveryOptions, p
   const planes = controlPlanes(snapshot, isWanted);
   const meshTargets = planes.map((deployment) => [keyOfSource(deployment), meshInputs(snapshot, deployment, options, owner)] as const);
   const meshes = translateEach(meshTargets, translateMesh, previous?.meshes);
-  const foundMeshes = discovered(meshes, ({ deployment }) => deployment);
-  const byCluster = meshesByCluster(foundMeshes.outputs);
+  const appMeshTargets = appMeshesByArn(snapshot, isWanted).map(([arn, sources]) => [arn, { arn, sources, owner, namespace }] as const);
+  const appMeshes = translateEach(appMeshTargets, translateAppMesh, previous?.appMeshes);
+  const foundMeshes = discovered([...sourced(meshes, ({ deployment }) => deployment), ...sourced(appMeshes, ({ sources }) => sources[0])]);
+  const meshesOf = meshesByCluster(foundMeshes.outputs);
 
   function* workloadTargets(): Iterable<readonly [string, WorkloadInputs]> {
     for (const controller of controllers(snapshot)) {
-      const ofCluster = byCluster.get(placeOf(controller).clusterName) ?? [];
-      if (isInScope(controller))
-        yield [keyOfSource(controller), { controller, pods: podsOf(snapshot, controller), meshes: ofCluster, owner, namespace }];
+      if (!isInScope(controller)) continue;
+      const inputs = {
+        controller,
+        pods: podsOf(snapshot, controller),
+        meshes: meshesOf(placeOf(controller).clusterName),
+        owner,
+        namespace,
+      };
+      yield [keyOfSource(controller), inputs];
     }
   }
   const workloads = translateEach(workloadTargets(), translateWorkload, previous?.workloads);
-  const foundWorkloads = discovered(workloads, ({ controller }) => controller);
+  const foundWorkloads = discovered(sourced(workloads, ({ controller }) => controller));
   const found = collected(foundWorkloads, previous?.found);
 
   function* destinationTargets(): Iterable<readonly [string, DestinationInputs]> {
     for (const service of snapshot.of(Service)) {
       const inputs = isInScope(service)
-        ? destinationInputs(service, { snapshot, meshes: byCluster, workloads: found, owner, namespace })
+        ? destinationInputs(service, { snapshot, meshesOf, workloads: found, owner, namespace })
         : undefined;
       if (inputs !== undefined) yield [keyOfSource(service), inputs];
     }
   }
   const destinations = translateEach(destinationTargets(), translateDestination, previous?.destinations);
 
-  const foundDestinations = discovered(destinations, ({ service }) => service);
+  const foundDestinations = discovered(sourced(destinations, ({ service }) => service));
 
   return {
     outputs: outputSet(owner, [...foundMeshes.outputs, ...foundWorkloads.outputs, ...foundDestinations.outputs]),
     reports: [...foundMeshes.reports, ...foundWorkloads.reports, ...foundDestinations.reports],
-    memory: { owner, meshes, workloads, destinations, found },
+    memory: { owner, meshes, appMeshes, workloads, destinations, found },
   };
 }
 
@@ -96,12 +106,20 @@ function keyOfSource(source: Resource): string {
   return resourceKeyOf(refOf(source));
 }
 
-function discovered<I, R extends Resource>(results: Results<I, Discovery<R>>, sourceOf: (inputs: I) => Resource): Uncollided<R> {
-  const found = [...results.values()].flatMap(({ inputs, result: { output } }) =>
-    output === undefined ? [] : [{ source: sourceOf(inputs), output }],
-  );
+/** What came of one object. */
+interface Sourced<R extends Resource> {
+  readonly source: Resource;
+  readonly result: Discovery<R>;
+}
+
+function sourced<I, R extends Resource>(results: Results<I, Discovery<R>>, sourceOf: (inputs: I) => Resource): readonly Sourced<R>[] {
+  return [...results.values()].map(({ inputs, result }) => ({ source: sourceOf(inputs), result }));
+}
+
+function discovered<R extends Resource>(all: readonly Sourced<R>[]): Uncollided<R> {
+  const found = all.flatMap(({ source, result: { output } }) => (output === undefined ? [] : [{ source, output }]));
   const { outputs, displaced, reports } = withoutCollisions(found);
-  return { outputs, displaced, reports: [...[...results.values()].flatMap(({ result }) => result.reports), ...reports] };
+  return { outputs, displaced, reports: [...all.flatMap(({ result }) => result.reports), ...reports] };
 }
 
 function scopeFilter(snapshot: Snapshot, namespace: string, isWanted: (clusterName: string) => boolean): (resource: Resource) => boolean {

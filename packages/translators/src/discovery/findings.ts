@@ -14,6 +14,11 @@ export const DISCOVERY_FINDINGS = {
     meaning: "An istiod whose mesh configuration can't be read: it is not managed.",
     example: "ConfigMap istio.istio-system, data.mesh: trustDomain: must be a text, is [1,2]",
   },
+  AppMeshArnInvalid: {
+    meaning: "An App Mesh whose ARN can't be read: it is not managed.",
+    example:
+      "status.meshARN: mesh-1 is not arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE: look for what the App Mesh controller says of it",
+  },
   IngressGatewayUnusable: {
     meaning: "A gateway's Service that other clusters can't reach; it is left out of its mesh.",
     example: "spec.type: ClusterIP can't be reached from other clusters: make it LoadBalancer or NodePort",

@@ -1,6 +1,6 @@
 import { type ConfigMap, MESH_CONFIG_KEY } from "@isthmus/api";
 import { type LabelRequirement, type LabelSelector, messageOf } from "@isthmus/core";
-import { parse } from "yaml";
+import { type DocumentOptions, type ParseOptions, parse, type SchemaOptions } from "yaml";
 
 /** What we read of an Istio MeshConfig. Source: istio.io/docs/reference/config/istio.mesh.v1alpha1. */
 export interface MeshConfig {
@@ -29,16 +29,25 @@ export function meshConfigOf(configMap: ConfigMap): MeshConfig | MeshConfigProbl
   return config;
 }
 
+// YAML 1.1, in which `yes` is no text; of equal keys the last counts. Without what Istio's reader leaves as text: dates and times of day.
+const AS_ISTIO_READS: ParseOptions & DocumentOptions & SchemaOptions = {
+  version: "1.1",
+  uniqueKeys: false,
+  schema: "yaml-1.1",
+  customTags: (tags) => tags.filter((tag) => typeof tag === "string" || !(tag.tag.endsWith(":timestamp") || tag.format === "TIME")),
+};
+
 function read(text: string | undefined): MeshConfig | MeshConfigProblem {
   if (text === undefined) return { problem: "is missing" };
   try {
-    const config = object("", parse(text) ?? {});
-    const proxyConfig = object("defaultConfig", config["defaultConfig"] ?? {});
-    const proxyMetadata = texts("defaultConfig.proxyMetadata", proxyConfig["proxyMetadata"] ?? {});
+    const config = object("", parse(text, AS_ISTIO_READS) ?? {});
+    // Both spellings of a field are right, as everywhere in protobuf's JSON.
+    const proxyConfig = object("defaultConfig", config["defaultConfig"] ?? config["default_config"] ?? {});
+    const proxyMetadata = texts("defaultConfig.proxyMetadata", proxyConfig["proxyMetadata"] ?? proxyConfig["proxy_metadata"] ?? {});
     return {
-      trustDomain: string("trustDomain", config["trustDomain"] ?? ""),
+      trustDomain: string("trustDomain", config["trustDomain"] ?? config["trust_domain"] ?? ""),
       isDnsCaptured: proxyMetadata["ISTIO_META_DNS_CAPTURE"] === "true",
-      discoverySelectors: list("discoverySelectors", config["discoverySelectors"] ?? []).map(selector),
+      discoverySelectors: list("discoverySelectors", config["discoverySelectors"] ?? config["discovery_selectors"] ?? []).map(selector),
     };
   } catch (error) {
     // Whatever the text is, it is the user's: the message goes into a report.

@@ -1,4 +1,3 @@
-import { LAST_APPLIED_ANNOTATION } from "@isthmus/api";
 import type { Metadata, Owner, Resource } from "@isthmus/core";
 
 /** On every object that discovery writes: its value tells whose discovery. */
@@ -19,10 +18,9 @@ export function discoveryOwner({ namespace, agentCluster }: DiscoveryOptions): O
   return { label: DISCOVERY_OWNER_LABEL, value: agentCluster === undefined ? namespace : `${namespace}-${agentCluster}` };
 }
 
-/** Metadata of what was discovered from `source`: its annotations go along, its labels don't. */
+/** Metadata of what was discovered from `source`: all of its annotations go along, as in the published API, its labels don't. */
 export function discoveredMetadata(name: string, source: Resource, owner: Owner, namespace: string): Metadata {
-  // A copy of another object, of up to 256 KiB, is no property of this one.
-  const { [LAST_APPLIED_ANNOTATION]: _, ...annotations } = source.metadata.annotations ?? {};
+  const { annotations = {} } = source.metadata;
   return {
     name,
     namespace,

@@ -19,7 +19,8 @@ export function subZoneOf(node: Node | undefined): string {
 
 function firstLabel(node: Node | undefined, keys: readonly string[]): string {
   const labels: Labels = node?.metadata.labels ?? {};
-  return keys.map((key) => labels[key]).find((value) => value !== undefined && value !== "") ?? "";
+  // A label that is there counts, also when it is empty: the older one then says nothing.
+  return keys.map((key) => labels[key]).find((value) => value !== undefined) ?? "";
 }
 
 /** The one address at which a NodePort is reached on a node: its first that is not internal, on kind its first internal one; "" without any. */
@@ -28,12 +29,12 @@ export function reachableAddress(node: Node): string {
   return addressesOf(node).find(({ type }) => isWanted(type))?.address ?? "";
 }
 
-/** Every address at which a NodePort is reached on a node. */
+/** Every address at which a NodePort is reached on a node, in the node's order. */
 export function externalAddressesOfNode(node: Node): readonly ExternalAddress[] {
   const isKind = isKindNode(node);
-  const internal = addressesOf(node).filter(({ type }) => isKind && type === "InternalIP");
-  const external = addressesOf(node).filter(({ type }) => type === "ExternalIP" || type === "Hostname");
-  return [...internal, ...external].map(({ type, address }) => (type === "Hostname" ? { dnsName: address } : { ip: address }));
+  return addressesOf(node)
+    .filter(({ type }) => type === "ExternalIP" || type === "Hostname" || (isKind && type === "InternalIP"))
+    .map(({ type, address }) => (type === "Hostname" ? { dnsName: address } : { ip: address }));
 }
 
 function addressesOf(node: Node): readonly { readonly type: string; readonly address: string }[] {

@@ -1,5 +1,6 @@
-import { EndpointSlice, Endpoints, type Mesh, Node, Pod, type Service, type Workload } from "@isthmus/api";
+import { EndpointSlice, Endpoints, Node, Pod, type Service, type Workload } from "@isthmus/api";
 import { type Collection, matchesLabels, type Owner, type Snapshot } from "@isthmus/core";
+import type { MeshesOf } from "./collect.ts";
 import { type DestinationInputs, isAnnotated } from "./destinations.ts";
 import { addressGroups, nodeNamesOf } from "./endpoints.ts";
 import { anyPair, keyIn, placeKey, placeOf, podsByLabel, podsByPlace, slicesByService, tellingPair, workloadsByLabel } from "./indexes.ts";
@@ -8,8 +9,7 @@ import { nodeOf } from "./meshes.ts";
 /** Where the inputs of a Service come from. */
 export interface ServiceSources {
   readonly snapshot: Snapshot;
-  /** The meshes of each cluster, in key order. */
-  readonly meshes: ReadonlyMap<string, readonly Mesh[]>;
+  readonly meshesOf: MeshesOf;
   readonly workloads: Collection<Workload>;
   readonly owner: Owner;
   readonly namespace: string;
@@ -19,7 +19,7 @@ type Labels = Readonly<Record<string, string>>;
 
 /** What the translation of one Service reads; undefined when it can't be in a mesh. */
 export function destinationInputs(service: Service, sources: ServiceSources): DestinationInputs | undefined {
-  const { snapshot, meshes, owner, namespace } = sources;
+  const { snapshot, meshesOf, owner, namespace } = sources;
   const place = placeOf(service);
   const workloads = workloadsOf(service, sources.workloads);
   if (workloads.length === 0 && !isAnnotated(service)) return undefined;
@@ -30,9 +30,8 @@ export function destinationInputs(service: Service, sources: ServiceSources): De
   return {
     service,
     annotatedMesh: isAnnotated(service)
-      ? meshes
-          .get(place.clusterName)
-          ?.filter(({ spec }) => spec?.istio ?? spec?.osm)
+      ? meshesOf(place.clusterName)
+          .filter(({ spec }) => spec?.istio ?? spec?.osm)
           .at(-1)
       : undefined,
     workloads,

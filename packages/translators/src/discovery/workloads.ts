@@ -1,5 +1,6 @@
 import { type Controller, DaemonSet, Deployment, type Mesh, Pod, ReplicaSet, StatefulSet, Workload } from "@isthmus/api";
 import { clusterRefOf, compareKeys, discoveredName, keyOfResource, type Owner, type Report, refOf, type Snapshot } from "@isthmus/core";
+import { appMeshSidecar } from "./detectors/appMeshSidecar.ts";
 import { istioSidecar } from "./detectors/istioSidecar.ts";
 import { osmSidecar } from "./detectors/osmSidecar.ts";
 import type { SidecarDetector } from "./detectors/sidecar.ts";
@@ -9,8 +10,8 @@ import { keyIn, placeOf, podsByController, replicaSetsByController } from "./ind
 import { discoveredMetadata } from "./metadata.ts";
 import { withoutZeroValues } from "./zeroValues.ts";
 
-/** The sidecars that we know. A pod has the sidecar of the first that takes it. */
-const DETECTORS: readonly SidecarDetector[] = [istioSidecar, osmSidecar];
+/** The sidecars that we know. A pod is in the mesh of the first that finds one. */
+const DETECTORS: readonly SidecarDetector[] = [istioSidecar, appMeshSidecar, osmSidecar];
 
 /** All that the translation of one controller may read. */
 export interface WorkloadInputs {
@@ -32,12 +33,13 @@ function workloadName(controller: Controller): string {
 export function translateWorkload({ controller, pods, meshes, owner, namespace }: WorkloadInputs): Discovery<Workload> {
   let stray: Report | undefined;
   for (const pod of pods) {
-    const detector = DETECTORS.find(({ isInjected }) => isInjected(pod));
-    const mesh = detector?.meshOf(pod, meshes);
-    if (mesh !== undefined) {
-      return { output: { resource: workloadOf({ controller, mesh, owner, namespace }), parents: [refOf(controller)] }, reports: [] };
+    for (const detector of DETECTORS.filter(({ isInjected }) => isInjected(pod))) {
+      const mesh = detector.meshOf(pod, meshes);
+      if (mesh !== undefined) {
+        return { output: { resource: workloadOf({ controller, mesh, owner, namespace }), parents: [refOf(controller)] }, reports: [] };
+      }
+      stray ??= strayPod(controller, pod, detector);
     }
-    if (detector !== undefined) stray ??= strayPod(controller, pod, detector);
   }
   return { reports: stray === undefined ? [] : [stray] };
 }

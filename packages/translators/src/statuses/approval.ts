@@ -26,6 +26,8 @@ export interface Progress {
   readonly total: number;
   readonly applied: number;
   readonly failed: number;
+  /** In clusters of which nothing was heard since the server started. */
+  readonly unheard: number;
 }
 
 /** What the conditions are made of. */
@@ -64,21 +66,28 @@ function translatedCondition({ targets, accepted }: Standing): Condition {
   };
 }
 
-function deliveredCondition({ total, applied, failed }: Progress): Condition {
+function deliveredCondition(progress: Progress): Condition {
+  const { total, applied, failed, unheard } = progress;
   const answered = applied + failed;
   const message = `${answered} of ${count(total, "object")} reached their clusters`;
-  return {
-    type: "Delivered",
-    status: answered === total ? "True" : "False",
-    reason: answered === total ? "Delivered" : "Pending",
-    message,
-  };
+  if (answered === total) return { type: "Delivered", status: "True", reason: "Delivered", message };
+  return unheard > 0 ? notHeard("Delivered", progress) : { type: "Delivered", status: "False", reason: "Pending", message };
 }
 
-function appliedCondition({ total, applied, failed }: Progress): Condition {
-  const reason = applied === total ? "Applied" : failed > 0 ? "WriteFailed" : "Pending";
+function appliedCondition(progress: Progress): Condition {
+  const { total, applied, failed, unheard } = progress;
   const message = `${applied} of ${count(total, "object")} applied${failed === 0 ? "" : `, ${failed} refused`}`;
-  return { type: "Applied", status: applied === total ? "True" : "False", reason, message };
+  if (failed > 0) return { type: "Applied", status: "False", reason: "WriteFailed", message };
+  if (applied === total) return { type: "Applied", status: "True", reason: "Applied", message };
+  return unheard > 0 ? notHeard("Applied", progress) : { type: "Applied", status: "False", reason: "Pending", message };
+}
+
+/** The reason of a condition that is unknown because agents have not answered since the server started. */
+export const NOT_HEARD = "NotHeard";
+
+function notHeard(type: string, { unheard }: Progress): Condition {
+  const message = `${count(unheard, "object")} in clusters that have not answered since the server started`;
+  return { type, status: "Unknown", reason: NOT_HEARD, message };
 }
 
 function count(number: number, noun: string): string {

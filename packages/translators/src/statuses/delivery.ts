@@ -7,6 +7,8 @@ import { type Progress, subjectKey } from "./approval.ts";
 export type DeliveryState =
   /** Not answered yet. */
   | "pending"
+  /** Nothing has been heard of its cluster since the server started: it may be there as well as not. */
+  | "unheard"
   /** The API server has it. */
   | "applied"
   /** It was refused. */
@@ -27,7 +29,7 @@ export interface DeliveryFindings {
 /** Tells every refusal to the users' resources behind the object. */
 export function deliveryFindings({ memory, networking }: World, delivery: Delivery): DeliveryFindings {
   const reports: Report[] = [];
-  const progress = new Map<string, { total: number; applied: number; failed: number }>();
+  const progress = new Map<string, { total: number; applied: number; failed: number; unheard: number }>();
   for (const { inputs, result } of memory.targets.values()) {
     for (const output of result.outputs) {
       const ref = refOf(output.resource);
@@ -37,10 +39,11 @@ export function deliveryFindings({ memory, networking }: World, delivery: Delive
       const { subjects, target } = concernedBy(inputs, output);
       for (const subject of subjects) {
         const key = subjectKey(subject);
-        const sums = progress.get(key) ?? { total: 0, applied: 0, failed: 0 };
+        const sums = progress.get(key) ?? { total: 0, applied: 0, failed: 0, unheard: 0 };
         progress.set(key, sums);
         sums.total++;
         if (state === "applied") sums.applied++;
+        if (state === "unheard") sums.unheard++;
         if (typeof state !== "object") continue;
         sums.failed++;
         const message = `${formatRef(ref)} can't be written: ${state.code}: ${state.message}`;

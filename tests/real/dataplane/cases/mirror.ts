@@ -11,8 +11,9 @@ export function mirrorCases(meshes: () => Meshes): void {
 
   /** Requests that a pod gets while `count` go to the mirrored service, which alone answers. */
   async function copiesAt(pod: string, count: number, atLeast: number): Promise<number> {
+    await meshes().settle({ host: local });
     const before = await received(pod);
-    expectAll(await meshes().request({ host: local, count, concurrency: 4, warmup: 0 }), 200, "cluster-1/reviews-v1");
+    expectAll(await meshes().request({ host: local, count, concurrency: 4 }), 200, "cluster-1/reviews-v1");
     await waitFor(`${atLeast} copies`, async () => (await received(pod)) - before >= atLeast, { timeoutMs: 5_000 });
     return (await received(pod)) - before;
   }
@@ -22,6 +23,18 @@ export function mirrorCases(meshes: () => Meshes): void {
       const mirror = { kubeService: { name: "productpage", namespace: "bookinfo", clusterName: "cluster-2" } };
       await meshes().apply({ policies: [trafficPolicy({ mirror }, { destinationSelector: [service("reviews", "cluster-1")] })] });
       expect(await copiesAt("cluster-2/productpage-v1", 40, 40)).toBe(40);
+    });
+
+    it("gets requests of other clusters from there", async () => {
+      const mirror = { kubeService: { name: "library", namespace: "bookinfo", clusterName: "cluster-2" }, port: 8081 };
+      await meshes().apply({ policies: [trafficPolicy({ mirror }, { destinationSelector: [service("reviews", "cluster-1")] })] });
+      const remote = { from: "cluster-2", host: "reviews.bookinfo.svc.cluster-1.global" } as const;
+      await meshes().settle(remote);
+      const [v1, v2] = [await received("cluster-2/reviews-v1"), await received("cluster-2/reviews-v2")];
+      expectAll(await meshes().request({ ...remote, count: 40 }), 200, "cluster-1/reviews-v1");
+      const copies = async () => (await received("cluster-2/reviews-v1")) + (await received("cluster-2/reviews-v2")) - v1 - v2;
+      await waitFor("40 copies", async () => (await copies()) >= 40, { timeoutMs: 5_000 });
+      expect(await copies()).toBe(40);
     });
 
     it("gets a share of requests, in the cluster itself too", async () => {

@@ -46,9 +46,10 @@ export function precedenceCases(meshes: () => Meshes): void {
         trafficPolicy({ requestTimeout: "200ms" }, toReviews, { name: "timeout" }),
       ];
       await meshes().apply({ policies });
+      await meshes().settle({ host: local });
       await meshes().setServer("cluster-1/reviews-v1", { delaySeconds: 1 });
       try {
-        expectAll(await meshes().request({ host: local, count: 4, concurrency: 4, warmup: 0 }), 504);
+        expectAll(await meshes().request({ host: local, count: 4, concurrency: 4 }), 504);
       } finally {
         await meshes().setServer("cluster-1/reviews-v1", {});
       }

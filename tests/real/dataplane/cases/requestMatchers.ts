@@ -165,7 +165,7 @@ export function requestMatcherCases(meshes: () => Meshes): void {
       const asked = [...matching, ...others];
       const seen = await Promise.all(
         hosts.flatMap((host) =>
-          asked.map(async (request) => [request, (await meshes().request({ ...host, ...request, count: 1, warmup: 0 })).status]),
+          asked.map(async (request) => [request, (await meshes().request({ ...host, ...request, count: 1 })).status]),
         ),
       );
       const expected = hosts.flatMap(() => [

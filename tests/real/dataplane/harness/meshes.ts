@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { agentView, writeList } from "./discovered.ts";
 import { meshctlTranslate, type Translated } from "./meshctl.ts";
 import { kubernetesClusters, settings, virtualMesh } from "./resources.ts";
-import { type ClusterName, clusterNames, type Testbed } from "./testbed.ts";
+import { type ClusterName, clusterNames, type RequestOptions, type Testbed } from "./testbed.ts";
 
 /** What users have written. */
 export interface Written {
@@ -30,7 +30,17 @@ export interface InForce extends Translated {
 export interface Meshes extends Pick<Testbed, "request" | "answerHead" | "setServer" | "refuseConnections" | "counter" | "analyze"> {
   /** Translates what users wrote, and what the clusters show, and puts the result in force. Fails the test when a mesh refuses it. */
   apply(written: Written): Promise<InForce>;
+  /**
+   * Uses up the connections between a client and a host that were open before the last `apply`: each may see the old
+   * rules once more. `request` does so by itself, the first time.
+   */
+  settle(path: RequestPath): Promise<void>;
 }
+
+type RequestPath = Pick<RequestOptions, "from" | "identity" | "host" | "port">;
+
+// More than a client's pool of connections to a few servers holds.
+const SETTLING_REQUESTS = 24;
 
 export async function meshesOn(testbed: Testbed): Promise<Meshes> {
   const folder = join(testbed.directory, "input");
@@ -38,8 +48,19 @@ export async function meshesOn(testbed: Testbed): Promise<Meshes> {
   const views = clusterNames.map(async (name) => writeList(join(folder, `${name}.json`), await agentView(name, testbed.kubeconfig(name))));
   await Promise.all(views);
 
+  const settled = new Map<string, Promise<unknown>>();
+
+  async function settle({ from = "cluster-1", identity, host, port = 9080 }: RequestPath): Promise<void> {
+    const path = { from, host, port, ...(identity === undefined ? {} : { identity }) };
+    const key = JSON.stringify(path);
+    const settling = settled.get(key) ?? testbed.request({ ...path, count: 1, warmup: SETTLING_REQUESTS });
+    settled.set(key, settling);
+    await settling;
+  }
+
   async function apply(written: Written): Promise<InForce> {
     const { policies = [], own = {}, flags = [] } = written;
+    settled.clear();
     const mesh = written.virtualMesh === undefined ? virtualMesh() : written.virtualMesh;
     const ownOf = (cluster: ClusterName) => own[cluster] ?? [];
     const usersObjects = clusterNames.flatMap((cluster) => ownOf(cluster).map((object) => inCluster(object, cluster)));
@@ -60,7 +81,11 @@ export async function meshesOn(testbed: Testbed): Promise<Meshes> {
 
   return {
     apply,
-    request: testbed.request,
+    settle,
+    async request(options) {
+      await settle(options);
+      return testbed.request(options);
+    },
     answerHead: testbed.answerHead,
     setServer: testbed.setServer,
     refuseConnections: testbed.refuseConnections,

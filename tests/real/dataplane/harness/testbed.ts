@@ -23,7 +23,7 @@ export interface RequestOptions {
   readonly concurrency?: number;
   /** Seconds. Default 10. */
   readonly timeoutSeconds?: number;
-  /** Requests before those that count: connections that were open when a policy changed may see the old one once more. Default 24. */
+  /** Requests before those that count. Default 0. */
   readonly warmup?: number;
 }
 
@@ -144,7 +144,23 @@ export async function startTestbed({ parts: { components, testbed }, topology }:
       return JSON.parse(out) as Answers;
     },
     async answerHead(pod, curlArguments) {
-      const { out, err, code } = await run("exec", pod, "--", "curl", "-sS", "-m", "10", "-o", "/dev/null", "-D", "-", ...curlArguments);
+      const { out, err, code } = await run(
+        "exec",
+        pod,
+        "--",
+        "curl",
+        "-sS",
+        "-m",
+        "10",
+        "--retry",
+        "3",
+        "--retry-all-errors",
+        "-o",
+        "/dev/null",
+        "-D",
+        "-",
+        ...curlArguments,
+      );
       if (code !== 0) throw new Error(err);
       return out;
     },
@@ -184,7 +200,7 @@ const REFUSE_INBOUND = [
 
 function requestArguments(options: RequestOptions): readonly string[] {
   const { from = "cluster-1", identity, host, port = 9080, path = "/", method = "GET", headers = {} } = options;
-  const { count = 20, concurrency = 1, timeoutSeconds = 10, warmup = 24 } = options;
+  const { count = 20, concurrency = 1, timeoutSeconds = 10, warmup = 0 } = options;
   return [
     ...["--from", from, "--host", host, "--port", String(port), "--path", path, "--method", method, "--verbose"],
     ...["-n", String(count), "--concurrency", String(concurrency), "--timeout", String(timeoutSeconds), "--warmup", String(warmup)],

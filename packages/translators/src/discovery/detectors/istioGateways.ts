@@ -51,7 +51,8 @@ function gatewayOf(service: Service, portName: string, node: Node | undefined): 
   const reached = reachedAt(service, port, node);
   if (typeof reached === "string") return reached;
   const { targetPort = 0 } = port;
-  if (typeof targetPort === "string") return `spec.ports: targetPort ${targetPort} of port ${portName} is a name: give its number`;
+  if (typeof targetPort === "string" && targetPort !== "")
+    return `spec.ports: targetPort ${targetPort} of port ${portName} is a name: give its number`;
   const { name, namespace = "" } = service.metadata;
   return withoutZeroValues({
     name,
@@ -60,7 +61,7 @@ function gatewayOf(service: Service, portName: string, node: Node | undefined): 
     externalAddress: reached.dnsName ?? reached.ip ?? "",
     ...(reached.dnsName === undefined ? { ip: reached.ip } : { dnsName: reached.dnsName }),
     externalTlsPort: reached.port,
-    tlsContainerPort: targetPort === 0 ? port.port : targetPort,
+    tlsContainerPort: targetPort === 0 || targetPort === "" ? port.port : targetPort,
   });
 }
 

@@ -1,25 +1,25 @@
 import { durationText, nanosecondsOf } from "@isthmus/api";
-import { type Finding, invalid } from "../../findings.ts";
+import { type Finding, invalid, warning } from "../../findings.ts";
 
+/** The finest steps in which Istio takes a duration, in nanoseconds. */
 const MILLISECOND = 1e6;
-
-/** A user's duration as Istio writes it. */
-export function istioDuration(text: string): string {
-  return durationText(nanosecondsOf(text) ?? 0);
-}
+export const SECOND = 1e9;
 
 /**
- * What is wrong with a duration for Istio, which takes whole milliseconds from 1 on.
- * Source: istio.io/istio pkg/config/validation/agent, ValidateDuration.
+ * A user's duration as Istio takes it: in whole steps, at least one; undefined for none at all.
+ * Source: istio.io/istio pkg/config/validation/agent, ValidateDuration; 0 is what an omitted duration is on the published API's wire.
  */
-export function durationFindings(path: string, text: string | undefined): readonly Finding[] {
+export function istioDuration(text: string | undefined, step = MILLISECOND): string | undefined {
   const nanoseconds = text === undefined ? undefined : nanosecondsOf(text);
-  if (nanoseconds === undefined) return [];
-  if (nanoseconds < MILLISECOND) {
-    return [invalid("DurationOutOfRange", `${path}: "${text}" is less than 1ms, the shortest that Istio accepts`)];
-  }
-  if (nanoseconds % MILLISECOND !== 0) {
-    return [invalid("DurationOutOfRange", `${path}: "${text}" is not a whole number of milliseconds: Istio accepts no fractions of them`)];
-  }
-  return [];
+  return nanoseconds === undefined || nanoseconds <= 0 ? undefined : durationText(Math.max(1, Math.round(nanoseconds / step)) * step);
+}
+
+/** What is to be said of a duration that Istio does not take as it is. */
+export function durationFindings(path: string, text: string | undefined, step = MILLISECOND): readonly Finding[] {
+  const nanoseconds = text === undefined ? undefined : nanosecondsOf(text);
+  if (nanoseconds === undefined || (nanoseconds > 0 && nanoseconds % step === 0)) return [];
+  if (nanoseconds < 0) return [invalid("DurationOutOfRange", `${path}: "${text}" is less than no time: write a positive duration`)];
+  if (nanoseconds === 0) return [warning("NoEffect", `${path}: "${text}" is taken as if it were left out`)];
+  const steps = step === SECOND ? "seconds" : "milliseconds";
+  return [warning("DurationRounded", `${path}: "${text}" is taken as ${istioDuration(text, step)}: Istio takes whole ${steps}`)];
 }

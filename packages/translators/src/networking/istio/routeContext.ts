@@ -1,6 +1,7 @@
 import type { Destination, VirtualDestination } from "@isthmus/api";
 import { type ClusterObjectRef, keyOf, keyOfResource, type ObjectRef } from "@isthmus/core";
 import type { DestinationInputs } from "../../inputs.ts";
+import { remembered } from "../../remembered.ts";
 import { hostnameFrom, serviceKeyOf } from "./hostnames.ts";
 import type { RouteContext } from "./routes/routePolicy.ts";
 import type { Source } from "./source.ts";
@@ -37,6 +38,9 @@ export function routeContext(source: Source, references: References): RouteConte
 }
 
 function isFederatedTo(meshKey: string, destination: Destination | undefined): boolean {
-  const meshes = destination?.status?.appliedFederation?.federatedToMeshes ?? [];
-  return meshes.some((mesh) => keyOf({ ...mesh, clusterName: "" }) === meshKey);
+  const meshes = destination?.status?.appliedFederation?.federatedToMeshes;
+  return meshes !== undefined && meshKeysIn(meshes).has(meshKey);
 }
+
+// Asked for each mesh that a policy's requests come from.
+const meshKeysIn = remembered((meshes: readonly ObjectRef[]) => new Set(meshes.map((mesh) => keyOf({ ...mesh, clusterName: "" }))));

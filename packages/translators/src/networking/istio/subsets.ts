@@ -1,5 +1,6 @@
 import type { Destination, Subset, TrafficPolicyRules } from "@isthmus/api";
-import { compareKeys, equalJson, keyOf, sanitizedName } from "@isthmus/core";
+import { compareKeys, equalJson, keyOf, md5Hex, sanitizedName } from "@isthmus/core";
+import { isDnsLabel } from "./limits.ts";
 import { serviceOf } from "./routes/targets.ts";
 
 type TrafficShift = NonNullable<TrafficPolicyRules["trafficShift"]>;
@@ -7,7 +8,15 @@ type TrafficShift = NonNullable<TrafficPolicyRules["trafficShift"]>;
 /** The name of the subset with these labels: `app-reviews-version-v1`; "" without labels. */
 export function subsetNameOf(labels: Readonly<Record<string, string>> | undefined): string {
   const pairs = Object.entries(labels ?? {}).map(([key, value]) => `${key}-${value}`);
-  return sanitizedName(pairs.sort(compareKeys).join("-"));
+  const joined = pairs.sort(compareKeys).join("-");
+  const name = sanitizedName(joined);
+  if (name === "" || isDnsLabel(name)) return name;
+  // The published product's name, which Istio refuses: without what it can't hold, and with something to tell it from others.
+  const kept = name
+    .replace(/[^a-z0-9-]/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 54);
+  return `${kept}-${md5Hex(joined).slice(0, 8)}`;
 }
 
 /** The subsets of one Service that traffic shifts ask for, each once, in the order they are first named. */
@@ -24,7 +33,7 @@ export function subsetsOf(destination: Destination): readonly Subset[] {
 }
 
 /** The label sets that a traffic shift asks for of one Service. */
-export function subsetLabels(shift: TrafficShift | undefined, serviceKey: string): readonly Readonly<Record<string, string>>[] {
+function subsetLabels(shift: TrafficShift | undefined, serviceKey: string): readonly Readonly<Record<string, string>>[] {
   return (shift?.destinations ?? []).flatMap(({ kubeService }) => {
     const subset = kubeService?.subset;
     if (kubeService === undefined || subset === undefined || Object.keys(subset).length === 0) return [];

@@ -1,20 +1,38 @@
-import { type ConnectionPolicy, type ConnectionPoolSettings, canonicalDuration, type TcpKeepalive } from "@isthmus/api";
-import { durationFindings } from "../durations.ts";
+import { type ConnectionPolicy, type ConnectionPoolSettings, nanosecondsOf, type TcpKeepalive } from "@isthmus/api";
+import { type Finding, invalid } from "../../../findings.ts";
+import { durationFindings, istioDuration } from "../durations.ts";
 import type { ConnectionCheck, ConnectionRule } from "./connectionRule.ts";
 
 const PATH = "spec.policy.connectionPoolSettings";
 
 /** `connectionPoolSettings`: how many connections and requests go to the destination at one time. Istio's own fields. */
 export const connectionPool: ConnectionRule = ({ connectionPoolSettings: wanted }) =>
-  wanted === undefined ? {} : { connectionPool: istioPool(wanted) };
+  wanted?.tcp === undefined && wanted?.http === undefined ? {} : { connectionPool: istioPool(wanted) };
 
 export const connectionPoolCheck: ConnectionCheck = ({ connectionPoolSettings: wanted }) => [
   ...durationFindings(`${PATH}.tcp.connectTimeout`, wanted?.tcp?.connectTimeout),
   ...durationFindings(`${PATH}.tcp.maxConnectionDuration`, wanted?.tcp?.maxConnectionDuration),
   ...durationFindings(`${PATH}.tcp.tcpKeepalive.time`, wanted?.tcp?.tcpKeepalive?.time),
   ...durationFindings(`${PATH}.tcp.tcpKeepalive.interval`, wanted?.tcp?.tcpKeepalive?.interval),
+  ...idleFindings(wanted?.tcp?.idleTimeout),
   ...durationFindings(`${PATH}.http.idleTimeout`, wanted?.http?.idleTimeout),
+  ...protocolFindings(wanted?.http),
 ];
+
+/** 0 turns the timeout of idle TCP connections off. */
+function idleFindings(idleTimeout: string | undefined): readonly Finding[] {
+  return isZero(idleTimeout) ? [] : durationFindings(`${PATH}.tcp.idleTimeout`, idleTimeout);
+}
+
+function isZero(text: string | undefined): boolean {
+  return text !== undefined && nanosecondsOf(text) === 0;
+}
+
+/** Istio refuses both. Source: istio.io/istio pkg/config/validation, validateConnectionPool. */
+function protocolFindings(http: ConnectionPoolSettings["http"]): readonly Finding[] {
+  if (http?.h2UpgradePolicy !== "UPGRADE" || http.useClientProtocol !== true) return [];
+  return [invalid("ValueInvalid", `${PATH}.http: h2UpgradePolicy UPGRADE and useClientProtocol exclude each other: remove one`)];
+}
 
 /** The same with the keepalive of a federation, unless a policy set one. */
 export function withKeepalive(policy: ConnectionPolicy, keepalive: TcpKeepalive | undefined): ConnectionPolicy {
@@ -31,35 +49,41 @@ function istioPool({ tcp, http }: ConnectionPoolSettings): Pool {
 }
 
 function istioTcp(tcp: NonNullable<ConnectionPoolSettings["tcp"]>): TcpPool {
-  const { maxConnections, connectTimeout, tcpKeepalive, maxConnectionDuration, idleTimeout } = tcp;
+  const { maxConnections, tcpKeepalive } = tcp;
+  const connectTimeout = istioDuration(tcp.connectTimeout);
+  const maxConnectionDuration = istioDuration(tcp.maxConnectionDuration);
+  const idleTimeout = isZero(tcp.idleTimeout) ? "0s" : istioDuration(tcp.idleTimeout);
   return {
     ...(maxConnections === undefined ? {} : { maxConnections }),
-    ...(connectTimeout === undefined ? {} : { connectTimeout: canonicalDuration(connectTimeout) }),
+    ...(connectTimeout === undefined ? {} : { connectTimeout }),
     ...(tcpKeepalive === undefined ? {} : { tcpKeepalive: istioKeepalive(tcpKeepalive) }),
-    ...(maxConnectionDuration === undefined ? {} : { maxConnectionDuration: canonicalDuration(maxConnectionDuration) }),
-    ...(idleTimeout === undefined ? {} : { idleTimeout: canonicalDuration(idleTimeout) }),
+    ...(maxConnectionDuration === undefined ? {} : { maxConnectionDuration }),
+    ...(idleTimeout === undefined ? {} : { idleTimeout }),
   };
 }
 
 function istioHttp(http: NonNullable<ConnectionPoolSettings["http"]>): NonNullable<Pool["http"]> {
   const { http1MaxPendingRequests, http2MaxRequests, maxRequestsPerConnection, maxRetries } = http;
-  const { idleTimeout, h2UpgradePolicy, useClientProtocol, maxConcurrentStreams } = http;
+  const { h2UpgradePolicy, useClientProtocol, maxConcurrentStreams } = http;
+  const idleTimeout = istioDuration(http.idleTimeout);
   return {
     ...(http1MaxPendingRequests === undefined ? {} : { http1MaxPendingRequests }),
     ...(http2MaxRequests === undefined ? {} : { http2MaxRequests }),
     ...(maxRequestsPerConnection === undefined ? {} : { maxRequestsPerConnection }),
     ...(maxRetries === undefined ? {} : { maxRetries }),
-    ...(idleTimeout === undefined ? {} : { idleTimeout: canonicalDuration(idleTimeout) }),
+    ...(idleTimeout === undefined ? {} : { idleTimeout }),
     ...(h2UpgradePolicy === undefined ? {} : { h2UpgradePolicy }),
     ...(useClientProtocol === undefined ? {} : { useClientProtocol }),
     ...(maxConcurrentStreams === undefined ? {} : { maxConcurrentStreams }),
   };
 }
 
-function istioKeepalive({ probes, time, interval }: TcpKeepalive): NonNullable<TcpPool["tcpKeepalive"]> {
+function istioKeepalive(keepalive: TcpKeepalive): NonNullable<TcpPool["tcpKeepalive"]> {
+  const { probes } = keepalive;
+  const [time, interval] = [istioDuration(keepalive.time), istioDuration(keepalive.interval)];
   return {
     ...(probes === undefined ? {} : { probes }),
-    ...(time === undefined ? {} : { time: canonicalDuration(time) }),
-    ...(interval === undefined ? {} : { interval: canonicalDuration(interval) }),
+    ...(time === undefined ? {} : { time }),
+    ...(interval === undefined ? {} : { interval }),
   };
 }

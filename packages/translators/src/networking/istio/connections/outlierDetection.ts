@@ -9,8 +9,8 @@ export const outlierDetection: ConnectionRule = ({ outlierDetection: wanted }) =
     : {
         outlierDetection: {
           consecutive5xxErrors: wanted.consecutiveErrors || 5,
-          interval: durationOr(wanted.interval, "10s"),
-          baseEjectionTime: durationOr(wanted.baseEjectionTime, "30s"),
+          interval: istioDuration(wanted.interval) ?? "10s",
+          baseEjectionTime: istioDuration(wanted.baseEjectionTime) ?? "30s",
           maxEjectionPercent: wanted.maxEjectionPercent || 100,
         },
       };
@@ -20,11 +20,7 @@ export const outlierDetectionCheck: ConnectionCheck = ({ outlierDetection: wante
   ...durationFindings("spec.policy.outlierDetection.baseEjectionTime", nonZero(wanted?.baseEjectionTime)),
 ];
 
-function durationOr(text: string | undefined, preset: string): string {
-  const given = nonZero(text);
-  return given === undefined ? preset : istioDuration(given);
-}
-
+/** Zero stands for the default, which is nothing to be told of. */
 function nonZero(text: string | undefined): string | undefined {
   return text !== undefined && nanosecondsOf(text) === 0 ? undefined : text;
 }

@@ -1,6 +1,7 @@
+import type { TrafficPolicyRules } from "@isthmus/api";
 import { type Finding, invalid } from "../../../findings.ts";
 import { durationFindings, istioDuration } from "../durations.ts";
-import { shareOf } from "./percentage.ts";
+import { shareFindings, shareOf } from "./percentage.ts";
 import type { RouteCheck, RoutePolicy } from "./routePolicy.ts";
 
 const PATH = "spec.policy.faultInjection";
@@ -10,15 +11,20 @@ export const faultInjection: RoutePolicy = ({ faultInjection: fault }) => {
   if (fault === undefined) return {};
   const percentage = shareOf(fault.percentage);
   if (fault.abort !== undefined) return { fault: { abort: { httpStatus: fault.abort.httpStatus ?? 0, percentage } } };
-  return { fault: { delay: { fixedDelay: istioDuration(fault.fixedDelay ?? ""), percentage } } };
+  const fixedDelay = istioDuration(fault.fixedDelay);
+  return fixedDelay === undefined ? {} : { fault: { delay: { fixedDelay, percentage } } };
 };
 
 export const faultInjectionCheck: RouteCheck = ({ faultInjection: fault }) => {
   if (fault === undefined) return [];
+  return [...typeFindings(fault), ...shareFindings(`${PATH}.percentage`, fault.percentage)];
+};
+
+function typeFindings(fault: NonNullable<TrafficPolicyRules["faultInjection"]>): readonly Finding[] {
   if (fault.abort !== undefined) return statusFindings(fault.abort.httpStatus);
   if (fault.fixedDelay !== undefined) return durationFindings(`${PATH}.fixedDelay`, fault.fixedDelay);
   return [invalid("FaultTypeMissing", `${PATH}: names no fault: set fixedDelay or abort`)];
-};
+}
 
 /** Source: istio.io/istio pkg/config/validation, validateHTTPStatus. */
 function statusFindings(httpStatus = 0): readonly Finding[] {

@@ -1,6 +1,6 @@
 import { cors, corsCheck } from "./cors.ts";
 import { faultInjection, faultInjectionCheck } from "./faultInjection.ts";
-import { headerManipulation } from "./headerManipulation.ts";
+import { headerManipulation, headerManipulationCheck } from "./headerManipulation.ts";
 import { mirror, mirrorCheck } from "./mirror.ts";
 import { retries, retriesCheck } from "./retries.ts";
 import type { CheckedRoutePolicy } from "./routePolicy.ts";
@@ -15,5 +15,5 @@ export const routePolicies: readonly CheckedRoutePolicy[] = [
   { policy: retries, check: retriesCheck },
   { policy: cors, check: corsCheck },
   { policy: mirror, check: mirrorCheck, dependsOnSource: true },
-  { policy: headerManipulation },
+  { policy: headerManipulation, check: headerManipulationCheck },
 ];

@@ -1,6 +1,6 @@
 import { keyOf } from "@isthmus/core";
 import { invalid } from "../../../findings.ts";
-import { shareOf } from "./percentage.ts";
+import { shareFindings, shareOf } from "./percentage.ts";
 import type { RouteCheck, RoutePolicy } from "./routePolicy.ts";
 import { federationFindings, portFindings, portsOf, serviceOf } from "./targets.ts";
 
@@ -29,5 +29,6 @@ export const mirrorCheck: RouteCheck = ({ mirror: wanted }, context) => {
   return [
     ...portFindings(`${PATH}.port`, { service, port: wanted.port, ports: portsOf(destination) }),
     ...federationFindings(`${PATH}.kubeService`, service, context),
+    ...shareFindings(`${PATH}.percentage`, wanted.percentage),
   ];
 };

@@ -8,10 +8,10 @@ const DEFAULT_ATTEMPTS = 2;
 /** `retries`: how often failed requests are tried again. */
 export const retries: RoutePolicy = ({ retries: wanted }) => {
   if (wanted === undefined) return {};
-  const { perTryTimeout } = wanted;
+  const perTryTimeout = istioDuration(wanted.perTryTimeout);
   const attempts = wanted.attempts ?? (perTryTimeout === undefined ? 0 : DEFAULT_ATTEMPTS);
   if (attempts === 0 || perTryTimeout === undefined) return { retries: { attempts } };
-  return { retries: { attempts, perTryTimeout: istioDuration(perTryTimeout) } };
+  return { retries: { attempts, perTryTimeout } };
 };
 
 export const retriesCheck: RouteCheck = ({ retries: wanted }) => {

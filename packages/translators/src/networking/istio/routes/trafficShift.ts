@@ -1,8 +1,9 @@
 import type { HttpRoute, WeightedDestination } from "@isthmus/api";
 import { keyOf } from "@isthmus/core";
 import { type Finding, invalid } from "../../../findings.ts";
+import { labelFindings } from "../limits.ts";
 import { subsetNameOf } from "../subsets.ts";
-import { headersOf } from "./headerManipulation.ts";
+import { headerFindings, headersOf } from "./headerManipulation.ts";
 import type { RouteCheck, RouteContext, RoutePolicy } from "./routePolicy.ts";
 import { federationFindings, portFindings, portsOf, serviceOf } from "./targets.ts";
 
@@ -19,7 +20,11 @@ export const trafficShift: RoutePolicy = ({ trafficShift: shift }, context) =>
 export const trafficShiftCheck: RouteCheck = ({ trafficShift: shift }, context) => {
   const entries = shift?.destinations ?? [];
   return [
-    ...entries.flatMap((entry, i) => entryFindings(entry, `${PATH}[${i}]`, context)),
+    ...entries.flatMap((entry, i) => [
+      ...entryFindings(entry, `${PATH}[${i}]`, context),
+      ...headerFindings(`${PATH}[${i}].options.headerManipulation`, entry.options?.headerManipulation),
+      ...labelFindings(`${PATH}[${i}].kubeService.subset`, entry.kubeService?.subset),
+    ]),
     ...(entries.length > 1 && entries.every(({ weight = 0 }) => weight === 0)
       ? [invalid("WeightsMissing", `${PATH}: no entry has a weight: give each a share of 100`)]
       : []),

@@ -1,0 +1,141 @@
+import { type Change, SortedMap } from "./sortedMap.ts";
+
+/** Names the values under which a row can be found. Define it once, at module level: an index is kept by identity. */
+export type Index<V> = (row: V) => readonly string[];
+
+/** An immutable set of rows in the order of their keys, that shares what did not change with the table it came from. */
+export interface Table<V> extends Iterable<V> {
+  readonly size: number;
+  row(key: string): V | undefined;
+  entries(): Iterable<readonly [string, V]>;
+  /** Rows whose `index` values include `value`, in key order. An index is built on first use and carried along by `with`. */
+  where(index: Index<V>, value: string): readonly V[];
+  /** This table with `changes` made: by key, a row, or `undefined` to remove it. Itself when they change nothing. */
+  with(changes: Iterable<readonly [string, V | undefined]>): Table<V>;
+  /** The rows that are not the same object as in `older`, in key order. Costs what changed where one table came from the other. */
+  changesSince(older: Table<V>): readonly Change<V>[];
+}
+
+/** A table without rows, whose rows have the keys that `keyOf` says. */
+export function emptyTable<V extends object>(keyOf: (row: V) => string): Table<V> {
+  return new IndexedTable(SortedMap.empty<V>(), new Map(), keyOf);
+}
+
+export class IndexedTable<V extends object> implements Table<V> {
+  readonly #rows: SortedMap<V>;
+  readonly #indexes: Map<Index<V>, Buckets<V>>;
+  readonly #keyOf: (row: V) => string;
+
+  constructor(rows: SortedMap<V>, indexes: Map<Index<V>, Buckets<V>>, keyOf: (row: V) => string) {
+    this.#rows = rows;
+    this.#indexes = indexes;
+    this.#keyOf = keyOf;
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  row(key: string): V | undefined {
+    return this.#rows.get(key);
+  }
+
+  entries(): Iterable<readonly [string, V]> {
+    return this.#rows;
+  }
+
+  [Symbol.iterator](): Iterator<V> {
+    return this.#rows.values();
+  }
+
+  where(index: Index<V>, value: string): readonly V[] {
+    // Not kept: an empty table may be one for rows of many types, and an index of one must not be carried to another.
+    if (this.size === 0) return NONE;
+    let buckets = this.#indexes.get(index);
+    if (buckets === undefined) {
+      buckets = bucketsOf(this.#rows.values(), index);
+      this.#indexes.set(index, buckets);
+    }
+    return buckets.get(value) ?? NONE;
+  }
+
+  with(changes: Iterable<readonly [string, V | undefined]>): IndexedTable<V> {
+    const effective = new Map<string, Change<V>>();
+    for (const [key, after] of changes) effective.set(key, { key, before: this.#rows.get(key), after });
+    for (const [key, { before, after }] of effective) if (before === after) effective.delete(key);
+    if (effective.size === 0) return this;
+    const indexes = new Map<Index<V>, Buckets<V>>();
+    for (const [index, buckets] of this.#indexes) indexes.set(index, this.#rebucketed(index, buckets, effective.values()));
+    return new IndexedTable(this.#rows.update(afterEach(effective.values())), indexes, this.#keyOf);
+  }
+
+  changesSince(older: Table<V>): readonly Change<V>[] {
+    if (older instanceof IndexedTable) return this.#rows.changesSince(older.#rows);
+    return this.#rows.changesSince(SortedMap.empty<V>().update(older.entries()));
+  }
+
+  #rebucketed(index: Index<V>, buckets: Buckets<V>, changes: Iterable<Change<V>>): Buckets<V> {
+    const edits = new Map<string, Change<V>[]>();
+    const note = (value: string, change: Change<V>) => {
+      const list = edits.get(value);
+      if (list === undefined) edits.set(value, [change]);
+      else list.push(change);
+    };
+    for (const { key, before, after } of changes) {
+      const [left, right] = [before === undefined ? NONE : index(before), after === undefined ? NONE : index(after)];
+      for (const value of new Set([...left, ...right])) {
+        note(value, { key, before: left.includes(value) ? before : undefined, after: right.includes(value) ? after : undefined });
+      }
+    }
+    const changed: [string, readonly V[] | undefined][] = [];
+    for (const [value, list] of edits) changed.push([value, edited(buckets.get(value) ?? NONE, list, this.#keyOf)]);
+    return buckets.update(changed);
+  }
+}
+
+/** By value, the rows that have it, in key order. */
+type Buckets<V> = SortedMap<readonly V[]>;
+
+const NONE: readonly never[] = [];
+
+function* afterEach<V>(changes: Iterable<Change<V>>): Iterable<readonly [string, V | undefined]> {
+  for (const { key, after } of changes) yield [key, after];
+}
+
+function bucketsOf<V>(rows: Iterable<V>, index: Index<V>): Buckets<V> {
+  const buckets = new Map<string, V[]>();
+  for (const row of rows) {
+    for (const value of index(row)) {
+      const bucket = buckets.get(value);
+      if (bucket === undefined) buckets.set(value, [row]);
+      // An index may name a value twice.
+      else if (bucket[bucket.length - 1] !== row) bucket.push(row);
+    }
+  }
+  return SortedMap.empty<readonly V[]>().update(buckets);
+}
+
+/** A bucket with rows taken out and put in; undefined when none is left. */
+function edited<V>(bucket: readonly V[], changes: readonly Change<V>[], keyOf: (row: V) => string): readonly V[] | undefined {
+  // Few changes of a large bucket are the rule: its rows are copied in runs, and none of them is asked for its key in vain.
+  const parts: (readonly V[])[] = [];
+  let copied = 0;
+  for (const { key, after, before } of [...changes].sort((a, b) => (a.key < b.key ? -1 : 1))) {
+    const position = lowerBound(bucket, key, keyOf);
+    parts.push(bucket.slice(copied, position), after === undefined ? NONE : [after]);
+    copied = before === undefined ? position : position + 1;
+  }
+  const rows = ([] as V[]).concat(...parts, bucket.slice(copied));
+  return rows.length === 0 ? undefined : rows;
+}
+
+function lowerBound<V>(rows: readonly V[], key: string, keyOf: (row: V) => string): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (keyOf(rows[middle] as V) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

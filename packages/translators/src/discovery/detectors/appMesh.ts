@@ -1,0 +1,66 @@
+import { AppMesh, Mesh } from "@isthmus/api";
+import { type Owner, refOf, type Snapshot, sanitizedName } from "@isthmus/core";
+import { finding } from "../findings.ts";
+import type { Discovery } from "../found.ts";
+
+/** All that the translation of one App Mesh may read. */
+export interface AppMeshInputs {
+  /** The name by which AWS knows it: one mesh, in however many clusters. */
+  readonly arn: string;
+  /** The resources that stand for it, in key order. */
+  readonly sources: readonly [AppMesh, ...AppMesh[]];
+  readonly owner: Owner;
+  readonly namespace: string;
+}
+
+/** The App Meshes of some clusters by their ARN, in its order. What the App Mesh controller has not seen yet has none. */
+export function appMeshesByArn(
+  snapshot: Snapshot,
+  isWanted: (clusterName: string) => boolean,
+): readonly (readonly [arn: string, AppMeshInputs["sources"]])[] {
+  const byArn = new Map<string, [AppMesh, ...AppMesh[]]>();
+  for (const mesh of snapshot.of(AppMesh)) {
+    const arn = mesh.status?.meshARN;
+    if (arn === undefined || !isWanted(mesh.metadata.clusterName ?? "")) continue;
+    const known = byArn.get(arn);
+    byArn.set(arn, known === undefined ? [mesh] : [...known, mesh]);
+  }
+  return [...byArn].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Translates one App Mesh into its Mesh. */
+export function translateAppMesh({ arn, sources, owner, namespace }: AppMeshInputs): Discovery<Mesh> {
+  const parsed = parsedArn(arn);
+  if (parsed === undefined) {
+    const problem = `status.meshARN: ${arn} is not arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE: look for what the App Mesh controller says of it`;
+    return { reports: sources.map((source) => finding(refOf(source), "INVALID", "AppMeshArnInvalid", problem)) };
+  }
+  const { region, account, resource } = parsed;
+  const awsName = resource.replace(/^mesh\//, "");
+  const mesh: Mesh = {
+    apiVersion: Mesh.apiVersion,
+    kind: Mesh.kind,
+    // It is in no one cluster, so it bears no label of one.
+    metadata: { name: nameOf(`${awsName}-${region}-${account}`), namespace, labels: { [owner.label]: owner.value } },
+    spec: { awsAppMesh: { awsName, region, awsAccountId: account, arn, clusters: clustersOf(sources) } },
+  };
+  return { output: { resource: mesh, parents: sources.map(refOf) }, reports: [] };
+}
+
+/** Source: docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html. */
+function parsedArn(arn: string): { readonly region: string; readonly account: string; readonly resource: string } | undefined {
+  const [prefix, , , region, account, ...resource] = arn.split(":");
+  if (prefix !== "arn" || region === undefined || account === undefined || resource.length === 0) return undefined;
+  return { region, account, resource: resource.join(":") };
+}
+
+function clustersOf(sources: readonly AppMesh[]): readonly string[] {
+  return sources.map(({ metadata }) => metadata.clusterName ?? "").sort();
+}
+
+const KUBERNETES_NAME = /^[a-z0-9]([-a-z0-9]{0,251}[a-z0-9])?$/;
+
+/** The published product takes the name as it is; AWS allows capitals and `_`, which no API server takes. */
+function nameOf(name: string): string {
+  return KUBERNETES_NAME.test(name) ? name : sanitizedName(name.replaceAll("_", "-"));
+}
