@@ -2,7 +2,17 @@ import { randomUUID } from "node:crypto";
 import { Namespace } from "@isthmus/api";
 import { kindKeyOf } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
-import { agentRoles, agentSecrets, type Cluster, ClusterError, type Log, startAgent, systemClock } from "@isthmus/plane";
+import {
+  type Agent,
+  agentAnswers,
+  agentRoles,
+  agentSecrets,
+  type Cluster,
+  ClusterError,
+  type Log,
+  startAgent,
+  systemClock,
+} from "@isthmus/plane";
 import { createLog, runProgram, startAdmin } from "@isthmus/process";
 import { grpcConnector } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
@@ -38,13 +48,23 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   });
   const roles = agentRoles(config.managementNamespace);
   let link: RunningAgentLink | undefined;
-  const agent = startAgent(
+  const agent: Agent = startAgent(
     {
       cluster,
       link: (handler) => {
         const about = { instance: `${config.instance}-${randomUUID()}`, version: VERSION, agentNamespace: namespace, clusterUid };
         link = startAgentLink(
-          { clusterName, kinds: roles.sentKinds.map(kindKeyOf), agent: about, connector, handler, clock, random, log },
+          {
+            clusterName,
+            kinds: roles.sentKinds.map(kindKeyOf),
+            agent: about,
+            connector,
+            handler,
+            answer: agentAnswers(() => agent),
+            clock,
+            random,
+            log,
+          },
           signal,
         );
         return link;

@@ -1,6 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
-import { clusterRegistrations, relayIdentity, relayToken, type Server, serverRoles, startServer, systemClock } from "@isthmus/plane";
+import {
+  clusterRegistrations,
+  RESUME_DELETES_TOPIC,
+  relayIdentity,
+  relayToken,
+  type Server,
+  serverRoles,
+  startServer,
+  systemClock,
+} from "@isthmus/plane";
 import { createLog, runProgram, startAdmin } from "@isthmus/process";
 import { createServerIdentity, startGrpcServer } from "@isthmus/relay";
 import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
@@ -34,6 +43,13 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
         return link;
       },
       ...serverRoles(namespace),
+      resumeDeletes: async (name) => {
+        await link?.ask(
+          name,
+          { topic: RESUME_DELETES_TOPIC, body: new Uint8Array() },
+          AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]),
+        );
+      },
       namespace,
       translation: { namespace, stage: "all", disallowIntersectingConfig: config.disallowIntersectingConfig },
       clock,
@@ -64,6 +80,9 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   await Promise.all([server.ended, link.closed.then(() => grpc.close())]);
   await admin.close();
 }
+
+// An agent that is there answers at once.
+const ASK_MS = 5_000;
 
 function defaultNames(namespace: string): readonly string[] {
   return [`gloo-mesh-mgmt-server.${namespace}`, `enterprise-networking.${namespace}`, `*.${namespace}`, "localhost"];

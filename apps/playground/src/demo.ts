@@ -2,11 +2,14 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { allKinds } from "@isthmus/api";
 import { kindKeyOf, UsageError } from "@isthmus/core";
 import {
+  type Agent,
+  agentAnswers,
   agentRoles,
   agentSecrets,
   clusterRegistrations,
   ensureSecret,
   RELAY_SECRETS,
+  RESUME_DELETES_TOPIC,
   relayIdentity,
   relayToken,
   type Server,
@@ -23,6 +26,8 @@ import type { Logger } from "pino";
 const NAMESPACE = "gloo-mesh";
 const clock = systemClock;
 const random = Math.random;
+// An agent that is there answers at once.
+const ASK_MS = 5_000;
 
 /** A management cluster and workload clusters, all simulated, with a real server and real agents that talk over real sockets. */
 export interface Demo {
@@ -123,6 +128,13 @@ async function startPlane(
         return link;
       },
       ...serverRoles(NAMESPACE),
+      resumeDeletes: async (name) => {
+        await link?.ask(
+          name,
+          { topic: RESUME_DELETES_TOPIC, body: new Uint8Array() },
+          AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]),
+        );
+      },
       namespace: NAMESPACE,
       translation: { namespace: NAMESPACE, stage: "all" },
       clock,
@@ -180,13 +192,23 @@ async function runAgent(
   });
   const roles = agentRoles(NAMESPACE);
   const links: Promise<void>[] = [];
-  const agent = startAgent(
+  const agent: Agent = startAgent(
     {
       cluster,
       link: (handler) => {
         const about = { instance: randomUUID(), version: "demo", agentNamespace: NAMESPACE, clusterUid };
         const link = startAgentLink(
-          { clusterName, kinds: roles.sentKinds.map(kindKeyOf), agent: about, connector, handler, clock, random, log },
+          {
+            clusterName,
+            kinds: roles.sentKinds.map(kindKeyOf),
+            agent: about,
+            connector,
+            handler,
+            answer: agentAnswers(() => agent),
+            clock,
+            random,
+            log,
+          },
           signal,
         );
         links.push(link.closed);

@@ -11,8 +11,9 @@ import {
   resourceKeyOf,
   type Snapshot,
 } from "@isthmus/core";
+import { reasonFor } from "./evidence.ts";
 import { alreadySays, bearsLabelOf, FIELD_MANAGER, isWrittenByUs } from "./ownership.ts";
-import { type Clock, type Cluster, ClusterError, type Evidence, type Log, type Rejection, type Removal } from "./ports.ts";
+import { type Clock, type Cluster, ClusterError, type Log, type Rejection, type Removal } from "./ports.ts";
 import { servedVersions } from "./servedVersions.ts";
 import { startWorkQueue } from "./workQueue.ts";
 
@@ -25,8 +26,12 @@ export interface Applier {
   put(resource: Resource): void;
   /** Wants an object gone. Refused without evidence, and for an object that does not bear our label or that we never wrote. */
   remove(removal: Removal): void;
-  /** Wants nothing but `keys` (`resourceKeyOf`): whatever else bears our label is pruned. To be called with a complete set only. */
-  retainOnly(keys: ReadonlySet<string>): void;
+  /** Wants nothing but `keys` (`resourceKeyOf`), and gives what else bears our label. To be called with a complete set only. */
+  surplus(keys: ReadonlySet<string>): readonly ResourceRef[];
+  /** Wants an object gone that a complete set does not hold, under the same conditions as `remove`. */
+  prune(ref: ResourceRef, reason: string): void;
+  /** How many objects of ours are wanted here. */
+  readonly size: number;
   /** Tells what changed in the cluster, so that drift is put back. */
   observed(delta: Delta): void;
   /** What is refused or failing now, by `resourceKeyOf`. */
@@ -153,18 +158,23 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
         return;
       }
       wanted.delete(key);
-      queue.set(key, { remove: ref, reason: reasonOf(evidence) });
+      queue.set(key, { remove: ref, reason: reasonFor(evidence) });
     },
-    retainOnly(keys) {
+    surplus(keys) {
       for (const key of [...wanted.keys()]) if (!keys.has(key)) wanted.delete(key);
-      for (const kind of kinds.values()) {
-        for (const resource of live().of(kind)) {
-          const ref = refOf(resource);
-          const key = resourceKeyOf(ref);
-          if (keys.has(key) || queue.has(key) || !bearsLabelOf(resource, owners)) continue;
-          queue.set(key, { remove: ref, reason: "not in the complete set that is wanted here" });
-        }
-      }
+      return [...kinds.values()].flatMap((kind) =>
+        [...live().of(kind)]
+          .filter((resource) => bearsLabelOf(resource, owners))
+          .map(refOf)
+          .filter((ref) => !keys.has(resourceKeyOf(ref)) && !queue.has(resourceKeyOf(ref))),
+      );
+    },
+    prune(ref, reason) {
+      const key = resourceKeyOf(ref);
+      if (!wanted.has(key)) queue.set(key, { remove: ref, reason });
+    },
+    get size() {
+      return wanted.size;
     },
     observed({ put, remove }) {
       for (const resource of put) drift(refOf(resource), resource);
@@ -181,10 +191,6 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
 // The API server answers writes in a few milliseconds; eight at a time keep it busy without crowding out other clients.
 const WORKERS = 8;
 const RETRY = { firstMs: 500, lastMs: 60_000 };
-
-function reasonOf({ reason, inputs }: Evidence): string {
-  return `${reason === "InputRemoved" ? "gone" : "changed"}: ${inputs.map(formatRef).join(", ")}`;
-}
 
 function rejectionOf(ref: ResourceRef, error: unknown): Rejection {
   if (!(error instanceof ClusterError)) throw error;

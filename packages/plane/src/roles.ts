@@ -12,9 +12,17 @@ import { discoveryOwner, networkingOwner } from "@isthmus/translators";
 import type { AgentOptions } from "./agent/agent.ts";
 import type { ServerOptions } from "./server/server.ts";
 
+/** Topic of the server's question that lets go what an agent holds back; its body is empty. */
+export const RESUME_DELETES_TOPIC = "resume-deletes";
+
 /** What an agent deals with; `namespace` is that of the management plane, whose name is in our owner labels. */
-export function agentRoles(namespace: string): Pick<AgentOptions, "sentKinds" | "writtenKinds" | "owners"> {
-  return { sentKinds: agentKinds(), writtenKinds: deliveredKinds(), owners: [networkingOwner(namespace)] };
+export function agentRoles(namespace: string): Pick<AgentOptions, "sentKinds" | "writtenKinds" | "owners" | "discoveryKinds"> {
+  return {
+    sentKinds: agentKinds(),
+    writtenKinds: deliveredKinds(),
+    owners: [networkingOwner(namespace)],
+    discoveryKinds: discoveryKinds(),
+  };
 }
 
 /** What a server deals with. */

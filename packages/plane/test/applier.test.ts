@@ -115,7 +115,9 @@ describe("applier", () => {
     applier.put(entry("one", "one.global"));
     applier.put(entry("two", "two.global"));
     await vi.waitFor(async () => expect(Object.keys(await hosts())).toHaveLength(3));
-    applier.retainOnly(new Set([resourceKeyOf(refOf(entry("two", "")))]));
+    const surplus = applier.surplus(new Set([resourceKeyOf(refOf(entry("two", "")))]));
+    expect(surplus.map(({ name }) => name)).toEqual(["one"]);
+    for (const ref of surplus) applier.prune(ref, "the test says so");
     await vi.waitFor(async () => expect(await hosts()).toEqual({ theirs: "theirs.example", two: "two.global" }));
   });
 

@@ -4,7 +4,17 @@ import { type AnyResource, type Kind, kindKeyOf, type Resource } from "@isthmus/
 import { type InMemoryNetwork, inMemoryNetwork } from "@isthmus/relay/inMemory";
 import { type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
 import { demoClusters, type SimulatedCluster, simulatedCluster, startControllers } from "@isthmus/simulator";
-import { agentRoles, type Server, serverRoles, startAgent, startServer, systemClock } from "../src/index.ts";
+import {
+  type Agent,
+  agentAnswers,
+  agentRoles,
+  RESUME_DELETES_TOPIC,
+  type Server,
+  serverRoles,
+  startAgent,
+  startServer,
+  systemClock,
+} from "../src/index.ts";
 import { recordingLog } from "./recordingLog.ts";
 
 const namespace = "gloo-mesh";
@@ -57,6 +67,9 @@ export function demoFleet(): Fleet {
           return link;
         },
         ...serverRoles(namespace),
+        resumeDeletes: async (name) => {
+          await link?.ask(name, { topic: RESUME_DELETES_TOPIC, body: new Uint8Array() }, stop.signal);
+        },
         namespace,
         translation: { namespace, stage: "all" },
         clock,
@@ -82,7 +95,7 @@ export function demoFleet(): Fleet {
     const cluster = clusters[clusterName];
     if (cluster === undefined) throw new Error(`no cluster ${clusterName}`);
     const stop = quietController();
-    const agent = startAgent(
+    const agent: Agent = startAgent(
       {
         cluster,
         link: (handler) =>
@@ -93,6 +106,7 @@ export function demoFleet(): Fleet {
               agent: { instance: `agent-${++instances}`, version: "test", agentNamespace: namespace, clusterUid: clusterName },
               connector: network.connector(clusterName),
               handler,
+              answer: agentAnswers(() => agent),
               clock,
               random,
               log,

@@ -17,7 +17,7 @@ function keys(...resources: Resource[]): ReadonlyMap<string, ReadonlySet<string>
 
 function started(): { store: SnapshotStore; log: ReturnType<typeof recordingLog>; names: () => string[] } {
   const log = recordingLog();
-  const store = snapshotStore({ kindOf, log, changed: () => undefined });
+  const store = snapshotStore({ kindOf, isRegistered: () => true, log, changed: () => undefined });
   return { store, log, names: () => [...store.snapshot.of(Service)].map(({ metadata }) => `${metadata.name}@${metadata.clusterName}`) };
 }
 

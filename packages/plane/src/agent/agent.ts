@@ -1,4 +1,4 @@
-import type { Delta, Kind, Owner } from "@isthmus/core";
+import { type Delta, type Kind, kindKeyOf, type Owner } from "@isthmus/core";
 import { startApplier } from "../applier.ts";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
 import type { AgentLink, AgentLinkHandler, Clock, Cluster, LinkState, Log } from "../ports.ts";
@@ -15,6 +15,8 @@ export interface AgentOptions {
   readonly writtenKinds: readonly Kind[];
   /** Whose objects are outputs of ours. */
   readonly owners: readonly Owner[];
+  /** Kinds that discovery makes. */
+  readonly discoveryKinds: readonly Kind[];
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -24,6 +26,8 @@ export interface AgentOptions {
 export interface Agent {
   readonly view: ClusterView;
   readonly linkState: LinkState;
+  /** Lets go what a landslide of removals had held back; gives the number of objects. */
+  resumeDeletes(): number;
   /** Ends when the agent was aborted. */
   readonly ended: Promise<void>;
 }
@@ -44,7 +48,8 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     { cluster, kinds: writtenKinds, owners, live: () => view.snapshot, clock, random, log, settled: () => down.settled() },
     signal,
   );
-  const down = downstream({ link, applier, isViewComplete: () => view.isComplete });
+  const discovered = new Set(options.discoveryKinds.map(kindKeyOf));
+  const down = downstream({ link, applier, isViewComplete: () => view.isComplete, discovered, clock, log });
   // Nothing is reported before this function has returned: a watch answers in a later turn.
   const changed = (delta: Delta) => {
     up.observed(delta);
@@ -59,6 +64,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     get linkState() {
       return linkState;
     },
+    resumeDeletes: () => down.resumeDeletes(),
     ended: Promise.all([view.ended, applier.ended]).then(() => undefined),
   };
 }

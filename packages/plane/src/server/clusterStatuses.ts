@@ -2,15 +2,28 @@ import { type Condition, type JsonObject, type Resource, refOf } from "@isthmus/
 import type { ClusterState } from "./snapshotStore.ts";
 import type { StatusUpdate } from "./statusWriter.ts";
 
+/** Annotation on a KubernetesCluster: each new value lets go, once, what is held back in that cluster. */
+export const RESUME_DELETES = "isthmus.mesh/resume-deletes";
+
 /** The status of each registered cluster: its agent, whether that is connected, and whether everything in the cluster is known. */
-export function clusterStatuses(registered: Iterable<Resource>, clusters: ReadonlyMap<string, ClusterState>): StatusUpdate[] {
+export function clusterStatuses(
+  registered: Iterable<Resource>,
+  clusters: ReadonlyMap<string, ClusterState>,
+  deletes: { readonly heldIn: (clusterName: string) => number; readonly resumed: ReadonlyMap<string, string> },
+): StatusUpdate[] {
   return [...registered].map((kubernetesCluster) => {
     const state = clusters.get(kubernetesCluster.metadata.name);
     const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
-    const conditions = [connected(state), synced(state)];
+    const { name } = kubernetesCluster.metadata;
+    const conditions = [connected(state), synced(state), deletesPaused(deletes.heldIn(name))];
+    const resumedDeletes = deletes.resumed.get(name);
     return {
       ref: refOf(kubernetesCluster),
-      status: { ...agentOf(state, before), conditions: conditions.map((condition) => ({ ...condition })) },
+      status: {
+        ...agentOf(state, before),
+        ...(resumedDeletes === undefined ? {} : { resumedDeletes }),
+        conditions: conditions.map((condition) => ({ ...condition })),
+      },
     };
   });
 }
@@ -62,4 +75,17 @@ function synced(state: ClusterState | undefined): Condition {
         message: "the agent has not reported everything since this server started: what was last discovered stays in use",
       };
   }
+}
+
+function deletesPaused(held: number): Condition {
+  const type = "DeletesPaused";
+  if (held === 0) return { type, status: "False", reason: "NothingHeld", message: "no removal is held back" };
+  return {
+    type,
+    status: "True",
+    reason: "TooManyAtOnce",
+    message:
+      `${held} objects stay though what they came from is no longer seen. If they may go: ` +
+      `kubectl annotate --overwrite kubernetescluster NAME ${RESUME_DELETES}="$(date -Is)"`,
+  };
 }

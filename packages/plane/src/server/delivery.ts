@@ -8,6 +8,8 @@ export interface DeliveryLog {
   acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: ReadonlyMap<string, Resource>): void;
   forget(clusterName: string): void;
   stateOf(ref: ResourceRef): DeliveryState;
+  /** How many removals a cluster's agent holds back until somebody says that so many objects may go. */
+  heldIn(clusterName: string): number;
 }
 
 interface ClusterDelivery {
@@ -41,11 +43,14 @@ export function deliveryLog(): DeliveryLog {
     forget(clusterName) {
       clusters.delete(clusterName);
     },
+    heldIn(clusterName) {
+      return [...(clusters.get(clusterName)?.rejections.values() ?? [])].filter(({ code }) => code === "Held").length;
+    },
     stateOf(ref) {
       const delivery = clusters.get(ref.clusterName);
       const key = resourceKeyOf(ref);
       const rejection = delivery?.rejections.get(key);
-      if (rejection !== undefined) return { code: rejection.code, message: rejection.message };
+      if (rejection !== undefined && rejection.code !== "Held") return { code: rejection.code, message: rejection.message };
       if (delivery?.answered === undefined) return "unheard";
       const wanted = delivery.wanted.get(key);
       return wanted !== undefined && delivery.answered.get(key) === wanted ? "applied" : "pending";

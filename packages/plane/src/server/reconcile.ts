@@ -1,22 +1,10 @@
-import {
-  type Delta,
-  emptySnapshot,
-  isEmpty,
-  type Kind,
-  kindKeyOf,
-  type OutputSet,
-  type Owner,
-  type Resource,
-  refOf,
-  resourceKeyOf,
-  type Snapshot,
-} from "@isthmus/core";
+import { type Delta, emptySnapshot, isEmpty, type Kind, kindKeyOf, type Owner, type Resource, refOf, type Snapshot } from "@isthmus/core";
 import { type TranslateOptions, translate, type World } from "@isthmus/translators";
 import type { ClusterView } from "../clusterView.ts";
 import type { Clock, Log, ServerLink } from "../ports.ts";
 import type { DeliveryLog } from "./delivery.ts";
 import { byKey, type Publisher } from "./publisher.ts";
-import { recalledObjects } from "./recalled.ts";
+import { recalledObjects, republished } from "./recalled.ts";
 import type { SnapshotStore } from "./snapshotStore.ts";
 import { evidenceFor, wantedIn } from "./wanted.ts";
 
@@ -50,6 +38,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     options;
   let world: World | undefined;
   let recalled: ReadonlyMap<string, Resource> = new Map();
+  const republishing = new Map<string, Resource>();
   let inputs = emptySnapshot();
   let translated: Snapshot | undefined;
 
@@ -62,12 +51,25 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
 
   /** Brings in what stands for clusters that are away, and takes it out again when they are back. */
   function recall(): void {
-    const management = view().snapshot;
-    const next = recalledObjects({ management, discoveryKinds, owner: discoveryOwner, registered: registered(), clusters: store.clusters });
+    const next = recalledObjects({
+      before: recalled,
+      management: view().snapshot,
+      discoveryKinds,
+      owner: discoveryOwner,
+      registered: registered(),
+      clusters: store.clusters,
+    });
     if (next.size === 0 && recalled.size === 0) return;
     const remove = [...recalled].filter(([key]) => !next.has(key)).map(([, resource]) => refOf(resource));
     inputs = inputs.apply({ put: [...next.values()], remove });
     recalled = next;
+  }
+
+  /** What is recalled, to be published as it was: each object keeps its identity as long as it is recalled. */
+  function remembered(): ReadonlyMap<string, Resource> {
+    for (const key of [...republishing.keys()]) if (!recalled.has(key)) republishing.delete(key);
+    for (const [key, resource] of recalled) if (!republishing.has(key)) republishing.set(key, republished(resource));
+    return republishing;
   }
 
   function run(): boolean {
@@ -92,19 +94,16 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       if (phase === "unknown") continue;
       const wanted = wantedIn(now.networking, clusterName);
       delivery.wanted(clusterName, wanted);
-      link.want(clusterName, wanted, (ref) => evidenceFor(ref, before?.networking, now.attached));
+      link.want(clusterName, wanted, (ref) => evidenceFor(ref, { before, now, registration }));
     }
     publish(now, before);
   }
 
   function publish(now: World, before: World | undefined): void {
     const own = [...wantedIn(now.networking, "")].filter(([, resource]) => published.has(kindKeyOf(resource)));
-    const kept = new Map([...recalled.values()].map((resource) => [resourceKeyOf(refOf(resource)), resource]));
-    publisher.publish(new Map([...byKey(now.discovery), ...own]), kept, (resource) => {
-      const ref = refOf(resource);
-      const owner: OutputSet | undefined = before?.discovery.get(ref) === undefined ? before?.networking : before.discovery;
-      return evidenceFor(ref, owner, now.attached);
-    });
+    publisher.publish(new Map([...remembered(), ...byKey(now.discovery), ...own]), (resource) =>
+      evidenceFor(refOf(resource), { before, now, registration }),
+    );
   }
 
   return {

@@ -1,4 +1,4 @@
-import { type Delta, isOwnedBy, type Kind, kindKeyOf, type Owner, type Resource } from "@isthmus/core";
+import { type Delta, isOwnedBy, type Kind, kindKeyOf, type Owner, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import type { TranslateOptions, World } from "@isthmus/translators";
 import { startApplier } from "../applier.ts";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
@@ -7,6 +7,7 @@ import type { Clock, Cluster, Log, ServerLink, ServerLinkHandler } from "../port
 import { deliveryLog } from "./delivery.ts";
 import { publisher } from "./publisher.ts";
 import { reconciler } from "./reconcile.ts";
+import { deleteResumption } from "./resumeDeletes.ts";
 import { type SnapshotStore, snapshotStore } from "./snapshotStore.ts";
 import { statusUpdates } from "./statusUpdates.ts";
 import { startStatusWriter } from "./statusWriter.ts";
@@ -32,6 +33,8 @@ export interface ServerOptions {
   /** Makes the link to the agents; called once, at the start. */
   readonly link: (handler: ServerLinkHandler) => ServerLink;
   readonly kinds: ServerKinds;
+  /** Tells the agent of a cluster that the removals it holds back may go; rejects when it cannot be told. */
+  readonly resumeDeletes: (clusterName: string) => Promise<void>;
   /** Namespace of the management plane: its value in owner labels. */
   readonly namespace: string;
   readonly discoveryOwner: Owner;
@@ -55,7 +58,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const { cluster, kinds, clock, random, log, discoveryOwner, namespace } = options;
   const discoveryKinds = new Set(kinds.discovery.map(kindKeyOf));
   const delivery = deliveryLog();
-  const store = snapshotStore({ kindOf: kinds.kindOf, log, changed: (delta) => taken(delta) });
+  const store = snapshotStore({ kindOf: kinds.kindOf, isRegistered, log, changed: (delta) => taken(delta) });
 
   const link = options.link({
     connected: (name, agent) => store.connected(name, agent),
@@ -72,7 +75,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     // What we derived ourselves is no news for translation; it only can have its status written now.
     const news = (resource: Resource) => !discoveryKinds.has(kindKeyOf(resource)) || !isOwnedBy(resource, discoveryOwner);
     taken({ put: delta.put.filter(news), remove: delta.remove });
-    withdrawn(delta);
+    registrationsChanged(delta);
   };
   const view = viewCluster(
     { cluster, kinds: kinds.management, clock, random, log, keepsLastGood: (kind) => !kinds.isAsked(kind), changed },
@@ -107,6 +110,13 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   });
   const writer = startStatusWriter({ cluster, live: () => view.snapshot, clock, random, log }, signal);
 
+  const resumption = deleteResumption({
+    heldIn: delivery.heldIn,
+    tell: options.resumeDeletes,
+    log,
+    changed: () => statuses.request(),
+  });
+
   const reconcile = coalesced(
     () => {
       if (!view.isComplete) return;
@@ -118,7 +128,9 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   );
   const statuses = coalesced(
     () => {
-      if (view.isComplete) writer.write(statusUpdates({ world: core.world, delivery, view, store, kinds }));
+      if (!view.isComplete) return;
+      resumption.check(view.snapshot.of(kinds.registration));
+      writer.write(statusUpdates({ world: core.world, delivery, view, store, kinds, resumed: resumption.resumed }));
     },
     { clock, pauseMs: BATCH_MS },
     signal,
@@ -129,10 +141,18 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     reconcile.request();
   }
 
-  /** A cluster whose registration is deleted is forgotten, with all that came from it. */
-  function withdrawn(delta: Delta): void {
-    for (const ref of delta.remove) {
-      if (kindKeyOf(ref) !== kindKeyOf(kinds.registration) || ref.namespace !== namespace) continue;
+  function isRegistration(ref: ResourceRef): boolean {
+    return kindKeyOf(ref) === kindKeyOf(kinds.registration) && ref.namespace === namespace;
+  }
+
+  function isRegistered(clusterName: string): boolean {
+    return view.snapshot.of(kinds.registration).get({ name: clusterName, namespace, clusterName: "" }) !== undefined;
+  }
+
+  /** A cluster whose registration is deleted is forgotten, with all that came from it; its agent may go on calling. */
+  function registrationsChanged(delta: Delta): void {
+    for (const ref of delta.put.map(refOf).filter(isRegistration)) store.registered(ref.name);
+    for (const ref of delta.remove.filter(isRegistration)) {
       log.info({ cluster: ref.name }, `cluster ${ref.name} is no longer registered: what came from it is removed`);
       link.disconnect(ref.name, "the cluster is no longer registered");
       store.forget(ref.name);

@@ -14,6 +14,7 @@ import {
   type Resource,
   refOf,
   type Snapshot,
+  snapshotOf,
 } from "@isthmus/core";
 import type { AgentInfo, Log, Observation } from "../ports.ts";
 
@@ -32,12 +33,14 @@ export interface ClusterState {
   readonly malformed: ReadonlyMap<string, string>;
 }
 
-/** What all agents have reported, as one snapshot. Clusters join it when they are synced, not before. */
+/** What all agents have reported, as one snapshot. Clusters join it when they are registered and synced, not before. */
 export interface SnapshotStore {
   readonly snapshot: Snapshot;
   readonly clusters: ReadonlyMap<string, ClusterState>;
   connected(clusterName: string, agent: AgentInfo): void;
   observed(clusterName: string, observation: Observation): void;
+  /** A cluster has been registered: what its agent may have reported meanwhile counts from now on. */
+  registered(clusterName: string): void;
   synced(clusterName: string, complete: ReadonlyMap<string, ReadonlySet<string>>): void;
   disconnected(clusterName: string): void;
   /** Whether everything that was ever said of a cluster is still known, so that its agent need say only what has changed. */
@@ -49,6 +52,8 @@ export interface SnapshotStore {
 export interface SnapshotStoreOptions {
   /** The kind of an object as it came, or undefined when this server does not know it. */
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
+  /** Whether a cluster of this name is registered. What another one reports is kept apart until it is. */
+  readonly isRegistered: (clusterName: string) => boolean;
   readonly log: Log;
   /** Called after each change of `snapshot` or of a cluster's state. */
   readonly changed: (delta: Delta) => void;
@@ -59,16 +64,19 @@ interface Known {
   readonly connected: boolean;
   readonly agent?: AgentInfo;
   readonly malformed: Map<string, string>;
-  /** What an agent has reported before it was synced for the first time. */
+  /** What an agent has reported before it was synced for the first time, or its cluster registered. */
   readonly gathering: Snapshot | undefined;
+  /** Whether that is everything. */
+  readonly isWhole: boolean;
 }
 
-export function snapshotStore({ kindOf, log, changed }: SnapshotStoreOptions): SnapshotStore {
+export function snapshotStore({ kindOf, isRegistered, log, changed }: SnapshotStoreOptions): SnapshotStore {
   let snapshot = emptySnapshot();
   const clusters = new Map<string, Known>();
 
   function stateOf(clusterName: string): Known {
-    return clusters.get(clusterName) ?? { phase: "unknown", connected: false, malformed: new Map(), gathering: emptySnapshot() };
+    const nothing: Known = { phase: "unknown", connected: false, malformed: new Map(), gathering: emptySnapshot(), isWhole: false };
+    return clusters.get(clusterName) ?? nothing;
   }
 
   function parsed(clusterName: string, resource: Resource): Resource | undefined {
@@ -89,6 +97,16 @@ export function snapshotStore({ kindOf, log, changed }: SnapshotStoreOptions): S
     }
   }
 
+  /** A cluster of which everything is known becomes part of the snapshot, if it is registered. */
+  function join(clusterName: string): void {
+    const state = clusters.get(clusterName);
+    if (state?.gathering === undefined || !state.isWhole || !isRegistered(clusterName)) return;
+    const delta = { put: [...state.gathering.collections().values()].flatMap((collection) => [...collection]), remove: [] };
+    snapshot = snapshot.apply(delta);
+    clusters.set(clusterName, { ...state, phase: "synced", gathering: undefined });
+    changed(delta);
+  }
+
   return {
     get snapshot() {
       return snapshot;
@@ -97,7 +115,7 @@ export function snapshotStore({ kindOf, log, changed }: SnapshotStoreOptions): S
     connected(clusterName, agent) {
       const state = stateOf(clusterName);
       const gathering = state.phase === "unknown" ? emptySnapshot() : undefined;
-      clusters.set(clusterName, { ...state, connected: true, agent, gathering });
+      clusters.set(clusterName, { ...state, connected: true, agent, gathering, isWhole: false });
       changed(emptyDelta);
     },
     observed(clusterName, observation) {
@@ -112,19 +130,25 @@ export function snapshotStore({ kindOf, log, changed }: SnapshotStoreOptions): S
       snapshot = snapshot.apply(delta);
       changed(delta);
     },
+    registered: join,
     synced(clusterName, complete) {
-      const { gathering, ...state } = stateOf(clusterName);
-      const delta: Delta =
-        gathering === undefined
-          ? { put: [], remove: vanished(snapshot, clusterName, complete) }
-          : { put: held(gathering, complete), remove: [] };
+      const state = stateOf(clusterName);
+      if (state.gathering !== undefined) {
+        clusters.set(clusterName, { ...state, gathering: snapshotOf(held(state.gathering, complete)), isWhole: true });
+        if (!isRegistered(clusterName)) {
+          log.info({ cluster: clusterName }, `${clusterName} has reported everything; it counts as soon as it is registered`);
+        }
+        join(clusterName);
+        return;
+      }
+      const delta: Delta = { put: [], remove: vanished(snapshot, clusterName, complete) };
       snapshot = snapshot.apply(delta);
-      clusters.set(clusterName, { ...state, phase: "synced", gathering: undefined });
+      clusters.set(clusterName, { ...state, phase: "synced" });
       changed(delta);
     },
     disconnected(clusterName) {
       const state = stateOf(clusterName);
-      clusters.set(clusterName, { ...state, connected: false, phase: state.phase === "synced" ? "stale" : state.phase });
+      clusters.set(clusterName, { ...state, connected: false, phase: state.phase === "synced" ? "stale" : state.phase, isWhole: false });
       changed(emptyDelta);
     },
     remembers(clusterName) {

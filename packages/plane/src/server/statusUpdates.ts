@@ -14,19 +14,21 @@ export function statusUpdates({
   view,
   store,
   kinds,
+  resumed,
 }: {
   readonly world: World | undefined;
   readonly delivery: DeliveryLog;
   readonly view: ClusterView;
   readonly store: SnapshotStore;
   readonly kinds: ServerKinds;
+  readonly resumed: ReadonlyMap<string, string>;
 }): StatusUpdate[] {
   const published = observedAsPublished(view, kinds);
   const translated = world === undefined ? [] : statusesOf(world, delivery).filter(({ ref }) => ref.clusterName === "");
   return [
     ...translated.flatMap((update) => published(standing(update, view))),
     ...malformedStatuses(view, kinds),
-    ...clusterStatuses(view.snapshot.of(kinds.registration), store.clusters),
+    ...clusterStatuses(view.snapshot.of(kinds.registration), store.clusters, { heldIn: delivery.heldIn, resumed }),
   ];
 }
 

@@ -1,5 +1,7 @@
-import { kindKeyOf, type OutputSet, type Resource, type ResourceRef, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
+import { type Kind, kindKeyOf, type OutputSet, type Resource, type ResourceRef, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
+import type { World } from "@isthmus/translators";
 import type { Evidence } from "../ports.ts";
+import { DISCOVERED_IN } from "./recalled.ts";
 
 /** The outputs for one cluster by `resourceKeyOf`, as the link and the applier take them. */
 export function wantedIn(outputs: OutputSet, clusterName: string): ReadonlyMap<string, Resource> {
@@ -8,17 +10,59 @@ export function wantedIn(outputs: OutputSet, clusterName: string): ReadonlyMap<s
   return wanted;
 }
 
-/** Why an output of an earlier translation is no longer wanted: which of its parents are gone, or else that they changed their mind. */
-export function evidenceFor(ref: ResourceRef, before: OutputSet | undefined, now: Snapshot): Evidence {
-  const parents = before?.get(ref)?.parents ?? [];
-  const gone = parents.filter((parent) => !isKnown(parent, now));
-  if (gone.length > 0) return { reason: "InputRemoved", inputs: gone };
+/**
+ * Why an output of an earlier translation is no longer wanted: which of the objects that it was made of are gone, or else that
+ * they changed. A Destination that is gone because its cluster's registration was deleted went on purpose: that is told too.
+ */
+export function evidenceFor(ref: ResourceRef, { before, now, registration }: EvidenceSources): Evidence {
+  const parents = before === undefined ? [] : causesOf(ref, before);
+  const gone = parents.filter((parent) => known(parent, now.attached) === undefined);
+  if (gone.length > 0) return { reason: "InputRemoved", inputs: [...gone, ...withdrawn(gone, before, now, registration)] };
   // Without parents the object itself stands for its cause: nothing in the whole input asks for it.
   return { reason: "InputChanged", inputs: parents.length > 0 ? parents : [ref] };
 }
 
-function isKnown(ref: ResourceRef, snapshot: Snapshot): boolean {
-  return snapshot.collections().get(kindKeyOf(ref))?.get(ref) !== undefined;
+export interface EvidenceSources {
+  readonly before: World | undefined;
+  readonly now: World;
+  /** The kind whose objects register clusters. */
+  readonly registration: Kind;
+}
+
+/** The parents of an output, and the target that it was translated for. */
+function causesOf(ref: ResourceRef, before: World): readonly ResourceRef[] {
+  const output = before.networking.get(ref) ?? before.discovery.get(ref);
+  const target = targetsOf(before).get(resourceKeyOf(ref));
+  const causes = [...(target === undefined ? [] : [target]), ...(output?.parents ?? [])];
+  return [...new Map(causes.map((cause) => [resourceKeyOf(cause), cause])).values()];
+}
+
+const targetsByWorld = new WeakMap<World, ReadonlyMap<string, ResourceRef>>();
+
+/** The target of each output. Made when something is removed, and only then: it is as long as the list of outputs. */
+function targetsOf(world: World): ReadonlyMap<string, ResourceRef> {
+  const made = targetsByWorld.get(world);
+  if (made !== undefined) return made;
+  const targets = new Map<string, ResourceRef>();
+  for (const { inputs, result } of world.memory.targets.values()) {
+    const target = "destination" in inputs ? inputs.destination : "mesh" in inputs ? inputs.mesh : inputs.virtualMesh;
+    for (const { resource } of result.outputs) targets.set(resourceKeyOf(refOf(resource)), refOf(target));
+  }
+  targetsByWorld.set(world, targets);
+  return targets;
+}
+
+/** The registrations that were deleted, of the clusters in which `gone` had been discovered. */
+function withdrawn(gone: readonly ResourceRef[], before: World | undefined, now: World, registration: Kind): readonly ResourceRef[] {
+  if (before === undefined) return [];
+  const clusters = gone.map((ref) => known(ref, before.attached)?.metadata.labels?.[DISCOVERED_IN]).filter((name) => name !== undefined);
+  return [...new Set(clusters)]
+    .flatMap((name) => [...before.attached.of(registration)].filter(({ metadata }) => metadata.name === name).map(refOf))
+    .filter((ref) => known(ref, now.attached) === undefined);
+}
+
+function known(ref: ResourceRef, snapshot: Snapshot): Resource | undefined {
+  return snapshot.collections().get(kindKeyOf(ref))?.get(ref);
 }
 
 /** What a publisher has to do to go from one set of outputs to the next; unchanged outputs are recognised by identity. */

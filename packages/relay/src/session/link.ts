@@ -37,8 +37,8 @@ export interface Desired {
 /** What became of one object of a desired set. */
 export interface Rejection {
   readonly ref: ResourceRef;
-  /** `Conflict`: exists and is not ours. `Invalid`: the API server refuses it. `Unserved`: the cluster lacks the kind. `Failed`: anything else; it will be tried again. `Refused`: a removal that our safety rules forbid. */
-  readonly code: "Conflict" | "Invalid" | "Unserved" | "Failed" | "Refused";
+  /** `Conflict`: exists and is not ours. `Invalid`: the API server refuses it. `Unserved`: the cluster lacks the kind. `Failed`: anything else; it will be tried again. `Refused`: a removal that our safety rules forbid. `Held`: a removal that waits for somebody to say that so many objects may go. */
+  readonly code: "Conflict" | "Invalid" | "Unserved" | "Failed" | "Refused" | "Held";
   readonly message: string;
 }
 

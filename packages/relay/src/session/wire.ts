@@ -97,7 +97,7 @@ export function rejectionFrom({ ref, code, message }: RejectionMessage): Rejecti
   return { ref: refFrom(ref), code: isRejectionCode(code) ? code : "Failed", message };
 }
 
-const REJECTION_CODES: ReadonlySet<string> = new Set<Rejection["code"]>(["Conflict", "Invalid", "Unserved", "Failed", "Refused"]);
+const REJECTION_CODES: ReadonlySet<string> = new Set<Rejection["code"]>(["Conflict", "Invalid", "Unserved", "Failed", "Refused", "Held"]);
 
 function isRejectionCode(code: string): code is Rejection["code"] {
   return REJECTION_CODES.has(code);

@@ -1,0 +1,54 @@
+import { messageOf, type Resource } from "@isthmus/core";
+import type { Log } from "../ports.ts";
+import { RESUME_DELETES } from "./clusterStatuses.ts";
+
+/** Passes a user's word that held-back removals may go on to the agent: once for each new value of the annotation. */
+export interface DeleteResumption {
+  /** Values that were acted on, by cluster. */
+  readonly resumed: ReadonlyMap<string, string>;
+  /** Looks at all registered clusters. */
+  check(registered: Iterable<Resource>): void;
+}
+
+export interface DeleteResumptionOptions {
+  readonly heldIn: (clusterName: string) => number;
+  /** Tells the agent of a cluster; rejects when it cannot be told. */
+  readonly tell: (clusterName: string) => Promise<void>;
+  readonly log: Log;
+  readonly changed: () => void;
+}
+
+export function deleteResumption({ heldIn, tell, log, changed }: DeleteResumptionOptions): DeleteResumption {
+  const resumed = new Map<string, string>();
+  const asking = new Set<string>();
+
+  async function resume(clusterName: string, value: string): Promise<void> {
+    asking.add(clusterName);
+    try {
+      // A word that was given before there was anything to let go must not count for what comes later.
+      if (heldIn(clusterName) > 0) await tell(clusterName);
+      resumed.set(clusterName, value);
+      changed();
+    } catch (error) {
+      log.warn(
+        { cluster: clusterName },
+        `the agent of ${clusterName} could not be told to resume deletes: ${messageOf(error)}; annotate it again`,
+      );
+    } finally {
+      asking.delete(clusterName);
+    }
+  }
+
+  return {
+    resumed,
+    check(registered) {
+      for (const cluster of registered) {
+        const { name, annotations } = cluster.metadata;
+        const value = annotations?.[RESUME_DELETES];
+        const known = resumed.get(name) ?? (cluster as { readonly status?: { readonly resumedDeletes?: string } }).status?.resumedDeletes;
+        if (known !== undefined) resumed.set(name, known);
+        if (value !== undefined && value !== known && !asking.has(name)) void resume(name, value);
+      }
+    },
+  };
+}

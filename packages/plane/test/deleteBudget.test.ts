@@ -1,0 +1,146 @@
+import { Destination, ServiceEntry, VirtualMesh } from "@isthmus/api";
+import { type Delta, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { deleteBudget, type PlannedRemoval } from "../src/agent/deleteBudget.ts";
+import { type Downstream, downstream } from "../src/agent/downstream.ts";
+import { startApplier } from "../src/applier.ts";
+import { viewCluster } from "../src/clusterView.ts";
+import type { Acknowledgement, Removal } from "../src/ports.ts";
+import { systemClock } from "../src/systemClock.ts";
+import { recordingLog } from "./recordingLog.ts";
+
+const owner = { label: "owner.networking.mesh.gloo.solo.io", value: "gloo-mesh" } as const;
+
+function entry(i: number): Resource {
+  return {
+    apiVersion: "networking.istio.io/v1",
+    kind: "ServiceEntry",
+    metadata: { name: `entry-${i}`, namespace: "istio-system", clusterName: "a", labels: { [owner.label]: owner.value } },
+    spec: { hosts: [`entry-${i}.global`], ports: [{ number: 80, name: "http", protocol: "HTTP" }], resolution: "NONE" },
+  } as Resource;
+}
+
+function unseen(...numbers: number[]): readonly PlannedRemoval[] {
+  return numbers.map((i) => ({ ref: refOf(entry(i)), reason: "gone", isOnPurpose: false }));
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, i) => from + i);
+}
+
+describe("delete budget", () => {
+  it("lets fifty objects go in a minute, or a fifth of many, and holds a landslide back as a whole", () => {
+    const small = deleteBudget(() => 0);
+    expect(small.admit(unseen(...range(0, 50)), 60)).toHaveLength(50);
+    expect(small.admit(unseen(50), 10)).toHaveLength(0);
+    expect(small.held.size).toBe(1);
+
+    const large = deleteBudget(() => 0);
+    expect(large.admit(unseen(...range(0, 200)), 1_000)).toHaveLength(200);
+    expect(deleteBudget(() => 0).admit(unseen(...range(0, 201)), 1_000)).toHaveLength(0);
+  });
+
+  it("counts a minute, not a life", () => {
+    let now = 0;
+    const budget = deleteBudget(() => now);
+    expect(budget.admit(unseen(...range(0, 50)), 100)).toHaveLength(50);
+    now = 61_000;
+    expect(budget.admit(unseen(...range(50, 100)), 50)).toHaveLength(50);
+  });
+
+  it("never holds back what somebody asked for", () => {
+    const budget = deleteBudget(() => 0);
+    const asked = unseen(...range(0, 300)).map((removal) => ({ ...removal, isOnPurpose: true }));
+    expect(budget.admit(asked, 300)).toHaveLength(300);
+  });
+
+  it("once paused holds back what follows, until somebody resumes", () => {
+    const budget = deleteBudget(() => 0);
+    budget.admit(unseen(...range(0, 60)), 60);
+    expect(budget.admit(unseen(60), 60)).toHaveLength(0);
+    budget.wanted(refOf(entry(3)));
+    expect(budget.resume()).toHaveLength(60);
+    expect(budget.held.size).toBe(0);
+    expect(budget.admit(unseen(61), 60)).toHaveLength(1);
+  });
+});
+
+let stop = new AbortController();
+afterEach(() => stop.abort());
+
+async function holding(count: number): Promise<{
+  readonly cluster: SimulatedCluster;
+  readonly down: Downstream;
+  readonly acknowledged: () => Acknowledgement | undefined;
+  readonly names: () => Promise<number>;
+}> {
+  stop = new AbortController();
+  const log = recordingLog();
+  const cluster = simulatedCluster({ name: "a", clock: systemClock, kinds: [ServiceEntry] });
+  await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "istio-system" } });
+  const shared = { cluster, clock: systemClock, random: () => 0, log };
+  let last: Acknowledgement | undefined;
+  const link = {
+    observe: () => undefined,
+    synced: () => undefined,
+    acknowledge(acknowledgement: Acknowledgement) {
+      last = acknowledgement;
+    },
+  };
+  const view = viewCluster({ ...shared, kinds: [ServiceEntry], changed: (delta: Delta) => down.observed(delta) }, stop.signal);
+  const applier = startApplier(
+    { ...shared, kinds: [ServiceEntry], owners: [owner], live: () => view.snapshot, settled: () => down.settled() },
+    stop.signal,
+  );
+  const discovered = new Set([kindKeyOf(Destination)]);
+  const down: Downstream = downstream({ link, applier, isViewComplete: () => view.isComplete, discovered, clock: systemClock, log });
+  await vi.waitFor(() => expect(view.isComplete).toBe(true));
+  down.desired({ revision: 1, complete: true, put: range(0, count).map(entry), remove: [] });
+  const names = async () => (await cluster.list(ServiceEntry)).items.length;
+  await vi.waitFor(async () => expect(await names()).toBe(count), { timeout: 5_000 });
+  await vi.waitFor(() => expect(last?.rejected).toEqual([]));
+  return { cluster, down, acknowledged: () => last, names };
+}
+
+function removals(count: number, input: Pick<ResourceRef, "apiVersion" | "kind">): readonly Removal[] {
+  return range(0, count).map((i) => ({
+    ref: refOf(entry(i)),
+    evidence: {
+      reason: "InputRemoved",
+      inputs: [{ apiVersion: input.apiVersion, kind: input.kind, name: `cause-${i}`, namespace: "gloo-mesh", clusterName: "" }],
+    },
+  }));
+}
+
+describe("an agent that is to remove sixty objects at once", () => {
+  it("holds them when what they came from is merely no longer seen, says so, and lets them go on a word", async () => {
+    const { down, acknowledged, names } = await holding(60);
+    down.desired({ revision: 2, complete: false, put: [], remove: removals(60, Destination) });
+    await vi.waitFor(() => expect(acknowledged()).toMatchObject({ revision: 2 }));
+    expect(acknowledged()?.rejected).toHaveLength(60);
+    expect(acknowledged()?.rejected[0]).toMatchObject({ code: "Held" });
+    expect(await names()).toBe(60);
+
+    expect(down.resumeDeletes()).toBe(60);
+    await vi.waitFor(async () => expect(await names()).toBe(0), { timeout: 5_000 });
+    await vi.waitFor(() => expect(acknowledged()?.rejected).toEqual([]));
+  });
+
+  it("removes them when a user's object asked for it", async () => {
+    const { down, names } = await holding(60);
+    down.desired({ revision: 2, complete: false, put: [], remove: removals(60, VirtualMesh) });
+    await vi.waitFor(async () => expect(await names()).toBe(0), { timeout: 5_000 });
+  });
+
+  it("holds them when a complete set suddenly lacks them, and forgets about those that are wanted again", async () => {
+    const { down, acknowledged, names } = await holding(60);
+    down.desired({ revision: 2, complete: true, put: [], remove: [] });
+    await vi.waitFor(() => expect(acknowledged()?.rejected).toHaveLength(60));
+    expect(await names()).toBe(60);
+    down.desired({ revision: 3, complete: true, put: range(0, 60).map(entry), remove: [] });
+    await vi.waitFor(() => expect(acknowledged()).toEqual({ revision: 3, rejected: [] }));
+    expect(down.resumeDeletes()).toBe(0);
+    expect(await names()).toBe(60);
+  });
+});
