@@ -3,7 +3,7 @@ import { createColors } from "picocolors";
 /** What a command sees of the outside world: data goes to `out`, all else to `err`. */
 export interface Io {
   /** All of standard input. */
-  readInput(): Promise<string>;
+  readInput(): Promise<Uint8Array>;
   /** Writes data; resolves when the reader can take more. */
   out(text: string): Promise<void>;
   /** Writes progress, findings and hints. */
@@ -25,20 +25,24 @@ export type ExitCode = 0 | 1 | 2;
 export function processIo(): Io {
   const { env, stdin, stdout, stderr } = process;
   stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // The reader has seen enough, as `head` does; whatever else happens to standard output is a fault.
-    if (error.code !== "EPIPE") throw error;
-    process.exit(process.exitCode ?? 0);
+    // The reader has seen enough, as `head` does.
+    if (error.code === "EPIPE") process.exit(process.exitCode ?? 0);
+    stderr.write(`error: standard output: ${error.message}\n`);
+    process.exit(2);
+  });
+  stderr.on("error", () => {
+    // Nobody is left to be told; the data and the exit code still count.
   });
   return {
     async readInput() {
       const chunks: Buffer[] = [];
       for await (const chunk of stdin) chunks.push(chunk);
-      return Buffer.concat(chunks).toString("utf8");
+      return Buffer.concat(chunks);
     },
     out: (text) => new Promise((resolve) => (stdout.write(text) ? resolve() : stdout.once("drain", resolve))),
     err: (text) => {
       stderr.write(text);
     },
-    colors: createColors(stderr.isTTY && env["TERM"] !== "dumb" && (env["NO_COLOR"] ?? "") === ""),
+    colors: createColors(stderr.isTTY === true && env["TERM"] !== "dumb" && (env["NO_COLOR"] ?? "") === ""),
   };
 }

@@ -10,7 +10,7 @@ export function recordedIo(input = ""): RecordedIo {
   const plain = (text: string): string => text;
   return {
     written,
-    readInput: async () => input,
+    readInput: async () => Buffer.from(input),
     out: async (text) => {
       written.out += text;
     },

@@ -1,6 +1,6 @@
 import { equalContent, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
 import { type Cluster, follow, systemClock } from "@isthmus/plane";
-import pc from "picocolors";
+import { colors } from "./colors.ts";
 import { described, SHOWN } from "./outcome.ts";
 
 /** Tells of every object that appears, changes or goes, from now on. Changes of status alone are not told. */
@@ -25,7 +25,7 @@ export function tellChanges(clusters: readonly Cluster[], say: (line: string) =>
             else if (event.type === "removed") {
               const gone = known.get(resourceKeyOf(event.ref));
               known.delete(resourceKeyOf(event.ref));
-              say(`${pc.red("-")} ${described(gone ?? { ...event.ref, metadata: event.ref })}`);
+              say(`${colors.red("-")} ${described(gone ?? { ...event.ref, metadata: event.ref })}`);
             }
           },
         },
@@ -37,7 +37,7 @@ export function tellChanges(clusters: readonly Cluster[], say: (line: string) =>
         const before = known.get(key);
         known.set(key, resource);
         if (before !== undefined && equalContent(before, resource)) return;
-        say(`${before === undefined ? pc.green("+") : pc.yellow("~")} ${described(resource)}`);
+        say(`${before === undefined ? colors.green("+") : colors.yellow("~")} ${described(resource)}`);
       }
     }
   }

@@ -1,6 +1,6 @@
 import { TrafficPolicy } from "@isthmus/api";
 import { ClusterError } from "@isthmus/plane";
-import pc from "picocolors";
+import { colors } from "./colors.ts";
 import type { Demo } from "./demo.ts";
 import { countsTable, federationTable } from "./outcome.ts";
 import { shiftPolicy, timeoutPolicy } from "./policies.ts";
@@ -48,7 +48,7 @@ const ACTIONS: readonly Action[] = [
 
 /** The keys and what they do, for people. */
 export function help(): string {
-  return [...ACTIONS.map(({ key, label }) => `  ${pc.bold(key)}  ${label}`), `  ${pc.bold("q")}  quit (or Ctrl-C)`].join("\n");
+  return [...ACTIONS.map(({ key, label }) => `  ${colors.bold(key)}  ${label}`), `  ${colors.bold("q")}  quit (or Ctrl-C)`].join("\n");
 }
 
 /** Runs an action for each key that is pressed, one after the other, until q, Ctrl-C or the signal. */

@@ -1,11 +1,11 @@
 import { setMaxListeners } from "node:events";
 import { parsedOptions, portNumber, runProgram } from "@isthmus/process";
 import { Command, Option } from "commander";
-import pc from "picocolors";
 import { pino } from "pino";
 import pretty from "pino-pretty";
 import { tellChanges } from "./changes.ts";
 import { check } from "./check.ts";
+import { colors } from "./colors.ts";
 import { type Demo, startDemo } from "./demo.ts";
 import { help, onKeys } from "./keys.ts";
 import { countsTable, federationTable } from "./outcome.ts";
@@ -76,7 +76,7 @@ async function show(demo: Demo, { checks, say, started }: Showing, running: Abor
     say(`Ready after ${(readyMs / 1_000).toFixed(1)} s. Every service of one cluster can be called from the other. Keys:\n\n${help()}\n`);
     tellChanges([demo.management, ...demo.workload], say, running);
     await onKeys(demo, say, running);
-    say(pc.dim("Stopping …"));
+    say(colors.dim("Stopping …"));
   }
 }
 

@@ -2,7 +2,7 @@ import { AuthorizationPolicy, Destination, DestinationRule, Gateway, Mesh, Servi
 import type { Kind, Resource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane";
 import Table from "cli-table3";
-import pc from "picocolors";
+import { colors } from "./colors.ts";
 
 const DISCOVERED: readonly Kind[] = [Mesh, Workload, Destination];
 const WRITTEN: readonly Kind[] = [VirtualService, DestinationRule, ServiceEntry, Gateway, AuthorizationPolicy];
@@ -44,7 +44,7 @@ export async function federationTable(workload: readonly Cluster[]): Promise<str
 export function described(resource: Resource): string {
   const { name, namespace, clusterName } = resource.metadata;
   const place = clusterName === undefined ? "the management cluster" : clusterName;
-  const what = `${resource.kind} ${pc.bold(name)}${namespace === undefined ? "" : pc.dim(`.${namespace}`)} in ${place}`;
+  const what = `${resource.kind} ${colors.bold(name)}${namespace === undefined ? "" : colors.dim(`.${namespace}`)} in ${place}`;
   const detail = resource.kind === VirtualService.kind ? routesOf(resource as VirtualService) : "";
   return detail === "" ? what : `${what}: ${detail}`;
 }

@@ -21,10 +21,10 @@ export {
 } from "./discovery/mesh.ts";
 export { Workload } from "./discovery/workload.ts";
 export { AuthorizationPolicy, type AuthorizationRule, type AuthorizationSource } from "./istio/authorizationPolicy.ts";
-export { type ConnectionPolicy, DestinationRule, type DestinationRuleSpec, type Subset } from "./istio/destinationRule.ts";
+export { type ConnectionPolicy, DestinationRule, type Subset } from "./istio/destinationRule.ts";
 export { Gateway } from "./istio/gateway.ts";
 export { ServiceEntry, type ServiceEntrySpec, type ServicePort, type WorkloadEntry } from "./istio/serviceEntry.ts";
-export { type HttpMatchRequest, type HttpRoute, type RouteTarget, VirtualService } from "./istio/virtualService.ts";
+export { type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/virtualService.ts";
 export { ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
 export type { Controller } from "./kubernetes/controller.ts";
 export { DaemonSet } from "./kubernetes/daemonSet.ts";

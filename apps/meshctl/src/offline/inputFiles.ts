@@ -18,10 +18,16 @@ export async function readInputFiles(paths: readonly string[], io: Io): Promise<
   if (paths.filter((path) => path === "-").length > 1) throw new UsageError("-f -: standard input can be read only once");
   const files: InputFile[] = [];
   for (const path of paths) {
-    if (path === "-") files.push({ name: "standard input", text: await io.readInput() });
-    else files.push(...readable(path, () => filesBelow(path)).map((file) => ({ name: file, text: readable(file, () => readText(file)) })));
+    if (path === "-") files.push(await standardInput(io));
+    else files.push(...readable(path, () => filesBelow(path)).map((file) => ({ name: file, text: readable(file, () => textOf(readFileSync(file))) })));
   }
   return files;
+}
+
+async function standardInput(io: Io): Promise<InputFile> {
+  const name = "standard input";
+  const bytes = await io.readInput();
+  return { name, text: readable(name, () => textOf(bytes)) };
 }
 
 const EXTENSIONS = new Set([".yaml", ".yml", ".json"]);
@@ -40,13 +46,18 @@ function filesInFolder(folder: string, ancestors: ReadonlySet<string>): readonly
   const names = readdirSync(folder).filter((name) => !name.startsWith("."));
   return names.sort().flatMap((name) => {
     const path = join(folder, name);
-    if (statSync(path).isDirectory()) return filesInFolder(path, new Set([...ancestors, real]));
-    return EXTENSIONS.has(extname(name)) ? [path] : [];
+    return readable(path, () => {
+      if (statSync(path).isDirectory()) return filesInFolder(path, new Set([...ancestors, real]));
+      return EXTENSIONS.has(extname(name)) ? [path] : [];
+    });
   });
 }
 
-function readText(path: string): string {
-  return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
+/** The text of a file: UTF-8, or what its byte order mark says, as Windows' own shell writes UTF-16. */
+function textOf(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const encoding = first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
+  return new TextDecoder(encoding, { fatal: true }).decode(bytes);
 }
 
 function readable<T>(path: string, read: () => T): T {

@@ -19,6 +19,9 @@ export async function translateFiles(options: TranslateOptions, io: Io): Promise
   if (agentCluster !== undefined && !isClusterName(agentCluster)) {
     throw new UsageError(`--agent-cluster ${agentCluster}: a cluster's name is a DNS label: lower-case letters, digits and -, at most 63`);
   }
+  if (!isNamespace(namespace)) {
+    throw new UsageError(`--namespace ${namespace}: a namespace's name is a DNS label: lower-case letters, digits and -, at most 63`);
+  }
   const { resources, rejected, notes, sourceOf } = intake(await objectsOf(options.file, io));
   const agent = agentCluster === undefined ? {} : { agentCluster };
   const world = translate(snapshotOf(resources), { namespace, stage, disallowIntersectingConfig, ...agent });

@@ -53,7 +53,7 @@ export const DestinationRule = defineKind({
 export type DestinationRule = ReturnType<typeof DestinationRule.parse>;
 
 /** What a DestinationRule says. */
-export type DestinationRuleSpec = Value<typeof destinationRuleSpec>;
+type DestinationRuleSpec = Value<typeof destinationRuleSpec>;
 /** How connections to a host are made. */
 export type ConnectionPolicy = Value<typeof trafficPolicy>;
 /** A named part of a host's endpoints, by their labels. */

@@ -61,4 +61,4 @@ export type HttpRoute = Value<typeof httpRoute>;
 /** What requests a route is for: everything that is given must hold. */
 export type HttpMatchRequest = Value<typeof match>;
 /** Where a route sends requests. */
-export type RouteTarget = Value<typeof destination>;
+type RouteTarget = Value<typeof destination>;

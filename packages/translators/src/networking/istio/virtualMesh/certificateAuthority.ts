@@ -46,7 +46,7 @@ export function certificateAuthorityOf(
 }
 
 /** The Secret that holds the generated root of a VirtualMesh. */
-export function generatedRootRef(virtualMesh: VirtualMesh, namespace: string): ObjectRef {
+function generatedRootRef(virtualMesh: VirtualMesh, namespace: string): ObjectRef {
   return { name: `${virtualMesh.metadata.name}.${virtualMesh.metadata.namespace ?? ""}`, namespace };
 }
 

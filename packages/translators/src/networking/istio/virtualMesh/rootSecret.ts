@@ -5,9 +5,9 @@ import { certificateAuthorityOf } from "./certificateAuthority.ts";
 import { hasAgent } from "./mtls.ts";
 
 /** The type of a Secret that holds a generated root. */
-export const GENERATED_ROOT_TYPE = "certificates.mesh.gloo.solo.io/generated_signing_cert";
+const GENERATED_ROOT_TYPE = "certificates.mesh.gloo.solo.io/generated_signing_cert";
 /** Stands for a value that translation may neither make nor read: the certificates loop makes it, once. */
-export const GENERATED_VALUE = "<generated>";
+const GENERATED_VALUE = "<generated>";
 
 /**
  * The Secret of a VirtualMesh's generated root. One that exists is wanted as it is; what translation may not read of it reads
