@@ -52,8 +52,6 @@ export const DestinationRule = defineKind({
 });
 export type DestinationRule = ReturnType<typeof DestinationRule.parse>;
 
-/** What a DestinationRule says. */
-type DestinationRuleSpec = Value<typeof destinationRuleSpec>;
 /** How connections to a host are made. */
 export type ConnectionPolicy = Value<typeof trafficPolicy>;
 /** A named part of a host's endpoints, by their labels. */

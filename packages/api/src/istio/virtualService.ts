@@ -60,5 +60,3 @@ export type VirtualService = ReturnType<typeof VirtualService.parse>;
 export type HttpRoute = Value<typeof httpRoute>;
 /** What requests a route is for: everything that is given must hold. */
 export type HttpMatchRequest = Value<typeof match>;
-/** Where a route sends requests. */
-type RouteTarget = Value<typeof destination>;
