@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readInputFiles } from "../src/offline/inputFiles.ts";
-import { recordedIo } from "./recordedIo.ts";
+import { type RecordedIo, recordedIo } from "./recordedIo.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -40,6 +40,14 @@ describe("readInputFiles", () => {
     expect(await read(folder)).toEqual(["linked.yaml=a: 1", "real/a.yaml=a: 1"]);
   });
 
+  it("reads UTF-16 with a byte order mark, as Windows' own shell writes it, and takes the mark of UTF-8 off", async () => {
+    const little = Buffer.from("\ufeffa: ä", "utf16le");
+    writeFileSync(join(folder, "little.yaml"), little);
+    writeFileSync(join(folder, "big.yaml"), Buffer.from(little).swap16());
+    writeFileSync(join(folder, "marked.yaml"), "\ufeffa: ä");
+    expect(await read(folder)).toEqual(["big.yaml=a: ä", "little.yaml=a: ä", "marked.yaml=a: ä"]);
+  });
+
   it("names what it can't read", async () => {
     mkdirSync(join(folder, "empty"));
     writeFileSync(join(folder, "binary.yaml"), Buffer.from([0xff, 0xfe, 0x00]));
@@ -48,6 +56,9 @@ describe("readInputFiles", () => {
     await expect(read(join(folder, "empty"))).rejects.toThrow(`${folder}/empty: no .yaml, .yml or .json file in this folder`);
     await expect(read(join(folder, "binary.yaml"))).rejects.toThrow("binary.yaml: is not UTF-8 text");
     await expect(read(join(folder, "dangling.yaml"))).rejects.toThrow("dangling.yaml: no such file or folder");
+    await expect(read(folder)).rejects.toThrow("dangling.yaml: no such file or folder");
+    const latin1: RecordedIo = { ...recordedIo(), readInput: async () => Buffer.from("a: ä", "latin1") };
+    await expect(readInputFiles(["-"], latin1)).rejects.toThrow("standard input: is not UTF-8 text");
     await expect(read("-", "-")).rejects.toThrow("standard input can be read only once");
   });
 });

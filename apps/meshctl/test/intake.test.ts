@@ -58,7 +58,12 @@ spec: {}
       source: "in.yaml:7",
     });
     expect(bad?.message).toMatch(/^TrafficPolicy bad.n: spec.policy.requestTimeout: "soon"/);
-    expect(nameless).toMatchObject({ ref: undefined, isUsersOwn: false, source: "in.yaml:9" });
+    expect(nameless).toMatchObject({
+      ref: undefined,
+      isUsersOwn: false,
+      source: "in.yaml:11",
+      message: "Service without a name: metadata.name: is required",
+    });
   });
 
   it("lets the later of two equal names count, and says so", () => {
@@ -66,5 +71,22 @@ spec: {}
     const { resources, notes } = take(`${service("ClusterIP")}---\n${service("NodePort")}`);
     expect(resources).toMatchObject([{ spec: { type: "NodePort" } }]);
     expect(notes).toEqual(["Service a.n is given twice: in.yaml:6 counts, in.yaml:1 does not"]);
+  });
+
+  it("lets the later count whether or not it can be used, but never one nameless object for another", () => {
+    const service = (name: string, type: string) =>
+      `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}, namespace: n}\nspec: {type: ${type}}\n`;
+    const broken = take(`${service("a", "ClusterIP")}---\n${service("a", "5")}`);
+    expect(broken.resources).toEqual([]);
+    expect(broken.rejected).toMatchObject([{ ref: { name: "a" }, source: "in.yaml:9" }]);
+    const mended = take(`${service("a", "5")}---\n${service("a", "ClusterIP")}`);
+    expect(mended.resources).toMatchObject([{ spec: { type: "ClusterIP" } }]);
+    expect(mended.rejected).toEqual([]);
+    expect(mended.notes).toEqual(["Service a.n is given twice: in.yaml:6 counts, in.yaml:1 does not"]);
+    const nameless = take(`${service("5", "ClusterIP")}---\n${service("[]", "ClusterIP")}`);
+    expect(nameless.rejected.map(({ message }) => message)).toEqual([
+      "Service without a name: metadata.name: must be a string, is 5",
+      "Service without a name: metadata.name: must be a string, is []",
+    ]);
   });
 });

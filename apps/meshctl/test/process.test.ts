@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { version } from "../package.json";
 
@@ -50,6 +51,18 @@ describe("the meshctl program", () => {
     expect(code).toBe(0);
     expect(err).toContain("2000 objects, the first in standard input, document 1");
     expect(err).not.toContain("\u001b[");
+  });
+
+  it.skipIf(!existsSync("/dev/full"))("says in one line that its output can't be written, and exits with 2", async () => {
+    const full = openSync("/dev/full", "w");
+    const child = spawn(process.execPath, ["tools/run.mjs", "apps/meshctl/src/main.ts", "version"], { stdio: ["ignore", full, "pipe"] });
+    let err = "";
+    child.stderr?.on("data", (chunk) => {
+      err += chunk;
+    });
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    closeSync(full);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/^error: standard output: ENOSPC[^\n]*\n$/) });
   });
 
   it("ends quietly when its reader has seen enough", async () => {

@@ -199,6 +199,7 @@ describe("meshctl translate", () => {
       ["-f", "-", "--agent-cluster", "My Cluster"],
       "--agent-cluster My Cluster: a cluster's name is a DNS label",
     ],
+    ["a namespace that is none", ["-f", "-", "--namespace", "Gloo"], "--namespace Gloo: a namespace's name is a DNS label"],
     ["a file that is not there", ["-f", "no/such.yaml"], "no/such.yaml: no such file or folder"],
   ])("exits with 2 for %s, without a stack trace", async (_, args, message) => {
     const { code, out, err } = await translate(args);

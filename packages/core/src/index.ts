@@ -8,7 +8,6 @@ export { discoveredName, isClusterName, sanitizedName } from "./names.ts";
 export { isOwnedBy, type Output, type OutputSet, type Owner, outputSet } from "./outputSet.ts";
 export {
   type ClusterObjectRef,
-  clusterNameIn,
   compareKeys,
   formatRef,
   groupOf,

@@ -21,7 +21,7 @@ export function emptyTable<V extends object>(keyOf: (row: V) => string): Table<V
   return new IndexedTable(SortedMap.empty<V>(), new Map(), keyOf);
 }
 
-export class IndexedTable<V extends object> implements Table<V> {
+class IndexedTable<V extends object> implements Table<V> {
   readonly #rows: SortedMap<V>;
   readonly #indexes: Map<Index<V>, Buckets<V>>;
   readonly #keyOf: (row: V) => string;

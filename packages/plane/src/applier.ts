@@ -12,6 +12,7 @@ import {
   type Snapshot,
 } from "@isthmus/core";
 import { reasonFor } from "./evidence.ts";
+import { fights, foughtOver } from "./fights.ts";
 import { alreadySays, bearsLabelOf, FIELD_MANAGER, isWrittenByUs } from "./ownership.ts";
 import { type Clock, type Cluster, ClusterError, type Log, type Rejection, type Removal } from "./ports.ts";
 import { servedVersions } from "./servedVersions.ts";
@@ -64,6 +65,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
   const versions = servedVersions(cluster);
   const wanted = new Map<string, Resource>();
   const rejections = new Map<string, Rejection>();
+  const struggles = fights(() => clock.now());
   const queue = startWorkQueue<Task>({ workers: WORKERS, retry: RETRY, work, idle: settled, clock, random }, signal);
 
   async function work(key: string, task: Task): Promise<"done" | "again"> {
@@ -75,7 +77,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       kind === undefined
         ? ({ ref, code: "Refused", message: `${formatRef(ref)}: objects of this kind are not written here` } as const)
         : "put" in task
-          ? await applied(kind, task.put)
+          ? ((await applied(kind, task.put)) ?? (await fight(kind, task.put)))
           : await removed(kind, task.remove, task.reason);
     if (rejection === undefined || signal.aborted) {
       rejections.delete(key);
@@ -90,8 +92,12 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
 
   async function applied(kind: Kind, resource: Resource): Promise<Rejection | undefined> {
     const ref = refOf(resource);
+    const key = resourceKeyOf(ref);
     const known = live().of(kind).get(ref);
-    if (known !== undefined && bearsLabelOf(known, owners) && alreadySays(known, resource)) return undefined;
+    if (known !== undefined && bearsLabelOf(known, owners) && alreadySays(known, resource)) {
+      struggles.holds(key, resource);
+      return undefined;
+    }
     try {
       // Read afresh: what is not ours must not become ours because a watch was a moment late.
       const existing = await cluster.get(kind, ref, signal);
@@ -104,8 +110,21 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       }
       // What bears our label is ours to put back, whoever edited it since.
       const force = existing !== undefined;
+      struggles.writing(key, resource);
       await cluster.apply(await versions.asServed(kind, resource, signal), { fieldManager: FIELD_MANAGER, force }, signal);
+      struggles.holds(key, resource);
       return undefined;
+    } catch (error) {
+      return signal.aborted ? undefined : rejectionOf(ref, error);
+    }
+  }
+
+  /** What is to be said of an object that is as it ought to be, for the moment. */
+  async function fight(kind: Kind, resource: Resource): Promise<Rejection | undefined> {
+    const ref = refOf(resource);
+    if (!struggles.isOver(resourceKeyOf(ref))) return undefined;
+    try {
+      return foughtOver(ref, await cluster.get(kind, ref, signal));
     } catch (error) {
       return signal.aborted ? undefined : rejectionOf(ref, error);
     }
@@ -141,7 +160,8 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     const want = wanted.get(key);
     if (want === undefined || queue.has(key)) return;
     if (live !== undefined && bearsLabelOf(live, owners) && alreadySays(live, want)) return;
-    queue.set(key, { put: want });
+    // While somebody fights over it, its next try comes of itself.
+    if (!struggles.isOver(key)) queue.set(key, { put: want });
   }
 
   return {

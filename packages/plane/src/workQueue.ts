@@ -31,7 +31,8 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
   const due = new Map<string, T>();
   const waiting = new Map<string, { readonly item: T; readonly tries: number }>();
   const wakers = new Set<() => void>();
-  let running = 0;
+  /** Names that are being worked on: no two items of one name at once, or the older one might have the last word. */
+  const running = new Set<string>();
 
   function set(key: string, item: T): void {
     due.set(key, item);
@@ -52,21 +53,26 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
       .catch(() => undefined);
   }
 
+  function firstFree(): readonly [string, T] | undefined {
+    for (const entry of due) if (!running.has(entry[0])) return entry;
+    return undefined;
+  }
+
   async function worker(): Promise<void> {
     while (!signal.aborted) {
-      const next = due.entries().next().value;
+      const next = firstFree();
       if (next === undefined) {
         await woken(wakers, signal);
         continue;
       }
       due.delete(next[0]);
-      running++;
+      running.add(next[0]);
       try {
         await attempt(next[0], next[1]);
       } finally {
-        running--;
+        running.delete(next[0]);
       }
-      if (due.size === 0 && running === 0) idle?.();
+      if (due.size === 0 && running.size === 0) idle?.();
     }
   }
 
@@ -78,7 +84,7 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
     },
     has: (key) => due.has(key),
     get isIdle() {
-      return due.size === 0 && running === 0;
+      return due.size === 0 && running.size === 0;
     },
     ended: Promise.all(Array.from({ length: workers }, worker)).then(() => undefined),
   };

@@ -55,6 +55,7 @@ export interface Faults {
   delay(ms: number): void;
   /** While false, watches are broken off and every call rejects with `Unavailable`. */
   reachable(isReachable: boolean): void;
+  readonly isReachable: boolean;
   /** Back to normal. */
   heal(): void;
 }
@@ -88,7 +89,8 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
     }
   }
 
-  if (image === undefined) load([...SYSTEM_NAMESPACES].map((namespace) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } })));
+  if (image === undefined)
+    load([...SYSTEM_NAMESPACES].map((namespace) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } })));
   for (const { store } of state.all()) store.compact(state.revision);
 
   function load(resources: Iterable<Resource>): void {
@@ -150,6 +152,9 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
       reachable(isReachable) {
         plan.isReachable = isReachable;
         if (!isReachable) for (const { store } of state.all()) store.end(unreachable());
+      },
+      get isReachable() {
+        return plan.isReachable;
       },
       heal: () => plan.clear(),
     },

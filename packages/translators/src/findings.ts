@@ -101,6 +101,11 @@ export const FINDINGS = {
     meaning: "A port that can't be called from other clusters.",
     example: "Destination dns-kube-system-cluster-1.gloo-mesh: port dns (53) is not federated: Istio can't carry SCTP",
   },
+  MutualTlsNeeded: {
+    meaning: "Connections to a federated service have a TLS mode that the gateways between meshes don't pass on.",
+    example:
+      "Destination reviews-bookinfo-cluster-1.gloo-mesh: calls from cluster-2 fail, as their TLS mode is DISABLE and gateways pass on ISTIO_MUTUAL only: set mtls.istio.tlsMode: ISTIO_MUTUAL in the Settings",
+  },
   // Trust
   TrustModelMissing: {
     meaning: "Trust settings that name no way to trust.",
@@ -133,6 +138,11 @@ export const FINDINGS = {
     meaning: "An older policy sets the same field for the same requests to another value.",
     example:
       "spec.policy.requestTimeout: TrafficPolicy slow.bookinfo has precedence and sets timeout for the same traffic to Destination reviews-bookinfo-cluster-1.gloo-mesh: make both equal, narrow one of them, or remove this one",
+  },
+  RouteShadowed: {
+    meaning: "A policy with precedence routes the same requests, with other source selectors.",
+    example:
+      "TrafficPolicy everywhere.bookinfo has precedence and routes the same requests from cluster-2 to Destination reviews-bookinfo-cluster-1.gloo-mesh, so this policy's routes have no effect on them: narrow one of them",
   },
   PolicyUnsupported: {
     meaning: "The mesh of the destination can't do what the policy asks for.",
@@ -182,7 +192,7 @@ export const FINDINGS = {
   NotFederated: {
     meaning: "Traffic is sent to a service of another cluster that cannot be reached from everywhere it is called from.",
     example:
-      "spec.policy.trafficShift.destinations[0].kubeService: service reviews.bookinfo.cluster-2 is not federated to cluster-1, so this traffic will fail: select it in the federation of a VirtualMesh",
+      "spec.policy.trafficShift.destinations[0].kubeService: service reviews.bookinfo.cluster-2 is not federated to cluster-1, so this traffic will fail: select it in the federation of a VirtualMesh, and see in its status whether anything is in the way",
   },
   FaultTypeMissing: {
     meaning: "A fault injection without a fault.",

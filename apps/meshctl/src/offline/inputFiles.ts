@@ -19,7 +19,10 @@ export async function readInputFiles(paths: readonly string[], io: Io): Promise<
   const files: InputFile[] = [];
   for (const path of paths) {
     if (path === "-") files.push(await standardInput(io));
-    else files.push(...readable(path, () => filesBelow(path)).map((file) => ({ name: file, text: readable(file, () => textOf(readFileSync(file))) })));
+    else
+      files.push(
+        ...readable(path, () => filesBelow(path)).map((file) => ({ name: file, text: readable(file, () => textOf(readFileSync(file))) })),
+      );
   }
   return files;
 }

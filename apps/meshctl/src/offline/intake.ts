@@ -1,5 +1,5 @@
 import { allKinds, isAsked, kindOf, parseOffline } from "@isthmus/api";
-import { formatRef, InvalidResource, type Kind, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import { formatRef, InvalidResource, type Kind, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import type { InputObject } from "./unfold.ts";
 
 /** What translation can use of the input, and what it can't. */
@@ -29,7 +29,7 @@ export interface RejectedObject {
 export function intake(objects: readonly InputObject[]): Intake {
   const resources = new Map<string, Resource>();
   const sources = new Map<string, InputObject>();
-  const rejected: RejectedObject[] = [];
+  const rejected = new Map<string, RejectedObject>();
   const unknown = new Map<string, InputObject[]>();
   const notes: string[] = [];
   for (const object of objects) {
@@ -42,22 +42,24 @@ export function intake(objects: readonly InputObject[]): Intake {
       continue;
     }
     const resource = parsed(kind, object);
-    if (resource instanceof InvalidResource) {
-      rejected.push(rejectedObject(object, resource, isAsked(kind)));
-      continue;
-    }
-    const key = resourceKeyOf(refOf(resource));
+    const ref = refIn(object);
+    // What has no name is nobody else's twin.
+    const key = ref === undefined ? `nameless ${sources.size}` : resourceKeyOf(ref);
     const earlier = sources.get(key);
-    if (earlier !== undefined) notes.push(givenTwice(refOf(resource), object, earlier));
-    resources.set(key, resource);
+    if (ref !== undefined && earlier !== undefined) notes.push(givenTwice(ref, object, earlier));
     sources.set(key, object);
+    // The later counts, whichever of the two can be used.
+    resources.delete(key);
+    rejected.delete(key);
+    if (resource instanceof InvalidResource) rejected.set(key, rejectedObject(object, resource, isAsked(kind)));
+    else resources.set(key, resource);
   }
   for (const [name, found] of unknown) notes.push(ignored(name, found));
   const sourceOf = (ref: ResourceRef, field: string): string | undefined => {
     const object = sources.get(resourceKeyOf(ref));
     return object === undefined ? undefined : placeOf(object, field);
   };
-  return { resources: [...resources.values()], rejected, notes, sourceOf };
+  return { resources: [...resources.values()], rejected: [...rejected.values()], notes, sourceOf };
 }
 
 function parsed(kind: Kind, { value }: InputObject): Resource | InvalidResource {
@@ -90,19 +92,18 @@ function placeOf(object: InputObject, field = ""): string {
   return `${object.file}:${object.lineOf(field)}`;
 }
 
-function rejectedObject(object: InputObject, error: InvalidResource, isUsersOwn: boolean): RejectedObject {
-  const { value } = object;
-  const { name, namespace, clusterName, generation } = (value["metadata"] ?? {}) as Readonly<Record<string, unknown>>;
+/** The name of an object, whether or not the rest of it can be used; undefined for one without. */
+function refIn({ value }: InputObject): ResourceRef | undefined {
+  const { name, namespace, clusterName } = (value["metadata"] ?? {}) as Readonly<Record<string, unknown>>;
   const text = (field: unknown): string => (typeof field === "string" ? field : "");
-  const ref = {
-    apiVersion: value.apiVersion,
-    kind: value.kind,
-    name: text(name),
-    namespace: text(namespace),
-    clusterName: text(clusterName),
-  };
+  const { apiVersion, kind } = value;
+  return text(name) === "" ? undefined : { apiVersion, kind, name: text(name), namespace: text(namespace), clusterName: text(clusterName) };
+}
+
+function rejectedObject(object: InputObject, error: InvalidResource, isUsersOwn: boolean): RejectedObject {
+  const { generation } = (object.value["metadata"] ?? {}) as Readonly<Record<string, unknown>>;
   return {
-    ref: ref.name === "" ? undefined : ref,
+    ref: refIn(object),
     generation: typeof generation === "number" ? generation : undefined,
     isUsersOwn,
     source: placeOf(object, error.path),

@@ -1,5 +1,5 @@
 import { allKinds, isAsked } from "@isthmus/api";
-import { isClusterName, kindKeyOf, type ResourceRef, snapshotOf, UsageError } from "@isthmus/core";
+import { isClusterName as isDnsLabel, kindKeyOf, type ResourceRef, snapshotOf, UsageError } from "@isthmus/core";
 import { type StatusUpdate, statusesOf, translate, type World } from "@isthmus/translators";
 import type { TranslateOptions } from "../commands/translate.ts";
 import type { ExitCode, Io } from "../io.ts";
@@ -16,10 +16,10 @@ import { type InputObject, unfold } from "./unfold.ts";
  */
 export async function translateFiles(options: TranslateOptions, io: Io): Promise<ExitCode> {
   const { agentCluster, namespace, stage, disallowIntersectingConfig = false } = options;
-  if (agentCluster !== undefined && !isClusterName(agentCluster)) {
+  if (agentCluster !== undefined && !isDnsLabel(agentCluster)) {
     throw new UsageError(`--agent-cluster ${agentCluster}: a cluster's name is a DNS label: lower-case letters, digits and -, at most 63`);
   }
-  if (!isNamespace(namespace)) {
+  if (!isDnsLabel(namespace)) {
     throw new UsageError(`--namespace ${namespace}: a namespace's name is a DNS label: lower-case letters, digits and -, at most 63`);
   }
   const { resources, rejected, notes, sourceOf } = intake(await objectsOf(options.file, io));

@@ -69,7 +69,7 @@ export function defineKind<F extends Fields>(
     validate ??= compile(definition.fields);
     const resource = withoutNulls(input);
     const object = nameForErrors(kind, resource);
-    if (!isResource(resource)) throw new InvalidResource(object, "", "is not an object with apiVersion, kind and metadata.name");
+    if (!isResource(resource)) throw notAResource(object, resource);
     if (resource.kind !== kind || !versions.includes(resource.apiVersion)) {
       throw new InvalidResource(object, "apiVersion", `${resource.apiVersion} ${resource.kind} is not ${versions.join(" or ")} ${kind}`);
     }
@@ -121,6 +121,13 @@ function isResource(value: unknown): value is Resource {
     metadata !== null &&
     typeof metadata.name === "string"
   );
+}
+
+function notAResource(object: string, value: unknown): InvalidResource {
+  const metadata: unknown = (value as Partial<Resource> | null)?.metadata;
+  const name: unknown = typeof metadata === "object" && metadata !== null ? (metadata as Partial<Metadata>).name : "";
+  if (typeof name === "string") return new InvalidResource(object, "", "is not an object with apiVersion, kind and metadata.name");
+  return new InvalidResource(object, "metadata.name", name === undefined ? "is required" : `must be a string, is ${JSON.stringify(name)}`);
 }
 
 function nameForErrors(kind: string, value: unknown): string {

@@ -76,6 +76,8 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     const news = (resource: Resource) => !discoveryKinds.has(kindKeyOf(resource)) || !isOwnedBy(resource, discoveryOwner);
     taken({ put: delta.put.filter(news), remove: delta.remove });
     registrationsChanged(delta);
+    // What we publish is put back when somebody edits or deletes it.
+    applier.observed(delta);
   };
   const view = viewCluster(
     { cluster, kinds: kinds.management, clock, random, log, keepsLastGood: (kind) => !kinds.isAsked(kind), changed },

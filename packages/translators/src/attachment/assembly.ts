@@ -51,7 +51,7 @@ class Assembly {
     const target = this.#attachment.targets.get(keyOfResource(destination));
     if (mesh === undefined || target === undefined) return undefined;
     const { trafficPolicies, accessPolicies, federatedTo, userObjects } = target;
-    const isFederated = federatedTo.length > 0;
+    const isFederated = destination.status?.appliedFederation !== undefined;
     return {
       destination,
       mesh,
@@ -158,14 +158,9 @@ class Assembly {
 // One list for all that have nothing, so that equal inputs are the same.
 const NONE: readonly never[] = [];
 
-/**
- * An address for each Destination that is federated to some Istio mesh. The Service's age counts: a Destination that was just
- * discovered has none.
- */
-function virtualIpsOf({ snapshot, targets }: Attachment): ReadonlyMap<string, VirtualIp> {
-  const federated = [...snapshot.of(Destination)].filter(
-    (destination) => (targets.get(keyOfResource(destination))?.federatedTo.length ?? 0) > 0,
-  );
+/** An address for each Destination that is federated. The Service's age counts: a Destination that was just discovered has none. */
+function virtualIpsOf({ snapshot }: Attachment): ReadonlyMap<string, VirtualIp> {
+  const federated = [...snapshot.of(Destination)].filter(({ status }) => status?.appliedFederation !== undefined);
   return assignVirtualIps(
     federated.flatMap(({ metadata, spec }) => {
       const service = spec?.kubeService?.ref;

@@ -44,12 +44,12 @@ export function attachPolicies(snapshot: Snapshot, surroundings: Surroundings, p
   const meshes = attachMeshes(snapshot, membership, previous?.snapshot);
   const traffic = trafficPolicies(snapshot);
   const access = accessPolicies(snapshot);
-  const known = knownDestinations(snapshot, membership, surroundings);
+  const known = knownDestinations(meshes.snapshot, membership, surroundings);
   const index = userObjectIndex(snapshot, surroundings);
 
   const targets = new Map<string, AttachedTarget>();
   const verdicts: PolicyVerdict[] = [];
-  const reports = [...membership.reports, ...meshes.reports, ...traffic.reports, ...access.reports];
+  const reports = [...membership.reports, ...meshes.reports, ...known.reports, ...traffic.reports, ...access.reports];
   for (const [key, destination] of known.byKey) {
     const judged = judge(destination, traffic.byDestination.get(key) ?? [], { meshes: meshes.snapshot, known, index, surroundings });
     for (const verdict of judged.verdicts) {

@@ -1,10 +1,10 @@
 import type { ConnectionPolicy, Destination, TrafficPolicy } from "@isthmus/api";
 import { equalJson, formatRef, refOf } from "@isthmus/core";
-import { type Finding, invalid } from "../findings.ts";
+import { type Finding, invalid, warning } from "../findings.ts";
 import type { DestinationInputs } from "../inputs.ts";
 import { defaultConnectionPolicy } from "../networking/istio/connections/tls.ts";
 import { connectionFieldsOf, connectionFindingsOf } from "../networking/istio/destinationRules.ts";
-import { equalMatches, type Matches, matchesFrom } from "../networking/istio/matches.ts";
+import { covers, equalMatches, type Matches, matchesFrom } from "../networking/istio/matches.ts";
 import { routeFieldsOf, routeFindingsOf } from "../networking/istio/policyGroups.ts";
 import { type References, routeContext } from "../networking/istio/routeContext.ts";
 import type { RouteContext, RouteFields } from "../networking/istio/routes/routePolicy.ts";
@@ -53,7 +53,7 @@ class SourceClaims {
   constructor(source: Source, target: PolicyTarget) {
     this.#source = source;
     this.#target = target;
-    this.#current = defaultConnectionPolicy(target.surroundings.settings);
+    this.#current = defaultConnectionPolicy(target.surroundings.settings, source);
   }
 
   findingsOf(policy: TrafficPolicy): readonly Finding[] {
@@ -65,6 +65,7 @@ class SourceClaims {
     return [
       ...own,
       ...conflicts(routeFieldsOf(policy, this.#context), this.#claimsOn(matches), this.#target.destination),
+      ...this.#shadowFindings(policy, matches),
       ...conflicts(connectionFieldsOf(policy), this.#connections, this.#target.destination),
     ];
   }
@@ -87,6 +88,24 @@ class SourceClaims {
       userConflictFinding(this.#target, { kind: "DestinationRule", source: this.#source }),
     ];
     return findings.filter((finding) => finding !== undefined);
+  }
+
+  /** A route comes to nothing where one before it, of a policy that says the same of its sources in other words, takes all its requests. */
+  #shadowFindings(policy: TrafficPolicy, matches: Matches): readonly Finding[] {
+    if (Object.keys(routeFieldsOf(policy, this.#context)).length === 0) return [];
+    for (const { matches: earlier, claims } of this.#routes) {
+      const [claim] = claims.values();
+      if (claim === undefined || equalMatches(earlier, matches) || !covers(earlier, matches)) continue;
+      const [owner, destination] = [claim.owner, this.#target.destination].map((one) => formatRef(refOf(one)));
+      const requests = `requests from ${this.#source.clusterName} to ${destination}`;
+      return [
+        warning(
+          "RouteShadowed",
+          `${owner} has precedence and routes the same ${requests}, so this policy's routes have no effect on them: narrow one of them`,
+        ),
+      ];
+    }
+    return [];
   }
 
   get #context(): RouteContext {

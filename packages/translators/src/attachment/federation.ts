@@ -34,7 +34,7 @@ function federatedMeshes(destination: Destination, { spec }: VirtualMesh): reado
   for (const selector of selectors) {
     if (isMisspeltSelector(selector) || !selectsDestination(selector.destinationSelectors, destination)) continue;
     const { meshes = [] } = selector;
-    if (meshes.length === 0) return distinct(all);
+    if (meshes.length === 0) return distinct(found.length === 0 ? all : [...found, ...all]);
     found.push(...meshes);
   }
   return distinct(found);

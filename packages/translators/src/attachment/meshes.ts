@@ -1,7 +1,7 @@
 import { Destination, Mesh, type MeshStatus } from "@isthmus/api";
-import { equalJson, keyOfResource, type Report, type Snapshot } from "@isthmus/core";
+import { type ClusterObjectRef, equalJson, keyOf, keyOfResource, type Report, type Snapshot } from "@isthmus/core";
 import { eastWestGateways } from "../networking/istio/virtualMesh/gatewaySelection.ts";
-import { byMesh } from "./indexes.ts";
+import { byMesh, byService } from "./indexes.ts";
 import { publishedSpec } from "./publishedSpec.ts";
 import type { Memberships } from "./virtualMeshes.ts";
 
@@ -25,7 +25,8 @@ export function attachMeshes(
           .of(Destination)
           .where(byMesh, key)
           .filter(({ spec }) => spec?.kubeService?.ref !== undefined);
-        const selection = eastWestGateways({ mesh, virtualMesh, destinations });
+        const serviceIn = (ref: ClusterObjectRef) => snapshot.of(Destination).where(byService, keyOf(ref)).at(-1);
+        const selection = eastWestGateways({ mesh, virtualMesh, destinations, serviceIn });
         reports.push(...selection.reports);
         if (selection.gateways.length > 0) status = { ...status, appliedEastWestIngressGateways: selection.gateways };
       }

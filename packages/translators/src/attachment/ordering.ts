@@ -1,8 +1,8 @@
-import { compareKeys, type Resource } from "@isthmus/core";
+import { compareKeys, keyOfResource, type Resource } from "@isthmus/core";
 
-/** Orders policies by precedence: the older one first, then the smaller `name.namespace`. One without a time was not created yet. */
+/** Orders policies by precedence: the older one first, then the one with the smaller key, `name.namespace.`. One without a time was not created yet. */
 export function byPrecedence(a: Resource, b: Resource): number {
-  return compareAges(a, b) || compareKeys(nameOf(a), nameOf(b));
+  return compareAges(a, b) || compareKeys(keyOfResource(a), keyOfResource(b));
 }
 
 function compareAges(a: Resource, b: Resource): number {
@@ -13,8 +13,4 @@ function compareAges(a: Resource, b: Resource): number {
 function createdAt({ metadata }: Resource): number {
   const time = Date.parse(metadata.creationTimestamp ?? "");
   return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
-}
-
-function nameOf({ metadata }: Resource): string {
-  return `${metadata.name}.${metadata.namespace ?? ""}`;
 }

@@ -59,7 +59,7 @@ const findingsOf = remembered((rules: TrafficPolicyRules) => connectionRules.fla
 /** Policies count for the whole destination, whatever requests they are for, as long as they are for some from the source. */
 function connectionPolicyFrom(inputs: DestinationInputs, source: Source): ConnectionPolicy {
   const { destination, trafficPolicies, surroundings } = inputs;
-  let merged: ConnectionPolicy = defaultConnectionPolicy(surroundings.settings);
+  let merged: ConnectionPolicy = defaultConnectionPolicy(surroundings.settings, source);
   for (const policy of trafficPolicies) {
     if (matchesFrom(source.clusterName, policy.spec ?? {}) !== undefined) merged = { ...merged, ...connectionFieldsOf(policy) };
   }

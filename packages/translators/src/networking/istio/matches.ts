@@ -17,6 +17,8 @@ const SCHEMA = TrafficPolicy.definition.fields.spec.properties;
 
 /** What requests from one cluster a policy is for: from any of the sources, and like any of the requests. */
 export interface Matches {
+  /** The policy's source selectors as they are compared with those of others. */
+  readonly selectorForm: string;
   readonly sources: readonly SourceMatch[];
   readonly requests: readonly HttpMatchRequest[];
 }
@@ -29,7 +31,11 @@ export function matchesFrom(clusterName: string, spec: TrafficPolicySpec): Match
   const known = matchesByCluster(spec);
   let matches = known.get(clusterName);
   if (matches === undefined) {
-    matches = { sources: sourceMatches(clusterName, spec.sourceSelector), requests: requestMatches(spec) };
+    matches = {
+      selectorForm: selectorForm(spec),
+      sources: sourceMatches(clusterName, spec.sourceSelector),
+      requests: requestMatches(spec),
+    };
     known.set(clusterName, matches);
   }
   return matches.sources.length === 0 ? undefined : matches;
@@ -42,10 +48,30 @@ const requestMatches = remembered(({ httpRequestMatchers = [] }: TrafficPolicySp
   httpRequestMatchers.length === 0 ? [{}] : httpRequestMatchers.filter(isUnderstoodMatcher).map(requestMatch),
 );
 
-/** Whether two policies are for the same requests: sources in any order, matchers in the same order. */
+/** Source selectors in any order, their namespaces too, and whatever clusters they name. */
+const selectorForm = remembered(({ sourceSelector = [] }: TrafficPolicySpec): string => {
+  const entries = sourceSelector.map(({ kubeWorkloadMatcher: { labels = {}, namespaces = [] } = {} }) =>
+    JSON.stringify([Object.entries(labels).sort(), [...new Set(namespaces)].sort()]),
+  );
+  return entries.sort().join();
+});
+
+/**
+ * Whether two policies are for the same requests in the same words: together they make one route, and where both set one field
+ * they are in conflict. In other words, as one policy for every source and one for a cluster, each makes its own route, and the
+ * first one counts. Selectors come in any order, matchers in the same order.
+ */
 export function equalMatches(a: Matches, b: Matches): boolean {
-  if (a.sources.length !== b.sources.length || !equalJson(a.requests, b.requests)) return false;
-  return a.sources.every((source) => b.sources.some((other) => equalJson(source, other)));
+  return a.selectorForm === b.selectorForm && a.sources.length === b.sources.length && equalJson(a.requests, b.requests) && covers(a, b);
+}
+
+/** Whether every request that some matches are for is also one of others. */
+export function covers(some: Matches, others: Matches): boolean {
+  return isIn(others.sources, some.sources) && isIn(others.requests, some.requests);
+}
+
+function isIn(wanted: readonly object[], given: readonly object[]): boolean {
+  return wanted === given || wanted.every((one) => given.some((other) => equalJson(one, other)));
 }
 
 /** Every combination of a source and a request, as Istio wants them. */

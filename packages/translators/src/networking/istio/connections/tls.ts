@@ -1,10 +1,22 @@
 import type { ConnectionPolicy, Settings } from "@isthmus/api";
+import type { Source } from "../source.ts";
 import type { ConnectionRule } from "./connectionRule.ts";
 
 /** `mtls`: the TLS mode of connections to the destination. */
 export const tls: ConnectionRule = ({ mtls }) => (mtls?.istio === undefined ? {} : { tls: { mode: mtls.istio.tlsMode ?? "DISABLE" } });
 
-/** What holds where no policy says anything: the mode of the Settings, else none. */
-export function defaultConnectionPolicy(settings: Settings | undefined): ConnectionPolicy {
-  return { tls: { mode: settings?.spec?.mtls?.istio?.tlsMode ?? "DISABLE" } };
+/**
+ * What holds where no policy says anything: the mode of the Settings. Where they say nothing either, none; but mutual TLS
+ * between meshes, as their gateways pass nothing else on (istio.io Gateway, AUTO_PASSTHROUGH).
+ */
+export function defaultConnectionPolicy(settings: Settings | undefined, { remoteMesh }: Source): ConnectionPolicy {
+  const istio = settings?.spec?.mtls?.istio ?? (remoteMesh === undefined ? {} : { tlsMode: MUTUAL });
+  return { tls: { mode: istio.tlsMode ?? "DISABLE" } };
 }
+
+/** Whether connections with these settings get through the gateways between meshes. */
+export function passesGateways({ tls }: ConnectionPolicy): boolean {
+  return tls?.mode === MUTUAL;
+}
+
+const MUTUAL = "ISTIO_MUTUAL";

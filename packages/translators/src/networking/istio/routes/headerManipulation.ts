@@ -32,20 +32,17 @@ function removedFindings(path: string, names: readonly string[] = []): readonly 
   return names.flatMap((name, i) => changedHeaderFindings(`${path}[${i}]`, name, false));
 }
 
-/** Header operations as Istio writes them. */
-export function headersOf(wanted: HeaderManipulation): NonNullable<HttpRoute["headers"]> {
+type HeaderOperations = Required<NonNullable<HttpRoute["headers"]>>;
+
+/** Header operations as Istio writes them. Both sides are there even where nothing is done on one, as the published product has it. */
+export function headersOf(wanted: HeaderManipulation): HeaderOperations {
   const { appendRequestHeaders, removeRequestHeaders, appendResponseHeaders, removeResponseHeaders } = wanted;
   return {
-    ...operations("request", appendRequestHeaders, removeRequestHeaders),
-    ...operations("response", appendResponseHeaders, removeResponseHeaders),
+    request: operations(appendRequestHeaders, removeRequestHeaders),
+    response: operations(appendResponseHeaders, removeResponseHeaders),
   };
 }
 
-function operations(
-  side: "request" | "response",
-  add: Readonly<Record<string, string>> | undefined,
-  remove: readonly string[] | undefined,
-): NonNullable<HttpRoute["headers"]> {
-  if (add === undefined && remove === undefined) return {};
-  return { [side]: { ...(add === undefined ? {} : { add }), ...(remove === undefined ? {} : { remove }) } };
+function operations(add: Readonly<Record<string, string>> = {}, remove: readonly string[] = []): HeaderOperations["request"] {
+  return { ...(Object.keys(add).length === 0 ? {} : { add }), ...(remove.length === 0 ? {} : { remove }) };
 }

@@ -46,7 +46,7 @@ export function federationFindings(path: string, service: ClusterObjectRef, cont
   return [
     warning(
       "NotFederated",
-      `${path}: service ${keyOf(service)} is not federated to ${context.clusterName}, so this traffic will fail: select it in the federation of a VirtualMesh`,
+      `${path}: service ${keyOf(service)} is not federated to ${context.clusterName}, so this traffic will fail: select it in the federation of a VirtualMesh, and see in its status whether anything is in the way`,
     ),
   ];
 }

@@ -20,10 +20,10 @@ export function gatewayEndpoints(
     endpoints.filter(hasAddress).map((endpoint) => endpointLabels(endpoint.labels, workloads)),
   );
   return gateways.flatMap(({ externalAddresses = [], destinationPort = 0 }) => {
-    const gatewayPorts = Object.fromEntries(ports.map(({ name = "" }) => [name, destinationPort]));
+    const gatewayPorts = ports.length === 0 ? {} : { ports: Object.fromEntries(ports.map(({ name = "" }) => [name, destinationPort])) };
     return externalAddresses
       .filter((address) => address !== "")
-      .flatMap((address) => labels.map((own) => ({ address, ports: gatewayPorts, labels: own })));
+      .flatMap((address) => labels.map((own) => ({ address, ...gatewayPorts, labels: own })));
   });
 }
 
@@ -34,14 +34,14 @@ export function localEndpoints({ kubeService, ports, workloads }: EndpointSource
     const open = endpointPorts.flatMap((port) => (defined.has(portName(port)) ? [[portName(port), port.port ?? 0] as const] : []));
     return endpoints.filter(hasAddress).map(({ ipAddress = "", labels }) => ({
       address: ipAddress,
-      ports: Object.fromEntries(open),
+      ...(open.length === 0 ? {} : { ports: Object.fromEntries(open) }),
       labels: endpointLabels(labels, workloads),
     }));
   });
 }
 
 /** A pod that is still starting has no address yet. */
-function hasAddress({ ipAddress }: Endpoint): boolean {
+export function hasAddress({ ipAddress }: Endpoint): boolean {
   return ipAddress !== undefined && ipAddress !== "";
 }
 

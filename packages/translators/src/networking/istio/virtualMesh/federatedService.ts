@@ -28,13 +28,12 @@ export interface EndpointGroup {
   readonly resolution: "STATIC" | "DNS" | undefined;
 }
 
-/** A Destination as other meshes see it; undefined when it is not federated. */
+/** A Destination as other meshes see it; undefined when it is not federated. What it is federated to may be yet to come: then nobody calls it. */
 export function federatedServiceOf(inputs: DestinationInputs): FederatedService | undefined {
   const { destination, mesh, virtualMesh, federatedTo, virtualIp, gateways, workloads } = inputs;
   const hostname = destination.status?.appliedFederation?.federatedHostname;
   const { kubeService } = destination.spec ?? {};
-  if (virtualMesh === undefined || virtualIp === undefined || !hostname || kubeService === undefined || federatedTo.length === 0)
-    return undefined;
+  if (virtualMesh === undefined || virtualIp === undefined || !hostname || kubeService === undefined) return undefined;
   const { ports, omitted } = federatedPorts(kubeService.ports ?? []);
   const source = { kubeService, ports, workloads };
   return {

@@ -7,21 +7,21 @@ import { destinationRuleFor } from "../destinationRules.ts";
 import { remoteSource } from "../source.ts";
 import { virtualServiceFor } from "../virtualServices.ts";
 import { type EndpointGroup, type FederatedService, federatedServiceOf } from "./federatedService.ts";
-import { federationFindings } from "./federationFindings.ts";
+import { federationFindings, reachabilityFindings } from "./federationFindings.ts";
 
 /**
  * Makes a Destination callable from the meshes it is federated to. There: a ServiceEntry for its federated host, whose endpoints
  * are the gateways of its own mesh, with the routes and connection settings of its policies. At home: a ServiceEntry that leads
- * the host on from the gateways to the pods. A fault is reported on (VirtualMesh, Destination), and nothing of it is federated.
+ * the host on from the gateways to the pods. What can't be federated was found by attachment (`federationRefusals`).
  */
 export function federate(inputs: DestinationInputs): TargetTranslation {
   const service = federatedServiceOf(inputs);
   if (service === undefined) return nothing;
-  const findings = federationFindings(service, inputs.gateways);
-  const reports = findings.map((finding) => reported(refOf(service.virtualMesh), finding, refOf(inputs.destination)));
-  if (findings.some(({ state }) => state === "INVALID")) return { outputs: [], reports };
-
   const remote = combined(service.remotes.map((mesh) => remoteResources(inputs, service, mesh)));
+  const unreachable = reachabilityFindings(service, remote.outputs.map(({ resource }) => resource).filter(isDestinationRule));
+  const reports = [...federationFindings(service), ...unreachable].map((finding) =>
+    reported(refOf(service.virtualMesh), finding, refOf(inputs.destination)),
+  );
   return combined([remote, { outputs: localResources(inputs, service, remote.outputs), reports }]);
 }
 

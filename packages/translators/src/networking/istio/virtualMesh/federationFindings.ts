@@ -1,46 +1,30 @@
+import type { DestinationRule } from "@isthmus/api";
 import { formatRef, refOf } from "@isthmus/core";
-import { type Finding, invalid, warning } from "../../../findings.ts";
-import type { Gateway } from "../../../inputs.ts";
-import { DEFAULT_HOSTNAME_SUFFIX } from "../hostnames.ts";
-import { gatewayMissing } from "./eastWestGateways.ts";
+import { type Finding, warning } from "../../../findings.ts";
+import { passesGateways } from "../connections/tls.ts";
 import type { FederatedService } from "./federatedService.ts";
 import { portName } from "./ports.ts";
 
-/** Why a service cannot be federated (INVALID), and what to know of its federation. */
-export function federationFindings(service: FederatedService, gateways: readonly Gateway[]): readonly Finding[] {
+/** What to know of a service's federation. All of them warnings. */
+export function federationFindings(service: FederatedService): readonly Finding[] {
   return [
-    ...(gateways.length === 0 ? [gatewayMissing(service.home)] : []),
-    ...dnsFindings(service),
-    ...addressFindings(service),
     ...portFindings(service),
     ...(service.virtualIp.note === undefined ? [] : [warning("VirtualIpCollision", `${nameOf(service)}: ${service.virtualIp.note}`)]),
   ];
 }
 
-// Hosts under `.global` may be resolved by a DNS server of the cluster; those of any other suffix by sidecars alone.
-function dnsFindings({ hostname, remotes, ...service }: FederatedService): readonly Finding[] {
-  const suffix = hostname.slice(hostname.lastIndexOf(".") + 1);
-  if (suffix === DEFAULT_HOSTNAME_SUFFIX) return [];
-  return remotes
-    .filter(({ spec }) => spec?.istio?.smartDnsProxyingEnabled !== true)
-    .map((mesh) =>
-      invalid(
-        "DnsProxyingMissing",
-        `${nameOf(service)} can't be federated as ${hostname}: ${formatRef(refOf(mesh))} does not proxy DNS, which every suffix but ${DEFAULT_HOSTNAME_SUFFIX} needs: ` +
-          "set ISTIO_META_DNS_CAPTURE in its proxies' metadata, or leave out spec.federation.hostnameSuffix",
-      ),
-    );
-}
-
-function addressFindings({ atGateways, atPods, ...service }: FederatedService): readonly Finding[] {
-  const mixed = (which: string): Finding =>
-    invalid(
-      "AddressesMixed",
-      `${nameOf(service)} can't be federated: ${which} have host names as well as IPv6 addresses, which Envoy can't hold in one cluster: use one or the other`,
-    );
+/** Connection settings, by Settings or policies, with which no call from other meshes arrives. `rules` are those of the callers' meshes. */
+export function reachabilityFindings(service: FederatedService, rules: readonly DestinationRule[]): readonly Finding[] {
+  const failing = rules.filter(({ spec }) => !passesGateways(spec?.trafficPolicy ?? {}));
+  if (failing.length === 0) return [];
+  const callers = [...new Set(failing.map(({ metadata }) => metadata.clusterName))].join(", ");
+  const modes = [...new Set(failing.map(({ spec }) => spec?.trafficPolicy?.tls?.mode))].join(" or ");
   return [
-    ...(atGateways.resolution === undefined ? [mixed(`the gateways of ${formatRef(refOf(service.home))}`)] : []),
-    ...(atPods.resolution === undefined ? [mixed("its endpoints")] : []),
+    warning(
+      "MutualTlsNeeded",
+      `${nameOf(service)}: calls from ${callers} fail, as their TLS mode is ${modes} and gateways pass on ISTIO_MUTUAL only: ` +
+        "set mtls.istio.tlsMode: ISTIO_MUTUAL in the Settings, or in a TrafficPolicy for it",
+    ),
   ];
 }
 

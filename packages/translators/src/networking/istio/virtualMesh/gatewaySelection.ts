@@ -1,5 +1,5 @@
 import type { AppliedEastWestIngressGateway, Destination, KubeService, Mesh, VirtualMesh } from "@isthmus/api";
-import { formatRef, type Report, refOf } from "@isthmus/core";
+import { type ClusterObjectRef, formatRef, type Report, refOf } from "@isthmus/core";
 import { selectsDestination } from "../../../attachment/selectors.ts";
 import { reported, warning } from "../../../findings.ts";
 
@@ -8,6 +8,8 @@ export interface GatewaySelectionInputs {
   readonly virtualMesh: VirtualMesh;
   /** The Kubernetes services of the mesh, in key order. */
   readonly destinations: readonly Destination[];
+  /** Any Kubernetes service that is known, in whatever mesh or in none: a gateway need not have a sidecar. */
+  serviceIn(ref: ClusterObjectRef): Destination | undefined;
 }
 
 export interface GatewaySelection {
@@ -57,12 +59,11 @@ function selectedCandidates({ virtualMesh, destinations }: GatewaySelectionInput
   });
 }
 
-function notedCandidates({ mesh, destinations }: GatewaySelectionInputs): readonly Candidate[] {
+function notedCandidates({ mesh, serviceIn }: GatewaySelectionInputs): readonly Candidate[] {
+  const clusterName = mesh.spec?.istio?.installation?.cluster ?? "";
   return (mesh.spec?.istio?.ingressGateways ?? []).flatMap(
-    ({ name, namespace, externalTlsPort = 0, tlsContainerPort = 0 }): readonly Candidate[] => {
-      const destination = destinations.find(
-        ({ spec }) => spec?.kubeService?.ref?.name === name && spec?.kubeService?.ref?.namespace === namespace,
-      );
+    ({ name = "", namespace = "", externalTlsPort = 0, tlsContainerPort = 0 }): readonly Candidate[] => {
+      const destination = serviceIn({ name, namespace, clusterName });
       if (destination === undefined) return [];
       if (externalTlsPort !== 0 && tlsContainerPort !== 0) return [usable(destination, externalTlsPort, tlsContainerPort)];
       return [{ destination, problem: `the Mesh's spec.istio.ingressGateways does not say its ports: ${SELECT_REMEDY}` }];

@@ -40,10 +40,11 @@ function exemptedGateways({ mesh, gateways }: MeshInputs): readonly ExemptedGate
   for (const { address, labels } of candidates) {
     // In the mesh's root namespace a policy without selector would allow everything everywhere.
     if (Object.keys(labels).length === 0) continue;
-    const usual = sanitizedName(`${NAME_PREFIX}${address || suffixOf(labels)}`);
+    // The address is shortened without the prefix: names have room for both.
+    const usual = `${NAME_PREFIX}${sanitizedName(address || suffixOf(labels))}`;
     const taken = byName.get(usual);
     // Two gateways may stand behind one address.
-    const name = taken === undefined || equalJson(taken.labels, labels) ? usual : sanitizedName(`${usual}-${suffixOf(labels)}`);
+    const name = taken === undefined || equalJson(taken.labels, labels) ? usual : `${usual}-${suffixOf(labels)}`;
     byName.set(name, { name, labels });
   }
   return [...byName.values()];

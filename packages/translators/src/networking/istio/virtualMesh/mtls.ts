@@ -7,7 +7,7 @@ import {
   type VirtualMesh,
 } from "@isthmus/api";
 import { type ObjectRef, refOf } from "@isthmus/core";
-import { reported } from "../../../findings.ts";
+import { type Finding, reported } from "../../../findings.ts";
 import { type MeshInputs, nothing, type TargetTranslation } from "../../../inputs.ts";
 import { type OutputIdentity, outputOf } from "../../outputMetadata.ts";
 import { type CertificateAuthority, certificateAuthorityOf } from "./certificateAuthority.ts";
@@ -22,7 +22,12 @@ export function certificatesOf(inputs: MeshInputs): TargetTranslation {
   if (virtualMesh === undefined) return nothing;
   const authority = certificateAuthorityOf(virtualMesh, surroundings.namespace, rootSecret);
   if (authority.type === "none") return nothing;
-  if (authority.type === "invalid") return { outputs: [], reports: [reported(refOf(virtualMesh), authority.finding, refOf(mesh))] };
+  if (authority.type === "invalid") {
+    // A mesh that gets no certificate anyway, as it has no agent, stays in force whatever is to sign them.
+    const isMissed = hasAgent(mesh) || virtualMesh.spec?.mtlsConfig?.shared === undefined;
+    const finding: Finding = isMissed ? authority.finding : { ...authority.finding, state: "WARNING" };
+    return { outputs: [], reports: [reported(refOf(virtualMesh), finding, refOf(mesh))] };
+  }
   // Without an agent there is nobody to make a key.
   if (!hasAgent(mesh)) return nothing;
 

@@ -1,0 +1,63 @@
+import type { Destination, DestinationStatus, Mesh } from "@isthmus/api";
+import { type Collection, formatRef, refOf } from "@isthmus/core";
+import { type Finding, invalid } from "../../../findings.ts";
+import { DEFAULT_HOSTNAME_SUFFIX } from "../hostnames.ts";
+import { gatewayMissing } from "./eastWestGateways.ts";
+import { hasAddress, resolutionOf } from "./endpoints.ts";
+
+type AppliedFederation = NonNullable<DestinationStatus["appliedFederation"]>;
+
+/**
+ * Why a service can't be federated although its VirtualMesh says so; all of them INVALID. `meshes`: as attached, so that their
+ * gateways are known. Meshes other than Istio's federate nothing, so nothing is wrong with their services.
+ */
+export function federationRefusals(destination: Destination, federation: AppliedFederation, meshes: Collection<Mesh>): readonly Finding[] {
+  const home = meshOf(destination.spec?.mesh, meshes);
+  if (home?.spec?.istio === undefined) return [];
+  const gateways = home.status?.appliedEastWestIngressGateways ?? [];
+  return [
+    ...(gateways.length === 0 ? [gatewayMissing(home)] : []),
+    ...dnsFindings(destination, federation, meshes),
+    ...addressFindings(destination, home),
+  ];
+}
+
+// Hosts under `.global` may be resolved by a DNS server of the cluster; those of any other suffix by sidecars alone.
+function dnsFindings(destination: Destination, federation: AppliedFederation, meshes: Collection<Mesh>): readonly Finding[] {
+  const { federatedHostname: hostname = "", federatedToMeshes = [] } = federation;
+  if (hostname.slice(hostname.lastIndexOf(".") + 1) === DEFAULT_HOSTNAME_SUFFIX) return [];
+  const callers = federatedToMeshes.flatMap((ref) => meshOf(ref, meshes) ?? []);
+  return callers
+    .filter(({ spec }) => spec?.istio !== undefined && spec.istio.smartDnsProxyingEnabled !== true)
+    .map((mesh) =>
+      invalid(
+        "DnsProxyingMissing",
+        `${formatRef(refOf(destination))} can't be federated as ${hostname}: ${formatRef(refOf(mesh))} does not proxy DNS, which every suffix but ${DEFAULT_HOSTNAME_SUFFIX} needs: ` +
+          "set ISTIO_META_DNS_CAPTURE in its proxies' metadata, or leave out spec.federation.hostnameSuffix",
+      ),
+    );
+}
+
+function addressFindings(destination: Destination, home: Mesh): readonly Finding[] {
+  const endpoints = (destination.spec?.kubeService?.endpointSubsets ?? []).flatMap(({ endpoints = [] }) => endpoints.filter(hasAddress));
+  const gateways = home.status?.appliedEastWestIngressGateways ?? [];
+  // Without pods behind it there is nothing to be reached through a gateway.
+  const entrances = endpoints.length === 0 ? [] : gateways.flatMap(({ externalAddresses = [] }) => externalAddresses);
+  const mixed = (which: string): Finding =>
+    invalid(
+      "AddressesMixed",
+      `${formatRef(refOf(destination))} can't be federated: ${which} have host names as well as IPv6 addresses, which Envoy can't hold in one cluster: use one or the other`,
+    );
+  return [
+    ...(isMixed(entrances) ? [mixed(`the gateways of ${formatRef(refOf(home))}`)] : []),
+    ...(isMixed(endpoints.map(({ ipAddress = "" }) => ipAddress)) ? [mixed("its endpoints")] : []),
+  ];
+}
+
+function isMixed(addresses: readonly string[]): boolean {
+  return resolutionOf(addresses.map((address) => ({ address }))) === undefined;
+}
+
+function meshOf(ref: { readonly name?: string; readonly namespace?: string } | undefined, meshes: Collection<Mesh>): Mesh | undefined {
+  return ref === undefined ? undefined : meshes.get({ name: "", namespace: "", ...ref, clusterName: "" });
+}
