@@ -1,6 +1,6 @@
 import type { AnyResource } from "@isthmus/core";
+import { discovered, meshRef, networking, PLANE, planeObject } from "./planeObjects.ts";
 
-const PLANE = "gloo-mesh";
 const ISTIO = "istio-system";
 
 /**
@@ -27,7 +27,7 @@ function clusterObjects(clusterName: string, position: number): readonly AnyReso
   const gateway = { name: "eastwest", namespace: ISTIO, clusterName };
   return [
     planeObject("multicluster.solo.io/v1alpha1", "KubernetesCluster", clusterName, { clusterDomain: "cluster.local" }),
-    discovered("Mesh", meshName(clusterName), {
+    discovered("Mesh", meshRef(clusterName).name, {
       istio: { installation: { namespace: ISTIO, cluster: clusterName, version: "1.27.0" }, trustDomain: `${clusterName}.test` },
       agentInfo: { agentNamespace: PLANE },
     }),
@@ -78,7 +78,10 @@ function serviceObjects(ref: ServiceRef, position: number): readonly AnyResource
 const POLICIES: readonly object[] = [
   { policy: { requestTimeout: "2s", retries: { attempts: 3, perTryTimeout: "1s" } } },
   { policy: { faultInjection: { fixedDelay: "1s", percentage: 5 } }, httpRequestMatchers: [{ uri: { prefix: "/a" } }, { method: "GET" }] },
-  { policy: { corsPolicy: { allowOrigins: [{ exact: "https://example.com" }] } }, sourceSelector: [{ kubeWorkloadMatcher: { labels: { tier: "front" } } }] },
+  {
+    policy: { corsPolicy: { allowOrigins: [{ exact: "https://example.com" }] } },
+    sourceSelector: [{ kubeWorkloadMatcher: { labels: { tier: "front" } } }],
+  },
   { policy: { requestTimeout: "5s", outlierDetection: { consecutiveErrors: 5 } } },
 ];
 
@@ -102,24 +105,4 @@ function virtualMesh(clusterNames: readonly string[]): AnyResource {
     federation: { permissive: {} },
     globalAccessPolicy: "ENABLED",
   });
-}
-
-function meshName(clusterName: string): string {
-  return `istiod-${ISTIO}-${clusterName}`;
-}
-
-function meshRef(clusterName: string) {
-  return { name: meshName(clusterName), namespace: PLANE };
-}
-
-function discovered(kind: string, name: string, spec: object): AnyResource {
-  return planeObject("discovery.mesh.gloo.solo.io/v1", kind, name, spec);
-}
-
-function networking(kind: string, name: string, spec: object): AnyResource {
-  return planeObject("networking.mesh.gloo.solo.io/v1", kind, name, spec);
-}
-
-function planeObject(apiVersion: string, kind: string, name: string, spec: object): AnyResource {
-  return { apiVersion, kind, metadata: { name, namespace: PLANE, generation: 1 }, spec };
 }

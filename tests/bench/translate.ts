@@ -13,11 +13,13 @@ const CHANGES = 200;
  * A networking snapshot translated once, then 200 times after the timeout of one policy changed. Cold: from parsed resources to
  * all outputs and statuses. Incremental: from the changed policy to the new world.
  */
-export function* translateBenchmark({ smoke, input }: BenchmarkOptions): Iterable<Figures> {
-  const [resources, parseMs] = timed(() => parsed(input === undefined ? syntheticFleet(smoke ? 100 : 2000, 10) : listIn(input)));
+export function* translateBenchmark({ smoke, input, services }: BenchmarkOptions): Iterable<Figures> {
+  const [resources, parseMs] = timed(() =>
+    parsed(input === undefined ? syntheticFleet(services ?? (smoke ? 100 : 2000), 10) : listIn(input)),
+  );
   const [world, coldMs] = timed(() => {
     const cold = translate(snapshotOf(resources), OPTIONS);
-    return { ...cold, outputs: [...cold.networking], statuses: statusesOf(cold) };
+    return { ...cold, outputs: [...cold.networking.entries()], statuses: statusesOf(cold) };
   });
   const durations = incremental(world, resources.filter((resource) => resource.kind === TrafficPolicy.kind) as readonly TrafficPolicy[]);
   yield {

@@ -27,7 +27,8 @@ export interface InForce extends Translated {
 }
 
 /** Real meshes with our offline management plane before them. */
-export interface Meshes extends Pick<Testbed, "request" | "answerHead" | "setServer" | "refuseConnections" | "counter" | "analyze"> {
+export interface Meshes
+  extends Pick<Testbed, "request" | "answerHead" | "statuses" | "setServer" | "refuseConnections" | "counter" | "analyze"> {
   /** Translates what users wrote, and what the clusters show, and puts the result in force. Fails the test when a mesh refuses it. */
   apply(written: Written): Promise<InForce>;
   /**
@@ -87,6 +88,7 @@ export async function meshesOn(testbed: Testbed): Promise<Meshes> {
       return testbed.request(options);
     },
     answerHead: testbed.answerHead,
+    statuses: testbed.statuses,
     setServer: testbed.setServer,
     refuseConnections: testbed.refuseConnections,
     counter: testbed.counter,

@@ -27,6 +27,9 @@ export interface RequestOptions {
   readonly warmup?: number;
 }
 
+/** One request among several. */
+export type SingleRequest = Pick<RequestOptions, "host" | "port" | "path" | "method" | "headers">;
+
 /** What became of requests. Keys of counts: HTTP status or `failed`; `cluster/deployment` that answered or `(none)`. */
 export interface Answers {
   readonly status: Readonly<Record<string, number>>;
@@ -55,6 +58,8 @@ export interface Testbed {
   request(options: RequestOptions): Promise<Answers>;
   /** Status line and headers of one answer, as text; header names in small letters. */
   answerHead(pod: string, curlArguments: readonly string[]): Promise<string>;
+  /** Statuses of single requests that differ, all from one pod. */
+  statuses(pod: string, requests: readonly SingleRequest[]): Promise<readonly number[]>;
   /** Makes a server ill, slow or well again: `{}` is well. */
   setServer(
     pod: string,
@@ -164,6 +169,12 @@ export async function startTestbed({ parts: { components, testbed }, topology }:
       if (code !== 0) throw new Error(err);
       return out;
     },
+    async statuses(pod, requests) {
+      const { out, err } = await run("exec", pod, "--", "curl", ...requests.flatMap(curlArgumentsOf));
+      const statuses = out.trim().split("\n").map(Number);
+      if (statuses.length !== requests.length) throw new Error(`curl gave ${statuses.length} of ${requests.length} answers: ${err}`);
+      return statuses;
+    },
     async setServer(pod, { status, delaySeconds, isStopped }) {
       const args = [
         ...(status === undefined ? [] : ["--status", String(status)]),
@@ -189,6 +200,18 @@ export async function startTestbed({ parts: { components, testbed }, topology }:
       return out.split("\n").reduce((sum, line) => sum + (Number(/: (\d+)$/.exec(line)?.[1]) || 0), 0);
     },
   };
+}
+
+function curlArgumentsOf(
+  { host, port = 9080, path = "/", method = "GET", headers = {} }: SingleRequest,
+  position: number,
+): readonly string[] {
+  return [
+    ...(position === 0 ? [] : ["--next"]),
+    ...["-sS", "-m", "10", "--retry", "3", "--retry-all-errors", "-o", "/dev/null", "-w", "%{http_code}\n", "-X", method],
+    ...Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]),
+    `http://${host}:${port}${path}`,
+  ];
 }
 
 // Inbound traffic is redirected to this port of the sidecar.

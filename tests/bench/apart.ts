@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import type { Figures } from "./benchmarks.ts";
+
+export interface ApartOptions {
+  /** Limit of the JavaScript heap, where Node's own is too low. */
+  readonly heapMiB?: number | undefined;
+  /** Sees each line of standard output as it comes. */
+  readonly onLine?: (line: string) => void;
+}
+
+/** Runs `tests/bench/main.ts` with `args` in a process of its own; its results. Throws when it ends with another code than 0. */
+export async function runApart(args: readonly string[], { heapMiB, onLine }: ApartOptions = {}): Promise<readonly Figures[]> {
+  const flags = heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`];
+  const child = spawn(process.execPath, [...flags, join("tools", "run.mjs"), join("tests", "bench", "main.ts"), ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const figures: Figures[] = [];
+  let rest = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      onLine?.(line);
+      if (line.startsWith("{")) figures.push(JSON.parse(line) as Figures);
+    }
+  });
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  if (code !== 0) throw new Error(`${args.join(" ")} ended with exit code ${code}`);
+  return figures;
+}
