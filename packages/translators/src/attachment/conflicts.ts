@@ -4,7 +4,7 @@ import { type Finding, invalid, warning } from "../findings.ts";
 import type { DestinationInputs } from "../inputs.ts";
 import { defaultConnectionPolicy } from "../networking/istio/connections/tls.ts";
 import { connectionFieldsOf, connectionFindingsOf } from "../networking/istio/destinationRules.ts";
-import { covers, equalMatches, type Matches, matchesFrom } from "../networking/istio/matches.ts";
+import { bySources, covers, equalMatches, type Matches, matchesFrom } from "../networking/istio/matches.ts";
 import { routeFieldsOf, routeFindingsOf } from "../networking/istio/policyGroups.ts";
 import { type References, routeContext } from "../networking/istio/routeContext.ts";
 import type { RouteContext, RouteFields } from "../networking/istio/routes/routePolicy.ts";
@@ -95,7 +95,9 @@ class SourceClaims {
     if (Object.keys(routeFieldsOf(policy, this.#context)).length === 0) return [];
     for (const { matches: earlier, claims } of this.#routes) {
       const [claim] = claims.values();
-      if (claim === undefined || equalMatches(earlier, matches) || !covers(earlier, matches)) continue;
+      // One for this cluster and one for all are as any narrow and wide route beside each other.
+      if (claim === undefined || bySources(earlier, matches) !== 0) continue;
+      if (equalMatches(earlier, matches) || !covers(earlier, matches)) continue;
       const [owner, destination] = [claim.owner, this.#target.destination].map((one) => formatRef(refOf(one)));
       const requests = `requests from ${this.#source.clusterName} to ${destination}`;
       return [

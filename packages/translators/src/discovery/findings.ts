@@ -19,6 +19,10 @@ export const DISCOVERY_FINDINGS = {
     example:
       "status.meshARN: mesh-1 is not arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE: look for what the App Mesh controller says of it",
   },
+  AppMeshSeenOnly: {
+    meaning: "An App Mesh: it shows up with its workloads and destinations, and nothing is written for it.",
+    example: "is discovered as shop-us-east-2-111122223333, and that is all: policies and VirtualMeshes have no effect in AWS App Mesh",
+  },
   IngressGatewayUnusable: {
     meaning: "A gateway's Service that other clusters can't reach; it is left out of its mesh.",
     example: "spec.type: ClusterIP can't be reached from other clusters: make it LoadBalancer or NodePort",

@@ -8,14 +8,13 @@ const local = "reviews.bookinfo.svc.cluster.local";
 const ofOne = "reviews.bookinfo.svc.cluster-1.global";
 const ofTwo = "reviews.bookinfo.svc.cluster-2.global";
 
+const abort = { faultInjection: { abort: { httpStatus: 418 } } };
+
 export function sourceSelectorCases(meshes: () => Meshes): void {
-  // 418 for those that are selected. What no policy selects keeps the way it had, by a policy for everybody.
+  // 418 for those that are selected, by a policy of narrower sources than the other, which is for everybody.
   async function stopping(sourceSelector: readonly WorkloadSelector[], of: "cluster-1" | "cluster-2"): Promise<void> {
     const destinationSelector = [service("reviews", of)];
-    const stop = trafficPolicy(
-      { faultInjection: { abort: { httpStatus: 418 } } },
-      { sourceSelector: [...sourceSelector], destinationSelector },
-    );
+    const stop = trafficPolicy(abort, { sourceSelector: [...sourceSelector], destinationSelector });
     const rest = trafficPolicy({ requestTimeout: "20s" }, { destinationSelector }, { name: "rest" });
     await meshes().apply({ policies: [stop, rest] });
   }
@@ -60,7 +59,7 @@ export function sourceSelectorCases(meshes: () => Meshes): void {
       const destinationSelector = [service("reviews", "cluster-2")];
       const sourceSelector = [{ kubeWorkloadMatcher: { namespaces: ["visitors"] } }];
       const selectors = { sourceSelector, destinationSelector, httpRequestMatchers: [{ uri: { prefix: "/api" } }] };
-      const stop = trafficPolicy({ faultInjection: { abort: { httpStatus: 418 } } }, selectors);
+      const stop = trafficPolicy(abort, selectors);
       await meshes().apply({ policies: [stop, trafficPolicy({ requestTimeout: "20s" }, { destinationSelector }, { name: "rest" })] });
       expectAll(await meshes().request({ host: ofTwo, identity: "visitor", path: "/api/x" }), 418);
       expectAll(await meshes().request({ host: ofTwo, identity: "visitor", path: "/x" }), 200);
@@ -68,7 +67,8 @@ export function sourceSelectorCases(meshes: () => Meshes): void {
     });
 
     it("everybody with an empty entry", async () => {
-      await stopping([{}], "cluster-1");
+      const stop = trafficPolicy(abort, { sourceSelector: [{}], destinationSelector: [service("reviews", "cluster-1")] });
+      await meshes().apply({ policies: [stop] });
       expectAll(await meshes().request({ host: local, identity: "visitor" }), 418);
       expectAll(await meshes().request({ from: "cluster-2", host: ofOne }), 418);
     });

@@ -44,7 +44,9 @@ export function translateAppMesh({ arn, sources, owner, namespace }: AppMeshInpu
     metadata: { name: nameOf(`${awsName}-${region}-${account}`), namespace, labels: { [owner.label]: owner.value } },
     spec: { awsAppMesh: { awsName, region, awsAccountId: account, arn, clusters: clustersOf(sources) } },
   };
-  return { output: { resource: mesh, parents: sources.map(refOf) }, reports: [] };
+  const seenOnly = `is discovered as ${mesh.metadata.name}, and that is all: policies and VirtualMeshes have no effect in AWS App Mesh`;
+  const reports = sources.map((source) => finding(refOf(source), "WARNING", "AppMeshSeenOnly", seenOnly));
+  return { output: { resource: mesh, parents: sources.map(refOf) }, reports };
 }
 
 /** Source: docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html. */

@@ -21,6 +21,8 @@ export interface Matches {
   readonly selectorForm: string;
   readonly sources: readonly SourceMatch[];
   readonly requests: readonly HttpMatchRequest[];
+  /** The selectors of these sources name the cluster. No match shows it, yet it is narrower than the same for all clusters. */
+  readonly namesCluster: boolean;
 }
 
 /**
@@ -35,6 +37,7 @@ export function matchesFrom(clusterName: string, spec: TrafficPolicySpec): Match
       selectorForm: selectorForm(spec),
       sources: sourceMatches(clusterName, spec.sourceSelector),
       requests: requestMatches(spec),
+      namesCluster: isForClusters(spec),
     };
     known.set(clusterName, matches);
   }
@@ -48,6 +51,11 @@ const requestMatches = remembered(({ httpRequestMatchers = [] }: TrafficPolicySp
   httpRequestMatchers.length === 0 ? [{}] : httpRequestMatchers.filter(isUnderstoodMatcher).map(requestMatch),
 );
 
+/** Whether every source selector names clusters. */
+function isForClusters({ sourceSelector = [] }: TrafficPolicySpec): boolean {
+  return sourceSelector.length > 0 && sourceSelector.every(({ kubeWorkloadMatcher }) => (kubeWorkloadMatcher?.clusters ?? []).length > 0);
+}
+
 /** Source selectors in any order, their namespaces too, and whatever clusters they name. */
 const selectorForm = remembered(({ sourceSelector = [] }: TrafficPolicySpec): string => {
   const entries = sourceSelector.map(({ kubeWorkloadMatcher: { labels = {}, namespaces = [] } = {} }) =>
@@ -59,10 +67,15 @@ const selectorForm = remembered(({ sourceSelector = [] }: TrafficPolicySpec): st
 /**
  * Whether two policies are for the same requests in the same words: together they make one route, and where both set one field
  * they are in conflict. In other words, as one policy for every source and one for a cluster, each makes its own route, and the
- * first one counts. Selectors come in any order, matchers in the same order.
+ * first one counts (`bySources`). Selectors come in any order, matchers in the same order.
  */
 export function equalMatches(a: Matches, b: Matches): boolean {
   return a.selectorForm === b.selectorForm && a.sources.length === b.sources.length && equalJson(a.requests, b.requests) && covers(a, b);
+}
+
+/** Orders matches that are for the same requests: those that name the cluster before those for all clusters. Stable for equals. */
+export function bySources(a: Matches, b: Matches): number {
+  return Number(b.namesCluster) - Number(a.namesCluster);
 }
 
 /** Whether every request that some matches are for is also one of others. */

@@ -1,7 +1,7 @@
 import type { TrafficPolicy, TrafficPolicyRules } from "@isthmus/api";
 import type { Finding } from "../../findings.ts";
 import { remembered } from "../../remembered.ts";
-import { equalMatches, type Matches, matchesFrom } from "./matches.ts";
+import { bySources, equalMatches, type Matches, matchesFrom } from "./matches.ts";
 import { routePolicies } from "./routes/index.ts";
 import type { CheckedRoutePolicy, RouteContext, RouteFields } from "./routes/routePolicy.ts";
 
@@ -11,7 +11,10 @@ export interface PolicyGroup {
   readonly policies: readonly TrafficPolicy[];
 }
 
-/** The policies that are for requests from a cluster, by what requests they are for; groups and members in order of precedence. */
+/**
+ * The policies that are for requests from a cluster, by what requests they are for. Members are in order of precedence; groups
+ * too, but those whose sources are of this cluster alone come first.
+ */
 export function policyGroups(policies: readonly TrafficPolicy[], clusterName: string): readonly PolicyGroup[] {
   const groups: { matches: Matches; policies: TrafficPolicy[] }[] = [];
   for (const policy of policies) {
@@ -21,7 +24,7 @@ export function policyGroups(policies: readonly TrafficPolicy[], clusterName: st
     if (group === undefined) groups.push({ matches, policies: [policy] });
     else group.policies.push(policy);
   }
-  return groups;
+  return groups.sort((a, b) => bySources(a.matches, b.matches));
 }
 
 /** The route fields that one policy sets. */
