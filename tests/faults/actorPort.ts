@@ -1,0 +1,93 @@
+import { type AnyResource, type ResourceRef, refOf } from "@isthmus/core";
+import { type Clock, type Cluster, ClusterError, type ClusterErrorCode, type Preconditions } from "@isthmus/plane/ports";
+import type { SimulatedCluster, Verb } from "@isthmus/simulator";
+
+/** One change that one of our processes has made in a cluster. */
+export interface Write {
+  readonly at: number;
+  /** The process, such as `agent a/1`. */
+  readonly actor: string;
+  readonly cluster: string;
+  readonly verb: Verb;
+  readonly ref: ResourceRef;
+  readonly before: AnyResource | undefined;
+  readonly after: AnyResource | undefined;
+}
+
+/** How a call goes wrong. */
+export interface CallFault {
+  readonly code: ClusterErrorCode;
+  /** The change is made, and only the answer is lost. */
+  readonly afterWrite: boolean;
+}
+
+export interface ActorPortOptions {
+  readonly actor: string;
+  readonly clock: Clock;
+  /** How long a call is under way to the API server, in milliseconds, and an event from it. Asked for each one. */
+  readonly lagMs: () => number;
+  /** What goes wrong with the call that is being made. */
+  readonly faultOf: (verb: Verb) => CallFault | undefined;
+  readonly wrote: (write: Write) => void;
+}
+
+/** A cluster as one of our processes reaches it: every change that the process makes is told, with what stood there at that moment. */
+export function actorPort(cluster: SimulatedCluster, { actor, clock, lagMs, faultOf, wrote }: ActorPortOptions): Cluster {
+  async function lag(signal: AbortSignal | undefined): Promise<void> {
+    const ms = lagMs();
+    if (ms > 0) await clock.sleep(ms, signal);
+  }
+
+  async function write<T>(
+    verb: Verb,
+    ref: ResourceRef,
+    { act, signal }: { act: () => Promise<T>; signal: AbortSignal | undefined },
+  ): Promise<T> {
+    await lag(signal);
+    const fault = faultOf(verb);
+    if (fault?.afterWrite === false) throw failed(verb, fault);
+    const before = cluster.object(ref);
+    // The cluster makes the change before it gives its promise.
+    const answer = act();
+    const after = cluster.object(ref);
+    if (before !== after)
+      wrote({ at: clock.now(), actor, cluster: cluster.name, verb, ref: { ...ref, clusterName: cluster.name }, before, after });
+    if (fault === undefined) return answer;
+    // Whatever came of it, the caller hears only of the fault.
+    await answer.catch(() => undefined);
+    throw failed(verb, fault);
+  }
+
+  async function read<T>(verb: Verb, act: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    await lag(signal);
+    const fault = faultOf(verb);
+    if (fault !== undefined) throw failed(verb, fault);
+    return act();
+  }
+
+  return {
+    name: cluster.name,
+    servedKinds: (signal) => read("servedKinds", () => cluster.servedKinds(signal), signal),
+    get: (kind, ref, signal) => read("get", () => cluster.get(kind, ref, signal), signal),
+    list: (kind, options, signal) => read("list", () => cluster.list(kind, options, signal), signal),
+    async *watch(kind, resourceVersion, options, signal) {
+      for await (const event of cluster.watch(kind, resourceVersion, options, signal)) {
+        await lag(signal);
+        yield event;
+      }
+    },
+    apply: (resource, options, signal) => write("apply", refOf(resource), { act: () => cluster.apply(resource, options, signal), signal }),
+    applyStatus: (resource, options, signal) =>
+      write("applyStatus", refOf(resource), { act: () => cluster.applyStatus(resource, options, signal), signal }),
+    create: (resource, signal) => write("create", refOf(resource), { act: () => cluster.create(resource, signal), signal }),
+    update: (resource, signal) => write("update", refOf(resource), { act: () => cluster.update(resource, signal), signal }),
+    updateStatus: (resource, signal) =>
+      write("updateStatus", refOf(resource), { act: () => cluster.updateStatus(resource, signal), signal }),
+    delete: (ref, preconditions: Preconditions | undefined, signal) =>
+      write("delete", ref, { act: () => cluster.delete(ref, preconditions, signal), signal }),
+  };
+}
+
+function failed(verb: Verb, { code }: CallFault): ClusterError {
+  return new ClusterError(code, `simulated ${code} of ${verb}`);
+}

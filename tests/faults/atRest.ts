@@ -1,0 +1,98 @@
+import { KubernetesCluster } from "@isthmus/api";
+import { type AnyResource, equalJson, formatRef, type JsonObject, kindKeyOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import { statusesOf, type World } from "@isthmus/translators";
+import type { Fleet } from "./fleet.ts";
+import { isTheirs } from "./objects.ts";
+import { bearsOurLabel, type Truth, translatedFrom, wantedOf } from "./truth.ts";
+
+/** What is not as it ought to be, now that everything is healed and has had its time. */
+export function problemsAtRest(fleet: Fleet, truth: Truth): readonly string[] {
+  // From nothing, so that the loops' way of translating step by step is checked with it.
+  const world = translatedFrom(truth.inputs);
+  const problems: string[] = [];
+  const foreign = new Set<string>();
+  for (const cluster of [fleet.management, ...fleet.clusters.values()]) {
+    // Nobody looks after a cluster that is not registered.
+    if (!truth.places.has(cluster.name)) continue;
+    problems.push(...differences(cluster.objects(), wantedOf(world, cluster.name), foreign));
+  }
+  return [...problems, ...statusProblems(fleet, world, foreign), ...registrationProblems(fleet, truth)];
+}
+
+/** Compares one cluster with what ought to be there; a wanted object that is somebody else's is added to `foreign`. */
+function differences(objects: readonly AnyResource[], wanted: ReadonlyMap<string, Resource>, foreign: Set<string>): string[] {
+  const problems: string[] = [];
+  const present = new Set<string>();
+  for (const object of objects) {
+    const key = resourceKeyOf(refOf(object));
+    const ought = wanted.get(key);
+    if (ought !== undefined) present.add(key);
+    if (!bearsOurLabel(object)) {
+      if (ought !== undefined) foreign.add(key);
+    } else if (ought === undefined && isTheirs(object)) {
+      // It bears our label, but we never wrote it.
+    } else if (ought === undefined) {
+      problems.push(`${formatRef(refOf(object))} is left over`);
+    } else if (!says(object, ought)) {
+      problems.push(`${formatRef(refOf(object))} differs: ${JSON.stringify(bodyOf(object))}, not ${JSON.stringify(bodyOf(ought))}`);
+    }
+  }
+  for (const [key, resource] of wanted) if (!present.has(key)) problems.push(`${formatRef(refOf(resource))} is missing`);
+  return problems;
+}
+
+function says(object: Resource, ought: Resource): boolean {
+  const { labels = {}, annotations = {} } = object.metadata;
+  const { labels: wantedLabels = {}, annotations: wantedAnnotations = {} } = ought.metadata;
+  return (
+    Object.entries(wantedLabels).every(([key, value]) => labels[key] === value) &&
+    Object.entries(wantedAnnotations).every(([key, value]) => annotations[key] === value) &&
+    equalJson(bodyOf(object), bodyOf(ought))
+  );
+}
+
+function bodyOf(resource: Resource): object {
+  const { apiVersion: _, kind: __, metadata: ___, status: ____, ...body } = resource as AnyResource;
+  return body;
+}
+
+function statusProblems({ management }: Fleet, world: World, foreign: ReadonlySet<string>): string[] {
+  const live = new Map(management.objects().map((object) => [resourceKeyOf(refOf(object)), object]));
+  const delivery = {
+    stateOf: (ref: Parameters<typeof resourceKeyOf>[0]) =>
+      foreign.has(resourceKeyOf(ref)) ? { code: "Conflict", message: "is somebody else's" } : ("applied" as const),
+  };
+  return statusesOf(world, delivery).flatMap(({ ref, status }) => {
+    const object = live.get(resourceKeyOf(ref));
+    // A wanted object that is missing, or that is somebody else's, has no status of ours; the former is told already.
+    if (object === undefined || foreign.has(resourceKeyOf(ref))) return [];
+    const [is, ought] = [comparable((object["status"] ?? {}) as JsonObject), comparable(status)];
+    return equalJson(is, ought) ? [] : [`status of ${formatRef(ref)} is ${JSON.stringify(is)}, not ${JSON.stringify(ought)}`];
+  });
+}
+
+/** Server-side apply leaves `{}` where the last member went. */
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+}
+
+/** A status without what depends on when and in whose words it was written. */
+function comparable({ observedGeneration: _, ...status }: JsonObject): unknown {
+  const text = JSON.stringify({ status }, (key, value: unknown) =>
+    key === "lastTransitionTime" || key === "observedGeneration" || isEmptyObject(value) ? undefined : value,
+  );
+  return JSON.parse(text.replace(/can't be written: (?:[^"\\]|\\.)*/g, "can't be written"));
+}
+
+function registrationProblems({ management }: Fleet, truth: Truth): string[] {
+  return management
+    .objects()
+    .filter((object) => kindKeyOf(object) === kindKeyOf(KubernetesCluster) && truth.places.has(object.metadata.name))
+    .flatMap((object) => {
+      const { conditions = [] } = (object["status"] ?? {}) as { readonly conditions?: readonly { type: string; status: string }[] };
+      const isGood = (type: string) => conditions.some((condition) => condition.type === type && condition.status === "True");
+      return ["Connected", "Synced"]
+        .filter((type) => !isGood(type))
+        .map((type) => `KubernetesCluster ${object.metadata.name} is not ${type}`);
+    });
+}

@@ -1,0 +1,59 @@
+import type { AnyResource, Resource } from "@isthmus/core";
+import { problemsAtRest } from "./atRest.ts";
+import { type FleetImage, startFleet } from "./fleet.ts";
+import { gateway, istiod, kubernetesCluster, meshConfig, namespaces, service, trafficPolicy, virtualMesh, workload } from "./objects.ts";
+import { silentLog } from "./silentLog.ts";
+import { TrueStates } from "./truth.ts";
+
+const CLUSTERS = ["a", "b", "c"];
+
+const bases = new Map<number, Promise<FleetImage>>();
+
+/** A fleet of `size` clusters that has come to rest: every schedule begins there. */
+export function baseOf(size: number): Promise<FleetImage> {
+  const base = bases.get(size) ?? settled(CLUSTERS.slice(0, size));
+  bases.set(size, base);
+  return base;
+}
+
+async function settled(clusters: readonly string[]): Promise<FleetImage> {
+  const fleet = startFleet({
+    clusters,
+    seed: 0,
+    log: silentLog,
+    wrote: () => undefined,
+    crashed(process, error) {
+      throw new Error(`${process} crashed`, { cause: error });
+    },
+  });
+  const management = [...namespaces(), ...clusters.map(kubernetesCluster), virtualMesh(clusters, 0), trafficPolicy("p0", 0)];
+  await put(fleet.management, management);
+  for (const [name, cluster] of fleet.clusters) {
+    await put(cluster, [...namespaces(), meshConfig(0), istiod(name, 0), gateway(name, 0), service("s0", 1)]);
+    if (name !== "b") await put(cluster, [service("s1", 0), ...workload("s1", 0)]);
+  }
+  fleet.startServer();
+  for (const name of clusters) fleet.startAgent(name, "1");
+  await fleet.clock.advance(30_000);
+  const states = new TrueStates(fleet.management, fleet.clusters);
+  states.observe(new Set());
+  const problems = problemsAtRest(fleet, states.now);
+  if (problems.length > 0) throw new Error(`the fleet does not come to rest:\n${problems.join("\n")}`);
+  const image = fleet.image();
+  await fleet.stop();
+  return image;
+}
+
+async function put(
+  cluster: {
+    apply: (resource: Resource, how: { fieldManager: string }) => Promise<unknown>;
+    applyStatus: (resource: AnyResource, how: { fieldManager: string }) => Promise<unknown>;
+  },
+  resources: readonly Resource[],
+): Promise<void> {
+  for (const resource of resources) {
+    const { status, ...body } = resource as AnyResource;
+    await cluster.apply(body, { fieldManager: "user" });
+    if (status !== undefined) await cluster.applyStatus(resource as AnyResource, { fieldManager: "user" });
+  }
+}

@@ -1,0 +1,181 @@
+import type { AnyResource, Resource } from "@isthmus/core";
+
+/** The objects of tiny clusters, put as they would come to be by users and controllers. */
+
+export const NAMESPACE = "gloo-mesh";
+const SHOP = "shop";
+const ISTIO = "istio-system";
+
+/** On what somebody else made of a kind that we write too. */
+export const THEIRS = "theirs";
+
+export function isTheirs({ metadata }: Resource): boolean {
+  return metadata.labels?.[THEIRS] === "yes";
+}
+
+/** Namespaces, for every cluster. */
+export function namespaces(): Resource[] {
+  return [NAMESPACE, SHOP, ISTIO].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+}
+
+/** Istio's configuration of its mesh. */
+export function meshConfig(variant: number): AnyResource {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "istio", namespace: ISTIO },
+    data: { mesh: `trustDomain: domain-${variant}` },
+  };
+}
+
+/** Istio's control plane: the cluster has a mesh. */
+export function istiod(cluster: string, version: number): AnyResource {
+  const labels = { app: "istiod", istio: "pilot" };
+  return deployment("istiod", ISTIO, {
+    labels,
+    podSpec: {
+      serviceAccountName: "istiod",
+      containers: [{ name: "discovery", image: `docker.io/istio/pilot:1.27.${version}`, env: [{ name: "CLUSTER_ID", value: cluster }] }],
+    },
+  });
+}
+
+/** Where other clusters come in. */
+export function gateway(cluster: string, variant: number): AnyResource {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: {
+      name: "istio-ingressgateway",
+      namespace: ISTIO,
+      labels: { istio: "ingressgateway", tier: "edge" },
+      annotations: { "discovery.mesh.gloo.solo.io/enabled": "true" },
+    },
+    spec: {
+      type: "LoadBalancer",
+      selector: { istio: "ingressgateway" },
+      clusterIP: "None",
+      ports: [{ name: "tls", port: 15443, targetPort: 15443, protocol: "TCP" }],
+    },
+    status: { loadBalancer: { ingress: [{ ip: `10.${cluster.charCodeAt(0)}.0.${variant + 1}` }] } },
+  };
+}
+
+/** A Service of the shop. Odd variants are in the mesh by their annotation, even ones by the sidecars of their workload. */
+export function service(name: string, variant: number): AnyResource {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: {
+      name,
+      namespace: SHOP,
+      labels: { app: name, tier: variant < 2 ? "front" : "back" },
+      ...(variant % 2 === 1 ? { annotations: { "discovery.mesh.gloo.solo.io/enabled": "true" } } : {}),
+    },
+    spec: {
+      type: "ClusterIP",
+      clusterIP: "None",
+      selector: { app: name },
+      ports: [{ name: "http", port: 80 + variant, targetPort: 8080, protocol: "TCP" }],
+    },
+  };
+}
+
+/** What runs behind a Service of the shop: a Deployment, its ReplicaSet, a Pod with a sidecar, and its address. */
+export function workload(name: string, variant: number): AnyResource[] {
+  return [
+    ...workloadOf(name, SHOP, { app: name, version: `v${variant}` }),
+    {
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: { name: `${name}-0`, namespace: SHOP, labels: { "kubernetes.io/service-name": name } },
+      addressType: "IPv4",
+      ports: [{ name: "http", port: 8080, protocol: "TCP" }],
+      endpoints: [{ addresses: [`10.1.0.${variant + 1}`], targetRef: { kind: "Pod", name: `${name}-1-0`, namespace: SHOP } }],
+    },
+  ];
+}
+
+function workloadOf(name: string, namespace: string, labels: Readonly<Record<string, string>>): AnyResource[] {
+  const podSpec = { serviceAccountName: name, containers: [{ name: "istio-proxy", image: "docker.io/istio/proxyv2:1.27.1" }] };
+  const controller = deployment(name, namespace, { labels, podSpec });
+  return [
+    controller,
+    { ...controller, kind: "ReplicaSet", metadata: { name: `${name}-1`, namespace, labels, ownerReferences: [owner("Deployment", name)] } },
+    {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: `${name}-1-0`, namespace, labels, ownerReferences: [owner("ReplicaSet", `${name}-1`)] },
+      spec: podSpec,
+      status: { phase: "Running" },
+    },
+  ];
+}
+
+function deployment(
+  name: string,
+  namespace: string,
+  { labels, podSpec }: { readonly labels: Readonly<Record<string, string>>; readonly podSpec: object },
+): AnyResource {
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name, namespace, labels },
+    spec: { selector: { matchLabels: { app: labels["app"] ?? "" } }, template: { metadata: { labels }, spec: podSpec as never } },
+  };
+}
+
+function owner(kind: string, name: string) {
+  return { apiVersion: "apps/v1", kind, name, uid: `${kind}-${name}`, controller: true };
+}
+
+export function kubernetesCluster(name: string): AnyResource {
+  return { apiVersion: "multicluster.solo.io/v1alpha1", kind: "KubernetesCluster", metadata: { name, namespace: NAMESPACE } };
+}
+
+/** Joins the meshes of `clusters`. */
+export function virtualMesh(clusters: readonly string[], variant: number): AnyResource {
+  return {
+    apiVersion: "networking.mesh.gloo.solo.io/v1",
+    kind: "VirtualMesh",
+    metadata: { name: "all", namespace: NAMESPACE },
+    spec: {
+      meshes: clusters.map((cluster) => ({ name: `istiod-${ISTIO}-${cluster}`, namespace: NAMESPACE })),
+      federation: {
+        selectors: [
+          { destinationSelectors: [{ kubeServiceMatcher: variant % 2 === 0 ? { namespaces: [SHOP] } : { labels: { tier: "front" } } }] },
+        ],
+      },
+      ...(variant >= 2 ? { globalAccessPolicy: "ENABLED" } : {}),
+    },
+  };
+}
+
+/** Variants differ in what they select and in what they say. */
+export function trafficPolicy(name: string, variant: number): AnyResource {
+  const selectors = [
+    { kubeServiceMatcher: { labels: { app: "s0" } } },
+    { kubeServiceMatcher: { labels: { tier: "front" } } },
+    { kubeServiceMatcher: { namespaces: [SHOP], clusters: ["a"] } },
+    { kubeServiceRefs: { services: [{ name: "s1", namespace: SHOP, clusterName: "b" }] } },
+  ];
+  const policies = [{ requestTimeout: "2s" }, { retries: { attempts: 3 } }];
+  return {
+    apiVersion: "networking.mesh.gloo.solo.io/v1",
+    kind: "TrafficPolicy",
+    metadata: { name, namespace: SHOP },
+    spec: { destinationSelector: [selectors[variant % 4] ?? {}], policy: policies[variant >> 2] ?? {} },
+  } as AnyResource;
+}
+
+export function accessPolicy(name: string, variant: number): AnyResource {
+  return {
+    apiVersion: "networking.mesh.gloo.solo.io/v1",
+    kind: "AccessPolicy",
+    metadata: { name, namespace: SHOP },
+    spec: {
+      sourceSelector: [{ kubeIdentityMatcher: { namespaces: [SHOP] } }],
+      destinationSelector: [{ kubeServiceMatcher: { labels: { app: `s${variant % 3}` } } }],
+    },
+  };
+}

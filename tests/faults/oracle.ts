@@ -1,0 +1,157 @@
+import { equalJson, formatRef, type Resource, type ResourceRef, refOf, resourceKeyOf, type Snapshot, snapshotOf } from "@isthmus/core";
+import type { World } from "@isthmus/translators";
+import type { Write } from "./actorPort.ts";
+import { isTheirs } from "./objects.ts";
+import { bearsOurLabel, type Hidden, type TrueStates, type Truth, translatedFrom, wantedOf } from "./truth.ts";
+
+/** Something that must never happen, in words. */
+export interface Violation {
+  readonly rule: "wrong delete" | "foreign object touched" | "unintended write" | "crash" | "not as it ought to be" | "restless";
+  readonly message: string;
+}
+
+/**
+ * Watches every write of our processes while a schedule runs. What is known of a cluster may be old, and of two clusters of
+ * different age; older than the last time that everything was at rest it cannot be. So a write is wrong when no state of the
+ * clusters since then explains it.
+ */
+export class Oracle {
+  readonly #states: TrueStates;
+  /** All true states since everything was at rest. */
+  #since: Truth[] = [];
+  /** UIDs of objects that our processes made. */
+  readonly #made = new Set<string>();
+  readonly violations: Violation[] = [];
+  /** What is out of sight now. */
+  hidden: Hidden = new Set();
+
+  constructor(states: TrueStates) {
+    this.#states = states;
+  }
+
+  get truth(): Truth {
+    return this.#states.now;
+  }
+
+  /** To be called at once whenever somebody else has changed a cluster. */
+  changed(): void {
+    if (this.#states.observe(this.hidden)) this.#since.push(this.#states.now);
+  }
+
+  /** Everything is at rest, and known to everyone. */
+  atRest(ours: Iterable<Resource>): void {
+    this.changed();
+    this.#since = [this.#states.now];
+    for (const resource of ours) if (!isTheirs(resource)) this.#made.add(resource.metadata.uid ?? "");
+  }
+
+  wrote(write: Write): void {
+    const { verb, before, after } = write;
+    // Statuses of ours count as inputs, such as that of a registration.
+    if (after !== undefined && !bearsOurLabel(after)) this.changed();
+    if (verb === "applyStatus") {
+      if (write.cluster !== "") this.#found("unintended write", write, "a status outside the management cluster");
+      return;
+    }
+    if (before !== undefined && (!bearsOurLabel(before) || (verb === "delete" && !this.#made.has(before.metadata.uid ?? "")))) {
+      this.#found("foreign object touched", write, "the object is not ours");
+    } else if (verb === "delete") {
+      if (this.#wasWantedAllAlong(write)) this.#found("wrong delete", write, "what it comes from was there all the time");
+    } else if (verb === "apply") {
+      if (!this.#wasWanted(write)) this.#found("unintended write", write, "nothing asked for it");
+    } else {
+      this.#found("unintended write", write, "our processes only apply and delete");
+    }
+    if (verb === "apply") this.#made.add(after?.metadata.uid ?? "");
+  }
+
+  #found(rule: Violation["rule"], { actor, verb, ref }: Write, why: string): void {
+    this.violations.push({ rule, message: `${actor} did ${verb} ${formatRef(ref)}: ${why}` });
+  }
+
+  #wasWantedAllAlong({ cluster, ref }: Write): boolean {
+    const key = keyOfWrite(ref, cluster);
+    if (!this.#since.every((truth) => truth.wanted(cluster).has(key))) return false;
+    return this.#since.length === 1 || !this.#couldBe((world) => !wantedOf(world, cluster).has(key), unchanging);
+  }
+
+  #wasWanted({ cluster, ref }: Write): boolean {
+    const key = keyOfWrite(ref, cluster);
+    if (this.#since.some((truth) => truth.wanted(cluster).has(key) || !truth.places.has(cluster))) return true;
+    return this.#since.length > 1 && this.#couldBe((world) => wantedOf(world, cluster).has(key), everSeen);
+  }
+
+  /**
+   * Clusters are not seen at one moment, nor are the kinds of one cluster: whether `holds` is true of some mixture of what
+   * was there since the last rest. `ofKinds` makes the mixture that speaks for those within clusters.
+   */
+  #couldBe(holds: (world: World) => boolean, ofKinds: (snapshots: readonly Snapshot[]) => Snapshot): boolean {
+    const all = this.#since.map(({ inputs }) => inputs);
+    if (holds(translatedFrom(ofKinds(all)))) return true;
+    const mixtures = mixturesOf(all);
+    return mixtures === undefined || mixtures.some((snapshot) => holds(translatedFrom(snapshot)));
+  }
+}
+
+// Beyond it nobody waits for an answer, and the write gets the benefit of the doubt.
+const MAX_MIXTURES = 600;
+
+/** Every mixture of what the clusters held, each at its own time; undefined when there are too many. */
+function mixturesOf(snapshots: readonly Snapshot[]): readonly Snapshot[] | undefined {
+  const byPlace = new Map<string, Map<string, readonly Resource[]>>();
+  for (const snapshot of snapshots) {
+    const places = grouped(objectsByKey(snapshot).values());
+    for (const [place, objects] of places) {
+      const versions = byPlace.get(place) ?? new Map<string, readonly Resource[]>();
+      byPlace.set(place, versions.set(JSON.stringify(objects.map(contentOf)), objects));
+    }
+  }
+  let mixtures: (readonly Resource[])[] = [[]];
+  for (const versions of byPlace.values()) {
+    mixtures = mixtures.flatMap((mixture) => [...versions.values()].map((objects) => [...mixture, ...objects]));
+    if (mixtures.length > MAX_MIXTURES) return undefined;
+  }
+  return mixtures.map((mixture) => snapshotOf(mixture));
+}
+
+function keyOfWrite(ref: ResourceRef, clusterName: string): string {
+  return resourceKeyOf({ ...ref, clusterName });
+}
+
+/** What was there all the time, and the same. */
+function unchanging(snapshots: readonly Snapshot[]): Snapshot {
+  const [first, ...others] = snapshots.map(objectsByKey);
+  const kept = [...(first ?? [])].filter(([key, resource]) => others.every((objects) => isSame(objects.get(key), resource)));
+  return snapshotOf(kept.map(([, resource]) => resource));
+}
+
+/** What was there at any time, in its latest form. */
+function everSeen(snapshots: readonly Snapshot[]): Snapshot {
+  const all = new Map(snapshots.flatMap((snapshot) => [...objectsByKey(snapshot)]));
+  return snapshotOf(all.values());
+}
+
+function objectsByKey(snapshot: Snapshot): ReadonlyMap<string, Resource> {
+  const objects = [...snapshot.collections().values()].flatMap((collection) => [...collection]);
+  return new Map(objects.map((resource) => [resourceKeyOf(refOf(resource)), resource]));
+}
+
+function isSame(a: Resource | undefined, b: Resource): boolean {
+  return a !== undefined && equalJson(contentOf(a), contentOf(b));
+}
+
+/** What others decide of an object. In the management cluster its status is ours. */
+function contentOf(resource: Resource): object {
+  const { resourceVersion: _, ...metadata } = resource.metadata;
+  const { status, ...rest } = resource as Resource & { readonly status?: unknown };
+  return metadata.clusterName === undefined ? { ...rest, metadata } : { ...rest, metadata, status };
+}
+
+function grouped(objects: Iterable<Resource>): ReadonlyMap<string, readonly Resource[]> {
+  const groups = new Map<string, Resource[]>();
+  for (const object of objects) {
+    const place = object.metadata.clusterName ?? "";
+    groups.set(place, [...(groups.get(place) ?? []), object]);
+  }
+  return groups;
+}

@@ -1,0 +1,81 @@
+import { formatRef } from "@isthmus/core";
+import type { Log } from "@isthmus/plane/ports";
+import type { Write } from "./actorPort.ts";
+import { baseOf } from "./base.ts";
+import { startFleet, type Tampering } from "./fleet.ts";
+import { Oracle, type Violation } from "./oracle.ts";
+import { type Random, seededRandom } from "./random.ts";
+import { silentLog } from "./silentLog.ts";
+import { startStage } from "./stage.ts";
+import { drawStep, formatStep, type Step } from "./step.ts";
+import { stepKinds } from "./steps/index.ts";
+import { bearsOurLabel, TrueStates } from "./truth.ts";
+
+/** What happens to a fleet, step by step. `seed` decides what is left to chance while it runs: jitter and delays. */
+export interface Schedule {
+  readonly seed: number;
+  /** How many workload clusters there are. */
+  readonly clusters: number;
+  readonly steps: readonly Step[];
+}
+
+export interface RunOptions {
+  readonly tampering?: Tampering;
+  /** Takes the trace, line by line: all steps, and all writes, violations and log lines between them. */
+  readonly trace?: (line: string) => void;
+}
+
+/** The schedule that a seed stands for, of about `length` steps. */
+export function drawSchedule(seed: number, length: number): Schedule {
+  const random: Random = seededRandom(seed);
+  const clusters = random.int(4) === 0 ? 3 : 2;
+  const names = ["a", "b", "c"].slice(0, clusters);
+  const steps = Array.from({ length }, () => drawStep(stepKinds, names, random));
+  // Mostly everything has started before the first thing happens.
+  const start = random.int(4) === 0 ? [] : [{ does: "wait", cluster: "-", n: 5, v: 0 }];
+  return { seed, clusters, steps: [...start, ...steps] };
+}
+
+/**
+ * Runs a schedule and then lets everything come to rest; gives what was wrong. The same schedule always gives the same
+ * trace.
+ */
+export async function runSchedule(
+  { seed, clusters, steps }: Schedule,
+  { tampering = {}, trace }: RunOptions = {},
+): Promise<readonly Violation[]> {
+  const image = await baseOf(clusters);
+  const note = (text: () => string) => trace?.(text());
+  let writes = 0;
+  const warning = (_: unknown, message: string) => note(() => `    # ${message}`);
+  const log: Log = trace !== undefined ? { ...silentLog, info: warning, warn: warning, error: warning } : silentLog;
+  const fleet = startFleet({ clusters: [...image.clusters.keys()], seed, tampering, log, image, wrote, crashed });
+  const oracle = new Oracle(new TrueStates(fleet.management, fleet.clusters));
+  const began = fleet.clock.now();
+  const stage = startStage(fleet, oracle, () => writes);
+  oracle.atRest([fleet.management, ...fleet.clusters.values()].flatMap((cluster) => cluster.objects().filter(bearsOurLabel)));
+
+  function wrote(write: Write): void {
+    writes++;
+    note(() => `    ${fleet.clock.now() - began} ${write.actor}: ${write.verb} ${formatRef(write.ref)}`);
+    oracle.wrote(write);
+  }
+
+  function crashed(process: string, error: unknown): void {
+    oracle.violations.push({ rule: "crash", message: `${process}: ${error instanceof Error ? error.stack : String(error)}` });
+  }
+
+  fleet.startServer();
+  for (const name of fleet.clusters.keys()) fleet.startAgent(name, "1");
+  for (const step of [...steps, { does: "rest", cluster: "-", n: 0, v: 0 }]) {
+    note(() => `${fleet.clock.now() - began} ${formatStep(step)}`);
+    const kind = stepKinds[step.does];
+    if (kind === undefined) throw new RangeError(`no step is called ${step.does}`);
+    await kind.act(stage, step);
+    // The first thing that is wrong is the one to look at.
+    if (oracle.violations.length > 0) break;
+  }
+  await fleet.stop();
+  for (const { rule, message } of oracle.violations) note(() => `    VIOLATION ${rule}: ${message}`);
+  return oracle.violations;
+}

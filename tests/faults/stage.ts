@@ -1,0 +1,96 @@
+import { type AnyResource, type Kind, kindKeyOf, type Resource } from "@isthmus/core";
+import { ClusterError } from "@isthmus/plane/ports";
+import type { SimulatedCluster } from "@isthmus/simulator";
+import { problemsAtRest } from "./atRest.ts";
+import type { Fleet } from "./fleet.ts";
+import type { Oracle } from "./oracle.ts";
+import type { Stage } from "./step.ts";
+import { bearsOurLabel, hiddenKey } from "./truth.ts";
+
+/** Lets steps act on a fleet under the eyes of an oracle. `writes` says how many writes our processes have made so far. */
+export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): Stage {
+  const hidden = new Map<string, { readonly cluster: SimulatedCluster; readonly kind: Kind }>();
+
+  /** The change is made, or refused, before the cluster gives its promise. */
+  function change(act: () => Promise<unknown>): void {
+    act().catch((error: unknown) => {
+      if (!(error instanceof ClusterError)) throw error;
+    });
+    oracle.changed();
+  }
+
+  function clusterOf(name: string): SimulatedCluster {
+    const cluster = name === "" ? fleet.management : fleet.clusters.get(name);
+    if (cluster === undefined) throw new RangeError(`there is no cluster ${name}`);
+    return cluster;
+  }
+
+  function setServed(clusterName: string, kind: Kind, isServed: boolean): void {
+    const cluster = clusterOf(clusterName);
+    const key = hiddenKey(clusterName, kindKeyOf(kind));
+    if (isServed === !hidden.has(key)) return;
+    if (isServed) {
+      cluster.serve(kind);
+      hidden.delete(key);
+    } else {
+      hidden.set(key, { cluster, kind });
+      cluster.unserve(kind);
+    }
+    oracle.hidden = new Set(hidden.keys());
+    oracle.changed();
+  }
+
+  async function rest(): Promise<void> {
+    fleet.heal();
+    for (const { cluster, kind } of [...hidden.values()]) setServed(cluster.name, kind, true);
+    fleet.startServer();
+    for (const name of fleet.clusters.keys()) {
+      fleet.startAgent(name, "1");
+      await fleet.stopAgent(name, "2");
+    }
+    let problems: readonly string[] = ["nothing was looked at"];
+    for (const ms of PATIENCE_MS) {
+      await fleet.clock.advance(ms);
+      problems = problemsAtRest(fleet, oracle.truth);
+      if (problems.length === 0) break;
+    }
+    if (problems.length > 0) {
+      oracle.violations.push({ rule: "not as it ought to be", message: problems.join("\n") });
+      return;
+    }
+    const before = writes();
+    await fleet.clock.advance(QUIET_MS);
+    if (writes() !== before) {
+      oracle.violations.push({ rule: "restless", message: `${writes() - before} writes although nothing happens` });
+    }
+    const all = [fleet.management, ...fleet.clusters.values()].flatMap((cluster) => [...cluster.objects()]);
+    oracle.atRest(all.filter(bearsOurLabel));
+  }
+
+  return {
+    fleet,
+    put(clusterName, resource, who) {
+      const cluster = clusterOf(clusterName);
+      const { status, ...body } = resource as AnyResource;
+      const how = { fieldManager: who, force: true };
+      change(() => cluster.apply(body, how));
+      if (status !== undefined) change(() => cluster.applyStatus(resource, how));
+    },
+    replace: (clusterName, resource) => change(() => clusterOf(clusterName).update(resource)),
+    remove: (clusterName, ref) => change(() => clusterOf(clusterName).delete(ref)),
+    setServed,
+    ours: (clusterName, n) => nth(clusterOf(clusterName).objects().filter(bearsOurLabel), n),
+    wanted: (clusterName, n) => nth<Resource>([...oracle.truth.wanted(clusterName).values()], n),
+    rest,
+  };
+}
+
+function nth<T>(list: readonly T[], n: number): T | undefined {
+  return list.length === 0 ? undefined : list[n % list.length];
+}
+
+// A silent connection is given up after three heartbeats of 10 s, and what was lost is missed at the next heartbeat. The longest
+// pauses before something is tried again are a minute (writes) and half a minute (connections, lists).
+const PATIENCE_MS = [36_000, 10_000, 20_000, 60_000, 120_000];
+/** A heartbeat of each end, in which it is seen whether the two ends hold the same. */
+const QUIET_MS = 12_000;

@@ -1,0 +1,96 @@
+import { type AnyResource, type Resource, refOf } from "@isthmus/core";
+import { isTheirs, THEIRS } from "../objects.ts";
+import type { StepKinds } from "../step.ts";
+
+/** Others who meddle with what we write, or stand in its way. */
+export const meddlingSteps: StepKinds = {
+  editOurs: {
+    weight: 3,
+    n: 24,
+    isAboutCluster: true,
+    act(stage, { cluster, n }) {
+      const object = stage.ours(cluster, n);
+      if (object !== undefined) stage.put(cluster, edited(object, "somebody"), "somebody");
+    },
+  },
+  deleteOurs: {
+    weight: 3,
+    n: 24,
+    isAboutCluster: true,
+    act(stage, { cluster, n }) {
+      const object = stage.ours(cluster, n);
+      if (object !== undefined) stage.remove(cluster, refOf(object));
+    },
+  },
+  /**
+   * Somebody deletes a published object of discovery, and the server puts it back. Only while it can: published objects are
+   * the memory of clusters that are away (docs/decisions/0011), and a server that ends before has lost it.
+   */
+  deletePublished: {
+    weight: 2,
+    n: 24,
+    async act(stage, { n }) {
+      const { fleet } = stage;
+      const object = fleet.server?.world === undefined || fleet.isTroubled("") ? undefined : stage.ours("", n);
+      if (object === undefined) return;
+      stage.remove("", refOf(object));
+      await fleet.clock.advance(100);
+    },
+  },
+  /** Somebody makes an object of ours their own by taking our labels off. */
+  takeOver: {
+    weight: 2,
+    n: 24,
+    isAboutCluster: true,
+    act(stage, { cluster, n }) {
+      const object = stage.ours(cluster, n);
+      if (object === undefined) return;
+      const { labels: _, ...metadata } = object.metadata;
+      stage.replace(cluster, { ...object, metadata });
+    },
+  },
+  /** Somebody has an object of the name that one of ours has, or ought to have. */
+  foreign: {
+    weight: 3,
+    n: 24,
+    isAboutCluster: true,
+    act(stage, { cluster, n }) {
+      const object = stage.wanted(cluster, n);
+      if (object === undefined) return;
+      stage.remove(cluster, refOf(object));
+      const { name, namespace = "" } = object.metadata;
+      stage.put(cluster, { ...edited(object, "theirs"), metadata: { name, namespace, labels: { [THEIRS]: "yes" } } }, "somebody");
+    },
+  },
+  /** Somebody has copied an object of ours, labels and all, under a name of their own. */
+  copyOurs: {
+    weight: 2,
+    n: 24,
+    isAboutCluster: true,
+    act(stage, { cluster, n }) {
+      const object = stage.ours(cluster, n);
+      if (object === undefined || isTheirs(object)) return;
+      const { name, namespace = "", labels } = object.metadata;
+      const metadata = { name: `${name}-copy`, namespace, labels: { ...labels, [THEIRS]: "yes" } };
+      stage.put(cluster, { ...edited(object, "copied"), metadata }, "somebody");
+    },
+  },
+  /** Whatever of somebody else's stands in our way goes. */
+  clearTheWay: {
+    weight: 1,
+    isAboutCluster: true,
+    act(stage, { cluster }) {
+      for (const object of stage.fleet.clusters.get(cluster)?.objects() ?? []) {
+        if (isTheirs(object)) stage.remove(cluster, refOf(object));
+      }
+    },
+  },
+};
+
+/** The object with another value in the first field of its spec. */
+function edited(object: Resource, text: string): AnyResource {
+  const { apiVersion, kind, metadata } = object;
+  const { name, namespace = "" } = metadata;
+  const [[field, value] = ["", undefined]] = Object.entries((object as AnyResource)["spec"] ?? {});
+  return { apiVersion, kind, metadata: { name, namespace }, spec: { [field]: Array.isArray(value) ? [] : text } };
+}

@@ -1,0 +1,55 @@
+import type { Direction, WireFault } from "../disturbedNetwork.ts";
+import type { StepKinds } from "../step.ts";
+
+const DIRECTIONS: readonly Direction[] = ["up", "down"];
+const FAULTS: readonly WireFault[] = ["drop", "duplicate", "swap", "late"];
+const DELAYS_MS = [0, 3, 50, 400];
+
+/** What happens between the agents and the server. */
+export const networkSteps: StepKinds = {
+  cut: { weight: 4, isAboutCluster: true, act: ({ fleet }, { cluster }) => fleet.network.cut(cluster) },
+  silence: { weight: 3, isAboutCluster: true, act: ({ fleet }, { cluster }) => fleet.network.silence(cluster) },
+  mend: { weight: 4, isAboutCluster: true, act: ({ fleet }, { cluster }) => fleet.network.mend(cluster) },
+  /** The connection ends, and a new one can be made at once. */
+  flap: {
+    weight: 3,
+    isAboutCluster: true,
+    act({ fleet }, { cluster }) {
+      fleet.network.cut(cluster);
+      fleet.network.mend(cluster);
+    },
+  },
+  slowNetwork: {
+    weight: 2,
+    n: DELAYS_MS.length,
+    act({ fleet }, { n }) {
+      fleet.delays.network = DELAYS_MS[n] ?? 0;
+    },
+  },
+  disturb: {
+    weight: 6,
+    n: DIRECTIONS.length,
+    v: FAULTS.length,
+    isAboutCluster: true,
+    act: ({ fleet }, { cluster, n, v }) => fleet.network.disturb(cluster, DIRECTIONS[n] ?? "up", FAULTS[v] ?? "drop"),
+  },
+  replay: {
+    weight: 3,
+    n: DIRECTIONS.length,
+    v: 48,
+    isAboutCluster: true,
+    act: ({ fleet }, { cluster, n, v }) => fleet.network.replay(cluster, DIRECTIONS[n] ?? "up", v),
+  },
+  forgeRemoval: {
+    weight: 2,
+    n: 24,
+    isAboutCluster: true,
+    act(stage, { cluster, n }) {
+      const object = stage.ours(cluster, n);
+      if (object === undefined) return;
+      const { apiVersion, kind, metadata } = object;
+      const { name, namespace = "" } = metadata;
+      stage.fleet.network.forgeRemoval(cluster, { apiVersion, kind, name, namespace, clusterName: cluster });
+    },
+  },
+};

@@ -1,0 +1,76 @@
+import { type AnyResource, type Resource, refOf } from "@isthmus/core";
+import { accessPolicy, gateway, istiod, kubernetesCluster, meshConfig, service, trafficPolicy, virtualMesh, workload } from "../objects.ts";
+import type { Stage, StepKinds } from "../step.ts";
+import { bearsOurLabel } from "../truth.ts";
+
+/** What users and controllers do in clusters, and what users ask of us in the management cluster. */
+export const userSteps: StepKinds = {
+  putService: {
+    weight: 8,
+    n: 3,
+    v: 4,
+    isAboutCluster: true,
+    act: (stage, { cluster, n, v }) => put(stage, cluster, [service(`s${n}`, v)]),
+  },
+  deleteService: {
+    weight: 6,
+    n: 3,
+    isAboutCluster: true,
+    act: (stage, { cluster, n }) => remove(stage, cluster, [service(`s${n}`, 0)]),
+  },
+  putWorkload: {
+    weight: 4,
+    n: 3,
+    v: 2,
+    isAboutCluster: true,
+    act: (stage, { cluster, n, v }) => put(stage, cluster, workload(`s${n}`, v)),
+  },
+  deleteWorkload: {
+    weight: 3,
+    n: 3,
+    isAboutCluster: true,
+    act: (stage, { cluster, n }) => remove(stage, cluster, workload(`s${n}`, 0)),
+  },
+  putGateway: { weight: 2, v: 2, isAboutCluster: true, act: (stage, { cluster, v }) => put(stage, cluster, [gateway(cluster, v)]) },
+  deleteGateway: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, [gateway(cluster, 0)]) },
+  putMesh: {
+    weight: 2,
+    v: 2,
+    isAboutCluster: true,
+    act: (stage, { cluster, v }) => put(stage, cluster, [meshConfig(v), istiod(cluster, v)]),
+  },
+  deleteMesh: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, [istiod(cluster, 0)]) },
+  emptyCluster: {
+    weight: 1,
+    isAboutCluster: true,
+    act: (stage, { cluster }) => {
+      const objects = stage.fleet.clusters.get(cluster)?.objects() ?? [];
+      remove(
+        stage,
+        cluster,
+        objects.filter((object) => !bearsOurLabel(object) && object.kind !== "Namespace"),
+      );
+    },
+  },
+  putPolicy: { weight: 5, n: 2, v: 8, act: (stage, { n, v }) => put(stage, "", [trafficPolicy(`p${n}`, v)]) },
+  deletePolicy: { weight: 3, n: 2, act: (stage, { n }) => remove(stage, "", [trafficPolicy(`p${n}`, 0)]) },
+  putAccess: { weight: 2, v: 3, act: (stage, { v }) => put(stage, "", [accessPolicy("access", v)]) },
+  deleteAccess: { weight: 1, act: (stage) => remove(stage, "", [accessPolicy("access", 0)]) },
+  putVirtualMesh: { weight: 3, n: 2, v: 4, act: (stage, { n, v }) => put(stage, "", [virtualMesh(joined(stage, n), v)]) },
+  deleteVirtualMesh: { weight: 1, act: (stage) => remove(stage, "", [virtualMesh([], 0)]) },
+  register: { weight: 2, isAboutCluster: true, act: (stage, { cluster }) => put(stage, "", [kubernetesCluster(cluster)]) },
+  deregister: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, "", [kubernetesCluster(cluster)]) },
+};
+
+function joined({ fleet }: Stage, n: number): string[] {
+  const names = [...fleet.clusters.keys()];
+  return n === 0 ? names : names.slice(1);
+}
+
+function put(stage: Stage, clusterName: string, resources: readonly AnyResource[]): void {
+  for (const resource of resources) stage.put(clusterName, resource, "user");
+}
+
+function remove(stage: Stage, clusterName: string, resources: readonly Resource[]): void {
+  for (const resource of resources) stage.remove(clusterName, refOf(resource));
+}

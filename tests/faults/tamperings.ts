@@ -1,0 +1,132 @@
+import { kindKeyOf, type Resource, refOf } from "@isthmus/core";
+import { FIELD_MANAGER } from "@isthmus/plane";
+import type { Cluster } from "@isthmus/plane/ports";
+import { ROLES, SERVER_ROLES, type Tampering } from "./fleet.ts";
+
+/**
+ * Each safety rule that the code has, switched off from outside: what stands between the loops and their ports lies to
+ * them, so that the rule's check sees nothing wrong. The suite has to notice every one.
+ */
+export const tamperings = {
+  /** Unknown is not empty, agents: an agent says that it has reported everything before it has read anything. */
+  agentSaysSyncedAtOnce: {
+    agentLink: (link, kinds) => {
+      queueMicrotask(() => link.synced(kinds, []));
+      return link;
+    },
+  },
+  /** Unknown is not empty, server: a cluster counts as synced as soon as its agent has called. */
+  serverTakesUnknownForEmpty: {
+    serverHandler: (handler) => ({
+      ...handler,
+      connected(clusterName, agent) {
+        handler.connected(clusterName, agent);
+        handler.synced(clusterName, new Map(), new Set());
+      },
+    }),
+  },
+  /** Evidence required: a removal that came without evidence has some. */
+  removalsHaveEvidence: {
+    network: {
+      forged(message) {
+        if (message.body.case !== "down") return message;
+        const deletes = message.body.value.deletes.map((removal) =>
+          removal.evidence !== undefined || removal.ref === undefined
+            ? removal
+            : { ...removal, evidence: { $typeName: "relay.v1.Evidence" as const, reason: "InputRemoved", inputs: [removal.ref] } },
+        );
+        return { ...message, body: { case: "down" as const, value: { ...message.body.value, deletes } } };
+      },
+    },
+  },
+  /** A complete set before anything is pruned: every change passes for everything that is wanted. */
+  changesPassForCompleteSets: {
+    agentHandler: (handler) => ({ ...handler, desired: (desired) => handler.desired({ ...desired, complete: true }) }),
+  },
+  /** The owner label is looked at, read from the API server at that moment: everything seems to bear it. */
+  everythingSeemsLabelled: {
+    agentCluster: (cluster) => reading(cluster, labelled),
+  },
+  /** The field manager is looked at: everything seems to have been written by us. */
+  everythingSeemsWritten: {
+    agentCluster: (cluster) => reading(cluster, written),
+  },
+  /** Only the very object that was looked at is removed. */
+  removalsWithoutPreconditions: {
+    agentCluster: (cluster) => ({ ...cluster, delete: (ref, _, signal) => cluster.delete(ref, {}, signal) }),
+  },
+  /** Nothing is forced on first contact. */
+  firstContactByForce: {
+    agentCluster: (cluster) => ({
+      ...cluster,
+      apply: (resource, options, signal) => cluster.apply(resource, { ...options, force: true }, signal),
+    }),
+  },
+  /** Clusters that have not been heard are recalled: nothing tells the server which cluster a discovered object is from. */
+  silentClustersAreNotRecalled: {
+    serverCluster: (cluster) => reading(cluster, withoutOrigin),
+  },
+  /** A connection's epoch voids older work: what comes out of its time bears the epoch of the day. */
+  everyMessageIsOfThisEpoch: {
+    network: { outOfTime: (message, epoch) => ({ ...message, epoch }) },
+  },
+  /** One bad object holds up no other: after one write has failed, the next ones fail too. */
+  oneFailureHoldsUpAll: {
+    agentCluster(cluster) {
+      let failure: unknown;
+      return {
+        ...cluster,
+        async apply(resource, options, signal) {
+          if (failure !== undefined) throw failure;
+          try {
+            return await cluster.apply(resource, options, signal);
+          } catch (error) {
+            failure = error;
+            throw error;
+          }
+        },
+      };
+    },
+  },
+} satisfies Readonly<Record<string, Tampering>>;
+
+const WRITTEN = new Set(ROLES.writtenKinds.map(kindKeyOf));
+const DISCOVERED = new Set(SERVER_ROLES.kinds.discovery.map(kindKeyOf));
+const DISCOVERED_IN = "cluster.discovery.mesh.gloo.solo.io";
+
+/** The cluster with every object changed on the way to the reader. */
+function reading(cluster: Cluster, change: <R extends Resource>(resource: R) => R): Cluster {
+  return {
+    ...cluster,
+    async get(kind, ref, signal) {
+      const found = await cluster.get(kind, ref, signal);
+      return found === undefined ? undefined : change(found);
+    },
+    async list(kind, options, signal) {
+      const list = await cluster.list(kind, options, signal);
+      return { ...list, items: list.items.map(change) };
+    },
+    async *watch(kind, resourceVersion, options, signal) {
+      for await (const event of cluster.watch(kind, resourceVersion, options, signal)) {
+        yield event.type === "put" ? { ...event, resource: change(event.resource) } : event;
+      }
+    },
+  };
+}
+
+function labelled<R extends Resource>(resource: R): R {
+  const [owner] = ROLES.owners;
+  if (owner === undefined || !WRITTEN.has(kindKeyOf(refOf(resource)))) return resource;
+  return { ...resource, metadata: { ...resource.metadata, labels: { ...resource.metadata.labels, [owner.label]: owner.value } } };
+}
+
+function written<R extends Resource>(resource: R): R {
+  if (!WRITTEN.has(kindKeyOf(refOf(resource)))) return resource;
+  return { ...resource, metadata: { ...resource.metadata, managedFields: [{ manager: FIELD_MANAGER }] } };
+}
+
+function withoutOrigin<R extends Resource>(resource: R): R {
+  if (!DISCOVERED.has(kindKeyOf(refOf(resource)))) return resource;
+  const { [DISCOVERED_IN]: _, ...labels } = resource.metadata.labels ?? {};
+  return { ...resource, metadata: { ...resource.metadata, labels } };
+}

@@ -1,0 +1,171 @@
+import { kindOf } from "@isthmus/api";
+import {
+  type AnyResource,
+  emptySnapshot,
+  isOwnedBy,
+  kindKeyOf,
+  type OutputSet,
+  type Resource,
+  refOf,
+  resourceKeyOf,
+  type Snapshot,
+} from "@isthmus/core";
+import type { SimulatedCluster } from "@isthmus/simulator";
+import { translate, type World } from "@isthmus/translators";
+import { REGISTRATION, ROLES, SERVER_ROLES } from "./fleet.ts";
+import { NAMESPACE } from "./objects.ts";
+
+/** What all clusters hold that is not ours, and what therefore ought to be: worked out without any relay. */
+export interface Truth {
+  readonly inputs: Snapshot;
+  /** Clusters that are registered, the management cluster among them. */
+  readonly places: ReadonlySet<string>;
+  readonly world: World;
+  /** What ought to be in one cluster, by `resourceKeyOf`. */
+  wanted(clusterName: string): ReadonlyMap<string, Resource>;
+}
+
+/** The kinds, by `kindKeyOf`, that are out of sight in a cluster and of which the last that was seen counts. */
+export type Hidden = ReadonlySet<string>;
+
+/** Follows the true state; translations are made only when somebody asks. */
+export class TrueStates {
+  readonly #management: SimulatedCluster;
+  readonly #clusters: ReadonlyMap<string, SimulatedCluster>;
+  readonly #seen = new Map<string, ReadonlyMap<string, Resource>>();
+  #now: LazyTruth;
+
+  constructor(management: SimulatedCluster, clusters: ReadonlyMap<string, SimulatedCluster>) {
+    this.#management = management;
+    this.#clusters = clusters;
+    this.#now = new LazyTruth(emptySnapshot(), new Set(), undefined);
+  }
+
+  get now(): Truth {
+    return this.#now;
+  }
+
+  /** Takes in what has changed since; says whether anything has. */
+  observe(hidden: Hidden): boolean {
+    const management = this.#objectsOf(this.#management, hidden);
+    const places = new Set(["", ...registered(management)]);
+    const put: Resource[] = [];
+    const remove: ReturnType<typeof refOf>[] = [];
+    for (const cluster of [this.#management, ...this.#clusters.values()]) {
+      const { name } = cluster;
+      const before = this.#seen.get(name) ?? NOTHING;
+      const after = !places.has(name) ? NOTHING : name === "" ? management : this.#objectsOf(cluster, hidden);
+      this.#seen.set(name, after);
+      for (const [key, resource] of after) if (before.get(key) !== resource) put.push(resource);
+      for (const [key, resource] of before) if (!after.has(key)) remove.push(refOf(resource));
+    }
+    if (put.length === 0 && remove.length === 0) return false;
+    this.#now = new LazyTruth(this.#now.inputs.apply({ put, remove }), places, this.#now);
+    return true;
+  }
+
+  #objectsOf(cluster: SimulatedCluster, hidden: Hidden): ReadonlyMap<string, Resource> {
+    const { name } = cluster;
+    const objects = new Map<string, Resource>();
+    for (const [key, resource] of this.#seen.get(name) ?? NOTHING) {
+      if (hidden.has(hiddenKey(name, kindKeyOf(resource)))) objects.set(key, resource);
+    }
+    for (const object of cluster.objects()) {
+      if (!isInput(name, object)) continue;
+      const read = readAs(object);
+      if (read !== undefined) objects.set(resourceKeyOf(refOf(read)), read);
+    }
+    return objects;
+  }
+}
+
+export function hiddenKey(clusterName: string, kindKey: string): string {
+  return `${clusterName}|${kindKey}`;
+}
+
+const NOTHING: ReadonlyMap<string, Resource> = new Map();
+
+class LazyTruth implements Truth {
+  readonly inputs: Snapshot;
+  readonly places: ReadonlySet<string>;
+  #previous: LazyTruth | undefined;
+  #world: World | undefined;
+  readonly #wanted = new Map<string, ReadonlyMap<string, Resource>>();
+
+  constructor(inputs: Snapshot, places: ReadonlySet<string>, previous: LazyTruth | undefined) {
+    this.inputs = inputs;
+    this.places = places;
+    this.#previous = previous;
+  }
+
+  get world(): World {
+    this.#world ??= translatedFrom(this.inputs, this.#previous?.lastWorld());
+    this.#previous = undefined;
+    return this.#world;
+  }
+
+  /** The latest translation on the way here: it spares work and changes nothing. */
+  lastWorld(): World | undefined {
+    return this.#world ?? this.#previous?.lastWorld();
+  }
+
+  wanted(clusterName: string): ReadonlyMap<string, Resource> {
+    let wanted = this.#wanted.get(clusterName);
+    if (wanted === undefined) {
+      wanted = this.places.has(clusterName) ? wantedOf(this.world, clusterName) : NOTHING;
+      this.#wanted.set(clusterName, wanted);
+    }
+    return wanted;
+  }
+}
+
+/** What ought to be in one cluster. */
+export function wantedOf(world: World, clusterName: string): ReadonlyMap<string, Resource> {
+  if (clusterName !== "") return byKey(world.networking.inCluster(clusterName));
+  const published = new Set(SERVER_ROLES.kinds.published.map(kindKeyOf));
+  const own = [...byKey(world.networking.inCluster(""))].filter(([, resource]) => published.has(kindKeyOf(resource)));
+  return new Map([...byKey(world.discovery), ...own]);
+}
+
+/** From scratch, unless `previous` is given. */
+export function translatedFrom(inputs: Snapshot, previous?: World): World {
+  return translate(inputs, { namespace: NAMESPACE, stage: "all" }, previous);
+}
+
+function byKey(outputs: OutputSet): ReadonlyMap<string, Resource> {
+  return new Map([...outputs].map(({ resource }) => [resourceKeyOf(refOf(resource)), resource]));
+}
+
+function registered(management: ReadonlyMap<string, Resource>): string[] {
+  return [...management.values()]
+    .filter((resource) => kindKeyOf(resource) === REGISTRATION && resource.metadata.namespace === NAMESPACE)
+    .map(({ metadata }) => metadata.name);
+}
+
+const SENT = new Set(ROLES.sentKinds.map(kindKeyOf));
+const READ = new Set(SERVER_ROLES.kinds.management.map(kindKeyOf));
+const OURS = [...ROLES.owners, SERVER_ROLES.discoveryOwner];
+
+/** Whether an object bears our label. */
+export function bearsOurLabel(resource: Resource): boolean {
+  return OURS.some((owner) => isOwnedBy(resource, owner));
+}
+
+function isInput(clusterName: string, object: Resource): boolean {
+  return (clusterName === "" ? READ : SENT).has(kindKeyOf(object)) && !bearsOurLabel(object);
+}
+
+const known = new WeakMap<AnyResource, Resource>();
+
+/** An object as the loops understand it. */
+function readAs(object: AnyResource): Resource | undefined {
+  let read = known.get(object);
+  if (read === undefined) {
+    const kind = kindOf(object.apiVersion, object.kind);
+    if (kind === undefined) return undefined;
+    const parsed = kind.parse(object);
+    read = kind.project?.(parsed) ?? parsed;
+    known.set(object, read);
+  }
+  return read;
+}
