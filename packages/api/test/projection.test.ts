@@ -1,6 +1,6 @@
 import type { Kind, Resource } from "@isthmus/core";
 import { describe, expect, test } from "vitest";
-import { agentKinds, ConfigMap, Deployment, Node, Pod, ReplicaSet, Secret, Service } from "../src/index.ts";
+import { agentKinds, ConfigMap, Deployment, Node, Pod, parseOffline, ReplicaSet, Secret, Service, Settings } from "../src/index.ts";
 
 function projected<R extends Resource>(kind: Kind<R>, input: object): R {
   const resource = kind.parse({ apiVersion: kind.apiVersion, kind: kind.kind, ...input });
@@ -79,6 +79,14 @@ describe("what leaves a cluster", () => {
     });
   });
 
+  test("of a Pod in an App Mesh: the variable that names its mesh, and no other", () => {
+    const env = [...container.env, { name: "APPMESH_VIRTUAL_NODE_NAME", value: "mesh/m/virtualNode/n" }, { name: "TOKEN", valueFrom: {} }];
+    const { spec } = projected(Pod, { metadata, spec: { containers: [{ ...container, env }] } });
+    expect(spec?.containers).toEqual([
+      { name: "app", image: "app:1", env: [{ name: "APPMESH_VIRTUAL_NODE_NAME", value: "mesh/m/virtualNode/n" }] },
+    ]);
+  });
+
   test("of a ReplicaSet: its metadata", () => {
     expect(projected(ReplicaSet, { metadata, spec: { template: { spec: { containers: [container] } } } })).toEqual({
       apiVersion: "apps/v1",
@@ -127,6 +135,15 @@ describe("what leaves a cluster", () => {
       expect(kind.project?.(once) ?? once).toEqual(once);
     }
   });
+});
+
+test("offline, discovered objects bear the copy that kubectl keeps, as nothing leaves a cluster; others don't", () => {
+  const read = (kind: Kind) =>
+    parseOffline(kind, { apiVersion: kind.apiVersion, kind: kind.kind, metadata, spec: {} }).metadata.annotations;
+  expect(read(Service)).toEqual(metadata.annotations);
+  expect(read(Deployment)).toEqual(metadata.annotations);
+  expect(read(Pod)).toBeUndefined();
+  expect(read(Settings)).toEqual(metadata.annotations);
 });
 
 test("of a Secret of the management cluster, translation sees which keys it holds, and public certificates", () => {

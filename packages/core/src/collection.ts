@@ -54,10 +54,3 @@ class TableCollection<R extends Resource> implements Collection<R> {
     return this.#table.changesSince(older instanceof TableCollection ? older.#table : older);
   }
 }
-
-/** Groups resources by key, for `Collection.with`. */
-export function putAll<R extends Resource>(resources: Iterable<R>): Map<string, R | undefined> {
-  const changes = new Map<string, R | undefined>();
-  for (const resource of resources) changes.set(keyOfResource(resource), resource);
-  return changes;
-}

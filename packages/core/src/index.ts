@@ -1,11 +1,11 @@
-export { type Collection, emptyCollection, putAll } from "./collection.ts";
+export { type Collection, emptyCollection } from "./collection.ts";
 export { type Delta, emptyDelta, isEmpty } from "./delta.ts";
 export { equalContent, equalJson } from "./equality.ts";
 export { DuplicateOutput, InvalidResource, messageOf, UsageError } from "./errors.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { md5Hex } from "./md5.ts";
 export { discoveredName, isClusterName, sanitizedName } from "./names.ts";
-export { isOwnedBy, type Output, type OutputSet, type Owner, outputSet } from "./outputSet.ts";
+export { emptyOutputSet, isOwnedBy, type Output, type OutputSet, type Owner, outputSet } from "./outputSet.ts";
 export {
   type ClusterObjectRef,
   compareKeys,

@@ -18,25 +18,27 @@ export interface Output {
 }
 
 /** All that one owner wants to exist; whatever else bears its label is garbage. Sets made from one another share what is equal. */
-export interface OutputSet extends Iterable<Output> {
+export interface OutputSet<O extends Output = Output> extends Iterable<O> {
   readonly owner: Owner;
   readonly size: number;
-  get(ref: ResourceRef): Output | undefined;
+  get(ref: ResourceRef): O | undefined;
+  /** The output whose `resourceKeyOf` is `key`. */
+  at(key: string): O | undefined;
   /** The outputs by `resourceKeyOf`, cluster by cluster in key order. */
-  entries(): Iterable<readonly [string, Output]>;
+  entries(): Iterable<readonly [string, O]>;
   /** The outputs for one cluster, in key order. */
-  inCluster(clusterName: string): OutputSet;
+  inCluster(clusterName: string): OutputSet<O>;
   /** The clusters that some output is for, sorted. */
   clusters(): readonly string[];
-  /** This set with `changes` made: by `resourceKeyOf`, an output, or `undefined` to take it out. */
-  with(changes: Iterable<readonly [string, Output | undefined]>): OutputSet;
+  /** This set with `changes` made: by `resourceKeyOf`, an output that bears the owner's label, or `undefined` to take it out. */
+  with(changes: Iterable<readonly [string, O | undefined]>): OutputSet<O>;
   /**
    * The outputs that are not the same object as in `older`, by `resourceKeyOf`, cluster by cluster in key order. Costs what
    * changed, where one set came from the other.
    */
-  changesSince(older: OutputSet): readonly Change<Output>[];
+  changesSince(older: OutputSet<O>): readonly Change<O>[];
   /** Throws DuplicateOutput when both hold one ref: two translators may not write one object. */
-  union(other: OutputSet): OutputSet;
+  union(other: OutputSet<O>): OutputSet<O>;
   /** What turns `actual`, the objects that bear this owner's label, into this set. Objects without the label are left alone. */
   diff(actual: Iterable<Resource>): Delta;
 }
@@ -52,9 +54,14 @@ export function outputSet(owner: Owner, outputs: Iterable<Output> = []): OutputS
   for (const output of outputs) {
     const key = resourceKeyOf(refOf(output.resource));
     if (byKey.has(key)) throw new DuplicateOutput(formatRef(refOf(output.resource)));
-    byKey.set(key, output);
+    byKey.set(key, labelled(output, owner));
   }
-  return new ClusteredOutputSet(owner, new Map()).with(byKey);
+  return emptyOutputSet(owner).with(byKey);
+}
+
+/** A set without outputs. */
+export function emptyOutputSet<O extends Output = Output>(owner: Owner): OutputSet<O> {
+  return new ClusteredOutputSet<O>(owner, new Map());
 }
 
 function labelled(output: Output, owner: Owner): Output {
@@ -63,12 +70,12 @@ function labelled(output: Output, owner: Owner): Output {
   return { ...output, resource: { ...output.resource, metadata: { ...output.resource.metadata, labels } } };
 }
 
-class ClusteredOutputSet implements OutputSet {
+class ClusteredOutputSet<O extends Output> implements OutputSet<O> {
   readonly owner: Owner;
   /** By cluster, its outputs by `resourceKeyOf`; none is empty. */
-  readonly #byCluster: ReadonlyMap<string, SortedMap<Output>>;
+  readonly #byCluster: ReadonlyMap<string, SortedMap<O>>;
 
-  constructor(owner: Owner, byCluster: ReadonlyMap<string, SortedMap<Output>>) {
+  constructor(owner: Owner, byCluster: ReadonlyMap<string, SortedMap<O>>) {
     this.owner = owner;
     this.#byCluster = byCluster;
   }
@@ -79,11 +86,15 @@ class ClusteredOutputSet implements OutputSet {
     return size;
   }
 
-  get(ref: ResourceRef): Output | undefined {
-    return this.#byCluster.get(ref.clusterName)?.get(resourceKeyOf(ref));
+  get(ref: ResourceRef): O | undefined {
+    return this.#in(ref.clusterName).get(resourceKeyOf(ref));
   }
 
-  *[Symbol.iterator](): Iterator<Output> {
+  at(key: string): O | undefined {
+    return this.#in(clusterNameIn(key)).get(key);
+  }
+
+  *[Symbol.iterator](): Iterator<O> {
     const [first, ...others] = this.#byCluster.values();
     if (first === undefined) return;
     // Keys say the kind first and the cluster last, so that clusters lie among one another.
@@ -91,11 +102,11 @@ class ClusteredOutputSet implements OutputSet {
     yield* outputs.values();
   }
 
-  *entries(): Iterable<readonly [string, Output]> {
+  *entries(): Iterable<readonly [string, O]> {
     for (const clusterName of this.clusters()) yield* this.#in(clusterName);
   }
 
-  inCluster(clusterName: string): OutputSet {
+  inCluster(clusterName: string): OutputSet<O> {
     const outputs = this.#byCluster.get(clusterName);
     return new ClusteredOutputSet(this.owner, outputs === undefined ? new Map() : new Map([[clusterName, outputs]]));
   }
@@ -104,14 +115,15 @@ class ClusteredOutputSet implements OutputSet {
     return [...this.#byCluster.keys()].sort();
   }
 
-  with(changes: Iterable<readonly [string, Output | undefined]>): ClusteredOutputSet {
-    const edits = new Map<string, [string, Output | undefined][]>();
+  with(changes: Iterable<readonly [string, O | undefined]>): ClusteredOutputSet<O> {
+    const edits = new Map<string, [string, O | undefined][]>();
     for (const [key, output] of changes) {
-      const change: [string, Output | undefined] = [key, output === undefined ? undefined : labelled(output, this.owner)];
+      // Without its label an object would stay for ever.
+      if (output !== undefined && !isOwnedBy(output.resource, this.owner)) throw new Error(`${key} lacks the label of its owner`);
       const clusterName = clusterNameIn(key);
       const list = edits.get(clusterName);
-      if (list === undefined) edits.set(clusterName, [change]);
-      else list.push(change);
+      if (list === undefined) edits.set(clusterName, [[key, output]]);
+      else list.push([key, output]);
     }
     if (edits.size === 0) return this;
     const byCluster = new Map(this.#byCluster);
@@ -123,14 +135,14 @@ class ClusteredOutputSet implements OutputSet {
     return new ClusteredOutputSet(this.owner, byCluster);
   }
 
-  changesSince(older: OutputSet): readonly Change<Output>[] {
+  changesSince(older: OutputSet<O>): readonly Change<O>[] {
     if (older === this) return [];
-    const before = older instanceof ClusteredOutputSet ? older : new ClusteredOutputSet(older.owner, new Map()).with(older.entries());
+    const before = older instanceof ClusteredOutputSet ? older : new ClusteredOutputSet<O>(older.owner, new Map()).with(older.entries());
     const clusterNames = [...new Set([...this.clusters(), ...before.clusters()])].sort();
     return clusterNames.flatMap((clusterName) => this.#in(clusterName).changesSince(before.#in(clusterName)));
   }
 
-  union(other: OutputSet): OutputSet {
+  union(other: OutputSet<O>): OutputSet<O> {
     for (const { resource } of other) if (this.get(refOf(resource)) !== undefined) throw new DuplicateOutput(formatRef(refOf(resource)));
     return this.with(other.entries());
   }
@@ -151,7 +163,7 @@ class ClusteredOutputSet implements OutputSet {
     return { put, remove };
   }
 
-  #in(clusterName: string): SortedMap<Output> {
-    return this.#byCluster.get(clusterName) ?? SortedMap.empty<Output>();
+  #in(clusterName: string): SortedMap<O> {
+    return this.#byCluster.get(clusterName) ?? SortedMap.empty<O>();
   }
 }

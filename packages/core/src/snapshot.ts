@@ -9,6 +9,8 @@ export interface Snapshot {
   of<R extends Resource>(kind: Kind<R>): Collection<R>;
   /** Resources must already be parsed: `put` trusts them to be of their kind. A removal wins over a put of the same ref. */
   apply(delta: Delta): Snapshot;
+  /** This snapshot with another collection of one kind. */
+  withCollection<R extends Resource>(kind: Kind<R>, collection: Collection<R>): Snapshot;
   /** The collections that hold something, by `kindKeyOf`; for code that serves every kind. */
   collections(): ReadonlyMap<string, Collection<Resource>>;
 }
@@ -58,6 +60,11 @@ class CollectionSnapshot implements Snapshot {
       changed = true;
     }
     return changed ? new CollectionSnapshot(collections) : this;
+  }
+
+  withCollection<R extends Resource>(kind: Kind<R>, collection: Collection<R>): Snapshot {
+    if (collection === this.of(kind)) return this;
+    return new CollectionSnapshot(new Map(this.#collections).set(kindKeyOf(kind), collection));
   }
 
   collections(): ReadonlyMap<string, Collection<Resource>> {

@@ -56,7 +56,7 @@ class IndexedTable<V extends object> implements Table<V> {
       buckets = bucketsOf(this.#rows.values(), index);
       this.#indexes.set(index, buckets);
     }
-    return buckets.get(value) ?? NONE;
+    return listOf(buckets.get(value));
   }
 
   with(changes: Iterable<readonly [string, V | undefined]>): IndexedTable<V> {
@@ -87,36 +87,49 @@ class IndexedTable<V extends object> implements Table<V> {
         note(value, { key, before: left.includes(value) ? before : undefined, after: right.includes(value) ? after : undefined });
       }
     }
-    const changed: [string, readonly V[] | undefined][] = [];
-    for (const [value, list] of edits) changed.push([value, edited(buckets.get(value) ?? NONE, list, this.#keyOf)]);
+    const changed: [string, Bucket<V> | undefined][] = [];
+    for (const [value, list] of edits) changed.push([value, edited(listOf(buckets.get(value)), list, this.#keyOf)]);
     return buckets.update(changed);
   }
 }
 
-/** By value, the rows that have it, in key order. */
-type Buckets<V> = SortedMap<readonly V[]>;
+/** The rows that have one value, in key order. Most values have one row, and a list for each would be most of an index. */
+type Bucket<V> = V | readonly V[];
+type Buckets<V> = SortedMap<Bucket<V>>;
 
 const NONE: readonly never[] = [];
+
+function listOf<V extends object>(bucket: Bucket<V> | undefined): readonly V[] {
+  if (bucket === undefined) return NONE;
+  return isList(bucket) ? bucket : [bucket];
+}
+
+/** Rows are never lists. */
+function isList<V extends object>(bucket: Bucket<V>): bucket is readonly V[] {
+  return Array.isArray(bucket);
+}
 
 function* afterEach<V>(changes: Iterable<Change<V>>): Iterable<readonly [string, V | undefined]> {
   for (const { key, after } of changes) yield [key, after];
 }
 
-function bucketsOf<V>(rows: Iterable<V>, index: Index<V>): Buckets<V> {
-  const buckets = new Map<string, V[]>();
+function bucketsOf<V extends object>(rows: Iterable<V>, index: Index<V>): Buckets<V> {
+  const buckets = new Map<string, V | V[]>();
   for (const row of rows) {
     for (const value of index(row)) {
       const bucket = buckets.get(value);
-      if (bucket === undefined) buckets.set(value, [row]);
       // An index may name a value twice.
-      else if (bucket[bucket.length - 1] !== row) bucket.push(row);
+      if (bucket === undefined) buckets.set(value, row);
+      else if (!Array.isArray(bucket)) {
+        if (bucket !== row) buckets.set(value, [bucket, row]);
+      } else if (bucket[bucket.length - 1] !== row) bucket.push(row);
     }
   }
-  return SortedMap.empty<readonly V[]>().update(buckets);
+  return SortedMap.empty<Bucket<V>>().update(buckets);
 }
 
 /** A bucket with rows taken out and put in; undefined when none is left. */
-function edited<V>(bucket: readonly V[], changes: readonly Change<V>[], keyOf: (row: V) => string): readonly V[] | undefined {
+function edited<V extends object>(bucket: readonly V[], changes: readonly Change<V>[], keyOf: (row: V) => string): Bucket<V> | undefined {
   // Few changes of a large bucket are the rule: its rows are copied in runs, and none of them is asked for its key in vain.
   const parts: (readonly V[])[] = [];
   let copied = 0;
@@ -126,7 +139,7 @@ function edited<V>(bucket: readonly V[], changes: readonly Change<V>[], keyOf: (
     copied = before === undefined ? position : position + 1;
   }
   const rows = ([] as V[]).concat(...parts, bucket.slice(copied));
-  return rows.length === 0 ? undefined : rows;
+  return rows.length < 2 ? rows[0] : rows;
 }
 
 function lowerBound<V>(rows: readonly V[], key: string, keyOf: (row: V) => string): number {

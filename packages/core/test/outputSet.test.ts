@@ -77,6 +77,7 @@ describe("output set", () => {
     const bare = { resource: object("a", "1", { app: "a" }), parents: [] };
     const [labelled] = outputSet(owner, [bare]);
     expect(labelled?.resource.metadata.labels).toEqual({ app: "a", [owner.label]: "me" });
+    expect(() => outputSet(owner).with([["k", bare]])).toThrow("label");
     expect(() => outputSet(owner, [bare, bare])).toThrow(DuplicateOutput);
     expect(() => outputSet(owner, [bare]).union(outputSet(owner, [bare]))).toThrow("ConfigMap a.n in c");
   });

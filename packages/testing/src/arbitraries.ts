@@ -27,8 +27,11 @@ function cluster(clusterName: string): fc.Arbitrary<readonly AnyResource[]> {
       nodes: fc.array(node(clusterName), { maxLength: 2 }),
       workloads: fc.array(workload(clusterName), { maxLength: 5 }),
       services: fc.array(service(clusterName), { maxLength: 6 }),
+      appMeshes: fc.array(appMesh(clusterName), { maxLength: 2 }),
     })
-    .map(({ plane, nodes, workloads, services }) => distinct([...plane, ...nodes, ...workloads.flat(), ...services.flat()]));
+    .map(({ plane, nodes, workloads, services, appMeshes }) =>
+      distinct([...plane, ...nodes, ...workloads.flat(), ...services.flat(), ...appMeshes]),
+    );
 }
 
 function controlPlane(clusterName: string): fc.Arbitrary<readonly AnyResource[]> {
@@ -47,6 +50,21 @@ function controlPlane(clusterName: string): fc.Arbitrary<readonly AnyResource[]>
     { apiVersion: "v1", kind: "Namespace", metadata: { name: "c", clusterName, labels: { mesh: "on" } } },
   ]);
 }
+
+/** Of the same few meshes in every cluster; one of them is not registered yet, and one ARN is none. */
+function appMesh(clusterName: string): fc.Arbitrary<AnyResource> {
+  return fc.record({ name: fc.constantFrom("m", "n"), arn: often("arn:aws:appmesh:r:1:mesh/", "", "mesh/") }).map(({ name, arn }) => ({
+    apiVersion: "appmesh.k8s.aws/v1beta2",
+    kind: "Mesh",
+    metadata: { name, clusterName },
+    ...(arn === "" ? {} : { status: { meshARN: `${arn}${name}` } }),
+  }));
+}
+
+const SIDECARS: Readonly<Record<string, object>> = {
+  istio: { name: "istio-proxy", image: "istio/proxyv2:1" },
+  appMesh: { name: "envoy", image: "aws-appmesh-envoy:1", env: [{ name: "APPMESH_VIRTUAL_NODE_NAME", value: "mesh/m/virtualNode/x" }] },
+};
 
 function node(clusterName: string): fc.Arbitrary<AnyResource> {
   return fc.record({ name: fc.constantFrom("n1", "n2"), zone: fc.constantFrom("", "z1") }).map(({ name, zone }) => ({
@@ -70,7 +88,9 @@ function workload(clusterName: string): fc.Arbitrary<readonly AnyResource[]> {
       namespace: fc.constantFrom(...NAMESPACES),
       labels: fc.record({ app: fc.constantFrom(...NAMES), version: fc.constantFrom(...VERSIONS) }),
       created: creationTimes(),
-      pods: fc.array(fc.record({ isInjected: often(true, false), nodeName: fc.constantFrom("n1", "n2", "") }), { maxLength: 2 }),
+      pods: fc.array(fc.record({ sidecar: often("istio", "appMesh", "none"), nodeName: fc.constantFrom("n1", "n2", "") }), {
+        maxLength: 2,
+      }),
     })
     .map(({ kind, name, namespace, labels, created, pods }) => {
       const metadata = { name, namespace, clusterName, creationTimestamp: created };
@@ -85,13 +105,13 @@ function workload(clusterName: string): fc.Arbitrary<readonly AnyResource[]> {
       return [
         controller,
         ...(kind === "Deployment" ? [replicaSet] : []),
-        ...pods.map(({ isInjected, nodeName }, i) => ({
+        ...pods.map(({ sidecar, nodeName }, i) => ({
           apiVersion: "v1",
           kind: "Pod",
           metadata: { name: `${name}-1-${kind.toLowerCase()}-${i}`, namespace, clusterName, labels, ownerReferences: [direct] },
           spec: {
             ...(nodeName === "" ? {} : { nodeName }),
-            containers: [{ name: "app", image: "app:1" }, ...(isInjected ? [{ name: "istio-proxy", image: "istio/proxyv2:1" }] : [])],
+            containers: [{ name: "app", image: "app:1" }, ...(SIDECARS[sidecar] === undefined ? [] : [SIDECARS[sidecar]])],
           },
         })),
       ];

@@ -3,5 +3,5 @@ export type { ClusterUnderTest } from "./clusterContract/subject.ts";
 export { clusterContract } from "./clusterContract.ts";
 export { type GoldenInput, printDocuments, readDocuments, readInput } from "./documents.ts";
 export { describeGolden, type GoldenResult, type GoldenTranslator } from "./golden.ts";
-export type { Step } from "./traces.ts";
+export { type Step, stepsOver } from "./traces.ts";
 export { type WatchedSnapshot, watchedSnapshot } from "./watchedSnapshot.ts";

@@ -20,6 +20,7 @@ function watched(snapshot: Snapshot, read: Set<Resource>): Snapshot {
       const next = snapshot.apply(delta);
       return next === snapshot ? watched(snapshot, read) : watched(next, read);
     },
+    withCollection: (kind, collection) => watched(snapshot.withCollection(kind, collection), read),
     collections: () => new Map([...snapshot.collections()].map(([key, collection]) => [key, watchedCollection(collection, read)])),
   };
 }

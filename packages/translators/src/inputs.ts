@@ -12,7 +12,7 @@ import type {
   VirtualService,
   Workload,
 } from "@isthmus/api";
-import type { Output, Report } from "@isthmus/core";
+import type { Output, Report, Resource } from "@isthmus/core";
 import type { VirtualIp } from "./networking/istio/virtualMesh/virtualIps.ts";
 
 /** A target's translation is a pure function of one of these flat records: nothing else may be read, so equal inputs need no new translation. */
@@ -37,23 +37,23 @@ export interface TrustDomain {
 
 /** All that the translation of one Destination may read. */
 export interface DestinationInputs {
-  /** As attached: `status.appliedFederation`, `status.requiredSubsets` and `status.localFqdn` hold. */
+  /** With `status.appliedFederation` and `status.requiredSubsets`, and nothing else in its status. */
   readonly destination: Destination;
-  /** The mesh it is in, as attached. */
+  /** The mesh it is in. */
   readonly mesh: Mesh;
   /** TrafficPolicies in force on it, in order of precedence. */
   readonly trafficPolicies: readonly TrafficPolicy[];
   /** AccessPolicies in force on it, in order of precedence. */
   readonly accessPolicies: readonly AccessPolicy[];
-  /** The accepted VirtualMesh of its mesh. */
-  readonly virtualMesh: VirtualMesh | undefined;
-  /** The Istio meshes it is federated to, as attached, in key order. */
+  /** The accepted VirtualMesh of its mesh, for its name alone: what it says of the Destination is in the other inputs. */
+  readonly virtualMesh: Resource | undefined;
+  /** The Istio meshes it is federated to, in key order. */
   readonly federatedTo: readonly Mesh[];
   /** Through which other clusters reach it; empty when it is not federated. */
   readonly gateways: readonly Gateway[];
   /** The address of its federated host name, when it is federated. */
   readonly virtualIp: VirtualIp | undefined;
-  /** Other Destinations that its policies send traffic to, as attached, in key order. */
+  /** Other Destinations that its policies send traffic to, with their federation in their statuses, in key order. */
   readonly referred: readonly Destination[];
   /** VirtualDestinations that its policies send traffic to, in key order. */
   readonly virtualDestinations: readonly VirtualDestination[];
@@ -81,7 +81,6 @@ export interface Gateway {
 
 /** All that the translation of one Mesh may read. */
 export interface MeshInputs {
-  /** As attached. */
   readonly mesh: Mesh;
   /** The accepted VirtualMesh it belongs to. */
   readonly virtualMesh: VirtualMesh | undefined;
@@ -99,7 +98,7 @@ export interface MeshInputs {
 /** All that the translation of one accepted VirtualMesh may read: for what exists once, in the management cluster. */
 export interface VirtualMeshInputs {
   readonly virtualMesh: VirtualMesh;
-  /** Its known meshes, as attached, in key order. */
+  /** Its known meshes, in key order. */
   readonly meshes: readonly Mesh[];
   /** The Secret `<name>.<namespace>` of a generated root in the plane's namespace, when it exists. */
   readonly rootSecret: Secret | undefined;

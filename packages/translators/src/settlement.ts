@@ -1,20 +1,100 @@
-import { AccessPolicy, Destination, type DestinationStatus, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { type ObjectRef, type Report, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
+import { AccessPolicy, Destination, type DestinationStatus, Mesh, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { type Change, keyOf, keyOfResource, type ObjectRef, type Report, type Snapshot, type Table } from "@isthmus/core";
+import type { Attachment, AttachmentChanges, AttachmentStep } from "./attachment/attachment.ts";
+import { attachedStatus } from "./attachment/destinations.ts";
+import { byService } from "./attachment/indexes.ts";
+import { unchangedOr } from "./attachment/meshes.ts";
+import { requiredSubsetsOf } from "./attachment/requiredSubsets.ts";
+import { versionsOf } from "./incremental/changes.ts";
+import { keysOf, remadeRows } from "./incremental/rows.ts";
+import { serviceKeyOf } from "./networking/istio/hostnames.ts";
+import type { Contest } from "./outputs.ts";
+import type { Target } from "./targets.ts";
 
-/** The attached snapshot without what translation found not to hold: a policy or federation that is INVALID on a Destination. */
-export function settled(attached: Snapshot, reports: readonly Report[]): Snapshot {
-  const refused = new Map<string, Set<string>>();
-  for (const { subject, target, state } of reports) {
-    if (state !== "INVALID" || target?.kind !== Destination.kind) continue;
-    const key = resourceKeyOf(target);
-    refused.set(key, (refused.get(key) ?? new Set()).add(nameIn(subject.kind, subject)));
-  }
-  if (refused.size === 0) return attached;
-  const put = [...attached.of(Destination)].flatMap((destination) => {
-    const names = refused.get(resourceKeyOf(refOf(destination)));
-    return names === undefined ? [] : [{ ...destination, status: without(names, destination.status ?? {}) }];
+/** What Destinations and Meshes are settled by. */
+export interface SettlementSources {
+  readonly step: AttachmentStep;
+  readonly attachment: Attachment;
+  readonly changes: AttachmentChanges;
+  readonly targets: Table<Target>;
+  readonly contests: Table<Contest>;
+}
+
+/** What was settled before. */
+export interface Settlement {
+  readonly attached: Snapshot;
+  readonly targets: Table<Target>;
+  readonly contests: Table<Contest>;
+}
+
+/**
+ * The inputs with what is in force in the statuses of Destinations and Meshes: what is attached to them, but for what translation
+ * found not to hold, a policy or federation that is INVALID on a Destination.
+ */
+export function settled(sources: SettlementSources, before: Settlement): Snapshot {
+  const { step, targets, contests } = sources;
+  const destinations = step.inputs.of(Destination);
+  const settledBefore = before.attached.of(Destination);
+  const rows = remadeRows(settledBefore, affectedDestinations(sources, before), (key, row) => {
+    const destination = destinations.row(key);
+    if (destination === undefined) return undefined;
+    const refused = new Set(
+      [...targets.where(byRefusedOn, key), ...contests.where(byRefusedOn, key)].flatMap((one) => refusedOn(one, key)),
+    );
+    return settledDestination(destination, key, { sources, refused, row });
   });
-  return attached.apply({ put, remove: [] });
+  const meshes = sources.changes.meshes.map(({ key, after }) => [key, after?.mesh] as const);
+  return step.inputs.withCollection(Destination, settledBefore.with(rows)).withCollection(Mesh, before.attached.of(Mesh).with(meshes));
+}
+
+function affectedDestinations({ step, attachment, changes, targets, contests }: SettlementSources, before: Settlement): Iterable<string> {
+  const { since, surroundings } = step;
+  if (since === undefined || since.surroundings !== surroundings)
+    return new Set([...keysOf(attachment.known), ...keysOf(before.attached.of(Destination))]);
+  const affected = new Set([...changes.judged, ...changes.known.map(({ key }) => key)]);
+  for (const service of changes.services) {
+    for (const destination of attachment.known.where(byService, service)) affected.add(keyOfResource(destination));
+  }
+  const reporting: readonly Change<Reporting>[] = [...targets.changesSince(before.targets), ...contests.changesSince(before.contests)];
+  for (const one of versionsOf(reporting)) for (const key of byRefusedOn(one)) affected.add(key);
+  return affected;
+}
+
+function settledDestination(
+  destination: Destination,
+  key: string,
+  {
+    sources,
+    refused,
+    row,
+  }: { readonly sources: SettlementSources; readonly refused: ReadonlySet<string>; readonly row: Destination | undefined },
+): Destination {
+  const { step, attachment } = sources;
+  const standing = attachment.standings.row(key);
+  const service = serviceKeyOf(destination);
+  const status = attachedStatus(destination, {
+    trafficPolicies: standing?.trafficPolicies ?? [],
+    accessPolicies: standing?.accessPolicies ?? [],
+    appliedFederation: attachment.known.row(key)?.status?.appliedFederation,
+    requiredSubsets: service === undefined ? undefined : requiredSubsetsOf(service, attachment),
+    clusterDomains: step.surroundings.clusterDomains,
+  });
+  return unchangedOr({ ...destination, status: refused.size === 0 ? status : without(refused, status) }, row);
+}
+
+interface Reporting {
+  readonly reports: readonly Report[];
+}
+
+/** What has reports, by the Destinations on which these refuse something. */
+function byRefusedOn({ reports }: Reporting): readonly string[] {
+  return reports.flatMap(({ state, target }) => (state === "INVALID" && target?.kind === Destination.kind ? [keyOf(target)] : []));
+}
+
+function refusedOn({ reports }: Reporting, key: string): readonly string[] {
+  return reports.flatMap(({ subject, target, state }) =>
+    state === "INVALID" && target?.kind === Destination.kind && keyOf(target) === key ? [nameIn(subject.kind, subject)] : [],
+  );
 }
 
 function without(names: ReadonlySet<string>, status: DestinationStatus): DestinationStatus {

@@ -1,15 +1,26 @@
-import { clusterRefOf, kindKeyOf, type Output, type OutputSet, outputSet, type Report, type Snapshot } from "@isthmus/core";
-import { targetInputs } from "./attachment/assembly.ts";
-import { type Attachment, attachPolicies } from "./attachment/attachment.ts";
+import {
+  emptyOutputSet,
+  emptySnapshot,
+  type OutputSet,
+  type Report,
+  type ResourceRef,
+  refOf,
+  type Snapshot,
+  type Table,
+} from "@isthmus/core";
+import { affectedTargets } from "./attachment/affectedTargets.ts";
+import { type Attachment, attachmentReports, attachPolicies, nothingAttached } from "./attachment/attachment.ts";
 import { surroundingsOf } from "./attachment/surroundings.ts";
+import { discoveredInputs } from "./discovered.ts";
 import { type DiscoveryTranslation, translateDiscovery } from "./discovery/discovery.ts";
 import { discoveryOwner } from "./discovery/metadata.ts";
-import { type Results, translateEach } from "./discovery/reuse.ts";
-import type { Surroundings, TargetTranslation } from "./inputs.ts";
+import { changesSince } from "./incremental/changes.ts";
+import type { Surroundings } from "./inputs.ts";
+import { objectOf } from "./networking/concern.ts";
 import { networkingOwner } from "./networking/outputMetadata.ts";
-import { type TargetInputs, translateTarget } from "./networking/targets.ts";
-import { withoutOutputCollisions } from "./outputCollisions.ts";
+import { collectedOutputs, noOutputs, type Outputs } from "./outputs.ts";
 import { settled } from "./settlement.ts";
+import { noTargets, type Target, type TargetOutput, translateTargets } from "./targets.ts";
 
 export interface TranslateOptions {
   /** Namespace of the management plane. */
@@ -31,7 +42,7 @@ export interface World {
   /** Mesh, Workload and Destination objects to be written to the management cluster. */
   readonly discovery: OutputSet;
   /** Objects to be written to the clusters. */
-  readonly networking: OutputSet;
+  readonly networking: OutputSet<TargetOutput>;
   /** Findings about users' and discovered objects. */
   readonly reports: readonly Report[];
   /** What the next translation can reuse. */
@@ -39,45 +50,105 @@ export interface World {
 }
 
 export interface WorldMemory {
+  readonly given: Snapshot;
+  readonly options: TranslateOptions;
   readonly discovery: DiscoveryTranslation | undefined;
   readonly surroundings: Surroundings;
   /** Before translation had its say. */
   readonly attachment: Attachment;
-  /** By `resourceKeyOf` the target. */
-  readonly targets: Results<TargetInputs, TargetTranslation>;
+  readonly targets: Table<Target>;
+  readonly outputs: Outputs;
 }
 
 /**
  * A pure function: equal snapshots give equal worlds, and no mistake of a user makes it throw. `previous` only spares work:
  * what did not change since keeps its identity. Mesh, Workload and Destination objects that are given win over discovered ones.
+ *
+ * Each stage is a table of rows, and each row a function of what it looks up by key or by index. From scratch all rows are made; after
+ * a change those that could have looked up something that changed.
  */
 export function translate(given: Snapshot, options: TranslateOptions, previous?: World): World {
-  const before = previous?.memory;
+  const isContinued = previous !== undefined && isSameOptions(previous.memory.options, options);
+  const before = isContinued ? previous : nothingTranslated(options);
   const { namespace, stage, disallowIntersectingConfig = false } = options;
-  const discovery = stage === "networking" ? undefined : translateDiscovery(given, options, before?.discovery?.memory);
-  const discovered = discoveredBeside(given, discovery);
-  const inputs = given.apply({ put: discovered.map(({ resource }) => resource), remove: [] });
 
-  const surroundings = surroundingsOf(inputs, { namespace, disallowIntersectingConfig }, before?.surroundings);
-  const attachment = attachPolicies(inputs, surroundings, before?.attachment);
-  const wanted = stage === "discovery" ? [] : targetInputs(attachment, surroundings, (key) => before?.targets.get(key)?.inputs);
-  const targets = translateEach(wanted, translateTarget, before?.targets);
+  const discovery = stage === "networking" ? undefined : translateDiscovery(given, options, before.memory.discovery?.memory);
+  const { inputs, beside } = discoveredInputs(given, discovery?.outputs, before);
+  const surroundings = surroundingsOf(
+    inputs,
+    { namespace, disallowIntersectingConfig },
+    isContinued ? before.memory.surroundings : undefined,
+  );
+  const since = isContinued ? { changes: changesSince(before.inputs, inputs), surroundings: before.memory.surroundings } : undefined;
+  const step = { inputs, surroundings, since };
 
-  const { outputs, reports: collisions } = withoutOutputCollisions(targets);
-  const translated = [...[...targets.values()].flatMap(({ result }) => result.reports), ...collisions];
+  const { attachment, changes } = attachPolicies(step, before.memory.attachment);
+  const affected = affectedTargets(step, { attachment, changes }, before.memory.attachment);
+  const targetsBefore = before.memory.targets;
+  const targets = stage === "discovery" ? targetsBefore : translateTargets({ step, attachment }, targetsBefore, affected);
+  const outputs = collectedOutputs(targets, { before: before.memory.outputs, targetsBefore });
+  const { contests } = outputs;
+  const attached = settled(
+    { step, attachment, changes, targets, contests },
+    { attached: before.attached, targets: targetsBefore, contests: before.memory.outputs.contests },
+  );
   return {
     inputs,
-    attached: settled(attachment.snapshot, translated),
-    discovery: outputSet(discoveryOwner(options), discovered),
-    networking: outputSet(networkingOwner(namespace), outputs),
-    reports: [...(discovery?.reports ?? []), ...(stage === "discovery" ? [] : attachment.reports), ...translated],
-    memory: { discovery, surroundings, attachment, targets },
+    attached,
+    discovery: beside,
+    networking: outputs.set,
+    reports: [...(discovery?.reports ?? []), ...(stage === "discovery" ? [] : networkingReports(attachment, targets, outputs))],
+    memory: { given, options, discovery, surroundings, attachment, targets, outputs },
   };
 }
 
-function discoveredBeside(given: Snapshot, discovery: DiscoveryTranslation | undefined): readonly Output[] {
-  const collections = given.collections();
-  return [...(discovery?.outputs ?? [])].filter(
-    ({ resource }) => collections.get(kindKeyOf(resource))?.get(clusterRefOf(resource)) === undefined,
+/** What a networking output was made of: a Destination, a Mesh or a VirtualMesh. */
+export function targetOf({ networking, memory }: World, output: ResourceRef): ResourceRef | undefined {
+  const target = memory.targets.row(networking.get(output)?.target ?? "");
+  return target && refOf(objectOf(target.inputs));
+}
+
+function isSameOptions(left: TranslateOptions, right: TranslateOptions): boolean {
+  const { namespace, stage, agentCluster, disallowIntersectingConfig = false } = left;
+  return (
+    namespace === right.namespace &&
+    stage === right.stage &&
+    agentCluster === right.agentCluster &&
+    disallowIntersectingConfig === (right.disallowIntersectingConfig ?? false)
   );
+}
+
+function nothingTranslated(options: TranslateOptions): World {
+  const nothing = emptySnapshot();
+  const { namespace, disallowIntersectingConfig = false } = options;
+  const outputs = noOutputs(networkingOwner(namespace));
+  return {
+    inputs: nothing,
+    attached: nothing,
+    discovery: emptyOutputSet(discoveryOwner(options)),
+    networking: outputs.set,
+    reports: [],
+    memory: {
+      given: nothing,
+      options,
+      discovery: undefined,
+      surroundings: surroundingsOf(nothing, { namespace, disallowIntersectingConfig }),
+      attachment: nothingAttached(),
+      targets: noTargets(),
+      outputs,
+    },
+  };
+}
+
+function networkingReports(attachment: Attachment, targets: Table<Target>, { contests }: Outputs): readonly Report[] {
+  return [
+    ...attachmentReports(attachment),
+    ...targets.where(withReports, "").flatMap(({ reports }) => reports),
+    ...[...contests].flatMap(({ reports }) => reports),
+  ];
+}
+
+/** Targets of which there is something to tell, under "". */
+function withReports({ reports }: Target): readonly string[] {
+  return reports.length === 0 ? [] : [""];
 }

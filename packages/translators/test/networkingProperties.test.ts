@@ -68,7 +68,7 @@ test("what did not change is not translated anew", () => {
         OPTIONS,
         first,
       );
-      for (const [key, { result }] of again.memory.targets) expect(result).toBe(first.memory.targets.get(key)?.result);
+      for (const target of again.memory.targets) expect(target).toBe(first.memory.targets.row(target.key));
     }),
     { numRuns: 50 },
   );

@@ -33,7 +33,7 @@ function world(text: string, stage: TranslateOptions["stage"], previous?: World)
   return translate(snapshotOf(readInput(text).resources), { namespace: "gloo-mesh", stage }, previous);
 }
 
-function names(outputs: World["networking"]): readonly string[] {
+function names(outputs: World["discovery"]): readonly string[] {
   return [...outputs].map(({ resource }) => `${resource.kind} ${resource.metadata.name}`);
 }
 

@@ -1,5 +1,5 @@
 import { type Kind, kindKeyOf, type OutputSet, type Resource, type ResourceRef, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
-import type { World } from "@isthmus/translators";
+import { targetOf, type World } from "@isthmus/translators";
 import type { Evidence } from "../ports.ts";
 import { DISCOVERED_IN } from "./recalled.ts";
 
@@ -32,24 +32,9 @@ export interface EvidenceSources {
 /** The parents of an output, and the target that it was translated for. */
 function causesOf(ref: ResourceRef, before: World): readonly ResourceRef[] {
   const output = before.networking.get(ref) ?? before.discovery.get(ref);
-  const target = targetsOf(before).get(resourceKeyOf(ref));
+  const target = targetOf(before, ref);
   const causes = [...(target === undefined ? [] : [target]), ...(output?.parents ?? [])];
   return [...new Map(causes.map((cause) => [resourceKeyOf(cause), cause])).values()];
-}
-
-const targetsByWorld = new WeakMap<World, ReadonlyMap<string, ResourceRef>>();
-
-/** The target of each output. Made when something is removed, and only then: it is as long as the list of outputs. */
-function targetsOf(world: World): ReadonlyMap<string, ResourceRef> {
-  const made = targetsByWorld.get(world);
-  if (made !== undefined) return made;
-  const targets = new Map<string, ResourceRef>();
-  for (const { inputs, result } of world.memory.targets.values()) {
-    const target = "destination" in inputs ? inputs.destination : "mesh" in inputs ? inputs.mesh : inputs.virtualMesh;
-    for (const { resource } of result.outputs) targets.set(resourceKeyOf(refOf(resource)), refOf(target));
-  }
-  targetsByWorld.set(world, targets);
-  return targets;
 }
 
 /** The registrations that were deleted, of the clusters in which `gone` had been discovered. */

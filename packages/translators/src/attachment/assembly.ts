@@ -1,187 +1,155 @@
-import { Destination, Mesh, OsmMeshConfig, Secret, Service, VirtualDestination, type VirtualMesh, Workload } from "@isthmus/api";
-import { type ClusterObjectRef, equalJson, keyOf, keyOfResource, matchesLabels, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
-import type { DestinationInputs, Gateway, MeshInputs, Surroundings, VirtualMeshInputs } from "../inputs.ts";
+import { type Destination, Mesh, OsmMeshConfig, Secret, VirtualDestination, type VirtualMesh, Workload } from "@isthmus/api";
+import { type ClusterObjectRef, equalJson, keyOf, keyOfResource, matchesLabels } from "@isthmus/core";
+import type { DestinationInputs, MeshInputs, VirtualMeshInputs } from "../inputs.ts";
+import { serviceKeyOf } from "../networking/istio/hostnames.ts";
 import { serviceOf } from "../networking/istio/routes/targets.ts";
-import { assignVirtualIps, type VirtualIp } from "../networking/istio/virtualMesh/virtualIps.ts";
-import type { TargetInputs } from "../networking/targets.ts";
-import type { AttachedTarget, Attachment } from "./attachment.ts";
+import type { Attachment, AttachmentStep } from "./attachment.ts";
 import { byMesh, byPodLabel, byService, podLabelKey } from "./indexes.ts";
+import { requiredSubsetsOf } from "./requiredSubsets.ts";
+import type { Standing } from "./standings.ts";
+import { virtualIpOf } from "./virtualIps.ts";
 import { meshKeysOf } from "./virtualMeshes.ts";
 
-/** The previous inputs of a target, by the key of the target. */
-export type PreviousInputs = (targetKey: string) => TargetInputs | undefined;
-
-/** The inputs of every target, by `resourceKeyOf` the target: Destinations, then Meshes, then VirtualMeshes. */
-export function* targetInputs(
-  attachment: Attachment,
-  surroundings: Surroundings,
-  previous: PreviousInputs,
-): Iterable<readonly [string, TargetInputs]> {
-  const assembly = new Assembly(attachment, surroundings);
-  for (const destination of attachment.snapshot.of(Destination)) {
-    const key = resourceKeyOf(refOf(destination));
-    const inputs = assembly.ofDestination(destination);
-    if (inputs !== undefined) yield [key, steady(inputs, previous(key))];
-  }
-  for (const mesh of attachment.snapshot.of(Mesh)) {
-    const key = resourceKeyOf(refOf(mesh));
-    yield [key, steady(assembly.ofMesh(mesh), previous(key))];
-  }
-  for (const virtualMesh of attachment.membership.accepted) {
-    yield [resourceKeyOf(refOf(virtualMesh)), assembly.ofVirtualMesh(virtualMesh)];
-  }
+/** What the inputs of targets are assembled from. */
+export interface AssemblySources {
+  readonly step: AttachmentStep;
+  readonly attachment: Attachment;
 }
 
-class Assembly {
-  readonly #snapshot: Snapshot;
-  readonly #attachment: Attachment;
-  readonly #surroundings: Surroundings;
-  readonly #gateways = new Map<string, readonly Gateway[]>();
-  readonly #virtualIps: ReadonlyMap<string, VirtualIp>;
+/**
+ * The inputs of one Destination, by its key; undefined when it is in no mesh that is known. What is made for this run is taken from
+ * `before` where it says the same.
+ */
+export function destinationInputs(
+  key: string,
+  { step, attachment }: AssemblySources,
+  before: DestinationInputs | undefined,
+): DestinationInputs | undefined {
+  const { inputs, surroundings } = step;
+  const known = attachment.known.row(key);
+  const standing = attachment.standings.row(key);
+  const mesh = known?.spec?.mesh === undefined ? undefined : inputs.of(Mesh).get({ ...known.spec.mesh, clusterName: "" });
+  if (known === undefined || standing === undefined || mesh === undefined) return undefined;
+  const { trafficPolicies, accessPolicies, federatedTo, userObjects } = standing;
+  const service = known.spec?.kubeService?.ref;
+  const isFederated = known.status?.appliedFederation !== undefined;
+  const virtualIp = isFederated && service !== undefined ? virtualIpOf(service, attachment.virtualIps) : undefined;
+  const meshKey = keyOfResource(mesh);
+  return {
+    destination: withSubsets(known, attachment, before?.destination),
+    mesh,
+    trafficPolicies,
+    accessPolicies,
+    virtualMesh: attachment.membership.virtualMeshOf.get(meshKey),
+    federatedTo,
+    gateways: isFederated ? (attachment.meshes.row(meshKey)?.gateways ?? NONE) : NONE,
+    virtualIp: before !== undefined && equalJson(before.virtualIp, virtualIp) ? before.virtualIp : virtualIp,
+    ...referredBy(standing, known, { step, attachment }),
+    workloads: workloadsBehind(known, step),
+    osmMeshConfig: osmMeshConfigOf(mesh, step),
+    userObjects,
+    surroundings,
+  };
+}
 
-  constructor(attachment: Attachment, surroundings: Surroundings) {
-    this.#attachment = attachment;
-    this.#snapshot = attachment.snapshot;
-    this.#surroundings = surroundings;
-    this.#virtualIps = virtualIpsOf(attachment);
+/** The inputs of one Mesh, by its key; undefined when it is gone. */
+export function meshInputs(key: string, sources: AssemblySources): MeshInputs | undefined {
+  const { inputs, surroundings } = sources.step;
+  const { membership, meshes } = sources.attachment;
+  const mesh = inputs.of(Mesh).row(key);
+  const virtualMesh = membership.virtualMeshOf.get(key);
+  if (mesh === undefined) return undefined;
+  if (virtualMesh === undefined) {
+    return { mesh, virtualMesh, meshes: NONE, gateways: NONE, workloads: NONE, rootSecret: undefined, surroundings };
   }
+  return {
+    mesh,
+    virtualMesh,
+    meshes: meshesOf(virtualMesh, sources),
+    gateways: meshes.row(key)?.gateways ?? NONE,
+    workloads: inputs.of(Workload).where(byMesh, key),
+    rootSecret: rootSecretOf(virtualMesh, sources),
+    surroundings,
+  };
+}
 
-  ofDestination(destination: Destination): DestinationInputs | undefined {
-    const mesh = destination.spec?.mesh === undefined ? undefined : this.#mesh(destination.spec.mesh);
-    const target = this.#attachment.targets.get(keyOfResource(destination));
-    if (mesh === undefined || target === undefined) return undefined;
-    const { trafficPolicies, accessPolicies, federatedTo, userObjects } = target;
-    const isFederated = destination.status?.appliedFederation !== undefined;
-    return {
-      destination,
-      mesh,
-      trafficPolicies,
-      accessPolicies,
-      virtualMesh: this.#virtualMeshOf(mesh),
-      federatedTo,
-      gateways: isFederated ? this.#gatewaysOf(mesh) : NONE,
-      virtualIp: isFederated ? this.#virtualIps.get(serviceKey(destination)) : undefined,
-      ...this.#referredBy(target, destination),
-      workloads: this.#workloadsBehind(destination),
-      osmMeshConfig: this.#osmMeshConfigOf(mesh),
-      userObjects,
-      surroundings: this.#surroundings,
-    };
-  }
+/** The inputs of an accepted VirtualMesh. */
+export function virtualMeshInputs(virtualMesh: VirtualMesh, sources: AssemblySources): VirtualMeshInputs {
+  const { surroundings } = sources.step;
+  return { virtualMesh, meshes: meshesOf(virtualMesh, sources), rootSecret: rootSecretOf(virtualMesh, sources), surroundings };
+}
 
-  ofMesh(mesh: Mesh): MeshInputs {
-    const virtualMesh = this.#virtualMeshOf(mesh);
-    return {
-      mesh,
-      virtualMesh,
-      meshes: virtualMesh === undefined ? NONE : this.#meshesOf(virtualMesh),
-      gateways: virtualMesh === undefined ? NONE : this.#gatewaysOf(mesh),
-      workloads: virtualMesh === undefined ? NONE : this.#snapshot.of(Workload).where(byMesh, keyOfResource(mesh)),
-      rootSecret: virtualMesh === undefined ? undefined : this.#rootSecretOf(virtualMesh),
-      surroundings: this.#surroundings,
-    };
-  }
+/** The Destination with the subsets that traffic shifts need of it. */
+function withSubsets(known: Destination, attachment: Attachment, before: Destination | undefined): Destination {
+  const service = serviceKeyOf(known);
+  const requiredSubsets = service === undefined ? undefined : requiredSubsetsOf(service, attachment);
+  if (requiredSubsets === undefined) return known;
+  const isAsBefore = before !== undefined && before.spec === known.spec && before.metadata === known.metadata;
+  const status = { ...known.status, requiredSubsets };
+  return isAsBefore && equalJson(before.status, status) ? before : { ...known, status };
+}
 
-  ofVirtualMesh(virtualMesh: VirtualMesh): VirtualMeshInputs {
-    const meshes = this.#meshesOf(virtualMesh);
-    return { virtualMesh, meshes, rootSecret: this.#rootSecretOf(virtualMesh), surroundings: this.#surroundings };
-  }
+function meshesOf(virtualMesh: VirtualMesh, { step }: AssemblySources): readonly Mesh[] {
+  const meshes = step.inputs.of(Mesh);
+  return meshKeysOf(virtualMesh).flatMap((key) => meshes.row(key) ?? []);
+}
 
-  #mesh(ref: { readonly name: string; readonly namespace: string }): Mesh | undefined {
-    return this.#snapshot.of(Mesh).get({ ...ref, clusterName: "" });
-  }
+function rootSecretOf({ metadata }: VirtualMesh, { step }: AssemblySources): Secret | undefined {
+  const name = `${metadata.name}.${metadata.namespace ?? ""}`;
+  return step.inputs.of(Secret).get({ name, namespace: step.surroundings.namespace, clusterName: "" });
+}
 
-  #virtualMeshOf(mesh: Mesh): VirtualMesh | undefined {
-    return this.#attachment.membership.virtualMeshOf.get(keyOfResource(mesh));
-  }
+function osmMeshConfigOf({ spec }: Mesh, { inputs }: AttachmentStep): OsmMeshConfig | undefined {
+  if (spec?.osm === undefined) return undefined;
+  const { namespace = "", cluster = "" } = spec.osm.installation ?? {};
+  // OSM knows its settings under this name alone.
+  return inputs.of(OsmMeshConfig).get({ name: "osm-mesh-config", namespace, clusterName: cluster });
+}
 
-  #meshesOf(virtualMesh: VirtualMesh): readonly Mesh[] {
-    const members = new Set(meshKeysOf(virtualMesh));
-    return [...this.#snapshot.of(Mesh)].filter((mesh) => members.has(keyOfResource(mesh)));
-  }
-
-  #rootSecretOf({ metadata }: VirtualMesh): Secret | undefined {
-    const name = `${metadata.name}.${metadata.namespace ?? ""}`;
-    return this.#snapshot.of(Secret).get({ name, namespace: this.#surroundings.namespace, clusterName: "" });
-  }
-
-  #gatewaysOf(mesh: Mesh): readonly Gateway[] {
-    const key = keyOfResource(mesh);
-    const known = this.#gateways.get(key);
-    if (known !== undefined) return known;
-    const gateways = (mesh.status?.appliedEastWestIngressGateways ?? []).flatMap((applied): readonly Gateway[] => {
-      const { destinationRef, externalAddresses = [], destinationPort = 0, containerPort = 0 } = applied;
-      const destination = this.#snapshot.of(Destination).get({ name: "", namespace: "", ...destinationRef, clusterName: "" });
-      return destination === undefined ? [] : [{ destination, externalAddresses, destinationPort, containerPort }];
-    });
-    this.#gateways.set(key, gateways);
-    return gateways;
-  }
-
-  #osmMeshConfigOf({ spec }: Mesh): OsmMeshConfig | undefined {
-    if (spec?.osm === undefined) return undefined;
-    const { namespace = "", cluster = "" } = spec.osm.installation ?? {};
-    // OSM knows its settings under this name alone.
-    return this.#snapshot.of(OsmMeshConfig).get({ name: "osm-mesh-config", namespace, clusterName: cluster });
-  }
-
-  /** What the policies in force send traffic to, beside the Destination itself. */
-  #referredBy({ trafficPolicies }: AttachedTarget, destination: Destination): Pick<DestinationInputs, "referred" | "virtualDestinations"> {
-    const services = new Map<string, ClusterObjectRef>();
-    const virtual = new Map<string, ClusterObjectRef>();
-    for (const { spec } of trafficPolicies) {
-      const { trafficShift, mirror } = spec?.policy ?? {};
-      for (const { kubeService } of [...(trafficShift?.destinations ?? []), ...(mirror === undefined ? [] : [mirror])]) {
-        if (kubeService !== undefined) services.set(keyOf(serviceOf(kubeService)), serviceOf(kubeService));
-      }
-      for (const { virtualDestination } of trafficShift?.destinations ?? []) {
-        if (virtualDestination !== undefined) virtual.set(keyOf(serviceOf(virtualDestination)), serviceOf(virtualDestination));
-      }
+/** What the policies in force send traffic to, beside the Destination itself. */
+function referredBy(
+  { trafficPolicies }: Standing,
+  destination: Destination,
+  { step, attachment }: AssemblySources,
+): Pick<DestinationInputs, "referred" | "virtualDestinations"> {
+  const services = new Map<string, ClusterObjectRef>();
+  const virtual = new Map<string, ClusterObjectRef>();
+  for (const { spec } of trafficPolicies) {
+    const { trafficShift, mirror } = spec?.policy ?? {};
+    for (const { kubeService } of [...(trafficShift?.destinations ?? []), ...(mirror === undefined ? [] : [mirror])]) {
+      if (kubeService !== undefined) services.set(keyOf(serviceOf(kubeService)), serviceOf(kubeService));
     }
-    services.delete(serviceKey(destination));
-    return {
-      referred: inKeyOrder(services).flatMap((ref) => this.#snapshot.of(Destination).where(byService, keyOf(ref)).slice(-1)),
-      virtualDestinations: inKeyOrder(virtual).flatMap((ref) => this.#snapshot.of(VirtualDestination).get(ref) ?? []),
-    };
+    for (const { virtualDestination } of trafficShift?.destinations ?? []) {
+      if (virtualDestination !== undefined) virtual.set(keyOf(serviceOf(virtualDestination)), serviceOf(virtualDestination));
+    }
   }
-
-  #workloadsBehind({ spec }: Destination): readonly Workload[] {
-    const { ref, workloadSelectorLabels = {} } = spec?.kubeService ?? {};
-    const [first, ...others] = Object.entries(workloadSelectorLabels);
-    if (ref === undefined || first === undefined) return NONE;
-    const candidates = this.#snapshot.of(Workload).where(byPodLabel, podLabelKey(ref, ...first));
-    if (others.length === 0) return candidates;
-    return candidates.filter((workload) => matchesLabels(workloadSelectorLabels, workload.spec?.kubernetes?.podLabels));
-  }
+  services.delete(serviceKeyOf(destination) ?? "");
+  if (services.size === 0 && virtual.size === 0) return NOTHING_REFERRED;
+  return {
+    referred: inKeyOrder(services).flatMap((ref) => attachment.known.where(byService, keyOf(ref)).slice(-1)),
+    virtualDestinations: inKeyOrder(virtual).flatMap((ref) => step.inputs.of(VirtualDestination).get(ref) ?? []),
+  };
 }
 
-// One list for all that have nothing, so that equal inputs are the same.
+function workloadsBehind({ spec }: Destination, { inputs }: AttachmentStep): readonly Workload[] {
+  const { ref, workloadSelectorLabels = {} } = spec?.kubeService ?? {};
+  const [first, ...others] = Object.entries(workloadSelectorLabels);
+  if (ref === undefined || first === undefined) return NONE;
+  const candidates = inputs.of(Workload).where(byPodLabel, podLabelKey(ref, ...first));
+  if (others.length === 0) return candidates;
+  return candidates.filter((workload) => matchesLabels(workloadSelectorLabels, workload.spec?.kubernetes?.podLabels));
+}
+
+/** Destinations by one label pair, in their place, that their Service selects workloads by. */
+export function bySelector({ spec }: Destination): readonly string[] {
+  const { ref, workloadSelectorLabels = {} } = spec?.kubeService ?? {};
+  const [first] = Object.entries(workloadSelectorLabels);
+  return ref === undefined || first === undefined ? [] : [podLabelKey(ref, ...first)];
+}
+
+// One list for all that have nothing.
 const NONE: readonly never[] = [];
-
-/** An address for each Destination that is federated. The Service's age counts: a Destination that was just discovered has none. */
-function virtualIpsOf({ snapshot }: Attachment): ReadonlyMap<string, VirtualIp> {
-  const federated = [...snapshot.of(Destination)].filter(({ status }) => status?.appliedFederation !== undefined);
-  return assignVirtualIps(
-    federated.flatMap(({ metadata, spec }) => {
-      const service = spec?.kubeService?.ref;
-      if (service === undefined) return [];
-      const creationTimestamp = snapshot.of(Service).get(service)?.metadata.creationTimestamp ?? metadata.creationTimestamp;
-      return [{ service, ...(creationTimestamp === undefined ? {} : { creationTimestamp }) }];
-    }),
-  );
-}
-
-/** The inputs with what was made for this run taken from the previous one where it says the same. */
-function steady<I extends DestinationInputs | MeshInputs>(inputs: I, previous: TargetInputs | undefined): I {
-  if (previous === undefined || !("gateways" in previous)) return inputs;
-  const gateways = equalJson(inputs.gateways, previous.gateways) ? previous.gateways : inputs.gateways;
-  if (!("virtualIp" in inputs) || !("virtualIp" in previous)) return { ...inputs, gateways };
-  return { ...inputs, gateways, virtualIp: equalJson(inputs.virtualIp, previous.virtualIp) ? previous.virtualIp : inputs.virtualIp };
-}
-
-function serviceKey({ spec }: Destination): string {
-  return keyOf({ name: "", namespace: "", clusterName: "", ...spec?.kubeService?.ref });
-}
+const NOTHING_REFERRED = { referred: NONE, virtualDestinations: NONE };
 
 function inKeyOrder(refs: ReadonlyMap<string, ClusterObjectRef>): readonly ClusterObjectRef[] {
   return refs.size < 2 ? [...refs.values()] : [...refs.keys()].sort().flatMap((key) => refs.get(key) ?? []);

@@ -1,128 +1,99 @@
-import { type AccessPolicy, Destination, Mesh, type TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { keyOfResource, type Report, refOf, type Snapshot } from "@isthmus/core";
-import { reported } from "../findings.ts";
-import type { Surroundings, UserObject } from "../inputs.ts";
-import { serviceKeyOf } from "../networking/istio/hostnames.ts";
-import { sourcesOf } from "../networking/istio/source.ts";
-import { type PolicyVerdict, policyVerdicts } from "./conflicts.ts";
-import { attachedDestination } from "./destinations.ts";
-import { type KnownDestinations, knownDestinations } from "./knownDestinations.ts";
-import { attachMeshes } from "./meshes.ts";
-import { accessPolicies, trafficPolicies } from "./policies.ts";
-import { requiredSubsets } from "./requiredSubsets.ts";
-import { type UserObjectIndex, userObjectIndex, userObjectsFor } from "./userObjects.ts";
-import { type Memberships, memberships } from "./virtualMeshes.ts";
+import type { AccessPolicy, Destination, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import type { Change, Report, Snapshot, Table } from "@isthmus/core";
+import type { Changes } from "../incremental/changes.ts";
+import type { Surroundings } from "../inputs.ts";
+import { affectedDestinations } from "./affectedDestinations.ts";
+import { type FederationRefusal, knownDestinations, noDestinations } from "./knownDestinations.ts";
+import { type AttachedMesh, attachMeshes, noMeshes } from "./meshes.ts";
+import { type CheckedPolicy, checkAccessPolicies, checkTrafficPolicies, noPolicies } from "./policies.ts";
+import { affectedServices, countedSupport, noSupport, type Support } from "./requiredSubsets.ts";
+import { judgeDestinations, noStandings, type Standing } from "./standings.ts";
+import { type HostClaim, hostClaims, noHostClaims } from "./userObjects.ts";
+import { assignedVirtualIps, noVirtualIps, readdressedServices, type VirtualIps } from "./virtualIps.ts";
+import { changedMemberships, type Memberships, memberships } from "./virtualMeshes.ts";
 
-/** Which policies are in force where. */
+/** One run of attachment: what it reads, and what is new there. */
+export interface AttachmentStep {
+  readonly inputs: Snapshot;
+  readonly surroundings: Surroundings;
+  /** Since the run before; undefined from scratch. */
+  readonly since: { readonly changes: Changes; readonly surroundings: Surroundings } | undefined;
+}
+
+/** Which policies are in force where, and what else follows from them for Destinations and Meshes. */
 export interface Attachment {
-  /** The snapshot given, with what is in force in the statuses of its Destinations and Meshes. */
-  readonly snapshot: Snapshot;
-  /** By the key of the Destination. */
-  readonly targets: ReadonlyMap<string, AttachedTarget>;
   readonly membership: Memberships;
-  readonly reports: readonly Report[];
+  readonly meshes: Table<AttachedMesh>;
+  readonly traffic: Table<CheckedPolicy<TrafficPolicy>>;
+  readonly access: Table<CheckedPolicy<AccessPolicy>>;
+  /** Destinations with nothing in their statuses but where they are federated to. */
+  readonly known: Table<Destination>;
+  readonly refusals: Table<FederationRefusal>;
+  readonly claims: Table<HostClaim>;
+  readonly standings: Table<Standing>;
+  readonly supports: Table<Support>;
+  readonly virtualIps: VirtualIps;
 }
 
-/** What bears on one Destination. */
-export interface AttachedTarget {
-  /** In force, in order of precedence. */
-  readonly trafficPolicies: readonly TrafficPolicy[];
-  /** In order of precedence; translation may still refuse one that names identities nobody knows. */
-  readonly accessPolicies: readonly AccessPolicy[];
-  /** The Istio meshes it is federated to. */
-  readonly federatedTo: readonly Mesh[];
-  /** Istio objects of users that may be about its hosts. */
-  readonly userObjects: readonly UserObject[];
+/** What of an attachment is not as it was. */
+export interface AttachmentChanges {
+  readonly membership: readonly Change<VirtualMesh>[];
+  readonly meshes: readonly Change<AttachedMesh>[];
+  readonly known: readonly Change<Destination>[];
+  /** The keys of the Destinations that were judged anew. */
+  readonly judged: ReadonlySet<string>;
+  /** The keys of the Services whose required subsets or virtual address may be others. */
+  readonly services: ReadonlySet<string>;
 }
 
-/**
- * Decides which policies apply to which Destination and Mesh, in which order. Returns a new snapshot that shares what did not
- * change, with `previous` also what did not change since then; nothing given is altered.
- */
-export function attachPolicies(snapshot: Snapshot, surroundings: Surroundings, previous?: Attachment): Attachment {
-  const membership = memberships(snapshot.of(VirtualMesh), snapshot.of(Mesh), snapshot.of(Destination));
-  const meshes = attachMeshes(snapshot, membership, previous?.snapshot);
-  const traffic = trafficPolicies(snapshot);
-  const access = accessPolicies(snapshot);
-  const known = knownDestinations(meshes.snapshot, membership, surroundings);
-  const index = userObjectIndex(snapshot, surroundings);
-
-  const targets = new Map<string, AttachedTarget>();
-  const verdicts: PolicyVerdict[] = [];
-  const reports = [...membership.reports, ...meshes.reports, ...known.reports, ...traffic.reports, ...access.reports];
-  for (const [key, destination] of known.byKey) {
-    const judged = judge(destination, traffic.byDestination.get(key) ?? [], { meshes: meshes.snapshot, known, index, surroundings });
-    for (const verdict of judged.verdicts) {
-      // Where a mesh has no subsets, translation refuses policies that want some.
-      verdicts.push(judged.hasSubsets ? verdict : { ...verdict, isInForce: false });
-      for (const finding of verdict.findings) reports.push(reported(refOf(verdict.policy), finding, refOf(destination)));
-    }
-    targets.set(key, { ...judged.target, accessPolicies: access.byDestination.get(key) ?? [] });
-  }
-
-  const attached = withStatuses(meshes.snapshot, { known, targets, verdicts, policies: traffic.valid, surroundings }, previous);
-  return { snapshot: attached, targets, membership, reports };
+/** Nothing attached to anything. */
+export function nothingAttached(): Attachment {
+  return {
+    membership: { accepted: [], virtualMeshOf: new Map(), reports: [] },
+    meshes: noMeshes(),
+    traffic: noPolicies(),
+    access: noPolicies(),
+    ...noDestinations(),
+    claims: noHostClaims(),
+    standings: noStandings(),
+    supports: noSupport(),
+    virtualIps: noVirtualIps,
+  };
 }
 
-interface Surrounding {
-  readonly meshes: Snapshot;
-  readonly known: KnownDestinations;
-  readonly index: UserObjectIndex;
-  readonly surroundings: Surroundings;
+/** Decides which policies apply to which Destination and Mesh, in which order. */
+export function attachPolicies(
+  step: AttachmentStep,
+  before: Attachment,
+): { readonly attachment: Attachment; readonly changes: AttachmentChanges } {
+  const membership = memberships(step, step.since === undefined ? undefined : before.membership);
+  const changed = changedMemberships(membership, before.membership);
+  const meshes = attachMeshes(step, before.meshes, { membership, changed });
+  const traffic = checkTrafficPolicies(step, before.traffic);
+  const access = checkAccessPolicies(step, before.access);
+  const meshChanges = meshes.changesSince(before.meshes);
+  const { known, refusals } = knownDestinations(step, before, { membership, changed, meshes, meshChanges });
+  const sources = { known, traffic, access, claims: hostClaims(step, before.claims) };
+  const judged = affectedDestinations(step, sources, before);
+  const standings = judgeDestinations(step, sources, { before: before.standings, affected: judged });
+  const supports = countedSupport(before.supports, standings.changesSince(before.standings));
+  const knownChanges = known.changesSince(before.known);
+  const virtualIps = assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
+  const attachment = { membership, meshes, refusals, ...sources, standings, supports, virtualIps };
+  const services = new Set([...affectedServices(attachment, before), ...readdressedServices(virtualIps, before.virtualIps)]);
+  return {
+    attachment,
+    changes: { membership: changed, meshes: meshChanges, known: knownChanges, judged, services },
+  };
 }
 
-/** Which of the TrafficPolicies that select a Destination are in force on it. */
-function judge(destination: Destination, policies: readonly TrafficPolicy[], { meshes, known, index, surroundings }: Surrounding) {
-  const mesh = meshOf(destination.spec?.mesh, meshes);
-  if (destination.spec?.kubeService === undefined || mesh?.spec?.istio === undefined) {
-    // Nothing of Istio comes of them; other meshes judge policies as they translate them.
-    const verdicts = policies.map((policy): PolicyVerdict => ({ policy, isInForce: true, findings: [] }));
-    return { verdicts, hasSubsets: mesh?.spec?.osm === undefined, target: { trafficPolicies: policies, federatedTo: [], userObjects: [] } };
-  }
-  const refs = destination.status?.appliedFederation?.federatedToMeshes ?? [];
-  const federatedTo = refs.flatMap((ref) => meshOf(ref, meshes) ?? []).filter(({ spec }) => spec?.istio !== undefined);
-  const userObjects = userObjectsFor(destination, sourcesOf({ destination, federatedTo }), { index, surroundings });
-  const verdicts =
-    policies.length === 0
-      ? []
-      : policyVerdicts({ destination, federatedTo, userObjects, surroundings, references: known.references, policies });
-  const inForce = verdicts.filter(({ isInForce }) => isInForce).map(({ policy }) => policy);
-  return { verdicts, hasSubsets: true, target: { trafficPolicies: inForce, federatedTo, userObjects } };
+/** Every finding about users' objects that was made while attaching. */
+export function attachmentReports({ membership, meshes, refusals, traffic, access, standings }: Attachment): readonly Report[] {
+  const tables: readonly Table<{ readonly reports: readonly Report[] }>[] = [meshes, refusals, traffic, access, standings];
+  return [...membership.reports, ...tables.flatMap((table) => table.where(withReports, "").flatMap(({ reports }) => reports))];
 }
 
-function meshOf(ref: { readonly name: string; readonly namespace: string } | undefined, snapshot: Snapshot): Mesh | undefined {
-  return ref === undefined ? undefined : snapshot.of(Mesh).get({ ...ref, clusterName: "" });
-}
-
-interface Judged {
-  readonly known: KnownDestinations;
-  readonly targets: ReadonlyMap<string, AttachedTarget>;
-  readonly verdicts: readonly PolicyVerdict[];
-  readonly policies: readonly TrafficPolicy[];
-  readonly surroundings: Surroundings;
-}
-
-/** Statuses come last: which subsets are needed is known only when every policy has been judged everywhere. */
-function withStatuses(snapshot: Snapshot, judged: Judged, previous: Attachment | undefined): Snapshot {
-  const { known, targets, verdicts, policies, surroundings } = judged;
-  const inForce = new Set(verdicts.filter((verdict) => verdict.isInForce).map(({ policy }) => policy));
-  const refused = new Set(verdicts.filter((verdict) => !verdict.isInForce).map(({ policy }) => policy));
-  const subsets = requiredSubsets(policies.filter((policy) => inForce.has(policy) || !refused.has(policy)));
-  const before = previous?.snapshot.of(Destination);
-  const put = [...snapshot.of(Destination)].map((destination) => {
-    const key = keyOfResource(destination);
-    const { trafficPolicies: traffic = [], accessPolicies: access = [] } = targets.get(key) ?? {};
-    return attachedDestination(
-      destination,
-      {
-        trafficPolicies: traffic,
-        accessPolicies: access,
-        appliedFederation: known.byKey.get(key)?.status?.appliedFederation,
-        requiredSubsets: subsets.get(serviceKeyOf(destination) ?? ""),
-        clusterDomains: surroundings.clusterDomains,
-      },
-      before,
-    );
-  });
-  return snapshot.apply({ put, remove: [] });
+/** Rows of which there is something to tell, under "". */
+function withReports({ reports }: { readonly reports: readonly Report[] }): readonly string[] {
+  return reports.length === 0 ? [] : [""];
 }

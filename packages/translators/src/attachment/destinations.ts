@@ -1,7 +1,6 @@
 import type { AccessPolicy, Destination, DestinationStatus, TrafficPolicy } from "@isthmus/api";
-import type { Collection } from "@isthmus/core";
 import { localHostname } from "../networking/istio/hostnames.ts";
-import { observed, unchangedOr } from "./meshes.ts";
+import { observed } from "./meshes.ts";
 import { publishedSpec } from "./publishedSpec.ts";
 
 /** What is in force on a Destination. */
@@ -13,15 +12,11 @@ export interface DestinationAttachments {
   readonly clusterDomains: ReadonlyMap<string, string>;
 }
 
-/** The Destination with what is in force on it in its status; the very object of `before` when nothing of it changed. */
-export function attachedDestination(
-  destination: Destination,
-  attachments: DestinationAttachments,
-  before: Collection<Destination> | undefined,
-): Destination {
+/** The status of a Destination: what is in force on it. */
+export function attachedStatus(destination: Destination, attachments: DestinationAttachments): DestinationStatus {
   const { trafficPolicies, accessPolicies, appliedFederation, requiredSubsets, clusterDomains } = attachments;
   const service = destination.spec?.kubeService?.ref;
-  const status: DestinationStatus = {
+  return {
     ...observed(destination),
     ...(trafficPolicies.length === 0 ? {} : { appliedTrafficPolicies: trafficPolicies.map(appliedPolicy) }),
     ...(accessPolicies.length === 0 ? {} : { appliedAccessPolicies: accessPolicies.map(appliedPolicy) }),
@@ -29,7 +24,6 @@ export function attachedDestination(
     ...(appliedFederation === undefined ? {} : { appliedFederation }),
     ...(requiredSubsets === undefined ? {} : { requiredSubsets }),
   };
-  return unchangedOr({ ...destination, status }, before?.get({ namespace: "", clusterName: "", ...destination.metadata }));
 }
 
 function appliedPolicy<P extends TrafficPolicy | AccessPolicy>(policy: P) {

@@ -20,6 +20,12 @@ export function byCluster({ spec }: Destination): readonly string[] {
   return ref === undefined ? [] : [ref.clusterName];
 }
 
+/** Destinations by the name and namespace of their Service, in any cluster. */
+export function byServiceName({ spec }: Destination): readonly string[] {
+  const ref = spec?.kubeService?.ref;
+  return ref === undefined ? [] : [`${ref.name}.${ref.namespace}`];
+}
+
 /** Destinations by each label of their Service. */
 export function byLabel({ spec }: Destination): readonly string[] {
   return Object.entries(spec?.kubeService?.labels ?? {}).map(([key, value]) => labelKey(key, value));

@@ -1,39 +1,104 @@
-import { Destination, Mesh, type MeshStatus } from "@isthmus/api";
-import { type ClusterObjectRef, equalJson, keyOf, keyOfResource, type Report, type Snapshot } from "@isthmus/core";
+import { Destination, Mesh, type MeshStatus, type VirtualMesh } from "@isthmus/api";
+import { type Change, type ClusterObjectRef, emptyTable, equalJson, keyOf, keyOfResource, type Report, type Table } from "@isthmus/core";
+import { versionsOf } from "../incremental/changes.ts";
+import { isSame, keysOf, remade, steady } from "../incremental/rows.ts";
+import type { Gateway } from "../inputs.ts";
+import { serviceKeyOf } from "../networking/istio/hostnames.ts";
 import { eastWestGateways } from "../networking/istio/virtualMesh/gatewaySelection.ts";
+import type { AttachmentStep } from "./attachment.ts";
 import { byMesh, byService } from "./indexes.ts";
 import { publishedSpec } from "./publishedSpec.ts";
 import type { Memberships } from "./virtualMeshes.ts";
 
-/** A mesh's status as its VirtualMesh makes it: membership, and the gateways through which other clusters reach the mesh. */
+/** A mesh as its VirtualMesh makes it. */
+export interface AttachedMesh {
+  readonly key: string;
+  /** With its VirtualMesh and the gateways through which other clusters reach it in its status. */
+  readonly mesh: Mesh;
+  /** Those gateways. */
+  readonly gateways: readonly Gateway[];
+  readonly reports: readonly Report[];
+}
+
+/** No mesh. */
+export function noMeshes(): Table<AttachedMesh> {
+  return emptyTable(({ key }) => key);
+}
+
+/** Every mesh with its membership and its gateways. `changed`: the meshes whose VirtualMesh is not as it was. */
 export function attachMeshes(
-  snapshot: Snapshot,
-  membership: Memberships,
-  previous: Snapshot | undefined,
-): { readonly snapshot: Snapshot; readonly reports: readonly Report[] } {
-  const reports: Report[] = [];
-  const before = previous?.of(Mesh);
-  const attached = [...snapshot.of(Mesh)].map((mesh) => {
-    const key = keyOfResource(mesh);
-    const virtualMesh = membership.virtualMeshOf.get(key);
-    let status: MeshStatus = observed(mesh);
-    if (virtualMesh !== undefined) {
-      const { name, namespace = "" } = virtualMesh.metadata;
-      status = { ...status, appliedVirtualMesh: { ref: { name, namespace }, ...observed(virtualMesh), spec: publishedSpec(virtualMesh) } };
-      if (mesh.spec?.istio !== undefined) {
-        const destinations = snapshot
-          .of(Destination)
-          .where(byMesh, key)
-          .filter(({ spec }) => spec?.kubeService?.ref !== undefined);
-        const serviceIn = (ref: ClusterObjectRef) => snapshot.of(Destination).where(byService, keyOf(ref)).at(-1);
-        const selection = eastWestGateways({ mesh, virtualMesh, destinations, serviceIn });
-        reports.push(...selection.reports);
-        if (selection.gateways.length > 0) status = { ...status, appliedEastWestIngressGateways: selection.gateways };
-      }
-    }
-    return unchangedOr({ ...mesh, status }, before?.get({ namespace: "", clusterName: "", ...mesh.metadata }));
+  step: AttachmentStep,
+  before: Table<AttachedMesh>,
+  { membership, changed }: { readonly membership: Memberships; readonly changed: readonly Change<VirtualMesh>[] },
+): Table<AttachedMesh> {
+  return remade(before, affectedMeshes(step, changed), (key, row) => {
+    const mesh = step.inputs.of(Mesh).row(key);
+    return mesh && attached(step, mesh, { virtualMesh: membership.virtualMeshOf.get(key), row });
   });
-  return { snapshot: snapshot.apply({ put: attached, remove: [] }), reports };
+}
+
+function affectedMeshes({ inputs, since }: AttachmentStep, changed: readonly Change<VirtualMesh>[]): Iterable<string> {
+  const meshes = inputs.of(Mesh);
+  if (since === undefined) return keysOf(meshes);
+  const affected = new Set([...changed, ...since.changes.of(Mesh)].map(({ key }) => key));
+  for (const destination of versionsOf(since.changes.of(Destination))) {
+    for (const key of byMesh(destination)) affected.add(key);
+    const service = serviceKeyOf(destination);
+    if (service !== undefined) for (const mesh of meshes.where(byNotedGateway, service)) affected.add(keyOfResource(mesh));
+  }
+  return affected;
+}
+
+/** Meshes by the services that discovery noted as their gateways. */
+function byNotedGateway({ spec }: Mesh): readonly string[] {
+  const clusterName = spec?.istio?.installation?.cluster ?? "";
+  return (spec?.istio?.ingressGateways ?? []).map(({ name = "", namespace = "" }) => keyOf({ name, namespace, clusterName }));
+}
+
+function attached(
+  { inputs }: AttachmentStep,
+  mesh: Mesh,
+  { virtualMesh, row }: { readonly virtualMesh: VirtualMesh | undefined; readonly row: AttachedMesh | undefined },
+): AttachedMesh {
+  const key = keyOfResource(mesh);
+  const destinations = inputs.of(Destination);
+  let status: MeshStatus = observed(mesh);
+  let gateways: readonly Gateway[] = NONE;
+  let reports: readonly Report[] = NONE;
+  if (virtualMesh !== undefined) {
+    const { name, namespace = "" } = virtualMesh.metadata;
+    status = { ...status, appliedVirtualMesh: { ref: { name, namespace }, ...observed(virtualMesh), spec: publishedSpec(virtualMesh) } };
+    if (mesh.spec?.istio !== undefined) {
+      const ofMesh = destinations.where(byMesh, key).filter(({ spec }) => spec?.kubeService?.ref !== undefined);
+      const serviceIn = (ref: ClusterObjectRef) => destinations.where(byService, keyOf(ref)).at(-1);
+      const selection = eastWestGateways({ mesh, virtualMesh, destinations: ofMesh, serviceIn });
+      reports = selection.reports;
+      if (selection.gateways.length > 0) status = { ...status, appliedEastWestIngressGateways: selection.gateways };
+      gateways = selection.gateways.flatMap(({ destinationRef, externalAddresses = [], destinationPort = 0, containerPort = 0 }) => {
+        const destination = destinations.get({ name: "", namespace: "", ...destinationRef, clusterName: "" });
+        return destination === undefined ? [] : [{ destination, externalAddresses, destinationPort, containerPort }];
+      });
+    }
+  }
+  const next: AttachedMesh = {
+    key,
+    mesh: unchangedOr({ ...mesh, status }, row?.mesh),
+    gateways: row !== undefined && isSameGateways(row.gateways, gateways) ? row.gateways : gateways,
+    reports: steady(reports, row?.reports),
+  };
+  return row !== undefined && row.mesh === next.mesh && row.gateways === next.gateways && row.reports === next.reports ? row : next;
+}
+
+const NONE: readonly never[] = [];
+
+function isSameGateways(left: readonly Gateway[], right: readonly Gateway[]): boolean {
+  // Their Destinations are large: those are the same or not.
+  return (
+    isSame(
+      left.map(({ destination }) => destination),
+      right.map(({ destination }) => destination),
+    ) && equalJson(left, right)
+  );
 }
 
 /** The generation that a status is about; 0 is never written. */

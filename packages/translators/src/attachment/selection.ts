@@ -1,42 +1,67 @@
 import type { Destination, DestinationSelector } from "@isthmus/api";
-import { type Collection, keyOf, keyOfResource, type Resource } from "@isthmus/core";
+import { keyOf, type Table } from "@isthmus/core";
 import { serviceOf } from "../networking/istio/routes/targets.ts";
 import { byCluster, byLabel, byNamespace, byService, labelKey } from "./indexes.ts";
 import { entrySelects } from "./selectors.ts";
 
-/** The policies that select each Destination, by its key, in the order in which they are given. */
-export function policiesByDestination<P extends Resource>(
-  policies: readonly P[],
-  selectorsOf: (policy: P) => readonly DestinationSelector[] | undefined,
-  destinations: Collection<Destination>,
-): ReadonlyMap<string, readonly P[]> {
-  const selected = new Map<string, P[]>();
-  for (const policy of policies) {
-    for (const key of selectedKeys(selectorsOf(policy), destinations)) {
-      const list = selected.get(key);
-      if (list === undefined) selected.set(key, [policy]);
-      else list.push(policy);
-    }
-  }
-  return selected;
+/**
+ * Where to look for a Destination by a list of selectors, and for lists of selectors by a Destination: each entry stands under
+ * something that all it selects have. What is found there must still be asked whether it is selected.
+ */
+export function selectionKeys(selectors: readonly DestinationSelector[] | undefined): readonly string[] {
+  if (selectors === undefined || selectors.length === 0) return [EVERY];
+  return selectors.flatMap(({ kubeServiceRefs, kubeServiceMatcher }) => {
+    const keys = (kubeServiceRefs?.services ?? []).map((ref) => `${SERVICE}${keyOf(serviceOf(ref))}`);
+    if (kubeServiceMatcher === undefined) return keys;
+    const { labels = {}, namespaces = [], clusters = [] } = kubeServiceMatcher;
+    const [label] = Object.entries(labels);
+    // The first alone says that there are some of its sort.
+    if (label !== undefined) return [...keys, LABEL, `${LABEL}${labelKey(...label)}`];
+    if (namespaces.length > 0) return [...keys, NAMESPACE, ...namespaces.map((namespace) => `${NAMESPACE}${namespace}`)];
+    if (clusters.length > 0) return [...keys, CLUSTER, ...clusters.map((cluster) => `${CLUSTER}${cluster}`)];
+    return [...keys, EVERY];
+  });
 }
 
-function selectedKeys(selectors: readonly DestinationSelector[] | undefined, destinations: Collection<Destination>): ReadonlySet<string> {
-  const keys = new Set<string>();
+const EVERY = "every";
+const SERVICE = "service ";
+const LABEL = "label ";
+const NAMESPACE = "namespace ";
+const CLUSTER = "cluster ";
+
+/** What has lists of selectors, found by their `selectionKeys`. */
+export interface Selecting<S> {
+  where(key: string): readonly S[];
+}
+
+/** Whatever may select a Destination, each once. */
+export function selectingCandidates<S>({ where }: Selecting<S>, destination: Destination): Iterable<S> {
+  const found = [...where(EVERY)];
+  const service = destination.spec?.kubeService;
+  if (service?.ref === undefined) return found;
+  found.push(...where(`${SERVICE}${keyOf(service.ref)}`));
+  if (where(CLUSTER).length > 0) found.push(...where(`${CLUSTER}${service.ref.clusterName}`));
+  if (where(NAMESPACE).length > 0) found.push(...where(`${NAMESPACE}${service.ref.namespace}`));
+  if (where(LABEL).length > 0) for (const label of byLabel(destination)) found.push(...where(`${LABEL}${label}`));
+  return found.length < 2 ? found : new Set(found);
+}
+
+/** The Destinations that a list of selectors selects; some of them perhaps twice. */
+export function* selectedDestinations(
+  selectors: readonly DestinationSelector[] | undefined,
+  destinations: Table<Destination>,
+): Iterable<Destination> {
   if (selectors === undefined || selectors.length === 0) {
-    for (const destination of destinations) keys.add(keyOfResource(destination));
-    return keys;
+    yield* destinations;
+    return;
   }
   for (const selector of selectors) {
-    for (const destination of candidates(selector, destinations)) {
-      if (entrySelects(selector, destination)) keys.add(keyOfResource(destination));
-    }
+    for (const destination of candidates(selector, destinations)) if (entrySelects(selector, destination)) yield destination;
   }
-  return keys;
 }
 
 /** Few Destinations among which are all that an entry selects. */
-function* candidates(selector: DestinationSelector, destinations: Collection<Destination>): Iterable<Destination> {
+function* candidates(selector: DestinationSelector, destinations: Table<Destination>): Iterable<Destination> {
   for (const ref of selector.kubeServiceRefs?.services ?? []) yield* destinations.where(byService, keyOf(serviceOf(ref)));
   if (selector.kubeServiceMatcher === undefined) return;
   const { labels = {}, namespaces = [], clusters = [] } = selector.kubeServiceMatcher;

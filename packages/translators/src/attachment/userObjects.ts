@@ -1,45 +1,76 @@
 import { type Destination, DestinationRule, VirtualService } from "@isthmus/api";
-import { compareKeys, keyOfResource, type Snapshot } from "@isthmus/core";
+import { emptyTable, type Kind, type Table } from "@isthmus/core";
+import { keysOf, remade } from "../incremental/rows.ts";
 import type { Surroundings, UserObject } from "../inputs.ts";
 import { hostnameFrom } from "../networking/istio/hostnames.ts";
 import type { Source } from "../networking/istio/source.ts";
 import { hostsOf } from "../networking/istio/userObjects.ts";
 import { NETWORKING_OWNER_LABEL } from "../networking/outputMetadata.ts";
+import type { AttachmentStep } from "./attachment.ts";
 
-/** Istio objects of users by cluster and host; those with a wildcard stand under `*`. */
-export type UserObjectIndex = ReadonlyMap<string, readonly UserObject[]>;
+/** An Istio object that this product did not write, and the hosts that it is about. */
+export interface HostClaim {
+  readonly key: string;
+  readonly object: UserObject;
+  readonly hosts: readonly string[];
+}
 
-/** Every VirtualService and DestinationRule that this product did not write. */
-export function userObjectIndex(snapshot: Snapshot, { clusterDomains }: Surroundings): UserObjectIndex {
-  const index = new Map<string, UserObject[]>();
-  for (const object of [...snapshot.of(VirtualService), ...snapshot.of(DestinationRule)]) {
-    if (object.metadata.labels?.[NETWORKING_OWNER_LABEL] !== undefined) continue;
-    for (const host of hostsOf(object, clusterDomains)) {
-      const key = placeKey(object.metadata.clusterName ?? "", host.startsWith("*") ? "*" : host);
-      const list = index.get(key);
-      if (list === undefined) index.set(key, [object]);
-      else list.push(object);
-    }
-  }
-  return index;
+/** No object of a user. */
+export function noHostClaims(): Table<HostClaim> {
+  return emptyTable(({ key }) => key);
+}
+
+/** The VirtualServices and DestinationRules of users. */
+export function hostClaims(step: AttachmentStep, before: Table<HostClaim>): Table<HostClaim> {
+  return claimsOf(step, claimsOf(step, before, VirtualService), DestinationRule);
+}
+
+function claimsOf({ inputs, surroundings, since }: AttachmentStep, before: Table<HostClaim>, kind: Kind<UserObject>): Table<HostClaim> {
+  const objects = inputs.of(kind);
+  const prefix = `${kind.kind}/`;
+  const affected = since === undefined ? [...keysOf(objects)] : since.changes.of(kind).map(({ key }) => key);
+  // What a short host is in full depends on the cluster's domain.
+  if (since !== undefined && since.surroundings !== surroundings) affected.push(...keysOf(objects));
+  return remade(
+    before,
+    affected.map((key) => `${prefix}${key}`),
+    (key) => {
+      const object = objects.row(key.slice(prefix.length));
+      if (object === undefined || object.metadata.labels?.[NETWORKING_OWNER_LABEL] !== undefined) return undefined;
+      return { key, object, hosts: hostsOf(object, surroundings.clusterDomains) };
+    },
+  );
 }
 
 /** The objects of users that may be about the hosts of a Destination, in key order, each once. */
 export function userObjectsFor(
   destination: Destination,
   sources: readonly Source[],
-  { index, surroundings }: { readonly index: UserObjectIndex; readonly surroundings: Surroundings },
+  { claims, surroundings }: { readonly claims: Table<HostClaim>; readonly surroundings: Surroundings },
 ): readonly UserObject[] {
   const service = destination.spec?.kubeService?.ref;
-  if (index.size === 0 || service === undefined) return [];
-  const found = new Set<UserObject>();
+  if (claims.size === 0 || service === undefined) return NONE;
+  const found = new Map<string, UserObject>();
   for (const { clusterName } of sources) {
     const host = hostnameFrom(clusterName, { service, destination }, surroundings.clusterDomains);
-    for (const name of [host, "*"]) for (const object of index.get(placeKey(clusterName, name)) ?? []) found.add(object);
+    for (const name of [host, "*"]) for (const { key, object } of claims.where(byHost, placeKey(clusterName, name))) found.set(key, object);
   }
-  return [...found].sort((a, b) => compareKeys(`${a.kind}/${keyOfResource(a)}`, `${b.kind}/${keyOfResource(b)}`));
+  return found.size === 0 ? NONE : [...found.keys()].sort().flatMap((key) => found.get(key) ?? []);
+}
+
+const NONE: readonly never[] = [];
+
+/** Claims by cluster and host; those with a wildcard stand under `*`. */
+function byHost({ object, hosts }: HostClaim): readonly string[] {
+  return hosts.map((host) => placeKey(object.metadata.clusterName ?? "", host.startsWith("*") ? "*" : host));
 }
 
 function placeKey(clusterName: string, host: string): string {
   return `${clusterName}/${host}`;
+}
+
+/** The services, by `name.namespace`, that an object of a user may be about; "any" where a wildcard is among its hosts. */
+export function serviceNamesOf({ hosts }: HostClaim): readonly string[] | "any" {
+  // Local and federated host names alike begin with both.
+  return hosts.some((host) => host.startsWith("*")) ? "any" : hosts.map((host) => host.split(".", 2).join("."));
 }

@@ -1,7 +1,9 @@
-import type { Destination, Mesh, VirtualMesh } from "@isthmus/api";
-import { type Collection, formatRef, keyOf, type Report, refOf } from "@isthmus/core";
+import { Destination, Mesh, VirtualMesh } from "@isthmus/api";
+import { type Change, type Collection, formatRef, keyOf, type Report, refOf } from "@isthmus/core";
 import { type Finding, invalid, reported, warning } from "../findings.ts";
 import { durationFindings } from "../networking/istio/durations.ts";
+import { remembered } from "../remembered.ts";
+import type { AttachmentStep } from "./attachment.ts";
 import { ineffectiveFindings } from "./ineffective.ts";
 import { byPrecedence } from "./ordering.ts";
 import { missingMembers, selectorFindings } from "./references.ts";
@@ -16,11 +18,11 @@ export interface Memberships {
 }
 
 /** Decides for each VirtualMesh as a whole: with an unknown mesh, or one that an older VirtualMesh has, none of it is in force. */
-export function memberships(
-  virtualMeshes: Iterable<VirtualMesh>,
-  meshes: Collection<Mesh>,
-  destinations: Collection<Destination>,
-): Memberships {
+export function memberships({ inputs, since }: AttachmentStep, before: Memberships | undefined): Memberships {
+  const [virtualMeshes, meshes, destinations] = [inputs.of(VirtualMesh), inputs.of(Mesh), inputs.of(Destination)];
+  if (before !== undefined && since !== undefined && !since.changes.some(VirtualMesh, Mesh)) {
+    if (!since.changes.some(Destination) || ![...virtualMeshes].some(namesGateways)) return before;
+  }
   const accepted: VirtualMesh[] = [];
   const virtualMeshOf = new Map<string, VirtualMesh>();
   const reports: Report[] = [];
@@ -28,9 +30,7 @@ export function memberships(
     const findings = [
       ...meshFindings(virtualMesh, meshes, virtualMeshOf),
       ...gatewaySelectorFindings(virtualMesh, destinations),
-      ...federationSelectorFindings(virtualMesh),
-      ...keepaliveFindings(virtualMesh),
-      ...ineffectiveFindings(virtualMesh),
+      ...ownFindings(virtualMesh),
     ];
     reports.push(...findings.map((finding) => reported(refOf(virtualMesh), finding)));
     if (findings.some(({ state }) => state === "INVALID")) continue;
@@ -38,6 +38,27 @@ export function memberships(
     for (const key of meshKeysOf(virtualMesh)) virtualMeshOf.set(key, virtualMesh);
   }
   return { accepted, virtualMeshOf, reports };
+}
+
+/** The meshes, by key, whose VirtualMesh is another one than before, or another version of it. */
+export function changedMemberships(now: Memberships, before: Memberships | undefined): readonly Change<VirtualMesh>[] {
+  if (now === before) return [];
+  const keys = new Set([...now.virtualMeshOf.keys(), ...(before?.virtualMeshOf.keys() ?? [])]);
+  return [...keys].flatMap((key) => {
+    const change = { key, before: before?.virtualMeshOf.get(key), after: now.virtualMeshOf.get(key) };
+    return change.before === change.after ? [] : [change];
+  });
+}
+
+// What can be said of a VirtualMesh by itself.
+const ownFindings = remembered((virtualMesh: VirtualMesh) => [
+  ...federationSelectorFindings(virtualMesh),
+  ...keepaliveFindings(virtualMesh),
+  ...ineffectiveFindings(virtualMesh),
+]);
+
+function namesGateways({ spec }: VirtualMesh): boolean {
+  return (spec?.federation?.eastWestIngressGatewaySelectors ?? []).length > 0;
 }
 
 /** The keys of the meshes of a VirtualMesh, sorted, each once. */

@@ -1,40 +1,86 @@
-import { compareKeys, formatRef, keyOfResource, type Report, type Resource, refOf } from "@isthmus/core";
+import {
+  type Change,
+  compareKeys,
+  emptyTable,
+  formatRef,
+  keyOfResource,
+  type Report,
+  type Resource,
+  refOf,
+  type Table,
+} from "@isthmus/core";
+import { versionsOf } from "../incremental/changes.ts";
+import { remade } from "../incremental/rows.ts";
 import { finding } from "./findings.ts";
-import type { Found } from "./found.ts";
+import { byFoundName, type Found, type Sourced, withReports } from "./found.ts";
 
-/** What was discovered from one object. */
-export interface Discovered<R extends Resource> {
-  readonly source: Resource;
-  readonly output: Found<R>;
+/** What was discovered from several objects, and who has the names that more than one of them would have. */
+export interface Naming<R extends Resource> {
+  readonly rows: Table<Sourced<R>>;
+  readonly contests: Table<Contest<R>>;
 }
 
-/** What is left of several discovered objects, each with a name of its own. */
-export interface Uncollided<R extends Resource> {
-  readonly outputs: readonly Found<R>[];
-  /** What had to yield its name. */
-  readonly displaced: readonly Discovered<R>[];
+/** A name that several objects would be discovered under. */
+interface Contest<R extends Resource> {
+  readonly name: string;
+  readonly holder: Sourced<R>;
+  /** Those that had to yield it. */
+  readonly displaced: readonly Sourced<R>[];
   readonly reports: readonly Report[];
 }
 
+/** Nothing discovered. */
+export function nothingNamed<R extends Resource>(): Naming<R> {
+  return { rows: emptyTable(({ key }) => key), contests: emptyTable(({ name }) => name) };
+}
+
+/** What new rows do to names. */
+export interface Renaming<R extends Resource> {
+  readonly naming: Naming<R>;
+  /** The names that changed rows had or have. */
+  readonly names: ReadonlySet<string>;
+  /** What is discovered under a name, where that is not as it was. */
+  readonly changes: readonly Change<Found<R>>[];
+}
+
 /**
- * Of several objects discovered under one name the oldest keeps it, so that a new object never takes a name that is in use.
- * All of them are told.
+ * Decides who has which name. Of several objects discovered under one name the oldest keeps it, so that a new object never
+ * takes a name that is in use. All of them are told.
  */
-export function withoutCollisions<R extends Resource>(all: Iterable<Discovered<R>>): Uncollided<R> {
-  const holders = new Map<string, Discovered<R>>();
-  const shared = new Map<string, Discovered<R>[]>();
-  for (const discovered of all) {
-    const { name } = discovered.output.resource.metadata;
-    const holder = holders.get(name);
-    if (holder === undefined) holders.set(name, discovered);
-    else {
-      shared.set(name, [...(shared.get(name) ?? [holder]), discovered]);
-      if (isOlder(discovered.source, holder.source)) holders.set(name, discovered);
-    }
-  }
-  const reports = [...shared].flatMap(([name, claimants]) => collision(name, claimants, holders.get(name)));
-  const displaced = [...shared].flatMap(([name, claimants]) => claimants.filter((claimant) => claimant !== holders.get(name)));
-  return { outputs: [...holders.values()].map(({ output }) => output), displaced, reports };
+export function renamed<R extends Resource>(rows: Table<Sourced<R>>, before: Naming<R>): Renaming<R> {
+  const names = new Set<string>();
+  for (const row of versionsOf(rows.changesSince(before.rows))) for (const name of byFoundName(row)) names.add(name);
+  const contests = remade(before.contests, names, (name) => {
+    const claimants = rows.where(byFoundName, name);
+    return claimants.length < 2 ? undefined : contestOf(name, claimants);
+  });
+  const naming = { rows, contests };
+  const changes = [...names].flatMap((name): readonly Change<Found<R>>[] => {
+    const change = { key: name, before: holderOf(before, name)?.result.output, after: holderOf(naming, name)?.result.output };
+    return change.before === change.after ? [] : [change];
+  });
+  return { naming, names, changes };
+}
+
+/** Every finding about the objects that were looked at, and about their names. */
+export function reportsOf<R extends Resource>({ rows, contests }: Naming<R>): readonly Report[] {
+  return [...rows.where(withReports, "").flatMap(({ result }) => result.reports), ...[...contests].flatMap(({ reports }) => reports)];
+}
+
+/** Who has a name. */
+export function holderOf<R extends Resource>({ rows, contests }: Naming<R>, name: string): Sourced<R> | undefined {
+  return contests.row(name)?.holder ?? rows.where(byFoundName, name)[0];
+}
+
+/** Who would have a name and yielded it. */
+export function displacedFrom<R extends Resource>({ contests }: Naming<R>, name: string): readonly Sourced<R>[] {
+  return contests.row(name)?.displaced ?? [];
+}
+
+function contestOf<R extends Resource>(name: string, claimants: readonly Sourced<R>[]): Contest<R> {
+  const holder = claimants.reduce((oldest, claimant) => (isOlder(claimant.source, oldest.source) ? claimant : oldest));
+  const displaced = claimants.filter((claimant) => claimant !== holder);
+  return { name, holder, displaced, reports: collision(name, holder.source, displaced) };
 }
 
 /** Of two that are of one age, or that do not say it, the last in key order counts as the older: the published product keeps that one. */
@@ -43,14 +89,13 @@ function isOlder(a: Resource, b: Resource): boolean {
   return left === right ? compareKeys(keyOfResource(a), keyOfResource(b)) > 0 : left < right;
 }
 
-function collision(name: string, claimants: readonly Discovered<Resource>[], holder: Discovered<Resource> | undefined): Report[] {
-  if (holder === undefined) return [];
-  const others = claimants.filter((claimant) => claimant !== holder).map(({ source }) => refOf(source));
+function collision(name: string, holder: Resource, displaced: readonly Sourced<Resource>[]): readonly Report[] {
+  const others = displaced.map(({ source }) => refOf(source));
   const held = `is discovered as ${name}, as ${others.map(formatRef).join(", ")} would be, too; the oldest keeps the name: rename one of them`;
   return [
-    finding(refOf(holder.source), "WARNING", "NameCollision", held),
+    finding(refOf(holder), "WARNING", "NameCollision", held),
     ...others.map((ref) => {
-      const message = `is not discovered: it would be ${name}, and the older ${formatRef(refOf(holder.source))} is that already: rename one of them`;
+      const message = `is not discovered: it would be ${name}, and the older ${formatRef(refOf(holder))} is that already: rename one of them`;
       return finding(ref, "INVALID", "NameCollision", message);
     }),
   ];

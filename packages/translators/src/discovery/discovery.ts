@@ -1,29 +1,27 @@
-import { type Destination, type Mesh, Service, type Workload } from "@isthmus/api";
+import { Destination, Mesh, Workload } from "@isthmus/api";
 import {
   type Collection,
+  emptyCollection,
+  type Kind,
+  keyOfResource,
+  type Output,
   type OutputSet,
-  type Owner,
   outputSet,
   type Report,
   type Resource,
-  refOf,
   resourceKeyOf,
   type Snapshot,
 } from "@isthmus/core";
+import { versionsOf } from "../incremental/changes.ts";
 import { inAgentCluster } from "./agentCluster.ts";
-import { collected, meshesByCluster } from "./collect.ts";
-import { type Uncollided, withoutCollisions } from "./collisions.ts";
-import { type DestinationInputs, translateDestination } from "./destinations.ts";
-import { type AppMeshInputs, appMeshesByArn, translateAppMesh } from "./detectors/appMesh.ts";
-import type { MeshInputs } from "./detectors/controlPlane.ts";
-import type { Discovery } from "./found.ts";
-import { placeOf } from "./indexes.ts";
-import { controlPlanes, meshInputs, translateMesh } from "./meshes.ts";
+import { displacedFrom, holderOf, type Naming, nothingNamed, type Renaming, renamed, reportsOf } from "./collisions.ts";
+import type { Sourced } from "./found.ts";
+import { discoverDestinations } from "./foundDestinations.ts";
+import { clustersWithOtherMeshes, discoverMeshes, type MeshesOf, meshesByCluster } from "./foundMeshes.ts";
+import { discoverWorkloads } from "./foundWorkloads.ts";
+import { placeKey, placeOf } from "./indexes.ts";
 import { type DiscoveryOptions, discoveryOwner } from "./metadata.ts";
-import { type Results, translateEach } from "./reuse.ts";
-import { discoveryScope, type Scope } from "./scope.ts";
-import { destinationInputs } from "./services.ts";
-import { controllers, podsOf, translateWorkload, type WorkloadInputs } from "./workloads.ts";
+import { discoveryStep, rescopedClusters, union } from "./step.ts";
 
 /** What was discovered, and what the next discovery can reuse. */
 export interface DiscoveryTranslation {
@@ -34,13 +32,15 @@ export interface DiscoveryTranslation {
   readonly memory: DiscoveryMemory;
 }
 
-/** What one discovery leaves for the next: results by the key of the object that was looked at. */
+/** What one discovery leaves for the next. */
 export interface DiscoveryMemory {
-  readonly owner: Owner;
-  readonly meshes: Results<MeshInputs, Discovery<Mesh>>;
-  readonly appMeshes: Results<AppMeshInputs, Discovery<Mesh>>;
-  readonly workloads: Results<WorkloadInputs, Discovery<Workload>>;
-  readonly destinations: Results<DestinationInputs, Discovery<Destination>>;
+  readonly snapshot: Snapshot;
+  readonly options: DiscoveryOptions;
+  readonly outputs: OutputSet;
+  readonly meshes: Naming<Mesh>;
+  readonly meshesOf: MeshesOf;
+  readonly workloads: Naming<Workload>;
+  readonly destinations: Naming<Destination>;
   /** The discovered workloads, with their indexes; those that yielded their names, too. */
   readonly found: Collection<Workload>;
 }
@@ -52,83 +52,79 @@ export interface DiscoveryMemory {
 export function translateDiscovery(given: Snapshot, options: DiscoveryOptions, previous?: DiscoveryMemory): DiscoveryTranslation {
   const { namespace, agentCluster } = options;
   const snapshot = agentCluster === undefined ? given : inAgentCluster(given, agentCluster);
-  // The previous owner, if it is the same, as it is an input of every target.
-  const owner = previous?.owner.value === discoveryOwner(options).value ? previous.owner : discoveryOwner(options);
-  // Nothing is discovered in the management cluster as such; registered, it has a name like any other.
-  const isWanted = (clusterName: string) => clusterName !== "" && (agentCluster ?? clusterName) === clusterName;
-  const isInScope = scopeFilter(snapshot, namespace, isWanted);
+  const isContinued = previous?.options.namespace === namespace && previous.options.agentCluster === agentCluster;
+  const before = isContinued ? previous : nothingDiscovered(options);
+  const step = discoveryStep(snapshot, options, isContinued ? previous.snapshot : undefined);
 
-  const planes = controlPlanes(snapshot, isWanted);
-  const meshTargets = planes.map((deployment) => [keyOfSource(deployment), meshInputs(snapshot, deployment, options, owner)] as const);
-  const meshes = translateEach(meshTargets, translateMesh, previous?.meshes);
-  const appMeshTargets = appMeshesByArn(snapshot, isWanted).map(([arn, sources]) => [arn, { arn, sources, owner, namespace }] as const);
-  const appMeshes = translateEach(appMeshTargets, translateAppMesh, previous?.appMeshes);
-  const foundMeshes = discovered([...sourced(meshes, ({ deployment }) => deployment), ...sourced(appMeshes, ({ sources }) => sources[0])]);
-  const meshesOf = meshesByCluster(foundMeshes.outputs);
+  const meshes = renamed(discoverMeshes(step, before.meshes.rows), before.meshes);
+  const meshesOf = meshes.changes.length === 0 ? before.meshesOf : meshesByCluster(resourcesOf(meshes.naming));
+  const otherMeshes = [...versionsOf(meshes.changes)].map(({ resource }) => resource);
+  const anew = union(rescopedClusters(step), clustersWithOtherMeshes(otherMeshes));
+  const workloads = renamed(discoverWorkloads(step, before.workloads.rows, { meshesOf, anew }), before.workloads);
+  const found = before.found.with(backingChanges(workloads, before.workloads));
+  const sources = { meshesOf, workloads: found, workloadChanges: found.changesSince(before.found), anew };
+  const destinations = renamed(discoverDestinations(step, before.destinations.rows, sources), before.destinations);
 
-  function* workloadTargets(): Iterable<readonly [string, WorkloadInputs]> {
-    for (const controller of controllers(snapshot)) {
-      if (!isInScope(controller)) continue;
-      const inputs = {
-        controller,
-        pods: podsOf(snapshot, controller),
-        meshes: meshesOf(placeOf(controller).clusterName),
-        owner,
-        namespace,
-      };
-      yield [keyOfSource(controller), inputs];
-    }
-  }
-  const workloads = translateEach(workloadTargets(), translateWorkload, previous?.workloads);
-  const foundWorkloads = discovered(sourced(workloads, ({ controller }) => controller));
-  const found = collected(foundWorkloads, previous?.found);
-
-  function* destinationTargets(): Iterable<readonly [string, DestinationInputs]> {
-    for (const service of snapshot.of(Service)) {
-      const inputs = isInScope(service)
-        ? destinationInputs(service, { snapshot, meshesOf, workloads: found, owner, namespace })
-        : undefined;
-      if (inputs !== undefined) yield [keyOfSource(service), inputs];
-    }
-  }
-  const destinations = translateEach(destinationTargets(), translateDestination, previous?.destinations);
-
-  const foundDestinations = discovered(sourced(destinations, ({ service }) => service));
-
+  const outputs = before.outputs.with([
+    ...outputChanges(Mesh, namespace, meshes),
+    ...outputChanges(Workload, namespace, workloads),
+    ...outputChanges(Destination, namespace, destinations),
+  ]);
+  const named = { meshes: meshes.naming, workloads: workloads.naming, destinations: destinations.naming };
   return {
-    outputs: outputSet(owner, [...foundMeshes.outputs, ...foundWorkloads.outputs, ...foundDestinations.outputs]),
-    reports: [...foundMeshes.reports, ...foundWorkloads.reports, ...foundDestinations.reports],
-    memory: { owner, meshes, appMeshes, workloads, destinations, found },
+    outputs,
+    get reports() {
+      return [...reportsOf(named.meshes), ...reportsOf(named.workloads), ...reportsOf(named.destinations)];
+    },
+    memory: { snapshot, options, outputs, ...named, meshesOf, found },
   };
 }
 
-function keyOfSource(source: Resource): string {
-  return resourceKeyOf(refOf(source));
-}
-
-/** What came of one object. */
-interface Sourced<R extends Resource> {
-  readonly source: Resource;
-  readonly result: Discovery<R>;
-}
-
-function sourced<I, R extends Resource>(results: Results<I, Discovery<R>>, sourceOf: (inputs: I) => Resource): readonly Sourced<R>[] {
-  return [...results.values()].map(({ inputs, result }) => ({ source: sourceOf(inputs), result }));
-}
-
-function discovered<R extends Resource>(all: readonly Sourced<R>[]): Uncollided<R> {
-  const found = all.flatMap(({ source, result: { output } }) => (output === undefined ? [] : [{ source, output }]));
-  const { outputs, displaced, reports } = withoutCollisions(found);
-  return { outputs, displaced, reports: [...all.flatMap(({ result }) => result.reports), ...reports] };
-}
-
-function scopeFilter(snapshot: Snapshot, namespace: string, isWanted: (clusterName: string) => boolean): (resource: Resource) => boolean {
-  const scopes = new Map<string, Scope>();
-  return (resource) => {
-    const place = placeOf(resource);
-    if (!isWanted(place.clusterName)) return false;
-    const scope = scopes.get(place.clusterName) ?? discoveryScope(snapshot, place.clusterName, namespace);
-    scopes.set(place.clusterName, scope);
-    return scope(place.namespace);
+function nothingDiscovered(options: DiscoveryOptions): Omit<DiscoveryMemory, "snapshot"> {
+  return {
+    options,
+    outputs: outputSet(discoveryOwner(options)),
+    meshes: nothingNamed(),
+    meshesOf: meshesByCluster([]),
+    workloads: nothingNamed(),
+    destinations: nothingNamed(),
+    found: emptyCollection(),
   };
+}
+
+function resourcesOf<R extends Resource>(naming: Naming<R>): readonly R[] {
+  return [...naming.rows].flatMap((row) => {
+    const { output } = row.result;
+    return output === undefined || holderOf(naming, output.resource.metadata.name) !== row ? [] : [output.resource];
+  });
+}
+
+function outputChanges(kind: Kind, namespace: string, { changes }: Renaming<Resource>): readonly (readonly [string, Output | undefined])[] {
+  const { apiVersion, kind: kindName } = kind;
+  return changes.map(({ key, after }) => [resourceKeyOf({ apiVersion, kind: kindName, name: key, namespace, clusterName: "" }), after]);
+}
+
+/** What becomes of the workloads that Services may select. */
+function* backingChanges(
+  { naming, names }: Renaming<Workload>,
+  before: Naming<Workload>,
+): Iterable<readonly [string, Workload | undefined]> {
+  for (const name of names) {
+    for (const workload of backing(before, name)) yield [keyOfResource(workload), undefined];
+    for (const workload of backing(naming, name)) yield [keyOfResource(workload), workload];
+  }
+}
+
+/** Who is discovered under a name, and who would be: what could not have its name still backs its Service. */
+function backing(naming: Naming<Workload>, name: string): readonly Workload[] {
+  const held = holderOf(naming, name)?.result.output?.resource;
+  return [...(held === undefined ? [] : [held]), ...displacedFrom(naming, name).flatMap(underItsSource)];
+}
+
+/** A workload under a name that no other has. */
+function underItsSource({ source, result: { output } }: Sourced<Workload>): readonly Workload[] {
+  if (output === undefined) return [];
+  const { resource } = output;
+  const name = `${resource.metadata.name}/${placeKey(placeOf(source))}/${source.metadata.name}`;
+  return [{ ...resource, metadata: { ...resource.metadata, name } }];
 }

@@ -1,4 +1,4 @@
-import type { Output, Report, Resource } from "@isthmus/core";
+import type { Index, Output, Report, Resource } from "@isthmus/core";
 
 /** An object that discovery wants to exist. */
 export interface Found<R extends Resource> extends Output {
@@ -10,3 +10,21 @@ export interface Discovery<R extends Resource> {
   readonly output?: Found<R>;
   readonly reports: readonly Report[];
 }
+
+/** What came of one object, and which that was. */
+export interface Sourced<R extends Resource> {
+  /** `resourceKeyOf` the source; of what has many, the name that they share. */
+  readonly key: string;
+  readonly source: Resource;
+  readonly result: Discovery<R>;
+}
+
+/** Rows by the name of what was discovered. */
+export const byFoundName: Index<Sourced<Resource>> = ({ result }) =>
+  result.output === undefined ? [] : [result.output.resource.metadata.name];
+
+/** Rows by the cluster of their source. */
+export const bySourceCluster: Index<Sourced<Resource>> = ({ source }) => [source.metadata.clusterName ?? ""];
+
+/** Rows of which there is something to tell, under "". */
+export const withReports: Index<Sourced<Resource>> = ({ result }) => (result.reports.length === 0 ? [] : [""]);

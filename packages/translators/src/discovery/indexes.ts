@@ -34,6 +34,11 @@ export function servicesByPlace(service: Service): readonly string[] {
   return [placeKey(placeOf(service))];
 }
 
+/** Services by `keyIn` of one label pair that they select by; by "" where they select by none. */
+export function servicesBySelector(service: Service): readonly string[] {
+  return [keyIn(placeOf(service), anyPair(service.spec?.selector ?? {}) ?? "")];
+}
+
 /** EndpointSlices by `keyIn` of their Service's name. */
 export function slicesByService(slice: EndpointSlice): readonly string[] {
   const service = slice.metadata.labels?.[SERVICE_NAME_LABEL];
@@ -55,7 +60,8 @@ function keyOfController(resource: Resource): readonly string[] {
   return controller === undefined ? [] : [keyIn(placeOf(resource), `${controller.kind}/${controller.name}`)];
 }
 
-function controllerOf({ metadata }: Resource): OwnerReference | undefined {
+/** The object that makes another one. */
+export function controllerOf({ metadata }: Resource): OwnerReference | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller === true);
 }
 
@@ -77,7 +83,12 @@ export function podsByLabel(pod: Pod): readonly string[] {
 /** Workloads by `keyIn` (of their controller's namespace) of each label pair of their pods. */
 export function workloadsByLabel(workload: Workload): readonly string[] {
   const { controller, podLabels = {} } = workload.spec?.kubernetes ?? {};
-  return controller === undefined ? [] : Object.entries(podLabels).map(([key, value]) => keyIn(controller, pairKey(key, value)));
+  return controller === undefined ? [] : pairsOf(podLabels).map((pair) => keyIn(controller, pair));
+}
+
+/** Each label as a pair, as index keys name it. */
+export function pairsOf(labels: Labels = {}): readonly string[] {
+  return Object.entries(labels).map(([key, value]) => pairKey(key, value));
 }
 
 /** The pair of a selector by which to look it up in `podsByLabel`; undefined when it holds no telling label. */

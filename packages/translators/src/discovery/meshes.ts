@@ -22,11 +22,26 @@ export function translateMesh(inputs: MeshInputs): Discovery<Mesh> {
   return { output: { resource: mesh, parents: [refOf(deployment)] }, reports };
 }
 
-/** The Deployments of some clusters that are control planes, in key order. */
-export function controlPlanes(snapshot: Snapshot, isWanted: (clusterName: string) => boolean): readonly Deployment[] {
-  return [...snapshot.of(Deployment)].filter(
-    (deployment) => isWanted(deployment.metadata.clusterName ?? "") && DETECTORS.some(({ isControlPlane }) => isControlPlane(deployment)),
-  );
+/** The Deployments of a cluster that are control planes, in key order. */
+export function controlPlanesIn(snapshot: Snapshot, clusterName: string): readonly Deployment[] {
+  return snapshot.of(Deployment).where(controlPlanesByCluster, clusterName);
+}
+
+/** Every control plane, in key order. */
+export function allControlPlanes(snapshot: Snapshot): readonly Deployment[] {
+  return snapshot.of(Deployment).where(controlPlanes, "");
+}
+
+function isControlPlane(deployment: Deployment): boolean {
+  return DETECTORS.some((detector) => detector.isControlPlane(deployment));
+}
+
+function controlPlanesByCluster(deployment: Deployment): readonly string[] {
+  return isControlPlane(deployment) ? [placeOf(deployment).clusterName] : [];
+}
+
+function controlPlanes(deployment: Deployment): readonly string[] {
+  return isControlPlane(deployment) ? [""] : [];
 }
 
 /** The mesh configuration of an istiod; undefined when there is none. */

@@ -1,7 +1,7 @@
 import { Namespace } from "@isthmus/api";
 import { type LabelSelector, matchesSelector, type Snapshot } from "@isthmus/core";
 import { meshConfigOf } from "./meshConfig.ts";
-import { controlPlanes, meshConfigMap, settingsOf } from "./meshes.ts";
+import { controlPlanesIn, meshConfigMap, settingsOf } from "./meshes.ts";
 
 /** Tells which namespaces of a cluster discovery looks into. */
 export type Scope = (namespace: string) => boolean;
@@ -14,7 +14,7 @@ export type Scope = (namespace: string) => boolean;
 export function discoveryScope(snapshot: Snapshot, clusterName: string, namespace: string): Scope {
   const meshSelectors: (readonly LabelSelector[])[] = [];
   const home = new Set<string>();
-  for (const deployment of controlPlanes(snapshot, (name) => name === clusterName)) {
+  for (const deployment of controlPlanesIn(snapshot, clusterName)) {
     home.add(deployment.metadata.namespace ?? "");
     const configMap = meshConfigMap(snapshot, deployment);
     const config = configMap === undefined ? undefined : meshConfigOf(configMap);

@@ -1,8 +1,8 @@
 import { EndpointSlice, Endpoints, Node, Pod, type Service, type Workload } from "@isthmus/api";
 import { type Collection, matchesLabels, type Owner, type Snapshot } from "@isthmus/core";
-import type { MeshesOf } from "./collect.ts";
 import { type DestinationInputs, isAnnotated } from "./destinations.ts";
 import { addressGroups, nodeNamesOf } from "./endpoints.ts";
+import type { MeshesOf } from "./foundMeshes.ts";
 import { anyPair, keyIn, placeKey, placeOf, podsByLabel, podsByPlace, slicesByService, tellingPair, workloadsByLabel } from "./indexes.ts";
 import { nodeOf } from "./meshes.ts";
 

@@ -1,4 +1,4 @@
-import { type Controller, DaemonSet, Deployment, type Mesh, Pod, ReplicaSet, StatefulSet, Workload } from "@isthmus/api";
+import { type Controller, Deployment, type Mesh, Pod, ReplicaSet, Workload } from "@isthmus/api";
 import { clusterRefOf, compareKeys, discoveredName, keyOfResource, type Owner, type Report, refOf, type Snapshot } from "@isthmus/core";
 import { appMeshSidecar } from "./detectors/appMeshSidecar.ts";
 import { istioSidecar } from "./detectors/istioSidecar.ts";
@@ -71,13 +71,6 @@ function workloadOf({ controller, mesh, owner, namespace }: WorkloadParts): Work
       mesh: { name: mesh.metadata.name, namespace: mesh.metadata.namespace ?? "" },
     },
   };
-}
-
-/** Every controller of the snapshot whose pods may be a workload, kind by kind in key order. */
-export function* controllers(snapshot: Snapshot): Iterable<Controller> {
-  yield* snapshot.of(Deployment);
-  yield* snapshot.of(DaemonSet);
-  yield* snapshot.of(StatefulSet);
 }
 
 /** The pods of a controller, in key order: its own, or a Deployment's by way of its ReplicaSets. */

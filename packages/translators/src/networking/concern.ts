@@ -1,5 +1,5 @@
 import { AccessPolicy, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { type Output, type ResourceRef, refOf } from "@isthmus/core";
+import { type Output, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import type { TargetInputs } from "./targets.ts";
 
 /** Whom to tell about one output. */
@@ -12,7 +12,7 @@ export interface Concern {
 
 /** Whom to tell about one output of a target: outputs name the Destination as their parent, and users know their policies. */
 export function concernedBy(inputs: TargetInputs, { resource, parents }: Output): Concern {
-  const target = refOf(targetOf(inputs));
+  const target = refOf(objectOf(inputs));
   const users = parents.filter(({ kind }) => USER_KINDS.has(kind));
   const policies = "destination" in inputs ? policiesBehind(inputs, resource.kind).map(refOf) : [];
   const subjects = [...new Map([...users, ...policies].map((ref) => [`${ref.kind}/${ref.name}.${ref.namespace}`, ref])).values()];
@@ -21,7 +21,8 @@ export function concernedBy(inputs: TargetInputs, { resource, parents }: Output)
 
 const USER_KINDS: ReadonlySet<string> = new Set([TrafficPolicy.kind, AccessPolicy.kind, VirtualMesh.kind]);
 
-function targetOf(inputs: TargetInputs) {
+/** The Destination, Mesh or VirtualMesh that a target stands for. */
+export function objectOf(inputs: TargetInputs): Resource {
   if ("destination" in inputs) return inputs.destination;
   return "mesh" in inputs ? inputs.mesh : inputs.virtualMesh;
 }

@@ -30,8 +30,8 @@ export interface DeliveryFindings {
 export function deliveryFindings({ memory, networking }: World, delivery: Delivery): DeliveryFindings {
   const reports: Report[] = [];
   const progress = new Map<string, { total: number; applied: number; failed: number; unheard: number }>();
-  for (const { inputs, result } of memory.targets.values()) {
-    for (const output of result.outputs) {
+  for (const { inputs, outputs } of memory.targets) {
+    for (const output of outputs) {
       const ref = refOf(output.resource);
       // What collided was not sent.
       if (networking.get(ref) === undefined) continue;

@@ -33,7 +33,7 @@ export function subjectsOf({ attached, memory }: World, reports: readonly Report
   }
 
   const federated = new Map<string, string[]>();
-  for (const destination of memory.attachment.snapshot.of(Destination)) {
+  for (const destination of memory.attachment.known) {
     const ref = destination.status?.appliedFederation?.virtualMeshRef;
     if (ref !== undefined) push(federated, subjectKey({ kind: "VirtualMesh", ...ref }), keyOfResource(destination));
   }

@@ -1,4 +1,5 @@
-import type { Destination, Mesh, ServicePort, VirtualMesh, WorkloadEntry } from "@isthmus/api";
+import type { Destination, Mesh, ServicePort, WorkloadEntry } from "@isthmus/api";
+import type { Resource } from "@isthmus/core";
 import type { DestinationInputs, VirtualIp } from "../../../inputs.ts";
 import { gatewayEndpoints, localEndpoints, resolutionOf } from "./endpoints.ts";
 import { federatedPorts, type OmittedPort } from "./ports.ts";
@@ -6,7 +7,7 @@ import { federatedPorts, type OmittedPort } from "./ports.ts";
 /** A service as other meshes see it. */
 export interface FederatedService {
   readonly destination: Destination;
-  readonly virtualMesh: VirtualMesh;
+  readonly virtualMesh: Resource;
   /** The Istio mesh that the service is in. */
   readonly home: Mesh;
   /** The Istio meshes that call it by its federated host name. */

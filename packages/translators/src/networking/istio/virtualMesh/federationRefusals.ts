@@ -1,5 +1,5 @@
 import type { Destination, DestinationStatus, Mesh } from "@isthmus/api";
-import { type Collection, formatRef, refOf } from "@isthmus/core";
+import { formatRef, type ObjectRef, refOf } from "@isthmus/core";
 import { type Finding, invalid } from "../../../findings.ts";
 import { DEFAULT_HOSTNAME_SUFFIX } from "../hostnames.ts";
 import { gatewayMissing } from "./eastWestGateways.ts";
@@ -7,26 +7,29 @@ import { hasAddress, resolutionOf } from "./endpoints.ts";
 
 type AppliedFederation = NonNullable<DestinationStatus["appliedFederation"]>;
 
+/** Finds a mesh, as attached: with its gateways in its status. */
+type Meshes = (ref: Partial<ObjectRef>) => Mesh | undefined;
+
 /**
- * Why a service can't be federated although its VirtualMesh says so; all of them INVALID. `meshes`: as attached, so that their
- * gateways are known. Meshes other than Istio's federate nothing, so nothing is wrong with their services.
+ * Why a service can't be federated although its VirtualMesh says so; all of them INVALID. Meshes other than Istio's federate
+ * nothing, so nothing is wrong with their services.
  */
-export function federationRefusals(destination: Destination, federation: AppliedFederation, meshes: Collection<Mesh>): readonly Finding[] {
-  const home = meshOf(destination.spec?.mesh, meshes);
+export function federationRefusals(destination: Destination, federation: AppliedFederation, meshOf: Meshes): readonly Finding[] {
+  const home = meshOf(destination.spec?.mesh ?? {});
   if (home?.spec?.istio === undefined) return [];
   const gateways = home.status?.appliedEastWestIngressGateways ?? [];
   return [
     ...(gateways.length === 0 ? [gatewayMissing(home)] : []),
-    ...dnsFindings(destination, federation, meshes),
+    ...dnsFindings(destination, federation, meshOf),
     ...addressFindings(destination, home),
   ];
 }
 
 // Hosts under `.global` may be resolved by a DNS server of the cluster; those of any other suffix by sidecars alone.
-function dnsFindings(destination: Destination, federation: AppliedFederation, meshes: Collection<Mesh>): readonly Finding[] {
+function dnsFindings(destination: Destination, federation: AppliedFederation, meshOf: Meshes): readonly Finding[] {
   const { federatedHostname: hostname = "", federatedToMeshes = [] } = federation;
   if (hostname.slice(hostname.lastIndexOf(".") + 1) === DEFAULT_HOSTNAME_SUFFIX) return [];
-  const callers = federatedToMeshes.flatMap((ref) => meshOf(ref, meshes) ?? []);
+  const callers = federatedToMeshes.flatMap((ref) => meshOf(ref) ?? []);
   return callers
     .filter(({ spec }) => spec?.istio !== undefined && spec.istio.smartDnsProxyingEnabled !== true)
     .map((mesh) =>
@@ -56,8 +59,4 @@ function addressFindings(destination: Destination, home: Mesh): readonly Finding
 
 function isMixed(addresses: readonly string[]): boolean {
   return resolutionOf(addresses.map((address) => ({ address }))) === undefined;
-}
-
-function meshOf(ref: { readonly name?: string; readonly namespace?: string } | undefined, meshes: Collection<Mesh>): Mesh | undefined {
-  return ref === undefined ? undefined : meshes.get({ name: "", namespace: "", ...ref, clusterName: "" });
 }

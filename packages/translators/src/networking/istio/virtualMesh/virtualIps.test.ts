@@ -1,7 +1,7 @@
 import { type ClusterObjectRef, keyOf } from "@isthmus/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { assignVirtualIps, plainVirtualIp, type VirtualIpClaim } from "./virtualIps.ts";
+import { displacedVirtualIps, isReserved, plainAddress, plainVirtualIp, type VirtualIp, type VirtualIpClaim } from "./virtualIps.ts";
 
 function service(name: string, namespace: string, clusterName: string): ClusterObjectRef {
   return { name, namespace, clusterName };
@@ -9,6 +9,18 @@ function service(name: string, namespace: string, clusterName: string): ClusterO
 
 function claim(name: string, namespace: string, creationTimestamp?: string): VirtualIpClaim {
   return { service: service(name, namespace, "c"), ...(creationTimestamp === undefined ? {} : { creationTimestamp }) };
+}
+
+/** The address of each of some services. */
+function assignVirtualIps(claims: readonly VirtualIpClaim[]): ReadonlyMap<string, VirtualIp> {
+  const byAddress = new Map<number, VirtualIpClaim[]>();
+  for (const one of claims) {
+    const plain = plainAddress(one.service);
+    byAddress.set(plain, [...(byAddress.get(plain) ?? []), one]);
+  }
+  const shared = [...byAddress].filter(([address, list]) => list.length > 1 || isReserved(address)).map(([, list]) => list);
+  const displaced = displacedVirtualIps(shared, (address) => byAddress.has(address));
+  return new Map(claims.map(({ service: one }) => [keyOf(one), displaced.get(keyOf(one)) ?? { address: plainVirtualIp(one) }]));
 }
 
 // Name and namespace are hashed without a separator, so services that differ only in where it stands share a hash.

@@ -15,40 +15,42 @@ export interface VirtualIp {
 }
 
 /**
- * One address for each federated service, by `keyOf` the service; never two services on one address. The address is the published product's hash of
- * the service's name, so that addresses agree with it. Where two services share a hash, the older one keeps it and the younger
- * one hashes again with a counter; addresses that are not free for us are passed over in the same way.
+ * The addresses, by `keyOf` the service, of those services that can't have the plain hash of their names, which is the published product's,
+ * so that addresses agree with it. Where two services share a hash, the older one keeps it and the younger one hashes again with a
+ * counter; addresses that are not free for us are passed over in the same way. `shared`: the plain addresses that several services would
+ * have, or that nobody may, each with all who would have it. `isTaken`: whether some service would have an address by its plain hash.
  */
-export function assignVirtualIps(claims: Iterable<VirtualIpClaim>): ReadonlyMap<string, VirtualIp> {
+export function displacedVirtualIps(
+  shared: Iterable<readonly VirtualIpClaim[]>,
+  isTaken: (address: number) => boolean,
+): ReadonlyMap<string, VirtualIp> {
   const owners = new Map<number, VirtualIpClaim>();
   const displaced: VirtualIpClaim[] = [];
-  for (const claim of claims) {
-    const plain = virtualIpHash(claim.service);
-    const owner = owners.get(plain);
-    if (isReserved(plain)) displaced.push(claim);
-    else if (owner === undefined) owners.set(plain, claim);
-    else if (compareAge(claim, owner) < 0) {
-      displaced.push(owner);
-      owners.set(plain, claim);
-    } else displaced.push(claim);
+  for (const claims of shared) {
+    const [oldest, ...others] = [...claims].sort(compareAge);
+    if (oldest === undefined) continue;
+    const plain = virtualIpHash(oldest.service);
+    if (isReserved(plain)) displaced.push(oldest);
+    else owners.set(plain, oldest);
+    displaced.push(...others);
   }
 
-  const notes = new Map<number, string>();
-  for (const claim of displaced.sort(compareAge)) {
-    let attempt = 1;
-    let address = virtualIpHash(claim.service, attempt);
-    while (owners.has(address) || isReserved(address)) address = virtualIpHash(claim.service, ++attempt);
-    const plain = virtualIpHash(claim.service);
-    notes.set(address, noteOf(plain, address, owners.get(plain)));
-    owners.set(address, claim);
-  }
-
+  const given = new Set<number>();
   const virtualIps = new Map<string, VirtualIp>();
-  for (const [address, { service }] of owners) {
-    const note = notes.get(address);
-    virtualIps.set(keyOf(service), { address: ipOf(address), ...(note === undefined ? {} : { note }) });
+  for (const { service } of displaced.sort(compareAge)) {
+    let attempt = 1;
+    let address = virtualIpHash(service, attempt);
+    while (given.has(address) || isTaken(address) || isReserved(address)) address = virtualIpHash(service, ++attempt);
+    given.add(address);
+    const plain = virtualIpHash(service);
+    virtualIps.set(keyOf(service), { address: ipOf(address), note: noteOf(plain, address, owners.get(plain)) });
   }
   return virtualIps;
+}
+
+/** The address that the hash of its name gives a service, as a number. */
+export function plainAddress(service: ClusterObjectRef): number {
+  return virtualIpHash(service);
 }
 
 /** The address of a service whose hash nobody shares, such as `244.80.133.147`. */
@@ -67,7 +69,7 @@ function virtualIpHash({ name, namespace, clusterName }: ClusterObjectRef, attem
 }
 
 /** The limited broadcast address, and the range from which Istio itself hands out addresses (istio.io: ServiceEntry, automatic allocation). */
-function isReserved(address: number): boolean {
+export function isReserved(address: number): boolean {
   return address === -1 || address >>> 16 === 0xf0f0;
 }
 

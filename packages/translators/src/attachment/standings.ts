@@ -1,0 +1,124 @@
+import { type AccessPolicy, type Destination, Mesh, type TrafficPolicy, VirtualDestination } from "@isthmus/api";
+import { emptyTable, equalJson, keyOf, type Report, refOf, type Table } from "@isthmus/core";
+import { reported } from "../findings.ts";
+import { isSame, remade } from "../incremental/rows.ts";
+import type { UserObject } from "../inputs.ts";
+import type { References } from "../networking/istio/routeContext.ts";
+import { sourcesOf } from "../networking/istio/source.ts";
+import type { AttachmentStep } from "./attachment.ts";
+import { policyVerdicts } from "./conflicts.ts";
+import { byService } from "./indexes.ts";
+import { type CheckedPolicy, policiesOn } from "./policies.ts";
+import { type HostClaim, userObjectsFor } from "./userObjects.ts";
+
+/** What bears on one Destination. */
+export interface Standing {
+  /** Of the Destination. */
+  readonly key: string;
+  /** In force, in order of precedence. */
+  readonly trafficPolicies: readonly TrafficPolicy[];
+  /** Those that select it and are not in force. */
+  readonly refused: readonly TrafficPolicy[];
+  /** In order of precedence; translation may still refuse one that names identities nobody knows. */
+  readonly accessPolicies: readonly AccessPolicy[];
+  /** Whether its mesh knows subsets: where it doesn't, translation refuses policies that want some. */
+  readonly hasSubsets: boolean;
+  /** The Istio meshes it is federated to. */
+  readonly federatedTo: readonly Mesh[];
+  /** Istio objects of users that may be about its hosts. */
+  readonly userObjects: readonly UserObject[];
+  readonly reports: readonly Report[];
+}
+
+/** No Destination. */
+export function noStandings(): Table<Standing> {
+  return emptyTable(({ key }) => key);
+}
+
+/** What standings are made of. */
+export interface StandingSources {
+  /** Destinations as policies are judged by: with nothing in their statuses but where they are federated to. */
+  readonly known: Table<Destination>;
+  readonly traffic: Table<CheckedPolicy<TrafficPolicy>>;
+  readonly access: Table<CheckedPolicy<AccessPolicy>>;
+  readonly claims: Table<HostClaim>;
+}
+
+/** What bears on each of some Destinations. */
+export function judgeDestinations(
+  step: AttachmentStep,
+  sources: StandingSources,
+  { before, affected }: { readonly before: Table<Standing>; readonly affected: Iterable<string> },
+): Table<Standing> {
+  const references = referencesIn(step, sources);
+  return remade(before, affected, (key, row) => {
+    const destination = sources.known.row(key);
+    if (destination === undefined) return undefined;
+    const next = {
+      ...judged(step, destination, { policies: policiesOn(destination, sources.traffic), references, claims: sources.claims }),
+      key,
+    };
+    const standing: Standing = { ...next, accessPolicies: policiesOn(destination, sources.access) };
+    return row !== undefined && isSameStanding(row, standing) ? row : standing;
+  });
+}
+
+function isSameStanding(left: Standing, right: Standing): boolean {
+  return (
+    isSame(left.trafficPolicies, right.trafficPolicies) &&
+    isSame(left.refused, right.refused) &&
+    isSame(left.accessPolicies, right.accessPolicies) &&
+    left.hasSubsets === right.hasSubsets &&
+    isSame(left.federatedTo, right.federatedTo) &&
+    isSame(left.userObjects, right.userObjects) &&
+    equalJson(left.reports, right.reports)
+  );
+}
+
+function referencesIn({ inputs, surroundings }: AttachmentStep, { known }: StandingSources): References {
+  return {
+    destinationOf: (service) => known.where(byService, keyOf(service)).at(-1),
+    virtualDestinationOf: ({ name, namespace }) => inputs.of(VirtualDestination).get({ name, namespace, clusterName: "" }),
+    clusterDomains: surroundings.clusterDomains,
+  };
+}
+
+interface Circumstances {
+  /** TrafficPolicies that select the Destination, in order of precedence. */
+  readonly policies: readonly TrafficPolicy[];
+  readonly references: References;
+  readonly claims: Table<HostClaim>;
+}
+
+/** Which of the TrafficPolicies that select a Destination are in force on it. */
+function judged(
+  { inputs, surroundings }: AttachmentStep,
+  destination: Destination,
+  { policies, references, claims }: Circumstances,
+): Omit<Standing, "key" | "accessPolicies"> {
+  const mesh = meshNamed(destination.spec?.mesh, inputs.of(Mesh));
+  if (destination.spec?.kubeService === undefined || mesh?.spec?.istio === undefined) {
+    // Nothing of Istio comes of them; other meshes judge policies as they translate them.
+    const hasSubsets = mesh?.spec?.osm === undefined;
+    return { trafficPolicies: policies, refused: NONE, hasSubsets, federatedTo: NONE, userObjects: NONE, reports: NONE };
+  }
+  const refs = destination.status?.appliedFederation?.federatedToMeshes ?? NONE;
+  const federatedTo = refs.flatMap((ref) => meshNamed(ref, inputs.of(Mesh)) ?? []).filter(({ spec }) => spec?.istio !== undefined);
+  const userObjects = userObjectsFor(destination, sourcesOf({ destination, federatedTo }), { claims, surroundings });
+  const nothing = { trafficPolicies: NONE, refused: NONE, hasSubsets: true, federatedTo, userObjects, reports: NONE };
+  if (policies.length === 0) return nothing;
+  const verdicts = policyVerdicts({ destination, federatedTo, userObjects, surroundings, references, policies });
+  const target = refOf(destination);
+  return {
+    ...nothing,
+    trafficPolicies: verdicts.filter(({ isInForce }) => isInForce).map(({ policy }) => policy),
+    refused: verdicts.filter(({ isInForce }) => !isInForce).map(({ policy }) => policy),
+    reports: verdicts.flatMap(({ policy, findings }) => findings.map((finding) => reported(refOf(policy), finding, target))),
+  };
+}
+
+const NONE: readonly never[] = [];
+
+function meshNamed(ref: { readonly name: string; readonly namespace: string } | undefined, meshes: Table<Mesh>): Mesh | undefined {
+  return ref === undefined ? undefined : meshes.row(keyOf({ ...ref, clusterName: "" }));
+}

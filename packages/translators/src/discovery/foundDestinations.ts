@@ -1,0 +1,72 @@
+import { type Destination, EndpointSlice, Endpoints, Node, Pod, SERVICE_NAME_LABEL, Service, type Workload } from "@isthmus/api";
+import { type Change, type Collection, type Resource, refOf, resourceKeyOf, type Table } from "@isthmus/core";
+import { versionsOf } from "../incremental/changes.ts";
+import { remade } from "../incremental/rows.ts";
+import { translateDestination } from "./destinations.ts";
+import type { Sourced } from "./found.ts";
+import { type MeshesOf, sourced } from "./foundMeshes.ts";
+import { byCluster, keyIn, pairsOf, placeOf, servicesBySelector } from "./indexes.ts";
+import { destinationInputs } from "./services.ts";
+import type { Clusters, DiscoveryStep } from "./step.ts";
+
+/** What Services are discovered by, beside the snapshot. */
+export interface DestinationSources {
+  readonly meshesOf: MeshesOf;
+  /** The workloads that Services may select. */
+  readonly workloads: Collection<Workload>;
+  readonly workloadChanges: readonly Change<Workload>[];
+  /** The clusters in which every Service must be looked at again. */
+  readonly anew: Clusters;
+}
+
+/** What comes of every Service. */
+export function discoverDestinations(
+  step: DiscoveryStep,
+  before: Table<Sourced<Destination>>,
+  sources: DestinationSources,
+): Table<Sourced<Destination>> {
+  const { snapshot, owner, options } = step;
+  const { meshesOf, workloads } = sources;
+  const affected = affectedServices(step, sources);
+  return remade(before, affected.keys(), (key, row) => {
+    const service = affected.get(key);
+    if (service === undefined || !step.isInScope(service)) return undefined;
+    const inputs = destinationInputs(service, { snapshot, meshesOf, workloads, owner, namespace: options.namespace });
+    return inputs && sourced(key, service, translateDestination(inputs), row);
+  });
+}
+
+/** The Services to be looked at, by `resourceKeyOf`; undefined for one that is gone. */
+function affectedServices(
+  { snapshot, since }: DiscoveryStep,
+  { anew, workloadChanges }: DestinationSources,
+): ReadonlyMap<string, Service | undefined> {
+  const affected = new Map<string, Service | undefined>();
+  const add = (service: Service | undefined) => service && affected.set(resourceKeyOf(refOf(service)), service);
+  const services = snapshot.of(Service);
+  const addCluster = (clusterName: string) => services.where(byCluster, clusterName).forEach(add);
+  if (anew === "all") for (const service of services) add(service);
+  else anew.forEach(addCluster);
+  if (since === undefined) return affected;
+
+  const { changes } = since;
+  for (const { before, after } of changes.of(Service)) {
+    if (after !== undefined) add(after);
+    else if (before !== undefined) affected.set(resourceKeyOf(refOf(before)), undefined);
+  }
+  const addNamed = (name: string | undefined, object: Resource) => name !== undefined && add(services.get({ name, ...placeOf(object) }));
+  for (const slice of versionsOf(changes.of(EndpointSlice))) addNamed(slice.metadata.labels?.[SERVICE_NAME_LABEL], slice);
+  for (const endpoints of versionsOf(changes.of(Endpoints))) addNamed(endpoints.metadata.name, endpoints);
+  for (const pod of versionsOf(changes.of(Pod))) {
+    // A Service without selector takes every pod of its namespace.
+    for (const pair of ["", ...pairsOf(pod.metadata.labels)]) services.where(servicesBySelector, keyIn(placeOf(pod), pair)).forEach(add);
+  }
+  for (const { spec } of versionsOf(workloadChanges)) {
+    const { controller, podLabels } = spec?.kubernetes ?? {};
+    if (controller === undefined) continue;
+    for (const pair of pairsOf(podLabels)) services.where(servicesBySelector, keyIn(controller, pair)).forEach(add);
+  }
+  // Which Services have endpoints on a node is not worth an index: what we read of a node hardly ever changes.
+  for (const node of versionsOf(changes.of(Node))) addCluster(placeOf(node).clusterName);
+  return affected;
+}

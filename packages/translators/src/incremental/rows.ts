@@ -1,0 +1,50 @@
+import { equalJson, type Table } from "@isthmus/core";
+
+/**
+ * A table with the rows of `keys` made anew; `undefined` takes a row away. From scratch the table is empty and `keys` are all there
+ * are. `make` should give the row that was there when the new one says the same, so that nobody downstream needs to look at it.
+ */
+export function remade<V extends object>(
+  table: Table<V>,
+  keys: Iterable<string>,
+  make: (key: string, before: V | undefined) => V | undefined,
+): Table<V> {
+  return table.with(remadeRows(table, keys, make));
+}
+
+/** The rows in which such a table differs. */
+export function remadeRows<V extends object>(
+  table: Table<V>,
+  keys: Iterable<string>,
+  make: (key: string, before: V | undefined) => V | undefined,
+): readonly (readonly [string, V | undefined])[] {
+  const changes: (readonly [string, V | undefined])[] = [];
+  for (const key of keys) {
+    const before = table.row(key);
+    const after = make(key, before);
+    if (after !== before) changes.push([key, after]);
+  }
+  return changes;
+}
+
+/** The keys of all rows, in order. */
+export function* keysOf<V>(table: Table<V>): Iterable<string> {
+  for (const [key] of table.entries()) yield key;
+}
+
+/** Whether two flat records hold the same values; lists are compared element by element. */
+export function isSameRecord<R extends object>(a: R, b: R): boolean {
+  const [left, right] = [Object.entries(a), b as Readonly<Record<string, unknown>>];
+  return left.length === Object.keys(b).length && left.every(([key, value]) => isSame(value, right[key]));
+}
+
+/** Whether two values are the same; lists are, when their elements are. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (!Array.isArray(a) || !Array.isArray(b)) return a === b;
+  return a.length === b.length && a.every((element, i) => element === b[i]);
+}
+
+/** `after`, or `before` where that says the same. */
+export function steady<T>(after: T, before: T | undefined): T {
+  return before !== undefined && equalJson(before, after) ? before : after;
+}

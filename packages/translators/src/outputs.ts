@@ -1,0 +1,118 @@
+import {
+  emptyOutputSet,
+  emptyTable,
+  equalJson,
+  formatRef,
+  type OutputSet,
+  type Owner,
+  type Report,
+  type ResourceRef,
+  refOf,
+  type Table,
+} from "@isthmus/core";
+import { invalid, reported } from "./findings.ts";
+import { isSame, remade } from "./incremental/rows.ts";
+import { type Concern, concernedBy } from "./networking/concern.ts";
+import type { Target, TargetOutput } from "./targets.ts";
+
+/** What all targets together want. */
+export interface Outputs {
+  readonly set: OutputSet<TargetOutput>;
+  /** Outputs that several targets want. */
+  readonly contests: Table<Contest>;
+}
+
+/** One name that several targets want something under. */
+export interface Contest {
+  /** `resourceKeyOf` the outputs. */
+  readonly key: string;
+  /** In the order of the targets. */
+  readonly claims: readonly TargetOutput[];
+  /** Empty when they want the same. */
+  readonly reports: readonly Report[];
+}
+
+/** Nothing wanted. */
+export function noOutputs(owner: Owner): Outputs {
+  return { set: emptyOutputSet(owner), contests: emptyTable(({ key }) => key) };
+}
+
+/**
+ * All outputs but those that two targets want to write differently: of them neither is written, and both sides are told. What
+ * both want alike is one output: revisions of a control plane share its namespace, and so what is said of it.
+ */
+export function collectedOutputs(
+  targets: Table<Target>,
+  { before, targetsBefore }: { readonly before: Outputs; readonly targetsBefore: Table<Target> },
+): Outputs {
+  const claims = claimed(targets, before, targetsBefore);
+  const contests = remade(before.contests, claims.keys(), (key, row) => {
+    const claim = claims.get(key);
+    if (claim === undefined || !isList(claim) || claim.length < 2) return undefined;
+    const reports = contestReports(claim, targets);
+    return row !== undefined && isSame(row.claims, claim) && equalJson(row.reports, reports) ? row : { key, claims: claim, reports };
+  });
+  const changes = function* (): Iterable<readonly [string, TargetOutput | undefined]> {
+    for (const [key, claim] of claims) yield [key, isList(claim) ? agreed(claim) : claim];
+  };
+  return { set: before.set.with(changes()), contests };
+}
+
+type Claim = TargetOutput | readonly TargetOutput[];
+
+/** Who wants what is not as it was, by the key of the output; a list of all who want it, where that is not one alone. */
+function claimed(targets: Table<Target>, before: Outputs, targetsBefore: Table<Target>): ReadonlyMap<string, Claim> {
+  const claims = new Map<string, Claim>();
+  const claimsOn = (key: string): readonly TargetOutput[] => {
+    const claim = claims.get(key) ?? before.contests.row(key)?.claims ?? before.set.at(key);
+    return claim === undefined ? NONE : isList(claim) ? claim : [claim];
+  };
+  for (const { before: was, after } of targets.changesSince(targetsBefore)) {
+    for (const output of was?.outputs ?? NONE) {
+      claims.set(
+        output.key,
+        claimsOn(output.key).filter(({ target }) => target !== output.target),
+      );
+    }
+    for (const output of after?.outputs ?? NONE) {
+      const others = claimsOn(output.key);
+      claims.set(output.key, others.length === 0 ? output : [...others, output].sort(byTarget));
+    }
+  }
+  return claims;
+}
+
+const NONE: readonly never[] = [];
+
+function isList(claim: Claim): claim is readonly TargetOutput[] {
+  return Array.isArray(claim);
+}
+
+function byTarget(left: TargetOutput, right: TargetOutput): number {
+  return left.target < right.target ? -1 : 1;
+}
+
+/** The output that all claims want; undefined when there is none, or they differ. */
+function agreed(claims: readonly TargetOutput[]): TargetOutput | undefined {
+  const [first, ...others] = claims;
+  return first !== undefined && others.every(({ resource }) => equalJson(resource, first.resource)) ? first : undefined;
+}
+
+function contestReports(claims: readonly TargetOutput[], targets: Table<Target>): readonly Report[] {
+  if (agreed(claims) !== undefined) return NONE;
+  const concerns = claims.map((output) => ({ output, concern: concernOf(output, targets) }));
+  return concerns.flatMap(({ output, concern }) => {
+    const others = concerns.flatMap((other) =>
+      other.concern === undefined || other.output === output ? [] : [formatRef(other.concern.target)],
+    );
+    const message = `${formatRef(refOf(output.resource))} is not written, as ${others.join(", ")} would be written under the same name: rename one of the services`;
+    if (concern === undefined) return [];
+    return concern.subjects.map((subject: ResourceRef) => reported(subject, invalid("OutputCollision", message), concern.target));
+  });
+}
+
+/** Whom to tell about an output. */
+function concernOf(output: TargetOutput, targets: Table<Target>): Concern | undefined {
+  const target = targets.row(output.target);
+  return target && concernedBy(target.inputs, output);
+}

@@ -1,0 +1,69 @@
+import { kindOf } from "@isthmus/api";
+import { type OutputSet, type Resource, type Snapshot, snapshotOf } from "@isthmus/core";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { statusesOf, type TranslateOptions, translate, type World } from "../src/index.ts";
+import { kubernetesTraces, networkingTraces, type WorldTrace } from "./worldTraces.ts";
+
+const NAMESPACE = "gloo-mesh";
+
+function seen(world: World) {
+  const { inputs, attached, discovery, networking, reports } = world;
+  return {
+    inputs: contentOf(inputs),
+    attached: contentOf(attached),
+    discovery: [...discovery],
+    networking: [...networking],
+    reports,
+    statuses: statusesOf(world),
+  };
+}
+
+function contentOf(snapshot: Snapshot): readonly Resource[] {
+  const collections = snapshot.collections();
+  return [...collections.keys()].sort().flatMap((key) => [...(collections.get(key) ?? [])]);
+}
+
+/** What is sent is what `changesSince` tells: all of it, and nothing twice. */
+function checkChanges(now: OutputSet, before: OutputSet): void {
+  const [left, right] = [new Map(before.entries()), new Map(now.entries())];
+  const told = new Set<string>();
+  for (const { key, after } of now.changesSince(before)) {
+    told.add(key);
+    expect(after).toBe(right.get(key));
+    expect(JSON.stringify(after)).not.toBe(JSON.stringify(left.get(key)));
+  }
+  for (const key of [...left.keys(), ...right.keys()]) if (!told.has(key)) expect(right.get(key)).toBe(left.get(key));
+}
+
+function checkTrace({ start, steps }: WorldTrace, options: TranslateOptions): void {
+  let given = snapshotOf(start.map(parsed));
+  const first = translate(given, options);
+  let world = first;
+  for (const { put, remove } of steps) {
+    given = given.apply({ put: put.map(parsed), remove });
+    const next = translate(given, options, world);
+    expect(seen(next)).toEqual(seen(translate(given, options)));
+    checkChanges(next.networking, world.networking);
+    checkChanges(next.discovery, world.discovery);
+    world = next;
+  }
+  // An earlier world serves as well as the latest one, and is as it was.
+  expect(seen(translate(given, options, first))).toEqual(seen(world));
+  expect(seen(first)).toEqual(seen(translate(snapshotOf(start.map(parsed)), options)));
+}
+
+function parsed(resource: Resource): Resource {
+  return kindOf(resource.apiVersion, resource.kind)?.parse(resource) ?? resource;
+}
+
+const options = (stage: TranslateOptions["stage"]) =>
+  fc.boolean().map((disallowIntersectingConfig): TranslateOptions => ({ namespace: NAMESPACE, stage, disallowIntersectingConfig }));
+
+test("after every step of a trace, what follows from the change is what follows from scratch: networking", () => {
+  fc.assert(fc.property(networkingTraces(), options("networking"), checkTrace), { numRuns: 150 });
+});
+
+test("after every step of a trace, what follows from the change is what follows from scratch: all", () => {
+  fc.assert(fc.property(kubernetesTraces(), options("all"), checkTrace), { numRuns: 150 });
+});
