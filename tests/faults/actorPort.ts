@@ -29,10 +29,12 @@ export interface ActorPortOptions {
   /** What goes wrong with the call that is being made. */
   readonly faultOf: (verb: Verb) => CallFault | undefined;
   readonly wrote: (write: Write) => void;
+  /** An object has just been read by name, and nothing has been done about it yet. */
+  readonly wasRead: (ref: ResourceRef) => void;
 }
 
 /** A cluster as one of our processes reaches it: every change that the process makes is told, with what stood there at that moment. */
-export function actorPort(cluster: SimulatedCluster, { actor, clock, lagMs, faultOf, wrote }: ActorPortOptions): Cluster {
+export function actorPort(cluster: SimulatedCluster, { actor, clock, lagMs, faultOf, wrote, wasRead }: ActorPortOptions): Cluster {
   async function lag(signal: AbortSignal | undefined): Promise<void> {
     const ms = lagMs();
     if (ms > 0) await clock.sleep(ms, signal);
@@ -68,7 +70,16 @@ export function actorPort(cluster: SimulatedCluster, { actor, clock, lagMs, faul
   return {
     name: cluster.name,
     servedKinds: (signal) => read("servedKinds", () => cluster.servedKinds(signal), signal),
-    get: (kind, ref, signal) => read("get", () => cluster.get(kind, ref, signal), signal),
+    get: (kind, ref, signal) =>
+      read(
+        "get",
+        () => {
+          const found = cluster.get(kind, ref, signal);
+          wasRead({ apiVersion: kind.apiVersion, kind: kind.kind, name: ref.name, namespace: ref.namespace, clusterName: cluster.name });
+          return found;
+        },
+        signal,
+      ),
     list: (kind, options, signal) => read("list", () => cluster.list(kind, options, signal), signal),
     async *watch(kind, resourceVersion, options, signal) {
       for await (const event of cluster.watch(kind, resourceVersion, options, signal)) {

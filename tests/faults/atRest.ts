@@ -81,7 +81,7 @@ function comparable({ observedGeneration: _, ...status }: JsonObject): unknown {
   const text = JSON.stringify({ status }, (key, value: unknown) =>
     key === "lastTransitionTime" || key === "observedGeneration" || isEmptyObject(value) ? undefined : value,
   );
-  return JSON.parse(text.replace(/can't be written: (?:[^"\\]|\\.)*/g, "can't be written"));
+  return JSON.parse(text.replace(/can't be written: (\w+): (?:[^"\\]|\\.)*/g, "can't be written: $1"));
 }
 
 function registrationProblems({ management }: Fleet, truth: Truth): string[] {

@@ -2,7 +2,7 @@ import type { ResourceRef } from "@isthmus/core";
 import type { InMemoryNetwork } from "@isthmus/relay/inMemory";
 import type { AgentStreamHandler, Clock, Connector, Stream } from "@isthmus/relay/session";
 
-type Down = Parameters<AgentStreamHandler["received"]>[0];
+export type Down = Parameters<AgentStreamHandler["received"]>[0];
 type Up = Parameters<Awaited<ReturnType<Connector["connect"]>>["send"]>[0];
 export type Direction = "up" | "down";
 
@@ -129,7 +129,7 @@ export function disturbedNetwork(options: DisturbedNetworkOptions): DisturbedNet
     if (ref === undefined || message.body.case !== "down") return message;
     forgeries.delete(clusterName);
     const { value } = message.body;
-    const removal = { $typeName: "isthmus.relay.v1.Removal", ref: { $typeName: "isthmus.relay.v1.ResourceRef", ...ref } };
+    const removal = { $typeName: "relay.v1.Removal", ref: { $typeName: "relay.v1.ResourceRef", ...ref } };
     const forged = { ...message, body: { case: "down", value: { ...value, deletes: [...value.deletes, removal] } } } as Down;
     return options.forged?.(forged) ?? forged;
   }

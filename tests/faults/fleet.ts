@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { allKinds, KubernetesCluster } from "@isthmus/api";
-import { type Kind, kindKeyOf } from "@isthmus/core";
+import { allKinds } from "@isthmus/api";
+import { type Kind, kindKeyOf, type ResourceRef } from "@isthmus/core";
 import {
   type Agent,
   agentAnswers,
@@ -62,6 +62,8 @@ export interface Fleet {
   delays: { network: number; apiServer: number };
   /** What goes wrong with the next calls of our processes to a cluster's API server, in order. "" is the management cluster. */
   failNext(clusterName: string, fault: CallFault & { readonly verbs: readonly Verb[] }): void;
+  /** Does something once, right after one of our processes has read an object of a cluster by name: the `skip`th time from now. */
+  afterRead(clusterName: string, skip: number, act: (ref: ResourceRef) => void): void;
   /** Whether calls to a cluster's API server fail or take their time. */
   isTroubled(clusterName: string): boolean;
   /** No more faults, delays or cuts; what our processes do is left to them. */
@@ -96,6 +98,7 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, wrote
   let starts = 0;
   let running: (Process & { readonly server: Server }) | undefined;
 
+  const readers = new Map<string, readonly { readonly skip: number; readonly act: (ref: ResourceRef) => void }[]>();
   const faults = new Map<string, (CallFault & { readonly verbs: readonly Verb[] })[]>();
 
   function portOf(cluster: SimulatedCluster, actor: string): Cluster {
@@ -105,7 +108,15 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, wrote
       const next = planned.findIndex(({ verbs }) => verbs.includes(verb));
       return next < 0 ? undefined : planned.splice(next, 1)[0];
     };
-    return actorPort(cluster, { actor, clock, wrote, lagMs, faultOf });
+    const wasRead = (ref: ResourceRef) => {
+      const next = (readers.get(cluster.name) ?? []).map((reader) => ({ ...reader, skip: reader.skip - 1 }));
+      readers.set(
+        cluster.name,
+        next.filter(({ skip }) => skip >= 0),
+      );
+      for (const { skip, act } of next) if (skip < 0) act(ref);
+    };
+    return actorPort(cluster, { actor, clock, wrote, lagMs, faultOf, wasRead });
   }
 
   const shared = { clock, random: random.next, log };
@@ -200,12 +211,14 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, wrote
     clusters,
     delays,
     failNext: (clusterName, fault) => void faults.set(clusterName, [...(faults.get(clusterName) ?? []), fault]),
+    afterRead: (clusterName, skip, act) => void readers.set(clusterName, [...(readers.get(clusterName) ?? []), { skip, act }]),
     isTroubled(clusterName) {
       const cluster = clusterName === "" ? management : clusters.get(clusterName);
       return delays.apiServer > 0 || (faults.get(clusterName) ?? []).length > 0 || cluster?.faults.isReachable === false;
     },
     heal() {
       faults.clear();
+      readers.clear();
       delays.network = 0;
       delays.apiServer = 0;
       network.heal();
@@ -257,7 +270,6 @@ const ALL = agentRoles(NAMESPACE);
 export const ROLES = { ...ALL, sentKinds: ALL.sentKinds.filter(isUsed), writtenKinds: ALL.writtenKinds.filter(isUsed) };
 /** What the server reads in the management cluster. */
 export const SERVER_ROLES = serverRoles(NAMESPACE);
-export const REGISTRATION = kindKeyOf(KubernetesCluster);
 
 /** Every watch of every kind listens to one signal: that is no leak. */
 function quietController(): AbortController {

@@ -2,7 +2,7 @@ import { equalJson, formatRef, type Resource, type ResourceRef, refOf, resourceK
 import type { World } from "@isthmus/translators";
 import type { Write } from "./actorPort.ts";
 import { isTheirs } from "./objects.ts";
-import { bearsOurLabel, type Hidden, type TrueStates, type Truth, translatedFrom, wantedOf } from "./truth.ts";
+import { bearsOurLabel, type Hidden, registeredOnly, type TrueStates, type Truth, translatedFrom, wantedOf } from "./truth.ts";
 
 /** Something that must never happen, in words. */
 export interface Violation {
@@ -86,10 +86,10 @@ export class Oracle {
    * was there since the last rest. `ofKinds` makes the mixture that speaks for those within clusters.
    */
   #couldBe(holds: (world: World) => boolean, ofKinds: (snapshots: readonly Snapshot[]) => Snapshot): boolean {
-    const all = this.#since.map(({ inputs }) => inputs);
-    if (holds(translatedFrom(ofKinds(all)))) return true;
+    const all = this.#since.map(({ everything }) => everything);
+    if (holds(translatedFrom(registeredOnly(ofKinds(all))))) return true;
     const mixtures = mixturesOf(all);
-    return mixtures === undefined || mixtures.some((snapshot) => holds(translatedFrom(snapshot)));
+    return mixtures === undefined || mixtures.some((snapshot) => holds(translatedFrom(registeredOnly(snapshot))));
   }
 }
 

@@ -1,4 +1,4 @@
-import { type AnyResource, type Kind, kindKeyOf, type Resource } from "@isthmus/core";
+import { type AnyResource, type Kind, kindKeyOf, type Resource, resourceKeyOf } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane/ports";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { problemsAtRest } from "./atRest.ts";
@@ -81,6 +81,8 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     setServed,
     ours: (clusterName, n) => nth(clusterOf(clusterName).objects().filter(bearsOurLabel), n),
     wanted: (clusterName, n) => nth<Resource>([...oracle.truth.wanted(clusterName).values()], n),
+    object: (ref) => clusterOf(ref.clusterName).object(ref),
+    wantedAs: (ref) => oracle.truth.wanted(ref.clusterName).get(resourceKeyOf(ref)),
     rest,
   };
 }

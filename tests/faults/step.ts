@@ -25,6 +25,10 @@ export interface Stage {
   ours(clusterName: string, n: number): AnyResource | undefined;
   /** Something that ought to be in a cluster. */
   wanted(clusterName: string, n: number): Resource | undefined;
+  /** An object as it stands in its cluster. */
+  object(ref: ResourceRef): AnyResource | undefined;
+  /** An object as it ought to be, if it ought to be. */
+  wantedAs(ref: ResourceRef): Resource | undefined;
   /** Everything is mended and gets its time; then the clusters must be as they ought to be. */
   rest(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { kindKeyOf, type Resource, refOf } from "@isthmus/core";
 import { FIELD_MANAGER } from "@isthmus/plane";
 import type { Cluster } from "@isthmus/plane/ports";
+import type { Down } from "./disturbedNetwork.ts";
 import { ROLES, SERVER_ROLES, type Tampering } from "./fleet.ts";
 
 /**
@@ -30,12 +31,13 @@ export const tamperings = {
     network: {
       forged(message) {
         if (message.body.case !== "down") return message;
-        const deletes = message.body.value.deletes.map((removal) =>
-          removal.evidence !== undefined || removal.ref === undefined
-            ? removal
-            : { ...removal, evidence: { $typeName: "relay.v1.Evidence" as const, reason: "InputRemoved", inputs: [removal.ref] } },
+        const { value } = message.body;
+        const deletes = value.deletes.map((removal) =>
+          removal.evidence === undefined
+            ? { ...removal, evidence: { $typeName: "relay.v1.Evidence", reason: "InputRemoved", inputs: [removal.ref] } }
+            : removal,
         );
-        return { ...message, body: { case: "down" as const, value: { ...message.body.value, deletes } } };
+        return { ...message, body: { case: "down", value: { ...value, deletes } } } as Down;
       },
     },
   },

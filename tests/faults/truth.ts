@@ -1,4 +1,4 @@
-import { kindOf } from "@isthmus/api";
+import { KubernetesCluster, kindOf } from "@isthmus/api";
 import {
   type AnyResource,
   emptySnapshot,
@@ -12,11 +12,14 @@ import {
 } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { translate, type World } from "@isthmus/translators";
-import { REGISTRATION, ROLES, SERVER_ROLES } from "./fleet.ts";
+import { ROLES, SERVER_ROLES } from "./fleet.ts";
 import { NAMESPACE } from "./objects.ts";
 
 /** What all clusters hold that is not ours, and what therefore ought to be: worked out without any relay. */
 export interface Truth {
+  /** All objects, also those of clusters that are not registered. */
+  readonly everything: Snapshot;
+  /** What translation is to be made of. */
   readonly inputs: Snapshot;
   /** Clusters that are registered, the management cluster among them. */
   readonly places: ReadonlySet<string>;
@@ -38,7 +41,7 @@ export class TrueStates {
   constructor(management: SimulatedCluster, clusters: ReadonlyMap<string, SimulatedCluster>) {
     this.#management = management;
     this.#clusters = clusters;
-    this.#now = new LazyTruth(emptySnapshot(), new Set(), undefined);
+    this.#now = new LazyTruth(emptySnapshot(), undefined);
   }
 
   get now(): Truth {
@@ -47,20 +50,17 @@ export class TrueStates {
 
   /** Takes in what has changed since; says whether anything has. */
   observe(hidden: Hidden): boolean {
-    const management = this.#objectsOf(this.#management, hidden);
-    const places = new Set(["", ...registered(management)]);
-    const put: Resource[] = [];
-    const remove: ReturnType<typeof refOf>[] = [];
+    let { everything } = this.#now;
     for (const cluster of [this.#management, ...this.#clusters.values()]) {
-      const { name } = cluster;
-      const before = this.#seen.get(name) ?? NOTHING;
-      const after = !places.has(name) ? NOTHING : name === "" ? management : this.#objectsOf(cluster, hidden);
-      this.#seen.set(name, after);
-      for (const [key, resource] of after) if (before.get(key) !== resource) put.push(resource);
-      for (const [key, resource] of before) if (!after.has(key)) remove.push(refOf(resource));
+      const before = this.#seen.get(cluster.name) ?? NOTHING;
+      const after = this.#objectsOf(cluster, hidden);
+      this.#seen.set(cluster.name, after);
+      const put = [...after].filter(([key, resource]) => before.get(key) !== resource).map(([, resource]) => resource);
+      const remove = [...before].filter(([key]) => !after.has(key)).map(([, resource]) => refOf(resource));
+      everything = everything.apply({ put, remove });
     }
-    if (put.length === 0 && remove.length === 0) return false;
-    this.#now = new LazyTruth(this.#now.inputs.apply({ put, remove }), places, this.#now);
+    if (everything === this.#now.everything) return false;
+    this.#now = new LazyTruth(everything, this.#now);
     return true;
   }
 
@@ -86,15 +86,17 @@ export function hiddenKey(clusterName: string, kindKey: string): string {
 const NOTHING: ReadonlyMap<string, Resource> = new Map();
 
 class LazyTruth implements Truth {
-  readonly inputs: Snapshot;
+  readonly everything: Snapshot;
   readonly places: ReadonlySet<string>;
+  readonly inputs: Snapshot;
   #previous: LazyTruth | undefined;
   #world: World | undefined;
   readonly #wanted = new Map<string, ReadonlyMap<string, Resource>>();
 
-  constructor(inputs: Snapshot, places: ReadonlySet<string>, previous: LazyTruth | undefined) {
-    this.inputs = inputs;
-    this.places = places;
+  constructor(everything: Snapshot, previous: LazyTruth | undefined) {
+    this.everything = everything;
+    this.places = placesOf(everything);
+    this.inputs = registeredOnly(everything, this.places);
     this.#previous = previous;
   }
 
@@ -136,10 +138,19 @@ function byKey(outputs: OutputSet): ReadonlyMap<string, Resource> {
   return new Map([...outputs].map(({ resource }) => [resourceKeyOf(refOf(resource)), resource]));
 }
 
-function registered(management: ReadonlyMap<string, Resource>): string[] {
-  return [...management.values()]
-    .filter((resource) => kindKeyOf(resource) === REGISTRATION && resource.metadata.namespace === NAMESPACE)
-    .map(({ metadata }) => metadata.name);
+/** The management cluster, and those that are registered there. */
+function placesOf(everything: Snapshot): ReadonlySet<string> {
+  const registrations = [...everything.of(KubernetesCluster)].filter(({ metadata }) => metadata.namespace === NAMESPACE);
+  return new Set(["", ...registrations.map(({ metadata }) => metadata.name)]);
+}
+
+/** The objects of clusters that are registered. */
+export function registeredOnly(everything: Snapshot, places = placesOf(everything)): Snapshot {
+  const others: Resource[] = [];
+  for (const collection of everything.collections().values()) {
+    for (const resource of collection) if (!places.has(resource.metadata.clusterName ?? "")) others.push(resource);
+  }
+  return others.length === 0 ? everything : everything.apply({ put: [], remove: others.map(refOf) });
 }
 
 const SENT = new Set(ROLES.sentKinds.map(kindKeyOf));

@@ -27,8 +27,11 @@ export interface Applier {
   put(resource: Resource): void;
   /** Wants an object gone. Refused without evidence, and for an object that does not bear our label or that we never wrote. */
   remove(removal: Removal): void;
-  /** Wants nothing but `keys` (`resourceKeyOf`), and gives what else bears our label. To be called with a complete set only. */
-  surplus(keys: ReadonlySet<string>): readonly ResourceRef[];
+  /**
+   * Wants nothing but `keys` (`resourceKeyOf`), and gives what else bears our label and is not being removed already, of
+   * `kinds` (`kindKeyOf`; default: all). To be called with a complete set only.
+   */
+  surplus(keys: ReadonlySet<string>, kinds?: ReadonlySet<string>): readonly ResourceRef[];
   /** Wants an object gone that a complete set does not hold, under the same conditions as `remove`. */
   prune(ref: ResourceRef, reason: string): void;
   /** How many objects of ours are wanted here. */
@@ -64,6 +67,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
   const kinds = new Map(options.kinds.map((kind) => [kindKeyOf(kind), kind]));
   const versions = servedVersions(cluster);
   const wanted = new Map<string, Resource>();
+  const removing = new Set<string>();
   const rejections = new Map<string, Rejection>();
   const struggles = fights(() => clock.now());
   const queue = startWorkQueue<Task>({ workers: WORKERS, retry: RETRY, work, idle: settled, clock, random }, signal);
@@ -80,6 +84,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
           ? ((await applied(kind, task.put)) ?? (await fight(kind, task.put)))
           : await removed(kind, task.remove, task.reason);
     if (rejection === undefined || signal.aborted) {
+      if ("remove" in task) removing.delete(key);
       rejections.delete(key);
       return "done";
     }
@@ -99,24 +104,36 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       return undefined;
     }
     try {
-      // Read afresh: what is not ours must not become ours because a watch was a moment late.
-      const existing = await cluster.get(kind, ref, signal);
-      if (existing !== undefined && !bearsLabelOf(existing, owners)) {
-        return {
-          ref,
-          code: "Conflict",
-          message: `${formatRef(ref)} exists and was not made by us: it is left alone; delete or rename it, or add our owner label to hand it over`,
-        };
-      }
-      // What bears our label is ours to put back, whoever edited it since.
-      const force = existing !== undefined;
-      struggles.writing(key, resource);
-      await cluster.apply(await versions.asServed(kind, resource, signal), { fieldManager: FIELD_MANAGER, force }, signal);
-      struggles.holds(key, resource);
-      return undefined;
+      return await written(kind, resource);
     } catch (error) {
       return signal.aborted ? undefined : rejectionOf(ref, error);
     }
+  }
+
+  async function written(kind: Kind, resource: Resource, tries = 1): Promise<Rejection | undefined> {
+    const ref = refOf(resource);
+    // Read afresh: what is not ours must not become ours because a watch was a moment late.
+    const existing = await cluster.get(kind, ref, signal);
+    if (existing !== undefined && !bearsLabelOf(existing, owners)) {
+      return {
+        ref,
+        code: "Conflict",
+        message: `${formatRef(ref)} exists and was not made by us: it is left alone; delete or rename it, or add our owner label to hand it over`,
+      };
+    }
+    struggles.writing(resourceKeyOf(ref), resource);
+    const served = await versions.asServed(kind, resource, signal);
+    try {
+      // What bears our label is ours to put back, whoever edited it since; but only as it was when it did.
+      if (existing === undefined) await cluster.apply(served, { fieldManager: FIELD_MANAGER, force: false }, signal);
+      else await cluster.apply(atVersionOf(existing, served), { fieldManager: FIELD_MANAGER, force: true }, signal);
+    } catch (error) {
+      const isOutdated = existing !== undefined && error instanceof ClusterError && error.code === "Conflict";
+      if (!isOutdated || tries >= MAX_READS) throw error;
+      return written(kind, resource, tries + 1);
+    }
+    struggles.holds(resourceKeyOf(ref), resource);
+    return undefined;
   }
 
   /** What is to be said of an object that is as it ought to be, for the moment. */
@@ -168,6 +185,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     put(resource) {
       const key = resourceKeyOf(refOf(resource));
       wanted.set(key, resource);
+      removing.delete(key);
       queue.set(key, { put: resource });
     },
     remove(removal) {
@@ -178,20 +196,24 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
         return;
       }
       wanted.delete(key);
+      removing.add(key);
       queue.set(key, { remove: ref, reason: reasonFor(evidence) });
     },
-    surplus(keys) {
+    surplus(keys, of) {
       for (const key of [...wanted.keys()]) if (!keys.has(key)) wanted.delete(key);
-      return [...kinds.values()].flatMap((kind) =>
+      const asked = [...kinds].filter(([kindKey]) => of === undefined || of.has(kindKey));
+      return asked.flatMap(([, kind]) =>
         [...live().of(kind)]
           .filter((resource) => bearsLabelOf(resource, owners))
           .map(refOf)
-          .filter((ref) => !keys.has(resourceKeyOf(ref)) && !queue.has(resourceKeyOf(ref))),
+          .filter((ref) => !keys.has(resourceKeyOf(ref)) && !removing.has(resourceKeyOf(ref))),
       );
     },
     prune(ref, reason) {
       const key = resourceKeyOf(ref);
-      if (!wanted.has(key)) queue.set(key, { remove: ref, reason });
+      if (wanted.has(key)) return;
+      removing.add(key);
+      queue.set(key, { remove: ref, reason });
     },
     get size() {
       return wanted.size;
@@ -211,6 +233,13 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
 // The API server answers writes in a few milliseconds; eight at a time keep it busy without crowding out other clients.
 const WORKERS = 8;
 const RETRY = { firstMs: 500, lastMs: 60_000 };
+// Somebody else who writes the same object at the same time is seldom that fast twice.
+const MAX_READS = 3;
+
+/** `wanted`, to be written only while the object is as it was read. */
+function atVersionOf({ metadata: { resourceVersion } }: Resource, wanted: Resource): Resource {
+  return resourceVersion === undefined ? wanted : { ...wanted, metadata: { ...wanted.metadata, resourceVersion } };
+}
 
 function rejectionOf(ref: ResourceRef, error: unknown): Rejection {
   if (!(error instanceof ClusterError)) throw error;

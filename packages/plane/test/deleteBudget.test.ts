@@ -94,7 +94,20 @@ async function holding(count: number): Promise<{
     stop.signal,
   );
   const discovered = new Set([kindKeyOf(Destination)]);
-  const down: Downstream = downstream({ link, applier, isViewComplete: () => view.isComplete, discovered, clock: systemClock, log });
+  const down: Downstream = downstream(
+    {
+      link,
+      applier,
+      isViewComplete: () => view.isComplete,
+      kinds: () => view.kinds,
+      isOurs: (resource) => resource.metadata.labels?.[owner.label] === owner.value,
+      isConnected: () => true,
+      discovered,
+      clock: systemClock,
+      log,
+    },
+    stop.signal,
+  );
   await vi.waitFor(() => expect(view.isComplete).toBe(true));
   down.desired({ revision: 1, complete: true, put: range(0, count).map(entry), remove: [] });
   const names = async () => (await cluster.list(ServiceEntry)).items.length;

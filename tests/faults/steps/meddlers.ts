@@ -1,9 +1,56 @@
-import { type AnyResource, type Resource, refOf } from "@isthmus/core";
+import { type AnyResource, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { isTheirs, THEIRS } from "../objects.ts";
-import type { StepKinds } from "../step.ts";
+import type { Stage, StepKinds } from "../step.ts";
+
+type Meddling = (stage: Stage, cluster: string, ref: ResourceRef) => void;
+
+const MEDDLINGS: readonly Meddling[] = [
+  /** Another object of the name takes the place of ours, or stands where ours was to be. */
+  (stage, cluster, ref) => {
+    const object = stage.object(ref) ?? stage.wantedAs(ref);
+    if (object !== undefined) replaceByForeign(stage, cluster, object);
+  },
+  (stage, cluster, ref) => takeOver(stage, cluster, stage.object(ref)),
+  (stage, cluster, ref) => {
+    const object = stage.object(ref);
+    if (object !== undefined) stage.put(cluster, edited(object, "somebody"), "somebody");
+  },
+  (stage, cluster, ref) => stage.remove(cluster, ref),
+];
+
+function replaceByForeign(stage: Stage, cluster: string, object: Resource): void {
+  stage.remove(cluster, refOf(object));
+  const { name, namespace = "" } = object.metadata;
+  stage.put(cluster, { ...edited(object, "theirs"), metadata: { name, namespace, labels: { [THEIRS]: "yes" } } }, "somebody");
+}
+
+/** Somebody makes an object of ours their own by taking our labels off. */
+function takeOver(stage: Stage, cluster: string, object: AnyResource | undefined): void {
+  if (object === undefined) return;
+  const { labels: _, ...metadata } = object.metadata;
+  stage.replace(cluster, { ...object, metadata });
+}
+
+/** The object with another value in the first field of its spec. */
+function edited(object: Resource, text: string): AnyResource {
+  const { apiVersion, kind, metadata } = object;
+  const { name, namespace = "" } = metadata;
+  const [[field, value] = ["", undefined]] = Object.entries((object as AnyResource)["spec"] ?? {});
+  return { apiVersion, kind, metadata: { name, namespace }, spec: { [field]: Array.isArray(value) ? [] : text } };
+}
 
 /** Others who meddle with what we write, or stand in its way. */
 export const meddlingSteps: StepKinds = {
+  /** Somebody is faster: right after one of our processes has looked at an object, and before it does anything about it. */
+  meddleInBetween: {
+    weight: 5,
+    n: 5,
+    v: MEDDLINGS.length,
+    isAboutCluster: true,
+    act(stage, { cluster, n, v }) {
+      stage.fleet.afterRead(cluster, n, (ref) => MEDDLINGS[v]?.(stage, cluster, ref));
+    },
+  },
   editOurs: {
     weight: 3,
     n: 24,
@@ -37,18 +84,7 @@ export const meddlingSteps: StepKinds = {
       await fleet.clock.advance(100);
     },
   },
-  /** Somebody makes an object of ours their own by taking our labels off. */
-  takeOver: {
-    weight: 2,
-    n: 24,
-    isAboutCluster: true,
-    act(stage, { cluster, n }) {
-      const object = stage.ours(cluster, n);
-      if (object === undefined) return;
-      const { labels: _, ...metadata } = object.metadata;
-      stage.replace(cluster, { ...object, metadata });
-    },
-  },
+  takeOver: { weight: 2, n: 24, isAboutCluster: true, act: (stage, { cluster, n }) => takeOver(stage, cluster, stage.ours(cluster, n)) },
   /** Somebody has an object of the name that one of ours has, or ought to have. */
   foreign: {
     weight: 3,
@@ -56,10 +92,7 @@ export const meddlingSteps: StepKinds = {
     isAboutCluster: true,
     act(stage, { cluster, n }) {
       const object = stage.wanted(cluster, n);
-      if (object === undefined) return;
-      stage.remove(cluster, refOf(object));
-      const { name, namespace = "" } = object.metadata;
-      stage.put(cluster, { ...edited(object, "theirs"), metadata: { name, namespace, labels: { [THEIRS]: "yes" } } }, "somebody");
+      if (object !== undefined) replaceByForeign(stage, cluster, object);
     },
   },
   /** Somebody has copied an object of ours, labels and all, under a name of their own. */
@@ -86,11 +119,3 @@ export const meddlingSteps: StepKinds = {
     },
   },
 };
-
-/** The object with another value in the first field of its spec. */
-function edited(object: Resource, text: string): AnyResource {
-  const { apiVersion, kind, metadata } = object;
-  const { name, namespace = "" } = metadata;
-  const [[field, value] = ["", undefined]] = Object.entries((object as AnyResource)["spec"] ?? {});
-  return { apiVersion, kind, metadata: { name, namespace }, spec: { [field]: Array.isArray(value) ? [] : text } };
-}

@@ -1,6 +1,7 @@
 import { type Delta, type Kind, kindKeyOf, type Owner } from "@isthmus/core";
 import { startApplier } from "../applier.ts";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
+import { bearsLabelOf } from "../ownership.ts";
 import type { AgentLink, AgentLinkHandler, Clock, Cluster, LinkState, Log } from "../ports.ts";
 import { downstream } from "./downstream.ts";
 import { upstream } from "./upstream.ts";
@@ -40,7 +41,9 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     desired: (desired) => down.desired(desired),
     state(state, detail) {
       if (state !== linkState) log.info({ cluster: cluster.name, state }, detail);
+      const wasConnected = linkState === "connected";
       linkState = state;
+      if (wasConnected && state !== "connected") down.disconnected();
     },
   });
   const up = upstream({ link, kinds: sentKinds, owners });
@@ -49,7 +52,22 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     signal,
   );
   const discovered = new Set(options.discoveryKinds.map(kindKeyOf));
-  const down = downstream({ link, applier, isViewComplete: () => view.isComplete, discovered, clock, log });
+  const writtenKeys = new Set(writtenKinds.map(kindKeyOf));
+  const written = () => [...view.kinds].filter(([kindKey]) => writtenKeys.has(kindKey));
+  const down = downstream(
+    {
+      link,
+      applier,
+      isViewComplete: () => view.isComplete,
+      kinds: written,
+      isOurs: (resource) => bearsLabelOf(resource, owners),
+      isConnected: () => linkState === "connected",
+      discovered,
+      clock,
+      log,
+    },
+    signal,
+  );
   // Nothing is reported before this function has returned: a watch answers in a later turn.
   const changed = (delta: Delta) => {
     up.observed(delta);

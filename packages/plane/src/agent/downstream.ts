@@ -1,8 +1,10 @@
-import { type Delta, formatRef, kindKeyOf, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import { type Delta, formatRef, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import type { Applier } from "../applier.ts";
+import type { KindState } from "../clusterView.ts";
 import { reasonFor } from "../evidence.ts";
 import type { AgentLink, Clock, Desired, Log, Rejection, Removal } from "../ports.ts";
 import { deleteBudget, type PlannedRemoval } from "./deleteBudget.ts";
+import { strays } from "./strays.ts";
 
 /** Takes what the server wants, has it applied, and answers with what became of it. */
 export interface Downstream {
@@ -10,6 +12,8 @@ export interface Downstream {
   /** To be called when the applier has settled. */
   settled(): void;
   observed(delta: Delta): void;
+  /** The connection to the server was lost. */
+  disconnected(): void;
   /** Somebody says that what is held back may go. Gives how many objects that are. */
   resumeDeletes(): number;
 }
@@ -17,21 +21,56 @@ export interface Downstream {
 export interface DownstreamOptions {
   readonly link: AgentLink;
   readonly applier: Applier;
-  /** Whether every kind that may hold outputs of ours has been listed: before, nothing is pruned. */
+  /** Whether every kind that may hold outputs of ours has been listed, or is not served: before, nothing is pruned. */
   readonly isViewComplete: () => boolean;
+  /** Kinds (`kindKeyOf`) that may hold outputs of ours, and how much is known of each now. */
+  readonly kinds: () => Iterable<readonly [string, KindState]>;
+  /** Whether an object bears the label of what we write. */
+  readonly isOurs: (resource: Resource) => boolean;
+  readonly isConnected: () => boolean;
   /** `kindKeyOf` of what discovery makes: that such an object is gone says that something is not seen, not that somebody wants it gone. */
   readonly discovered: ReadonlySet<string>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export function downstream({ link, applier, isViewComplete, discovered, clock, log }: DownstreamOptions): Downstream {
+export function downstream(options: DownstreamOptions, signal: AbortSignal): Downstream {
+  const { link, applier, isViewComplete, kinds, isOurs, isConnected, discovered, clock, log } = options;
   const budget = deleteBudget(() => clock.now());
   let revision: number | undefined;
   let answered = "";
-  let pendingPrune: ReadonlySet<string> | undefined;
+  /** All that is wanted here, by `resourceKeyOf`, once a complete set has come. */
+  let wanted: Set<string> | undefined;
+  /** Kinds in which what is not wanted has still to be looked for, or once more, as what was known of them was stale. */
+  let unpruned = new Map<string, "unseen" | "stale">();
   /** Removals that came with evidence, so that the applier can judge it. */
   const removals = new Map<string, Removal>();
+  const strangers = strays(
+    {
+      clock,
+      due: (refs) =>
+        remove(
+          refs
+            .filter((ref) => !isWanted(ref) && !budget.held.has(resourceKeyOf(ref)))
+            .map((ref) => ({ ref, reason: STRAY, isOnPurpose: false })),
+        ),
+    },
+    signal,
+  );
+
+  function isWanted(ref: ResourceRef): boolean {
+    return wanted?.has(resourceKeyOf(ref)) !== false;
+  }
+
+  function lookForStrays({ put, remove: gone }: Delta): void {
+    for (const ref of gone) strangers.settled(ref);
+    if (!isConnected()) return;
+    const written = new Set([...kinds()].map(([kindKey]) => kindKey));
+    for (const resource of put) {
+      const ref = refOf(resource);
+      if (!isWanted(ref) && written.has(kindKeyOf(ref)) && isOurs(resource)) strangers.seen(ref);
+    }
+  }
 
   function remove(planned: readonly PlannedRemoval[]): void {
     const before = budget.held.size;
@@ -58,15 +97,25 @@ export function downstream({ link, applier, isViewComplete, discovered, clock, l
     return { ref, reason: reasonFor(evidence), isOnPurpose: !isUnseen };
   }
 
+  /** What an API server does not serve now may come back with objects of ours in it: such a kind is looked through then. */
   function prune(): void {
-    if (pendingPrune === undefined || !isViewComplete()) return;
-    const surplus = applier.surplus(pendingPrune).filter((ref) => !budget.held.has(resourceKeyOf(ref)));
-    pendingPrune = undefined;
+    if (wanted === undefined || unpruned.size === 0 || !isViewComplete()) return;
+    const states = new Map(kinds());
+    const listed = new Set<string>();
+    for (const [kindKey, looked] of unpruned) {
+      const state = states.get(kindKey);
+      if (state === "unserved" || state === looked) continue;
+      listed.add(kindKey);
+      if (state === "stale") unpruned.set(kindKey, "stale");
+      else unpruned.delete(kindKey);
+    }
+    if (listed.size === 0) return;
+    const surplus = applier.surplus(wanted, listed).filter((ref) => !budget.held.has(resourceKeyOf(ref)));
     remove(surplus.map((ref) => ({ ref, reason: "not in the complete set that is wanted here", isOnPurpose: false })));
   }
 
   function answer(): void {
-    if (revision === undefined || pendingPrune !== undefined || !applier.isIdle) return;
+    if (revision === undefined || !isViewComplete() || !applier.isIdle) return;
     const held = [...budget.held.values()].map(
       ({ ref }): Rejection => ({ ref, code: "Held", message: `${formatRef(ref)} stays: ${HELD}` }),
     );
@@ -87,8 +136,13 @@ export function downstream({ link, applier, isViewComplete, discovered, clock, l
         applier.put(resource);
       }
       remove(desired.remove.map(planned));
-      if (desired.complete) pendingPrune = new Set([...desired.put.map(refOf), ...(desired.withheld ?? [])].map(resourceKeyOf));
-      else if (pendingPrune !== undefined) pendingPrune = withChange(pendingPrune, desired);
+      if (desired.complete) {
+        wanted = new Set();
+        unpruned = new Map([...kinds()].map(([kindKey]) => [kindKey, "unseen"]));
+        strangers.clear();
+      }
+      for (const { ref } of desired.remove) wanted?.delete(resourceKeyOf(ref));
+      for (const ref of [...desired.put.map(refOf), ...(desired.withheld ?? [])]) wanted?.add(resourceKeyOf(ref));
       prune();
       answer();
     },
@@ -102,9 +156,11 @@ export function downstream({ link, applier, isViewComplete, discovered, clock, l
         carryOut(ref, settled.reason);
       }
       applier.observed(delta);
+      lookForStrays(delta);
       prune();
       answer();
     },
+    disconnected: () => strangers.clear(),
     resumeDeletes() {
       const all = budget.resume();
       for (const { ref, reason } of all) carryOut(ref, reason);
@@ -115,12 +171,5 @@ export function downstream({ link, applier, isViewComplete, discovered, clock, l
   };
 }
 
+const STRAY = "bears our label, and nothing asks for it";
 const HELD = "deletes are paused until the KubernetesCluster is annotated with isthmus.mesh/resume-deletes";
-
-/** The keys of a complete set after a later change of it. */
-function withChange(keys: ReadonlySet<string>, change: Desired): ReadonlySet<string> {
-  const changed = new Set(keys);
-  for (const resource of change.put) changed.add(resourceKeyOf(refOf(resource)));
-  for (const { ref } of change.remove) changed.delete(resourceKeyOf(ref));
-  return changed;
-}
