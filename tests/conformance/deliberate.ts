@@ -12,6 +12,8 @@ export interface DeliberateDifference {
   readonly reason: string;
   /** Where it was decided. */
   readonly decision: string;
+  /** False for a difference that follows from a decision, and that no case we know shows. */
+  readonly isSeen: boolean;
 }
 
 /** Reads the list. Throws when an entry lacks something. */
@@ -30,6 +32,7 @@ export function readDeliberate(file: string | URL): readonly DeliberateDifferenc
       paths: glob(text("path")),
       reason: text("reason"),
       decision: text("decision"),
+      isSeen: entry["seen"] !== false,
     };
   });
 }

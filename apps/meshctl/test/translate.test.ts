@@ -217,6 +217,18 @@ describe("meshctl translate", () => {
     expect(err).toMatch(/^error: one\.yaml:\d+, document 5: .+\ntwo\.json:1, document 1: has no kind/);
   });
 
+  it("says when it can't know whose objects are, but not where one cluster is named", async () => {
+    const input = `${UNDISCOVERED.replaceAll(", clusterName: west", "")}---\napiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: n}\n`;
+    const { code, out, err } = await translate(["-f", "-"], input);
+    expect({ code, out }).toEqual({ code: 0, out: "" });
+    expect(err).toMatch(
+      /^note: Deployment istiod\.istio-system and 1 other object name no cluster, .*metadata\.clusterName.*--agent-cluster/m,
+    );
+    const discovered = await translate(["-f", "-", "--agent-cluster", "west", "--stage", "discovery"], input);
+    expect(documents(discovered.out).map(named)).toEqual(["Mesh istiod-istio-system-west -"]);
+    expect(discovered.err).not.toContain("note:");
+  });
+
   it("ignores what it does not know with a note, and an empty input without complaint", async () => {
     const { code, err } = await translate(["-f", "-"], "apiVersion: example.com/v1\nkind: Options\nagentCluster: x\n");
     expect(code).toBe(0);

@@ -46,11 +46,15 @@ says which cluster an object is from; without it, it is from the management clus
 are given are used; others are derived from Kubernetes objects.
 
 Examples:
-  # Everything that follows from a dump of two clusters and a folder of policies
-  meshctl translate -f dump.yaml policies/
+  # A dump of one cluster that says of each object where it is from
+  kubectl get -A -o json nodes,namespaces,deployments,replicasets,daemonsets,statefulsets,pods,services,endpointslices,configmaps |
+    jq '.items[].metadata.clusterName = "east"' > east.json
+
+  # Everything that follows from the dumps of two clusters and a folder of policies
+  meshctl translate -f east.json west.json policies/
 
   # What the discovered objects and policies of a running management cluster lead to, as one JSON List
   kubectl get -A -o yaml meshes,workloads,destinations,virtualmeshes,trafficpolicies | meshctl translate -f - --stage networking -o json
 
   # Is every policy accepted? Findings are on standard error, the exit code says it too
-  meshctl translate -f dump.yaml -f policies/ --status`;
+  meshctl translate -f east.json -f west.json -f policies/ --status`;

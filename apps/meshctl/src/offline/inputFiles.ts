@@ -21,7 +21,10 @@ export async function readInputFiles(paths: readonly string[], io: Io): Promise<
     if (path === "-") files.push(await standardInput(io));
     else
       files.push(
-        ...readable(path, () => filesBelow(path)).map((file) => ({ name: file, text: readable(file, () => textOf(readFileSync(file))) })),
+        ...readable(path, () => filesBelow(path)).map((file) => ({
+          name: file,
+          text: readable(file, () => textOf(file, readFileSync(file))),
+        })),
       );
   }
   return files;
@@ -29,8 +32,7 @@ export async function readInputFiles(paths: readonly string[], io: Io): Promise<
 
 async function standardInput(io: Io): Promise<InputFile> {
   const name = "standard input";
-  const bytes = await io.readInput();
-  return { name, text: readable(name, () => textOf(bytes)) };
+  return { name, text: textOf(name, await io.readInput()) };
 }
 
 const EXTENSIONS = new Set([".yaml", ".yml", ".json"]);
@@ -57,10 +59,16 @@ function filesInFolder(folder: string, ancestors: ReadonlySet<string>): readonly
 }
 
 /** The text of a file: UTF-8, or what its byte order mark says, as Windows' own shell writes UTF-16. */
-function textOf(bytes: Uint8Array): string {
+function textOf(name: string, bytes: Uint8Array): string {
   const [first, second] = bytes;
   const encoding = first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
-  return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_ENCODING_INVALID_ENCODED_DATA") throw error;
+    const [readable = ""] = new TextDecoder(encoding).decode(bytes).split("\ufffd");
+    throw new UsageError(`${name}:${readable.split("\n").length}: is not UTF-8 text`);
+  }
 }
 
 function readable<T>(path: string, read: () => T): T {
@@ -77,5 +85,4 @@ function readable<T>(path: string, read: () => T): T {
 const PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: "no such file or folder",
   EACCES: "permission denied",
-  ERR_ENCODING_INVALID_ENCODED_DATA: "is not UTF-8 text",
 };

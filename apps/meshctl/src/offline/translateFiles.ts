@@ -1,5 +1,14 @@
-import { allKinds, isAsked } from "@isthmus/api";
-import { isClusterName as isDnsLabel, kindKeyOf, type ResourceRef, snapshotOf, UsageError } from "@isthmus/core";
+import { allKinds, DaemonSet, Deployment, isAsked, Service, StatefulSet } from "@isthmus/api";
+import {
+  formatRef,
+  isClusterName as isDnsLabel,
+  kindKeyOf,
+  type Resource,
+  type ResourceRef,
+  refOf,
+  snapshotOf,
+  UsageError,
+} from "@isthmus/core";
 import { type StatusUpdate, statusesOf, translate, type World } from "@isthmus/translators";
 import type { TranslateOptions } from "../commands/translate.ts";
 import type { ExitCode, Io } from "../io.ts";
@@ -38,7 +47,7 @@ export async function translateFiles(options: TranslateOptions, io: Io): Promise
     ...findings.filter(({ isRejection }) => isRejection).map(({ text }) => text),
   ];
   const warnings = findings.filter(({ isRejection }) => !isRejection).map(({ text }) => text);
-  for (const text of notes) io.err(`${io.colors.dim("note:")} ${text}\n`);
+  for (const text of [...notes, ...homeless(resources, options)]) io.err(`${io.colors.dim("note:")} ${text}\n`);
   for (const text of warnings) io.err(`${io.colors.yellow("warning:")} ${text}\n`);
   for (const text of refused) io.err(`${io.colors.red("rejected:")} ${text}\n`);
   io.err(`${counted(resources.length + rejected.length, "object")} read, ${counted(outputs.length, "object")} generated`);
@@ -61,6 +70,18 @@ async function objectsOf(paths: readonly string[], io: Io): Promise<readonly Inp
   if (unreadable.length === 0) return objects;
   throw new UsageError(unreadable.map(({ file, number, line, problem }) => `${file}:${line}, document ${number}: ${problem}`).join("\n"));
 }
+
+/** A note about objects in which nothing is discovered, as nobody said whose they are. */
+function homeless(resources: readonly Resource[], { stage, agentCluster }: TranslateOptions): readonly string[] {
+  if (stage === "networking" || agentCluster !== undefined) return [];
+  const [first, ...others] = resources.filter(({ kind, metadata: { clusterName = "" } }) => clusterName === "" && RUNNING.has(kind));
+  if (first === undefined) return [];
+  const which = `${formatRef(refOf(first))}${others.length === 0 ? " names" : ` and ${counted(others.length, "other object")} name`}`;
+  return [`${which} no cluster, so nothing is discovered there: set metadata.clusterName, or say --agent-cluster NAME if all are of one`];
+}
+
+// What discovery makes objects of; found in the management cluster as well, when somebody dumps that.
+const RUNNING: ReadonlySet<string> = new Set([Deployment, DaemonSet, StatefulSet, Service].map(({ kind }) => kind));
 
 function outputsOf({ discovery, networking }: World, stage: TranslateOptions["stage"]): readonly Printable[] {
   const sets = stage === "all" ? [discovery, networking] : [stage === "discovery" ? discovery : networking];

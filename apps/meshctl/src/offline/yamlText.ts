@@ -48,8 +48,8 @@ function inline(value: unknown): string {
 
 // Begins with a letter, or is a duration; `: `, ` #` and a colon or space at the end mean something else in YAML.
 const PLAIN = /^(?:[A-Za-z_/](?:[\w./@+()=;-]|[,:](?=[\w/])|[ ,]+(?=[\w(]))*|\d+(?:ms|s|m|h))$/;
-// Booleans and null, in all spellings of YAML 1.1.
-const TAKEN = /^(?:y|yes|n|no|on|off|true|false|null)$/i;
+// Booleans and null, in all spellings of YAML 1.1, and what some of its readers take for the exponent of a number.
+const TAKEN = /^(?:y|yes|n|no|on|off|true|false|null|e\d+)$/i;
 
 /** JSON's quotes are YAML's, but for control characters that YAML wants escaped. */
 function quoted(text: string): string {
