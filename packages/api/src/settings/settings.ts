@@ -66,12 +66,27 @@ const relay = userFields(
   { description: "How management server and agents work together." },
 );
 
+const RESOURCE_TARGETS = ["ANY_DESTINATION", "OWN_DESTINATIONS"] as const;
+
+const workloadClusterResources = userFields(
+  {
+    targets: oneOfWords(RESOURCE_TARGETS, {
+      description:
+        "ANY_DESTINATION, the default: they take effect as those of the management cluster do. OWN_DESTINATIONS: only on " +
+        "Destinations and Meshes of the cluster that they live in; what goes beyond is INVALID.",
+    }),
+    clusters: mapOf(oneOfWords(RESOURCE_TARGETS), { description: "The same by cluster name; an entry wins over `targets`." }),
+  },
+  { description: "What policies and other resources may do that users create in workload clusters." },
+);
+
 const settingsSpec = userFields(
   {
     mtls,
     networkingExtensionServers: listOf(grpcServer, { unsupported: "not supported, extension servers are not called" }),
     discovery,
     relay,
+    workloadClusterResources,
   },
   { description: "Settings of the management plane." },
 );
