@@ -1,4 +1,5 @@
 import type { Metadata, Owner, Resource } from "@isthmus/core";
+import { CLUSTER_LABEL } from "../clusterLabel.ts";
 
 /** On every object that discovery writes: its value tells whose discovery. */
 const DISCOVERY_OWNER_LABEL = "owner.discovery.mesh.gloo.solo.io";
@@ -24,7 +25,7 @@ export function discoveredMetadata(name: string, source: Resource, owner: Owner,
   return {
     name,
     namespace,
-    labels: { [DISCOVERED_CLUSTER_LABEL]: source.metadata.clusterName ?? "", [owner.label]: owner.value },
+    labels: { [DISCOVERED_CLUSTER_LABEL]: source.metadata.clusterName ?? "", [CLUSTER_LABEL]: "", [owner.label]: owner.value },
     ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
   };
 }

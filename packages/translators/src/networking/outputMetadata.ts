@@ -1,5 +1,6 @@
 import type { Destination } from "@isthmus/api";
 import { type ClusterObjectRef, type Metadata, type Output, type Owner, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { CLUSTER_LABEL } from "../clusterLabel.ts";
 import { remembered } from "../remembered.ts";
 
 /** On every object that networking writes: its value is the namespace of the management plane. */
@@ -58,7 +59,7 @@ function metadataOf(identity: OutputIdentity, annotation: string): Metadata {
     name,
     namespace,
     ...(clusterName === "" ? {} : { clusterName }),
-    labels: { [NETWORKING_OWNER_LABEL]: owner },
+    labels: { [CLUSTER_LABEL]: clusterName, [NETWORKING_OWNER_LABEL]: owner },
     annotations: {
       // Copied for each object: what one of them adds must not show on another.
       ...annotationsOf?.metadata.annotations,

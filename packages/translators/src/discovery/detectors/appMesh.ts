@@ -1,5 +1,6 @@
 import { AppMesh, Mesh } from "@isthmus/api";
 import { type Owner, refOf, type Snapshot, sanitizedName } from "@isthmus/core";
+import { CLUSTER_LABEL } from "../../clusterLabel.ts";
 import { finding } from "../findings.ts";
 import type { Discovery } from "../found.ts";
 
@@ -41,7 +42,7 @@ export function translateAppMesh({ arn, sources, owner, namespace }: AppMeshInpu
     apiVersion: Mesh.apiVersion,
     kind: Mesh.kind,
     // It is in no one cluster, so it bears no label of one.
-    metadata: { name: nameOf(`${awsName}-${region}-${account}`), namespace, labels: { [owner.label]: owner.value } },
+    metadata: { name: nameOf(`${awsName}-${region}-${account}`), namespace, labels: { [CLUSTER_LABEL]: "", [owner.label]: owner.value } },
     spec: { awsAppMesh: { awsName, region, awsAccountId: account, arn, clusters: clustersOf(sources) } },
   };
   const seenOnly = `is discovered as ${mesh.metadata.name}, and that is all: policies and VirtualMeshes have no effect in AWS App Mesh`;
