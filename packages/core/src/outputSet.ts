@@ -26,7 +26,7 @@ export interface OutputSet<O extends Output = Output> extends Iterable<O> {
   at(key: string): O | undefined;
   /** The outputs by `resourceKeyOf`, cluster by cluster in key order. */
   entries(): Iterable<readonly [string, O]>;
-  /** The outputs for one cluster, in key order. */
+  /** The outputs for one cluster, in key order: the very same set as long as none of them changes. */
   inCluster(clusterName: string): OutputSet<O>;
   /** The clusters that some output is for, sorted. */
   clusters(): readonly string[];
@@ -74,10 +74,17 @@ class ClusteredOutputSet<O extends Output> implements OutputSet<O> {
   readonly owner: Owner;
   /** By cluster, its outputs by `resourceKeyOf`; none is empty. */
   readonly #byCluster: ReadonlyMap<string, SortedMap<O>>;
+  /** What `inCluster` gives for the outputs of one cluster; one for all sets that were made from one another. */
+  readonly #parts: WeakMap<SortedMap<O>, ClusteredOutputSet<O>>;
 
-  constructor(owner: Owner, byCluster: ReadonlyMap<string, SortedMap<O>>) {
+  constructor(
+    owner: Owner,
+    byCluster: ReadonlyMap<string, SortedMap<O>>,
+    parts: WeakMap<SortedMap<O>, ClusteredOutputSet<O>> = new WeakMap(),
+  ) {
     this.owner = owner;
     this.#byCluster = byCluster;
+    this.#parts = parts;
   }
 
   get size(): number {
@@ -107,8 +114,13 @@ class ClusteredOutputSet<O extends Output> implements OutputSet<O> {
   }
 
   inCluster(clusterName: string): OutputSet<O> {
-    const outputs = this.#byCluster.get(clusterName);
-    return new ClusteredOutputSet(this.owner, outputs === undefined ? new Map() : new Map([[clusterName, outputs]]));
+    const outputs = this.#in(clusterName);
+    let part = this.#parts.get(outputs);
+    if (part === undefined) {
+      part = new ClusteredOutputSet(this.owner, outputs.size === 0 ? new Map() : new Map([[clusterName, outputs]]), this.#parts);
+      this.#parts.set(outputs, part);
+    }
+    return part;
   }
 
   clusters(): readonly string[] {
@@ -132,14 +144,15 @@ class ClusteredOutputSet<O extends Output> implements OutputSet<O> {
       if (outputs.size === 0) byCluster.delete(clusterName);
       else byCluster.set(clusterName, outputs);
     }
-    return new ClusteredOutputSet(this.owner, byCluster);
+    return new ClusteredOutputSet(this.owner, byCluster, this.#parts);
   }
 
   changesSince(older: OutputSet<O>): readonly Change<O>[] {
     if (older === this) return [];
     const before = older instanceof ClusteredOutputSet ? older : new ClusteredOutputSet<O>(older.owner, new Map()).with(older.entries());
-    const clusterNames = [...new Set([...this.clusters(), ...before.clusters()])].sort();
-    return clusterNames.flatMap((clusterName) => this.#in(clusterName).changesSince(before.#in(clusterName)));
+    const clusterNames = new Set([...this.#byCluster.keys(), ...before.#byCluster.keys()]);
+    const changed = [...clusterNames].filter((clusterName) => this.#in(clusterName) !== before.#in(clusterName)).sort();
+    return changed.flatMap((clusterName) => this.#in(clusterName).changesSince(before.#in(clusterName)));
   }
 
   union(other: OutputSet<O>): OutputSet<O> {

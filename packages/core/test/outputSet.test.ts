@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DuplicateOutput, inCluster, type Output, type OutputSet, outputSet, type Resource, refOf, resourceKeyOf } from "../src/index.ts";
+import { clusterNameIn } from "../src/ref.ts";
 
 const owner = { label: "owner.example.com", value: "me" } as const;
 
@@ -53,6 +54,9 @@ describe("output set", () => {
           expect(next.clusters()).toEqual(wanted.clusters());
           for (const name of ["", "x", "y"]) expect([...next.inCluster(name)]).toEqual([...wanted.inCluster(name)]);
           const changed = next.changesSince(set);
+          for (const name of ["", "x", "y"]) {
+            if (edits.every(([key]) => clusterNameIn(key) !== name)) expect(next.inCluster(name)).toBe(set.inCluster(name));
+          }
           for (const { key, before, after } of changed) {
             expect(before).toBe(keyed(set).get(key));
             expect(after).toBe(model.get(key));

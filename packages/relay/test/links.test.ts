@@ -14,6 +14,7 @@ import {
   testAgent,
   testServer,
   virtualService,
+  wantedSet,
 } from "./world.ts";
 
 const CLUSTER = "cluster-1";
@@ -65,7 +66,7 @@ describe("a link", () => {
     const server = startServer();
     const { link, applied, desired } = startAgent();
     const first = virtualService(CLUSTER, "reviews");
-    const wanted = byKey([first]);
+    const wanted = wantedSet([first]);
     server.link.want(CLUSTER, wanted, evidence);
     await clock.advance(10);
     expect(desired).toEqual([]);
@@ -76,7 +77,7 @@ describe("a link", () => {
     expect(server.acknowledged[0]?.wanted).toBe(wanted);
 
     const second = virtualService(CLUSTER, "ratings");
-    server.link.want(CLUSTER, byKey([second]), evidence);
+    server.link.want(CLUSTER, wantedSet([second]), evidence);
     await clock.advance(10);
     expect(desired[1]).toEqual({
       revision: 2,
@@ -97,14 +98,14 @@ describe("a link", () => {
     expect(server.observations.map(({ put }) => put.length)).toEqual([50]);
   });
 
-  test("answers a wanted map of equal content without sending it", async () => {
+  test("answers a wanted set of equal content without sending it", async () => {
     const { clock, startServer, startAgent } = setUp();
     const server = startServer();
     const { link, desired } = startAgent();
     link.synced(KINDS, []);
-    server.link.want(CLUSTER, byKey([virtualService(CLUSTER, "reviews")]), evidence);
+    server.link.want(CLUSTER, wantedSet([virtualService(CLUSTER, "reviews")]), evidence);
     await clock.advance(10);
-    const again = byKey([virtualService(CLUSTER, "reviews")]);
+    const again = wantedSet([virtualService(CLUSTER, "reviews")]);
     server.link.want(CLUSTER, again, evidence);
     expect(server.acknowledged).toHaveLength(1);
     await clock.advance(10);
@@ -117,9 +118,9 @@ describe("a link", () => {
     const server = startServer();
     const { link, desired, applied } = startAgent();
     link.synced(KINDS, []);
-    server.link.want(CLUSTER, byKey([virtualService(CLUSTER, "reviews")]), evidence);
+    server.link.want(CLUSTER, wantedSet([virtualService(CLUSTER, "reviews")]), evidence);
     await clock.advance(10);
-    server.link.want(CLUSTER, new Map(), () => ({ reason: "InputRemoved", inputs: [] }));
+    server.link.want(CLUSTER, wantedSet([]), () => ({ reason: "InputRemoved", inputs: [] }));
     await clock.advance(10);
     expect(desired).toHaveLength(1);
     expect(applied.size).toBe(1);
@@ -304,7 +305,7 @@ test("links heal from every mixture of cuts, silence, delays and restarts", asyn
         let hop = 0;
         const { clock, network, startServer, startAgent } = setUp(() => delays[hop++ % delays.length] ?? 0, remembers);
         const cluster = new Map<string, Resource>();
-        let wanted = new Map<string, Resource>();
+        let wanted = wantedSet([]);
         let server = startServer();
         let agent = startAgent();
         const report = () => {
@@ -321,7 +322,7 @@ test("links heal from every mixture of cuts, silence, delays and restarts", asyn
             cluster.delete(resourceKeyOf(refOf(service(CLUSTER, it.name))));
             agent.link.observe({ put: [], remove: [refOf(service(CLUSTER, it.name))] });
           } else if (it.do === "want") {
-            wanted = byKey(it.names.map((one) => virtualService(CLUSTER, one, { spec: { at: clock.now() } })));
+            wanted = wantedSet(it.names.map((one) => virtualService(CLUSTER, one, { spec: { at: clock.now() } })));
             server.link.want(CLUSTER, wanted, evidence);
           } else if (it.do === "pass") {
             await clock.advance(it.ms);
@@ -348,7 +349,7 @@ test("links heal from every mixture of cuts, silence, delays and restarts", asyn
         server.link.want(CLUSTER, wanted, evidence);
         await clock.advance(4 * MINUTE);
         expect(new Map([...(server.known.get(CLUSTER) ?? [])].sort())).toEqual(new Map([...cluster].sort()));
-        expect(new Map([...agent.applied].sort())).toEqual(new Map([...wanted].sort()));
+        expect(new Map([...agent.applied].sort())).toEqual(new Map([...byKey([...wanted].map(({ resource }) => resource))].sort()));
         expect(agent.desired.flatMap(({ remove }) => remove).every((removal) => removal.evidence.inputs.length > 0)).toBe(true);
         await agent.stop();
         await server.stop();

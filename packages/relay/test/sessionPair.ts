@@ -1,7 +1,7 @@
-import { keyOf, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import { keyOf, kindKeyOf, type OutputSet, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import type { ConnectRequest, ConnectResponse } from "../src/gen/relay/v1/relay_pb.ts";
 import { type AgentEffect, type AgentEvent, agentSession, stepAgent } from "../src/session/agentSession.ts";
-import { type ClusterWant, nothingWanted, wantNow, withoutRemovals } from "../src/session/clusterWant.ts";
+import { type ClusterWant, wantNow, withoutRemovals } from "../src/session/clusterWant.ts";
 import type { Inventory } from "../src/session/inventory.ts";
 import type { Desired, Evidence, Rejection } from "../src/session/link.ts";
 import {
@@ -12,7 +12,7 @@ import {
   serverSession,
   stepServer,
 } from "../src/session/serverSession.ts";
-import { byKey } from "./world.ts";
+import { byKey, wantedSet } from "./world.ts";
 
 const CLUSTER = "cluster-1";
 const HEARTBEAT_MS = 1_000;
@@ -28,6 +28,7 @@ export function sessionPair(kinds: readonly string[], remembers = false) {
   let server: ServerSession | undefined;
   let want: ClusterWant | undefined;
   let wantsServer = new Map<string, Resource>();
+  let sets = 0;
   let epoch = 0n;
   let now = 0;
   let mustReconnect = false;
@@ -43,7 +44,7 @@ export function sessionPair(kinds: readonly string[], remembers = false) {
   const agentEffects: AgentEffect[] = [];
   const serverEffects: ServerEffect[] = [];
   let isSyncedAtServer = false;
-  let lastWanted: ReadonlyMap<string, Resource> | undefined;
+  let lastWanted: OutputSet | undefined;
 
   function agentDo(event: AgentEvent): readonly AgentEffect[] {
     const [next, effects] = stepAgent(agent, event);
@@ -158,11 +159,15 @@ export function sessionPair(kinds: readonly string[], remembers = false) {
     want(resources: readonly Resource[]) {
       for (const key of wantsServer.keys()) everUnwanted.add(key);
       wantsServer = byKey(resources);
+      const gone = [...(want?.wanted.entries() ?? [])].map(([key]) => [key, undefined] as const);
+      const here = [...wantedSet(resources).entries()];
+      // Every other set is made from the one before, as translation makes them.
+      const wanted = want === undefined || ++sets % 2 === 0 ? wantedSet(resources) : want.wanted.with([...gone, ...here]);
       const evidence: Evidence = {
         reason: "InputChanged",
         inputs: [{ apiVersion: "v1", kind: "Service", name: "x", namespace: "y", clusterName: CLUSTER }],
       };
-      const step = wantNow(want ?? nothingWanted, wantsServer, () => evidence);
+      const step = wantNow(want, wanted, () => evidence);
       want = step.want;
       serverDo({ type: "wanted", step });
     },

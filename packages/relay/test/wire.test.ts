@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { type Resource, refOf } from "@isthmus/core";
+import { refOf } from "@isthmus/core";
 import { describe, expect, test } from "vitest";
 import { RegisterRequestSchema, RegisterResponseSchema } from "../src/gen/relay/v1/registration_pb.ts";
 import { ConnectRequestSchema, ConnectResponseSchema } from "../src/gen/relay/v1/relay_pb.ts";
 import { agentSession, stepAgent } from "../src/session/agentSession.ts";
-import { nothingWanted, wantNow } from "../src/session/clusterWant.ts";
+import { wantNow } from "../src/session/clusterWant.ts";
 import { serverSession, stepServer } from "../src/session/serverSession.ts";
 import { converse } from "./conversations.ts";
-import { KINDS, virtualService } from "./world.ts";
+import { KINDS, virtualService, wantedSet } from "./world.ts";
 
 // Recordings of the wire, one folder for each version. A later version must still understand them: its decoder reads every
 // frame, its server makes the same of an old agent's words, and its agent the same of an old server's. They are written once,
@@ -55,7 +55,7 @@ describe.each(recordings.filter(({ file }) => file !== "registration.json"))("$v
       serverId: "server-1",
       heartbeatMs: 10_000,
       expiresAt: undefined,
-      want: nothingWanted,
+      want: undefined,
       now: 0,
     });
     const told: unknown[] = [];
@@ -64,9 +64,8 @@ describe.each(recordings.filter(({ file }) => file !== "registration.json"))("$v
         // What the old server said, this one has to have said too, or an answer to it would be out of place.
         const said = fromBinary(ConnectResponseSchema, Buffer.from(frame.base64, "base64"));
         if (said.body.case === "down") {
-          const wanted = new Map<string, Resource>();
           for (let revision = session.down.sentRevision; revision < said.body.value.revision && said.body.value.last; revision++) {
-            const step = wantNow(nothingWanted, wanted.set("", virtualService("cluster-1", `r${revision}`)), () => ({
+            const step = wantNow(undefined, wantedSet([virtualService("cluster-1", `r${revision}`)]), () => ({
               reason: "InputChanged",
               inputs: [refOf(virtualService("cluster-1", "x"))],
             }));

@@ -1,4 +1,14 @@
-import { type AnyResource, keyOf, kindKeyOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import {
+  type AnyResource,
+  keyOf,
+  kindKeyOf,
+  type OutputSet,
+  type Owner,
+  outputSet,
+  type Resource,
+  refOf,
+  resourceKeyOf,
+} from "@isthmus/core";
 import type { Clock } from "../src/session/environment.ts";
 import type {
   AgentLinkHandler,
@@ -36,7 +46,18 @@ export function deployment(clusterName: string, name: string): Resource {
 }
 
 export function virtualService(clusterName: string, name: string, extra: Record<string, unknown> = {}): AnyResource {
-  return { apiVersion: "networking.istio.io/v1", kind: "VirtualService", metadata: { name, namespace: "bookinfo", clusterName }, ...extra };
+  const metadata = { name, namespace: "bookinfo", clusterName, labels: { [OWNER.label]: OWNER.value } };
+  return { apiVersion: "networking.istio.io/v1", kind: "VirtualService", metadata, ...extra };
+}
+
+const OWNER: Owner = { label: "owner.test", value: "relay" };
+
+/** What a server may want: objects that bear the label of their owner, as \`virtualService\` does. */
+export function wantedSet(resources: Iterable<Resource>): OutputSet {
+  return outputSet(
+    OWNER,
+    [...resources].map((resource) => ({ resource, parents: [] })),
+  );
 }
 
 export const KINDS = ["/Service", "apps/Deployment"];
@@ -56,7 +77,7 @@ export interface TestServer {
     readonly clusterName: string;
     readonly revision: number;
     readonly rejected: readonly Rejection[];
-    readonly wanted: ReadonlyMap<string, Resource>;
+    readonly wanted: OutputSet;
   }[];
   readonly observations: Observation[];
   readonly log: ReturnType<typeof recordingLog>;

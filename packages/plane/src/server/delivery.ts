@@ -1,11 +1,11 @@
-import { type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import { type Output, type OutputSet, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import type { DeliveryState } from "@isthmus/translators";
 import type { Acknowledgement, Rejection } from "../ports.ts";
 
 /** Which outputs have reached their clusters. */
 export interface DeliveryLog {
-  wanted(clusterName: string, wanted: ReadonlyMap<string, Resource>): void;
-  acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: ReadonlyMap<string, Resource>): void;
+  wanted(clusterName: string, wanted: OutputSet): void;
+  acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: OutputSet): void;
   forget(clusterName: string): void;
   stateOf(ref: ResourceRef): DeliveryState;
   /** How many removals a cluster's agent holds back until somebody says that so many objects may go. */
@@ -13,10 +13,11 @@ export interface DeliveryLog {
 }
 
 interface ClusterDelivery {
-  wanted: ReadonlyMap<string, Resource>;
+  wanted: OutputSet | undefined;
   /** Undefined until the first answer since this server started. */
-  answered: ReadonlyMap<string, Resource> | undefined;
+  answered: OutputSet | undefined;
   rejections: ReadonlyMap<string, Rejection>;
+  held: number;
 }
 
 export function deliveryLog(): DeliveryLog {
@@ -25,7 +26,7 @@ export function deliveryLog(): DeliveryLog {
   function of(clusterName: string): ClusterDelivery {
     let delivery = clusters.get(clusterName);
     if (delivery === undefined) {
-      delivery = { wanted: new Map(), answered: undefined, rejections: new Map() };
+      delivery = { wanted: undefined, answered: undefined, rejections: new Map(), held: 0 };
       clusters.set(clusterName, delivery);
     }
     return delivery;
@@ -35,25 +36,28 @@ export function deliveryLog(): DeliveryLog {
     wanted(clusterName, wanted) {
       of(clusterName).wanted = wanted;
     },
-    acknowledged(clusterName, acknowledgement, wanted) {
+    acknowledged(clusterName, { rejected }, wanted) {
       const delivery = of(clusterName);
       delivery.answered = wanted;
-      delivery.rejections = new Map(acknowledgement.rejected.map((rejection) => [resourceKeyOf(rejection.ref), rejection]));
+      delivery.rejections = new Map(rejected.map((rejection) => [resourceKeyOf(rejection.ref), rejection]));
+      delivery.held = rejected.filter(({ code }) => code === "Held").length;
     },
     forget(clusterName) {
       clusters.delete(clusterName);
     },
-    heldIn(clusterName) {
-      return [...(clusters.get(clusterName)?.rejections.values() ?? [])].filter(({ code }) => code === "Held").length;
-    },
+    heldIn: (clusterName) => clusters.get(clusterName)?.held ?? 0,
     stateOf(ref) {
       const delivery = clusters.get(ref.clusterName);
       const key = resourceKeyOf(ref);
       const rejection = delivery?.rejections.get(key);
       if (rejection !== undefined && rejection.code !== "Held") return { code: rejection.code, message: rejection.message };
       if (delivery?.answered === undefined) return "unheard";
-      const wanted = delivery.wanted.get(key);
-      return wanted !== undefined && delivery.answered.get(key) === wanted ? "applied" : "pending";
+      const wanted = resourceAt(delivery.wanted, key);
+      return wanted !== undefined && resourceAt(delivery.answered, key) === wanted ? "applied" : "pending";
     },
   };
+}
+
+function resourceAt(outputs: OutputSet | undefined, key: string): Output["resource"] | undefined {
+  return outputs?.at(key)?.resource;
 }

@@ -1,6 +1,17 @@
-import { type AnyResource, type Index, type Owner, type Resource, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
+import {
+  type AnyResource,
+  type Collection,
+  type Delta,
+  emptySnapshot,
+  type Index,
+  type Owner,
+  type Resource,
+  refOf,
+  resourceKeyOf,
+  type Snapshot,
+  SortedMap,
+} from "@isthmus/core";
 import { bearsLabelOf } from "../ownership.ts";
-import type { ClusterState } from "./snapshotStore.ts";
 
 /** The label of a discovered object that names the cluster it was found in. */
 export const DISCOVERED_IN = "cluster.discovery.mesh.gloo.solo.io";
@@ -11,37 +22,78 @@ export const DISCOVERED_IN = "cluster.discovery.mesh.gloo.solo.io";
  * away from anyone: see docs/decisions/0011. What was recalled once stays as it was until its cluster is heard, whatever is
  * done to the published object meanwhile: it is the only memory that there is.
  */
-export function recalledObjects({
-  before,
-  management,
-  discoveryKinds,
-  owner,
-  registered,
-  clusters,
-}: {
-  readonly before: ReadonlyMap<string, Resource>;
+export interface Recalled {
+  /** The clusters that are away. */
+  readonly silent: ReadonlySet<string>;
+  /** By `resourceKeyOf`. */
+  readonly objects: SortedMap<Resource>;
+  /** The same, to be published as they were: each keeps its identity as long as it is recalled. */
+  readonly republished: SortedMap<Resource>;
+  /** The management cluster in which they were looked for. */
+  readonly management: Snapshot;
+}
+
+export interface RecallSources {
   readonly management: Snapshot;
   readonly discoveryKinds: ReadonlySet<string>;
   readonly owner: Owner;
-  readonly registered: Iterable<string>;
-  readonly clusters: ReadonlyMap<string, ClusterState>;
-}): ReadonlyMap<string, Resource> {
-  const silent = [...registered].filter((clusterName) => (clusters.get(clusterName)?.phase ?? "unknown") === "unknown");
-  const recalled = new Map([...before].filter(([, resource]) => silent.includes(resource.metadata.labels?.[DISCOVERED_IN] ?? "")));
-  for (const clusterName of silent) {
-    for (const [kindKey, collection] of management.collections()) {
-      if (!discoveryKinds.has(kindKey)) continue;
-      for (const resource of collection.where(byDiscoveredCluster, clusterName)) {
-        const key = resourceKeyOf(refOf(resource));
-        if (!recalled.has(key) && bearsLabelOf(resource, [owner])) recalled.set(key, resource);
-      }
-    }
+  readonly silent: ReadonlySet<string>;
+}
+
+export const nothingRecalled: Recalled = {
+  silent: new Set(),
+  objects: SortedMap.empty(),
+  republished: SortedMap.empty(),
+  management: emptySnapshot(),
+};
+
+/** Costs what changed: the objects of clusters that fell silent or were heard, and published objects that changed meanwhile. */
+export function recalledObjects(before: Recalled, sources: RecallSources): Recalled {
+  const { management, silent } = sources;
+  if (silent.size === 0 && before.silent.size === 0) return { ...before, management };
+  const changes = new Map<string, Resource | undefined>();
+  const heard = [...before.silent].some((clusterName) => !silent.has(clusterName));
+  if (heard) {
+    for (const [key, resource] of before.objects) if (!silent.has(discoveredIn(resource) ?? "")) changes.set(key, undefined);
   }
-  return recalled;
+  for (const resource of candidates(before, sources)) {
+    const key = resourceKeyOf(refOf(resource));
+    const isKept = before.objects.has(key) && !changes.has(key);
+    if (!isKept && bearsLabelOf(resource, [sources.owner])) changes.set(key, resource);
+  }
+  if (changes.size === 0) return { ...before, silent, management };
+  const republishing = [...changes].map(([key, resource]) => [key, resource && republished(resource)] as const);
+  return { silent, management, objects: before.objects.update(changes), republished: before.republished.update(republishing) };
+}
+
+/** What joins the inputs of translation for what is recalled, and what leaves them. */
+export function recallDelta(before: Recalled, now: Recalled): Delta {
+  const changes = now.objects.changesSince(before.objects);
+  return {
+    put: changes.flatMap(({ after }) => after ?? []),
+    remove: changes.flatMap(({ before: was, after }) => (was !== undefined && after === undefined ? refOf(was) : [])),
+  };
+}
+
+/** Published objects of silent clusters that were not looked at before. */
+function* candidates(before: Recalled, { management, discoveryKinds, silent }: RecallSources): Iterable<Resource> {
+  for (const kindKey of discoveryKinds) {
+    const collection = management.collections().get(kindKey);
+    if (collection === undefined) continue;
+    for (const clusterName of silent) {
+      if (!before.silent.has(clusterName)) yield* collection.where(byDiscoveredCluster, clusterName);
+    }
+    if (before.silent.size > 0) yield* came(collection, before.management.collections().get(kindKey), silent);
+  }
+}
+
+function* came(now: Collection<Resource>, before: Collection<Resource> | undefined, silent: ReadonlySet<string>): Iterable<Resource> {
+  const changed = before === undefined ? [...now] : now.changesSince(before).flatMap(({ after }) => after ?? []);
+  for (const resource of changed) if (silent.has(discoveredIn(resource) ?? "")) yield resource;
 }
 
 /** A recalled object as it is to be published again. */
-export function republished(resource: Resource): Resource {
+function republished(resource: Resource): Resource {
   const { status: _, metadata, ...body } = resource as AnyResource;
   const { name, namespace, labels, annotations } = metadata;
   const kept = {
@@ -53,7 +105,11 @@ export function republished(resource: Resource): Resource {
   return { ...body, metadata: kept };
 }
 
+function discoveredIn(resource: Resource): string | undefined {
+  return resource.metadata.labels?.[DISCOVERED_IN];
+}
+
 const byDiscoveredCluster: Index<Resource> = (resource) => {
-  const clusterName = resource.metadata.labels?.[DISCOVERED_IN];
+  const clusterName = discoveredIn(resource);
   return clusterName === undefined ? [] : [clusterName];
 };

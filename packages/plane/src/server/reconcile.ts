@@ -1,12 +1,13 @@
-import { type Delta, emptySnapshot, isEmpty, type Kind, kindKeyOf, type Owner, type Resource, refOf, type Snapshot } from "@isthmus/core";
+import { type Delta, emptySnapshot, isEmpty, type Kind, type Owner, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import { type TranslateOptions, translate, type World } from "@isthmus/translators";
 import type { ClusterView } from "../clusterView.ts";
 import type { Clock, Log, ServerLink } from "../ports.ts";
 import type { DeliveryLog } from "./delivery.ts";
-import { byKey, type Publisher } from "./publisher.ts";
-import { recalledObjects, republished } from "./recalled.ts";
+import { nothingPublished, publicationOf } from "./publication.ts";
+import type { Publisher } from "./publisher.ts";
+import { nothingRecalled, recallDelta, recalledObjects } from "./recalled.ts";
+import { evidenceFor } from "./removalEvidence.ts";
 import type { SnapshotStore } from "./snapshotStore.ts";
-import { evidenceFor, wantedIn } from "./wanted.ts";
 
 /** From everything known to what every cluster shall hold. */
 export interface Reconciler {
@@ -37,39 +38,31 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   const { store, view, link, delivery, publisher, published, discoveryKinds, discoveryOwner, registration, translation, clock, log } =
     options;
   let world: World | undefined;
-  let recalled: ReadonlyMap<string, Resource> = new Map();
-  const republishing = new Map<string, Resource>();
+  let recalled = nothingRecalled;
+  /** What is recalled and was changed or taken away in the inputs since. */
+  const disturbed = new Set<string>();
+  let publication = nothingPublished;
   let inputs = emptySnapshot();
   let translated: Snapshot | undefined;
 
-  /** Clusters that are registered: those of other namespaces are somebody else's. */
-  function registered(): string[] {
-    return [...view().snapshot.of(registration)]
-      .filter(({ metadata }) => metadata.namespace === translation.namespace)
-      .map(({ metadata }) => metadata.name);
+  /** Clusters that are registered, and of which nothing is known: those of other namespaces are somebody else's. */
+  function silent(): ReadonlySet<string> {
+    const names = new Set<string>();
+    for (const { metadata } of view().snapshot.of(registration)) {
+      if (metadata.namespace !== translation.namespace) continue;
+      if ((store.clusters.get(metadata.name)?.phase ?? "unknown") === "unknown") names.add(metadata.name);
+    }
+    return names;
   }
 
   /** Brings in what stands for clusters that are away, and takes it out again when they are back. */
   function recall(): void {
-    const next = recalledObjects({
-      before: recalled,
-      management: view().snapshot,
-      discoveryKinds,
-      owner: discoveryOwner,
-      registered: registered(),
-      clusters: store.clusters,
-    });
-    if (next.size === 0 && recalled.size === 0) return;
-    const remove = [...recalled].filter(([key]) => !next.has(key)).map(([, resource]) => refOf(resource));
-    inputs = inputs.apply({ put: [...next.values()], remove });
-    recalled = next;
-  }
-
-  /** What is recalled, to be published as it was: each object keeps its identity as long as it is recalled. */
-  function remembered(): ReadonlyMap<string, Resource> {
-    for (const key of [...republishing.keys()]) if (!recalled.has(key)) republishing.delete(key);
-    for (const [key, resource] of recalled) if (!republishing.has(key)) republishing.set(key, republished(resource));
-    return republishing;
+    const before = recalled;
+    recalled = recalledObjects(before, { management: view().snapshot, discoveryKinds, owner: discoveryOwner, silent: silent() });
+    const { put, remove } = recallDelta(before, recalled);
+    const restored = [...disturbed].flatMap((key) => recalled.objects.get(key) ?? []);
+    disturbed.clear();
+    if (put.length + remove.length + restored.length > 0) inputs = inputs.apply({ put: [...put, ...restored], remove });
   }
 
   function run(): boolean {
@@ -88,22 +81,18 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     return true;
   }
 
+  /** Clusters of which nothing changed get the same set again, which costs nothing. */
   function handOn(now: World, before: World | undefined): void {
     for (const [clusterName, { phase }] of store.clusters) {
       // Unknown is not empty: nothing is wanted of a cluster before everything in it is known.
       if (phase === "unknown") continue;
-      const wanted = wantedIn(now.networking, clusterName);
+      const wanted = now.networking.inCluster(clusterName);
       delivery.wanted(clusterName, wanted);
       link.want(clusterName, wanted, (ref) => evidenceFor(ref, { before, now, registration }));
     }
-    publish(now, before);
-  }
-
-  function publish(now: World, before: World | undefined): void {
-    const own = [...wantedIn(now.networking, "")].filter(([, resource]) => published.has(kindKeyOf(resource)));
-    publisher.publish(new Map([...remembered(), ...byKey(now.discovery), ...own]), (resource) =>
-      evidenceFor(refOf(resource), { before, now, registration }),
-    );
+    const sources = { own: now.networking.inCluster(""), discovery: now.discovery, remembered: recalled.republished };
+    publication = publicationOf(sources, publication, published);
+    publisher.publish(publication.wanted, (resource) => evidenceFor(refOf(resource), { before, now, registration }));
   }
 
   return {
@@ -111,7 +100,12 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       return world;
     },
     take(delta) {
-      if (!isEmpty(delta)) inputs = inputs.apply(delta);
+      if (isEmpty(delta)) return;
+      for (const ref of [...delta.put.map(refOf), ...delta.remove]) {
+        const key = resourceKeyOf(ref);
+        if (recalled.objects.has(key)) disturbed.add(key);
+      }
+      inputs = inputs.apply(delta);
     },
     run,
   };

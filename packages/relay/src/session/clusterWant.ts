@@ -1,12 +1,11 @@
-import { equalJson, kindKeyOf, type Resource, type ResourceRef, refOf, SortedMap } from "@isthmus/core";
+import { emptyOutputSet, equalJson, kindKeyOf, type OutputSet, type Resource, type ResourceRef, refOf, SortedMap } from "@isthmus/core";
 import type { Evidence, Removal } from "./link.ts";
 import type { Outgoing } from "./outbox.ts";
 import { refBytes, removalBytes } from "./wire.ts";
 
 /** What the server wants in one cluster, kept whether an agent is connected or not. Immutable. */
 export interface ClusterWant {
-  /** By `resourceKeyOf`. */
-  readonly wanted: ReadonlyMap<string, Resource>;
+  readonly wanted: OutputSet;
   /** What is no longer wanted and has not been seen to be gone. */
   readonly removals: SortedMap<WantedChange>;
 }
@@ -15,8 +14,6 @@ export interface ClusterWant {
 export interface WantedChange extends Outgoing {
   readonly removal?: Removal;
 }
-
-export const nothingWanted: ClusterWant = { wanted: new Map(), removals: SortedMap.empty() };
 
 export interface WantStep {
   readonly want: ClusterWant;
@@ -27,25 +24,28 @@ export interface WantStep {
   readonly unexplained: readonly ResourceRef[];
 }
 
-/** Goes from what was wanted to what is wanted now; equal content is no change. Evidence is asked for once, when an object ceases to be wanted. */
-export function wantNow(before: ClusterWant, wanted: ReadonlyMap<string, Resource>, evidenceOf: (ref: ResourceRef) => Evidence): WantStep {
+/**
+ * Goes from what was wanted to what is wanted now, at the cost of what differs; equal content is no change. Evidence is asked
+ * for once, when an object ceases to be wanted. `before`: undefined when nothing has been wanted yet.
+ */
+export function wantNow(before: ClusterWant | undefined, wanted: OutputSet, evidenceOf: (ref: ResourceRef) => Evidence): WantStep {
   const changes: WantedChange[] = [];
   const unexplained: ResourceRef[] = [];
   let isRenewed = false;
-  for (const [key, resource] of wanted) {
-    const known = before.wanted.get(key);
-    if (known === resource) continue;
-    isRenewed = true;
-    if (!equalJson(known, resource)) changes.push(putOf(key, resource));
+  for (const change of wanted.changesSince(before?.wanted ?? emptyOutputSet(wanted.owner))) {
+    const { key } = change;
+    const [known, resource] = [change.before?.resource, change.after?.resource];
+    if (resource !== undefined) {
+      isRenewed = true;
+      if (!equalJson(known, resource)) changes.push(putOf(key, resource));
+    } else if (known !== undefined) {
+      const ref = refOf(known);
+      const evidence = evidenceOf(ref);
+      if (evidence.inputs.length === 0) unexplained.push(ref);
+      else changes.push(removalOf(key, { ref, evidence }));
+    }
   }
-  for (const [key, resource] of before.wanted) {
-    if (wanted.has(key)) continue;
-    const ref = refOf(resource);
-    const evidence = evidenceOf(ref);
-    if (evidence.inputs.length === 0) unexplained.push(ref);
-    else changes.push(removalOf(key, { ref, evidence }));
-  }
-  const removals = before.removals.update(
+  const removals = (before?.removals ?? SortedMap.empty<WantedChange>()).update(
     changes.map((change) => [change.key, change.removal === undefined ? undefined : change] as const),
   );
   return { want: { wanted, removals }, changes, isRenewed, unexplained };
@@ -60,7 +60,7 @@ export function withoutRemovals(want: ClusterWant, removed: readonly WantedChang
 
 /** Everything that a complete set says. */
 export function allOf({ wanted, removals }: ClusterWant): SortedMap<WantedChange> {
-  return removals.update([...wanted].map(([key, resource]) => [key, putOf(key, resource)] as const));
+  return removals.update([...wanted.entries()].map(([key, { resource }]) => [key, putOf(key, resource)] as const));
 }
 
 function removalOf(key: string, removal: Removal): WantedChange {

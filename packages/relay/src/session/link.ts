@@ -1,4 +1,4 @@
-import type { Resource, ResourceRef } from "@isthmus/core";
+import type { OutputSet, Resource, ResourceRef } from "@isthmus/core";
 
 /**
  * What the two ends of the relay offer to the loops, and expect of them. Neither end looks inside a resource. Resources on
@@ -96,10 +96,11 @@ export interface AgentLinkHandler {
 export interface ServerLink {
   /**
    * Replaces what the server wants in a cluster. The link sends what differs from what it sent before, or the complete
-   * set to an agent that has just connected. `wanted` is keyed by `resourceKeyOf`; `evidenceOf` is asked for each removal.
-   * Nothing is sent before the cluster is synced, or while no agent of the cluster is connected.
+   * set to an agent that has just connected. `wanted` are the outputs for this cluster: the same set again costs a comparison
+   * of pointers, one that was made from the last one costs what changed. `evidenceOf` is asked for each removal. Nothing is
+   * sent before the cluster is synced, or while no agent of the cluster is connected.
    */
-  want(clusterName: string, wanted: ReadonlyMap<string, Resource>, evidenceOf: (ref: ResourceRef) => Evidence): void;
+  want(clusterName: string, wanted: OutputSet, evidenceOf: (ref: ResourceRef) => Evidence): void;
   /** Ends the session of a cluster, for instance because its registration was withdrawn. */
   disconnect(clusterName: string, reason: string): void;
 }
@@ -115,8 +116,8 @@ export interface ServerLinkHandler {
    * kind of the agent but those in `unserved`, which its API server does not know; later calls only the kinds in question.
    */
   synced(clusterName: string, complete: ReadonlyMap<string, ReadonlySet<string>>, unserved: ReadonlySet<string>): void;
-  /** `wanted` is the very map, given to `ServerLink.want`, whose revision is answered: what of it is not rejected is applied. */
-  acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: ReadonlyMap<string, Resource>): void;
+  /** `wanted` is the very set, given to `ServerLink.want`, whose revision is answered: what of it is not rejected is applied. */
+  acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: OutputSet): void;
   disconnected(clusterName: string, reason: string): void;
 }
 

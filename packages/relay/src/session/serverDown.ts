@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { formatRef, keyOf, type Resource, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
+import { formatRef, keyOf, type OutputSet, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
 import { type Ack, type Down, DownSchema, ResourceBodySchema } from "../gen/relay/v1/relay_pb.ts";
 import { allOf, type ClusterWant, type WantedChange, type WantStep } from "./clusterWant.ts";
 import { hashOf } from "./digest.ts";
@@ -33,8 +33,8 @@ export interface ServerDown {
 
 interface Sent {
   readonly revision: number;
-  /** The map that the loops gave: they recognise it. */
-  readonly wanted: ReadonlyMap<string, Resource>;
+  /** The set that the loops gave: they recognise it. */
+  readonly wanted: OutputSet;
   readonly removals: readonly WantedChange[];
   readonly oversized: readonly Rejection[];
 }
@@ -49,7 +49,7 @@ interface Sending extends Sent {
 /** What an acknowledgement means to the loops, and which removals are done. */
 export interface Acknowledged {
   readonly acknowledgement: Acknowledgement;
-  readonly wanted: ReadonlyMap<string, Resource>;
+  readonly wanted: OutputSet;
   readonly removed: readonly WantedChange[];
 }
 
@@ -145,7 +145,7 @@ function beginning(down: ServerDown): Sending | undefined {
 function wholly(down: ServerDown, { revision, complete, wanted, removals, changes }: Sending): ServerDown {
   const { sending: _, ...rest } = down;
   const held = withChanges(complete ? emptyInventory : down.held, changes);
-  const oversized = [...down.oversized].filter(([key]) => wanted.has(key)).map(([, rejection]) => rejection);
+  const oversized = [...down.oversized].filter(([key]) => wanted.at(key) !== undefined).map(([, rejection]) => rejection);
   return { ...rest, held, sentRevision: revision, unacknowledged: [...down.unacknowledged, { revision, wanted, removals, oversized }] };
 }
 

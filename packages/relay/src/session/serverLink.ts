@@ -1,6 +1,6 @@
 import { formatRef } from "@isthmus/core";
 import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
-import { type ClusterWant, nothingWanted, wantNow, withoutRemovals } from "./clusterWant.ts";
+import { type ClusterWant, wantNow, withoutRemovals } from "./clusterWant.ts";
 import type { Acceptor, Peer, Stream, StreamEnd, StreamHandler } from "./connection.ts";
 import { startCounters } from "./counters.ts";
 import type { Clock, Log, Metric } from "./environment.ts";
@@ -244,7 +244,9 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     accept,
     closed,
     want(clusterName, wanted, evidenceOf) {
-      const result = wantNow(wants.get(clusterName) ?? nothingWanted, wanted, evidenceOf);
+      const before = wants.get(clusterName);
+      if (before?.wanted === wanted) return;
+      const result = wantNow(before, wanted, evidenceOf);
       wants.set(clusterName, result.want);
       for (const ref of result.unexplained) {
         log.error({ cluster: clusterName, object: formatRef(ref) }, `${formatRef(ref)} stays: nothing explains its removal`);

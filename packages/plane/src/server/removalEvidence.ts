@@ -1,14 +1,7 @@
-import { type Kind, kindKeyOf, type OutputSet, type Resource, type ResourceRef, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
+import { type Index, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import { targetOf, type World } from "@isthmus/translators";
 import type { Evidence } from "../ports.ts";
 import { DISCOVERED_IN } from "./recalled.ts";
-
-/** The outputs for one cluster by `resourceKeyOf`, as the link and the applier take them. */
-export function wantedIn(outputs: OutputSet, clusterName: string): ReadonlyMap<string, Resource> {
-  const wanted = new Map<string, Resource>();
-  for (const { resource } of outputs.inCluster(clusterName)) wanted.set(resourceKeyOf(refOf(resource)), resource);
-  return wanted;
-}
 
 /**
  * Why an output of an earlier translation is no longer wanted: which of the objects that it was made of are gone, or else that
@@ -42,20 +35,12 @@ function withdrawn(gone: readonly ResourceRef[], before: World | undefined, now:
   if (before === undefined) return [];
   const clusters = gone.map((ref) => known(ref, before.attached)?.metadata.labels?.[DISCOVERED_IN]).filter((name) => name !== undefined);
   return [...new Set(clusters)]
-    .flatMap((name) => [...before.attached.of(registration)].filter(({ metadata }) => metadata.name === name).map(refOf))
+    .flatMap((name) => before.attached.of(registration).where(byName, name).map(refOf))
     .filter((ref) => known(ref, now.attached) === undefined);
 }
 
+const byName: Index<Resource> = ({ metadata }) => [metadata.name];
+
 function known(ref: ResourceRef, snapshot: Snapshot): Resource | undefined {
   return snapshot.collections().get(kindKeyOf(ref))?.get(ref);
-}
-
-/** What a publisher has to do to go from one set of outputs to the next; unchanged outputs are recognised by identity. */
-export function changesBetween(
-  before: ReadonlyMap<string, Resource>,
-  after: ReadonlyMap<string, Resource>,
-): { readonly put: readonly Resource[]; readonly remove: readonly ResourceRef[] } {
-  const put = [...after].filter(([key, resource]) => before.get(key) !== resource).map(([, resource]) => resource);
-  const remove = [...before].filter(([key]) => !after.has(key)).map(([, resource]) => refOf(resource));
-  return { put, remove };
 }

@@ -1,0 +1,40 @@
+import { emptyOutputSet, kindKeyOf, type OutputSet, type Resource, SortedMap } from "@isthmus/core";
+
+/** What is to stand in the management cluster, and what it was made of. */
+export interface Publication {
+  readonly sources: PublicationSources | undefined;
+  /** By `resourceKeyOf`. */
+  readonly wanted: SortedMap<Resource>;
+}
+
+export interface PublicationSources {
+  /** The outputs of networking for the management cluster. */
+  readonly own: OutputSet;
+  readonly discovery: OutputSet;
+  /** What stands for clusters that are away, by `resourceKeyOf`. */
+  readonly remembered: SortedMap<Resource>;
+}
+
+export const nothingPublished: Publication = { sources: undefined, wanted: SortedMap.empty() };
+
+/**
+ * What is to be published now. Costs what its sources changed. `published`: `kindKeyOf` of what is written into the management
+ * cluster.
+ */
+export function publicationOf(now: PublicationSources, before: Publication, published: ReadonlySet<string>): Publication {
+  const { own, discovery, remembered } = before.sources ?? nothing(now);
+  const changed = new Set<string>();
+  for (const { key } of now.own.changesSince(own)) changed.add(key);
+  for (const { key } of now.discovery.changesSince(discovery)) changed.add(key);
+  for (const { key } of now.remembered.changesSince(remembered)) changed.add(key);
+  const at = (key: string): Resource | undefined => {
+    const output = now.own.at(key)?.resource;
+    if (output !== undefined && published.has(kindKeyOf(output))) return output;
+    return now.discovery.at(key)?.resource ?? now.remembered.get(key);
+  };
+  return { sources: now, wanted: before.wanted.update([...changed].map((key) => [key, at(key)] as const)) };
+}
+
+function nothing({ own, discovery }: PublicationSources): PublicationSources {
+  return { own: emptyOutputSet(own.owner), discovery: emptyOutputSet(discovery.owner), remembered: SortedMap.empty() };
+}
