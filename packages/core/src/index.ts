@@ -5,6 +5,7 @@ export { DuplicateOutput, InvalidResource, messageOf, UsageError } from "./error
 export type { Kind, ResourceOf } from "./kind.ts";
 export { md5Hex } from "./md5.ts";
 export { discoveredName, isClusterName, sanitizedName } from "./names.ts";
+export { onAbort } from "./onAbort.ts";
 export { emptyOutputSet, isOwnedBy, type Output, type OutputSet, type Owner, outputSet } from "./outputSet.ts";
 export {
   type ClusterObjectRef,

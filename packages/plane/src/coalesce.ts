@@ -1,3 +1,4 @@
+import { onAbort } from "@isthmus/core";
 import type { Clock } from "./ports.ts";
 
 /**
@@ -21,12 +22,11 @@ export function coalesced(
     while (!signal.aborted) {
       if (!requested) {
         await new Promise<void>((resolve) => {
+          const forget = onAbort(signal, resolve);
           wake = () => {
-            signal.removeEventListener("abort", resolved);
+            forget();
             resolve();
           };
-          const resolved = () => resolve();
-          signal.addEventListener("abort", resolved, { once: true });
         });
         wake = undefined;
         continue;

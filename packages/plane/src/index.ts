@@ -2,8 +2,9 @@ export { type Agent, type AgentOptions, startAgent } from "./agent/agent.ts";
 export { agentAnswers } from "./agent/answers.ts";
 export { type AgentSecrets, agentSecrets, type ClientCredentials } from "./agent/relaySecrets.ts";
 export type { ClusterView, KindState } from "./clusterView.ts";
+export { type Election, type ElectionOptions, type ElectionTiming, startElection } from "./election.ts";
 export { type FollowEvent, type FollowOptions, follow } from "./follow.ts";
-
+export { type LedWork, ledCluster, whileLeading } from "./leadership.ts";
 export { FIELD_MANAGER } from "./ownership.ts";
 export * from "./ports.ts";
 export { agentRoles, RESUME_DELETES_TOPIC, serverRoles } from "./roles.ts";

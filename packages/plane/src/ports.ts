@@ -136,6 +136,19 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Which of several replicas acts. A replica that does not lead reads, computes and serves, and writes nothing. */
+export interface Leadership {
+  /**
+   * Whether this replica leads at this moment, by its own clock: false as soon as its last renewal is too old, even before
+   * anybody was told. To be asked right before each write.
+   */
+  readonly isLeader: boolean;
+  /** Which turn this is: grows whenever the lead goes to another replica. What was written under a higher one counts. */
+  readonly fence: number;
+  /** Calls `listener` after each change of `isLeader`; the result takes that back. */
+  onChange(listener: (isLeader: boolean) => void): () => void;
+}
+
 /** Structured log lines. `fields` are facts, `message` is for people. */
 export interface Log {
   debug(fields: LogFields, message: string): void;

@@ -1,3 +1,4 @@
+import { onAbort } from "@isthmus/core";
 import type { Clock } from "./ports.ts";
 
 /** The machine's own time. */
@@ -6,14 +7,15 @@ export const systemClock: Clock = {
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
-      const aborted = () => {
-        clearTimeout(timer);
-        reject(signal?.reason);
-      };
       const timer = setTimeout(() => {
-        signal?.removeEventListener("abort", aborted);
+        forget?.();
         resolve();
       }, ms);
-      signal?.addEventListener("abort", aborted, { once: true });
+      const forget =
+        signal &&
+        onAbort(signal, () => {
+          clearTimeout(timer);
+          reject(signal.reason);
+        });
     }),
 };

@@ -1,3 +1,4 @@
+import { onAbort } from "@isthmus/core";
 import { backoffMs } from "./backoff.ts";
 import type { Clock } from "./ports.ts";
 
@@ -94,10 +95,10 @@ function woken(wakers: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {
       wakers.delete(wake);
-      signal.removeEventListener("abort", wake);
+      forget();
       resolve();
     };
     wakers.add(wake);
-    signal.addEventListener("abort", wake, { once: true });
+    const forget = onAbort(signal, wake);
   });
 }

@@ -1,5 +1,5 @@
+import { onAbort } from "@isthmus/core";
 import type { Clock } from "@isthmus/plane/ports";
-import { onAbort } from "./onAbort.ts";
 
 /** Time that passes only when it is told to. */
 export interface VirtualClock extends Clock {

@@ -1,7 +1,7 @@
-import { type AnyResource, type Kind, matchesSelector, type Resource } from "@isthmus/core";
+import { type AnyResource, type Kind, matchesSelector, onAbort, type Resource } from "@isthmus/core";
 import { ClusterError, type ListOptions, type WatchEvent } from "@isthmus/plane/ports";
 import { expired } from "./errors.ts";
-import { onAbort } from "./onAbort.ts";
+
 import { isMalformed, type ParsedObjects } from "./reads.ts";
 import { type ClusterState, inVersion } from "./state.ts";
 import type { Change, Watcher } from "./store.ts";

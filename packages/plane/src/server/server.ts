@@ -1,16 +1,15 @@
 import { type Delta, isOwnedBy, type Kind, kindKeyOf, type Owner, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import type { TranslateOptions, World } from "@isthmus/translators";
-import { startApplier } from "../applier.ts";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
 import { coalesced } from "../coalesce.ts";
-import type { Clock, Cluster, Log, ServerLink, ServerLinkHandler } from "../ports.ts";
+import { alwaysLeader } from "../leadership.ts";
+import type { Clock, Cluster, Leadership, Log, ServerLink, ServerLinkHandler } from "../ports.ts";
 import { deliveryLog } from "./delivery.ts";
-import { publisher } from "./publisher.ts";
+import { startLeaderWrites } from "./leaderWrites.ts";
 import { reconciler } from "./reconcile.ts";
 import { deleteResumption } from "./resumeDeletes.ts";
 import { type SnapshotStore, snapshotStore } from "./snapshotStore.ts";
 import { statusUpdates } from "./statusUpdates.ts";
-import { startStatusWriter } from "./statusWriter.ts";
 
 /** The kinds that a server deals with, by role. */
 export interface ServerKinds {
@@ -40,6 +39,8 @@ export interface ServerOptions {
   readonly discoveryOwner: Owner;
   readonly networkingOwner: Owner;
   readonly translation: TranslateOptions;
+  /** Which of several replicas writes into the management cluster. Default: this one, as there is no other. */
+  readonly leadership?: Leadership;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -55,7 +56,7 @@ export interface Server {
 }
 
 export function startServer(options: ServerOptions, signal: AbortSignal): Server {
-  const { cluster, kinds, clock, random, log, discoveryOwner, namespace } = options;
+  const { cluster, kinds, clock, random, log, discoveryOwner, namespace, leadership = alwaysLeader } = options;
   const discoveryKinds = new Set(kinds.discovery.map(kindKeyOf));
   const delivery = deliveryLog();
   const store = snapshotStore({ kindOf: kinds.kindOf, isRegistered, log, changed: (delta) => taken(delta) });
@@ -77,15 +78,16 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     taken({ put: delta.put.filter(news), remove: delta.remove });
     registrationsChanged(delta);
     // What we publish is put back when somebody edits or deletes it.
-    applier.observed(delta);
+    writes.observed(delta);
   };
   const view = viewCluster(
     { cluster, kinds: kinds.management, clock, random, log, keepsLastGood: (kind) => !kinds.isAsked(kind), changed },
     signal,
   );
-  const applier = startApplier(
+  const writes = startLeaderWrites(
     {
       cluster,
+      leadership,
       kinds: kinds.published,
       owners: [discoveryOwner, options.networkingOwner],
       live: () => view.snapshot,
@@ -93,6 +95,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       random,
       log,
       settled: () => statuses.request(),
+      gained: () => reconcile.request(),
     },
     signal,
   );
@@ -101,7 +104,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     view: () => view,
     link,
     delivery,
-    publisher: publisher(applier),
+    publisher: writes.publisher,
     published: new Set(kinds.published.map(kindKeyOf)),
     discoveryKinds,
     discoveryOwner,
@@ -110,7 +113,6 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     log,
     clock,
   });
-  const writer = startStatusWriter({ cluster, live: () => view.snapshot, clock, random, log }, signal);
 
   const resumption = deleteResumption({
     heldIn: delivery.heldIn,
@@ -132,7 +134,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     () => {
       if (!view.isComplete) return;
       resumption.check(view.snapshot.of(kinds.registration));
-      writer.write(statusUpdates({ world: core.world, delivery, view, store, kinds, resumed: resumption.resumed }));
+      writes.writeStatuses(statusUpdates({ world: core.world, delivery, view, store, kinds, resumed: resumption.resumed }));
     },
     { clock, pauseMs: BATCH_MS },
     signal,
@@ -168,7 +170,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     get world() {
       return core.world;
     },
-    ended: Promise.all([view.ended, applier.ended, writer.ended, reconcile.ended, statuses.ended]).then(() => undefined),
+    ended: Promise.all([view.ended, writes.ended, reconcile.ended, statuses.ended]).then(() => undefined),
   };
 }
 

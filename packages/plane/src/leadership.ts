@@ -1,0 +1,69 @@
+import { onAbort } from "@isthmus/core";
+import { type Cluster, ClusterError, type Leadership } from "./ports.ts";
+
+/** Leads for ever: there is one replica only. */
+export const alwaysLeader: Leadership = { isLeader: true, fence: 0, onChange: () => () => undefined };
+
+/** What runs for the length of one turn of leading. */
+export interface LedWork {
+  /** Ends when the turn's signal was aborted. */
+  readonly ended: Promise<void>;
+}
+
+/**
+ * Runs work of the leader alone: starts it when this replica gains the lead, aborts it when the lead is lost, and starts it
+ * anew, from nothing, at the next turn, but not before the one before has ended. Resolves when `signal` was aborted and the
+ * work has ended; rejects when it does.
+ */
+export async function whileLeading(leadership: Leadership, start: (turn: AbortSignal) => LedWork, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await until(true, leadership, signal);
+    if (signal.aborted) return;
+    const turn = new AbortController();
+    const work = start(turn.signal);
+    const over = until(false, leadership, signal);
+    // Work that has nothing more to do does not begin again within a turn.
+    await Promise.race([over, work.ended.then(() => over)]);
+    turn.abort(new Error("this replica no longer leads"));
+    await work.ended;
+  }
+}
+
+/** A cluster that takes writes from the leader alone; others get `Unavailable`, which is tried again. */
+export function ledCluster(cluster: Cluster, leadership: Leadership): Cluster {
+  if (leadership === alwaysLeader) return cluster;
+  /** Asked in the same moment as the request is made: a replica that was paused has lost the lead by its own clock. */
+  async function led<T>(write: () => Promise<T>): Promise<T> {
+    if (!leadership.isLeader) throw new ClusterError("Unavailable", "this replica does not lead: it writes nothing");
+    return write();
+  }
+  return {
+    name: cluster.name,
+    servedKinds: (signal) => cluster.servedKinds(signal),
+    get: (kind, ref, signal) => cluster.get(kind, ref, signal),
+    list: (kind, options, signal) => cluster.list(kind, options, signal),
+    watch: (kind, resourceVersion, options, signal) => cluster.watch(kind, resourceVersion, options, signal),
+    apply: (resource, options, signal) => led(() => cluster.apply(resource, options, signal)),
+    applyStatus: (resource, options, signal) => led(() => cluster.applyStatus(resource, options, signal)),
+    create: (resource, signal) => led(() => cluster.create(resource, signal)),
+    update: (resource, signal) => led(() => cluster.update(resource, signal)),
+    updateStatus: (resource, signal) => led(() => cluster.updateStatus(resource, signal)),
+    delete: (ref, preconditions, signal) => led(() => cluster.delete(ref, preconditions, signal)),
+  };
+}
+
+/** Resolves when this replica leads, or no longer does, or when aborted. */
+function until(isLeader: boolean, leadership: Leadership, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted || leadership.isLeader === isLeader) return resolve();
+    const done = () => {
+      forget();
+      forgetAbort();
+      resolve();
+    };
+    const forget = leadership.onChange((now) => {
+      if (now === isLeader) done();
+    });
+    const forgetAbort = onAbort(signal, done);
+  });
+}

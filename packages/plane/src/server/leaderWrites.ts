@@ -1,0 +1,68 @@
+import type { Delta, Kind, Owner, Snapshot } from "@isthmus/core";
+import { type Applier, startApplier } from "../applier.ts";
+import { ledCluster, whileLeading } from "../leadership.ts";
+import type { Clock, Cluster, Leadership, Log } from "../ports.ts";
+import { type Publisher, publisher } from "./publisher.ts";
+import { type StatusUpdate, type StatusWriter, startStatusWriter } from "./statusWriter.ts";
+
+/**
+ * All that the server writes into the management cluster, on the leader alone. Each turn begins with what is there: nothing
+ * that an earlier one planned is carried over, and nothing is pruned before the first complete set of this turn.
+ */
+export interface LeaderWrites {
+  /** Does nothing on a replica that does not lead. */
+  readonly publisher: Publisher;
+  /** The statuses of all objects that should have one; those not named are left as they are. */
+  writeStatuses(updates: Iterable<StatusUpdate>): void;
+  /** Tells what changed in the management cluster, so that drift is put back. */
+  observed(delta: Delta): void;
+  readonly ended: Promise<void>;
+}
+
+export interface LeaderWritesOptions {
+  readonly cluster: Cluster;
+  readonly leadership: Leadership;
+  /** The kinds that may be published. */
+  readonly kinds: readonly Kind[];
+  readonly owners: readonly Owner[];
+  /** The management cluster as it is known now. */
+  readonly live: () => Snapshot;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  /** Called when something that was published has settled. */
+  readonly settled: () => void;
+  /** Called when a turn begins: everything has to be published, and all statuses written, once more. */
+  readonly gained: () => void;
+}
+
+interface Turn {
+  readonly applier: Applier;
+  readonly publisher: Publisher;
+  readonly statuses: StatusWriter;
+}
+
+export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSignal): LeaderWrites {
+  const { leadership, kinds, owners, live, clock, random, log, settled, gained } = options;
+  const cluster = ledCluster(options.cluster, leadership);
+  let turn: Turn | undefined;
+
+  function start(until: AbortSignal): { readonly ended: Promise<void> } {
+    const applier = startApplier({ cluster, kinds, owners, live, clock, random, log, settled }, until);
+    const statuses = startStatusWriter({ cluster, live, clock, random, log }, until);
+    const mine = { applier, publisher: publisher(applier), statuses };
+    turn = mine;
+    gained();
+    const ended = Promise.all([applier.ended, statuses.ended]).then(() => {
+      if (turn === mine) turn = undefined;
+    });
+    return { ended };
+  }
+
+  return {
+    publisher: { publish: (wanted, evidenceOf) => turn?.publisher.publish(wanted, evidenceOf) },
+    writeStatuses: (updates) => turn?.statuses.write(updates),
+    observed: (delta) => turn?.applier.observed(delta),
+    ended: whileLeading(leadership, start, signal),
+  };
+}

@@ -1,0 +1,214 @@
+import { allKinds, Lease } from "@isthmus/api";
+import { type SimulatedCluster, simulatedCluster, type VirtualClock, virtualClock } from "@isthmus/simulator";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Election, ledCluster, startElection, whileLeading } from "../src/index.ts";
+import { type Clock, type Cluster, ClusterError } from "../src/ports.ts";
+import { recordingLog } from "./recordingLog.ts";
+
+const place = { name: "agent", namespace: "gloo-mesh" };
+
+let clock: VirtualClock;
+let cluster: SimulatedCluster;
+let stops: AbortController[];
+beforeEach(() => {
+  clock = virtualClock();
+  cluster = simulatedCluster({ name: "", clock, kinds: allKinds() });
+  cluster.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: place.namespace } }]);
+  stops = [];
+  isCut = false;
+});
+afterEach(() => {
+  for (const stop of stops) stop.abort(new Error("the test is over"));
+});
+
+interface Replica {
+  readonly election: Election;
+  readonly turns: boolean[];
+  kill(): void;
+}
+
+function replica(identity: string, { over = cluster as Cluster, time = clock as Clock } = {}): Replica {
+  const stop = new AbortController();
+  stops.push(stop);
+  const election = startElection(
+    { cluster: over, lease: place, identity, clock: time, random: () => 0.5, log: recordingLog() },
+    stop.signal,
+  );
+  const turns: boolean[] = [];
+  election.onChange((isLeader) => turns.push(isLeader));
+  return { election, turns, kill: () => stop.abort(new Error("killed")) };
+}
+
+const lease = async () => (await cluster.get(Lease, place))?.spec;
+const failRenewals = (times: number, afterWrite = false) =>
+  cluster.faults.fail({ code: "Unavailable", times, afterWrite, matches: ({ verb }) => verb === "update" });
+
+describe("an election", () => {
+  it("has one leader, which renews its lease in the form that Kubernetes takes", async () => {
+    const a = replica("a");
+    const b = replica("b");
+    await clock.advance(60_000);
+    expect([a.election.isLeader, b.election.isLeader]).toEqual([true, false]);
+    expect(await lease()).toMatchObject({ holderIdentity: "a", leaseDurationSeconds: 8, leaseTransitions: 1 });
+    expect((await lease())?.renewTime).toMatch(/^2025-01-01T00:0[01]:[0-9]{2}\.[0-9]{6}Z$/);
+    expect(a.turns).toEqual([true]);
+  });
+
+  it("goes to another replica within seconds after the leader has died, under a higher fence", async () => {
+    const a = replica("a");
+    await clock.advance(5_000);
+    const b = replica("b");
+    await clock.advance(5_000);
+    a.kill();
+    expect(a.election.isLeader).toBe(false);
+    await clock.advance(5_000);
+    expect(b.election.isLeader).toBe(false);
+    await clock.advance(6_000);
+    expect(b.election.isLeader).toBe(true);
+    expect(b.election.fence).toBeGreaterThan(a.election.fence);
+  });
+
+  it("goes to another replica at once when the leader resigns", async () => {
+    const a = replica("a");
+    const b = replica("b");
+    await clock.advance(5_000);
+    a.kill();
+    await a.election.resign();
+    expect((await lease())?.holderIdentity).toBe("");
+    await clock.advance(2_000);
+    expect(b.election.isLeader).toBe(true);
+  });
+
+  it("never has two leaders while the leader's API server is out of reach, and the leader stops first", async () => {
+    const a = replica("a", { over: cut(cluster) });
+    await clock.advance(1_000);
+    const b = replica("b");
+    await clock.advance(10_000);
+    expect(a.election.isLeader).toBe(true);
+    isCut = true;
+    let stopped: number | undefined;
+    for (let ms = 0; ms < 15_000; ms += 100) {
+      await clock.advance(100);
+      expect([a.election.isLeader, b.election.isLeader]).not.toEqual([true, true]);
+      if (!a.election.isLeader) stopped ??= ms;
+    }
+    expect(stopped).toBeLessThan(5_000);
+    expect(b.election.isLeader).toBe(true);
+    isCut = false;
+    await clock.advance(10_000);
+    expect([a.election.isLeader, b.election.isLeader]).toEqual([false, true]);
+    expect(a.turns).toEqual([true, false]);
+  });
+
+  it("does not trust the other's clock: one that is a day ahead, or behind, neither loses nor keeps the lead by it", async () => {
+    for (const skew of [86_400_000, -86_400_000]) {
+      const a = replica(`a${skew}`, { time: { now: () => clock.now() + skew, sleep: clock.sleep } });
+      await clock.advance(3_000);
+      const b = replica(`b${skew}`);
+      await clock.advance(60_000);
+      expect([a.election.isLeader, b.election.isLeader]).toEqual([true, false]);
+      a.kill();
+      await clock.advance(12_000);
+      expect(b.election.isLeader).toBe(true);
+      b.kill();
+      await b.election.resign();
+    }
+  });
+
+  it("is lost by its own clock in a replica that was paused, before that replica has heard anything", async () => {
+    let pausedFor = 0;
+    const a = replica("a", { time: { now: () => clock.now() + pausedFor, sleep: clock.sleep } });
+    await clock.advance(3_000);
+    expect(a.election.isLeader).toBe(true);
+    pausedFor = 60_000;
+    expect(a.election.isLeader).toBe(false);
+    await expect(
+      ledCluster(cluster, a.election).create({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "late", namespace: "gloo-mesh" } }),
+    ).rejects.toMatchObject({ code: "Unavailable" });
+  });
+
+  it("ends one turn and begins another when a replica was deposed and elected again while it was paused", async () => {
+    let paused = 0;
+    const a = replica("a", { time: { now: () => clock.now() + paused, sleep: clock.sleep } });
+    await clock.advance(3_000);
+    const held = await cluster.get(Lease, place);
+    // Another one led meanwhile, and resigned.
+    await cluster.update({ ...held, spec: { ...held?.spec, holderIdentity: "", leaseTransitions: 7 } } as Lease);
+    paused = 3_000;
+    await clock.advance(5_000);
+    expect(a.turns).toEqual([true, false, true]);
+    expect(a.election.fence).toBe(8);
+  });
+
+  it("stays with its holder through a renewal whose answer was lost, and through one failure", async () => {
+    const a = replica("a");
+    await clock.advance(3_000);
+    failRenewals(1, true);
+    failRenewals(1);
+    await clock.advance(20_000);
+    expect(a.election.isLeader).toBe(true);
+    expect(a.turns).toEqual([true]);
+  });
+
+  it("waits before it takes over from the holder of a lease that somebody deleted", async () => {
+    const a = replica("a", { over: cut(cluster) });
+    await clock.advance(1_000);
+    const b = replica("b");
+    await clock.advance(5_000);
+    isCut = true;
+    await cluster.delete({ apiVersion: Lease.apiVersion, kind: Lease.kind, ...place, clusterName: "" });
+    for (let ms = 0; ms < 15_000; ms += 100) {
+      await clock.advance(100);
+      expect([a.election.isLeader, b.election.isLeader]).not.toEqual([true, true]);
+    }
+    expect(b.election.isLeader).toBe(true);
+    expect(b.election.fence).toBe(2);
+  });
+});
+
+describe("work of the leader alone", () => {
+  it("starts with each turn, ends with it, and is anew each time", async () => {
+    const a = replica("a");
+    const stop = new AbortController();
+    stops.push(stop);
+    const events: string[] = [];
+    let turn = 0;
+    const start = (signal: AbortSignal) => {
+      const name = ++turn;
+      events.push(`start ${name}`);
+      const ended = new Promise<void>((resolve) => {
+        signal.addEventListener("abort", () => {
+          events.push(`end ${name}`);
+          resolve();
+        });
+      });
+      return { ended };
+    };
+    const over = whileLeading(a.election, start, stop.signal);
+    await clock.advance(1_000);
+    expect(events).toEqual(["start 1"]);
+    failRenewals(4);
+    await clock.advance(6_000);
+    expect(events).toEqual(["start 1", "end 1"]);
+    await clock.advance(20_000);
+    expect(events).toEqual(["start 1", "end 1", "start 2"]);
+    stop.abort(new Error("stopped"));
+    await over;
+    expect(events).toEqual(["start 1", "end 1", "start 2", "end 2"]);
+  });
+});
+
+let isCut = false;
+
+/** A way to the API server that can be cut. */
+function cut(to: Cluster): Cluster {
+  async function through<T>(call: () => Promise<T>): Promise<T> {
+    if (isCut) throw new ClusterError("Unavailable", "the API server cannot be reached");
+    return call();
+  }
+  return {
+    ...to,
+    get: (kind, ref, signal) => through(() => to.get(kind, ref, signal)),
+    update: (resource, signal) => through(() => to.update(resource, signal)),
+  };
+}
