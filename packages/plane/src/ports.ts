@@ -172,3 +172,4 @@ export type {
   ServerLink,
   ServerLinkHandler,
 } from "@isthmus/relay/session";
+export * from "./storePort.ts";

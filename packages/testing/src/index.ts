@@ -3,5 +3,6 @@ export type { ClusterUnderTest } from "./clusterContract/subject.ts";
 export { clusterContract } from "./clusterContract.ts";
 export { type GoldenInput, printDocuments, readDocuments, readInput } from "./documents.ts";
 export { describeGolden, type GoldenResult, type GoldenTranslator } from "./golden.ts";
+export { type StoreUnderTest, storeContract } from "./storeContract.ts";
 export { type Step, stepsOver } from "./traces.ts";
 export { type WatchedSnapshot, watchedSnapshot } from "./watchedSnapshot.ts";

@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url";
 /** The real programs and files that the suites run against, as paths. */
 export interface Components {
   readonly etcd: string;
+  /** redis-server; redis-cli comes with it. */
+  readonly redis: string;
   readonly kubeApiserver: string;
   readonly kubectl: string;
   readonly istiod: string;
@@ -26,6 +28,7 @@ export function findComponents(): Components | { readonly missing: string } {
   const list = join(cache, "components.json");
   if (!existsSync(list)) return { missing: `the real components are not installed: ${remedy}` };
   const components = JSON.parse(readFileSync(list, "utf8")) as Components;
+  if (components.redis === undefined) return { missing: `the real components are of an older list: ${remedy}` };
   const lost = Object.values(components).filter((path) => !existsSync(path));
   if (lost.length > 0) return { missing: `${lost.join(", ")} is gone: ${remedy}` };
   accessSync(components.kubeApiserver);

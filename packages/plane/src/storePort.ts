@@ -1,0 +1,147 @@
+import type { JsonObject } from "@isthmus/core";
+
+/**
+ * What replicas of the server share and a restart finds again. A store never names a kind: it holds JSON texts under a section,
+ * a cluster and a kind key. Nothing waits for it: the loops work from memory, so a store that is away, slow or emptied costs
+ * no more than the view of other replicas. Every method rejects with StoreError when the store did not answer; a write that
+ * was rejected may or may not have taken place.
+ */
+export interface Store {
+  /** What exists of a section, and the id of this store: another id than before means that it was emptied meanwhile. */
+  overview(section: StoreSection): Promise<StoreOverview>;
+  /** What is said of one area, without its objects. */
+  head(area: StoreArea): Promise<StoreHead | undefined>;
+  /** The objects of one kind of an area, a page at a time and each once. While others write, a page may be newer than the head. */
+  load(area: StoreArea, kindKey: string): AsyncIterable<readonly StoredText[]>;
+  /**
+   * Takes the next number of a fence for `by`, a replica: writes with lower numbers are refused from now on, on behalf of
+   * whichever replica. A number is never given twice, not even by a store that was emptied in between.
+   */
+  raiseFence(name: string, by: string): Promise<Fence>;
+  /** Writes all of it or nothing. */
+  write(write: StoreWrite): Promise<StoreWriteOutcome>;
+  /** Drops an area and all that it holds, unless its fence is higher. */
+  clear(area: StoreArea, fence: Fence): Promise<"written" | "superseded">;
+  /** A small value by group and name, such as a token's hash or a revocation. */
+  record(group: string, name: string): Promise<string | undefined>;
+  /** All records of a group, by name. */
+  records(group: string): Promise<ReadonlyMap<string, string>>;
+  /** Says whether it was written: with `ifAbsent` it is not when there is one of that name. */
+  putRecord(group: string, name: string, value: string, options?: PutRecordOptions): Promise<boolean>;
+  /** Says whether there was one: of several who remove one record, one hears yes. */
+  removeRecord(group: string, name: string): Promise<boolean>;
+  /** Hears of every change by whichever replica, its own included, until aborted; in order, but some may be `missed`. */
+  subscribe(hear: (notice: StoreNotice) => void, signal: AbortSignal): void;
+  close(): Promise<void>;
+}
+
+/** `input`: what the agent of a cluster has reported. `translated`: what is wanted in a cluster. */
+export type StoreSection = "input" | "translated";
+
+export interface StoreArea {
+  readonly section: StoreSection;
+  /** "" is the management cluster. */
+  readonly clusterName: string;
+}
+
+/** The right to write: whoever holds the highest number of a name. */
+export interface Fence {
+  readonly name: string;
+  readonly number: number;
+}
+
+/** Tells one state of an area from all others: the number of its last writer's fence, and of the write. */
+export interface StoreVersion {
+  readonly fence: number;
+  readonly sequence: number;
+}
+
+/** How many objects there are of a kind, and their digest (16 hex digits). */
+export interface KindDigest {
+  readonly count: number;
+  readonly digest: string;
+}
+
+/** What is said of an area. */
+export interface StoreHead {
+  readonly version: StoreVersion;
+  /** Whether its objects are everything there is. False while a writer fills it: then it says nothing about what is missing. */
+  readonly complete: boolean;
+  /** By kind key. Kinds that are not in it hold nothing. */
+  readonly kinds: Readonly<Record<string, KindDigest>>;
+  /** What the writer says besides. */
+  readonly meta: JsonObject;
+}
+
+export interface StoreOverview {
+  readonly id: string;
+  /** By cluster. */
+  readonly versions: ReadonlyMap<string, StoreVersion>;
+}
+
+/** One object's JSON text. */
+export interface StoredText {
+  /** `keyOf` */
+  readonly key: string;
+  readonly text: string;
+}
+
+export interface StoreDelta {
+  /** Kinds whose objects all go before anything is put. */
+  readonly erase: readonly string[];
+  readonly put: readonly (StoredText & { readonly kindKey: string })[];
+  readonly remove: readonly { readonly kindKey: string; readonly key: string }[];
+}
+
+export interface StoreWrite {
+  readonly area: StoreArea;
+  readonly fence: Fence;
+  /** The version that this write builds on; undefined where there is none. */
+  readonly base: StoreVersion | undefined;
+  readonly delta: StoreDelta;
+  readonly complete: boolean;
+  readonly kinds: Readonly<Record<string, KindDigest>>;
+  readonly meta: JsonObject;
+}
+
+/** `superseded`: another replica has raised the fence. `changed`: the area is not at `base`, for instance as the store was emptied. */
+export type StoreWriteOutcome = "written" | "superseded" | "changed";
+
+/** The version of an area after a write. */
+export function versionAfter({ fence, base }: Pick<StoreWrite, "fence" | "base">): StoreVersion {
+  return { fence: fence.number, sequence: (base?.sequence ?? 0) + 1 };
+}
+
+export function isSameVersion(a: StoreVersion | undefined, b: StoreVersion | undefined): boolean {
+  return a?.fence === b?.fence && a?.sequence === b?.sequence;
+}
+
+export interface PutRecordOptions {
+  /** After this time the record is gone. Default: it stays. */
+  readonly ttlMs?: number;
+  readonly ifAbsent?: boolean;
+}
+
+export type StoreNotice =
+  /** Without `delta` while the area is being filled. */
+  | {
+      readonly type: "written";
+      readonly area: StoreArea;
+      readonly base: StoreVersion | undefined;
+      readonly head: StoreHead;
+      readonly delta?: StoreDelta;
+    }
+  | { readonly type: "cleared"; readonly area: StoreArea; readonly fence: Fence }
+  | { readonly type: "raised"; readonly fence: Fence; readonly by: string }
+  | { readonly type: "recorded"; readonly group: string; readonly name: string }
+  /** The connection was lost and is back: whatever happened meanwhile has to be looked up. */
+  | { readonly type: "missed" };
+
+/** The store did not do it: not reached, too slow, or out of order. To be tried again. */
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
+  }
+}

@@ -1,0 +1,189 @@
+import { messageOf } from "@isthmus/core";
+import { type Clock, type Store, type StoreArea, type StoredText, StoreError, type StoreHead, type StoreWrite } from "@isthmus/plane/ports";
+import { ClassicLevel } from "classic-level";
+import { areaKeyOf, headAfter, judged, nextFence, noticeOf, PAGE } from "./areas.ts";
+import { subscribers } from "./subscribers.ts";
+
+export interface FileStoreOptions {
+  /** A directory of its own; made when absent. */
+  readonly path: string;
+  readonly clock: Clock;
+  /** Gives another text with each call. */
+  readonly id: () => string;
+}
+
+interface StoredRecord {
+  readonly value: string;
+  /** Milliseconds since 1970. */
+  readonly until?: number;
+}
+
+/** Operations of one batch: a value that is undefined deletes. */
+type Batch = Map<string, string | undefined>;
+
+/**
+ * A store in local files, for one server that shall find what it knew after a restart. Rejects with StoreError when the
+ * directory cannot be used, for instance as another process has it.
+ */
+export async function fileStore({ path, clock, id }: FileStoreOptions): Promise<Store> {
+  const level = new ClassicLevel<string, string>(path);
+  await answered(level.open());
+  const listeners = subscribers();
+  /** What compares and then writes does so one after the other: this process is the only one. */
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function answered<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call;
+    } catch (error) {
+      const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
+      throw new StoreError(`the store in ${path}: ${messageOf(error)}${cause}`, error);
+    }
+  }
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = last.then(() => answered(work()));
+    last = result.catch(() => undefined);
+    return result;
+  }
+
+  function save(batch: Batch): Promise<void> {
+    return level.batch(
+      [...batch].map(([key, value]) => (value === undefined ? { type: "del" as const, key } : { type: "put" as const, key, value })),
+    );
+  }
+
+  async function readHead(area: StoreArea): Promise<StoreHead | undefined> {
+    const text = await level.get(HEAD + areaKeyOf(area));
+    return text === undefined ? undefined : (JSON.parse(text) as StoreHead);
+  }
+
+  async function highest(name: string): Promise<number | undefined> {
+    const text = await level.get(FENCE + name);
+    return text === undefined ? undefined : Number(text);
+  }
+
+  async function erase(batch: Batch, prefix: string): Promise<void> {
+    for await (const key of level.keys(startingWith(prefix))) batch.set(key, undefined);
+  }
+
+  async function batchOf(write: StoreWrite): Promise<Batch> {
+    const { area, fence, delta } = write;
+    const batch: Batch = new Map();
+    for (const kindKey of delta.erase) await erase(batch, objectsOf(area, kindKey));
+    for (const { kindKey, key } of delta.remove) batch.set(objectsOf(area, kindKey) + key, undefined);
+    for (const { kindKey, key, text } of delta.put) batch.set(objectsOf(area, kindKey) + key, text);
+    return batch.set(FENCE + fence.name, String(fence.number)).set(HEAD + areaKeyOf(area), JSON.stringify(headAfter(write)));
+  }
+
+  async function live(key: string): Promise<string | undefined> {
+    const text = await level.get(key);
+    if (text === undefined) return undefined;
+    const { value, until = Number.POSITIVE_INFINITY } = JSON.parse(text) as StoredRecord;
+    return until <= clock.now() ? undefined : value;
+  }
+
+  const storeId = await inTurn(async () => {
+    const known = (await level.get(ID)) ?? id();
+    await level.put(ID, known);
+    return known;
+  });
+
+  return {
+    async overview(section) {
+      const versions = new Map<string, StoreHead["version"]>();
+      const prefix = `${HEAD}${section}/`;
+      await answered(
+        (async () => {
+          for await (const [key, text] of level.iterator(startingWith(prefix)))
+            versions.set(key.slice(prefix.length), (JSON.parse(text) as StoreHead).version);
+        })(),
+      );
+      return { id: storeId, versions };
+    },
+    head: (area) => answered(readHead(area)),
+    async *load(area, kindKey) {
+      const prefix = objectsOf(area, kindKey);
+      const entries = level.iterator(startingWith(prefix));
+      try {
+        for (let page = await answered(entries.nextv(PAGE)); page.length > 0; page = await answered(entries.nextv(PAGE)))
+          yield page.map(([key, text]): StoredText => ({ key: key.slice(prefix.length), text }));
+      } finally {
+        await entries.close();
+      }
+    },
+    raiseFence: (name, by) =>
+      inTurn(async () => {
+        const fence = nextFence(name, await highest(name), clock.now());
+        await level.put(FENCE + name, String(fence.number));
+        listeners.tell({ type: "raised", fence, by });
+        return fence;
+      }),
+    write: (write) =>
+      inTurn(async () => {
+        const outcome = judged(write, await highest(write.fence.name), (await readHead(write.area))?.version);
+        if (outcome !== "written") return outcome;
+        await save(await batchOf(write));
+        listeners.tell(noticeOf(write));
+        return outcome;
+      }),
+    clear: (area, fence) =>
+      inTurn(async () => {
+        if (((await highest(fence.name)) ?? 0) > fence.number) return "superseded";
+        const batch: Batch = new Map();
+        await erase(batch, objectsOf(area));
+        await save(batch.set(HEAD + areaKeyOf(area), undefined).set(FENCE + fence.name, String(fence.number)));
+        listeners.tell({ type: "cleared", area, fence });
+        return "written";
+      }),
+    record: (group, name) => answered(live(RECORD + named(group, name))),
+    async records(group) {
+      const found = new Map<string, string>();
+      const prefix = RECORD + named(group, "");
+      for (const key of await answered(level.keys(startingWith(prefix)).all())) {
+        const value = await answered(live(key));
+        if (value !== undefined) found.set(key.slice(prefix.length), value);
+      }
+      return found;
+    },
+    putRecord: (group, name, value, { ttlMs, ifAbsent = false } = {}) =>
+      inTurn(async () => {
+        const key = RECORD + named(group, name);
+        if (ifAbsent && (await live(key)) !== undefined) return false;
+        const record: StoredRecord = { value, ...(ttlMs === undefined ? {} : { until: clock.now() + ttlMs }) };
+        await level.put(key, JSON.stringify(record));
+        listeners.tell({ type: "recorded", group, name });
+        return true;
+      }),
+    removeRecord: (group, name) =>
+      inTurn(async () => {
+        const key = RECORD + named(group, name);
+        const existed = (await live(key)) !== undefined;
+        await level.del(key);
+        if (existed) listeners.tell({ type: "recorded", group, name });
+        return existed;
+      }),
+    subscribe: listeners.add,
+    close: () => inTurn(() => level.close()),
+  };
+}
+
+// No name of a cluster, kind or object holds it.
+const SEPARATOR = "\u0000";
+const ID = "id";
+const FENCE = "fence/";
+const HEAD = "head/";
+const RECORD = "record/";
+
+function named(...parts: readonly string[]): string {
+  return parts.join(SEPARATOR);
+}
+
+/** What the keys of an area's objects begin with, or of one of its kinds. */
+function objectsOf(area: StoreArea, kindKey?: string): string {
+  return `object/${named(areaKeyOf(area), ...(kindKey === undefined ? [] : [kindKey]), "")}`;
+}
+
+function startingWith(prefix: string): { readonly gte: string; readonly lt: string } {
+  return { gte: prefix, lt: `${prefix}\uffff` };
+}

@@ -1,0 +1,4 @@
+export { type FileStoreOptions, fileStore } from "./file.ts";
+export { readFleet, type StoredCluster } from "./fleet.ts";
+export { type MemoryStore, memoryStore, type StoreFaults } from "./memory.ts";
+export { type RedisSettings, redisStore } from "./redis.ts";

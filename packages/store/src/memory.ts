@@ -1,0 +1,185 @@
+import { type Clock, type Store, type StoredText, StoreError, type StoreHead, type StoreWrite } from "@isthmus/plane/ports";
+import { areaKeyOf, headAfter, judged, nextFence, noticeOf, PAGE } from "./areas.ts";
+import { subscribers } from "./subscribers.ts";
+
+/** A store in memory. Several servers of one process may share it. */
+export interface MemoryStore extends Store {
+  readonly faults: StoreFaults;
+  /** Every JSON text in it, for tests that look for what must not be there. */
+  texts(): readonly string[];
+}
+
+/** What can go wrong with a store, to be switched on by tests. */
+export interface StoreFaults {
+  /** Not reached: every call is rejected, no notice arrives. What it holds stays. */
+  stop(): void;
+  start(): void;
+  /** Loses everything at once, and says nothing. */
+  wipe(): void;
+  /** Every call takes this long. 0 ends it. */
+  slow(ms: number): void;
+  /** The next writes are confirmed and not kept, as by a store that crashes before it saves. */
+  loseWrites(count: number): void;
+  /** The next writes are kept and their answers lost. */
+  loseAnswers(count: number): void;
+  /** The next notices reach nobody. */
+  loseNotices(count: number): void;
+}
+
+interface Area {
+  readonly head: StoreHead;
+  /** By kind key, then by key. */
+  readonly objects: Map<string, Map<string, string>>;
+}
+
+/** `id` gives another text with each call. */
+export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id: () => string }): MemoryStore {
+  const fences = new Map<string, number>();
+  const areas = new Map<string, Area>();
+  const groups = new Map<string, Map<string, { readonly value: string; readonly until: number }>>();
+  const listeners = subscribers();
+  let storeId = id();
+  let isStopped = false;
+  let slowMs = 0;
+  const lose = { writes: 0, answers: 0, notices: 0 };
+
+  async function reached(): Promise<void> {
+    if (slowMs > 0) await clock.sleep(slowMs);
+    if (isStopped) throw new StoreError("the store is not reached");
+  }
+
+  const tell: typeof listeners.tell = (notice) => {
+    if (lose.notices > 0) lose.notices--;
+    else listeners.tell(notice);
+  };
+
+  function apply(write: StoreWrite): void {
+    const { area, fence, delta } = write;
+    const objects = areas.get(areaKeyOf(area))?.objects ?? new Map<string, Map<string, string>>();
+    for (const kindKey of delta.erase) objects.delete(kindKey);
+    for (const { kindKey, key } of delta.remove) objects.get(kindKey)?.delete(key);
+    for (const { kindKey, key, text } of delta.put) {
+      const ofKind = objects.get(kindKey) ?? new Map<string, string>();
+      objects.set(kindKey, ofKind.set(key, text));
+    }
+    fences.set(fence.name, fence.number);
+    areas.set(areaKeyOf(area), { head: headAfter(write), objects });
+    tell(noticeOf(write));
+  }
+
+  function live(group: string): ReadonlyMap<string, string> {
+    const known = groups.get(group) ?? new Map();
+    for (const [name, { until }] of known) if (until <= clock.now()) known.delete(name);
+    return new Map([...known].map(([name, { value }]) => [name, value]));
+  }
+
+  return {
+    async overview(section) {
+      await reached();
+      const prefix = `${section}/`;
+      const found = [...areas].filter(([key]) => key.startsWith(prefix));
+      return { id: storeId, versions: new Map(found.map(([key, { head }]) => [key.slice(prefix.length), head.version])) };
+    },
+    async head(area) {
+      await reached();
+      return areas.get(areaKeyOf(area))?.head;
+    },
+    async *load(area, kindKey) {
+      await reached();
+      const keys = [...(areas.get(areaKeyOf(area))?.objects.get(kindKey)?.keys() ?? [])];
+      for (let from = 0; from < keys.length; from += PAGE) {
+        if (from > 0) await reached();
+        const objects = areas.get(areaKeyOf(area))?.objects.get(kindKey);
+        yield keys.slice(from, from + PAGE).flatMap((key): StoredText[] => {
+          const text = objects?.get(key);
+          return text === undefined ? [] : [{ key, text }];
+        });
+      }
+    },
+    async raiseFence(name, by) {
+      await reached();
+      const fence = nextFence(name, fences.get(name), clock.now());
+      fences.set(name, fence.number);
+      tell({ type: "raised", fence, by });
+      return fence;
+    },
+    async write(write) {
+      await reached();
+      const outcome = judged(write, fences.get(write.fence.name), areas.get(areaKeyOf(write.area))?.head.version);
+      if (outcome !== "written") return outcome;
+      if (lose.writes > 0) lose.writes--;
+      else apply(write);
+      if (lose.answers > 0) {
+        lose.answers--;
+        throw new StoreError("the store's answer was lost");
+      }
+      return outcome;
+    },
+    async clear(area, fence) {
+      await reached();
+      if ((fences.get(fence.name) ?? 0) > fence.number) return "superseded";
+      fences.set(fence.name, fence.number);
+      areas.delete(areaKeyOf(area));
+      tell({ type: "cleared", area, fence });
+      return "written";
+    },
+    async record(group, name) {
+      await reached();
+      return live(group).get(name);
+    },
+    async records(group) {
+      await reached();
+      return live(group);
+    },
+    async putRecord(group, name, value, { ttlMs, ifAbsent = false } = {}) {
+      await reached();
+      if (ifAbsent && live(group).has(name)) return false;
+      const known = groups.get(group) ?? new Map();
+      groups.set(group, known.set(name, { value, until: ttlMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + ttlMs }));
+      tell({ type: "recorded", group, name });
+      return true;
+    },
+    async removeRecord(group, name) {
+      await reached();
+      const existed = live(group).has(name);
+      groups.get(group)?.delete(name);
+      if (existed) tell({ type: "recorded", group, name });
+      return existed;
+    },
+    subscribe: listeners.add,
+    close: async () => undefined,
+    faults: {
+      stop() {
+        isStopped = true;
+      },
+      start() {
+        if (!isStopped) return;
+        isStopped = false;
+        listeners.tell({ type: "missed" });
+      },
+      wipe() {
+        for (const everything of [fences, areas, groups]) everything.clear();
+        storeId = id();
+      },
+      slow(ms) {
+        slowMs = ms;
+      },
+      loseWrites(count) {
+        lose.writes += count;
+      },
+      loseAnswers(count) {
+        lose.answers += count;
+      },
+      loseNotices(count) {
+        lose.notices += count;
+      },
+    },
+    texts: () => [
+      ...[...areas.values()].flatMap(({ head, objects }) => [
+        JSON.stringify(head),
+        ...[...objects.values()].flatMap((ofKind) => [...ofKind.values()]),
+      ]),
+      ...[...groups.values()].flatMap((records) => [...records.values()].map(({ value }) => value)),
+    ],
+  };
+}
