@@ -111,8 +111,9 @@ function orderKey({ apiVersion, kind, metadata: { clusterName = "", namespace = 
 
 function statusOnly(resource: Resource & { readonly status?: unknown }): object {
   const { apiVersion, kind, metadata, status } = resource;
-  const { name, namespace } = metadata;
-  return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) }, status };
+  const { name, namespace, clusterName } = metadata;
+  const place = { ...(namespace === undefined ? {} : { namespace }), ...(clusterName === undefined ? {} : { clusterName }) };
+  return { apiVersion, kind, metadata: { name, ...place }, status };
 }
 
 function compare(file: string, printed: string): void {

@@ -72,6 +72,11 @@ export const FINDINGS = {
     example:
       "spec.federation.selectors[0].meshes[0]: Mesh m.gloo-mesh is not a mesh of this VirtualMesh: add it to spec.meshes or remove it here",
   },
+  OutOfReach: {
+    meaning: "A resource of a workload cluster targets something of another cluster, and the Settings limit it to its own.",
+    example:
+      "Destination reviews-bookinfo-cluster-2.gloo-mesh is not in cluster-1, and the Settings limit what lives in cluster-1 to that cluster (workloadClusterResources): narrow the destinationSelector to clusters: [cluster-1], or write it in the management cluster",
+  },
   // Gateways
   GatewayUnusable: {
     meaning: "A gateway was selected that cannot take traffic of other clusters; the next one is tried.",
@@ -147,6 +152,11 @@ export const FINDINGS = {
   PolicyUnsupported: {
     meaning: "The mesh of the destination can't do what the policy asks for.",
     example: "spec.policy.mirror: Open Service Mesh can't mirror requests: remove it, or narrow the destinationSelector",
+  },
+  MeshNotWritten: {
+    meaning: "A destination of a mesh that is discovered and not configured: no policy has an effect there.",
+    example:
+      "Destination reviews-bookinfo-cluster-1.gloo-mesh is in Mesh bookinfo-us-east-1-1234.gloo-mesh, an AWS App Mesh, which is not configured: this policy has no effect there: narrow the destinationSelector",
   },
   DurationOutOfRange: {
     meaning: "A duration below zero.",

@@ -1,5 +1,5 @@
 import { AccessPolicy, Destination, type DestinationStatus, Mesh, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { type Change, keyOf, keyOfResource, type ObjectRef, type Report, type Snapshot, type Table } from "@isthmus/core";
+import { type Change, keyOf, keyOfResource, type Report, type Snapshot, type Table } from "@isthmus/core";
 import type { Attachment, AttachmentChanges, AttachmentStep } from "./attachment/attachment.ts";
 import { attachedStatus } from "./attachment/destinations.ts";
 import { byService } from "./attachment/indexes.ts";
@@ -10,6 +10,7 @@ import { keysOf, remadeRows } from "./incremental/rows.ts";
 import { serviceKeyOf } from "./networking/istio/hostnames.ts";
 import type { Contest } from "./outputs.ts";
 import type { Target } from "./targets.ts";
+import { userKeyOf } from "./userResources.ts";
 
 /** What Destinations and Meshes are settled by. */
 export interface SettlementSources {
@@ -93,23 +94,20 @@ function byRefusedOn({ reports }: Reporting): readonly string[] {
 
 function refusedOn({ reports }: Reporting, key: string): readonly string[] {
   return reports.flatMap(({ subject, target, state }) =>
-    state === "INVALID" && target?.kind === Destination.kind && keyOf(target) === key ? [nameIn(subject.kind, subject)] : [],
+    state === "INVALID" && target?.kind === Destination.kind && keyOf(target) === key ? [userKeyOf(subject)] : [],
   );
 }
 
 function without(names: ReadonlySet<string>, status: DestinationStatus): DestinationStatus {
   const { appliedTrafficPolicies, appliedAccessPolicies, appliedFederation, ...rest } = status;
-  const traffic = appliedTrafficPolicies?.filter(({ ref }) => !names.has(nameIn(TrafficPolicy.kind, ref))) ?? [];
-  const access = appliedAccessPolicies?.filter(({ ref }) => !names.has(nameIn(AccessPolicy.kind, ref))) ?? [];
-  const isFederated = appliedFederation !== undefined && !names.has(nameIn(VirtualMesh.kind, appliedFederation.virtualMeshRef));
+  const traffic = appliedTrafficPolicies?.filter(({ ref }) => !names.has(userKeyOf({ kind: TrafficPolicy.kind, ...ref }))) ?? [];
+  const access = appliedAccessPolicies?.filter(({ ref }) => !names.has(userKeyOf({ kind: AccessPolicy.kind, ...ref }))) ?? [];
+  const isFederated =
+    appliedFederation !== undefined && !names.has(userKeyOf({ kind: VirtualMesh.kind, ...appliedFederation.virtualMeshRef }));
   return {
     ...rest,
     ...(traffic.length === 0 ? {} : { appliedTrafficPolicies: traffic }),
     ...(access.length === 0 ? {} : { appliedAccessPolicies: access }),
     ...(isFederated ? { appliedFederation } : {}),
   };
-}
-
-function nameIn(kind: string, { name = "", namespace = "" }: Partial<ObjectRef> = {}): string {
-  return `${kind}/${name}.${namespace}`;
 }

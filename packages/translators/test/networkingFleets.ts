@@ -82,8 +82,8 @@ function workload(): fc.Arbitrary<AnyResource> {
 
 function trafficPolicy(): fc.Arbitrary<AnyResource> {
   return fc
-    .record({ name: fc.constantFrom(...NAMES), created: created(), spec: trafficPolicySpec() })
-    .map(({ name, created: time, spec }) => object(NETWORKING, "TrafficPolicy", name, { spec }, time));
+    .record({ name: fc.constantFrom(...NAMES), origin: origin(), spec: trafficPolicySpec() })
+    .map(({ name, origin: from, spec }) => object(NETWORKING, "TrafficPolicy", name, { spec }, from));
 }
 
 function trafficPolicySpec(): fc.Arbitrary<object> {
@@ -137,8 +137,8 @@ function accessPolicy(): fc.Arbitrary<AnyResource> {
     { requiredKeys: [] },
   );
   return fc
-    .record({ name: fc.constantFrom(...NAMES), created: created(), spec })
-    .map(({ name, created: time, spec: wanted }) => object(NETWORKING, "AccessPolicy", name, { spec: wanted }, time));
+    .record({ name: fc.constantFrom(...NAMES), origin: origin(), spec })
+    .map(({ name, origin: from, spec: wanted }) => object(NETWORKING, "AccessPolicy", name, { spec: wanted }, from));
 }
 
 function destinationSelectors(): fc.Arbitrary<readonly object[]> {
@@ -160,11 +160,11 @@ function virtualMesh(): fc.Arbitrary<AnyResource> {
       federation,
       globalAccessPolicy: fc.constantFrom("ENABLED", "DISABLED"),
       mtlsConfig: fc.constantFrom(undefined, { shared: {} }, {}),
-      created: created(),
+      origin: origin(),
     })
-    .map(({ name, meshes, created: time, ...spec }) => {
+    .map(({ name, meshes, origin: from, ...spec }) => {
       const refs = meshes.map((cluster) => ({ name: `mesh-${cluster}`, namespace: "gloo-mesh" }));
-      return object(NETWORKING, "VirtualMesh", name, { spec: { meshes: refs, ...withoutUndefined(spec) } }, time);
+      return object(NETWORKING, "VirtualMesh", name, { spec: { meshes: refs, ...withoutUndefined(spec) } }, from);
     });
 }
 
@@ -184,8 +184,11 @@ function service(name: string, clusterName: string) {
   return { name, namespace: "shop", clusterName };
 }
 
-function created(): fc.Arbitrary<object> {
-  return fc.constantFrom(...TIMES).map((creationTimestamp) => withoutUndefined({ creationTimestamp }));
+/** When and where a user wrote something: mostly in the management cluster. */
+function origin(): fc.Arbitrary<object> {
+  return fc
+    .tuple(fc.constantFrom(...TIMES), fc.constantFrom(undefined, undefined, "east", "west"))
+    .map(([creationTimestamp, clusterName]) => withoutUndefined({ creationTimestamp, clusterName }));
 }
 
 function object(apiVersion: string, kind: string, name: string, content: object, metadata: object = {}): AnyResource {

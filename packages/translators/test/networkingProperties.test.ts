@@ -1,4 +1,4 @@
-import { kindOf } from "@isthmus/api";
+import { Destination, kindOf } from "@isthmus/api";
 import { type AnyResource, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -95,8 +95,28 @@ test("a policy that is refused everywhere leaves no trace", () => {
       const all = world(fleet, flags);
       for (const { ref, status } of statusesOf(all)) {
         if (status["state"] !== "INVALID" || status["acceptedCount"] !== 0 || status["meshes"] !== undefined) continue;
-        const others = fleet.filter(({ kind, metadata }) => kind !== ref.kind || metadata.name !== ref.name);
+        const others = fleet.filter((resource) => resourceKeyOf(refOf(resource)) !== resourceKeyOf(ref));
         expect(outputsOf(world(others, flags))).toEqual(outputsOf(all));
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("limited to its own cluster, nothing of a workload cluster is in force anywhere else", () => {
+  fc.assert(
+    fc.property(networkingFleets(), options(), (fleet, flags) => {
+      const settings = { workloadClusterResources: { targets: "OWN_DESTINATIONS" } };
+      const metadata = { name: "settings", namespace: "gloo-mesh" };
+      const all = world(
+        [...fleet, { apiVersion: "settings.mesh.gloo.solo.io/v1", kind: "Settings", metadata, spec: settings } as Resource],
+        flags,
+      );
+      for (const { spec, status } of all.attached.of(Destination)) {
+        const { appliedTrafficPolicies = [], appliedAccessPolicies = [], appliedFederation } = status ?? {};
+        const refs = [...appliedTrafficPolicies, ...appliedAccessPolicies].map(({ ref }) => ref);
+        const places = [...refs, appliedFederation?.virtualMeshRef].map((ref) => ref?.clusterName);
+        expect([undefined, spec?.kubeService?.ref?.clusterName]).toEqual(expect.arrayContaining(places));
       }
     }),
     { numRuns: 100 },

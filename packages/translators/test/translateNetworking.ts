@@ -6,8 +6,9 @@ import { statusesOf, type TranslateOptions, translate } from "../src/index.ts";
 export function translateNetworking(snapshot: Snapshot, options: Omit<TranslateOptions, "stage">): GoldenResult {
   const world = translate(snapshot, { ...options, stage: "networking" });
   const statuses = statusesOf(world).map(({ ref, status }): Resource & { readonly status: object } => {
-    const { apiVersion, kind, name, namespace } = ref;
-    return { apiVersion, kind, metadata: { name, namespace }, status };
+    const { apiVersion, kind, name, namespace, clusterName } = ref;
+    const place = clusterName === "" ? { namespace } : { namespace, clusterName };
+    return { apiVersion, kind, metadata: { name, ...place }, status };
   });
   return { outputs: world.networking, reports: world.reports, statuses };
 }

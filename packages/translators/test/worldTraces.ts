@@ -38,6 +38,7 @@ function planeObjects(): fc.Arbitrary<readonly AnyResource[]> {
   const settings = fc.constantFrom(
     { mtls: { istio: { tlsMode: "DISABLE" } } },
     { mtls: { istio: { tlsMode: "ISTIO_MUTUAL" } } },
+    { workloadClusterResources: { targets: "OWN_DESTINATIONS", clusters: { west: "ANY_DESTINATION" } } },
     { discovery: { selectors: [{ matchLabels: { mesh: "on" } }] } },
   );
   const objects: readonly fc.Arbitrary<AnyResource>[] = [

@@ -4,7 +4,7 @@ import type { AccessPolicySpec } from "../networking/accessPolicy.ts";
 import type { TrafficPolicySpec } from "../networking/trafficPolicySpec.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { atMostOneOf, fields, mapOf, oneOfWords, strings, uint32 } from "../shared/schema.ts";
-import { clusterObjectRef, eitherOf, generation, labels, objectRef, preserved, text } from "./schema.ts";
+import { clusterObjectRef, eitherOf, generation, labels, objectRef, preserved, text, userRef } from "./schema.ts";
 
 const kubeServicePort = fields(
   {
@@ -73,25 +73,25 @@ export type DestinationSpec = Value<typeof destinationSpec>;
 const destinationStatus = fields({
   observedGeneration: generation,
   appliedTrafficPolicies: Type.Array(
-    fields({ ref: objectRef, observedGeneration: generation, spec: preserved<TrafficPolicySpec>("The spec as it was accepted.") }),
+    fields({ ref: userRef, observedGeneration: generation, spec: preserved<TrafficPolicySpec>("The spec as it was accepted.") }),
     {
       description: "The TrafficPolicies in force, in their order of precedence.",
     },
   ),
   appliedAccessPolicies: Type.Array(
-    fields({ ref: objectRef, observedGeneration: generation, spec: preserved<AccessPolicySpec>("The spec as it was accepted.") }),
+    fields({ ref: userRef, observedGeneration: generation, spec: preserved<AccessPolicySpec>("The spec as it was accepted.") }),
   ),
   localFqdn: text("Host name inside the Service's own cluster."),
   appliedFederation: fields({
     federatedHostname: text("Host name in the meshes that the destination is federated to."),
     federatedToMeshes: Type.Array(objectRef),
     flatNetwork: Type.Boolean(),
-    virtualMeshRef: objectRef,
+    virtualMeshRef: userRef,
     tcpKeepalive: fields({ probes: uint32(), time: text(), interval: text() }),
   }),
   requiredSubsets: Type.Array(
     fields({
-      trafficPolicyRef: objectRef,
+      trafficPolicyRef: userRef,
       observedGeneration: generation,
       trafficShift: preserved<object>("The trafficShift of the policy."),
     }),

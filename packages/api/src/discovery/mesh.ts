@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import type { VirtualMeshSpec } from "../networking/virtualMesh.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { atMostOneOf, fields, strings, uint32 } from "../shared/schema.ts";
-import { eitherOf, generation, labels, objectRef, preserved, text } from "./schema.ts";
+import { eitherOf, generation, labels, objectRef, preserved, text, userRef } from "./schema.ts";
 
 const meshInstallation = fields(
   {
@@ -74,7 +74,7 @@ export type AppliedEastWestIngressGateway = Value<typeof appliedEastWestIngressG
 const meshStatus = fields({
   observedGeneration: generation,
   appliedVirtualMesh: fields({
-    ref: objectRef,
+    ref: userRef,
     observedGeneration: generation,
     spec: preserved<VirtualMeshSpec>("The last valid spec of the VirtualMesh that this mesh belongs to."),
   }),

@@ -17,6 +17,16 @@ export function preserved<T>(description: string) {
 /** Names an object in the management cluster. Discovery always writes it whole. */
 export const objectRef = Type.Object({ name: text(), namespace: text() }, { description: "An object in the management cluster." });
 
+/** Names a resource that a user wrote, in the management cluster or in a workload cluster. */
+export const userRef = Type.Object(
+  {
+    name: text(),
+    namespace: text(),
+    clusterName: Type.Optional(text("The workload cluster that it lives in; absent for the management cluster.")),
+  },
+  { description: "A resource that a user wrote." },
+);
+
 /** Names an object in a registered cluster. */
 export const clusterObjectRef = Type.Object(
   { name: text(), namespace: text(), clusterName: text() },

@@ -2,7 +2,9 @@ import { type Destination, Mesh, OsmMeshConfig, Secret, VirtualDestination, type
 import { type ClusterObjectRef, equalJson, keyOf, keyOfResource, matchesLabels } from "@isthmus/core";
 import type { DestinationInputs, MeshInputs, VirtualMeshInputs } from "../inputs.ts";
 import { serviceKeyOf } from "../networking/istio/hostnames.ts";
+import { virtualDestinationKeys } from "../networking/istio/routeContext.ts";
 import { serviceOf } from "../networking/istio/routes/targets.ts";
+import { userNameOf } from "../userResources.ts";
 import type { Attachment, AttachmentStep } from "./attachment.ts";
 import { byMesh, byPodLabel, byService, podLabelKey } from "./indexes.ts";
 import { requiredSubsetsOf } from "./requiredSubsets.ts";
@@ -95,8 +97,7 @@ function meshesOf(virtualMesh: VirtualMesh, { step }: AssemblySources): readonly
 }
 
 function rootSecretOf({ metadata }: VirtualMesh, { step }: AssemblySources): Secret | undefined {
-  const name = `${metadata.name}.${metadata.namespace ?? ""}`;
-  return step.inputs.of(Secret).get({ name, namespace: step.surroundings.namespace, clusterName: "" });
+  return step.inputs.of(Secret).get({ name: userNameOf(metadata), namespace: step.surroundings.namespace, clusterName: "" });
 }
 
 function osmMeshConfigOf({ spec }: Mesh, { inputs }: AttachmentStep): OsmMeshConfig | undefined {
@@ -113,21 +114,23 @@ function referredBy(
   { step, attachment }: AssemblySources,
 ): Pick<DestinationInputs, "referred" | "virtualDestinations"> {
   const services = new Map<string, ClusterObjectRef>();
-  const virtual = new Map<string, ClusterObjectRef>();
-  for (const { spec } of trafficPolicies) {
+  const virtual = new Set<string>();
+  for (const { spec, metadata } of trafficPolicies) {
     const { trafficShift, mirror } = spec?.policy ?? {};
     for (const { kubeService } of [...(trafficShift?.destinations ?? []), ...(mirror === undefined ? [] : [mirror])]) {
       if (kubeService !== undefined) services.set(keyOf(serviceOf(kubeService)), serviceOf(kubeService));
     }
     for (const { virtualDestination } of trafficShift?.destinations ?? []) {
-      if (virtualDestination !== undefined) virtual.set(keyOf(serviceOf(virtualDestination)), serviceOf(virtualDestination));
+      if (virtualDestination === undefined) continue;
+      const ref = { ...serviceOf(virtualDestination), clusterName: metadata.clusterName ?? "" };
+      for (const key of virtualDestinationKeys(ref)) virtual.add(key);
     }
   }
   services.delete(serviceKeyOf(destination) ?? "");
   if (services.size === 0 && virtual.size === 0) return NOTHING_REFERRED;
   return {
     referred: inKeyOrder(services).flatMap((ref) => attachment.known.where(byService, keyOf(ref)).slice(-1)),
-    virtualDestinations: inKeyOrder(virtual).flatMap((ref) => step.inputs.of(VirtualDestination).get(ref) ?? []),
+    virtualDestinations: [...virtual].sort().flatMap((key) => step.inputs.of(VirtualDestination).row(key) ?? []),
   };
 }
 

@@ -5,9 +5,9 @@ import type { DestinationInputs } from "../inputs.ts";
 import { defaultConnectionPolicy } from "../networking/istio/connections/tls.ts";
 import { connectionFieldsOf, connectionFindingsOf } from "../networking/istio/destinationRules.ts";
 import { bySources, covers, equalMatches, type Matches, matchesFrom } from "../networking/istio/matches.ts";
-import { routeFieldsOf, routeFindingsOf } from "../networking/istio/policyGroups.ts";
+import { routeFieldsOf, routeFindingsOf, type SourceContext } from "../networking/istio/policyGroups.ts";
 import { type References, routeContext } from "../networking/istio/routeContext.ts";
-import type { RouteContext, RouteFields } from "../networking/istio/routes/routePolicy.ts";
+import type { RouteFields } from "../networking/istio/routes/routePolicy.ts";
 import { type Source, sourcesOf } from "../networking/istio/source.ts";
 import { userConflictFinding } from "../networking/istio/userObjects.ts";
 
@@ -45,7 +45,7 @@ export function policyVerdicts(target: PolicyTarget): readonly PolicyVerdict[] {
 class SourceClaims {
   readonly #source: Source;
   readonly #target: PolicyTarget;
-  #contextWhenAsked: RouteContext | undefined;
+  #contextWhenAsked: SourceContext | undefined;
   readonly #routes: { readonly matches: Matches; readonly claims: Claims }[] = [];
   readonly #connections: Claims = new Map();
   #current: ConnectionPolicy;
@@ -110,7 +110,7 @@ class SourceClaims {
     return [];
   }
 
-  get #context(): RouteContext {
+  get #context(): SourceContext {
     this.#contextWhenAsked ??= routeContext(this.#source, this.#target.references);
     return this.#contextWhenAsked;
   }

@@ -2,6 +2,7 @@ import type { Destination, DestinationStatus, VirtualMesh } from "@isthmus/api";
 import { equalJson, type ObjectRef } from "@isthmus/core";
 import { federatedHostname } from "../networking/istio/hostnames.ts";
 import { remembered } from "../remembered.ts";
+import { userRefOf } from "../userResources.ts";
 import { isMisspeltSelector } from "./ineffective.ts";
 import { selectingCandidates, selectionKeys } from "./selection.ts";
 import { selectsDestination } from "./selectors.ts";
@@ -18,12 +19,11 @@ export function appliedFederationOf(destination: Destination, virtualMesh: Virtu
   if (kubeService?.ref === undefined || mesh === undefined || virtualMesh === undefined || federation === undefined) return undefined;
   const federatedToMeshes = without(federatedMeshes(destination, virtualMesh), meshKey(mesh));
   if (federatedToMeshes.length === 0) return undefined;
-  const { name, namespace = "" } = virtualMesh.metadata;
   return {
     federatedHostname: federatedHostname(kubeService.ref, federation.hostnameSuffix),
     federatedToMeshes,
     ...(federation.flatNetwork ? { flatNetwork: true } : {}),
-    virtualMeshRef: { name, namespace },
+    virtualMeshRef: userRefOf(virtualMesh),
     ...(federation.tcpKeepalive === undefined ? {} : { tcpKeepalive: federation.tcpKeepalive }),
   };
 }

@@ -1,5 +1,6 @@
 import type { TrafficPolicy } from "@isthmus/api";
 import { keyOf } from "@isthmus/core";
+import { virtualDestinationKeys } from "../networking/istio/routeContext.ts";
 import { serviceOf } from "../networking/istio/routes/targets.ts";
 import type { CheckedPolicy } from "./policies.ts";
 
@@ -11,11 +12,12 @@ export function byTargetService({ policy, isSound }: CheckedPolicy<TrafficPolicy
   return targets.flatMap(({ kubeService }) => (kubeService === undefined ? [] : [keyOf(serviceOf(kubeService))]));
 }
 
-/** Sound TrafficPolicies by each VirtualDestination that they send traffic to. */
+/** Sound TrafficPolicies by each VirtualDestination that they may mean to send traffic to. */
 export function byVirtualDestination({ policy, isSound }: CheckedPolicy<TrafficPolicy>): readonly string[] {
   if (!isSound) return [];
+  const { clusterName = "" } = policy.metadata;
   return (policy.spec?.policy?.trafficShift?.destinations ?? []).flatMap(({ virtualDestination }) =>
-    virtualDestination === undefined ? [] : [keyOf({ ...serviceOf(virtualDestination), clusterName: "" })],
+    virtualDestination === undefined ? [] : virtualDestinationKeys({ ...serviceOf(virtualDestination), clusterName }),
   );
 }
 

@@ -2,6 +2,7 @@ import type { DestinationStatus, TrafficPolicy } from "@isthmus/api";
 import { type Change, emptyTable, keyOfResource, type Table } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { remade } from "../incremental/rows.ts";
+import { userRefOf } from "../userResources.ts";
 import { observed } from "./meshes.ts";
 import { byPrecedence } from "./ordering.ts";
 import type { CheckedPolicy } from "./policies.ts";
@@ -83,7 +84,6 @@ export function requiredSubsetsOf(serviceKey: string, { traffic, supports }: Sub
     .sort(byPrecedence)
     .flatMap((policy) => {
       const trafficShift = publishedTrafficShift(policy);
-      const { name, namespace = "" } = policy.metadata;
-      return trafficShift === undefined ? [] : [{ trafficPolicyRef: { name, namespace }, ...observed(policy), trafficShift }];
+      return trafficShift === undefined ? [] : [{ trafficPolicyRef: userRefOf(policy), ...observed(policy), trafficShift }];
     });
 }

@@ -3,12 +3,13 @@ import { emptyTable, equalJson, keyOf, type Report, refOf, type Table } from "@i
 import { reported } from "../findings.ts";
 import { isSame, remade } from "../incremental/rows.ts";
 import type { UserObject } from "../inputs.ts";
-import type { References } from "../networking/istio/routeContext.ts";
+import { firstOf, type References } from "../networking/istio/routeContext.ts";
 import { sourcesOf } from "../networking/istio/source.ts";
 import type { AttachmentStep } from "./attachment.ts";
 import { policyVerdicts } from "./conflicts.ts";
 import { byService } from "./indexes.ts";
 import { type CheckedPolicy, policiesOn } from "./policies.ts";
+import { destinationCluster, outOfReach, type Reach, reachIn } from "./reach.ts";
 import { type HostClaim, userObjectsFor } from "./userObjects.ts";
 
 /** What bears on one Destination. */
@@ -51,16 +52,37 @@ export function judgeDestinations(
   { before, affected }: { readonly before: Table<Standing>; readonly affected: Iterable<string> },
 ): Table<Standing> {
   const references = referencesIn(step, sources);
+  const reach = reachIn(step.surroundings.settings);
   return remade(before, affected, (key, row) => {
     const destination = sources.known.row(key);
     if (destination === undefined) return undefined;
-    const next = {
-      ...judged(step, destination, { policies: policiesOn(destination, sources.traffic), references, claims: sources.claims }),
+    const traffic = withinReach(policiesOn(destination, sources.traffic), destination, reach);
+    const access = withinReach(policiesOn(destination, sources.access), destination, reach);
+    const next = judged(step, destination, { policies: traffic.within, references, claims: sources.claims });
+    const beyond = [...traffic.beyond, ...access.beyond];
+    const standing: Standing = {
+      ...next,
       key,
+      accessPolicies: access.within,
+      refused: traffic.beyond.length === 0 ? next.refused : [...next.refused, ...traffic.beyond],
+      reports: beyond.length === 0 ? next.reports : [...next.reports, ...beyond.map((policy) => reportOfReach(policy, destination))],
     };
-    const standing: Standing = { ...next, accessPolicies: policiesOn(destination, sources.access) };
     return row !== undefined && isSameStanding(row, standing) ? row : standing;
   });
+}
+
+/** Policies that may target a Destination, and those that may not. */
+function withinReach<P extends TrafficPolicy | AccessPolicy>(policies: readonly P[], destination: Destination, reach: Reach) {
+  if (reach.isUnlimited || policies.length === 0) return { within: policies, beyond: NONE };
+  const clusterName = destinationCluster(destination);
+  return {
+    within: policies.filter((policy) => reach.includes(policy, clusterName)),
+    beyond: policies.filter((policy) => !reach.includes(policy, clusterName)),
+  };
+}
+
+function reportOfReach(policy: TrafficPolicy | AccessPolicy, destination: Destination): Report {
+  return reported(refOf(policy), outOfReach(policy, destination), refOf(destination));
 }
 
 function isSameStanding(left: Standing, right: Standing): boolean {
@@ -78,7 +100,7 @@ function isSameStanding(left: Standing, right: Standing): boolean {
 function referencesIn({ inputs, surroundings }: AttachmentStep, { known }: StandingSources): References {
   return {
     destinationOf: (service) => known.where(byService, keyOf(service)).at(-1),
-    virtualDestinationOf: ({ name, namespace }) => inputs.of(VirtualDestination).get({ name, namespace, clusterName: "" }),
+    virtualDestinationOf: (ref) => firstOf(ref, (key) => inputs.of(VirtualDestination).row(key)),
     clusterDomains: surroundings.clusterDomains,
   };
 }

@@ -6,6 +6,7 @@ import { remembered } from "../remembered.ts";
 import type { AttachmentStep } from "./attachment.ts";
 import { ineffectiveFindings } from "./ineffective.ts";
 import { byPrecedence } from "./ordering.ts";
+import { meshCluster, outOfReach, type Reach, reachIn } from "./reach.ts";
 import { missingMembers, selectorFindings } from "./references.ts";
 
 /** Which VirtualMesh each mesh belongs to. */
@@ -18,17 +19,20 @@ export interface Memberships {
 }
 
 /** Decides for each VirtualMesh as a whole: with an unknown mesh, or one that an older VirtualMesh has, none of it is in force. */
-export function memberships({ inputs, since }: AttachmentStep, before: Memberships | undefined): Memberships {
+export function memberships({ inputs, surroundings, since }: AttachmentStep, before: Memberships | undefined): Memberships {
   const [virtualMeshes, meshes, destinations] = [inputs.of(VirtualMesh), inputs.of(Mesh), inputs.of(Destination)];
-  if (before !== undefined && since !== undefined && !since.changes.some(VirtualMesh, Mesh)) {
+  const isContinued = before !== undefined && since !== undefined && since.surroundings === surroundings;
+  if (isContinued && !since.changes.some(VirtualMesh, Mesh)) {
     if (!since.changes.some(Destination) || ![...virtualMeshes].some(namesGateways)) return before;
   }
   const accepted: VirtualMesh[] = [];
   const virtualMeshOf = new Map<string, VirtualMesh>();
   const reports: Report[] = [];
+  const reach = reachIn(surroundings.settings);
   for (const virtualMesh of [...virtualMeshes].sort(byPrecedence)) {
     const findings = [
       ...meshFindings(virtualMesh, meshes, virtualMeshOf),
+      ...reachFindings(virtualMesh, meshes, reach),
       ...gatewaySelectorFindings(virtualMesh, destinations),
       ...ownFindings(virtualMesh),
     ];
@@ -94,6 +98,14 @@ function meshFindings({ spec }: VirtualMesh, meshes: Collection<Mesh>, taken: Re
     if (owner === undefined) return [];
     const message = `${path}: Mesh ${name}.${namespace} belongs to ${formatRef(refOf(owner))} already: remove it from one of the two`;
     return [invalid("MeshTaken", message)];
+  });
+}
+
+function reachFindings(virtualMesh: VirtualMesh, meshes: Collection<Mesh>, reach: Reach): readonly Finding[] {
+  return (virtualMesh.spec?.meshes ?? []).flatMap(({ name = "", namespace = "" }, i) => {
+    const mesh = meshes.get({ name, namespace, clusterName: "" });
+    if (mesh === undefined || reach.includes(virtualMesh, meshCluster(mesh))) return [];
+    return [outOfReach(virtualMesh, mesh, `spec.meshes[${i}]`)];
   });
 }
 

@@ -1,5 +1,6 @@
 import { AccessPolicy, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import { type Output, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { userKeyOf } from "../userResources.ts";
 import type { TargetInputs } from "./targets.ts";
 
 /** Whom to tell about one output. */
@@ -15,7 +16,7 @@ export function concernedBy(inputs: TargetInputs, { resource, parents }: Output)
   const target = refOf(objectOf(inputs));
   const users = parents.filter(({ kind }) => USER_KINDS.has(kind));
   const policies = "destination" in inputs ? policiesBehind(inputs, resource.kind).map(refOf) : [];
-  const subjects = [...new Map([...users, ...policies].map((ref) => [`${ref.kind}/${ref.name}.${ref.namespace}`, ref])).values()];
+  const subjects = [...new Map([...users, ...policies].map((ref) => [userKeyOf(ref), ref])).values()];
   return { target, subjects: subjects.length === 0 ? [target] : subjects };
 }
 

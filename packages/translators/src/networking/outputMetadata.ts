@@ -1,7 +1,17 @@
 import type { Destination } from "@isthmus/api";
-import { type ClusterObjectRef, type Metadata, type Output, type Owner, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import {
+  type ClusterObjectRef,
+  keyOf,
+  type Metadata,
+  type Output,
+  type Owner,
+  type Resource,
+  type ResourceRef,
+  refOf,
+} from "@isthmus/core";
 import { CLUSTER_LABEL } from "../clusterLabel.ts";
 import { remembered } from "../remembered.ts";
+import { type UserRef, userRefOf } from "../userResources.ts";
 
 /** On every object that networking writes: its value is the namespace of the management plane. */
 export const NETWORKING_OWNER_LABEL = "owner.networking.mesh.gloo.solo.io";
@@ -69,13 +79,16 @@ function metadataOf(identity: OutputIdentity, annotation: string): Metadata {
   };
 }
 
-/** Parents as JSON by type, sorted, without doubles: `{"group/v1, Kind=Kind":[{"name":"…","namespace":"…"}]}`. */
+/**
+ * Parents as JSON by type, sorted, without doubles: `{"group/v1, Kind=Kind":[{"name":"…","namespace":"…"}]}`. One of a workload
+ * cluster says which, by `clusterName`.
+ */
 function parentsAnnotation(parents: readonly ResourceRef[]): string {
-  const byType = new Map<string, Map<string, { name: string; namespace: string }>>();
-  for (const { apiVersion, kind, name, namespace } of parents) {
-    const type = `${apiVersion}, Kind=${kind}`;
-    const refs = byType.get(type) ?? new Map<string, { name: string; namespace: string }>();
-    byType.set(type, refs.set(`${name}.${namespace}`, { name, namespace }));
+  const byType = new Map<string, Map<string, UserRef>>();
+  for (const parent of parents) {
+    const type = `${parent.apiVersion}, Kind=${parent.kind}`;
+    const refs = byType.get(type) ?? new Map<string, UserRef>();
+    byType.set(type, refs.set(keyOf(parent), userRefOf({ metadata: parent })));
   }
   return JSON.stringify(Object.fromEntries([...byType.keys()].sort().map((type) => [type, [...(byType.get(type)?.values() ?? [])]])));
 }

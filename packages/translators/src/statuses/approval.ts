@@ -1,5 +1,5 @@
 import type { ApprovalStatus } from "@isthmus/api";
-import { type Condition, type Report, type ResourceRef, worstState } from "@isthmus/core";
+import { type Condition, type Report, worstState } from "@isthmus/core";
 
 type State = "ACCEPTED" | "INVALID" | "FAILED";
 
@@ -92,9 +92,4 @@ function notHeard(type: string, { unheard }: Progress): Condition {
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}
-
-/** Names a resource of one of our kinds in the management cluster. */
-export function subjectKey({ kind, name, namespace }: Pick<ResourceRef, "kind" | "name" | "namespace">): string {
-  return `${kind}/${name}.${namespace}`;
 }

@@ -1,7 +1,8 @@
 import { formatRef, type Report, type ResourceRef, refOf } from "@isthmus/core";
 import { concernedBy } from "../networking/concern.ts";
 import type { World } from "../translate.ts";
-import { type Progress, subjectKey } from "./approval.ts";
+import { userKeyOf } from "../userResources.ts";
+import type { Progress } from "./approval.ts";
 
 /** How far an object has come on its way into its cluster. */
 export type DeliveryState =
@@ -22,7 +23,7 @@ export interface Delivery {
 /** Delivery as users' resources see it. */
 export interface DeliveryFindings {
   readonly reports: readonly Report[];
-  /** By `subjectKey`. */
+  /** By `userKeyOf`. */
   readonly progress: ReadonlyMap<string, Progress>;
 }
 
@@ -38,7 +39,7 @@ export function deliveryFindings({ memory, networking }: World, delivery: Delive
       const state = delivery.stateOf(ref);
       const { subjects, target } = concernedBy(inputs, output);
       for (const subject of subjects) {
-        const key = subjectKey(subject);
+        const key = userKeyOf(subject);
         const sums = progress.get(key) ?? { total: 0, applied: 0, failed: 0, unheard: 0 };
         progress.set(key, sums);
         sums.total++;

@@ -1,7 +1,8 @@
 import type { AccessPolicy, ApprovalStatus, TrafficPolicy } from "@isthmus/api";
 import { keyOf, type Report, refOf } from "@isthmus/core";
 import { observed } from "../attachment/meshes.ts";
-import { approvalOf, conditionsOf, messagesOf, type Progress, publishedState, subjectKey } from "./approval.ts";
+import { userKeyOf } from "../userResources.ts";
+import { approvalOf, conditionsOf, messagesOf, type Progress, publishedState } from "./approval.ts";
 import type { Subjects } from "./subjects.ts";
 import type { SelectedWorkloads } from "./workloads.ts";
 
@@ -14,7 +15,7 @@ export interface PolicyStanding {
 
 /** The status of a TrafficPolicy or AccessPolicy. */
 export function policyStatus(policy: TrafficPolicy | AccessPolicy, { subjects, workloads, progressOf }: PolicyStanding) {
-  const key = subjectKey(refOf(policy));
+  const key = userKeyOf(refOf(policy));
   const reports = subjects.reports.get(key) ?? [];
   const own = reports.filter(({ target }) => target === undefined);
   const destinations = approvals(subjects.orders.get(key), reports);

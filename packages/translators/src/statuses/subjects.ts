@@ -1,9 +1,9 @@
 import { AccessPolicy, Destination, TrafficPolicy } from "@isthmus/api";
 import { keyOfResource, type Report } from "@isthmus/core";
 import type { World } from "../translate.ts";
-import { subjectKey } from "./approval.ts";
+import { type UserRef, userKeyOf } from "../userResources.ts";
 
-/** Everything known of users' resources, by `subjectKey`. */
+/** Everything known of users' resources, by `userKeyOf`. */
 export interface Subjects {
   /** Findings, in the order in which they were made. */
   readonly reports: ReadonlyMap<string, readonly Report[]>;
@@ -16,12 +16,12 @@ export interface Subjects {
 /** Gathers findings and what is in force by the users' resources they are about. */
 export function subjectsOf({ attached, memory }: World, reports: readonly Report[]): Subjects {
   const bySubject = new Map<string, Report[]>();
-  for (const report of reports) push(bySubject, subjectKey(report.subject), report);
+  for (const report of reports) push(bySubject, userKeyOf(report.subject), report);
 
   const orders = new Map<string, Map<string, number>>();
   const note = (kind: string, destinationKey: string, policies: readonly AppliedPolicy[]) => {
     policies.forEach(({ ref }, position) => {
-      const key = subjectKey({ kind, name: "", namespace: "", ...ref });
+      const key = userKeyOf({ kind, ...ref });
       const places = orders.get(key) ?? new Map<string, number>();
       orders.set(key, places.set(destinationKey, position));
     });
@@ -35,13 +35,13 @@ export function subjectsOf({ attached, memory }: World, reports: readonly Report
   const federated = new Map<string, string[]>();
   for (const destination of memory.attachment.known) {
     const ref = destination.status?.appliedFederation?.virtualMeshRef;
-    if (ref !== undefined) push(federated, subjectKey({ kind: "VirtualMesh", ...ref }), keyOfResource(destination));
+    if (ref !== undefined) push(federated, userKeyOf({ kind: "VirtualMesh", ...ref }), keyOfResource(destination));
   }
   return { reports: bySubject, orders, federated };
 }
 
 interface AppliedPolicy {
-  readonly ref?: { readonly name: string; readonly namespace: string };
+  readonly ref?: UserRef;
 }
 
 function push<V>(lists: Map<string, V[]>, key: string, value: V): void {

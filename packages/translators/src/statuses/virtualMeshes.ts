@@ -2,13 +2,14 @@ import { Destination, Mesh, type VirtualMesh } from "@isthmus/api";
 import { refOf } from "@isthmus/core";
 import { observed } from "../attachment/meshes.ts";
 import { meshKeysOf } from "../attachment/virtualMeshes.ts";
-import { conditionsOf, messagesOf, publishedState, subjectKey } from "./approval.ts";
+import { userKeyOf } from "../userResources.ts";
+import { conditionsOf, messagesOf, publishedState } from "./approval.ts";
 import { approvals, type PolicyStanding } from "./policies.ts";
 
 /** The status of a VirtualMesh. `isAccepted`: it is in force on its meshes. */
 export function virtualMeshStatus(virtualMesh: VirtualMesh, isAccepted: boolean, standing: Omit<PolicyStanding, "workloads">) {
   const { subjects, progressOf } = standing;
-  const key = subjectKey(refOf(virtualMesh));
+  const key = userKeyOf(refOf(virtualMesh));
   const reports = subjects.reports.get(key) ?? [];
   const own = reports.filter(({ target }) => target === undefined);
   const meshes = approvals(

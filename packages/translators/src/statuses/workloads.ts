@@ -16,7 +16,7 @@ export class SelectedWorkloads {
     const groups = new Map<string, string[]>();
     for (const mesh of attached.of(Mesh)) {
       const ref = mesh.status?.appliedVirtualMesh?.ref;
-      const group = ref === undefined ? `mesh ${keyOfResource(mesh)}` : keyOf({ ...ref, clusterName: "" });
+      const group = ref === undefined ? `mesh ${keyOfResource(mesh)}` : keyOf({ clusterName: "", ...ref });
       const members = groups.get(group) ?? [];
       groups.set(group, members);
       members.push(keyOfResource(mesh));

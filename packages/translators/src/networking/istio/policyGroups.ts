@@ -2,6 +2,7 @@ import type { TrafficPolicy, TrafficPolicyRules } from "@isthmus/api";
 import type { Finding } from "../../findings.ts";
 import { remembered } from "../../remembered.ts";
 import { bySources, equalMatches, type Matches, matchesFrom } from "./matches.ts";
+import type { References } from "./routeContext.ts";
 import { routePolicies } from "./routes/index.ts";
 import type { CheckedRoutePolicy, RouteContext, RouteFields } from "./routes/routePolicy.ts";
 
@@ -27,24 +28,37 @@ export function policyGroups(policies: readonly TrafficPolicy[], clusterName: st
   return groups.sort((a, b) => bySources(a.matches, b.matches));
 }
 
+/** What route policies may know, whichever policy they come from. */
+export interface SourceContext extends Omit<RouteContext, "virtualDestinationOf"> {
+  readonly virtualDestinationOf: References["virtualDestinationOf"];
+}
+
 /** The route fields that one policy sets. */
-export function routeFieldsOf(policy: TrafficPolicy, context: RouteContext): RouteFields {
+export function routeFieldsOf(policy: TrafficPolicy, context: SourceContext): RouteFields {
   const rules = policy.spec?.policy;
   if (rules === undefined) return {};
   const everywhere = fieldsEverywhere(rules);
-  return asksContext(rules) ? { ...everywhere, ...fieldsOf(dependent, rules, context) } : everywhere;
+  return asksContext(rules) ? { ...everywhere, ...fieldsOf(dependent, rules, contextOf(policy, context)) } : everywhere;
 }
 
 /** What is wrong with the routes that one policy asks for, from one source. */
-export function routeFindingsOf(policy: TrafficPolicy, context: RouteContext): readonly Finding[] {
+export function routeFindingsOf(policy: TrafficPolicy, context: SourceContext): readonly Finding[] {
   const rules = policy.spec?.policy;
   if (rules === undefined) return [];
   const everywhere = findingsEverywhere(rules);
-  return asksContext(rules) ? [...dependent.flatMap(({ check }) => check?.(rules, context) ?? []), ...everywhere] : everywhere;
+  if (!asksContext(rules)) return everywhere;
+  const own = contextOf(policy, context);
+  return [...dependent.flatMap(({ check }) => check?.(rules, own) ?? []), ...everywhere];
+}
+
+/** A policy names VirtualDestinations as its own cluster knows them. */
+function contextOf({ metadata }: TrafficPolicy, context: SourceContext): RouteContext {
+  const { clusterName = "" } = metadata;
+  return { ...context, virtualDestinationOf: ({ name, namespace }) => context.virtualDestinationOf({ name, namespace, clusterName }) };
 }
 
 /** The route fields that policies set together; where two set one field, the one with precedence counts. */
-export function mergedRouteFields(policies: readonly TrafficPolicy[], context: RouteContext): RouteFields {
+export function mergedRouteFields(policies: readonly TrafficPolicy[], context: SourceContext): RouteFields {
   const [first, ...others] = policies;
   if (first === undefined) return {};
   if (others.length === 0) return routeFieldsOf(first, context);

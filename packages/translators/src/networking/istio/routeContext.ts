@@ -3,13 +3,14 @@ import { type ClusterObjectRef, keyOf, keyOfResource, type ObjectRef } from "@is
 import type { DestinationInputs } from "../../inputs.ts";
 import { remembered } from "../../remembered.ts";
 import { hostnameFrom, serviceKeyOf } from "./hostnames.ts";
-import type { RouteContext } from "./routes/routePolicy.ts";
+import type { SourceContext } from "./policyGroups.ts";
 import type { Source } from "./source.ts";
 
 /** What policies may refer to. */
 export interface References {
   destinationOf(service: ClusterObjectRef): Destination | undefined;
-  virtualDestinationOf(ref: ObjectRef): VirtualDestination | undefined;
+  /** `clusterName` is that of the policy which names it. */
+  virtualDestinationOf(ref: ClusterObjectRef): VirtualDestination | undefined;
   readonly clusterDomains: ReadonlyMap<string, string>;
 }
 
@@ -18,14 +19,23 @@ export function referencesOf({ destination, referred, virtualDestinations, surro
   const known = [destination, ...referred];
   return {
     destinationOf: (service) => known.find((candidate) => serviceKeyOf(candidate) === keyOf(service)),
-    virtualDestinationOf: ({ name, namespace }) =>
-      virtualDestinations.find((candidate) => keyOfResource(candidate) === keyOf({ name, namespace, clusterName: "" })),
+    virtualDestinationOf: (ref) => firstOf(ref, (key) => virtualDestinations.find((candidate) => keyOfResource(candidate) === key)),
     clusterDomains: surroundings.clusterDomains,
   };
 }
 
+/** Where a VirtualDestination is looked for that a policy names without its cluster: in the policy's own, then in the management cluster. */
+export function virtualDestinationKeys({ name, namespace, clusterName }: ClusterObjectRef): readonly string[] {
+  return [...new Set([clusterName, ""])].map((place) => keyOf({ name, namespace, clusterName: place }));
+}
+
+/** The VirtualDestination that a policy names. */
+export function firstOf(ref: ClusterObjectRef, lookup: (key: string) => VirtualDestination | undefined): VirtualDestination | undefined {
+  return virtualDestinationKeys(ref).flatMap((key) => lookup(key) ?? [])[0];
+}
+
 /** What route policies may know of requests from one source. */
-export function routeContext(source: Source, references: References): RouteContext {
+export function routeContext(source: Source, references: References): SourceContext {
   const { clusterName } = source;
   const { destinationOf, virtualDestinationOf, clusterDomains } = references;
   return {

@@ -2,6 +2,7 @@ import { type AccessPolicy, HTTPRouteGroup, type Mesh, TCPRoute, TrafficTarget, 
 import { formatRef, type Output, refOf } from "@isthmus/core";
 import { type Finding, reported, warning } from "../../findings.ts";
 import { combined, type DestinationInputs, type TargetTranslation } from "../../inputs.ts";
+import { userNameOf } from "../../userResources.ts";
 import { type OutputIdentity, outputOf } from "../outputMetadata.ts";
 import { callersIn } from "./callers.ts";
 import { requestMatches } from "./requestMatches.ts";
@@ -76,7 +77,7 @@ function routeGroup(identity: OutputIdentity, policy: AccessPolicy, apiVersion: 
 function identityOf(policy: AccessPolicy, { destination, surroundings }: DestinationInputs): OutputIdentity {
   const { name = "", namespace = "", clusterName = "" } = destination.spec?.kubeService?.ref ?? {};
   return {
-    name: `${name}.${policy.metadata.name}.${policy.metadata.namespace ?? ""}`,
+    name: `${name}.${userNameOf(policy.metadata)}`,
     namespace,
     clusterName,
     owner: surroundings.namespace,

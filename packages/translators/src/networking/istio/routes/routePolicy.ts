@@ -11,6 +11,7 @@ export interface RouteContext {
   readonly clusterName: string;
   /** The Destination of a Kubernetes Service, as attached. */
   destinationOf(service: ClusterObjectRef): Destination | undefined;
+  /** The VirtualDestination that the policy means by a name. */
   virtualDestinationOf(ref: ObjectRef): VirtualDestination | undefined;
   /** Whether a Service of another cluster has a host name where the requests start. */
   isFederatedHere(service: ClusterObjectRef): boolean;

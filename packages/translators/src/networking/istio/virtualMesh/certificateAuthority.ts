@@ -1,6 +1,7 @@
 import type { IssuedCertificateSpec, MtlsConfig, VirtualMesh } from "@isthmus/api";
 import type { ObjectRef, Resource } from "@isthmus/core";
 import { type Finding, invalid } from "../../../findings.ts";
+import { userNameOf } from "../../../userResources.ts";
 
 /** What signs the certificate authorities of a VirtualMesh's meshes. */
 export type CertificateAuthority =
@@ -47,7 +48,7 @@ export function certificateAuthorityOf(
 
 /** The Secret that holds the generated root of a VirtualMesh. */
 function generatedRootRef(virtualMesh: VirtualMesh, namespace: string): ObjectRef {
-  return { name: `${virtualMesh.metadata.name}.${virtualMesh.metadata.namespace ?? ""}`, namespace };
+  return { name: userNameOf(virtualMesh.metadata), namespace };
 }
 
 function generatedRoot(

@@ -1,0 +1,25 @@
+import type { Metadata, Resource } from "@isthmus/core";
+
+/** Names a user's resource in statuses and annotations of other objects: with its cluster, where that is not the management cluster. */
+export interface UserRef {
+  readonly name: string;
+  readonly namespace: string;
+  readonly clusterName?: string;
+}
+
+/** How other objects name a user's resource. */
+export function userRefOf({ metadata }: Pick<Resource, "metadata">): UserRef {
+  const { name, namespace = "", clusterName = "" } = metadata;
+  return { name, namespace, ...(clusterName === "" ? {} : { clusterName }) };
+}
+
+/** `name.namespace`, or `name.namespace.cluster` in a workload cluster: for names of objects that are made of one user's resource. */
+export function userNameOf({ name, namespace = "", clusterName = "" }: Metadata): string {
+  return `${name}.${namespace}${clusterName === "" ? "" : `.${clusterName}`}`;
+}
+
+/** Names a user's resource among all that are of our kinds. */
+export function userKeyOf(ref: Partial<UserRef> & { readonly kind: string }): string {
+  const { kind, name = "", namespace = "", clusterName = "" } = ref;
+  return `${kind}/${name}.${namespace}.${clusterName}`;
+}
