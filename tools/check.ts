@@ -26,6 +26,10 @@ const checks: readonly Check[] = [
   { name: "sizes", run: () => checkSizes(readSourceTree(root)) },
   { name: "dead code", run: () => commandResult(["node_modules/.bin/knip", "--no-progress", "--no-config-hints"], "knip") },
   { name: "CRDs", run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateCrds.ts", "--check"], "deploy/crds") },
+  {
+    name: "metrics",
+    run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateMetrics.ts", "--check"], "docs/reference"),
+  },
   { name: "proto", run: () => checkProto(root) },
   { name: "documents", run: () => checkDocs(root) },
 ];

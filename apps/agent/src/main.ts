@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Namespace } from "@isthmus/api";
 import { kindKeyOf } from "@isthmus/core";
-import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
+import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   type Agent,
   agentAnswers,
@@ -13,7 +13,7 @@ import {
   startAgent,
   systemClock,
 } from "@isthmus/plane";
-import { createLog, runProgram, startAdmin } from "@isthmus/process";
+import { createLog, diagnosticsPage, objectsIn, runProgram, snapshotPage, startAdmin, startMetrics } from "@isthmus/process";
 import { grpcConnector } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
 import { type Config, readConfig } from "./config.ts";
@@ -48,6 +48,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   });
   const roles = agentRoles(config.managementNamespace);
   let link: RunningAgentLink | undefined;
+  const metrics = startMetrics({ source: "agent", read: () => [...(link?.metrics() ?? []), ...agent.metrics()] });
   const agent: Agent = startAgent(
     {
       cluster,
@@ -73,6 +74,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
       clock,
       random,
       log,
+      meter: metrics,
     },
     signal,
   );
@@ -80,7 +82,13 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     host: config.adminHost,
     port: config.adminPort,
     isReady: () => agent.view.isComplete,
-    metrics: () => link?.metrics() ?? [],
+    metrics,
+    pages: {
+      "/snapshots/input": snapshotPage(() => [[clusterName, objectsIn(agent.view.snapshot)]]),
+      "/snapshots/output": snapshotPage(() => [[clusterName, agent.wanted()]]),
+      "/diagnostics": diagnosticsPage(),
+    },
+    authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
   });
   log.info({ adminPort: admin.port }, `metrics and health on port ${admin.port}`);
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
+import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   clusterRegistrations,
   RESUME_DELETES_TOPIC,
@@ -10,9 +10,10 @@ import {
   startServer,
   systemClock,
 } from "@isthmus/plane";
-import { createLog, runProgram, startAdmin } from "@isthmus/process";
-import { createServerIdentity, startGrpcServer } from "@isthmus/relay";
+import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
+import { createServerIdentity, type GrpcServer, startGrpcServer } from "@isthmus/relay";
 import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
+import { adminPages } from "./adminPages.ts";
 import { type Config, readConfig } from "./config.ts";
 
 async function run(config: Config, signal: AbortSignal): Promise<void> {
@@ -32,6 +33,9 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   const token = await relayToken(cluster, { namespace, given: config.token, create: () => randomBytes(32).toString("base64url") }, signal);
 
   let link: RunningServerLink | undefined;
+  let grpc: GrpcServer | undefined;
+  const read = () => [...(link?.metrics() ?? []), ...(grpc?.metrics() ?? []), ...server.metrics()];
+  const metrics = startMetrics({ source: "server", read });
   const server: Server = startServer(
     {
       cluster,
@@ -55,11 +59,12 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
       clock,
       random,
       log,
+      meter: metrics,
     },
     signal,
   );
   if (link === undefined) throw new Error("the server made no link");
-  const grpc = await startGrpcServer({
+  grpc = await startGrpcServer({
     host: config.host,
     port: config.port,
     identity,
@@ -70,14 +75,20 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     clock,
     log,
   });
-  const metrics = () => [...(link?.metrics() ?? []), ...grpc.metrics()];
-  const admin = await startAdmin({ host: config.adminHost, port: config.adminPort, isReady: () => server.world !== undefined, metrics });
+  const admin = await startAdmin({
+    host: config.adminHost,
+    port: config.adminPort,
+    isReady: () => server.world !== undefined,
+    metrics,
+    pages: adminPages(server),
+    authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
+  });
   log.info({ port: grpc.port, adminPort: admin.port }, `agents are served on port ${grpc.port}; metrics and health on port ${admin.port}`);
   if (!config.clientCertificates)
     log.warn({}, "client certificates are switched off: whoever has the relay token can speak for any cluster");
 
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
-  await Promise.all([server.ended, link.closed.then(() => grpc.close())]);
+  await Promise.all([server.ended, link.closed.then(() => grpc?.close())]);
   await admin.close();
 }
 

@@ -4,6 +4,16 @@ export { equalContent, equalJson } from "./equality.ts";
 export { DuplicateOutput, InvalidResource, messageOf, UsageError } from "./errors.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { md5Hex } from "./md5.ts";
+export {
+  METRICS,
+  type Meter,
+  type Metric,
+  type MetricDefinition,
+  type MetricLabels,
+  type MetricName,
+  type MetricSource,
+  noMeter,
+} from "./metrics.ts";
 export { discoveredName, isClusterName, sanitizedName } from "./names.ts";
 export { onAbort } from "./onAbort.ts";
 export { emptyOutputSet, isOwnedBy, type Output, type OutputSet, type Owner, outputSet } from "./outputSet.ts";

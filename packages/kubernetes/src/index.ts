@@ -1,2 +1,3 @@
+export { kubernetesAuthorizer } from "./authorizer.ts";
 export { type KubernetesClusterOptions, kubernetesCluster } from "./cluster.ts";
 export { type Kubeconfig, type KubeconfigSource, loadKubeconfig } from "./kubeconfig.ts";

@@ -3,7 +3,9 @@ import {
   formatRef,
   type Kind,
   kindKeyOf,
+  type Meter,
   messageOf,
+  noMeter,
   type Owner,
   type Resource,
   type ResourceRef,
@@ -16,7 +18,7 @@ import { fights, foughtOver } from "./fights.ts";
 import { alreadySays, bearsLabelOf, FIELD_MANAGER, isWrittenByUs } from "./ownership.ts";
 import { type Clock, type Cluster, ClusterError, type Log, type Rejection, type Removal } from "./ports.ts";
 import { servedVersions } from "./servedVersions.ts";
-import { startWorkQueue } from "./workQueue.ts";
+import { startWorkQueue, type WorkQueueSizes } from "./workQueue.ts";
 
 /**
  * Makes a cluster hold what is wanted of it, object by object, for ever: applies what differs, removes what must go, puts
@@ -34,10 +36,11 @@ export interface Applier {
   surplus(keys: ReadonlySet<string>, kinds?: ReadonlySet<string>): readonly ResourceRef[];
   /** Wants an object gone that a complete set does not hold, under the same conditions as `remove`. */
   prune(ref: ResourceRef, reason: string): void;
-  /** How many objects of ours are wanted here. */
-  readonly size: number;
+  /** All that is wanted here, by `resourceKeyOf`. */
+  readonly wanted: ReadonlyMap<string, Resource>;
   /** Tells what changed in the cluster, so that drift is put back. */
   observed(delta: Delta): void;
+  readonly sizes: WorkQueueSizes;
   /** What is refused or failing now, by `resourceKeyOf`. */
   readonly rejections: ReadonlyMap<string, Rejection>;
   /** Whether nothing is left to be tried for the first time. */
@@ -56,6 +59,7 @@ export interface ApplierOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+  readonly meter?: Meter;
   /** Called when `rejections` or `isIdle` changed. */
   readonly settled: () => void;
 }
@@ -63,7 +67,7 @@ export interface ApplierOptions {
 type Task = { readonly put: Resource } | { readonly remove: ResourceRef; readonly reason: string };
 
 export function startApplier(options: ApplierOptions, signal: AbortSignal): Applier {
-  const { cluster, owners, live, clock, random, log, settled } = options;
+  const { cluster, owners, live, clock, random, log, meter = noMeter, settled } = options;
   const kinds = new Map(options.kinds.map((kind) => [kindKeyOf(kind), kind]));
   const versions = servedVersions(cluster);
   const wanted = new Map<string, Resource>();
@@ -90,6 +94,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     }
     if (rejections.get(key)?.message !== rejection.message) {
       log.warn({ cluster: cluster.name, object: formatRef(ref), code: rejection.code }, rejection.message);
+      meter.add("resource_write_fails_total", { type: kindKeyOf(ref), action: "put" in task ? "upsert" : "delete", code: rejection.code });
     }
     rejections.set(key, rejection);
     return "again";
@@ -132,6 +137,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       if (!isOutdated || tries >= MAX_READS) throw error;
       return written(kind, resource, tries + 1);
     }
+    meter.add("resources_synced_total", { type: kindKeyOf(ref), result: existing === undefined ? "created" : "updated" });
     struggles.holds(resourceKeyOf(ref), resource);
     return undefined;
   }
@@ -164,6 +170,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
         { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) },
         signal,
       );
+      meter.add("resources_deleted_total", { type: kindKeyOf(ref) });
       log.info({ cluster: cluster.name, object: formatRef(ref), reason }, `removed ${formatRef(ref)}: ${reason}`);
       return undefined;
     } catch (error) {
@@ -215,9 +222,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       removing.add(key);
       queue.set(key, { remove: ref, reason });
     },
-    get size() {
-      return wanted.size;
-    },
+    wanted,
     observed({ put, remove }) {
       for (const resource of put) drift(refOf(resource), resource);
       for (const ref of remove) drift(ref, undefined);
@@ -225,6 +230,9 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     rejections,
     get isIdle() {
       return queue.isIdle;
+    },
+    get sizes() {
+      return queue.sizes;
     },
     ended: queue.ended,
   };

@@ -129,6 +129,15 @@ export class ClusterError extends Error {
   }
 }
 
+/** Who may read what a program tells of its clusters. */
+export interface Authorizer {
+  /** Whether the bearer of `token` may get `path`, a URL that names no resource; `isKnown`: whether there is such a user at all. Rejects with ClusterError when it cannot be asked. */
+  authorize(
+    question: { readonly token: string; readonly path: string },
+    signal?: AbortSignal,
+  ): Promise<{ readonly allowed: true } | { readonly allowed: false; readonly isKnown: boolean; readonly reason: string }>;
+}
+
 /** Time, so that tests can own it. Milliseconds since 1970. */
 export interface Clock {
   now(): number;

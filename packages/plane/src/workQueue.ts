@@ -12,7 +12,15 @@ export interface WorkQueue<T> {
   has(key: string): boolean;
   /** Whether nothing is left to be tried for the first time. */
   readonly isIdle: boolean;
+  readonly sizes: WorkQueueSizes;
   readonly ended: Promise<void>;
+}
+
+/** How many items are to be worked on, are being worked on, and wait to be tried again. */
+export interface WorkQueueSizes {
+  readonly due: number;
+  readonly running: number;
+  readonly waiting: number;
 }
 
 export interface WorkQueueOptions<T> {
@@ -86,6 +94,9 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
     has: (key) => due.has(key),
     get isIdle() {
       return due.size === 0 && running.size === 0;
+    },
+    get sizes() {
+      return { due: due.size, running: running.size, waiting: waiting.size };
     },
     ended: Promise.all(Array.from({ length: workers }, worker)).then(() => undefined),
   };

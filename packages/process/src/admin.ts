@@ -1,28 +1,36 @@
-import { createServer, type Server } from "node:http";
-import { UsageError } from "@isthmus/core";
-import { Gauge, Registry } from "prom-client";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { setImmediate as turn } from "node:timers/promises";
+import { messageOf, UsageError } from "@isthmus/core";
+import { type Authorize, admission } from "./admission.ts";
+import type { Metrics } from "./metrics.ts";
 
-/** One reading of the relay. */
-export interface Reading {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+/** A page that only some may read: gives its JSON text bit by bit. An empty bit lets others have their turn. */
+export type Page = (query: URLSearchParams) => Iterable<string>;
 
 export interface AdminOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
   readonly isReady: () => boolean;
-  readonly metrics: () => readonly Reading[];
+  readonly metrics: Pick<Metrics, "contentType" | "text">;
+  /** By path. They tell of the clusters: whoever asks needs a token that `authorize` confirms, but for this very machine. */
+  readonly pages?: Readonly<Record<string, Page>>;
+  readonly authorize?: Authorize;
 }
 
-/** Serves /metrics, /healthz and /readyz. Rejects with UsageError when the port is taken. */
+/**
+ * Serves /metrics, /healthz and /readyz to everybody, and pages to those who may read them. Rejects with UsageError when
+ * the port is taken.
+ */
 export async function startAdmin(options: AdminOptions): Promise<{ readonly port: number; close(): Promise<void> }> {
+  const stop = new AbortController();
+  const admit = admission(options.authorize);
   const server = createServer((request, response) => {
-    void answer(request.url ?? "/", options).then(({ status, type, body }) => {
-      response.writeHead(status, { "content-type": type });
-      response.end(body);
+    answer(request, response, { ...options, admit, signal: stop.signal }).catch((error: unknown) => {
+      // The reader has gone, or what was to be shown could not be made: nobody else is concerned.
+      if (response.headersSent) response.destroy();
+      else tell(response, 500, messageOf(error));
     });
   });
   await listening(server, options);
@@ -31,43 +39,63 @@ export async function startAdmin(options: AdminOptions): Promise<{ readonly port
     port: typeof address === "object" && address !== null ? address.port : options.port,
     close: () =>
       new Promise((resolve) => {
+        stop.abort(new Error("the program is ending"));
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
 }
 
-interface Answer {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
+interface Context extends AdminOptions {
+  readonly admit: ReturnType<typeof admission>;
+  readonly signal: AbortSignal;
 }
 
-async function answer(url: string, { isReady, metrics }: AdminOptions): Promise<Answer> {
-  const text = (status: number, body: string): Answer => ({ status, type: "text/plain; charset=utf-8", body: `${body}\n` });
-  switch (new URL(url, "http://localhost").pathname) {
+async function answer(request: IncomingMessage, response: ServerResponse, context: Context): Promise<void> {
+  const { isReady, metrics, pages = {}, admit, signal } = context;
+  const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
+  if (request.method !== "GET" && request.method !== "HEAD") return tell(response, 405, "there is only something to read here");
+  switch (pathname) {
     case "/healthz":
-      return text(200, "ok");
+      return tell(response, 200, "ok");
     case "/readyz":
-      return isReady() ? text(200, "ready") : text(503, "not ready yet");
-    case "/metrics": {
-      const registry = registryOf(metrics());
-      return { status: 200, type: registry.contentType, body: await registry.metrics() };
-    }
-    default:
-      return text(404, "there is /metrics, /healthz and /readyz");
+      return isReady() ? tell(response, 200, "ready") : tell(response, 503, "not ready yet");
+    case "/metrics":
+      return void response.writeHead(200, { "content-type": metrics.contentType }).end(await metrics.text());
   }
+  const page = Object.hasOwn(pages, pathname) ? pages[pathname] : undefined;
+  if (page === undefined) {
+    return tell(response, 404, `there is ${["/metrics", "/healthz", "/readyz", ...Object.keys(pages)].join(", ")}`);
+  }
+  const verdict = await admit(request, pathname, signal);
+  if ("refused" in verdict) return tell(response, verdict.refused, verdict.reason);
+  await stream(response, page(searchParams), signal);
 }
 
-function registryOf(readings: readonly Reading[]): Registry {
-  const registry = new Registry();
-  for (const name of new Set(readings.map((reading) => reading.name))) {
-    const ofName = readings.filter((reading) => reading.name === name);
-    const labelNames = [...new Set(ofName.flatMap(({ labels }) => Object.keys(labels)))];
-    const gauge = new Gauge({ name, help: name.replaceAll("_", " "), labelNames, registers: [registry] });
-    for (const { labels, value } of ofName) gauge.set(labels, value);
+/** No faster than the reader takes it, and with pauses in which the program does its real work. */
+async function stream(response: ServerResponse, text: Iterable<string>, signal: AbortSignal): Promise<void> {
+  const gone = new AbortController();
+  response.on("close", () => gone.abort(new Error("the reader has gone")));
+  const either = AbortSignal.any([signal, gone.signal]);
+  response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" });
+  let length = 0;
+  for (const part of text) {
+    either.throwIfAborted();
+    length += part.length;
+    if (part !== "" && !response.write(part)) await once(response, "drain", { signal: either });
+    if (part === "" || length > AT_ONCE) {
+      length = 0;
+      await turn(undefined, { signal: either });
+    }
   }
-  return registry;
+  response.end();
+}
+
+const AT_ONCE = 64 * 1024;
+
+function tell(response: ServerResponse, status: number, text: string): void {
+  const challenge = status === 401 ? { "www-authenticate": "Bearer" } : {};
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", ...challenge }).end(`${text}\n`);
 }
 
 function listening(server: Server, { host, port }: AdminOptions): Promise<void> {

@@ -1,4 +1,9 @@
-export { type Reading, startAdmin } from "./admin.ts";
+export { type AdminOptions, type Page, startAdmin } from "./admin.ts";
+export type { Authorize } from "./admission.ts";
+export { diagnosticsPage } from "./diagnostics.ts";
 export { createLog } from "./log.ts";
+export { type Metrics, startMetrics } from "./metrics.ts";
 export { isOn, parsedOptions, portNumber } from "./options.ts";
 export { runProgram } from "./program.ts";
+export { redacted } from "./redacted.ts";
+export { objectsIn, snapshotPage } from "./snapshotPage.ts";

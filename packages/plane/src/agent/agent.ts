@@ -1,6 +1,7 @@
-import { type Delta, type Kind, kindKeyOf, type Owner } from "@isthmus/core";
+import { compareKeys, type Delta, type Kind, kindKeyOf, type Meter, type Metric, noMeter, type Owner, type Resource } from "@isthmus/core";
 import { startApplier } from "../applier.ts";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
+import { workItems } from "../figures.ts";
 import { bearsLabelOf } from "../ownership.ts";
 import type { AgentLink, AgentLinkHandler, Clock, Cluster, LinkState, Log } from "../ports.ts";
 import { downstream } from "./downstream.ts";
@@ -21,6 +22,8 @@ export interface AgentOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+  /** Takes in figures as they arise. Default: nobody does. */
+  readonly meter?: Meter;
 }
 
 /** A running agent: reports its cluster to the server, and makes it hold what the server wants. */
@@ -29,12 +32,16 @@ export interface Agent {
   readonly linkState: LinkState;
   /** Lets go what a landslide of removals had held back; gives the number of objects. */
   resumeDeletes(): number;
+  /** What is wanted in the cluster, in order of `resourceKeyOf`. */
+  wanted(): readonly Resource[];
+  /** Figures as they are now, beside those that the meter was told. */
+  metrics(): readonly Metric[];
   /** Ends when the agent was aborted. */
   readonly ended: Promise<void>;
 }
 
 export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
-  const { cluster, sentKinds, writtenKinds, owners, clock, random, log } = options;
+  const { cluster, sentKinds, writtenKinds, owners, clock, random, log, meter = noMeter } = options;
   let linkState: LinkState = "connecting";
 
   const link = options.link({
@@ -48,7 +55,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   });
   const up = upstream({ link, kinds: sentKinds, owners });
   const applier = startApplier(
-    { cluster, kinds: writtenKinds, owners, live: () => view.snapshot, clock, random, log, settled: () => down.settled() },
+    { cluster, kinds: writtenKinds, owners, live: () => view.snapshot, clock, random, log, meter, settled: () => down.settled() },
     signal,
   );
   const discovered = new Set(options.discoveryKinds.map(kindKeyOf));
@@ -83,6 +90,8 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
       return linkState;
     },
     resumeDeletes: () => down.resumeDeletes(),
+    wanted: () => [...applier.wanted].sort(([a], [b]) => compareKeys(a, b)).map(([, resource]) => resource),
+    metrics: () => [...workItems({ apply: applier.sizes }), { name: "gloo_mesh_removals_held", labels: {}, value: down.held }],
     ended: Promise.all([view.ended, applier.ended]).then(() => undefined),
   };
 }

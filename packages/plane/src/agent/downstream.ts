@@ -16,6 +16,8 @@ export interface Downstream {
   disconnected(): void;
   /** Somebody says that what is held back may go. Gives how many objects that are. */
   resumeDeletes(): number;
+  /** How many removals are held back. */
+  readonly held: number;
 }
 
 export interface DownstreamOptions {
@@ -74,7 +76,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
 
   function remove(planned: readonly PlannedRemoval[]): void {
     const before = budget.held.size;
-    for (const { ref, reason } of budget.admit(planned, applier.size)) carryOut(ref, reason);
+    for (const { ref, reason } of budget.admit(planned, applier.wanted.size)) carryOut(ref, reason);
     if (before === 0 && budget.held.size > 0) {
       log.error(
         { held: budget.held.size },
@@ -161,6 +163,9 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       answer();
     },
     disconnected: () => strangers.clear(),
+    get held() {
+      return budget.held.size;
+    },
     resumeDeletes() {
       const all = budget.resume();
       for (const { ref, reason } of all) carryOut(ref, reason);

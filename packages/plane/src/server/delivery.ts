@@ -10,6 +10,8 @@ export interface DeliveryLog {
   stateOf(ref: ResourceRef): DeliveryState;
   /** How many removals a cluster's agent holds back until somebody says that so many objects may go. */
   heldIn(clusterName: string): number;
+  /** How many objects of a cluster are not as they ought to be, by the code of their rejection. */
+  rejectedIn(clusterName: string): ReadonlyMap<string, number>;
 }
 
 interface ClusterDelivery {
@@ -46,6 +48,11 @@ export function deliveryLog(): DeliveryLog {
       clusters.delete(clusterName);
     },
     heldIn: (clusterName) => clusters.get(clusterName)?.held ?? 0,
+    rejectedIn(clusterName) {
+      const counts = new Map<string, number>();
+      for (const { code } of clusters.get(clusterName)?.rejections.values() ?? []) counts.set(code, (counts.get(code) ?? 0) + 1);
+      return counts;
+    },
     stateOf(ref) {
       const delivery = clusters.get(ref.clusterName);
       const key = resourceKeyOf(ref);

@@ -1,7 +1,8 @@
-import type { Delta, Kind, Owner, Snapshot } from "@isthmus/core";
+import type { Delta, Kind, Meter, Owner, Snapshot } from "@isthmus/core";
 import { type Applier, startApplier } from "../applier.ts";
 import { ledCluster, whileLeading } from "../leadership.ts";
 import type { Clock, Cluster, Leadership, Log } from "../ports.ts";
+import type { WorkQueueSizes } from "../workQueue.ts";
 import { type Publisher, publisher } from "./publisher.ts";
 import { type StatusUpdate, type StatusWriter, startStatusWriter } from "./statusWriter.ts";
 
@@ -16,6 +17,8 @@ export interface LeaderWrites {
   writeStatuses(updates: Iterable<StatusUpdate>): void;
   /** Tells what changed in the management cluster, so that drift is put back. */
   observed(delta: Delta): void;
+  /** Sizes of the work queues of this turn, by name. */
+  queues(): Readonly<Record<string, WorkQueueSizes>>;
   readonly ended: Promise<void>;
 }
 
@@ -30,6 +33,7 @@ export interface LeaderWritesOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+  readonly meter: Meter;
   /** Called when something that was published has settled. */
   readonly settled: () => void;
   /** Called when a turn begins: everything has to be published, and all statuses written, once more. */
@@ -43,13 +47,13 @@ interface Turn {
 }
 
 export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSignal): LeaderWrites {
-  const { leadership, kinds, owners, live, clock, random, log, settled, gained } = options;
+  const { leadership, kinds, owners, live, clock, random, log, meter, settled, gained } = options;
   const cluster = ledCluster(options.cluster, leadership);
   let turn: Turn | undefined;
 
   function start(until: AbortSignal): { readonly ended: Promise<void> } {
-    const applier = startApplier({ cluster, kinds, owners, live, clock, random, log, settled }, until);
-    const statuses = startStatusWriter({ cluster, live, clock, random, log }, until);
+    const applier = startApplier({ cluster, kinds, owners, live, clock, random, log, meter, settled }, until);
+    const statuses = startStatusWriter({ cluster, live, clock, random, log, meter }, until);
     const mine = { applier, publisher: publisher(applier), statuses };
     turn = mine;
     gained();
@@ -63,6 +67,7 @@ export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSig
     publisher: { publish: (wanted, evidenceOf) => turn?.publisher.publish(wanted, evidenceOf) },
     writeStatuses: (updates) => turn?.statuses.write(updates),
     observed: (delta) => turn?.applier.observed(delta),
+    queues: () => (turn === undefined ? {} : { publish: turn.applier.sizes, status: turn.statuses.sizes }),
     ended: whileLeading(leadership, start, signal),
   };
 }

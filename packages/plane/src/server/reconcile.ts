@@ -1,4 +1,4 @@
-import { type Delta, emptySnapshot, isEmpty, type Kind, type Owner, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
+import { type Delta, emptySnapshot, isEmpty, type Kind, type Meter, type Owner, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import { type TranslateOptions, translate, type World } from "@isthmus/translators";
 import type { ClusterView } from "../clusterView.ts";
 import type { Clock, Log, ServerLink } from "../ports.ts";
@@ -7,6 +7,7 @@ import { nothingPublished, publicationOf } from "./publication.ts";
 import type { Publisher } from "./publisher.ts";
 import { nothingRecalled, recallDelta, recalledObjects } from "./recalled.ts";
 import { evidenceFor } from "./removalEvidence.ts";
+import { countFindings } from "./serverMetrics.ts";
 import type { SnapshotStore } from "./snapshotStore.ts";
 
 /** From everything known to what every cluster shall hold. */
@@ -32,11 +33,25 @@ export interface ReconcilerOptions {
   readonly translation: TranslateOptions;
   readonly clock: Clock;
   readonly log: Log;
+  readonly meter: Meter;
 }
 
 export function reconciler(options: ReconcilerOptions): Reconciler {
-  const { store, view, link, delivery, publisher, published, discoveryKinds, discoveryOwner, registration, translation, clock, log } =
-    options;
+  const {
+    store,
+    view,
+    link,
+    delivery,
+    publisher,
+    published,
+    discoveryKinds,
+    discoveryOwner,
+    registration,
+    translation,
+    clock,
+    log,
+    meter,
+  } = options;
   let world: World | undefined;
   let recalled = nothingRecalled;
   /** What is recalled and was changed or taken away in the inputs since. */
@@ -76,6 +91,9 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     const now = translate(inputs, translation, before);
     world = now;
     translated = inputs;
+    meter.add("gloo_mesh_translations_total");
+    meter.record("gloo_mesh_translation_time_sec", (clock.now() - started) / 1000);
+    countFindings(meter, before?.reports ?? [], now.reports);
     log.debug({ ms: clock.now() - started, outputs: now.networking.size, discovered: now.discovery.size }, "translated");
     handOn(now, before);
     return true;

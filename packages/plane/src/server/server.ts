@@ -1,13 +1,27 @@
-import { type Delta, isOwnedBy, type Kind, kindKeyOf, type Owner, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import {
+  type Delta,
+  isOwnedBy,
+  type Kind,
+  kindKeyOf,
+  type Meter,
+  type Metric,
+  noMeter,
+  type Owner,
+  type Resource,
+  type ResourceRef,
+  refOf,
+} from "@isthmus/core";
 import type { TranslateOptions, World } from "@isthmus/translators";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
 import { coalesced } from "../coalesce.ts";
 import { alwaysLeader } from "../leadership.ts";
 import type { Clock, Cluster, Leadership, Log, ServerLink, ServerLinkHandler } from "../ports.ts";
 import { deliveryLog } from "./delivery.ts";
+import { lags } from "./lag.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
 import { reconciler } from "./reconcile.ts";
 import { deleteResumption } from "./resumeDeletes.ts";
+import { countMerged, serverMetrics } from "./serverMetrics.ts";
 import { type SnapshotStore, snapshotStore } from "./snapshotStore.ts";
 import { statusUpdates } from "./statusUpdates.ts";
 
@@ -44,6 +58,8 @@ export interface ServerOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+  /** Takes in figures as they arise. Default: nobody does. */
+  readonly meter?: Meter;
 }
 
 /** A running management server. */
@@ -52,25 +68,36 @@ export interface Server {
   readonly store: SnapshotStore;
   /** The last translation, once there was one. */
   readonly world: World | undefined;
+  /** Figures as they are now, beside those that the meter was told. */
+  metrics(): readonly Metric[];
   readonly ended: Promise<void>;
 }
 
 export function startServer(options: ServerOptions, signal: AbortSignal): Server {
-  const { cluster, kinds, clock, random, log, discoveryOwner, namespace, leadership = alwaysLeader } = options;
+  const { cluster, kinds, clock, random, log, discoveryOwner, namespace, leadership = alwaysLeader, meter = noMeter } = options;
   const discoveryKinds = new Set(kinds.discovery.map(kindKeyOf));
   const delivery = deliveryLog();
+  const behind = lags(() => clock.now());
   const store = snapshotStore({ kindOf: kinds.kindOf, isRegistered, log, changed: (delta) => taken(delta) });
 
-  const link = options.link({
+  const agents = options.link({
     connected: (name, agent) => store.connected(name, agent),
     observed: (name, observation) => store.observed(name, observation),
     synced: (name, complete) => store.synced(name, complete),
     acknowledged(name, acknowledgement, wanted) {
       delivery.acknowledged(name, acknowledgement, wanted);
+      behind.acknowledged(name, wanted);
       statuses.request();
     },
     disconnected: (name) => store.disconnected(name),
   });
+  const link: ServerLink = {
+    disconnect: agents.disconnect,
+    want(name, wanted, evidenceOf) {
+      behind.wanted(name, wanted);
+      agents.want(name, wanted, evidenceOf);
+    },
+  };
 
   const changed = (delta: Delta) => {
     // What we derived ourselves is no news for translation; it only can have its status written now.
@@ -94,6 +121,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       clock,
       random,
       log,
+      meter,
       settled: () => statuses.request(),
       gained: () => reconcile.request(),
     },
@@ -112,6 +140,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     translation: { ...options.translation, namespace },
     log,
     clock,
+    meter,
   });
 
   const resumption = deleteResumption({
@@ -124,7 +153,9 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const reconcile = coalesced(
     () => {
       if (!view.isComplete) return;
+      const started = clock.now();
       core.run();
+      meter.record("gloo_mesh_reconciler_time_sec", (clock.now() - started) / 1000);
       statuses.request();
     },
     { clock, pauseMs: BATCH_MS },
@@ -141,6 +172,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   );
 
   function taken(delta: Delta): void {
+    countMerged(meter, delta);
     core.take(delta);
     reconcile.request();
   }
@@ -161,6 +193,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       link.disconnect(ref.name, "the cluster is no longer registered");
       store.forget(ref.name);
       delivery.forget(ref.name);
+      behind.forget(ref.name);
     }
   }
 
@@ -170,6 +203,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     get world() {
       return core.world;
     },
+    metrics: () => serverMetrics({ store, delivery, lags: behind, world: core.world, queues: writes.queues(), now: clock.now() }),
     ended: Promise.all([view.ended, writes.ended, reconcile.ended, statuses.ended]).then(() => undefined),
   };
 }

@@ -5,6 +5,7 @@ import {
   formatRef,
   type JsonObject,
   kindKeyOf,
+  type Meter,
   messageOf,
   type ResourceRef,
   resourceKeyOf,
@@ -12,9 +13,10 @@ import {
   type TimedCondition,
   timedConditions,
 } from "@isthmus/core";
+import { gvkOf } from "../figures.ts";
 import { FIELD_MANAGER } from "../ownership.ts";
 import { type Clock, type Cluster, ClusterError, type Log } from "../ports.ts";
-import { startWorkQueue } from "../workQueue.ts";
+import { startWorkQueue, type WorkQueueSizes } from "../workQueue.ts";
 
 /** The status that an object should have. Conditions carry no times: those are added when it is written. */
 export interface StatusUpdate {
@@ -26,6 +28,7 @@ export interface StatusUpdate {
 export interface StatusWriter {
   /** The statuses of all objects that should have one; those not named are left as they are. */
   write(updates: Iterable<StatusUpdate>): void;
+  readonly sizes: WorkQueueSizes;
   readonly ended: Promise<void>;
 }
 
@@ -35,9 +38,10 @@ export interface StatusWriterOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+  readonly meter: Meter;
 }
 
-export function startStatusWriter({ cluster, live, clock, random, log }: StatusWriterOptions, signal: AbortSignal): StatusWriter {
+export function startStatusWriter({ cluster, live, clock, random, log, meter }: StatusWriterOptions, signal: AbortSignal): StatusWriter {
   const written = new Map<string, { readonly status: JsonObject; readonly over: unknown }>();
   const queue = startWorkQueue<StatusUpdate>({ workers: WORKERS, retry: RETRY, work, clock, random }, signal);
 
@@ -67,6 +71,7 @@ export function startStatusWriter({ cluster, live, clock, random, log }: StatusW
     const body = { apiVersion: todo.resource.apiVersion, kind: todo.resource.kind, metadata, status: todo.status };
     try {
       await cluster.applyStatus(body, { fieldManager: FIELD_MANAGER, force: true }, signal);
+      meter.add("gloo_mesh_statuses_written_total", { gvk: gvkOf(update.ref) });
       written.set(key, { status: todo.status, over: todo.resource["status"] });
       return "done";
     } catch (error) {
@@ -85,6 +90,9 @@ export function startStatusWriter({ cluster, live, clock, random, log }: StatusW
         if (pending(update) === undefined) queue.delete(key);
         else queue.set(key, update);
       }
+    },
+    get sizes() {
+      return queue.sizes;
     },
     ended: queue.ended,
   };

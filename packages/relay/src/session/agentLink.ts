@@ -1,10 +1,10 @@
-import { formatRef, messageOf } from "@isthmus/core";
+import { formatRef, type Metric, messageOf } from "@isthmus/core";
 import type { ConnectRequest } from "../gen/relay/v1/relay_pb.ts";
-import { type AgentEffect, type AgentEvent, agentSession, agentWakeAt, stepAgent } from "./agentSession.ts";
+import { type AgentEffect, type AgentEvent, agentSession, agentWakeAt, isConnected, stepAgent, unreportedObjects } from "./agentSession.ts";
 import { backoffMs, SETTLED_MS } from "./backoff.ts";
 import type { AgentStreamHandler, Connector, Stream, StreamEnd } from "./connection.ts";
 import { startCounters } from "./counters.ts";
-import type { Clock, Log, Metric } from "./environment.ts";
+import type { Clock, Log } from "./environment.ts";
 import type { AgentInfo, AgentLink, AgentLinkHandler } from "./link.ts";
 import type { Question, Reply } from "./questions.ts";
 import { RelayError } from "./relayError.ts";
@@ -215,6 +215,10 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
       pumpSoon();
     },
     closed: run(),
-    metrics: counters.metrics,
+    metrics: () => [
+      ...counters.metrics(),
+      { name: "relay_agent_connected", labels: {}, value: isConnected(session) ? 1 : 0 },
+      { name: "relay_agent_outbox_objects", labels: {}, value: unreportedObjects(session) },
+    ],
   };
 }

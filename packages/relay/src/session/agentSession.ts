@@ -93,6 +93,16 @@ export function agentWakeAt({ stream }: AgentSession): number | undefined {
   return stream === undefined ? undefined : nextCheck(stream.liveness);
 }
 
+/** Whether the server has said its welcome. */
+export function isConnected({ stream }: AgentSession): boolean {
+  return stream?.limits !== undefined;
+}
+
+/** How many objects the server has still to be told of. */
+export function unreportedObjects({ stream, view }: AgentSession): number {
+  return stream === undefined ? view.objects.size : stream.up.outbox.size;
+}
+
 export function stepAgent(session: AgentSession, event: AgentEvent): Step {
   const { stream } = session;
   switch (event.type) {

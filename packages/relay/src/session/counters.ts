@@ -1,8 +1,8 @@
-import type { Metric } from "./environment.ts";
+import type { Metric, MetricLabels, MetricName } from "@isthmus/core";
 
 /** Counters by name and labels, for the metrics page. */
 export interface Counters {
-  add(name: string, labels?: Readonly<Record<string, string>>, amount?: number): void;
+  add(name: MetricName, labels?: MetricLabels, amount?: number): void;
   metrics(): readonly Metric[];
 }
 
@@ -11,7 +11,7 @@ export function startCounters(): Counters {
   return {
     add(name, labels = {}, amount = 1) {
       const key = `${name} ${JSON.stringify(labels)}`;
-      counters.set(key, { name, type: "counter", labels, value: (counters.get(key)?.value ?? 0) + amount });
+      counters.set(key, { name, labels, value: (counters.get(key)?.value ?? 0) + amount });
     },
     metrics: () => [...counters.values()],
   };

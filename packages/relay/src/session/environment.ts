@@ -13,11 +13,3 @@ export interface Log {
   error(fields: LogFields, message: string): void;
 }
 export type LogFields = Readonly<Record<string, unknown>>;
-
-/** One figure for the metrics page. A counter never falls while the process lives. */
-export interface Metric {
-  readonly name: string;
-  readonly type: "counter" | "gauge";
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}

@@ -1,15 +1,15 @@
-import { formatRef } from "@isthmus/core";
+import { formatRef, type Metric } from "@isthmus/core";
 import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
 import { type ClusterWant, wantNow, withoutRemovals } from "./clusterWant.ts";
 import type { Acceptor, Peer, Stream, StreamEnd, StreamHandler } from "./connection.ts";
 import { startCounters } from "./counters.ts";
-import type { Clock, Log, Metric } from "./environment.ts";
+import type { Clock, Log } from "./environment.ts";
 import type { Inventory } from "./inventory.ts";
 import type { AgentInfo, ServerLink, ServerLinkHandler } from "./link.ts";
 import { MAX_QUESTIONS, type Question, type Reply } from "./questions.ts";
+import { countReceived, countSent, sessionMetrics } from "./serverMetrics.ts";
 import {
   memoryOf,
-  reportedObjects,
   type ServerEffect,
   type ServerEvent,
   type ServerSession,
@@ -92,12 +92,13 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     switch (effect.type) {
       case "send":
         live.isWritable = live.stream.send(effect.message) && live.isWritable;
-        counters.add("relay_server_messages_sent_total", { cluster: clusterName, type: effect.message.body.case ?? "" });
+        countSent(counters, clusterName, effect.message);
         return;
       case "greeted":
         greeted(live, effect.agent, effect.epoch);
         return;
       case "observed":
+        countReceived(counters, clusterName, effect.observation);
         handler.observed(clusterName, effect.observation);
         return;
       case "synced":
@@ -106,6 +107,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       case "acknowledged": {
         const want = wants.get(clusterName);
         if (want !== undefined) wants.set(clusterName, withoutRemovals(want, effect.removed));
+        counters.add("relay_server_revisions_acknowledged_total", { cluster: clusterName });
         handler.acknowledged(clusterName, effect.acknowledgement, effect.wanted);
         return;
       }
@@ -295,18 +297,8 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
         step(live, { type: "drain", reconnectAfterMs: Math.round(reconnectAfterMs * (0.5 + random())) });
     },
     metrics() {
-      const gauges = [...wants.keys(), ...clusters.keys()].map((cluster): Metric[] => {
-        const live = clusters.get(cluster);
-        const labels = { cluster };
-        const value = live === undefined ? 0 : 1;
-        return [
-          { name: "relay_push_clients_connected", type: "gauge", labels, value },
-          { name: "relay_pull_clients_connected", type: "gauge", labels, value },
-          { name: "relay_server_reported_objects", type: "gauge", labels, value: live === undefined ? 0 : reportedObjects(live.session) },
-        ];
-      });
-      const unique = new Map(gauges.flat().map((metric) => [`${metric.name} ${metric.labels["cluster"]}`, metric]));
-      return [...counters.metrics(), ...unique.values()];
+      const known = [...new Set([...wants.keys(), ...clusters.keys()])];
+      return [...counters.metrics(), ...known.flatMap((clusterName) => sessionMetrics(clusterName, clusters.get(clusterName)?.session))];
     },
   };
 }

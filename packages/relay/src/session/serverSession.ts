@@ -111,11 +111,6 @@ export function memoryOf({ up }: ServerSession): Inventory | undefined {
       );
 }
 
-/** How many objects of the cluster the agent has reported. */
-export function reportedObjects(session: ServerSession): number {
-  return session.up.held.hashes.size;
-}
-
 export function stepServer(session: ServerSession, event: ServerEvent): Step {
   switch (event.type) {
     case "received":

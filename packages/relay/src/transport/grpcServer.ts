@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { Server, type ServerUnaryCall, type ServiceDefinition, type sendUnaryData, type UntypedServiceImplementation } from "@grpc/grpc-js";
-import { messageOf, UsageError } from "@isthmus/core";
+import { type Metric, messageOf, UsageError } from "@isthmus/core";
 import { HealthImplementation } from "grpc-health-check";
 import {
   type RegisterRequest,
@@ -14,7 +14,7 @@ import { type Registrations, startRegistrar } from "../registration/register.ts"
 import type { ServerIdentity } from "../registration/serverIdentity.ts";
 import type { Acceptor, Peer } from "../session/connection.ts";
 import { startCounters } from "../session/counters.ts";
-import type { Clock, Log, Metric } from "../session/environment.ts";
+import type { Clock, Log } from "../session/environment.ts";
 import { RelayError } from "../session/relayError.ts";
 import { MAX_MESSAGE_BYTES } from "../session/wire.ts";
 import "./grpcLogging.ts";

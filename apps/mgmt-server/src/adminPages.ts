@@ -1,0 +1,26 @@
+import type { Resource } from "@isthmus/core";
+import type { Server } from "@isthmus/plane";
+import { diagnosticsPage, objectsIn, type Page, snapshotPage } from "@isthmus/process";
+
+/** What the admin port tells of the clusters, to those who may read it. */
+export function adminPages(server: Server): Readonly<Record<string, Page>> {
+  return {
+    "/snapshots/input": snapshotPage(() => [
+      ["clusters", objectsIn(server.store.snapshot)],
+      ["management", objectsIn(server.view.snapshot)],
+    ]),
+    "/snapshots/output": snapshotPage(() => outputs(server)),
+    "/diagnostics": diagnosticsPage(),
+  };
+}
+
+function outputs({ world }: Server): readonly (readonly [string, Iterable<Resource>])[] {
+  if (world === undefined) return [];
+  const { discovery, networking } = world;
+  const discovered = discovery.clusters().map((name) => ["discovery", resourcesOf(discovery.inCluster(name))] as const);
+  return [...discovered, ...networking.clusters().map((name) => [`networking ${name}`, resourcesOf(networking.inCluster(name))] as const)];
+}
+
+function* resourcesOf(outputs: Iterable<{ readonly resource: Resource }>): Iterable<Resource> {
+  for (const { resource } of outputs) yield resource;
+}

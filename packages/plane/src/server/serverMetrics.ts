@@ -1,0 +1,51 @@
+import type { Delta, Meter, Metric, Report } from "@isthmus/core";
+import type { World } from "@isthmus/translators";
+import { gvkOf, workItems } from "../figures.ts";
+import type { WorkQueueSizes } from "../workQueue.ts";
+import type { DeliveryLog } from "./delivery.ts";
+import type { Lags } from "./lag.ts";
+import type { SnapshotStore } from "./snapshotStore.ts";
+
+/** What the server's loops hold now, as figures. */
+export interface ServerFigures {
+  readonly store: SnapshotStore;
+  readonly delivery: DeliveryLog;
+  readonly lags: Lags;
+  readonly world: World | undefined;
+  readonly queues: Readonly<Record<string, WorkQueueSizes>>;
+  readonly now: number;
+}
+
+export function serverMetrics({ store, delivery, lags, world, queues, now }: ServerFigures): readonly Metric[] {
+  const perCluster = [...store.clusters].flatMap(([cluster, { phase }]): Metric[] => {
+    const since = lags.behindSince(cluster);
+    const rejected = [...delivery.rejectedIn(cluster)].map(
+      ([code, value]): Metric => ({ name: "relay_server_objects_rejected", labels: { cluster, code }, value }),
+    );
+    return [
+      { name: "relay_push_clients_warmed", labels: { cluster }, value: phase === "unknown" ? 0 : 1 },
+      { name: "relay_server_lag_seconds", labels: { cluster }, value: since === undefined ? 0 : Math.max(0, now - since) / 1000 },
+      ...rejected,
+    ];
+  });
+  return [...perCluster, { name: "gloo_mesh_outputs", labels: {}, value: world?.networking.size ?? 0 }, ...workItems(queues)];
+}
+
+/** Counts what changed of what translation reads, by the cluster that it is in. */
+export function countMerged(meter: Meter, { put, remove }: Delta): void {
+  const counts = new Map<string, number>();
+  const count = (cluster = "") => counts.set(cluster, (counts.get(cluster) ?? 0) + 1);
+  for (const { metadata } of put) count(metadata.clusterName);
+  for (const { clusterName } of remove) count(clusterName);
+  for (const [cluster, amount] of counts) meter.add("gloo_mesh_objects_merged_total", { cluster }, amount);
+}
+
+/** Counts the findings that were not there before. */
+export function countFindings(meter: Meter, before: readonly Report[], now: readonly Report[]): void {
+  if (before === now) return;
+  const known = new Set(before);
+  for (const report of now) {
+    if (report.state === "ACCEPTED" || known.has(report)) continue;
+    meter.add(report.state === "WARNING" ? "translation_warning" : "translation_error", { gvk: gvkOf(report.subject) });
+  }
+}

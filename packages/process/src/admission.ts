@@ -1,0 +1,55 @@
+import type { IncomingMessage } from "node:http";
+import { messageOf } from "@isthmus/core";
+
+/** Whether the bearer of a token may read a path, as the Kubernetes API says. Rejects when that cannot be asked. */
+export type Authorize = (
+  question: { readonly token: string; readonly path: string },
+  signal: AbortSignal,
+) => Promise<{ readonly allowed: true } | { readonly allowed: false; readonly isKnown: boolean; readonly reason: string }>;
+
+type Verdict = { readonly admitted: true } | { readonly refused: 401 | 403 | 429 | 503; readonly reason: string };
+
+/**
+ * Who may read what the admin port tells of the clusters: whoever is on this very machine (`kubectl port-forward` comes from
+ * there too, and needs rights of its own), and else the bearer of a token that the Kubernetes API confirms. Source: decisions §8.
+ */
+export function admission(
+  authorize: Authorize | undefined,
+): (request: IncomingMessage, path: string, signal: AbortSignal) => Promise<Verdict> {
+  let asking = 0;
+  return async (request, path, signal) => {
+    if (isFromHere(request)) return { admitted: true };
+    const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "") ?? [];
+    if (token === undefined) return { refused: 401, reason: NEEDS_TOKEN };
+    if (authorize === undefined) return { refused: 403, reason: "this is shown on the machine itself only" };
+    // Wrong tokens must not make the API server busy.
+    if (asking >= MAX_ASKING) return { refused: 429, reason: "too many requests at a time: try again" };
+    asking++;
+    try {
+      const verdict = await authorize({ token, path }, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));
+      if (verdict.allowed) return { admitted: true };
+      return { refused: verdict.isKnown ? 403 : 401, reason: verdict.reason };
+    } catch (error) {
+      return { refused: 503, reason: `the Kubernetes API cannot be asked whether you may read this: ${messageOf(error)}` };
+    } finally {
+      asking--;
+    }
+  };
+}
+
+const NEEDS_TOKEN = "this needs a bearer token of the Kubernetes API, for instance of kubectl create token";
+const MAX_ASKING = 4;
+const ASK_MS = 5_000;
+
+/**
+ * Whether a request comes from this machine and was meant for it. One that a proxy passed on comes from elsewhere (a sidecar
+ * calls from 127.0.0.6, others say so in a header); one for another host name was led here by a web page.
+ */
+function isFromHere({ socket, headers }: IncomingMessage): boolean {
+  const isLocal = ["127.0.0.1", "::1", "::ffff:127.0.0.1"].includes(socket.remoteAddress ?? "");
+  const isPassedOn = PROXY_HEADERS.some((header) => headers[header] !== undefined);
+  const host = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(headers.host ?? "")?.[1] ?? "";
+  return isLocal && !isPassedOn && ["localhost", "127.0.0.1", "[::1]"].includes(host.toLowerCase());
+}
+
+const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "via", "x-envoy-external-address", "x-real-ip"];

@@ -1,0 +1,35 @@
+import type { Metric } from "@isthmus/core";
+import type { ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
+import type { Counters } from "./counters.ts";
+import type { Observation } from "./link.ts";
+import type { ServerSession } from "./serverSession.ts";
+
+/** Counts one message to an agent, and the objects in it. */
+export function countSent(counters: Counters, cluster: string, { body }: ConnectResponse): void {
+  counters.add("relay_server_messages_sent_total", { cluster, type: body.case ?? "" });
+  if (body.case !== "down") return;
+  const { upserts, deletes, withheld } = body.value;
+  for (const [operation, { length }] of Object.entries({ put: upserts, remove: deletes, withhold: withheld })) {
+    if (length > 0) counters.add("relay_server_objects_sent_total", { cluster, operation }, length);
+  }
+}
+
+/** Counts the objects of one report of an agent. */
+export function countReceived(counters: Counters, cluster: string, { put, remove, withheld = [] }: Observation): void {
+  for (const [operation, { length }] of Object.entries({ put, remove, withhold: withheld })) {
+    if (length > 0) counters.add("relay_server_objects_received_total", { cluster, operation }, length);
+  }
+}
+
+/** What a cluster's stream says now; undefined when no agent of the cluster is connected. */
+export function sessionMetrics(cluster: string, session: ServerSession | undefined): readonly Metric[] {
+  const labels = { cluster };
+  const isConnected = session === undefined ? 0 : 1;
+  return [
+    { name: "relay_push_clients_connected", labels, value: isConnected },
+    { name: "relay_pull_clients_connected", labels, value: isConnected },
+    { name: "relay_server_reported_objects", labels, value: session?.up.held.hashes.size ?? 0 },
+    { name: "relay_server_outbox_objects", labels, value: (session?.down.outbox.size ?? 0) + (session?.down.sending?.left.size ?? 0) },
+    { name: "relay_server_unacknowledged_revisions", labels, value: session?.down.unacknowledged.length ?? 0 },
+  ];
+}
