@@ -5,5 +5,4 @@ export { createLog } from "./log.ts";
 export { type Metrics, startMetrics } from "./metrics.ts";
 export { isOn, parsedOptions, portNumber } from "./options.ts";
 export { runProgram } from "./program.ts";
-export { redacted } from "./redacted.ts";
 export { objectsIn, snapshotPage } from "./snapshotPage.ts";

@@ -1,7 +1,7 @@
 import type { AnyResource, Resource } from "@isthmus/core";
 
 /** What stands in the place of what nobody shall read. */
-export const REDACTED = "<redacted>";
+const REDACTED = "<redacted>";
 
 /**
  * An object as it may be shown to a person who may read snapshots: without the content of Secrets, without values of
