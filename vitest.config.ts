@@ -6,7 +6,7 @@ export default defineConfig({
     include: [
       "packages/*/{src,test}/**/*.test.ts",
       "apps/*/{src,test}/**/*.test.ts",
-      "tests/conformance/**/*.test.ts",
+      "tests/{conformance,faults}/**/*.test.ts",
       "tools/**/*.test.ts",
     ],
     testTimeout: 20_000,

@@ -16,9 +16,19 @@ export interface DisturbedNetwork {
   disturb(clusterName: string, direction: Direction, fault: WireFault): void;
   /** A message of an earlier stream comes again, in the stream that is open now: the `back`th before its end. */
   replay(clusterName: string, direction: Direction, back: number): void;
+  /**
+   * The beginning of an earlier stream comes again in the next one, after its first message and before anything else: `back`
+   * streams ago, so many messages of those that say something.
+   */
+  replayAtOpening(clusterName: string, direction: Direction, earlier: Earlier): void;
   /** The next desired set also orders a removal for which it gives no evidence, as an old or broken server might. */
   forgeRemoval(clusterName: string, ref: ResourceRef): void;
   heal(): void;
+}
+
+export interface Earlier {
+  readonly back: number;
+  readonly messages: number;
 }
 
 export interface DisturbedNetworkOptions {
@@ -42,6 +52,9 @@ class Way<M extends Down | Up> {
   readonly #archive: { readonly stream: number; readonly message: M }[] = [];
   #faults: WireFault[] = [];
   #held: M | undefined;
+  /** What comes again after the first message of the next stream. */
+  #atOpening: Earlier[] = [];
+  #isOpening = false;
   #line: Line<M> | undefined;
   #epoch = 0n;
   #heals = 0;
@@ -53,11 +66,12 @@ class Way<M extends Down | Up> {
   open(line: Line<M>): void {
     this.#line = line;
     this.#held = undefined;
+    this.#isOpening = true;
   }
 
   pass(line: Line<M>, message: M): void {
     this.#epoch = message.epoch;
-    this.#archive.push({ stream: line.stream, message });
+    if (SAYS_SOMETHING.has(message.body.case ?? "")) this.#archive.push({ stream: line.stream, message });
     if (this.#archive.length > ARCHIVED) this.#archive.shift();
     const fault = isOutcome(message) ? undefined : this.#faults.shift();
     if (fault === "drop") return;
@@ -75,6 +89,14 @@ class Way<M extends Down | Up> {
     }
     if (this.#held !== undefined) line.deliver(this.#held);
     this.#held = undefined;
+    if (!this.#isOpening) return;
+    this.#isOpening = false;
+    const streams = [...new Set(this.#archive.map(({ stream }) => stream).filter((stream) => stream !== line.stream))];
+    for (const { back, messages } of this.#atOpening.splice(0)) {
+      const again = streams.at(-1 - (back % Math.max(1, streams.length)));
+      const old = this.#archive.filter(({ stream }) => stream === again).slice(0, messages);
+      for (const { message: next } of old) this.#outOfTime(next);
+    }
   }
 
   disturb(fault: WireFault): void {
@@ -87,6 +109,10 @@ class Way<M extends Down | Up> {
     if (found !== undefined) this.#outOfTime(found.message);
   }
 
+  replayAtOpening(earlier: Earlier): void {
+    this.#atOpening.push(earlier);
+  }
+
   #outOfTime(message: M): void {
     this.#line?.deliver(this.#options.outOfTime?.(message, this.#epoch) ?? message);
   }
@@ -94,11 +120,15 @@ class Way<M extends Down | Up> {
   /** What is under way out of its time is lost. */
   heal(): void {
     this.#faults = [];
+    this.#atOpening = [];
     this.#heals++;
   }
 }
 
-const ARCHIVED = 64;
+/** So many messages are kept of each way. */
+export const ARCHIVED = 96;
+/** What an earlier message could do harm with, if it were taken for one of today. */
+const SAYS_SOMETHING: ReadonlySet<string> = new Set(["up", "syncComplete", "down"]);
 
 /**
  * What became of writes: within a stream nothing replaces an answer that was lost or overtaken, as no transport does that.
@@ -120,7 +150,7 @@ export function disturbedNetwork(options: DisturbedNetworkOptions): DisturbedNet
     return way;
   }
 
-  function either(clusterName: string, direction: Direction): Pick<Way<Down>, "disturb" | "replay"> {
+  function either(clusterName: string, direction: Direction): Pick<Way<Down>, "disturb" | "replay" | "replayAtOpening"> {
     return direction === "up" ? wayOf(ups, clusterName) : wayOf(downs, clusterName);
   }
 
@@ -172,6 +202,7 @@ export function disturbedNetwork(options: DisturbedNetworkOptions): DisturbedNet
     },
     disturb: (clusterName, direction, fault) => either(clusterName, direction).disturb(fault),
     replay: (clusterName, direction, back) => either(clusterName, direction).replay(back),
+    replayAtOpening: (clusterName, direction, earlier) => either(clusterName, direction).replayAtOpening(earlier),
     forgeRemoval: (clusterName, ref) => forgeries.set(clusterName, ref),
     heal() {
       forgeries.clear();

@@ -1,54 +1,106 @@
-import type { Tampering } from "./fleet.ts";
-import { seedOfRun } from "./random.ts";
-import { drawSchedule, runSchedule, type Schedule } from "./schedule.ts";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { isMainThread, parentPort, workerData } from "node:worker_threads";
+import { UsageError } from "@isthmus/core";
+import { type Campaign, runBlock, runCampaign, type WorkerData } from "./campaign.ts";
+import { drawSchedule, runSchedule, type Schedule, USUAL_LENGTH } from "./schedule.ts";
 import { shrunk } from "./shrink.ts";
 import { formatStep, parseStep } from "./step.ts";
-import { tamperings } from "./tamperings.ts";
+import { tamperingNamed, tamperings } from "./tamperings.ts";
 
-const args = new Map<string, string>();
-for (let i = 2; i < process.argv.length; i += 2) args.set((process.argv[i] ?? "").replace(/^--/, ""), process.argv[i + 1] ?? "");
-const runs = Number(args.get("runs") ?? 200);
-const seed = Number(args.get("seed") ?? 1);
-const length = Number(args.get("length") ?? 14);
+const USAGE = `usage: npm run test:faults -- [--runs N] [--seed S] [--jobs J] [--length L] [--tamper RULE] [--trace] [--steps STEPS --clusters C]
+  --runs    schedules (default 200); the first has the seed S, those of the others follow from it
+  --jobs    threads (default: one per processor)
+  --length  steps of each schedule (default ${USUAL_LENGTH})
+  --tamper  with this safety rule switched off: ${Object.keys(tamperings).join(", ")}
+  --trace   the one schedule of the seed, step by step
+  --steps   this one schedule, such as "cut a 0 0;putService b 1 3", for C clusters`;
 
-let bad = 0;
-let done = 0;
-const began = process.cpuUsage();
-const t0 = performance.now();
-for (let run = 0; run < runs; run++) {
-  let schedule: Schedule = drawSchedule(seedOfRun(seed, run), length);
-  if (args.has("steps"))
-    schedule = { ...schedule, clusters: Number(args.get("clusters") ?? 2), steps: (args.get("steps") ?? "").split(";").map(parseStep) };
-  if (process.env.P) console.error("run", schedule.seed);
-  const tampering = (tamperings as Record<string, Tampering>)[args.get("tamper") ?? ""] ?? {};
-  const violations = await runSchedule(
-    schedule,
-    args.has("tamper") ? { tampering } : args.has("trace") && !args.has("shrink") ? { trace: (line) => console.log(line) } : {},
-  );
-  done++;
-  if (done % 250 === 0)
-    console.error(
-      done,
-      Math.round((performance.now() - t0) / done),
-      "ms wall",
-      Math.round(process.cpuUsage(began).user / 1000 / done),
-      "ms cpu",
-    );
-  if (violations.length > 0) {
-    bad++;
-    if (args.has("shrink")) {
-      schedule = await shrunk(schedule, violations[0]?.rule ?? "", { tampering });
-      if (args.has("trace")) await runSchedule(schedule, { tampering, trace: (line) => console.log(line) });
-    }
-    console.log(
-      `seed ${schedule.seed} clusters ${schedule.clusters}: ${violations.map(({ rule, message }) => `${rule}: ${message.slice(0, 600)}`).join("\n  ")}`,
-    );
-    if (args.has("shrink")) console.log(`--clusters ${schedule.clusters} --steps "${schedule.steps.map(formatStep).join(";")}"`);
-    if (bad >= Number(args.get("max") ?? 5)) break;
+const PROGRESS_MS = 60_000;
+
+async function main(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      runs: { type: "string", default: "200" },
+      seed: { type: "string", default: "1" },
+      jobs: { type: "string", default: String(availableParallelism()) },
+      length: { type: "string", default: String(USUAL_LENGTH) },
+      tamper: { type: "string" },
+      trace: { type: "boolean", default: false },
+      steps: { type: "string" },
+      clusters: { type: "string", default: "2" },
+    },
+  });
+  const [seed, length, runs] = [number("seed", values.seed), number("length", values.length), number("runs", values.runs)];
+  const campaign: Campaign = { runs, seed, length, ...(values.tamper === undefined ? {} : { tamper: values.tamper }) };
+  if (values.steps !== undefined) {
+    const clusters = number("clusters", values.clusters);
+    return traced({ seed, clusters, steps: values.steps.split(";").map(parseStep) }, values.tamper);
   }
+  if (values.trace) return traced(drawSchedule(seed, length), values.tamper);
+  return judged(campaign, Math.min(number("jobs", values.jobs), runs));
 }
-const used = process.cpuUsage(began);
-console.log(
-  `${done} schedules, ${bad} violations; ${((used.user + used.system) / 1000 / done).toFixed(1)} ms cpu, ${((performance.now() - t0) / done).toFixed(1)} ms wall each`,
-);
-process.exit(bad > 0 ? 1 : 0);
+
+function number(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new UsageError(`--${name} ${text} is not a number\n${USAGE}`);
+  return value;
+}
+
+async function traced(schedule: Schedule, tamper: string | undefined): Promise<number> {
+  const violations = await runSchedule(schedule, { tampering: tamperingNamed(tamper), trace: (line) => console.log(line) });
+  console.log(`1 schedules, ${violations.length} violations`);
+  return violations.length === 0 ? 0 : 1;
+}
+
+/** The last line says how it ended. */
+async function judged(campaign: Campaign, jobs: number): Promise<number> {
+  const began = performance.now();
+  let told = began;
+  const figures = (done: number) => {
+    const seconds = (performance.now() - began) / 1000;
+    const { user, system } = process.cpuUsage();
+    return `${done} schedules in ${seconds.toFixed(0)} s: ${(done / seconds).toFixed(1)} schedules per second, ${((user + system) / 1000 / done).toFixed(1)} ms CPU each`;
+  };
+  const progress = (done: number) => {
+    if (performance.now() - told < PROGRESS_MS) return;
+    told = performance.now();
+    console.log(figures(done));
+  };
+  const { done, found } = await runCampaign(campaign, { jobs, program: fileURLToPath(import.meta.url), progress });
+  console.log(figures(done));
+  if (found === undefined) {
+    console.log(`${done} schedules, 0 violations`);
+    return 0;
+  }
+  const { schedule, rule, message } = found;
+  const { seed, clusters, steps } = await shrunk(schedule, rule, { tampering: tamperingNamed(campaign.tamper) });
+  console.log(
+    `replay: --seed ${seed} --trace, or shrunk: --seed ${seed} --clusters ${clusters} --steps "${steps.map(formatStep).join(";")}"`,
+  );
+  console.log(`violation in seed ${seed}: ${rule}: ${message.replaceAll("\n", "; ")}`);
+  return 1;
+}
+
+/** A thread of a campaign: runs the blocks that it is given. */
+function work({ campaign }: WorkerData): void {
+  parentPort?.on("message", (block: Parameters<typeof runBlock>[1] | "end") => {
+    if (block === "end") parentPort?.close();
+    else void runBlock(campaign, block).then((result) => parentPort?.postMessage(result));
+  });
+  parentPort?.postMessage("ready");
+}
+
+if (isMainThread) {
+  try {
+    process.exitCode = await main(process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(error.message);
+    process.exitCode = 2;
+  }
+} else {
+  work(workerData as WorkerData);
+}

@@ -7,7 +7,7 @@ import { Oracle, type Violation } from "./oracle.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { silentLog } from "./silentLog.ts";
 import { startStage } from "./stage.ts";
-import { drawStep, formatStep, type Step } from "./step.ts";
+import { drawStep, formatStep, type Step, type StepKinds } from "./step.ts";
 import { stepKinds } from "./steps/index.ts";
 import { bearsOurLabel, TrueStates } from "./truth.ts";
 
@@ -25,15 +25,27 @@ export interface RunOptions {
   readonly trace?: (line: string) => void;
 }
 
-/** The schedule that a seed stands for, of about `length` steps. */
-export function drawSchedule(seed: number, length: number): Schedule {
+/** The schedule that a seed stands for, of about `length` steps. Those in `focus` come up far more often than else. */
+export function drawSchedule(seed: number, length = USUAL_LENGTH, focus: readonly string[] = []): Schedule {
   const random: Random = seededRandom(seed);
+  const kinds = focus.length === 0 ? stepKinds : inFocus(focus);
   const clusters = random.int(4) === 0 ? 3 : 2;
   const names = ["a", "b", "c"].slice(0, clusters);
-  const steps = Array.from({ length }, () => drawStep(stepKinds, names, random));
+  const steps = Array.from({ length }, () => drawStep(kinds, names, random));
   // Mostly everything has started before the first thing happens.
   const start = random.int(4) === 0 ? [] : [{ does: "wait", cluster: "-", n: 5, v: 0 }];
   return { seed, clusters, steps: [...start, ...steps] };
+}
+
+/** Steps of a schedule, unless somebody asks for more or fewer. */
+export const USUAL_LENGTH = 14;
+
+// All others have about 170 together.
+const FOCUS_WEIGHT = 60;
+
+function inFocus(focus: readonly string[]): StepKinds {
+  const weighed = Object.entries(stepKinds).map(([name, kind]) => [name, focus.includes(name) ? { ...kind, weight: FOCUS_WEIGHT } : kind]);
+  return Object.fromEntries(weighed) as StepKinds;
 }
 
 /**

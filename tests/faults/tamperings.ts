@@ -1,96 +1,157 @@
-import { kindKeyOf, type Resource, refOf } from "@isthmus/core";
+import { kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
 import { FIELD_MANAGER } from "@isthmus/plane";
 import type { Cluster } from "@isthmus/plane/ports";
 import type { Down } from "./disturbedNetwork.ts";
 import { ROLES, SERVER_ROLES, type Tampering } from "./fleet.ts";
 
+/** A safety rule that is switched off, or a part of one. */
+export interface SwitchedOff {
+  /** Its number among the rules on safety; ARCHITECTURE.md, “What protects users”, lists them. */
+  readonly rule: number;
+  /** Steps that lead where it matters. */
+  readonly focus: readonly string[];
+  readonly by: Tampering;
+}
+
 /**
  * Each safety rule that the code has, switched off from outside: what stands between the loops and their ports lies to
  * them, so that the rule's check sees nothing wrong. The suite has to notice every one.
  */
-export const tamperings = {
+export const tamperings: Readonly<Record<string, SwitchedOff>> = {
   /** Unknown is not empty, agents: an agent says that it has reported everything before it has read anything. */
   agentSaysSyncedAtOnce: {
-    agentLink: (link, kinds) => {
-      queueMicrotask(() => link.synced(kinds, []));
-      return link;
+    rule: 1,
+    focus: ["restartAgent", "slowApiServer"],
+    by: {
+      agentLink: (link, kinds) => {
+        queueMicrotask(() => link.synced(kinds, []));
+        return link;
+      },
     },
   },
   /** Unknown is not empty, server: a cluster counts as synced as soon as its agent has called. */
   serverTakesUnknownForEmpty: {
-    serverHandler: (handler) => ({
-      ...handler,
-      connected(clusterName, agent) {
-        handler.connected(clusterName, agent);
-        handler.synced(clusterName, new Map(), new Set());
-      },
-    }),
+    rule: 1,
+    focus: ["restartServer", "restartAgent"],
+    by: {
+      serverHandler: (handler) => ({
+        ...handler,
+        connected(clusterName, agent) {
+          handler.connected(clusterName, agent);
+          handler.synced(clusterName, new Map(), new Set());
+        },
+      }),
+    },
   },
   /** Evidence required: a removal that came without evidence has some. */
   removalsHaveEvidence: {
-    network: {
-      forged(message) {
-        if (message.body.case !== "down") return message;
-        const { value } = message.body;
-        const deletes = value.deletes.map((removal) =>
-          removal.evidence === undefined
-            ? { ...removal, evidence: { $typeName: "relay.v1.Evidence", reason: "InputRemoved", inputs: [removal.ref] } }
-            : removal,
-        );
-        return { ...message, body: { case: "down", value: { ...value, deletes } } } as Down;
+    rule: 2,
+    focus: ["forgeRemoval", "putService"],
+    by: {
+      network: {
+        forged(message) {
+          if (message.body.case !== "down") return message;
+          const { value } = message.body;
+          const deletes = value.deletes.map((removal) =>
+            removal.evidence === undefined
+              ? { ...removal, evidence: { $typeName: "relay.v1.Evidence", reason: "InputRemoved", inputs: [removal.ref] } }
+              : removal,
+          );
+          return { ...message, body: { case: "down", value: { ...value, deletes } } } as Down;
+        },
       },
     },
   },
   /** A complete set before anything is pruned: every change passes for everything that is wanted. */
   changesPassForCompleteSets: {
-    agentHandler: (handler) => ({ ...handler, desired: (desired) => handler.desired({ ...desired, complete: true }) }),
+    rule: 2,
+    focus: ["putService"],
+    by: {
+      agentHandler: (handler) => ({ ...handler, desired: (desired) => handler.desired({ ...desired, complete: true }) }),
+    },
   },
   /** The owner label is looked at, read from the API server at that moment: everything seems to bear it. */
   everythingSeemsLabelled: {
-    agentCluster: (cluster) => reading(cluster, labelled),
+    rule: 2,
+    focus: ["foreign"],
+    by: {
+      agentCluster: (cluster) => reading(cluster, labelled),
+    },
   },
   /** The field manager is looked at: everything seems to have been written by us. */
   everythingSeemsWritten: {
-    agentCluster: (cluster) => reading(cluster, written),
+    rule: 2,
+    focus: ["copyOurs"],
+    by: {
+      agentCluster: (cluster) => reading(cluster, written),
+    },
   },
   /** Only the very object that was looked at is removed. */
   removalsWithoutPreconditions: {
-    agentCluster: (cluster) => ({ ...cluster, delete: (ref, _, signal) => cluster.delete(ref, {}, signal) }),
+    rule: 2,
+    focus: ["meddleInBetween", "deleteService"],
+    by: {
+      agentCluster: (cluster) => ({ ...cluster, delete: (ref, _, signal) => cluster.delete(ref, {}, signal) }),
+    },
   },
   /** Nothing is forced on first contact. */
   firstContactByForce: {
-    agentCluster: (cluster) => ({
-      ...cluster,
-      apply: (resource, options, signal) => cluster.apply(resource, { ...options, force: true }, signal),
-    }),
+    rule: 4,
+    focus: ["occupy", "putService", "deleteService"],
+    by: {
+      agentCluster: (cluster) => ({
+        ...cluster,
+        apply: (resource, options, signal) => cluster.apply(resource, { ...options, force: true }, signal),
+      }),
+    },
   },
   /** Clusters that have not been heard are recalled: nothing tells the server which cluster a discovered object is from. */
   silentClustersAreNotRecalled: {
-    serverCluster: (cluster) => reading(cluster, withoutOrigin),
+    rule: 5,
+    focus: ["restartServer"],
+    by: {
+      serverCluster: (cluster) => reading(cluster, withoutOrigin),
+    },
   },
-  /** A connection's epoch voids older work: what comes out of its time bears the epoch of the day. */
+  /** A connection"s epoch voids older work: what comes out of its time bears the epoch of the day. */
   everyMessageIsOfThisEpoch: {
-    network: { outOfTime: (message, epoch) => ({ ...message, epoch }) },
+    rule: 5,
+    focus: ["rest", "reopen", "putService"],
+    by: {
+      network: { outOfTime: (message, epoch) => ({ ...message, epoch }) },
+    },
   },
   /** One bad object holds up no other: after one write has failed, the next ones fail too. */
   oneFailureHoldsUpAll: {
-    agentCluster(cluster) {
-      let failure: unknown;
-      return {
-        ...cluster,
-        async apply(resource, options, signal) {
-          if (failure !== undefined) throw failure;
-          try {
-            return await cluster.apply(resource, options, signal);
-          } catch (error) {
-            failure = error;
-            throw error;
-          }
-        },
-      };
+    rule: 6,
+    focus: ["failWrites"],
+    by: {
+      agentCluster(cluster) {
+        let failure: unknown;
+        return {
+          ...cluster,
+          async apply(resource, options, signal) {
+            if (failure !== undefined) throw failure;
+            try {
+              return await cluster.apply(resource, options, signal);
+            } catch (error) {
+              failure = error;
+              throw error;
+            }
+          },
+        };
+      },
     },
   },
-} satisfies Readonly<Record<string, Tampering>>;
+};
+
+/** A tampering by its name; none for undefined. Throws UsageError for a name that there is not. */
+export function tamperingNamed(name: string | undefined): Tampering {
+  if (name === undefined) return {};
+  const found = tamperings[name];
+  if (found === undefined) throw new UsageError(`no safety rule is called ${name}: there are ${Object.keys(tamperings).join(", ")}`);
+  return found.by;
+}
 
 const WRITTEN = new Set(ROLES.writtenKinds.map(kindKeyOf));
 const DISCOVERED = new Set(SERVER_ROLES.kinds.discovery.map(kindKeyOf));

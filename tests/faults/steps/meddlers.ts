@@ -51,6 +51,21 @@ export const meddlingSteps: StepKinds = {
       stage.fleet.afterRead(cluster, n, (ref) => MEDDLINGS[v]?.(stage, cluster, ref));
     },
   },
+  /** Somebody takes the name of an object that is about to be made. */
+  occupy: {
+    weight: 2,
+    n: 2,
+    isAboutCluster: true,
+    act(stage, { cluster, n }) {
+      const wait = (left: number) =>
+        stage.fleet.afterRead(cluster, 0, (ref) => {
+          const ought = stage.object(ref) === undefined ? stage.wantedAs(ref) : undefined;
+          if (ought !== undefined && left === 0) replaceByForeign(stage, cluster, ought);
+          else wait(ought === undefined ? left : left - 1);
+        });
+      wait(n);
+    },
+  },
   editOurs: {
     weight: 3,
     n: 24,

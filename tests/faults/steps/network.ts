@@ -1,4 +1,4 @@
-import type { Direction, WireFault } from "../disturbedNetwork.ts";
+import { ARCHIVED, type Direction, type WireFault } from "../disturbedNetwork.ts";
 import type { StepKinds } from "../step.ts";
 
 const DIRECTIONS: readonly Direction[] = ["up", "down"];
@@ -36,9 +36,22 @@ export const networkSteps: StepKinds = {
   replay: {
     weight: 3,
     n: DIRECTIONS.length,
-    v: 48,
+    v: 12,
     isAboutCluster: true,
     act: ({ fleet }, { cluster, n, v }) => fleet.network.replay(cluster, DIRECTIONS[n] ?? "up", v),
+  },
+  /** The connection ends, and into the next one comes what was said at the beginning of an earlier one. */
+  reopen: {
+    weight: 2,
+    n: DIRECTIONS.length,
+    v: 6,
+    isAboutCluster: true,
+    act({ fleet }, { cluster, n, v }) {
+      fleet.network.replayAtOpening(cluster, DIRECTIONS[n] ?? "up", { back: v >> 1, messages: v % 2 === 0 ? 1 : ARCHIVED });
+      fleet.network.cut(cluster);
+      fleet.network.mend(cluster);
+      return fleet.clock.advance(5_000);
+    },
   },
   forgeRemoval: {
     weight: 2,

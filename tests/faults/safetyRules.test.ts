@@ -1,0 +1,20 @@
+import { describe, expect, test } from "vitest";
+import { seedOfRun } from "./random.ts";
+import { drawSchedule, runSchedule, USUAL_LENGTH } from "./schedule.ts";
+import { tamperings } from "./tamperings.ts";
+
+// Where a rule is switched off, so many schedules that dwell on it must be enough to notice.
+const ENOUGH = 150;
+
+describe("a safety rule that is switched off is noticed", () => {
+  for (const [name, { rule, focus, by }] of Object.entries(tamperings)) {
+    test(`rule ${rule}: ${name}`, { timeout: 120_000 }, async () => {
+      let violated: string | undefined;
+      for (let run = 0; run < ENOUGH && violated === undefined; run++) {
+        const schedule = drawSchedule(seedOfRun(1, run), USUAL_LENGTH, focus);
+        violated = (await runSchedule(schedule, { tampering: by }))[0]?.rule;
+      }
+      expect(violated).toBeDefined();
+    });
+  }
+});
