@@ -7,6 +7,7 @@ export default defineConfig({
       "packages/*/{src,test}/**/*.test.ts",
       "apps/*/{src,test}/**/*.test.ts",
       "tests/{conformance,faults}/**/*.test.ts",
+      "tests/security/**/*.test.ts",
       "tools/**/*.test.ts",
     ],
     testTimeout: 20_000,

@@ -1,6 +1,7 @@
 import { UsageError } from "@isthmus/core";
 import { Command, CommanderError } from "commander";
 import { version } from "../package.json";
+import { clusterCommand } from "./commands/cluster.ts";
 import { translateCommand } from "./commands/translate.ts";
 import { versionCommand } from "./commands/version.ts";
 import type { ExitCode, Io } from "./io.ts";
@@ -32,8 +33,16 @@ function programOf(io: Io, finish: (code: ExitCode) => void): Command {
     .showHelpAfterError("Run meshctl --help, or meshctl COMMAND --help, for what can be said.")
     .showSuggestionAfterError()
     .addHelpText("after", EXAMPLES);
-  for (const command of [translateCommand(io, finish), versionCommand(io)]) program.addCommand(command.copyInheritedSettings(program));
+  const commands = [translateCommand(io, finish), clusterCommand(io), versionCommand(io)];
+  for (const command of commands) program.addCommand(inheriting(command, program));
   return program;
+}
+
+/** Gives a command and all commands below it the settings of the one above: how it ends, and where it writes. */
+export function inheriting(command: Command, from: Command): Command {
+  command.copyInheritedSettings(from);
+  for (const below of command.commands) inheriting(below, command);
+  return command;
 }
 
 const EXAMPLES = `
@@ -43,5 +52,8 @@ Examples:
 
   # Are they accepted? Exit code 1 when one is not.
   meshctl translate -f cluster-dump.yaml -f policies/ --status > /dev/null
+
+  # Let the cluster east join, once, within the next hour
+  meshctl cluster token create --cluster east
 
 Exit codes: 0 clean, 1 something was rejected, 2 wrong usage or unreadable input.`;

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   clusterRegistrations,
+  joinTokens,
   RESUME_DELETES_TOPIC,
   relayIdentity,
   relayToken,
@@ -69,7 +70,8 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     port: config.port,
     identity,
     accept: link.accept,
-    registrations: clusterRegistrations(cluster, { namespace }),
+    registrations: clusterRegistrations(cluster, { namespace, view: () => server.view }),
+    joinTokens: joinTokens(cluster, { namespace, clock }),
     token: () => token,
     clientCertificates: config.clientCertificates,
     clock,

@@ -17,6 +17,6 @@ export function createRoot({ commonName, now, lifetimeMs = ROOT_LIFETIME_MS }: A
 /** An authority below a root, which signs certificates of the last rank only. */
 export function createAuthority(root: KeyedCertificate, options: AuthorityOptions): Promise<KeyedCertificate> {
   const { commonName, now, lifetimeMs = AUTHORITY_LIFETIME_MS } = options;
-  const times = validity(now, lifetimeMs, certificateFacts(root.certificate));
+  const times = validity(now, lifetimeMs, { authority: certificateFacts(root.certificate) });
   return issueWithKey({ commonName, dnsNames: [], uris: [], ...times, pathLength: 0, usages: [] }, root);
 }

@@ -7,6 +7,10 @@ export interface IssueOptions {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly lifetimeMs?: number;
+  /** The certificate counts from this moment at the earliest, though clocks differ. Milliseconds since 1970. */
+  readonly notBefore?: number;
+  /** The organizational unit in the subject's name. */
+  readonly organizationalUnit?: string;
 }
 
 /** A certificate for a server, with its key. The first name is also its common name. Default: one year. */
@@ -29,7 +33,8 @@ function templateOf(
   defaultMs: number,
   usage: "server" | "client",
 ): CertificateTemplate {
-  const { dnsNames, uris = [], now, lifetimeMs = defaultMs } = options;
-  const times = validity(now, lifetimeMs, certificateFacts(authority.certificate));
-  return { commonName: dnsNames[0] ?? uris[0] ?? "", dnsNames, uris, ...times, pathLength: undefined, usages: [usage] };
+  const { dnsNames, uris = [], now, lifetimeMs = defaultMs, notBefore = 0, organizationalUnit } = options;
+  const times = validity(now, lifetimeMs, { authority: certificateFacts(authority.certificate), earliest: notBefore });
+  const unit = organizationalUnit === undefined ? {} : { organizationalUnit };
+  return { commonName: dnsNames[0] ?? uris[0] ?? "", ...unit, dnsNames, uris, ...times, pathLength: undefined, usages: [usage] };
 }

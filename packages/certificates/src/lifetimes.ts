@@ -13,9 +13,16 @@ export const SERVER_LIFETIME_MS = 365 * DAY_MS;
 /** Source: decisions §5.4. */
 export const AGENT_LIFETIME_MS = DAY_MS;
 
-/** From when to when a certificate lives: never beyond its authority. */
-export function validity(now: number, lifetimeMs: number, authority?: { readonly notBefore: number; readonly notAfter: number }) {
-  const notBefore = Math.max(now - Math.min(BACKDATED_MS, lifetimeMs / 10), authority?.notBefore ?? 0);
+/** From when to when a certificate lives: never beyond its authority, nor from before `earliest` (milliseconds since 1970). */
+export function validity(
+  now: number,
+  lifetimeMs: number,
+  {
+    authority,
+    earliest = 0,
+  }: { readonly authority?: { readonly notBefore: number; readonly notAfter: number }; readonly earliest?: number } = {},
+) {
+  const notBefore = Math.max(now - Math.min(BACKDATED_MS, lifetimeMs / 10), authority?.notBefore ?? 0, earliest);
   const notAfter = Math.min(now + lifetimeMs, authority?.notAfter ?? Number.POSITIVE_INFINITY);
   return { notBefore, notAfter };
 }

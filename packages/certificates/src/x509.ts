@@ -36,6 +36,7 @@ export interface KeyedCertificate {
 /** What a certificate says. Times are milliseconds since 1970. */
 export interface CertificateFacts {
   readonly subject: string;
+  readonly organizationalUnit: string | undefined;
   readonly issuer: string;
   readonly serialNumber: string;
   readonly dnsNames: readonly string[];
@@ -48,6 +49,7 @@ export interface CertificateFacts {
 /** What a new certificate shall say. */
 export interface CertificateTemplate {
   readonly commonName: string;
+  readonly organizationalUnit?: string;
   readonly dnsNames: readonly string[];
   readonly uris: readonly string[];
   readonly notBefore: number;
@@ -85,6 +87,7 @@ function factsOf(certificate: X509Certificate): CertificateFacts {
   const ofType = (type: string) => names.filter((name) => name.type === type).map(({ value }) => value);
   return {
     subject: certificate.subject,
+    organizationalUnit: certificate.subjectName.getField("OU")[0],
     issuer: certificate.issuer,
     serialNumber: certificate.serialNumber,
     dnsNames: ofType("dns"),
@@ -159,12 +162,13 @@ async function issueFor(publicKey: webcrypto.CryptoKey, template: CertificateTem
   return pemOf(certificate);
 }
 
-function contentOf({ commonName, notBefore, notAfter }: CertificateTemplate) {
+function contentOf({ commonName, organizationalUnit, notBefore, notAfter }: CertificateTemplate) {
+  // Structured, so that a name with a comma stays one name.
+  const name = [{ CN: [commonName] }, ...(organizationalUnit === undefined ? [] : [{ OU: [organizationalUnit] }])];
   return {
     serialNumber: newSerialNumber(),
-    // Structured, so that a name with a comma stays one name.
-    subject: [{ CN: [commonName] }],
-    name: [{ CN: [commonName] }],
+    subject: name,
+    name,
     notBefore: new Date(notBefore),
     notAfter: new Date(notAfter),
   };

@@ -11,8 +11,12 @@ export async function readSecret(
   signal?: AbortSignal,
 ): Promise<SecretData | undefined> {
   const secret = await cluster.get(Secret, ref, signal);
-  if (secret === undefined) return undefined;
-  return Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, decoded(value)]));
+  return secret === undefined ? undefined : secretTexts(secret);
+}
+
+/** What a Secret holds, as texts. */
+export function secretTexts({ data = {} }: Secret): SecretData {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decoded(value)]));
 }
 
 /** Creates a Secret, or gives what it holds when it exists already: a Secret is never overwritten. */

@@ -4,6 +4,8 @@ import {
   createServerIdentity,
   type GrpcServer,
   grpcConnector,
+  type JoinTokens,
+  type Registered,
   type Registrations,
   type ServerIdentity,
   startGrpcServer,
@@ -31,10 +33,21 @@ const realClock: Clock = {
 export const TOKEN = "correct horse battery staple";
 
 /** Registrations in memory. */
-export function registrationsOf(known: Map<string, string> = new Map()): Registrations & { readonly known: Map<string, string> } {
+export function registrationsOf(known: Map<string, string> = new Map()): Registrations & {
+  readonly known: Map<string, string>;
+  /** What else is recorded of a cluster. */
+  readonly more: Map<string, Omit<Registered, "uid">>;
+} {
+  const more = new Map<string, Omit<Registered, "uid">>();
+  const find = async (clusterName: string) => {
+    const uid = known.get(clusterName);
+    return uid === undefined ? undefined : { uid, ...more.get(clusterName) };
+  };
   return {
     known,
-    uidOf: async (clusterName) => known.get(clusterName),
+    more,
+    find,
+    recall: find,
     async register(clusterName, uid) {
       known.set(clusterName, uid);
     },
@@ -71,6 +84,7 @@ export interface RealServerOptions {
   readonly agentCertificateLifetimeMs?: number;
   readonly heartbeatMs?: number;
   readonly token?: string;
+  readonly joinTokens?: JoinTokens;
 }
 
 export async function realServer(options: RealServerOptions = {}): Promise<RealServer> {

@@ -68,8 +68,10 @@ describe("the cluster of a certificate", () => {
 test("a name that another replica gave away meanwhile is taken", async () => {
   const identity = await createServerIdentity({ now: Date.now() });
   let isRecorded = false;
+  const find = async () => (isRecorded ? { uid: "uid-2" } : undefined);
   const registrations: Registrations = {
-    uidOf: async () => (isRecorded ? "uid-2" : undefined),
+    find,
+    recall: find,
     async register() {
       isRecorded = true;
       throw new Error("Conflict: another field manager owns status.clusterUid");
@@ -85,11 +87,14 @@ test("a name that another replica gave away meanwhile is taken", async () => {
 test("of two clusters that register one name at once, one gets it", async () => {
   const identity = await createServerIdentity({ now: Date.now() });
   const known = new Map<string, string>();
+  const find = async (clusterName: string) => {
+    await Promise.resolve();
+    const uid = known.get(clusterName);
+    return uid === undefined ? undefined : { uid };
+  };
   const registrations: Registrations = {
-    async uidOf(clusterName) {
-      await Promise.resolve();
-      return known.get(clusterName);
-    },
+    find,
+    recall: find,
     async register(clusterName, uid) {
       await Promise.resolve();
       known.set(clusterName, uid);

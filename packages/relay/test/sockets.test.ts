@@ -284,7 +284,7 @@ describe("an agent says what is wrong and waits", () => {
 
 describe("a server", () => {
   test("takes new certificates into use without ending streams, and agents that trust both roots come back", async () => {
-    const { address, identity, grpc, events } = await server();
+    const { address, identity, grpc, events } = await server({ registrations: registrationsOf(new Map([["cluster-2", "uid-2"]])) });
     const next = await createServerIdentity({ now: Date.now() });
     const started = agent({ address, root: identity.root });
     await until(() => isConnected(started), "the agent is connected");

@@ -20,6 +20,7 @@ export const KubernetesCluster = defineKind({
     status: fields({
       ...approvalFields,
       clusterUid: Type.String({ description: "UID of the cluster's namespace kube-system: the cluster that this name belongs to." }),
+      replaced: Type.String({ description: "Value of the annotation isthmus.mesh/replace that last let another cluster have this name." }),
       resumedDeletes: Type.String({ description: "Value of the annotation isthmus.mesh/resume-deletes that was last acted on." }),
       namespace: Type.String({ description: "Namespace of the agent in the cluster." }),
       policyRules: listOf(

@@ -1,31 +1,87 @@
-import { KubernetesCluster } from "@isthmus/api";
+import { KubernetesCluster, Settings } from "@isthmus/api";
+import { kindKeyOf, UsageError } from "@isthmus/core";
+import type { ClusterView } from "../clusterView.ts";
 import { type Cluster, ClusterError } from "../ports.ts";
+
+/** Annotation on a KubernetesCluster, a time in RFC 3339: certificates from before it are revoked, and the shared token no longer admits the cluster. */
+export const REVOKED_BEFORE = "isthmus.mesh/revoked-before";
+
+/** Annotation on a KubernetesCluster: each new value lets, once, a cluster with another UID have the name. */
+export const REPLACE = "isthmus.mesh/replace";
+
+/** What is recorded of a cluster: the same shape as the relay's own `Registered`. */
+export interface RegisteredCluster {
+  readonly uid: string;
+  /** Milliseconds since 1970. */
+  readonly revokedBefore?: number;
+  readonly isReplaceable: boolean;
+}
 
 /** Which cluster has which name: KubernetesCluster objects record the UID of the cluster that registered under their name. */
 export interface ClusterRegistrations {
-  /** The UID recorded for a name: undefined when there is no such cluster, "" when none has registered yet. */
-  uidOf(clusterName: string): Promise<string | undefined>;
-  /** Records a name and its UID; creates the KubernetesCluster when absent. Rejects with ClusterError `Conflict` when another UID is recorded. */
-  register(clusterName: string, uid: string): Promise<void>;
+  /** What the management cluster says of a name now; undefined when there is no such cluster. */
+  find(clusterName: string): Promise<RegisteredCluster | undefined>;
+  /** The same from what has been watched; asks only as long as nothing has been. */
+  recall(clusterName: string): Promise<RegisteredCluster | undefined>;
+  /**
+   * Records a name and its UID; creates the KubernetesCluster when absent. Rejects with ClusterError `Conflict` when another
+   * UID is recorded and no operator lets it go, and with UsageError when `Settings` want clusters to be known before and
+   * nobody has asked for this one (`isExpected`).
+   */
+  register(clusterName: string, uid: string, isExpected: boolean): Promise<void>;
 }
 
-export function clusterRegistrations(cluster: Cluster, { namespace }: { readonly namespace: string }): ClusterRegistrations {
-  async function uidOf(clusterName: string): Promise<string | undefined> {
+export interface ClusterRegistrationsOptions {
+  readonly namespace: string;
+  /** Where KubernetesClusters are watched; without it every question goes to the API server. */
+  readonly view?: () => ClusterView;
+}
+
+export function clusterRegistrations(cluster: Cluster, { namespace, view }: ClusterRegistrationsOptions): ClusterRegistrations {
+  const { apiVersion, kind } = KubernetesCluster;
+
+  async function find(clusterName: string): Promise<RegisteredCluster | undefined> {
     const found = await cluster.get(KubernetesCluster, { name: clusterName, namespace });
-    return found === undefined ? undefined : (found.status?.clusterUid ?? "");
+    return found === undefined ? undefined : registrationOf(found);
   }
+
+  async function create(clusterName: string, isExpected: boolean): Promise<void> {
+    if (!isExpected && (await mustBeKnown())) {
+      throw new UsageError(
+        `Settings (spec.relay.registration) let only known clusters register: create the KubernetesCluster ${clusterName} in namespace ${namespace} first, or a join token for it`,
+      );
+    }
+    try {
+      await cluster.create({ apiVersion, kind, metadata: { name: clusterName, namespace }, spec: {} } as KubernetesCluster);
+    } catch (error) {
+      // Registered through another replica, or by a user, a moment ago.
+      if (!(error instanceof ClusterError && error.code === "AlreadyExists")) throw error;
+    }
+  }
+
+  async function mustBeKnown(): Promise<boolean> {
+    const settings = await cluster.get(Settings, { name: "settings", namespace });
+    return settings?.spec?.relay?.registration === "KNOWN_CLUSTERS";
+  }
+
   return {
-    uidOf,
-    async register(clusterName, uid) {
-      const { apiVersion, kind } = KubernetesCluster;
+    find,
+    async recall(clusterName) {
+      const watched = view?.();
+      const state = watched?.kinds.get(kindKeyOf(KubernetesCluster));
+      if (watched === undefined || state === undefined || state === "unknown" || state === "unserved") return find(clusterName);
+      const found = watched.snapshot.of(KubernetesCluster).get({ name: clusterName, namespace, clusterName: "" });
+      return found === undefined ? undefined : registrationOf(found);
+    },
+    async register(clusterName, uid, isExpected) {
       const metadata = { name: clusterName, namespace };
-      if ((await uidOf(clusterName)) === undefined) {
-        try {
-          await cluster.create({ apiVersion, kind, metadata, spec: {} } as KubernetesCluster);
-        } catch (error) {
-          // Registered through another replica, or by a user, a moment ago.
-          if (!(error instanceof ClusterError && error.code === "AlreadyExists")) throw error;
-        }
+      const existing = await cluster.get(KubernetesCluster, metadata);
+      if (existing === undefined) await create(clusterName, isExpected);
+      else if ((existing.status?.clusterUid ?? "") !== "" && registrationOf(existing).isReplaceable) {
+        // In the very version that allows it: of two newcomers one comes first, and the permission is used up.
+        const replaced = existing.metadata.annotations?.[REPLACE];
+        await cluster.updateStatus({ ...existing, status: { ...existing.status, clusterUid: uid, replaced } });
+        return;
       }
       // Without force: where another cluster was faster, its UID stands and this one is refused.
       await cluster.applyStatus(
@@ -34,4 +90,20 @@ export function clusterRegistrations(cluster: Cluster, { namespace }: { readonly
       );
     },
   };
+}
+
+/** What a KubernetesCluster says of a registration. */
+export function registrationOf({ metadata: { annotations = {} }, status = {} }: KubernetesCluster): RegisteredCluster {
+  const replace = annotations[REPLACE];
+  const uid = status.clusterUid ?? "";
+  return { uid, ...revocation(annotations[REVOKED_BEFORE]), isReplaceable: replace !== undefined && replace !== status.replaced };
+}
+
+const END_OF_TIME = 8_640_000_000_000_000;
+
+/** Whole seconds, as certificates count in them. What cannot be read revokes everything: whoever wrote it meant to. */
+function revocation(annotation: string | undefined): { readonly revokedBefore?: number } {
+  if (annotation === undefined) return {};
+  const time = Date.parse(annotation);
+  return { revokedBefore: Number.isNaN(time) ? END_OF_TIME : Math.floor(time / 1000) * 1000 };
 }

@@ -24,6 +24,7 @@ import { deleteResumption } from "./resumeDeletes.ts";
 import { countMerged, serverMetrics } from "./serverMetrics.ts";
 import { type SnapshotStore, snapshotStore } from "./snapshotStore.ts";
 import { statusUpdates } from "./statusUpdates.ts";
+import { withdrawals } from "./withdrawals.ts";
 
 /** The kinds that a server deals with, by role. */
 export interface ServerKinds {
@@ -78,6 +79,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const discoveryKinds = new Set(kinds.discovery.map(kindKeyOf));
   const delivery = deliveryLog();
   const behind = lags(() => clock.now());
+  const withdrawn = withdrawals();
   const store = snapshotStore({ kindOf: kinds.kindOf, isRegistered, log, changed: (delta) => taken(delta) });
 
   const agents = options.link({
@@ -185,12 +187,18 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     return view.snapshot.of(kinds.registration).get({ name: clusterName, namespace, clusterName: "" }) !== undefined;
   }
 
-  /** A cluster whose registration is deleted is forgotten, with all that came from it; its agent may go on calling. */
+  /** A cluster whose registration is deleted is forgotten, with all that came from it. Its agent, and one whose certificates are revoked, is sent away. */
   function registrationsChanged(delta: Delta): void {
-    for (const ref of delta.put.map(refOf).filter(isRegistration)) store.registered(ref.name);
+    for (const registration of delta.put.filter((resource) => isRegistration(refOf(resource)))) {
+      const { name } = registration.metadata;
+      store.registered(name);
+      const reason = withdrawn.reasonOf(registration);
+      if (reason !== undefined) link.disconnect(name, reason);
+    }
     for (const ref of delta.remove.filter(isRegistration)) {
       log.info({ cluster: ref.name }, `cluster ${ref.name} is no longer registered: what came from it is removed`);
       link.disconnect(ref.name, "the cluster is no longer registered");
+      withdrawn.forget(ref.name);
       store.forget(ref.name);
       delivery.forget(ref.name);
       behind.forget(ref.name);

@@ -2,18 +2,12 @@ import { AGENT_LIFETIME_MS, InvalidPem, issueClientCertificate } from "@isthmus/
 import { isClusterName, UsageError } from "@isthmus/core";
 import type { Clock, Log } from "../session/environment.ts";
 import { RelayError } from "../session/relayError.ts";
+import { checkNotRevoked, startAdmission } from "./admission.ts";
 import { agentNames } from "./identity.ts";
+import type { JoinToken, JoinTokens } from "./joinTokens.ts";
+import type { Registered, Registrations } from "./registrations.ts";
 import type { ServerIdentity } from "./serverIdentity.ts";
-import { startThrottle } from "./throttle.ts";
-import { isSameToken } from "./token.ts";
-
-/** Which cluster is registered under which name. */
-export interface Registrations {
-  /** The UID that is recorded for a name. Undefined: there is no such cluster; "": there is, and no agent has registered yet. */
-  uidOf(clusterName: string): Promise<string | undefined>;
-  /** Records a name and its UID. Rejects when another UID came first, and with UsageError when settings forbid new clusters. */
-  register(clusterName: string, uid: string): Promise<void>;
-}
+import { checkStanding, isGood, type Shown, unitOf } from "./standing.ts";
 
 export interface RegistrarOptions {
   readonly registrations: Registrations;
@@ -21,6 +15,8 @@ export interface RegistrarOptions {
   readonly identity: () => ServerIdentity;
   /** The relay identity token as it is now. */
   readonly token: () => string | undefined;
+  /** Undefined: there are none. */
+  readonly joinTokens?: JoinTokens | undefined;
   readonly lifetimeMs?: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,38 +38,20 @@ export interface Issued {
 
 /** Decides who may call itself what, and issues certificates. All methods reject with RelayError. */
 export interface Registrar {
-  /** For who has the token: records the cluster. Failures are throttled by address and by cluster name. */
+  /** For who has the shared token: records the cluster. Failures are throttled by address and by cluster name. */
   admit(claim: Claim, token: string): Promise<void>;
-  /** The same, and a certificate for the key of `request`. */
+  /** The same, also for who has a join token, which is used up; and a certificate for the key of `request`. */
   register(claim: Claim, token: string, request: string): Promise<Issued>;
-  /** A new certificate for who has shown a valid one. */
-  renew(claim: Claim, request: string): Promise<Issued>;
+  /** Refuses a certificate that verifies and is no longer good, as far as this replica has heard. */
+  checkStanding(clusterName: string, shown: Shown): Promise<void>;
+  /** A new certificate for who has shown a good one. */
+  renew(claim: Claim, shown: Shown, request: string): Promise<Issued>;
 }
 
 export function startRegistrar(options: RegistrarOptions): Registrar {
-  const { registrations, identity, token: expected, lifetimeMs = AGENT_LIFETIME_MS, clock, log } = options;
-  const throttle = startThrottle();
+  const { registrations, identity, token, joinTokens, lifetimeMs = AGENT_LIFETIME_MS, clock, log } = options;
+  const admission = startAdmission({ token, joinTokens, clock, log });
   const turns = new Map<string, Promise<unknown>>();
-
-  function checkToken({ clusterName, address }: Claim, token: string): void {
-    const keys = [`address ${address}`, `cluster ${clusterName}`];
-    const waitMs = throttle.waitMs(keys, clock.now());
-    if (waitMs > 0)
-      throw new RelayError(
-        "Throttled",
-        `too many wrong tokens from ${address} or for ${clusterName}: try again in ${Math.ceil(waitMs / 1000)} s`,
-      );
-    if (isSameToken(token, expected())) {
-      throttle.succeeded(keys);
-      return;
-    }
-    throttle.failed(keys, clock.now());
-    log.warn({ cluster: clusterName, address }, `refused a registration of ${JSON.stringify(clusterName)}: wrong token`);
-    throw new RelayError(
-      "WrongToken",
-      "the token is not the management server's: copy the Secret relay-identity-token-secret from the management cluster",
-    );
-  }
 
   function checkName({ clusterName, clusterUid }: Claim): void {
     if (!isClusterName(clusterName)) {
@@ -84,23 +62,26 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     }
     if (clusterUid === "")
       throw new RelayError("Refused", `the agent of ${clusterName} did not say the UID of its cluster (that of the namespace kube-system)`);
+    if (clusterUid.length > LONGEST_UID)
+      throw new RelayError("Refused", `what the agent of ${clusterName} says cannot be the UID of its cluster`);
   }
 
   /** One at a time for each name: of two clusters that register together, one comes first. */
-  async function record(claim: Claim): Promise<void> {
+  async function record(claim: Claim, token: "shared" | JoinToken): Promise<void> {
     const { clusterName, clusterUid } = claim;
     const before = turns.get(clusterName) ?? Promise.resolve();
     const turn = before.then(async () => {
-      const known = await registrations.uidOf(clusterName);
-      if (known === clusterUid) return;
-      if (known !== undefined && known !== "") throw taken(claim);
+      const known = await registrations.find(clusterName);
+      checkNotRevoked(clusterName, known, token);
+      if (known?.uid === clusterUid) return;
+      if (isAnothers(known, claim) && known?.isReplaceable !== true) throw taken(claim);
       try {
-        await registrations.register(clusterName, clusterUid);
+        await registrations.register(clusterName, clusterUid, token !== "shared");
       } catch (error) {
         if (error instanceof UsageError) throw new RelayError("Refused", error.message, error);
         // Perhaps another replica was faster.
-        const now = await registrations.uidOf(clusterName);
-        if (now !== clusterUid) throw now === undefined || now === "" ? error : taken(claim);
+        const now = await registrations.find(clusterName);
+        if (now?.uid !== clusterUid) throw isAnothers(now, claim) ? taken(claim) : error;
       }
       log.info({ cluster: clusterName, uid: clusterUid, address: claim.address }, `registered ${clusterName}`);
     });
@@ -117,16 +98,21 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     log.warn({ cluster: clusterName, uid: clusterUid, address }, `refused a registration of ${clusterName}: another cluster has this name`);
     return new RelayError(
       "ClusterNameTaken",
-      `another cluster is registered as ${clusterName}: give this one another name, or delete the KubernetesCluster ${clusterName} if the other one is gone`,
+      `another cluster is registered as ${clusterName}: give this one another name or, if the other one is gone, say "meshctl cluster replace ${clusterName}" in the management cluster`,
     );
   }
 
-  async function issue(clusterName: string, request: string): Promise<Issued> {
+  async function issue({ clusterName, clusterUid }: Claim, known: Registered | undefined, request: string): Promise<Issued> {
     const { signing, root } = identity();
     if (signing === undefined)
       throw new RelayError("Refused", "this management server issues no certificates: give the agent a client certificate of your own");
+    const notBefore = known?.revokedBefore ?? 0;
+    if (notBefore > clock.now()) {
+      throw new RelayError("Refused", `${clusterName} is revoked until ${new Date(notBefore).toISOString()}, by this server's clock`);
+    }
+    const names = { ...agentNames(clusterName), organizationalUnit: unitOf(clusterUid) };
     try {
-      const certificateChain = await issueClientCertificate(signing, request, { ...agentNames(clusterName), now: clock.now(), lifetimeMs });
+      const certificateChain = await issueClientCertificate(signing, request, { ...names, now: clock.now(), lifetimeMs, notBefore });
       return { certificateChain, root };
     } catch (error) {
       if (error instanceof InvalidPem) throw new RelayError("Refused", error.message, error);
@@ -134,27 +120,46 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     }
   }
 
-  async function admit(claim: Claim, token: string): Promise<void> {
-    checkToken(claim, token);
-    checkName(claim);
-    await record(claim);
-  }
-
   return {
-    admit,
-    async register(claim, token, request) {
-      checkToken(claim, token);
+    async admit(claim, given) {
+      const right = await admission.check(claim, given);
       checkName(claim);
+      if (right !== "shared") throw new RelayError("Refused", "a join token buys a certificate, and this management server works without");
+      await record(claim, right);
+    },
+    async register(claim, given, request) {
+      const right = await admission.check(claim, given);
+      checkName(claim);
+      const known = await registrations.find(claim.clusterName);
+      checkNotRevoked(claim.clusterName, known, right);
       // Before the name is taken: a request that is none must not take it.
-      const issued = await issue(claim.clusterName, request);
-      await record(claim);
+      const issued = await issue(claim, known, request);
+      await record(claim, right);
+      // Last: a join token is not lost to a registration that fails for another reason.
+      if (right !== "shared" && !(await right.use())) {
+        throw new RelayError("WrongToken", `the join token for ${claim.clusterName} has been used meanwhile: create another one`);
+      }
       return issued;
     },
-    async renew(claim, request) {
-      const known = await registrations.uidOf(claim.clusterName);
-      if (known === undefined) throw new RelayError("Refused", `${claim.clusterName} is no longer registered`);
-      if (known !== "" && known !== claim.clusterUid) throw taken(claim);
-      return issue(claim.clusterName, request);
+    async checkStanding(clusterName, shown) {
+      // What was last heard may be older than a registration of a moment ago: before anybody is refused, it is asked.
+      if (isGood(clusterName, await registrations.recall(clusterName), shown)) return;
+      checkStanding(clusterName, await registrations.find(clusterName), shown);
+    },
+    async renew(claim, shown, request) {
+      const known = await registrations.find(claim.clusterName);
+      checkStanding(claim.clusterName, known, shown);
+      if (isAnothers(known, claim)) throw taken(claim);
+      checkName(claim);
+      return issue(claim, known, request);
     },
   };
 }
+
+/** Whether a name belongs to another cluster than the one that claims it. */
+function isAnothers(known: Registered | undefined, { clusterUid }: Claim): boolean {
+  return known !== undefined && known.uid !== "" && known.uid !== clusterUid;
+}
+
+// A UUID has 36 characters; it goes into the certificate.
+const LONGEST_UID = 128;

@@ -266,6 +266,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       const live = clusters.get(clusterName);
       queueMicrotask(() => {
         if (live !== undefined) finish(live, { code: "Refused", reason });
+        for (const guest of guests) if (guest.peer.clusterName === clusterName) finish(guest, { code: "Refused", reason });
         // Whoever comes next under this name tells everything.
         memories.delete(clusterName);
       });

@@ -10,7 +10,9 @@ import {
   type RenewResponse,
   RenewResponseSchema,
 } from "../gen/relay/v1/registration_pb.ts";
-import { type Registrations, startRegistrar } from "../registration/register.ts";
+import type { JoinTokens } from "../registration/joinTokens.ts";
+import { startRegistrar } from "../registration/register.ts";
+import type { Registrations } from "../registration/registrations.ts";
 import type { ServerIdentity } from "../registration/serverIdentity.ts";
 import type { Acceptor, Peer } from "../session/connection.ts";
 import { startCounters } from "../session/counters.ts";
@@ -18,7 +20,7 @@ import type { Clock, Log } from "../session/environment.ts";
 import { RelayError } from "../session/relayError.ts";
 import { MAX_MESSAGE_BYTES } from "../session/wire.ts";
 import "./grpcLogging.ts";
-import { addressOf, certifiedPeer, headerOf } from "./peer.ts";
+import { addressOf, type Certified, certifiedPeer, headerOf } from "./peer.ts";
 import { type ConnectCall, serveStream } from "./serverStream.ts";
 import { serverTls } from "./serverTls.ts";
 import { connectMethod, registerMethod, renewMethod, SERVICE_NAMES } from "./serviceDefinition.ts";
@@ -35,6 +37,8 @@ export interface GrpcServerOptions {
   readonly registrations: Registrations;
   /** The relay identity token as it is now. */
   readonly token: () => string | undefined;
+  /** Default: there are none. */
+  readonly joinTokens?: JoinTokens;
   /** False: the TLS setup, where agents have no certificate and send the token with each call. Default: true. */
   readonly clientCertificates?: boolean;
   /** Default: 24 h. */
@@ -54,7 +58,18 @@ export interface GrpcServer {
 
 /** Serves registration, the relay and gRPC health on one TLS port. Rejects with UsageError when the port cannot be had or the certificates are no good. */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
-  const { host, port, accept, registrations, token, clientCertificates = true, agentCertificateLifetimeMs, clock, log } = options;
+  const {
+    host,
+    port,
+    accept,
+    registrations,
+    token,
+    joinTokens,
+    clientCertificates = true,
+    agentCertificateLifetimeMs,
+    clock,
+    log,
+  } = options;
   let { identity } = options;
   const counters = startCounters();
   const tls = serverTls(identity);
@@ -62,6 +77,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     registrations,
     identity: () => identity,
     token,
+    joinTokens,
     clock,
     log,
     ...(agentCertificateLifetimeMs === undefined ? {} : { lifetimeMs: agentCertificateLifetimeMs }),
@@ -69,21 +85,26 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
 
   /** Who calls: by the verified certificate, or in the TLS setup by the token and by what the caller says. */
   async function peerOf(call: ConnectCall): Promise<Peer> {
-    if (clientCertificates) return certified(call);
+    if (clientCertificates) {
+      const { peer, shown } = certified(call);
+      await registrar.checkStanding(peer.clusterName, shown);
+      return peer;
+    }
     const claim = { clusterName: headerOf(call, "x-cluster-id"), clusterUid: headerOf(call, "x-cluster-uid"), address: addressOf(call) };
     await registrar.admit(claim, headerOf(call, "authorization").replace(/^Bearer /, ""));
     return { clusterName: claim.clusterName, address: claim.address, authentication: "token" };
   }
 
   /** A caller with a good certificate. What the call says of itself must not differ. */
-  function certified(call: Parameters<typeof certifiedPeer>[0]): Peer {
-    const peer = clientCertificates ? certifiedPeer(call) : undefined;
-    if (peer === undefined) throw new RelayError("CertificateRefused", NEEDS_CERTIFICATE);
+  function certified(call: Parameters<typeof certifiedPeer>[0]): Certified {
+    const found = clientCertificates ? certifiedPeer(call) : undefined;
+    if (found === undefined) throw new RelayError("CertificateRefused", NEEDS_CERTIFICATE);
     const said = headerOf(call, "x-cluster-id");
-    if (said !== "" && said !== peer.clusterName) {
-      throw new RelayError("Refused", `the certificate is for ${peer.clusterName}, and the call says that it is from ${said}`);
+    const { clusterName } = found.peer;
+    if (said !== "" && said !== clusterName) {
+      throw new RelayError("Refused", `the certificate is for ${clusterName}, and the call says that it is from ${said}`);
     }
-    return peer;
+    return found;
   }
 
   async function register(call: ServerUnaryCall<RegisterRequest, RegisterResponse>): Promise<RegisterResponse> {
@@ -97,12 +118,10 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   }
 
   async function renew(call: ServerUnaryCall<RenewRequest, RenewResponse>): Promise<RenewResponse> {
-    const peer = certified(call);
+    const { peer, shown } = certified(call);
     const { clusterUid, certificateRequest } = call.request;
-    return create(
-      RenewResponseSchema,
-      await registrar.renew({ clusterName: peer.clusterName, clusterUid, address: peer.address }, certificateRequest),
-    );
+    const claim = { clusterName: peer.clusterName, clusterUid, address: peer.address };
+    return create(RenewResponseSchema, await registrar.renew(claim, shown, certificateRequest));
   }
 
   function unary<In, Out>(name: string, answer: (call: ServerUnaryCall<In, Out>) => Promise<Out>) {

@@ -1,19 +1,26 @@
 import type { ServerUnaryCall } from "@grpc/grpc-js";
 import { certificateFacts } from "@isthmus/certificates";
 import { clusterOfCertificate } from "../registration/identity.ts";
+import type { Shown } from "../registration/standing.ts";
 import type { Peer } from "../session/connection.ts";
 
 type Call = Pick<ServerUnaryCall<unknown, unknown>, "getAuthContext" | "getPeer" | "metadata">;
 
+/** Who a certificate says that a caller is, and what else it says. */
+export interface Certified {
+  readonly peer: Peer;
+  readonly shown: Shown;
+}
+
 /** Who a call is from, by its certificate. Undefined without one that the TLS library has verified and that names a cluster. */
-export function certifiedPeer(call: Call): Peer | undefined {
+export function certifiedPeer(call: Call): Certified | undefined {
   // Present only when the certificate's chain, times and purpose were found good.
   const certificate = call.getAuthContext().sslPeerCertificate;
   if (certificate === undefined) return undefined;
   const facts = certificateFacts(new Uint8Array(certificate.raw));
   const clusterName = clusterOfCertificate(facts);
   if (clusterName === undefined) return undefined;
-  return { clusterName, address: addressOf(call), authentication: "certificate", expiresAt: facts.notAfter };
+  return { peer: { clusterName, address: addressOf(call), authentication: "certificate", expiresAt: facts.notAfter }, shown: facts };
 }
 
 /** Where a call is from, without its port. */

@@ -1,0 +1,83 @@
+import { allKinds, KubernetesCluster, Secret } from "@isthmus/api";
+import { joinTokens, REPLACE, REVOKED_BEFORE, systemClock } from "@isthmus/plane";
+import { simulatedCluster } from "@isthmus/simulator";
+import { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { clusterCommand } from "../src/commands/cluster.ts";
+import { inheriting } from "../src/meshctl.ts";
+import { recordedIo } from "./recordedIo.ts";
+
+const namespace = "gloo-mesh";
+const { apiVersion, kind } = KubernetesCluster;
+
+function management() {
+  const cluster = simulatedCluster({ name: "", clock: systemClock, kinds: allKinds() });
+  cluster.load([
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+    { apiVersion, kind, metadata: { name: "east", namespace, annotations: { mine: "kept" } } },
+  ]);
+  const io = recordedIo();
+  const run = (...args: string[]) =>
+    inheriting(
+      clusterCommand(io, async () => cluster),
+      new Command().exitOverride().configureOutput({ writeErr: io.err }),
+    ).parseAsync(args, { from: "user" });
+  const annotations = async () => (await cluster.get(KubernetesCluster, { name: "east", namespace }))?.metadata.annotations;
+  return { cluster, io, run, annotations };
+}
+
+describe("meshctl cluster", () => {
+  it("creates a join token: the token alone on standard output, what to do with it beside", async () => {
+    const { cluster, io, run } = management();
+    await run("token", "create", "--cluster", "west", "--ttl", "10m");
+    expect(io.written.out).toMatch(/^isthmus-join\.[a-z0-9]{12}\.[\w-]{43}\n$/);
+    expect(io.written.err).toMatch(/lets west join, once, until .*relay-identity-token-secret \(key token\)/s);
+    const token = io.written.out.trim();
+    const kept = joinTokens(cluster, { namespace, clock: systemClock });
+    expect(await kept.find(token, "west")).toHaveProperty("createdAt");
+    const late = joinTokens(cluster, { namespace, clock: { now: () => Date.now() + 600_000 } });
+    expect(await late.find(token, "west")).toHaveProperty("problem");
+  });
+
+  it("clears away join tokens that have expired, and no other", async () => {
+    const { cluster, run } = management();
+    await run("token", "create", "--cluster", "west", "--ttl", "0s").catch(() => undefined);
+    await run("token", "create", "--cluster", "west", "--ttl", "1s");
+    await run("token", "create", "--cluster", "north");
+    await systemClock.sleep(1_050);
+    await run("token", "create", "--cluster", "south");
+    const left = (await cluster.list(Secret, { namespace })).items.map(({ metadata }) => metadata.labels?.["isthmus.mesh/join-token"]);
+    expect(left.sort()).toEqual(["north", "south"]);
+  });
+
+  it("revokes, each time later than before, and takes it back", async () => {
+    const { run, annotations, io } = management();
+    await run("revoke", "east");
+    const first = (await annotations())?.[REVOKED_BEFORE] ?? "";
+    await run("revoke", "east");
+    const second = (await annotations())?.[REVOKED_BEFORE] ?? "";
+    expect(Date.parse(second)).toBeGreaterThan(Date.parse(first));
+    expect(io.written.err).toContain("meshctl cluster token create --cluster east");
+    await run("revoke", "east", "--undo");
+    expect(await annotations()).toEqual({ mine: "kept" });
+  });
+
+  it("lets a name go, once for each time it is said", async () => {
+    const { run, annotations } = management();
+    await run("replace", "east");
+    const first = (await annotations())?.[REPLACE];
+    await systemClock.sleep(2);
+    await run("replace", "east");
+    expect((await annotations())?.[REPLACE]).not.toBe(first);
+  });
+
+  it.each([
+    [["revoke", "nowhere"], /no cluster is registered as nowhere/],
+    [["token", "create", "--cluster", "East_1"], /East_1 cannot name a cluster/],
+    [["token", "create", "--cluster", "east", "--ttl", "2d"], /2d is not a duration such as 30m or 2h/],
+    [["token", "create", "--cluster", "east", "--ttl", "25h"], /up to 24h/],
+  ])("says what is wrong with %j", async (args, message) => {
+    const { run } = management();
+    await expect(run(...args)).rejects.toThrow(message);
+  });
+});
