@@ -28,6 +28,7 @@ export { type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/v
 export { ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
 export type { Controller } from "./kubernetes/controller.ts";
 export { DaemonSet } from "./kubernetes/daemonSet.ts";
+export { CustomResourceDefinition } from "./kubernetes/definedType.ts";
 export { Deployment } from "./kubernetes/deployment.ts";
 export { EndpointSlice, SERVICE_NAME_LABEL } from "./kubernetes/endpointSlice.ts";
 export { Endpoints } from "./kubernetes/endpoints.ts";

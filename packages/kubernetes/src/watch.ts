@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Resource } from "@isthmus/core";
-import { type Clock, ClusterError, type ListOptions, type WatchEvent } from "@isthmus/plane/ports";
+import { type Clock, ClusterError, type WatchEvent, type WatchOptions } from "@isthmus/plane/ports";
 import { Silence } from "./connection.ts";
 import { lines } from "./lines.ts";
 import { asRead, checked, type WireObject } from "./objects.ts";
@@ -31,7 +31,7 @@ interface WireEvent {
 /** One watch, until the server ends it, the connection is lost, or `signal` is aborted. */
 export async function* watchFrom<R extends Resource>(
   target: Target<R>,
-  { resourceVersion, options }: { readonly resourceVersion: string; readonly options: ListOptions },
+  { resourceVersion, options }: { readonly resourceVersion: string; readonly options: WatchOptions },
   { clock, random, graceMs }: WatchSettings,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent<R>, void, undefined> {
@@ -48,6 +48,7 @@ export async function* watchFrom<R extends Resource>(
   const path = collectionPath(collection, options.namespace);
   const response = await connection.open({ method: "GET", path, query, streamIdleMs: timeoutSeconds * 1_000 + graceMs }, signal);
   if (response.statusCode !== 200) throw errorOf(await wholeAnswer(response, connection.server, signal));
+  if (options.saysAccepted === true) yield { type: "bookmark", resourceVersion };
   let isSilent = true;
   for await (const line of lines(chunksOf(response, signal))) {
     isSilent = false;

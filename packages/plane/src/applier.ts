@@ -133,6 +133,8 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       if (existing === undefined) await cluster.apply(served, { fieldManager: FIELD_MANAGER, force: false }, signal);
       else await cluster.apply(atVersionOf(existing, served), { fieldManager: FIELD_MANAGER, force: true }, signal);
     } catch (error) {
+      // Its CRD may serve another version by now, or none.
+      if (error instanceof ClusterError && error.code === "Unserved") versions.forget();
       const isOutdated = existing !== undefined && error instanceof ClusterError && error.code === "Conflict";
       if (!isOutdated || tries >= MAX_READS) throw error;
       return written(kind, resource, tries + 1);

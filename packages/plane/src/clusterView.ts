@@ -12,10 +12,14 @@ import {
   resourceKeyOf,
   type Snapshot,
 } from "@isthmus/core";
+import { watchDefinitions } from "./definitions.ts";
 import { type FollowEvent, follow } from "./follow.ts";
 import type { Clock, Cluster, Log, Malformed } from "./ports.ts";
 
-/** How much is known of one kind. Objects of a kind that is `stale` or was `unserved` after being known stay as they were. */
+/**
+ * How much is known of one kind. Objects of a kind that is `stale` stay as they were: it cannot be read, or is not served any
+ * more without its CRD having been seen to go. A kind whose CRD was seen to go is `known`, and has no objects.
+ */
 export type KindState = "unknown" | "known" | "unserved" | "stale";
 
 /** All objects of some kinds in one cluster, kept up to date. */
@@ -53,11 +57,22 @@ export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): C
   let snapshot = emptySnapshot();
   const states = new Map<string, KindState>(kinds.map((kind) => [kindKeyOf(kind), "unknown"]));
   const malformed = new Map<string, Malformed>();
+  /** Kinds that are not served now. */
+  const unserved = new Set<string>();
+  const definitions = watchDefinitions({ cluster, clock, random, log }, signal);
+  const byKey = new Map(kinds.map((kind) => [kindKeyOf(kind), kind]));
+  definitions.onChange((kindKey) => {
+    const kind = byKey.get(kindKey);
+    // Its objects were found to be out of reach before anybody knew why.
+    if (kind !== undefined && unserved.has(kindKey) && states.get(kindKey) === "stale") on(kind, { type: "unserved" });
+  });
 
   function on(kind: Kind, event: FollowEvent<Resource>): void {
     const kindKey = kindKeyOf(kind);
     const before = states.get(kindKey);
     const delta = deltaOf(kind, event);
+    if (event.type === "unserved") unserved.add(kindKey);
+    else if (event.type !== "unavailable") unserved.delete(kindKey);
     if (event.type === "unavailable") {
       if (before === "known") states.set(kindKey, "stale");
       log.warn(
@@ -65,7 +80,8 @@ export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): C
         `cannot read ${kind.plural} of ${placeOf(cluster)}: ${event.message}; trying again`,
       );
     } else if (event.type === "unserved") {
-      states.set(kindKey, before === "known" || before === "stale" ? "stale" : "unserved");
+      if (before === "known" || before === "stale") states.set(kindKey, definitions.isDeleted(kindKey) ? "known" : "stale");
+      else states.set(kindKey, "unserved");
     } else {
       states.set(kindKey, "known");
     }
@@ -93,6 +109,12 @@ export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): C
       case "malformed":
         report(kind, event.malformed);
         return keepsLastGood(kind) ? { put: [], remove: [] } : { put: [], remove: [event.malformed.ref] };
+      case "unserved": {
+        if (!definitions.isDeleted(kindKeyOf(kind))) return undefined;
+        forgetMalformed(kind);
+        const remove = [...snapshot.of(kind)].map(refOf);
+        return remove.length === 0 ? undefined : { put: [], remove };
+      }
       default:
         return undefined;
     }
@@ -111,9 +133,10 @@ export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): C
     for (const [key, { ref }] of malformed) if (kindKeyOf(ref) === kindKeyOf(kind)) malformed.delete(key);
   }
 
-  const ended = Promise.all(kinds.map((kind) => follow({ cluster, kind, clock, random, emit: (event) => on(kind, event) }, signal))).then(
-    () => undefined,
+  const following = kinds.map((kind) =>
+    follow({ cluster, kind, redefined: definitions.onChange, clock, random, emit: (event) => on(kind, event) }, signal),
   );
+  const ended = Promise.all([...following, definitions.ended]).then(() => undefined);
 
   return {
     get snapshot() {
@@ -141,7 +164,8 @@ function trimmed(kind: Kind): (resource: Resource) => Resource {
 
 /** Whether two forms of an object differ in nothing but the API server's version: then nobody needs to hear of it. */
 function isSame(before: Resource | undefined, after: Resource): boolean {
-  if (before === undefined) return false;
+  // An object has one resourceVersion in all API versions.
+  if (before === undefined || before.apiVersion !== after.apiVersion) return false;
   if (before.metadata.resourceVersion !== undefined && before.metadata.resourceVersion === after.metadata.resourceVersion) return true;
   return equalJson(unversioned(before), unversioned(after));
 }

@@ -1,4 +1,4 @@
-import { type Kind, messageOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { type Kind, kindKeyOf, messageOf, onAbort, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { backoffMs } from "./backoff.ts";
 import { type Clock, type Cluster, ClusterError, type ListOptions, type Malformed } from "./ports.ts";
 
@@ -12,12 +12,16 @@ export type FollowEvent<R extends Resource> =
   /** The API server does not know the kind (any more). That says nothing about objects seen before. */
   | { readonly type: "unserved" }
   /** Nothing can be read; it will be tried again. That says nothing about objects seen before. */
-  | { readonly type: "unavailable"; readonly message: string };
+  | { readonly type: "unavailable"; readonly message: string }
+  /** It can be read again, from where it was broken off: nothing was missed. */
+  | { readonly type: "resumed" };
 
 export interface FollowOptions<R extends Resource> {
   readonly cluster: Cluster;
   readonly kind: Kind<R>;
   readonly list?: ListOptions;
+  /** Calls its listener with the `kindKeyOf` of each kind whose definition changed; the result takes that back. */
+  readonly redefined?: (listener: (kindKey: string) => void) => () => void;
   readonly clock: Clock;
   readonly random: () => number;
   readonly emit: (event: FollowEvent<R>) => void;
@@ -25,42 +29,74 @@ export interface FollowOptions<R extends Resource> {
 
 /** Lists and watches one kind until aborted. Resolves then; never rejects for the world's faults. */
 export async function follow<R extends Resource>(options: FollowOptions<R>, signal: AbortSignal): Promise<void> {
-  const { cluster, kind, list = {}, clock, random, emit } = options;
+  const { cluster, kind, list = {}, redefined, clock, random, emit } = options;
   let resourceVersion: string | undefined;
   let failures = 0;
-  while (!signal.aborted) {
-    try {
-      if (resourceVersion === undefined) {
-        const { items, malformed, resourceVersion: listedAt } = await cluster.list(kind, list, signal);
-        emit({ type: "listed", items, malformed });
-        resourceVersion = listedAt;
-      }
-      for await (const event of cluster.watch(kind, resourceVersion, list, signal)) {
-        failures = 0;
-        resourceVersion = event.resourceVersion;
-        if (event.type === "put") emit(event);
-        else if (event.type === "removed") emit({ type: "removed", ref: refOf(event.resource) });
-        else if (event.type === "malformed") emit(event);
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!(error instanceof ClusterError)) throw error;
-      if (error.code === "Expired") {
-        resourceVersion = undefined;
-        continue;
-      }
-      failures++;
-      if (error.code === "Unserved") {
-        // Served again, it may be another CRD with other objects: list anew.
-        resourceVersion = undefined;
-        emit({ type: "unserved" });
-      } else {
-        emit({ type: "unavailable", message: messageOf(error) });
-      }
-      const delay = error.code === "Unserved" ? UNSERVED_RETRY : WATCH_RETRY;
-      await clock.sleep(Math.max(error.details.retryAfterMs ?? 0, backoffMs(failures, delay, random)), signal).catch(() => undefined);
+  let isInterrupted = false;
+  /** Ends what is under way when the kind's definition has changed: then it is listed anew, in a version that is served. */
+  let round = new AbortController();
+  const forgetDefinition = redefined?.((kindKey) => {
+    if (kindKey === kindKeyOf(kind)) round.abort(new Error("its definition has changed"));
+  });
+  const forgetAbort = onAbort(signal, () => round.abort(signal.reason));
+
+  async function read(within: AbortSignal): Promise<void> {
+    if (resourceVersion === undefined) {
+      const { items, malformed, resourceVersion: listedAt } = await cluster.list(kind, list, within);
+      isInterrupted = false;
+      emit({ type: "listed", items, malformed });
+      resourceVersion = listedAt;
+    }
+    for await (const event of cluster.watch(kind, resourceVersion, { ...list, saysAccepted: true }, within)) {
+      // The first bookmark only says that the watch is accepted; one that then ends at once, over and over, is a failure still.
+      if (event.resourceVersion !== resourceVersion) failures = 0;
+      resourceVersion = event.resourceVersion;
+      if (isInterrupted) emit({ type: "resumed" });
+      isInterrupted = false;
+      if (event.type === "put") emit(event);
+      else if (event.type === "removed") emit({ type: "removed", ref: refOf(event.resource) });
+      else if (event.type === "malformed") emit(event);
     }
   }
+
+  /** Says what failed, and gives how long to wait before the next try. */
+  function failed(error: ClusterError): number {
+    const { code, details } = error;
+    if (code === "Expired") {
+      resourceVersion = undefined;
+      return 0;
+    }
+    if (code === "Unserved" && resourceVersion !== undefined) {
+      // It may be served in another version now; and served again, it may be another CRD with other objects: list anew.
+      resourceVersion = undefined;
+      return 0;
+    }
+    failures++;
+    isInterrupted = true;
+    if (code === "Unserved") emit({ type: "unserved" });
+    else emit({ type: "unavailable", message: messageOf(error) });
+    return Math.max(details.retryAfterMs ?? 0, backoffMs(failures, code === "Unserved" ? UNSERVED_RETRY : WATCH_RETRY, random));
+  }
+
+  while (!signal.aborted) {
+    const { signal: within } = round;
+    try {
+      await read(within);
+    } catch (error) {
+      if (signal.aborted) break;
+      if (error instanceof ClusterError) {
+        const delay = failed(error);
+        // Rejects when aborted, and when there is reason to try at once.
+        if (delay > 0) await clock.sleep(delay, within).catch(() => undefined);
+      } else if (!within.aborted) throw error;
+    }
+    if (!within.aborted || signal.aborted) continue;
+    round = new AbortController();
+    resourceVersion = undefined;
+    failures = 0;
+  }
+  forgetDefinition?.();
+  forgetAbort();
 }
 
 const WATCH_RETRY = { firstMs: 200, lastMs: 30_000 };

@@ -30,6 +30,11 @@ export interface ListOptions {
   readonly labels?: LabelSelector;
 }
 
+export interface WatchOptions extends ListOptions {
+  /** Begins with a bookmark of the version that was asked for, as soon as the API server has accepted the watch. Default: no. */
+  readonly saysAccepted?: boolean;
+}
+
 export interface ApplyOptions {
   readonly fieldManager: string;
   /** Take fields over from other managers. Off by default: their owner wins, with ApplyConflict. */
@@ -75,7 +80,7 @@ export interface Cluster {
   watch<R extends Resource>(
     kind: Kind<R>,
     resourceVersion: string,
-    options: ListOptions,
+    options: WatchOptions,
     signal: AbortSignal,
   ): AsyncIterable<WatchEvent<R>>;
   /** Server-side apply of the whole object as this field manager wants it; creates it when absent. Gives the object as stored. */

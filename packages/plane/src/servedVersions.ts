@@ -5,6 +5,8 @@ import { type Cluster, ClusterError } from "./ports.ts";
 export interface ServedVersions {
   /** The object in the first version of its kind that the cluster serves. Rejects with ClusterError `Unserved` when it serves none. */
   asServed(kind: Kind, resource: Resource, signal: AbortSignal): Promise<Resource>;
+  /** To be called when the cluster refused a version: which it serves is asked anew. */
+  forget(): void;
 }
 
 export function servedVersions(cluster: Cluster): ServedVersions {
@@ -34,6 +36,9 @@ export function servedVersions(cluster: Cluster): ServedVersions {
         served = undefined;
         throw error;
       }
+    },
+    forget() {
+      served = undefined;
     },
   };
 }

@@ -1,7 +1,6 @@
 import { type AnyResource, type Kind, matchesSelector, onAbort, type Resource } from "@isthmus/core";
-import { ClusterError, type ListOptions, type WatchEvent } from "@isthmus/plane/ports";
+import { ClusterError, type ListOptions, type WatchEvent, type WatchOptions } from "@isthmus/plane/ports";
 import { expired } from "./errors.ts";
-
 import { isMalformed, type ParsedObjects } from "./reads.ts";
 import { type ClusterState, inVersion } from "./state.ts";
 import type { Change, Watcher } from "./store.ts";
@@ -9,7 +8,7 @@ import type { Change, Watcher } from "./store.ts";
 export interface WatchRequest<R extends Resource> {
   readonly kind: Kind<R>;
   readonly resourceVersion: string;
-  readonly options: ListOptions;
+  readonly options: WatchOptions;
   /** How long events are under way now, in milliseconds. */
   readonly delayMs: () => number;
 }
@@ -33,6 +32,7 @@ export async function* watchObjects<R extends Resource>(
   const forget = onAbort(signal, () => wake?.());
   store.watchers.add(watcher);
   try {
+    if (options.saysAccepted === true) yield { type: "bookmark", resourceVersion };
     while (true) {
       signal.throwIfAborted();
       if (watcher.ended?.error !== undefined) throw watcher.ended.error;
