@@ -1,15 +1,19 @@
 import { AccessPolicy, Destination, Mesh, Settings, TrafficPolicy, VirtualMesh, Workload } from "@isthmus/api";
-import { type JsonObject, kindKeyOf, type Resource, type ResourceRef, refOf, type Snapshot } from "@isthmus/core";
+import { emptyTable, type JsonObject, kindKeyOf, type Resource, type ResourceRef, refOf, type Table } from "@isthmus/core";
 import { ineffectiveFindings } from "./attachment/ineffective.ts";
 import { observed } from "./attachment/meshes.ts";
 import { reported } from "./findings.ts";
-import { conditionsOf, messagesOf, type Progress } from "./statuses/approval.ts";
-import { type Delivery, deliveryFindings } from "./statuses/delivery.ts";
+import { changesOf, versionsOf } from "./incremental/changes.ts";
+import { remade, steady } from "./incremental/rows.ts";
+import { affectedSubjects, byQuestion } from "./statuses/affectedSubjects.ts";
+import { conditionsOf, messagesOf } from "./statuses/approval.ts";
+import type { Delivery } from "./statuses/delivery.ts";
 import { policyStatus } from "./statuses/policies.ts";
-import { subjectsOf } from "./statuses/subjects.ts";
+import { type Standings, standingsAfter } from "./statuses/standings.ts";
 import { virtualMeshStatus } from "./statuses/virtualMeshes.ts";
-import { SelectedWorkloads } from "./statuses/workloads.ts";
+import { type Answer, answersAfter, askedFor, noAnswers, questionOf, type Selecting } from "./statuses/workloads.ts";
 import type { World } from "./translate.ts";
+import { userKeyOf } from "./userResources.ts";
 
 export type { Delivery, DeliveryState } from "./statuses/delivery.ts";
 
@@ -19,53 +23,167 @@ export interface StatusUpdate {
   readonly status: JsonObject;
 }
 
+/** The statuses that follow from a world and from what became of its outputs. */
+export interface Statuses {
+  /** Every status. An empty one is worth writing only over one that says something. */
+  all(): Iterable<StatusUpdate>;
+  /** The status of one object; undefined when nothing is to be said of it. */
+  of(ref: ResourceRef): StatusUpdate | undefined;
+  /** What the next ones can reuse. */
+  readonly memory: StatusMemory;
+}
+
+/** What statuses were made of. */
+export interface StatusMemory {
+  readonly standings: Standings;
+  readonly users: Table<UserStatus>;
+  readonly answers: Table<Answer>;
+}
+
+/** The status of an object that a user wrote, and what of it rests upon others. */
+export interface UserStatus extends StatusUpdate {
+  /** `userKeyOf` */
+  readonly key: string;
+  /** Which workloads it is about; undefined for what is about none. */
+  readonly selecting: Selecting | undefined;
+  /** The keys of the targets that findings name. */
+  readonly reported: readonly string[];
+}
+
 /**
  * The published status of every object that users wrote, and of every discovered one: what is in force where, and why not.
  * `delivery` adds what became of the objects; without it, as offline, nothing is said of that.
  */
 export function statusesOf(world: World, delivery?: Delivery): readonly StatusUpdate[] {
-  const { attached, inputs, memory } = world;
-  const delivered = delivery === undefined ? undefined : deliveryFindings(world, delivery);
-  const subjects = subjectsOf(world, [...world.reports, ...(delivered?.reports ?? [])]);
-  const progressOf = delivered === undefined ? undefined : (key: string) => delivered.progress.get(key) ?? NO_PROGRESS;
-  const standing = { subjects, progressOf, workloads: new SelectedWorkloads(attached) };
-  const accepted = new Set(memory.attachment.membership.accepted);
-
-  const updates: StatusUpdate[] = [
-    ...[...attached.of(TrafficPolicy)].map((policy) => update(policy, policyStatus(policy, standing))),
-    ...[...attached.of(AccessPolicy)].map((policy) => update(policy, policyStatus(policy, standing))),
-    ...[...attached.of(VirtualMesh)].map((mesh) => update(mesh, virtualMeshStatus(mesh, accepted.has(mesh), standing))),
-    ...settingsStatus(world),
-  ];
-  for (const resource of [...attached.of(Destination), ...attached.of(Mesh)]) updates.push(update(resource, resource.status ?? {}));
-  for (const workload of attached.of(Workload)) updates.push(update(workload, observed(workload)));
-  // An empty status is worth writing only over one that says something.
-  return updates.filter(({ ref, status }) => Object.keys(status).length > 0 || hadStatus(inputs, ref));
+  return [...statusesAfter(world, delivery).all()];
 }
 
-const NO_PROGRESS: Progress = { total: 0, applied: 0, failed: 0, unheard: 0 };
+/**
+ * The same at the cost of what changed since `before`. Only statuses of objects that changed, that something new is said of, or
+ * that are in force elsewhere than before are made anew.
+ */
+export function statusesAfter(world: World, delivery: Delivery | undefined, before?: Statuses): Statuses {
+  const memory = before?.memory ?? nothingSaid();
+  const standings = standingsAfter(world, delivery, before?.memory.standings);
+  const asked = answersAfter(memory.answers, standings, before?.memory.standings);
+  const affected = affectedSubjects(standings, {
+    before: before?.memory.standings,
+    users: memory.users,
+    answers: { now: asked, before: memory.answers },
+  });
+  let answers = asked;
+  const users = remade(memory.users, affected.keys(), (key, row) => {
+    const ref = affected.get(key);
+    const made = ref && userStatus(ref, standings);
+    if (made === undefined) return undefined;
+    const answer = made.selecting && askedFor(made.selecting, answers, standings);
+    if (answer !== undefined) answers = answers.with([[answer.key, answer]]);
+    const status = made.statusFor(answer?.keys ?? []) as JsonObject;
+    const { selecting, reported } = made;
+    return { key, ref: refOf(made.object), status: steady(status, row?.status), selecting, reported };
+  });
+  const next: StatusMemory = { standings, users, answers: stillAsked(answers, users, memory.users) };
+  return {
+    *all() {
+      for (const { ref, status } of next.users) yield { ref, status };
+      yield* statusesOfDiscovered(world);
+    },
+    of(ref) {
+      const user = next.users.row(userKeyOf(ref));
+      return user === undefined ? discoveredStatus(world, ref) : { ref: user.ref, status: user.status };
+    },
+    memory: next,
+  };
+}
 
-/** Only the Settings in use have a status. */
-function settingsStatus({ attached, memory }: World): readonly StatusUpdate[] {
-  const { namespace } = memory.surroundings;
-  const settings = attached.of(Settings).get({ name: "settings", namespace, clusterName: "" });
-  if (settings === undefined) return [];
+/** The objects whose status may not be as it was; all of them when there was none before. */
+export function changedStatuses({ memory: now }: Statuses, before: Statuses | undefined): readonly ResourceRef[] {
+  const rows = now.users.changesSince(before?.memory.users ?? nothingSaid().users);
+  const refs = rows.flatMap(({ before: was, after }) => (after ?? was)?.ref ?? []);
+  for (const kind of DISCOVERED) {
+    for (const snapshot of ["attached", "inputs"] as const) {
+      const [world, older] = [now.standings.world, before?.memory.standings.world];
+      for (const change of changesOf<Destination | Mesh | Workload>(kind, world[snapshot], older?.[snapshot])) {
+        for (const resource of versionsOf([change])) refs.push(refOf(resource));
+      }
+    }
+  }
+  return refs;
+}
+
+function nothingSaid(): Omit<StatusMemory, "standings"> {
+  return { users: emptyTable(({ key }) => key), answers: noAnswers() };
+}
+
+interface MadeStatus {
+  readonly object: Resource;
+  readonly selecting: Selecting | undefined;
+  readonly reported: readonly string[];
+  statusFor(workloads: readonly string[]): object;
+}
+
+/** Undefined when there is no such object any more, or nothing is said of it. */
+function userStatus(ref: ResourceRef, standings: Standings): MadeStatus | undefined {
+  const { world } = standings;
+  const fixed = { selecting: undefined, reported: [] };
+  switch (kindKeyOf(ref)) {
+    case kindKeyOf(VirtualMesh): {
+      const object = world.attached.of(VirtualMesh).get(ref);
+      const isAccepted = object !== undefined && world.memory.attachment.membership.accepted.includes(object);
+      return object && { ...fixed, object, statusFor: () => virtualMeshStatus(object, isAccepted, standings) };
+    }
+    case kindKeyOf(Settings): {
+      const object = world.attached.of(Settings).get(ref);
+      // Only the Settings in use have a status.
+      const isUsed = ref.name === "settings" && ref.namespace === world.memory.surroundings.namespace && ref.clusterName === "";
+      return object && isUsed ? { ...fixed, object, statusFor: () => settingsStatus(object) } : undefined;
+    }
+    default: {
+      const isTraffic = kindKeyOf(ref) === kindKeyOf(TrafficPolicy);
+      const policy = isTraffic ? world.attached.of(TrafficPolicy).get(ref) : world.attached.of(AccessPolicy).get(ref);
+      if (policy === undefined) return undefined;
+      const { status, destinations, reported } = policyStatus(policy, standings);
+      return { object: policy, selecting: questionOf(policy, destinations, standings), reported, statusFor: status };
+    }
+  }
+}
+
+function settingsStatus(settings: Settings): object {
   const reports = ineffectiveFindings(settings).map((finding) => reported(refOf(settings), finding));
-  const status = {
+  return {
     ...observed(settings),
     state: "ACCEPTED",
     ...messagesOf(reports),
     ...(reports.length === 0 ? {} : { warningCount: reports.length }),
     conditions: conditionsOf({ reports, targets: 1, accepted: 1, progress: undefined }).filter(({ type }) => type === "Accepted"),
   };
-  return [update(settings, status)];
 }
 
-function update(resource: Resource, status: object): StatusUpdate {
-  return { ref: refOf(resource), status: status as JsonObject };
+/** Answers that no changed status asks for any more are dropped. */
+function stillAsked(answers: Table<Answer>, users: Table<UserStatus>, before: Table<UserStatus>): Table<Answer> {
+  const questions = new Set(users.changesSince(before).flatMap((change) => change.before?.selecting?.question ?? []));
+  const idle = [...questions].filter((question) => users.where(byQuestion, question).length === 0);
+  return answers.with(idle.map((question) => [question, undefined]));
 }
 
-function hadStatus(inputs: Snapshot, ref: ResourceRef): boolean {
-  const resource: (Resource & { readonly status?: object }) | undefined = inputs.collections().get(kindKeyOf(ref))?.get(ref);
-  return Object.keys(resource?.status ?? {}).length > 0;
+// What was discovered, each kind with its status.
+const DISCOVERED = [Destination, Mesh, Workload] as const;
+
+function* statusesOfDiscovered(world: World): Iterable<StatusUpdate> {
+  for (const kind of DISCOVERED) {
+    for (const resource of world.attached.of<Destination | Mesh | Workload>(kind)) {
+      const update = discoveredStatus(world, refOf(resource));
+      if (update !== undefined) yield update;
+    }
+  }
+}
+
+function discoveredStatus({ attached, inputs }: World, ref: ResourceRef): StatusUpdate | undefined {
+  const kind = DISCOVERED.find((one) => kindKeyOf(one) === kindKeyOf(ref));
+  const resource = kind && attached.of<Destination | Mesh | Workload>(kind).get(ref);
+  if (kind === undefined || resource === undefined) return undefined;
+  const status = kind === Workload ? observed(resource) : (resource.status ?? {});
+  const given: { readonly status?: object } | undefined = inputs.of<Destination | Mesh | Workload>(kind).get(ref);
+  const isWorthWriting = Object.keys(status).length > 0 || Object.keys(given?.status ?? {}).length > 0;
+  return isWorthWriting ? { ref, status: status as JsonObject } : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Change, Kind, Resource, Snapshot } from "@isthmus/core";
+import { type Change, emptyCollection, type Kind, type Resource, type Snapshot } from "@isthmus/core";
 
 /** What is not as it was in an earlier snapshot. */
 export interface Changes {
@@ -18,6 +18,11 @@ export function changesSince(before: Snapshot, now: Snapshot): Changes {
     return made as readonly Change<R>[];
   };
   return { of, some: (...kinds) => kinds.some((kind) => of(kind).length > 0) };
+}
+
+/** What of one kind is not as it was; everything, when there was nothing before. */
+export function changesOf<R extends Resource>(kind: Kind<R>, now: Snapshot, before: Snapshot | undefined): readonly Change<R>[] {
+  return now.of(kind).changesSince(before?.of(kind) ?? emptyCollection<R>());
 }
 
 /** Every changed row, as it was and as it is. */

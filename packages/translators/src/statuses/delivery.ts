@@ -1,8 +1,13 @@
-import { formatRef, type Report, type ResourceRef, refOf } from "@isthmus/core";
+import { AccessPolicy, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { emptyTable, equalJson, formatRef, type Report, type ResourceRef, refOf, SortedMap, type Table } from "@isthmus/core";
+import { versionsOf } from "../incremental/changes.ts";
+import { keysOf, remade } from "../incremental/rows.ts";
 import { concernedBy } from "../networking/concern.ts";
+import type { Target } from "../targets.ts";
 import type { World } from "../translate.ts";
 import { userKeyOf } from "../userResources.ts";
 import type { Progress } from "./approval.ts";
+import type { Standings } from "./standings.ts";
 
 /** How far an object has come on its way into its cluster. */
 export type DeliveryState =
@@ -15,42 +20,103 @@ export type DeliveryState =
   /** It was refused. */
   | { readonly code: string; readonly message: string };
 
-/** What agents have said of the objects that they were sent. */
+/** What agents have said of the objects that they were sent, at one instant. Immutable. */
 export interface Delivery {
   stateOf(ref: ResourceRef): DeliveryState;
+  /** The outputs (`resourceKeyOf`) whose state may not be as it was; where nobody can say, it may be any. */
+  changedSince?(older: Delivery): Iterable<string> | undefined;
 }
 
-/** Delivery as users' resources see it. */
-export interface DeliveryFindings {
+/** What became of the outputs of one target. */
+export interface Delivered {
+  /** Of the target. */
+  readonly key: string;
+  /** By the users' resources that the outputs exist because of. */
+  readonly tallies: readonly Tally[];
+  /** Tells every refusal to them. */
   readonly reports: readonly Report[];
-  /** By `userKeyOf`. */
-  readonly progress: ReadonlyMap<string, Progress>;
 }
 
-/** Tells every refusal to the users' resources behind the object. */
-export function deliveryFindings({ memory, networking }: World, delivery: Delivery): DeliveryFindings {
+interface Tally extends Progress {
+  readonly subject: ResourceRef;
+}
+
+/** Nothing delivered. */
+export function nothingDelivered(): Table<Delivered> {
+  return emptyTable(({ key }) => key);
+}
+
+/** What became of the outputs of each target, at the cost of the targets and deliveries that changed. */
+export function deliveredAfter(world: World, delivery: Delivery, before: Standings | undefined): Table<Delivered> {
+  const { targets } = world.memory;
+  const table = before?.delivered ?? nothingDelivered();
+  return remade(table, affectedTargets(world, delivery, before), (key, row) => {
+    const target = targets.row(key);
+    const next = target && deliveredOf(target, world, delivery);
+    return next !== undefined && row !== undefined && equalJson(row, next) ? row : next;
+  });
+}
+
+function affectedTargets(world: World, delivery: Delivery, before: Standings | undefined): Iterable<string> {
+  const { targets, outputs } = world.memory;
+  const told = before?.delivery && delivery.changedSince?.(before.delivery);
+  if (before === undefined || told === undefined)
+    return new Set([...keysOf(targets), ...(before === undefined ? [] : keysOf(before.delivered))]);
+  const affected = new Set(targets.changesSince(before.world.memory.targets).map(({ key }) => key));
+  const contests = outputs.contests.changesSince(before.world.memory.outputs.contests);
+  for (const { claims } of versionsOf(contests)) for (const { target } of claims) affected.add(target);
+  for (const key of told) {
+    const output = world.networking.at(key);
+    if (output !== undefined) affected.add(output.target);
+    for (const { target } of outputs.contests.row(key)?.claims ?? []) affected.add(target);
+  }
+  return affected;
+}
+
+function deliveredOf({ key, inputs, outputs }: Target, { networking }: World, delivery: Delivery): Delivered | undefined {
+  const tallies = new Map<string, { subject: ResourceRef; total: number; applied: number; failed: number; unheard: number }>();
   const reports: Report[] = [];
-  const progress = new Map<string, { total: number; applied: number; failed: number; unheard: number }>();
-  for (const { inputs, outputs } of memory.targets) {
-    for (const output of outputs) {
-      const ref = refOf(output.resource);
-      // What collided was not sent.
-      if (networking.get(ref) === undefined) continue;
-      const state = delivery.stateOf(ref);
-      const { subjects, target } = concernedBy(inputs, output);
-      for (const subject of subjects) {
-        const key = userKeyOf(subject);
-        const sums = progress.get(key) ?? { total: 0, applied: 0, failed: 0, unheard: 0 };
-        progress.set(key, sums);
-        sums.total++;
-        if (state === "applied") sums.applied++;
-        if (state === "unheard") sums.unheard++;
-        if (typeof state !== "object") continue;
-        sums.failed++;
-        const message = `${formatRef(ref)} can't be written: ${state.code}: ${state.message}`;
-        reports.push({ subject, target, state: "FAILED", code: "WriteFailed", message });
-      }
+  for (const output of outputs) {
+    // What collided was not sent.
+    if (networking.at(output.key) === undefined) continue;
+    const ref = refOf(output.resource);
+    const state = delivery.stateOf(ref);
+    const { subjects, target } = concernedBy(inputs, output);
+    for (const subject of subjects) {
+      if (!USER_KINDS.has(subject.kind)) continue;
+      const tally = tallies.get(userKeyOf(subject)) ?? { subject, total: 0, applied: 0, failed: 0, unheard: 0 };
+      tallies.set(userKeyOf(subject), tally);
+      tally.total++;
+      if (state === "applied") tally.applied++;
+      if (state === "unheard") tally.unheard++;
+      if (typeof state !== "object") continue;
+      tally.failed++;
+      const message = `${formatRef(ref)} can't be written: ${state.code}: ${state.message}`;
+      reports.push({ subject, target, state: "FAILED", code: "WriteFailed", message });
     }
   }
-  return { reports, progress };
+  return tallies.size === 0 ? undefined : { key, tallies: [...tallies.values()], reports };
+}
+
+const USER_KINDS: ReadonlySet<string> = new Set([TrafficPolicy.kind, AccessPolicy.kind, VirtualMesh.kind]);
+
+/** How far each subject's objects have come, by `userKeyOf`: sums that follow what changed. */
+export function progressAfter(delivered: Table<Delivered>, before: Standings | undefined): SortedMap<Progress> {
+  const sums = new Map<string, Progress>();
+  const known = before?.progress ?? SortedMap.empty<Progress>();
+  const add = ({ subject, ...tally }: Tally, sign: 1 | -1) => {
+    const key = userKeyOf(subject);
+    const { total, applied, failed, unheard } = sums.get(key) ?? known.get(key) ?? { total: 0, applied: 0, failed: 0, unheard: 0 };
+    sums.set(key, {
+      total: total + sign * tally.total,
+      applied: applied + sign * tally.applied,
+      failed: failed + sign * tally.failed,
+      unheard: unheard + sign * tally.unheard,
+    });
+  };
+  for (const { before: was, after } of delivered.changesSince(before?.delivered ?? nothingDelivered())) {
+    for (const tally of was?.tallies ?? []) add(tally, -1);
+    for (const tally of after?.tallies ?? []) add(tally, 1);
+  }
+  return known.update([...sums].map(([key, sum]) => [key, sum.total === 0 ? undefined : sum] as const));
 }

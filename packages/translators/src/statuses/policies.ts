@@ -2,28 +2,29 @@ import type { AccessPolicy, ApprovalStatus, TrafficPolicy } from "@isthmus/api";
 import { keyOf, type Report, refOf } from "@isthmus/core";
 import { observed } from "../attachment/meshes.ts";
 import { userKeyOf } from "../userResources.ts";
-import { approvalOf, conditionsOf, messagesOf, type Progress, publishedState } from "./approval.ts";
-import type { Subjects } from "./subjects.ts";
-import type { SelectedWorkloads } from "./workloads.ts";
+import { approvalOf, conditionsOf, messagesOf, publishedState } from "./approval.ts";
+import { ordersOf, progressOf, reportsOn, type Standings } from "./standings.ts";
 
-export interface PolicyStanding {
-  readonly subjects: Subjects;
-  readonly workloads: SelectedWorkloads;
-  /** Undefined where nothing is delivered. */
-  readonly progressOf: ((subjectKey: string) => Progress) | undefined;
+/** The status of a policy, once it is known which workloads it is about. */
+export interface PolicyStatus {
+  /** The keys of the Destinations that it is about. */
+  readonly destinations: readonly string[];
+  /** The keys of the targets that findings name. */
+  readonly reported: readonly string[];
+  /** `workloads`: the keys of those that it is about. */
+  status(workloads: readonly string[]): object;
 }
 
 /** The status of a TrafficPolicy or AccessPolicy. */
-export function policyStatus(policy: TrafficPolicy | AccessPolicy, { subjects, workloads, progressOf }: PolicyStanding) {
+export function policyStatus(policy: TrafficPolicy | AccessPolicy, standings: Standings): PolicyStatus {
   const key = userKeyOf(refOf(policy));
-  const reports = subjects.reports.get(key) ?? [];
+  const reports = reportsOn(key, standings);
   const own = reports.filter(({ target }) => target === undefined);
-  const destinations = approvals(subjects.orders.get(key), reports);
+  const destinations = approvals(ordersOf(key, standings), reports);
   const keys = Object.keys(destinations);
   const accepted = Object.values(destinations).filter(({ state }) => state !== "INVALID").length;
-  const selected = workloads.of(policy, keys);
   const warnings = reports.filter(({ state }) => state === "WARNING").length;
-  return {
+  const status = (selected: readonly string[]) => ({
     ...observed(policy),
     state: publishedState(reports),
     ...(keys.length === 0 ? {} : { destinations }),
@@ -33,8 +34,10 @@ export function policyStatus(policy: TrafficPolicy | AccessPolicy, { subjects, w
     acceptedCount: accepted,
     workloadCount: selected.length,
     ...(warnings === 0 ? {} : { warningCount: warnings }),
-    conditions: conditionsOf({ reports, targets: keys.length, accepted, progress: progressOf?.(key) }),
-  };
+    conditions: conditionsOf({ reports, targets: keys.length, accepted, progress: progressOf(key, standings) }),
+  });
+  const reported = new Set(reports.flatMap(({ target }) => (target === undefined ? [] : [keyOf(target)])));
+  return { destinations: keys, reported: [...reported], status };
 }
 
 /** How a policy stands on each of its targets of one kind, by key in key order. */

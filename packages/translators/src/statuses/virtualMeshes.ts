@@ -4,20 +4,20 @@ import { observed } from "../attachment/meshes.ts";
 import { meshKeysOf } from "../attachment/virtualMeshes.ts";
 import { userKeyOf } from "../userResources.ts";
 import { conditionsOf, messagesOf, publishedState } from "./approval.ts";
-import { approvals, type PolicyStanding } from "./policies.ts";
+import { approvals } from "./policies.ts";
+import { federatedBy, progressOf, reportsOn, type Standings } from "./standings.ts";
 
 /** The status of a VirtualMesh. `isAccepted`: it is in force on its meshes. */
-export function virtualMeshStatus(virtualMesh: VirtualMesh, isAccepted: boolean, standing: Omit<PolicyStanding, "workloads">) {
-  const { subjects, progressOf } = standing;
+export function virtualMeshStatus(virtualMesh: VirtualMesh, isAccepted: boolean, standings: Standings) {
   const key = userKeyOf(refOf(virtualMesh));
-  const reports = subjects.reports.get(key) ?? [];
+  const reports = reportsOn(key, standings);
   const own = reports.filter(({ target }) => target === undefined);
   const meshes = approvals(
     isAccepted ? unordered(meshKeysOf(virtualMesh)) : undefined,
     reports.filter(({ target }) => target?.kind === Mesh.kind),
   );
   const destinations = approvals(
-    unordered(subjects.federated.get(key) ?? []),
+    unordered(federatedBy(key, standings)),
     reports.filter(({ target }) => target?.kind === Destination.kind),
   );
   const targets = Object.values(destinations);
@@ -38,7 +38,7 @@ export function virtualMeshStatus(virtualMesh: VirtualMesh, isAccepted: boolean,
       reports,
       targets: members.length,
       accepted: members.filter(({ state }) => state !== "INVALID").length,
-      progress: progressOf?.(key),
+      progress: progressOf(key, standings),
     }),
   };
 }

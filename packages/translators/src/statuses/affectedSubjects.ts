@@ -1,0 +1,93 @@
+import { AccessPolicy, Destination, Settings, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { emptyTable, type Resource, type ResourceRef, refOf, type Table } from "@isthmus/core";
+import { changesOf, versionsOf } from "../incremental/changes.ts";
+import type { UserStatus } from "../statuses.ts";
+import { userKeyOf } from "../userResources.ts";
+import { nothingDelivered } from "./delivery.ts";
+import { federatorOf, knownChanges, policiesOn, type Reporting, reportingTables, type Standings } from "./standings.ts";
+import type { Answer } from "./workloads.ts";
+
+export interface AffectedSources {
+  readonly before: Standings | undefined;
+  /** The statuses so far. */
+  readonly users: Table<UserStatus>;
+  /** Answers that are right now; those before them. */
+  readonly answers: { readonly now: Table<Answer>; readonly before: Table<Answer> };
+}
+
+/** The users' objects, by `userKeyOf`, of which something else may be to be said than before. */
+export function affectedSubjects(now: Standings, { before, users, answers }: AffectedSources): ReadonlyMap<string, ResourceRef> {
+  const affected = new Map<string, ResourceRef>();
+  const add = (ref: ResourceRef) => void affected.set(userKeyOf(ref), ref);
+  for (const kind of USER_KINDS) {
+    for (const object of versionsOf(changesOf<Resource>(kind, now.world.attached, before?.world.attached))) add(refOf(object));
+  }
+  for (const report of changedReports(now, before)) if (KINDS.has(report.kind)) add(report);
+  for (const { key, before: was, after } of changesOf(Destination, now.world.attached, before?.world.attached)) {
+    for (const ref of changedPlaces(was, after)) add(ref);
+    if (isMoved(was, after)) for (const { ref } of users.where(byReported, key)) add(ref);
+  }
+  for (const { before: was, after } of knownChanges(now.world, before?.world)) {
+    const [left, right] = [federatorOf(was), federatorOf(after)];
+    if (left !== undefined && right !== undefined && userKeyOf(left) === userKeyOf(right)) continue;
+    if (left !== undefined) add(left);
+    if (right !== undefined) add(right);
+  }
+  for (const virtualMesh of changedMembers(now, before)) add(refOf(virtualMesh));
+  if ((now.delivery === undefined) !== (before?.delivery === undefined)) for (const { ref } of users) add(ref);
+  for (const { before: was, after } of now.delivered.changesSince(before?.delivered ?? nothingDelivered())) {
+    for (const { subject } of [...(was?.tallies ?? []), ...(after?.tallies ?? [])]) add(subject);
+  }
+  for (const { key } of answers.now.changesSince(answers.before)) for (const { ref } of users.where(byQuestion, key)) add(ref);
+  return affected;
+}
+
+const USER_KINDS = [TrafficPolicy, AccessPolicy, VirtualMesh, Settings] as const;
+const KINDS: ReadonlySet<string> = new Set(USER_KINDS.map(({ kind }) => kind));
+
+/** The subjects of findings that are new or gone. */
+function* changedReports(now: Standings, before: Standings | undefined): Iterable<ResourceRef> {
+  const tables = reportingTables(now.world, now.delivered);
+  const older = before && reportingTables(before.world, before.delivered);
+  for (const [i, table] of tables.entries()) {
+    for (const { before: was, after } of table.changesSince(older?.[i] ?? emptyTable<Reporting>(() => ""))) {
+      if (was?.reports === after?.reports) continue;
+      for (const { subject } of [...(was?.reports ?? []), ...(after?.reports ?? [])]) yield subject;
+    }
+  }
+}
+
+/** Policies that are in force on a Destination where they were not, or the other way round, or in another place. */
+function changedPlaces(before: Destination | undefined, after: Destination | undefined): readonly ResourceRef[] {
+  const isAll = isMoved(before, after);
+  if (!isAll && before?.status === after?.status) return [];
+  const [left, right] = [policiesOn(before), policiesOn(after)];
+  if (isAll) return [...left, ...right].map(({ ref }) => ref);
+  const places = new Map(left.map(({ ref, position }) => [userKeyOf(ref), position]));
+  const moved = right.filter(({ ref, position }) => places.get(userKeyOf(ref)) !== position);
+  const here = new Set(right.map(({ ref }) => userKeyOf(ref)));
+  return [...moved, ...left.filter(({ ref }) => !here.has(userKeyOf(ref)))].map(({ ref }) => ref);
+}
+
+/** Whether a Destination came, went, or belongs to another mesh than before. */
+function isMoved(before: Destination | undefined, after: Destination | undefined): boolean {
+  const [left, right] = [before?.spec?.mesh, after?.spec?.mesh];
+  return (before === undefined) !== (after === undefined) || left?.name !== right?.name || left?.namespace !== right?.namespace;
+}
+
+/** VirtualMeshes that were accepted and are not, or the other way round, and those of which membership tells something else. */
+function* changedMembers(now: Standings, before: Standings | undefined): Iterable<Resource> {
+  const [mine, theirs] = [now.world.memory.attachment.membership, before?.world.memory.attachment.membership];
+  // Where one VirtualMesh changed, others may gain or lose its meshes: there are few of them.
+  if (mine !== theirs) yield* now.world.attached.of(VirtualMesh);
+}
+
+/** Statuses by the workloads that they are about. */
+export function byQuestion({ selecting }: UserStatus): readonly string[] {
+  return selecting === undefined ? [] : [selecting.question];
+}
+
+/** Statuses by the targets that findings name. */
+function byReported({ reported }: UserStatus): readonly string[] {
+  return reported;
+}

@@ -1,0 +1,139 @@
+import { AccessPolicy, Destination, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { type Change, keyOfResource, type Report, type ResourceRef, SortedMap, type Table } from "@isthmus/core";
+import { changesOf } from "../incremental/changes.ts";
+import type { World } from "../translate.ts";
+import { userKeyOf } from "../userResources.ts";
+import type { Progress } from "./approval.ts";
+import { type Delivered, type Delivery, deliveredAfter, nothingDelivered, progressAfter } from "./delivery.ts";
+import { groupsOf, type MeshGroups } from "./meshGroups.ts";
+
+/** Everything known of users' resources, by `userKeyOf`. */
+export interface Standings {
+  readonly world: World;
+  /** Undefined where nothing is delivered, as offline. */
+  readonly delivery: Delivery | undefined;
+  readonly orders: SortedMap<Place>;
+  /** By VirtualMesh and Destination, the keys of the Destinations that it would federate. */
+  readonly federated: SortedMap<string>;
+  readonly groups: MeshGroups;
+  readonly delivered: Table<Delivered>;
+  readonly progress: SortedMap<Progress>;
+}
+
+/** Where a policy is in force, and its place among the policies there. */
+export interface Place {
+  /** Key of the Destination. */
+  readonly destination: string;
+  readonly position: number;
+}
+
+/** What is known now, at the cost of what changed since. */
+export function standingsAfter(world: World, delivery: Delivery | undefined, before: Standings | undefined): Standings {
+  const delivered = delivery === undefined ? nothingDelivered() : deliveredAfter(world, delivery, before);
+  return {
+    world,
+    delivery,
+    orders: ordersAfter(world, before),
+    federated: federatedAfter(world, before),
+    groups: groupsOf(world, before),
+    delivered,
+    progress: progressAfter(delivered, before),
+  };
+}
+
+/** Findings about one subject, in the order in which they were made. */
+export function reportsOn(key: string, { world, delivered }: Standings): readonly Report[] {
+  const { membership } = world.memory.attachment;
+  const own = ({ reports }: Reporting) => reports.filter(({ subject }) => userKeyOf(subject) === key);
+  return [...own(membership), ...reportingTables(world, delivered).flatMap((table) => table.where(bySubject, key).flatMap(own))];
+}
+
+/** By the key of each Destination on which a policy is in force, its place among the policies there. */
+export function ordersOf(key: string, { orders }: Standings): ReadonlyMap<string, number> {
+  return new Map(orders.withPrefix(`${key}|`).map(({ destination, position }) => [destination, position]));
+}
+
+/** The keys of the Destinations that a VirtualMesh would federate. */
+export function federatedBy(key: string, { federated }: Standings): readonly string[] {
+  return federated.withPrefix(`${key}|`);
+}
+
+/** How far a subject's objects have come; undefined where nothing is delivered. */
+export function progressOf(key: string, { delivery, progress }: Standings): Progress | undefined {
+  return delivery && (progress.get(key) ?? NO_PROGRESS);
+}
+
+const NO_PROGRESS: Progress = { total: 0, applied: 0, failed: 0, unheard: 0 };
+
+/** Rows of any stage, as far as they tell something. */
+export interface Reporting {
+  readonly reports: readonly Report[];
+}
+
+/** Whatever tells something of users' resources, in the order in which it does. */
+export function reportingTables({ memory }: World, delivered: Table<Reporting>): readonly Table<Reporting>[] {
+  const { meshes, refusals, traffic, access, standings } = memory.attachment;
+  return [meshes, refusals, traffic, access, standings, memory.targets, memory.outputs.contests, delivered];
+}
+
+/** Rows by the subjects of which they tell something. */
+function bySubject({ reports }: Reporting): readonly string[] {
+  return reports.length === 0 ? NONE : [...new Set(reports.map(({ subject }) => userKeyOf(subject)))];
+}
+
+const NONE: readonly never[] = [];
+
+/** The policies in force on a Destination, by kind and in order. */
+export function policiesOn(destination: Destination | undefined): readonly { readonly ref: ResourceRef; readonly position: number }[] {
+  const { appliedTrafficPolicies = NONE, appliedAccessPolicies = NONE } = destination?.status ?? {};
+  return [
+    ...appliedTrafficPolicies.map(({ ref }, position) => ({ ref: { ...NAMELESS, ...ref, ...typeOf(TrafficPolicy) }, position })),
+    ...appliedAccessPolicies.map(({ ref }, position) => ({ ref: { ...NAMELESS, ...ref, ...typeOf(AccessPolicy) }, position })),
+  ];
+}
+
+const NAMELESS = { name: "", namespace: "", clusterName: "" };
+
+function typeOf({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }) {
+  return { apiVersion, kind };
+}
+
+function ordersAfter(world: World, before: Standings | undefined): SortedMap<Place> {
+  const edits = new Map<string, Place | undefined>();
+  for (const { before: was, after } of changesOf(Destination, world.attached, before?.world.attached)) {
+    if (was?.status === after?.status) continue;
+    for (const [key] of placesOn(was)) edits.set(key, undefined);
+    for (const [key, place] of placesOn(after)) edits.set(key, place);
+  }
+  return (before?.orders ?? SortedMap.empty<Place>()).update(edits);
+}
+
+function placesOn(destination: Destination | undefined): readonly (readonly [string, Place])[] {
+  if (destination === undefined) return NONE;
+  const key = keyOfResource(destination);
+  return policiesOn(destination).map(({ ref, position }) => [`${userKeyOf(ref)}|${key}`, { destination: key, position }]);
+}
+
+/** The VirtualMesh that would federate a Destination. */
+export function federatorOf(destination: Destination | undefined): ResourceRef | undefined {
+  const ref = destination?.status?.appliedFederation?.virtualMeshRef;
+  return ref && { ...NAMELESS, ...ref, ...typeOf(VirtualMesh) };
+}
+
+function federatedAfter(world: World, before: Standings | undefined): SortedMap<string> {
+  const edits = new Map<string, string | undefined>();
+  for (const { key, before: was, after } of knownChanges(world, before?.world)) {
+    const [left, right] = [federatorOf(was), federatorOf(after)];
+    if (left !== undefined) edits.set(`${userKeyOf(left)}|${key}`, undefined);
+    if (right !== undefined) edits.set(`${userKeyOf(right)}|${key}`, key);
+  }
+  return (before?.federated ?? SortedMap.empty<string>()).update(edits);
+}
+
+/** Changes of Destinations as they are federated. */
+export function knownChanges({ memory }: World, before: World | undefined): readonly Change<Destination>[] {
+  const { known } = memory.attachment;
+  return before === undefined
+    ? [...known.entries()].map(([key, after]) => ({ key, before: undefined, after }))
+    : known.changesSince(before.memory.attachment.known);
+}

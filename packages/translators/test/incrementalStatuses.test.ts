@@ -1,0 +1,112 @@
+import { kindOf } from "@isthmus/api";
+import { type Resource, type ResourceRef, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  changedStatuses,
+  type Delivery,
+  type DeliveryState,
+  type Statuses,
+  statusesAfter,
+  statusesOf,
+  type TranslateOptions,
+  translate,
+  type World,
+} from "../src/index.ts";
+import { kubernetesTraces, networkingTraces, type WorldTrace } from "./worldTraces.ts";
+
+const STATES: readonly DeliveryState[] = ["pending", "unheard", "applied", { code: "Conflict", message: "is somebody else's" }];
+
+/** What becomes of outputs after one step of a trace: of the output at an index, in key order, the state. */
+type Answers = readonly (readonly [number, DeliveryState])[];
+
+const answers = fc.array(fc.tuple(fc.nat(40), fc.constantFrom(...STATES)), { maxLength: 8 });
+
+/** Deliveries made from one another know what changed. */
+class TracedDelivery implements Delivery {
+  readonly #states: ReadonlyMap<string, DeliveryState>;
+
+  constructor(states: ReadonlyMap<string, DeliveryState> = new Map()) {
+    this.#states = states;
+  }
+
+  stateOf(ref: ResourceRef): DeliveryState {
+    return this.#at(resourceKeyOf(ref));
+  }
+
+  changedSince(older: Delivery): Iterable<string> | undefined {
+    if (!(older instanceof TracedDelivery)) return undefined;
+    return [...this.#states.keys(), ...older.#states.keys()].filter((key) => this.#at(key) !== older.#at(key));
+  }
+
+  with({ networking }: World, told: Answers): TracedDelivery {
+    const keys = [...networking].map(({ resource }) => resourceKeyOf(refOf(resource)));
+    const states = new Map(this.#states);
+    for (const [i, state] of told) {
+      const key = keys[i % Math.max(1, keys.length)];
+      if (key !== undefined) states.set(key, state);
+    }
+    return new TracedDelivery(states);
+  }
+
+  #at(key: string): DeliveryState {
+    return this.#states.get(key) ?? "pending";
+  }
+}
+
+function content(statuses: Statuses): ReadonlyMap<string, unknown> {
+  return new Map([...statuses.all()].map(({ ref, status }) => [resourceKeyOf(ref), status]));
+}
+
+function check(
+  statuses: Statuses,
+  world: World,
+  { delivery, before }: { delivery: Delivery | undefined; before: Statuses | undefined },
+): void {
+  expect([...statuses.all()]).toEqual(statusesOf(world, delivery));
+  const [now, then] = [content(statuses), before === undefined ? new Map<string, unknown>() : content(before)];
+  const told = new Set(changedStatuses(statuses, before).map(resourceKeyOf));
+  for (const key of new Set([...now.keys(), ...then.keys()])) {
+    if (!told.has(key)) expect(now.get(key)).toEqual(then.get(key));
+  }
+  for (const { ref, status } of statuses.all()) expect(statuses.of(ref)).toEqual({ ref, status });
+}
+
+function checkTrace({ start, steps }: WorldTrace, told: readonly Answers[], options: TranslateOptions): void {
+  let given = snapshotOf(start.map(parsed));
+  let world = translate(given, options);
+  let delivery = new TracedDelivery();
+  let statuses = statusesAfter(world, delivery);
+  for (const [i, { put, remove }] of steps.entries()) {
+    given = given.apply({ put: put.map(parsed), remove });
+    world = translate(given, options, world);
+    // As in a server: translation and delivery come one after the other, in any order, and statuses follow each or both.
+    const answered = delivery.with(world, told[i] ?? []);
+    const between = i % 2 === 0 ? statusesAfter(world, delivery, statuses) : statuses;
+    if (between !== statuses) check(between, world, { delivery, before: statuses });
+    const next = statusesAfter(world, answered, between);
+    check(next, world, { delivery: answered, before: between });
+    [delivery, statuses] = [answered, next];
+  }
+  check(statusesAfter(world, undefined, statuses), world, { delivery: undefined, before: statuses });
+}
+
+function parsed(resource: Resource): Resource {
+  return kindOf(resource.apiVersion, resource.kind)?.parse(resource) ?? resource;
+}
+
+const options = (stage: TranslateOptions["stage"]): TranslateOptions => ({ namespace: "gloo-mesh", stage });
+
+test("after every step of a trace, statuses that follow from the change are those from scratch: networking", () => {
+  const property = fc.property(networkingTraces(), fc.array(answers, { maxLength: 8 }), (trace, told) =>
+    checkTrace(trace, told, options("networking")),
+  );
+  fc.assert(property, { numRuns: 150 });
+});
+
+test("after every step of a trace, statuses that follow from the change are those from scratch: all", () => {
+  const property = fc.property(kubernetesTraces(), fc.array(answers, { maxLength: 8 }), (trace, told) =>
+    checkTrace(trace, told, options("all")),
+  );
+  fc.assert(property, { numRuns: 100 });
+});
