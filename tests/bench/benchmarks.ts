@@ -1,5 +1,13 @@
 import { fleetBenchmark } from "./fleetTranslation.ts";
 import { growthBenchmark } from "./growth.ts";
+import { churnBenchmark } from "./plane/churn.ts";
+import { connectBenchmark } from "./plane/connect.ts";
+import { endpointBenchmark } from "./plane/endpoint.ts";
+import { memoryAgentBenchmark } from "./plane/memoryAgent.ts";
+import { memoryServerBenchmark } from "./plane/memoryServer.ts";
+import { propagateBenchmark } from "./plane/propagate.ts";
+import { registrationBenchmark } from "./plane/registration.ts";
+import { wireBenchmark } from "./plane/wire.ts";
 import { translateBenchmark } from "./translate.ts";
 
 /** One result: `name` and numbers whose unit is in their names. */
@@ -10,8 +18,12 @@ export interface BenchmarkOptions {
   readonly smoke: boolean;
   /** File with a JSON List. */
   readonly input?: string;
-  /** How many services, for a part of a benchmark. */
+  /** Sizes other than a benchmark's own: clusters; services, in each cluster where there are several; pods of each service. */
+  readonly clusters?: number;
   readonly services?: number;
+  readonly pods?: number;
+  /** How long to look on. */
+  readonly seconds?: number;
 }
 
 export interface Benchmark {
@@ -28,4 +40,12 @@ export const benchmarks: readonly Benchmark[] = [
   { name: "translate", run: translateBenchmark },
   { name: "growth", run: growthBenchmark },
   { name: "fleet", heapMiB: 8192, run: fleetBenchmark },
+  { name: "propagate", run: propagateBenchmark },
+  { name: "churn", run: churnBenchmark },
+  { name: "connect", run: connectBenchmark },
+  { name: "memory-server", heapMiB: 8192, run: memoryServerBenchmark },
+  { name: "memory-agent", run: memoryAgentBenchmark },
+  { name: "wire", run: wireBenchmark },
+  { name: "endpoint", run: endpointBenchmark },
+  { name: "registration", run: registrationBenchmark },
 ];

@@ -42,7 +42,7 @@ export function accessPolicyName(cluster: string, service: number): string {
 }
 
 /** What the agent of one cluster reports. */
-function* clusterObjects(cluster: string, position: number, size: FleetSize): Iterable<AnyResource> {
+export function* clusterObjects(cluster: string, position: number, size: FleetSize): Iterable<AnyResource> {
   const node = (i: number) => `${cluster}-node-${i % NODES}`;
   for (let i = 0; i < NODES; i++) {
     const labels = { "topology.kubernetes.io/region": "eu-1", "topology.kubernetes.io/zone": `eu-1${"abc"[i % 3]}` };
@@ -65,7 +65,8 @@ function* clusterObjects(cluster: string, position: number, size: FleetSize): It
   }
 }
 
-function* managementObjects({ clusters, servicesPerCluster }: FleetSize): Iterable<AnyResource> {
+/** What the management cluster holds. */
+export function* managementObjects({ clusters, servicesPerCluster }: FleetSize): Iterable<AnyResource> {
   const names = Array.from({ length: clusters }, (_, i) => clusterName(i));
   for (const name of names)
     yield planeObject("multicluster.solo.io/v1alpha1", "KubernetesCluster", name, { clusterDomain: "cluster.local" });

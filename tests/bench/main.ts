@@ -6,10 +6,12 @@ import { tableOf } from "./table.ts";
 
 const NAMES = benchmarks.filter(({ isPart }) => isPart !== true).map(({ name }) => name);
 
-const USAGE = `usage: npm run bench -- [--only NAME[,NAME…]] [--input FILE] [--smoke]
+const USAGE = `usage: npm run bench -- [--only NAME[,NAME…]] [--input FILE] [--smoke] [SIZES]
   --only   run these: ${NAMES.join(", ")}
   --input  a JSON List for \`translate\`, instead of one that it makes
-  --smoke  small sizes, to see that every benchmark still runs; the figures mean nothing`;
+  --smoke  small sizes, to see that every benchmark still runs; the figures mean nothing
+SIZES, where a benchmark has them: --clusters N, --services N (of each cluster; of all for \`translate\`), --pods N (of each service),
+  --seconds N (how long to look on)`;
 
 /**
  * Runs each benchmark in a process of its own, so that none inherits the heap or the warm code of another. JSON lines go to
@@ -24,14 +26,17 @@ async function main(args: readonly string[]): Promise<number> {
       smoke: { type: "boolean" },
       // For processes that this one starts.
       run: { type: "string" },
+      clusters: { type: "string" },
       services: { type: "string" },
+      pods: { type: "string" },
+      seconds: { type: "string" },
     },
   });
   if (values.run !== undefined) {
     const options = {
       smoke: values.smoke === true,
       ...(values.input === undefined ? {} : { input: values.input }),
-      ...(values.services === undefined ? {} : { services: Number(values.services) }),
+      ...numbers({ clusters: values.clusters, services: values.services, pods: values.pods, seconds: values.seconds }),
     };
     for await (const figures of benchmarkNamed(values.run).run(options)) console.log(JSON.stringify(figures));
     return 0;
@@ -44,6 +49,17 @@ async function main(args: readonly string[]): Promise<number> {
   }
   console.error(`\n${tableOf(rows)}`);
   return 0;
+}
+
+/** The flags that were given, as numbers. */
+function numbers(flags: Readonly<Record<string, string | undefined>>): Readonly<Record<string, number>> {
+  const given = Object.entries(flags).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(
+    given.map(([flag, text]) => {
+      if (!/^[1-9]\d*$/.test(text)) throw new UsageError(`--${flag} ${text}: not a number above 0\n${USAGE}`);
+      return [flag, Number(text)] as const;
+    }),
+  );
 }
 
 function benchmarkNamed(name: string): Benchmark {

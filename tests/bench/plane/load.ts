@@ -1,0 +1,47 @@
+import { loadavg } from "node:os";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { rounded } from "../measure.ts";
+
+/** What this process has spent since `startLoad`, and how long its event loop was held up. */
+export interface Load {
+  /** Time on a processor. */
+  readonly cpuMs: number;
+  /** The same as processors in use, on average. */
+  readonly cores: number;
+  readonly eventLoopP99Ms: number;
+  readonly eventLoopMaxMs: number;
+}
+
+/** Measures this process until the returned function is called. */
+export function startLoad(): () => Load {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delay.enable();
+  const [cpu, started] = [process.cpuUsage(), performance.now()];
+  return () => {
+    const { user, system } = process.cpuUsage(cpu);
+    const cpuMs = (user + system) / 1000;
+    delay.disable();
+    return {
+      cpuMs: rounded(cpuMs),
+      cores: rounded(cpuMs / (performance.now() - started)),
+      eventLoopP99Ms: late(delay.percentile(99)),
+      eventLoopMaxMs: late(delay.max),
+    };
+  };
+}
+
+const RESOLUTION_MS = 5;
+
+/** The histogram holds, in nanoseconds, the time between two timers that are due `RESOLUTION_MS` apart. */
+function late(nanoseconds: number): number {
+  return rounded(Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS));
+}
+
+/** How busy the machine is: figures of time mean little where this is above its number of processors. */
+export function machineLoad(): number {
+  return rounded(loadavg()[0] ?? 0);
+}
+
+export function rssMiB(): number {
+  return Math.round(process.memoryUsage.rss() / 1024 / 1024);
+}

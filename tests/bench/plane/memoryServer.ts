@@ -1,0 +1,31 @@
+import type { BenchmarkOptions, Figures } from "../benchmarks.ts";
+import { peakRssMiB, rounded } from "../measure.ts";
+import { machineLoad, rssMiB } from "./load.ts";
+import { withPlane } from "./planeRun.ts";
+
+/** What a server holds of a large fleet: of a Pod that is what translation reads. */
+export async function* memoryServerBenchmark(options: BenchmarkOptions): AsyncIterable<Figures> {
+  const { smoke, clusters = smoke ? 3 : 100, services = smoke ? 4 : 1000, pods = smoke ? 2 : 10 } = options;
+  const size = { clusters, servicesPerCluster: services, podsPerService: pods };
+  const emptyMiB = rssMiB();
+  yield await withPlane({ size, agents: "reporters", heapMiB: 12_288 }, async ({ syncMs }) => {
+    await new Promise((resolve) => setTimeout(resolve, smoke ? 100 : SETTLING_MS));
+    const { heapUsed, rss } = process.memoryUsage();
+    return {
+      name: "memory-server",
+      clusters,
+      services: clusters * services,
+      pods: clusters * services * pods,
+      syncMs: rounded(syncMs),
+      emptyMiB,
+      rssMiB: rssMiB(),
+      heapUsedMiB: Math.round(heapUsed / 1024 / 1024),
+      peakMiB: peakRssMiB(),
+      rssKiBPerService: rounded(rss / 1024 / clusters / services),
+      load: machineLoad(),
+    };
+  });
+}
+
+// V8 gives memory back when it has been idle for a while.
+const SETTLING_MS = 20_000;

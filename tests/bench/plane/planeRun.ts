@@ -1,0 +1,51 @@
+import { type FleetBeside, startFleetBeside } from "./fleetBeside.ts";
+import type { HostedFleetOptions } from "./hostedFleet.ts";
+import { remoteCluster } from "./remoteCluster.ts";
+import { newIdentity, type ServerUnderTest, startServerUnderTest } from "./serverUnderTest.ts";
+
+/** A server in this process, and beside it everything that it works with. */
+export interface PlaneRun {
+  readonly beside: FleetBeside;
+  readonly plane: ServerUnderTest;
+  /** How long it took from the start of the agents until all had been registered and were in sync, in milliseconds. */
+  readonly syncMs: number;
+  /** Puts another server, that knows nothing, in the place of this one. */
+  restart(): Promise<ServerUnderTest>;
+}
+
+/** Starts a plane, waits until every agent is in sync, runs `work`, and ends it all. */
+export async function withPlane<T>(
+  options: HostedFleetOptions & { readonly heapMiB?: number; readonly quietMs?: number },
+  work: (run: PlaneRun) => Promise<T>,
+): Promise<T> {
+  const { heapMiB, quietMs = QUIET_MS, ...fleet } = options;
+  const beside = startFleetBeside(heapMiB === undefined ? {} : { heapMiB });
+  await beside.call("open", fleet);
+  const identity = await newIdentity();
+  const cluster = remoteCluster("", beside);
+  let plane = await startServerUnderTest({ cluster, identity });
+  await beside.call("startAgents", plane.address);
+  const syncMs = await beside.call<number>("settled", quietMs);
+  try {
+    return await work({
+      beside,
+      get plane() {
+        return plane;
+      },
+      syncMs,
+      async restart() {
+        const { port } = plane.address;
+        await plane.stop();
+        await beside.call("mark");
+        plane = await startServerUnderTest({ cluster, identity, port });
+        return plane;
+      },
+    });
+  } finally {
+    await plane.stop();
+    await beside.close();
+  }
+}
+
+// Statuses and published objects follow for a while after the last agent has answered.
+const QUIET_MS = 2_000;

@@ -1,0 +1,57 @@
+import type { AnyResource } from "@isthmus/core";
+import type { BenchmarkOptions, Figures } from "../benchmarks.ts";
+import { serviceAt } from "../fleet.ts";
+import { rounded } from "../measure.ts";
+import type { HostedFleet } from "./hostedFleet.ts";
+import { machineLoad } from "./load.ts";
+import { withPlane } from "./planeRun.ts";
+
+const IDLE_SECONDS = 60;
+const CHANGES = 20;
+
+/** What the connections carry, TLS and HTTP/2 included: for a pod whose readiness changes, and when nothing happens. */
+export async function* wireBenchmark(options: BenchmarkOptions): AsyncIterable<Figures> {
+  const { smoke, clusters = smoke ? 2 : 10, services = smoke ? 4 : 20, seconds = smoke ? 1 : IDLE_SECONDS } = options;
+  const size = { clusters, servicesPerCluster: services, podsPerService: 2 };
+  yield await withPlane({ size, agents: "whole" }, async ({ beside }) => {
+    const bytes = () => beside.call<{ readonly up: number; readonly down: number }>("bytes");
+    const idle = await bytes();
+    await pause(seconds * 1_000);
+    const still = await bytes();
+    const changes: { readonly up: number; readonly down: number }[] = [];
+    for (let n = 0; n < (smoke ? 2 : CHANGES); n++) {
+      const before = await bytes();
+      await beside.call("changePod", n);
+      await pause(SETTLING_MS);
+      const after = await bytes();
+      changes.push({ up: after.up - before.up, down: after.down - before.down });
+    }
+    const middle = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+    return {
+      name: "wire",
+      clusters,
+      podChangeBytesUp: middle(changes.map(({ up }) => up)),
+      podChangeBytesDown: middle(changes.map(({ down }) => down)),
+      idleBytesUpPerAgentSecond: rounded((still.up - idle.up) / clusters / seconds),
+      idleBytesDownPerAgentSecond: rounded((still.down - idle.down) / clusters / seconds),
+      load: machineLoad(),
+    };
+  });
+}
+
+const SETTLING_MS = 400;
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** A pod of the first cluster becomes ready or ceases to be. */
+export function changePod({ clusters, size }: HostedFleet, n: number): void {
+  const [cluster] = clusters.values();
+  const { name, namespace } = serviceAt(n % size.servicesPerCluster);
+  const pod = cluster?.object({ apiVersion: "v1", kind: "Pod", name: `${name}-7d9c-0`, namespace });
+  if (cluster === undefined || pod === undefined) throw new Error(`there is no pod of ${name}`);
+  const conditions = [{ type: "Ready", status: n % (2 * size.servicesPerCluster) < size.servicesPerCluster ? "False" : "True" }];
+  const changed: AnyResource = { ...pod, status: { ...(pod["status"] as object), conditions } };
+  cluster.load([changed]);
+}
