@@ -94,7 +94,9 @@ export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): C
       case "listed": {
         forgetMalformed(kind);
         for (const found of event.malformed) report(kind, found);
-        const remove = vanished(snapshot.of(kind), event.items, keepsLastGood(kind) ? event.malformed : []);
+        const remove = vanished(snapshot.of(kind), event.items, event.malformed);
+        // Told even of those that were never known: something is to be said of them.
+        if (!keepsLastGood(kind)) remove.push(...event.malformed.map(({ ref }) => ref));
         const put = event.items.map(trimmed(kind)).filter((item) => !isSame(snapshot.of(kind).get(refOf(item)), item));
         return isEmpty({ put, remove }) ? undefined : { put, remove };
       }

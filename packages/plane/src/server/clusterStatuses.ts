@@ -5,27 +5,27 @@ import type { StatusUpdate } from "./statusWriter.ts";
 /** Annotation on a KubernetesCluster: each new value lets go, once, what is held back in that cluster. */
 export const RESUME_DELETES = "isthmus.mesh/resume-deletes";
 
-/** The status of each registered cluster: its agent, whether that is connected, and whether everything in the cluster is known. */
-export function clusterStatuses(
-  registered: Iterable<Resource>,
-  clusters: ReadonlyMap<string, ClusterState>,
-  deletes: { readonly heldIn: (clusterName: string) => number; readonly resumed: ReadonlyMap<string, string> },
-): StatusUpdate[] {
-  return [...registered].map((kubernetesCluster) => {
-    const state = clusters.get(kubernetesCluster.metadata.name);
-    const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
-    const { name } = kubernetesCluster.metadata;
-    const conditions = [connected(state), synced(state), deletesPaused(deletes.heldIn(name))];
-    const resumedDeletes = deletes.resumed.get(name);
-    return {
-      ref: refOf(kubernetesCluster),
-      status: {
-        ...agentOf(state, before),
-        ...(resumedDeletes === undefined ? {} : { resumedDeletes }),
-        conditions: conditions.map((condition) => ({ ...condition })),
-      },
-    };
-  });
+/** What the status of a registered cluster is made of. */
+export interface ClusterStanding {
+  readonly state: ClusterState | undefined;
+  /** How many removals its agent holds back. */
+  readonly held: number;
+  /** The last word of a user that held-back removals may go, if it was passed on. */
+  readonly resumed: string | undefined;
+}
+
+/** The status of a registered cluster: its agent, whether that is connected, and whether everything in the cluster is known. */
+export function clusterStatus(kubernetesCluster: Resource, { state, held, resumed }: ClusterStanding): StatusUpdate {
+  const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
+  const conditions = [connected(state), synced(state), deletesPaused(held)];
+  return {
+    ref: refOf(kubernetesCluster),
+    status: {
+      ...agentOf(state, before),
+      ...(resumed === undefined ? {} : { resumedDeletes: resumed }),
+      conditions: conditions.map((condition) => ({ ...condition })),
+    },
+  };
 }
 
 /** What is known of the agent. Before it has called, what is written stays: it has not become untrue by a restart of ours. */

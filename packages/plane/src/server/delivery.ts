@@ -1,13 +1,14 @@
-import { type Output, type OutputSet, type ResourceRef, resourceKeyOf } from "@isthmus/core";
-import type { DeliveryState } from "@isthmus/translators";
+import { type OutputSet, type Resource, type ResourceRef, resourceKeyOf, SortedMap } from "@isthmus/core";
+import type { Delivery } from "@isthmus/translators";
 import type { Acknowledgement, Rejection } from "../ports.ts";
 
 /** Which outputs have reached their clusters. */
 export interface DeliveryLog {
+  /** What is known now, as a value that tells what it knows otherwise than an older one. */
+  readonly state: Delivery;
   wanted(clusterName: string, wanted: OutputSet): void;
   acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: OutputSet): void;
   forget(clusterName: string): void;
-  stateOf(ref: ResourceRef): DeliveryState;
   /** How many removals a cluster's agent holds back until somebody says that so many objects may go. */
   heldIn(clusterName: string): number;
   /** How many objects of a cluster are not as they ought to be, by the code of their rejection. */
@@ -15,56 +16,112 @@ export interface DeliveryLog {
 }
 
 interface ClusterDelivery {
-  wanted: OutputSet | undefined;
+  readonly wanted: OutputSet | undefined;
   /** Undefined until the first answer since this server started. */
-  answered: OutputSet | undefined;
-  rejections: ReadonlyMap<string, Rejection>;
-  held: number;
+  readonly answered: OutputSet | undefined;
+  /** By `resourceKeyOf`. */
+  readonly rejections: SortedMap<Rejection>;
+  readonly held: number;
 }
 
 export function deliveryLog(): DeliveryLog {
-  const clusters = new Map<string, ClusterDelivery>();
+  let clusters = new Map<string, ClusterDelivery>();
+  let state: ClusterDeliveries | undefined;
 
   function of(clusterName: string): ClusterDelivery {
-    let delivery = clusters.get(clusterName);
-    if (delivery === undefined) {
-      delivery = { wanted: undefined, answered: undefined, rejections: new Map(), held: 0 };
-      clusters.set(clusterName, delivery);
-    }
-    return delivery;
+    return clusters.get(clusterName) ?? NOTHING;
+  }
+
+  /** The clusters, to be changed: what was given out as a state stays as it was. */
+  function changing(): Map<string, ClusterDelivery> {
+    if (state !== undefined) clusters = new Map(clusters);
+    state = undefined;
+    return clusters;
   }
 
   return {
+    get state() {
+      state ??= new ClusterDeliveries(clusters);
+      return state;
+    },
     wanted(clusterName, wanted) {
-      of(clusterName).wanted = wanted;
+      const delivery = of(clusterName);
+      if (delivery.wanted !== wanted) changing().set(clusterName, { ...delivery, wanted });
     },
     acknowledged(clusterName, { rejected }, wanted) {
-      const delivery = of(clusterName);
-      delivery.answered = wanted;
-      delivery.rejections = new Map(rejected.map((rejection) => [resourceKeyOf(rejection.ref), rejection]));
-      delivery.held = rejected.filter(({ code }) => code === "Held").length;
+      changing().set(clusterName, {
+        ...of(clusterName),
+        answered: wanted,
+        rejections: SortedMap.empty<Rejection>().update(rejected.map((rejection) => [resourceKeyOf(rejection.ref), rejection] as const)),
+        held: rejected.filter(({ code }) => code === "Held").length,
+      });
     },
     forget(clusterName) {
-      clusters.delete(clusterName);
+      changing().delete(clusterName);
     },
-    heldIn: (clusterName) => clusters.get(clusterName)?.held ?? 0,
+    heldIn: (clusterName) => of(clusterName).held,
     rejectedIn(clusterName) {
       const counts = new Map<string, number>();
-      for (const { code } of clusters.get(clusterName)?.rejections.values() ?? []) counts.set(code, (counts.get(code) ?? 0) + 1);
+      for (const { code } of of(clusterName).rejections.values()) counts.set(code, (counts.get(code) ?? 0) + 1);
       return counts;
-    },
-    stateOf(ref) {
-      const delivery = clusters.get(ref.clusterName);
-      const key = resourceKeyOf(ref);
-      const rejection = delivery?.rejections.get(key);
-      if (rejection !== undefined && rejection.code !== "Held") return { code: rejection.code, message: rejection.message };
-      if (delivery?.answered === undefined) return "unheard";
-      const wanted = resourceAt(delivery.wanted, key);
-      return wanted !== undefined && resourceAt(delivery.answered, key) === wanted ? "applied" : "pending";
     },
   };
 }
 
-function resourceAt(outputs: OutputSet | undefined, key: string): Output["resource"] | undefined {
+const NOTHING: ClusterDelivery = { wanted: undefined, answered: undefined, rejections: SortedMap.empty(), held: 0 };
+
+class ClusterDeliveries implements Delivery {
+  readonly #clusters: ReadonlyMap<string, ClusterDelivery>;
+
+  constructor(clusters: ReadonlyMap<string, ClusterDelivery>) {
+    this.#clusters = clusters;
+  }
+
+  stateOf(ref: ResourceRef): ReturnType<Delivery["stateOf"]> {
+    const delivery = this.#in(ref.clusterName);
+    const key = resourceKeyOf(ref);
+    const rejection = delivery.rejections.get(key);
+    if (rejection !== undefined && rejection.code !== "Held") return { code: rejection.code, message: rejection.message };
+    if (delivery.answered === undefined) return "unheard";
+    const wanted = resourceAt(delivery.wanted, key);
+    return wanted !== undefined && resourceAt(delivery.answered, key) === wanted ? "applied" : "pending";
+  }
+
+  changedSince(older: Delivery): Iterable<string> | undefined {
+    if (!(older instanceof ClusterDeliveries)) return undefined;
+    const changed = new Set<string>();
+    for (const clusterName of new Set([...this.#clusters.keys(), ...older.#clusters.keys()])) {
+      const [now, before] = [this.#in(clusterName), older.#in(clusterName)];
+      if (now !== before) for (const key of changedKeys(now, before)) changed.add(key);
+    }
+    return changed;
+  }
+
+  #in(clusterName: string): ClusterDelivery {
+    return this.#clusters.get(clusterName) ?? NOTHING;
+  }
+}
+
+function* changedKeys(now: ClusterDelivery, before: ClusterDelivery): Iterable<string> {
+  if ((now.answered === undefined) !== (before.answered === undefined)) {
+    // Heard for the first time, or forgotten: that bears on all that is wanted there.
+    yield* keysOf(now.wanted);
+    yield* keysOf(before.wanted);
+  }
+  yield* keysBetween(now.wanted, before.wanted);
+  yield* keysBetween(now.answered, before.answered);
+  for (const { key } of now.rejections.changesSince(before.rejections)) yield key;
+}
+
+function* keysBetween(now: OutputSet | undefined, before: OutputSet | undefined): Iterable<string> {
+  if (now === undefined || before === undefined) yield* keysOf(now ?? before);
+  else for (const { key } of now.changesSince(before)) yield key;
+}
+
+function* keysOf(outputs: OutputSet | undefined): Iterable<string> {
+  for (const [key] of outputs?.entries() ?? []) yield key;
+}
+
+function resourceAt(outputs: OutputSet | undefined, key: string): Resource | undefined {
   return outputs?.at(key)?.resource;
 }

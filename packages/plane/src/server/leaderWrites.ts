@@ -13,7 +13,7 @@ import { type StatusUpdate, type StatusWriter, startStatusWriter } from "./statu
 export interface LeaderWrites {
   /** Does nothing on a replica that does not lead. */
   readonly publisher: Publisher;
-  /** The statuses of all objects that should have one; those not named are left as they are. */
+  /** Statuses that objects should have; of those not named, what was said last in this turn stays. */
   writeStatuses(updates: Iterable<StatusUpdate>): void;
   /** Tells what changed in the management cluster, so that drift is put back. */
   observed(delta: Delta): void;

@@ -103,11 +103,12 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
 
   const changed = (delta: Delta) => {
     // What we derived ourselves is no news for translation; it only can have its status written now.
-    const news = (resource: Resource) => !discoveryKinds.has(kindKeyOf(resource)) || !isOwnedBy(resource, discoveryOwner);
-    taken({ put: delta.put.filter(news), remove: delta.remove });
+    const isNews = (resource: Resource) => !discoveryKinds.has(kindKeyOf(resource)) || !isOwnedBy(resource, discoveryOwner);
+    taken({ put: delta.put.filter(isNews), remove: delta.remove });
     registrationsChanged(delta);
-    // What we publish is put back when somebody edits or deletes it.
+    // What we publish is put back when somebody edits or deletes it, and so are statuses.
     writes.observed(delta);
+    if (leadership.isLeader) news.observed(delta);
   };
   const view = viewCluster(
     { cluster, kinds: kinds.management, clock, random, log, keepsLastGood: (kind) => !kinds.isAsked(kind), changed },
@@ -125,7 +126,10 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       log,
       meter,
       settled: () => statuses.request(),
-      gained: () => reconcile.request(),
+      gained() {
+        news.startOver();
+        reconcile.request();
+      },
     },
     signal,
   );
@@ -145,6 +149,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     meter,
   });
 
+  const news = statusUpdates({ delivery, view: () => view, store, kinds });
   const resumption = deleteResumption({
     heldIn: delivery.heldIn,
     tell: options.resumeDeletes,
@@ -167,7 +172,8 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     () => {
       if (!view.isComplete) return;
       resumption.check(view.snapshot.of(kinds.registration));
-      writes.writeStatuses(statusUpdates({ world: core.world, delivery, view, store, kinds, resumed: resumption.resumed }));
+      // What another replica leads is its to write: when this one gains the lead, it starts over.
+      if (leadership.isLeader) writes.writeStatuses(news.next({ world: core.world, resumed: resumption.resumed }));
     },
     { clock, pauseMs: BATCH_MS },
     signal,

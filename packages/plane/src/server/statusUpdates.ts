@@ -1,36 +1,111 @@
-import { type AnyResource, type JsonObject, kindKeyOf } from "@isthmus/core";
-import { NOT_HEARD, statusesOf, type World } from "@isthmus/translators";
+import { type AnyResource, type Delta, type JsonObject, kindKeyOf, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import { changedStatuses, NOT_HEARD, type Statuses, statusesAfter, type World } from "@isthmus/translators";
 import type { ClusterView } from "../clusterView.ts";
-import { clusterStatuses } from "./clusterStatuses.ts";
+import { type ClusterStanding, clusterStatus } from "./clusterStatuses.ts";
 import type { DeliveryLog } from "./delivery.ts";
 import type { ServerKinds } from "./server.ts";
 import type { SnapshotStore } from "./snapshotStore.ts";
 import type { StatusUpdate } from "./statusWriter.ts";
 
-/** The statuses that objects of the management cluster should have now. */
-export function statusUpdates({
-  world,
-  delivery,
-  view,
-  store,
-  kinds,
-  resumed,
-}: {
+/** Finds the objects of the management cluster whose status may have to be written, at the cost of what changed. */
+export interface StatusUpdates {
+  /** Tells what changed in the management cluster: somebody may have edited a status, or created what should have one. */
+  observed(delta: Delta): void;
+  /** Everything is to be looked at once more. */
+  startOver(): void;
+  /** The statuses that objects should have which changed, or of which something else is to be said, since the last call. */
+  next(sources: StatusSources): StatusUpdate[];
+}
+
+export interface StatusSources {
   readonly world: World | undefined;
+  readonly resumed: ReadonlyMap<string, string>;
+}
+
+export interface StatusUpdatesOptions {
   readonly delivery: DeliveryLog;
-  readonly view: ClusterView;
+  readonly view: () => ClusterView;
   readonly store: SnapshotStore;
   readonly kinds: ServerKinds;
-  readonly resumed: ReadonlyMap<string, string>;
-}): StatusUpdate[] {
-  const published = observedAsPublished(view, kinds);
-  const translated = world === undefined ? [] : statusesOf(world, delivery).filter(({ ref }) => ref.clusterName === "");
-  return [
-    ...translated.flatMap((update) => published(standing(update, view))),
-    ...malformedStatuses(view, kinds),
-    ...clusterStatuses(view.snapshot.of(kinds.registration), store.clusters, { heldIn: delivery.heldIn, resumed }),
-  ];
 }
+
+export function statusUpdates({ delivery, view, store, kinds }: StatusUpdatesOptions): StatusUpdates {
+  const asked = new Set(kinds.management.filter(kinds.isAsked).map(kindKeyOf));
+  const discovery = new Map(kinds.discovery.map((kind) => [kindKeyOf(kind), kind]));
+  const registration = kindKeyOf(kinds.registration);
+  const touched = new Map<string, ResourceRef>();
+  /** What the status of each cluster was made of. */
+  let clusters: ReadonlyMap<string, ClusterStanding> = new Map();
+  let statuses: Statuses | undefined;
+
+  const touch = (ref: ResourceRef) => void touched.set(resourceKeyOf(ref), ref);
+
+  function startOver(): void {
+    statuses = undefined;
+    clusters = new Map();
+    touched.clear();
+    for (const { ref } of view().malformed.values()) touch(ref);
+  }
+
+  /** Clusters are few enough to be looked at one by one. */
+  function touchClusters(resumed: ReadonlyMap<string, string>): void {
+    const facts = new Map<string, ClusterStanding>();
+    for (const cluster of view().snapshot.of(kinds.registration)) {
+      const { name } = cluster.metadata;
+      const now = { state: store.clusters.get(name), held: delivery.heldIn(name), resumed: resumed.get(name) };
+      const before = clusters.get(name);
+      facts.set(name, now);
+      if (before?.state !== now.state || before?.held !== now.held || before.resumed !== now.resumed) touch(refOf(cluster));
+    }
+    clusters = facts;
+  }
+
+  function updateOf(ref: ResourceRef): readonly StatusUpdate[] {
+    if (kindKeyOf(ref) === registration) {
+      const cluster = view().snapshot.of(kinds.registration).get(ref);
+      return cluster === undefined ? [] : [clusterStatus(cluster, clusters.get(ref.name) ?? NOTHING_KNOWN)];
+    }
+    const malformed = view().malformed.get(resourceKeyOf(ref));
+    if (malformed !== undefined && asked.has(kindKeyOf(ref))) return [{ ref, status: malformedStatus(malformed.message) }];
+    const update = statuses?.of(ref);
+    return update === undefined ? [] : observedAsPublished(standing(update, view()));
+  }
+
+  /**
+   * Discovered objects get their generation from the API server, and translation sees them before and after: their
+   * `observedGeneration` is that of the published object, wherever translation had the object from. There is no status
+   * where nothing else is to be said.
+   */
+  function observedAsPublished(update: StatusUpdate): readonly StatusUpdate[] {
+    const kind = discovery.get(kindKeyOf(update.ref));
+    if (kind === undefined) return [update];
+    const { observedGeneration: _, ...status } = update.status;
+    const generation = view().snapshot.of(kind).get(update.ref)?.metadata.generation;
+    if (generation === undefined || Object.keys(status).length === 0) return [];
+    return [{ ref: update.ref, status: { observedGeneration: generation, ...status } }];
+  }
+
+  return {
+    observed({ put, remove }) {
+      for (const resource of put) touch(refOf(resource));
+      for (const ref of remove) touch(ref);
+    },
+    startOver,
+    next({ world, resumed }) {
+      if (world !== undefined) {
+        const before = statuses;
+        statuses = statusesAfter(world, delivery.state, before);
+        for (const ref of changedStatuses(statuses, before)) if (ref.clusterName === "") touch(ref);
+      }
+      touchClusters(resumed);
+      const updates = [...touched.values()].flatMap(updateOf);
+      touched.clear();
+      return updates;
+    },
+  };
+}
+
+const NOTHING_KNOWN: ClusterStanding = { state: undefined, held: 0, resumed: undefined };
 
 /** A status in which what nobody has told since this server started is as it was told before: it has not become untrue by a restart. */
 function standing({ ref, status }: StatusUpdate, view: ClusterView): StatusUpdate {
@@ -48,31 +123,8 @@ function standing({ ref, status }: StatusUpdate, view: ClusterView): StatusUpdat
   return { ref, status: { ...status, conditions: kept } };
 }
 
-/**
- * Discovered objects get their generation from the API server, and translation sees them before and after: their
- * `observedGeneration` is that of the published object, wherever translation had the object from. There is no status
- * where nothing else is to be said.
- */
-function observedAsPublished(view: ClusterView, kinds: ServerKinds): (update: StatusUpdate) => readonly StatusUpdate[] {
-  const discovery = new Map(kinds.discovery.map((kind) => [kindKeyOf(kind), kind]));
-  return (update) => {
-    const kind = discovery.get(kindKeyOf(update.ref));
-    if (kind === undefined) return [update];
-    const { observedGeneration: _, ...status } = update.status;
-    const generation = view.snapshot.of(kind).get(update.ref)?.metadata.generation;
-    if (generation === undefined || Object.keys(status).length === 0) return [];
-    return [{ ref: update.ref, status: { observedGeneration: generation, ...status } }];
-  };
-}
-
-/** What a user asked of us and cannot be understood: INVALID, with the reason, and not in force. */
-function malformedStatuses(view: ClusterView, kinds: ServerKinds): StatusUpdate[] {
-  const asked = new Set(kinds.management.filter(kinds.isAsked).map(kindKeyOf));
-  return [...view.malformed.values()]
-    .filter(({ ref }) => asked.has(kindKeyOf(ref)))
-    .map(({ ref, message }) => {
-      const condition = { type: "Accepted", status: "False", reason: "Malformed", message };
-      const status: JsonObject = { state: "INVALID", errors: [message], conditions: [condition] };
-      return { ref, status };
-    });
+/** Of what a user asked of us and cannot be understood: INVALID, with the reason, and not in force. */
+function malformedStatus(message: string): JsonObject {
+  const condition = { type: "Accepted", status: "False", reason: "Malformed", message };
+  return { state: "INVALID", errors: [message], conditions: [condition] };
 }

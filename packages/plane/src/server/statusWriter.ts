@@ -26,7 +26,7 @@ export interface StatusUpdate {
 
 /** Writes statuses that differ from what the cluster has; the latest wanted status of an object wins. */
 export interface StatusWriter {
-  /** The statuses of all objects that should have one; those not named are left as they are. */
+  /** Statuses that objects should have; of those not named, what was said last stays. */
   write(updates: Iterable<StatusUpdate>): void;
   readonly sizes: WorkQueueSizes;
   readonly ended: Promise<void>;
