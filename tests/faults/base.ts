@@ -1,7 +1,20 @@
 import type { AnyResource, Resource } from "@isthmus/core";
 import { problemsAtRest } from "./atRest.ts";
 import { type FleetImage, startFleet } from "./fleet.ts";
-import { gateway, istiod, kubernetesCluster, meshConfig, namespaces, service, trafficPolicy, virtualMesh, workload } from "./objects.ts";
+import {
+  definition,
+  gateway,
+  ISTIO_KINDS,
+  istiod,
+  kubernetesCluster,
+  meshConfig,
+  namespaces,
+  secret,
+  service,
+  trafficPolicy,
+  virtualMesh,
+  workload,
+} from "./objects.ts";
 import { silentLog } from "./silentLog.ts";
 import { TrueStates } from "./truth.ts";
 
@@ -21,15 +34,27 @@ async function settled(clusters: readonly string[]): Promise<FleetImage> {
     clusters,
     seed: 0,
     log: silentLog,
-    wrote: () => undefined,
-    crashed(process, error) {
-      throw new Error(`${process} crashed`, { cause: error });
+    watcher: {
+      wrote: () => undefined,
+      sent: () => undefined,
+      told: () => undefined,
+      crashed(process, error) {
+        throw new Error(`${process} crashed`, { cause: error });
+      },
     },
   });
   const management = [...namespaces(), ...clusters.map(kubernetesCluster), virtualMesh(clusters, 0), trafficPolicy("p0", 0)];
-  await put(fleet.management, management);
+  await put(fleet.management, [...management, secret()]);
   for (const [name, cluster] of fleet.clusters) {
-    await put(cluster, [...namespaces(), meshConfig(0), istiod(name, 0), gateway(name, 0), service("s0", 1)]);
+    await put(cluster, [
+      ...namespaces(),
+      ...ISTIO_KINDS.map(definition),
+      secret(),
+      meshConfig(0),
+      istiod(name, 0),
+      gateway(name, 0),
+      service("s0", 1),
+    ]);
     if (name !== "b") await put(cluster, [service("s1", 0), ...workload("s1", 0)]);
   }
   fleet.startServer();

@@ -3,7 +3,7 @@ import type { InMemoryNetwork } from "@isthmus/relay/inMemory";
 import type { AgentStreamHandler, Clock, Connector, Stream } from "@isthmus/relay/session";
 
 export type Down = Parameters<AgentStreamHandler["received"]>[0];
-type Up = Parameters<Awaited<ReturnType<Connector["connect"]>>["send"]>[0];
+export type Up = Parameters<Awaited<ReturnType<Connector["connect"]>>["send"]>[0];
 export type Direction = "up" | "down";
 
 /** What becomes of one message. `late`: it comes a second time after a while, in whatever stream is open then. */
@@ -35,6 +35,8 @@ export interface DisturbedNetworkOptions {
   readonly network: InMemoryNetwork;
   readonly clock: Clock;
   readonly lateMs: number;
+  /** An end has sent a message, whatever becomes of it. */
+  readonly sent: (clusterName: string, message: Down | Up) => void;
   /** Tampers with a message that comes out of its time; `epoch` is that of the stream it comes into. */
   readonly outOfTime?: <M extends Down | Up>(message: M, epoch: bigint) => M;
   readonly forged?: (message: Down) => Down;
@@ -174,7 +176,10 @@ export function disturbedNetwork(options: DisturbedNetworkOptions): DisturbedNet
           const downLine: Line<Down> = { stream, deliver: (message) => handler.received(withForgery(clusterName, message)) };
           let inner: Stream<Up> | undefined;
           const watching: AgentStreamHandler = {
-            received: (message) => down.pass(downLine, message),
+            received(message) {
+              options.sent(clusterName, message);
+              down.pass(downLine, message);
+            },
             drained: () => handler.drained(),
             ended: (end) => handler.ended(end),
             replace: (reason) => handler.replace(reason),
@@ -192,6 +197,7 @@ export function disturbedNetwork(options: DisturbedNetworkOptions): DisturbedNet
           up.open(upLine);
           return {
             send(message) {
+              options.sent(clusterName, message);
               up.pass(upLine, message);
               return isWritable;
             },

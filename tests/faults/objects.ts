@@ -1,4 +1,5 @@
-import type { AnyResource, Resource } from "@isthmus/core";
+import { AuthorizationPolicy, DestinationRule, Gateway, ServiceEntry, VirtualService } from "@isthmus/api";
+import type { AnyResource, Kind, Resource } from "@isthmus/core";
 
 /** The objects of tiny clusters, put as they would come to be by users and controllers. */
 
@@ -16,6 +17,38 @@ export function isTheirs({ metadata }: Resource): boolean {
 /** Namespaces, for every cluster. */
 export function namespaces(): Resource[] {
   return [NAMESPACE, SHOP, ISTIO].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+}
+
+/** Istio's kinds that we write: API servers know them by CRDs, which come and go. */
+export const ISTIO_KINDS: readonly Kind[] = [VirtualService, DestinationRule, ServiceEntry, Gateway, AuthorizationPolicy];
+
+/** The CustomResourceDefinition of a kind. */
+export function definition({ kind, plural, versions, namespaced }: Kind): AnyResource {
+  const [group = ""] = (versions[0] ?? "").split("/");
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: namespaced ? "Namespaced" : "Cluster",
+      names: { kind, plural },
+      versions: versions.map((version, i) => ({ name: version.split("/")[1] ?? "", served: true, storage: i === 0 })),
+    },
+  };
+}
+
+/** What is in a Secret, and must never be anywhere else. */
+export const CANARY = "Y2FuYXJ5LXRoYXQtc3RheXM=";
+
+export function secret(): AnyResource {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "password", namespace: SHOP },
+    type: "Opaque",
+    data: { password: CANARY },
+  };
 }
 
 /** Istio's configuration of its mesh. */
@@ -79,6 +112,12 @@ export function service(name: string, variant: number): AnyResource {
       ports: [{ name: "http", port: 80 + variant, targetPort: 8080, protocol: "TCP" }],
     },
   };
+}
+
+/** A Service that no message can hold, and that nothing is made of. */
+export function largeService(): AnyResource {
+  const large = service("large", 0);
+  return { ...large, metadata: { ...large.metadata, annotations: { note: "x".repeat(20 * 1024) } } };
 }
 
 /** What runs behind a Service of the shop: a Deployment, its ReplicaSet, a Pod with a sidecar, and its address. */

@@ -1,12 +1,26 @@
 import { equalJson, formatRef, type Resource, type ResourceRef, refOf, resourceKeyOf, type Snapshot, snapshotOf } from "@isthmus/core";
 import type { World } from "@isthmus/translators";
 import type { Write } from "./actorPort.ts";
+import type { Down, Up } from "./disturbedNetwork.ts";
+import type { Fleet } from "./fleet.ts";
+import { type Landslides, landslides } from "./landslides.ts";
+import { problemOfMessage } from "./messages.ts";
 import { isTheirs } from "./objects.ts";
-import { bearsOurLabel, type Hidden, registeredOnly, type TrueStates, type Truth, translatedFrom, wantedOf } from "./truth.ts";
+import { orders } from "./orders.ts";
+import { bearsOurLabel, type Hidden, registeredOnly, TrueStates, type Truth, translatedFrom, wantedOf } from "./truth.ts";
 
 /** Something that must never happen, in words. */
 export interface Violation {
-  readonly rule: "wrong delete" | "foreign object touched" | "unintended write" | "crash" | "not as it ought to be" | "restless";
+  readonly rule:
+    | "wrong delete"
+    | "landslide"
+    | "foreign object touched"
+    | "unintended write"
+    | "message too large"
+    | "secret told"
+    | "crash"
+    | "not as it ought to be"
+    | "restless";
   readonly message: string;
 }
 
@@ -25,8 +39,15 @@ export class Oracle {
   /** What is out of sight now. */
   hidden: Hidden = new Set();
 
-  constructor(states: TrueStates) {
-    this.#states = states;
+  /** What the agents were told. */
+  readonly orders = orders();
+  readonly landslides: Landslides;
+  readonly #fleet: Pick<Fleet, "clock" | "clusters">;
+
+  constructor(fleet: Pick<Fleet, "clock" | "management" | "clusters">) {
+    this.#fleet = fleet;
+    this.#states = new TrueStates(fleet.management, fleet.clusters);
+    this.landslides = landslides(() => fleet.clock.now());
   }
 
   get truth(): Truth {
@@ -42,6 +63,7 @@ export class Oracle {
   atRest(ours: Iterable<Resource>): void {
     this.changed();
     this.#since = [this.#states.now];
+    this.landslides.rested();
     for (const resource of ours) if (!isTheirs(resource)) this.#made.add(resource.metadata.uid ?? "");
   }
 
@@ -57,12 +79,35 @@ export class Oracle {
       this.#found("foreign object touched", write, "the object is not ours");
     } else if (verb === "delete") {
       if (this.#wasWantedAllAlong(write)) this.#found("wrong delete", write, "what it comes from was there all the time");
+      this.#judgeOrder(write);
     } else if (verb === "apply") {
       if (!this.#wasWanted(write)) this.#found("unintended write", write, "nothing asked for it");
     } else {
       this.#found("unintended write", write, "our processes only apply and delete");
     }
     if (verb === "apply") this.#made.add(after?.metadata.uid ?? "");
+  }
+
+  sent(clusterName: string, message: Down | Up): void {
+    const problem = problemOfMessage(message);
+    if (problem !== undefined)
+      this.violations.push({ rule: problem.rule, message: `between ${clusterName} and the server: ${problem.what}` });
+  }
+
+  crashed(process: string, error: unknown): void {
+    this.violations.push({ rule: "crash", message: `${process}: ${error instanceof Error ? error.stack : String(error)}` });
+  }
+
+  /** An agent removes nothing without an order that says why, and no landslide. */
+  #judgeOrder(write: Write): void {
+    const { actor, cluster: name, ref } = write;
+    const cluster = this.#fleet.clusters.get(name);
+    if (cluster === undefined) return;
+    const order = this.orders.of(actor, ref);
+    if (order === "none") this.#found("wrong delete", write, "no order of the server says why");
+    if (order !== "unseen") return;
+    const owned = cluster.objects().filter(bearsOurLabel).length;
+    if (this.landslides.removed(actor, name, owned)) this.#found("landslide", write, "so many at once have to wait for somebody's word");
   }
 
   #found(rule: Violation["rule"], { actor, verb, ref }: Write, why: string): void {

@@ -2,14 +2,15 @@ import { formatRef } from "@isthmus/core";
 import type { Log } from "@isthmus/plane/ports";
 import type { Write } from "./actorPort.ts";
 import { baseOf } from "./base.ts";
-import { startFleet, type Tampering } from "./fleet.ts";
+import { type FleetWatcher, startFleet } from "./fleet.ts";
 import { Oracle, type Violation } from "./oracle.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { silentLog } from "./silentLog.ts";
 import { startStage } from "./stage.ts";
 import { drawStep, formatStep, type Step, type StepKinds } from "./step.ts";
 import { stepKinds } from "./steps/index.ts";
-import { bearsOurLabel, TrueStates } from "./truth.ts";
+import type { Tampering } from "./tampering.ts";
+import { bearsOurLabel } from "./truth.ts";
 
 /** What happens to a fleet, step by step. `seed` decides what is left to chance while it runs: jitter and delays. */
 export interface Schedule {
@@ -61,8 +62,14 @@ export async function runSchedule(
   let writes = 0;
   const warning = (_: unknown, message: string) => note(() => `    # ${message}`);
   const log: Log = trace !== undefined ? { ...silentLog, info: warning, warn: warning, error: warning } : silentLog;
-  const fleet = startFleet({ clusters: [...image.clusters.keys()], seed, tampering, log, image, wrote, crashed });
-  const oracle = new Oracle(new TrueStates(fleet.management, fleet.clusters));
+  const watcher: FleetWatcher = {
+    wrote,
+    sent: (clusterName, message) => oracle.sent(clusterName, message),
+    told: (process, desired) => oracle.orders.told(process, desired),
+    crashed: (process, error) => oracle.crashed(process, error),
+  };
+  const fleet = startFleet({ clusters: [...image.clusters.keys()], seed, tampering, log, image, watcher });
+  const oracle = new Oracle(fleet);
   const began = fleet.clock.now();
   const stage = startStage(fleet, oracle, () => writes);
   oracle.atRest([fleet.management, ...fleet.clusters.values()].flatMap((cluster) => cluster.objects().filter(bearsOurLabel)));
@@ -71,10 +78,6 @@ export async function runSchedule(
     writes++;
     note(() => `    ${fleet.clock.now() - began} ${write.actor}: ${write.verb} ${formatRef(write.ref)}`);
     oracle.wrote(write);
-  }
-
-  function crashed(process: string, error: unknown): void {
-    oracle.violations.push({ rule: "crash", message: `${process}: ${error instanceof Error ? error.stack : String(error)}` });
   }
 
   fleet.startServer();

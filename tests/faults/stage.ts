@@ -1,8 +1,10 @@
-import { type AnyResource, type Kind, kindKeyOf, type Resource, resourceKeyOf } from "@isthmus/core";
+import { KubernetesCluster } from "@isthmus/api";
+import { type AnyResource, type Kind, kindKeyOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane/ports";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { problemsAtRest } from "./atRest.ts";
 import type { Fleet } from "./fleet.ts";
+import { definition, ISTIO_KINDS } from "./objects.ts";
 import type { Oracle } from "./oracle.ts";
 import type { Stage } from "./step.ts";
 import { bearsOurLabel, hiddenKey } from "./truth.ts";
@@ -40,9 +42,33 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     oracle.changed();
   }
 
+  /** With a kind's definition go its objects; that is no loss of sight. */
+  function setDefined(clusterName: string, kind: Kind, isDefined: boolean): void {
+    const cluster = clusterOf(clusterName);
+    if (isDefined) change(() => cluster.apply(definition(kind), { fieldManager: "user", force: true }));
+    else if (cluster.object(refOf(definition(kind))) !== undefined) {
+      hidden.delete(hiddenKey(clusterName, kindKeyOf(kind)));
+      oracle.hidden = new Set(hidden.keys());
+      change(() => cluster.delete(refOf(definition(kind))));
+    }
+  }
+
+  /** Somebody has looked, and lets go what is held back. */
+  function resumeDeletes(): void {
+    for (const registration of fleet.management.objects()) {
+      if (kindKeyOf(registration) !== kindKeyOf(KubernetesCluster) || !isPaused(registration)) continue;
+      const { name, namespace = "" } = registration.metadata;
+      oracle.landslides.resumed(name);
+      const { apiVersion, kind } = registration;
+      const metadata = { name, namespace, annotations: { "isthmus.mesh/resume-deletes": String(fleet.clock.now()) } };
+      change(() => fleet.management.apply({ apiVersion, kind, metadata }, { fieldManager: "somebody", force: true }));
+    }
+  }
+
   async function rest(): Promise<void> {
     fleet.heal();
     for (const { cluster, kind } of [...hidden.values()]) setServed(cluster.name, kind, true);
+    for (const name of fleet.clusters.keys()) for (const kind of ISTIO_KINDS) setDefined(name, kind, true);
     fleet.startServer();
     for (const name of fleet.clusters.keys()) {
       fleet.startAgent(name, "1");
@@ -51,6 +77,7 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     let problems: readonly string[] = ["nothing was looked at"];
     for (const ms of PATIENCE_MS) {
       await fleet.clock.advance(ms);
+      resumeDeletes();
       problems = problemsAtRest(fleet, oracle.truth);
       if (problems.length === 0) break;
     }
@@ -58,8 +85,11 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
       oracle.violations.push({ rule: "not as it ought to be", message: problems.join("\n") });
       return;
     }
-    const before = writes();
+    const [before, resyncs] = [writes(), fleet.resyncs()];
     await fleet.clock.advance(QUIET_MS);
+    if (fleet.resyncs() !== resyncs) {
+      oracle.violations.push({ rule: "restless", message: "digests disagree although nothing happens" });
+    }
     if (writes() !== before) {
       oracle.violations.push({ rule: "restless", message: `${writes() - before} writes although nothing happens` });
     }
@@ -79,12 +109,18 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     replace: (clusterName, resource) => change(() => clusterOf(clusterName).update(resource)),
     remove: (clusterName, ref) => change(() => clusterOf(clusterName).delete(ref)),
     setServed,
+    setDefined,
     ours: (clusterName, n) => nth(clusterOf(clusterName).objects().filter(bearsOurLabel), n),
     wanted: (clusterName, n) => nth<Resource>([...oracle.truth.wanted(clusterName).values()], n),
     object: (ref) => clusterOf(ref.clusterName).object(ref),
     wantedAs: (ref) => oracle.truth.wanted(ref.clusterName).get(resourceKeyOf(ref)),
     rest,
   };
+}
+
+function isPaused(registration: AnyResource): boolean {
+  const { conditions = [] } = (registration["status"] ?? {}) as { readonly conditions?: readonly { type: string; status: string }[] };
+  return conditions.some(({ type, status }) => type === "DeletesPaused" && status === "True");
 }
 
 function nth<T>(list: readonly T[], n: number): T | undefined {

@@ -21,6 +21,8 @@ export interface Stage {
   remove(clusterName: string, ref: ResourceRef): void;
   /** A kind vanishes from a cluster's API server, or is there again. */
   setServed(clusterName: string, kind: Kind, isServed: boolean): void;
+  /** A kind's CRD is deleted in a cluster, and with it all objects of the kind; or it is put there again. */
+  setDefined(clusterName: string, kind: Kind, isDefined: boolean): void;
   /** One of the objects of ours in a cluster, the `n`th as it were; undefined when there is none. */
   ours(clusterName: string, n: number): AnyResource | undefined;
   /** Something that ought to be in a cluster. */

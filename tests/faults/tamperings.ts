@@ -1,8 +1,10 @@
-import { kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
+import { Secret } from "@isthmus/api";
+import { type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
 import { FIELD_MANAGER } from "@isthmus/plane";
 import type { Cluster } from "@isthmus/plane/ports";
 import type { Down } from "./disturbedNetwork.ts";
-import { ROLES, SERVER_ROLES, type Tampering } from "./fleet.ts";
+import { ROLES, SERVER_ROLES } from "./roles.ts";
+import type { Tampering } from "./tampering.ts";
 
 /** A safety rule that is switched off, or a part of one. */
 export interface SwitchedOff {
@@ -94,6 +96,20 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
       agentCluster: (cluster) => ({ ...cluster, delete: (ref, _, signal) => cluster.delete(ref, {}, signal) }),
     },
   },
+  /** A landslide of removals waits: what merely is not seen any more seems to have been removed on purpose. */
+  landslidesSeemOnPurpose: {
+    rule: 3,
+    focus: ["putCrowd", "deleteCrowd"],
+    by: {
+      agentHandler: (handler) => ({
+        ...handler,
+        desired(desired) {
+          const remove = desired.remove.map(({ ref, evidence }) => ({ ref, evidence: { ...evidence, reason: "InputChanged" as const } }));
+          handler.desired({ ...desired, remove });
+        },
+      }),
+    },
+  },
   /** Nothing is forced on first contact. */
   firstContactByForce: {
     rule: 4,
@@ -143,6 +159,18 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
       },
     },
   },
+  /** Messages have a limit: agents are told of one that is far too high. */
+  messagesOfAnySize: {
+    rule: 7,
+    focus: ["putLarge"],
+    by: { maxMessageBytes: 1024 * 1024 },
+  },
+  /** Secrets stay where they are: agents report them, with all that is in them. */
+  secretsAreReported: {
+    rule: 8,
+    focus: [],
+    by: { sentKinds: (kinds) => [...kinds, unprojected(Secret)] },
+  },
 };
 
 /** A tampering by its name; none for undefined. Throws UsageError for a name that there is not. */
@@ -156,6 +184,10 @@ export function tamperingNamed(name: string | undefined): Tampering {
 const WRITTEN = new Set(ROLES.writtenKinds.map(kindKeyOf));
 const DISCOVERED = new Set(SERVER_ROLES.kinds.discovery.map(kindKeyOf));
 const DISCOVERED_IN = "cluster.discovery.mesh.gloo.solo.io";
+
+function unprojected({ project: _, ...kind }: Kind): Kind {
+  return kind;
+}
 
 /** The cluster with every object changed on the way to the reader. */
 function reading(cluster: Cluster, change: <R extends Resource>(resource: R) => R): Cluster {

@@ -12,8 +12,8 @@ import {
 } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { translate, type World } from "@isthmus/translators";
-import { ROLES, SERVER_ROLES } from "./fleet.ts";
 import { NAMESPACE } from "./objects.ts";
+import { ROLES, SERVER_ROLES } from "./roles.ts";
 
 /** What all clusters hold that is not ours, and what therefore ought to be: worked out without any relay. */
 export interface Truth {

@@ -1,11 +1,11 @@
-import { AuthorizationPolicy, DestinationRule, Gateway, ServiceEntry, VirtualService } from "@isthmus/api";
+import { VirtualService } from "@isthmus/api";
 import type { Kind } from "@isthmus/core";
 import type { ClusterErrorCode } from "@isthmus/plane/ports";
 import type { Verb } from "@isthmus/simulator";
 import type { Fleet } from "../fleet.ts";
+import { ISTIO_KINDS } from "../objects.ts";
 import type { Step, StepKinds } from "../step.ts";
 
-const KINDS: readonly Kind[] = [VirtualService, DestinationRule, ServiceEntry, Gateway, AuthorizationPolicy];
 const CODES: readonly ClusterErrorCode[] = ["Conflict", "Invalid", "Unavailable", "Forbidden"];
 const WRITES: readonly Verb[] = ["apply", "delete"];
 const READS: readonly Verb[] = ["get", "list", "servedKinds"];
@@ -23,7 +23,7 @@ export const apiServerSteps: StepKinds = {
     n: 4,
     isAboutCluster: true,
     act({ fleet }, { cluster, n }) {
-      for (let i = 0; i <= n; i++) fleet.failNext(cluster, { code: "Unavailable", afterWrite: true, verbs: WRITES });
+      for (let i = 0; i <= n; i++) fleet.calls.failNext(cluster, { code: "Unavailable", afterWrite: true, verbs: WRITES });
     },
   },
   slowApiServer: {
@@ -60,14 +60,36 @@ export const apiServerSteps: StepKinds = {
       for (const cluster of [fleet.management, ...fleet.clusters.values()]) cluster.faults.reachable(true);
     },
   },
-  unserve: { weight: 2, n: KINDS.length, isAboutCluster: true, act: (stage, { cluster, n }) => stage.setServed(cluster, kindAt(n), false) },
-  serve: { weight: 3, n: KINDS.length, isAboutCluster: true, act: (stage, { cluster, n }) => stage.setServed(cluster, kindAt(n), true) },
+  unserve: {
+    weight: 2,
+    n: ISTIO_KINDS.length,
+    isAboutCluster: true,
+    act: (stage, { cluster, n }) => stage.setServed(cluster, kindAt(n), false),
+  },
+  serve: {
+    weight: 3,
+    n: ISTIO_KINDS.length,
+    isAboutCluster: true,
+    act: (stage, { cluster, n }) => stage.setServed(cluster, kindAt(n), true),
+  },
+  deleteDefinition: {
+    weight: 1,
+    n: ISTIO_KINDS.length,
+    isAboutCluster: true,
+    act: (stage, { cluster, n }) => stage.setDefined(cluster, kindAt(n), false),
+  },
+  putDefinition: {
+    weight: 2,
+    n: ISTIO_KINDS.length,
+    isAboutCluster: true,
+    act: (stage, { cluster, n }) => stage.setDefined(cluster, kindAt(n), true),
+  },
 };
 
 function kindAt(n: number): Kind {
-  return KINDS[n % KINDS.length] ?? VirtualService;
+  return ISTIO_KINDS[n % ISTIO_KINDS.length] ?? VirtualService;
 }
 
 function fail(fleet: Fleet, clusterName: string, { n, v }: Pick<Step, "n" | "v">, verbs: readonly Verb[]): void {
-  for (let i = 0; i <= n; i++) fleet.failNext(clusterName, { code: CODES[v] ?? "Unavailable", afterWrite: false, verbs });
+  for (let i = 0; i <= n; i++) fleet.calls.failNext(clusterName, { code: CODES[v] ?? "Unavailable", afterWrite: false, verbs });
 }

@@ -48,7 +48,7 @@ export const meddlingSteps: StepKinds = {
     v: MEDDLINGS.length,
     isAboutCluster: true,
     act(stage, { cluster, n, v }) {
-      stage.fleet.afterRead(cluster, n, (ref) => MEDDLINGS[v]?.(stage, cluster, ref));
+      stage.fleet.calls.afterRead(cluster, n, (ref) => MEDDLINGS[v]?.(stage, cluster, ref));
     },
   },
   /** Somebody takes the name of an object that is about to be made. */
@@ -58,7 +58,7 @@ export const meddlingSteps: StepKinds = {
     isAboutCluster: true,
     act(stage, { cluster, n }) {
       const wait = (left: number) =>
-        stage.fleet.afterRead(cluster, 0, (ref) => {
+        stage.fleet.calls.afterRead(cluster, 0, (ref) => {
           const ought = stage.object(ref) === undefined ? stage.wantedAs(ref) : undefined;
           if (ought !== undefined && left === 0) replaceByForeign(stage, cluster, ought);
           else wait(ought === undefined ? left : left - 1);
@@ -93,7 +93,7 @@ export const meddlingSteps: StepKinds = {
     n: 24,
     async act(stage, { n }) {
       const { fleet } = stage;
-      const object = fleet.server?.world === undefined || fleet.isTroubled("") ? undefined : stage.ours("", n);
+      const object = fleet.server?.server.world === undefined || fleet.isTroubled("") ? undefined : stage.ours("", n);
       if (object === undefined) return;
       stage.remove("", refOf(object));
       await fleet.clock.advance(100);

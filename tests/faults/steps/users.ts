@@ -1,5 +1,16 @@
 import { type AnyResource, type Resource, refOf } from "@isthmus/core";
-import { accessPolicy, gateway, istiod, kubernetesCluster, meshConfig, service, trafficPolicy, virtualMesh, workload } from "../objects.ts";
+import {
+  accessPolicy,
+  gateway,
+  istiod,
+  kubernetesCluster,
+  largeService,
+  meshConfig,
+  service,
+  trafficPolicy,
+  virtualMesh,
+  workload,
+} from "../objects.ts";
 import type { Stage, StepKinds } from "../step.ts";
 import { bearsOurLabel } from "../truth.ts";
 
@@ -58,9 +69,21 @@ export const userSteps: StepKinds = {
   deleteAccess: { weight: 1, act: (stage) => remove(stage, "", [accessPolicy("access", 0)]) },
   putVirtualMesh: { weight: 3, n: 2, v: 4, act: (stage, { n, v }) => put(stage, "", [virtualMesh(joined(stage, n), v)]) },
   deleteVirtualMesh: { weight: 1, act: (stage) => remove(stage, "", [virtualMesh([], 0)]) },
+  /** So many Services that their going is a landslide. */
+  putCrowd: { weight: 0.2, isAboutCluster: true, act: (stage, { cluster }) => put(stage, cluster, crowd()) },
+  deleteCrowd: { weight: 0.4, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, crowd()) },
+  putLarge: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => put(stage, cluster, [largeService()]) },
+  deleteLarge: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, [largeService()]) },
   register: { weight: 2, isAboutCluster: true, act: (stage, { cluster }) => put(stage, "", [kubernetesCluster(cluster)]) },
   deregister: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, "", [kubernetesCluster(cluster)]) },
 };
+
+function crowd(): AnyResource[] {
+  return Array.from({ length: CROWD }, (_, i) => service(`crowd-${i}`, 1));
+}
+
+// Each of them makes at least two objects in every cluster.
+const CROWD = 30;
 
 function joined({ fleet }: Stage, n: number): string[] {
   const names = [...fleet.clusters.keys()];

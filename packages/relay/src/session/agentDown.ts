@@ -88,6 +88,7 @@ function withPart(before: Arriving, part: Down, clusterName: string): Arriving {
       refused.push({ ref, code: "Refused", message: `${formatRef(ref)}: a removal without evidence is not carried out` });
     else remove.push({ ref, evidence });
   }
+  const wanted = new Set(part.upserts.map(({ ref }) => resourceKeyOf(refFrom(ref))));
   const withheld = part.withheld.map(refFrom);
   for (const ref of withheld) note(ref, new Uint8Array());
   return {
@@ -98,7 +99,8 @@ function withPart(before: Arriving, part: Down, clusterName: string): Arriving {
     remove: [...before.remove, ...remove],
     withheld: [...before.withheld, ...withheld],
     changes: [...before.changes, ...changes],
-    refused: [...before.refused, ...refused],
+    // What an earlier part was refused for is of no account once the object is wanted after all.
+    refused: [...before.refused.filter(({ ref }) => !wanted.has(resourceKeyOf(ref))), ...refused],
   };
 }
 

@@ -43,6 +43,7 @@ export function takeBatch<T extends Outgoing>(outbox: Outbox<T>, limits: BatchLi
   const oversized: { item: T; problem: string }[] = [];
   const rest: T[] = [];
   const taken: [string, undefined][] = [];
+  const batchBytes = Math.min(limits.batchBytes, limits.maxMessageBytes - OVERHEAD_BYTES);
   let total = 0;
   let kind: string | undefined;
   for (const [key, item] of outbox) {
@@ -51,7 +52,7 @@ export function takeBatch<T extends Outgoing>(outbox: Outbox<T>, limits: BatchLi
     const json = item.resource === undefined ? undefined : bodyOf(item.resource);
     const isOversized = json !== undefined && json.length > limits.maxMessageBytes - OVERHEAD_BYTES;
     const bytes = item.bytes + (isOversized ? 0 : (json?.length ?? 0));
-    if (taken.length > 0 && total + bytes > limits.batchBytes) break;
+    if (taken.length > 0 && total + bytes > batchBytes) break;
     total += bytes;
     taken.push([key, undefined]);
     if (json === undefined) rest.push(item);

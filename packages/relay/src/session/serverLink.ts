@@ -18,6 +18,7 @@ import {
   stepServer,
 } from "./serverSession.ts";
 import { startTicker } from "./ticker.ts";
+import { MAX_MESSAGE_BYTES } from "./wire.ts";
 
 export interface ServerLinkOptions {
   /** Names this replica to the agents, for instance by its Pod's name. */
@@ -29,6 +30,8 @@ export interface ServerLinkOptions {
   readonly log: Log;
   /** How often both ends say that they are there. Default: 10 s (decisions §5.6). */
   readonly heartbeatMs?: number;
+  /** The most that one message of either end may hold; agents obey it. Default: 1 MiB, which is also the most (decisions §4.7). */
+  readonly maxMessageBytes?: number;
   /**
    * Whether the loops still know everything that they were told of a cluster on earlier connections. Where they do, an agent
    * that comes back reports only what has changed meanwhile. Default: never.
@@ -64,7 +67,16 @@ const HEARTBEAT_MS = 10_000;
 
 /** Serves the agents whose streams a transport hands over, until the signal is aborted. */
 export function startServerLink(options: ServerLinkOptions, signal: AbortSignal): RunningServerLink {
-  const { serverId, handler, clock, random, log, heartbeatMs = HEARTBEAT_MS, remembers = () => false } = options;
+  const {
+    serverId,
+    handler,
+    clock,
+    random,
+    log,
+    heartbeatMs = HEARTBEAT_MS,
+    maxMessageBytes = MAX_MESSAGE_BYTES,
+    remembers = () => false,
+  } = options;
   const counters = startCounters();
   const wants = new Map<string, ClusterWant>();
   /** The stream of each cluster; streams that have not said hello are in `guests`. */
@@ -200,7 +212,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   function accept(peer: Peer, stream: Stream<ConnectResponse>): StreamHandler<ConnectRequest> {
     const { clusterName, expiresAt } = peer;
     const life = new AbortController();
-    const session = serverSession({ clusterName, serverId, heartbeatMs, expiresAt, want: undefined, now: clock.now() });
+    const session = serverSession({ clusterName, serverId, heartbeatMs, maxMessageBytes, expiresAt, want: undefined, now: clock.now() });
     const live: Live = {
       peer,
       stream,

@@ -28,6 +28,8 @@ export interface ServerSession {
   readonly clusterName: string;
   readonly serverId: string;
   readonly heartbeatMs: number;
+  /** Of a message of either end. */
+  readonly maxMessageBytes: number;
   /** The agent's certificate expires: the stream ends. */
   readonly expiresAt: number | undefined;
   /** Undefined until the agent's hello. */
@@ -75,6 +77,8 @@ export interface ServerSessionOptions {
   readonly serverId: string;
   readonly heartbeatMs: number;
   readonly expiresAt: number | undefined;
+  /** Default: 1 MiB. */
+  readonly maxMessageBytes?: number;
   /** What is wanted in the cluster so far. */
   readonly want: ClusterWant | undefined;
   readonly now: number;
@@ -82,6 +86,7 @@ export interface ServerSessionOptions {
 
 export function serverSession({ want, now, ...options }: ServerSessionOptions): ServerSession {
   return {
+    maxMessageBytes: MAX_MESSAGE_BYTES,
     ...options,
     agent: undefined,
     epoch: 0n,
@@ -132,7 +137,7 @@ export function stepServer(session: ServerSession, event: ServerEvent): Step {
     case "tick":
       return tick(session, event.now);
     case "flush": {
-      const next = nextDown(session.down, MAX_MESSAGE_BYTES);
+      const next = nextDown(session.down, session.maxMessageBytes);
       if (next === undefined) return [session, []];
       return [{ ...session, down: next.down }, [send(session, { case: "down", value: next.message })]];
     }
@@ -211,7 +216,7 @@ function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEven
     protocolVersion: Math.min(hello.protocolVersion, PROTOCOL_VERSION),
     serverId: session.serverId,
     heartbeatIntervalMs: session.heartbeatMs,
-    limits: create(LimitsSchema, { maxMessageBytes: MAX_MESSAGE_BYTES, maxUnackedUps: MAX_UNACKED_UPS }),
+    limits: create(LimitsSchema, { maxMessageBytes: session.maxMessageBytes, maxUnackedUps: MAX_UNACKED_UPS }),
     features: [...FEATURES],
     knownKinds: [...knownKinds],
   });

@@ -1,0 +1,33 @@
+/** Counts removals for which nobody asked, for the rule that a landslide of them waits. */
+export interface Landslides {
+  /**
+   * A process has removed an object whose origin merely is not seen any more; `owned` objects of ours are left there. Says whether
+   * it was one too many within a minute.
+   */
+  removed(process: string, cluster: string, owned: number): boolean;
+  /** Somebody said that what is held back in a cluster may go, until `rested`. */
+  resumed(cluster: string): void;
+  rested(): void;
+}
+
+// Source: decisions on safety, rule 3.
+const WINDOW_MS = 60_000;
+const SMALLEST_BUDGET = 50;
+const SHARE = 0.2;
+
+export function landslides(now: () => number): Landslides {
+  const removals = new Map<string, number[]>();
+  const resumed = new Set<string>();
+  return {
+    removed(process, cluster, owned) {
+      const recent = [...(removals.get(process) ?? []).filter((at) => now() - at < WINDOW_MS), now()];
+      removals.set(process, recent);
+      return !resumed.has(cluster) && recent.length > Math.max(SMALLEST_BUDGET, Math.floor((owned + recent.length) * SHARE));
+    },
+    resumed: (cluster) => void resumed.add(cluster),
+    rested() {
+      resumed.clear();
+      removals.clear();
+    },
+  };
+}

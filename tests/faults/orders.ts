@@ -1,0 +1,55 @@
+import { kindKeyOf, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import type { Desired, Removal } from "@isthmus/plane/ports";
+import { SERVER_ROLES } from "./roles.ts";
+
+/** How a removal that an agent has made is to be judged. */
+export type Order =
+  /** Somebody asked for it, by deleting or changing what asked for the object. */
+  | "on purpose"
+  /** What the object came from is merely not seen any more. */
+  | "unseen"
+  /** Nothing that the agent was told lets it remove the object. */
+  | "none";
+
+/** What each process was told to want and to remove. */
+export interface Orders {
+  told(process: string, desired: Desired): void;
+  of(process: string, ref: ResourceRef): Order;
+}
+
+interface Told {
+  /** All that is wanted, once a complete set has come. */
+  wanted: Set<string> | undefined;
+  readonly removals: Map<string, Removal>;
+}
+
+const DISCOVERED = new Set(SERVER_ROLES.kinds.discovery.map(kindKeyOf));
+
+export function orders(): Orders {
+  const processes = new Map<string, Told>();
+  return {
+    told(process, desired) {
+      const told = processes.get(process) ?? { wanted: undefined, removals: new Map() };
+      processes.set(process, told);
+      if (desired.complete) told.wanted = new Set();
+      for (const ref of [...desired.put.map(refOf), ...(desired.withheld ?? [])]) {
+        told.wanted?.add(resourceKeyOf(ref));
+        told.removals.delete(resourceKeyOf(ref));
+      }
+      for (const removal of desired.remove) {
+        told.wanted?.delete(resourceKeyOf(removal.ref));
+        if (removal.evidence.inputs.length > 0) told.removals.set(resourceKeyOf(removal.ref), removal);
+      }
+    },
+    of(process, ref) {
+      const told = processes.get(process);
+      const key = resourceKeyOf(ref);
+      const evidence = told?.removals.get(key)?.evidence;
+      if (evidence !== undefined) {
+        const isUnseen = evidence.reason === "InputRemoved" && evidence.inputs.every((input) => DISCOVERED.has(kindKeyOf(input)));
+        return isUnseen ? "unseen" : "on purpose";
+      }
+      return told?.wanted?.has(key) === false ? "unseen" : "none";
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { setMaxListeners } from "node:events";
+import { kindKeyOf } from "@isthmus/core";
+import { type Agent, agentAnswers, RESUME_DELETES_TOPIC, type Server, startAgent, startServer } from "@isthmus/plane";
+import type { Clock, Cluster, Desired, Log } from "@isthmus/plane/ports";
+import { type Connector, type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
+import { NAMESPACE } from "./objects.ts";
+import { ROLES, SERVER_ROLES } from "./roles.ts";
+import type { Tampering } from "./tampering.ts";
+
+/** A process of ours, as good as running by itself. */
+export interface Process {
+  readonly name: string;
+  readonly stop: AbortController;
+  readonly ended: Promise<unknown>;
+}
+
+export interface ServerProcess extends Process {
+  readonly server: Server;
+  readonly link: RunningServerLink;
+}
+
+export interface ProcessOptions {
+  readonly name: string;
+  /** The cluster as this process reaches it. */
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly tampering: Tampering;
+  /** A loop has thrown: our fault. */
+  readonly crashed: (process: string, error: unknown) => void;
+}
+
+// With messages as small as these every set goes in parts, and an object too large to travel costs little. A part holds less by
+// what belongs around it: 8 KiB.
+export const MAX_MESSAGE_BYTES = 12 * 1024;
+
+export function startServerProcess(options: ProcessOptions): ServerProcess {
+  const { name, clock, random, log, tampering, crashed, cluster } = options;
+  const { maxMessageBytes = MAX_MESSAGE_BYTES } = tampering;
+  const stop = quietController();
+  const shared = { clock, random, log };
+  let link: RunningServerLink | undefined;
+  const server: Server = startServer(
+    {
+      ...shared,
+      ...SERVER_ROLES,
+      cluster: tampering.serverCluster?.(cluster) ?? cluster,
+      link: (handler) => {
+        const told = tampering.serverHandler?.(handler) ?? handler;
+        const remembers = (clusterName: string) => server.store.remembers(clusterName);
+        link = startServerLink({ ...shared, serverId: name, handler: told, remembers, maxMessageBytes }, stop.signal);
+        return link;
+      },
+      resumeDeletes: async (clusterName) => {
+        await link?.ask(clusterName, { topic: RESUME_DELETES_TOPIC, body: new Uint8Array() }, stop.signal);
+      },
+      namespace: NAMESPACE,
+      translation: { namespace: NAMESPACE, stage: "all" },
+    },
+    stop.signal,
+  );
+  if (link === undefined) throw new Error("the server made no link");
+  return { name, server, link, stop, ended: server.ended.catch((error: unknown) => crashed(name, error)) };
+}
+
+export interface AgentProcessOptions extends ProcessOptions {
+  /** No two agents have the same, not even one after the other. */
+  readonly instance: string;
+  readonly connector: Connector;
+  /** The link has handed this to the agent's loops. */
+  readonly told: (desired: Desired) => void;
+}
+
+export function startAgentProcess(options: AgentProcessOptions): Process {
+  const { name, cluster, clock, random, log, tampering, crashed, instance, connector, told } = options;
+  const stop = quietController();
+  const shared = { clock, random, log };
+  const sentKinds = tampering.sentKinds?.(ROLES.sentKinds) ?? ROLES.sentKinds;
+  const kinds = sentKinds.map(kindKeyOf);
+  const agent: Agent = startAgent(
+    {
+      ...shared,
+      ...ROLES,
+      sentKinds,
+      cluster: tampering.agentCluster?.(cluster) ?? cluster,
+      link: (handler) => {
+        const inner = tampering.agentHandler?.(handler) ?? handler;
+        const link = startAgentLink(
+          {
+            ...shared,
+            clusterName: cluster.name,
+            kinds,
+            agent: { instance, version: "1.0.0", agentNamespace: NAMESPACE, clusterUid: cluster.name },
+            answer: agentAnswers(() => agent),
+            connector,
+            handler: {
+              ...inner,
+              desired(desired) {
+                told(desired);
+                inner.desired(desired);
+              },
+            },
+          },
+          stop.signal,
+        );
+        void link.closed.catch((error: unknown) => crashed(`link of ${name}`, error));
+        return tampering.agentLink?.(link, kinds) ?? link;
+      },
+    },
+    stop.signal,
+  );
+  return { name, stop, ended: agent.ended.catch((error: unknown) => crashed(name, error)) };
+}
+
+/** Kills a process, and waits until nothing of it runs any more. */
+export async function killed({ name, stop, ended }: Process): Promise<void> {
+  stop.abort(new Error(`${name} was killed`));
+  await ended;
+}
+
+/** Every watch of every kind listens to one signal: that is no leak. */
+function quietController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
+}
