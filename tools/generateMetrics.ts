@@ -49,7 +49,8 @@ ${rows.join("\n")}
 
 A change goes through these stages: \`relay_server_objects_received_total\`, \`gloo_mesh_objects_merged_total\`,
 \`gloo_mesh_translations_total\`, \`relay_server_objects_sent_total\`, \`relay_server_revisions_acknowledged_total\` and
-\`relay_server_objects_rejected\`; \`relay_server_lag_seconds\` says how far a cluster is behind. On the agent, \`resources_synced_total\`, \`resources_deleted_total\` and \`resource_write_fails_total\` say what became of it.
+\`relay_server_objects_rejected\`; \`relay_server_lag_seconds\` says how far a cluster is behind, \`gloo_mesh_propagation_time_sec\` how
+long it took. On the agent, \`resources_synced_total\`, \`resources_deleted_total\` and \`resource_write_fails_total\` say what became of it.
 
 ## Of Node itself
 

@@ -13,9 +13,10 @@ import {
   startAgent,
   systemClock,
 } from "@isthmus/plane";
-import { createLog, diagnosticsPage, objectsIn, runProgram, snapshotPage, startAdmin, startMetrics } from "@isthmus/process";
+import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
 import { grpcConnector } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
+import { adminPages } from "./adminPages.ts";
 import { type Config, readConfig } from "./config.ts";
 
 const VERSION = "0.1.0";
@@ -83,11 +84,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     port: config.adminPort,
     isReady: () => agent.view.isComplete,
     metrics,
-    pages: {
-      "/snapshots/input": snapshotPage(() => [[clusterName, objectsIn(agent.view.snapshot)]]),
-      "/snapshots/output": snapshotPage(() => [[clusterName, agent.wanted()]]),
-      "/diagnostics": diagnosticsPage(),
-    },
+    pages: adminPages(agent, clusterName),
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
   });
   log.info({ adminPort: admin.port }, `metrics and health on port ${admin.port}`);

@@ -1,6 +1,6 @@
 import type { Resource } from "@isthmus/core";
 import type { Server } from "@isthmus/plane";
-import { diagnosticsPage, objectsIn, type Page, snapshotPage } from "@isthmus/process";
+import { diagnosticsPage, listPage, objectsIn, type Page, snapshotPage } from "@isthmus/process";
 
 /** What the admin port tells of the clusters, to those who may read it. */
 export function adminPages(server: Server): Readonly<Record<string, Page>> {
@@ -10,6 +10,7 @@ export function adminPages(server: Server): Readonly<Record<string, Page>> {
       ["management", objectsIn(server.view.snapshot)],
     ]),
     "/snapshots/output": snapshotPage(() => outputs(server)),
+    "/evidence": listPage(() => server.removals.entries.map(({ at, ...entry }) => ({ at: new Date(at).toISOString(), ...entry }))),
     "/diagnostics": diagnosticsPage(),
   };
 }

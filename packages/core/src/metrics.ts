@@ -131,6 +131,13 @@ export const METRICS = {
     on: SERVER,
     buckets: SECONDS,
   },
+  gloo_mesh_propagation_time_sec: {
+    type: "histogram",
+    help: "Seconds from the moment that the server saw a change to an agent's answer that it is applied.",
+    labels: [],
+    on: SERVER,
+    buckets: SECONDS,
+  },
   gloo_mesh_outputs: { type: "gauge", help: "Objects that are wanted in the clusters.", labels: [], on: SERVER },
   translation_error: {
     type: "counter",

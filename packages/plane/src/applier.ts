@@ -16,7 +16,8 @@ import {
 import { reasonFor } from "./evidence.ts";
 import { fights, foughtOver } from "./fights.ts";
 import { alreadySays, bearsLabelOf, FIELD_MANAGER, isWrittenByUs } from "./ownership.ts";
-import { type Clock, type Cluster, ClusterError, type Log, type Rejection, type Removal } from "./ports.ts";
+import { type Clock, type Cluster, ClusterError, type Evidence, type Log, type Rejection, type Removal } from "./ports.ts";
+import type { RemovalLog } from "./removalLog.ts";
 import { servedVersions } from "./servedVersions.ts";
 import { startWorkQueue, type WorkQueueSizes } from "./workQueue.ts";
 
@@ -60,14 +61,16 @@ export interface ApplierOptions {
   readonly random: () => number;
   readonly log: Log;
   readonly meter?: Meter;
+  /** Keeps why objects went. Default: nobody does, beside the log. */
+  readonly removals?: RemovalLog;
   /** Called when `rejections` or `isIdle` changed. */
   readonly settled: () => void;
 }
 
-type Task = { readonly put: Resource } | { readonly remove: ResourceRef; readonly reason: string };
+type Task = { readonly put: Resource } | { readonly remove: ResourceRef; readonly reason: string; readonly evidence?: Evidence };
 
 export function startApplier(options: ApplierOptions, signal: AbortSignal): Applier {
-  const { cluster, owners, live, clock, random, log, meter = noMeter, settled } = options;
+  const { cluster, owners, live, clock, random, log, meter = noMeter, settled, removals } = options;
   const kinds = new Map(options.kinds.map((kind) => [kindKeyOf(kind), kind]));
   const versions = servedVersions(cluster);
   const wanted = new Map<string, Resource>();
@@ -86,7 +89,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
         ? ({ ref, code: "Refused", message: `${formatRef(ref)}: objects of this kind are not written here` } as const)
         : "put" in task
           ? ((await applied(kind, task.put)) ?? (await fight(kind, task.put)))
-          : await removed(kind, task.remove, task.reason);
+          : await removed(kind, task);
     if (rejection === undefined || signal.aborted) {
       if ("remove" in task) removing.delete(key);
       rejections.delete(key);
@@ -155,7 +158,8 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     }
   }
 
-  async function removed(kind: Kind, ref: ResourceRef, reason: string): Promise<Rejection | undefined> {
+  async function removed(kind: Kind, task: Extract<Task, { readonly remove: ResourceRef }>): Promise<Rejection | undefined> {
+    const { remove: ref, reason } = task;
     try {
       const existing = await cluster.get(kind, ref, signal);
       if (existing === undefined) return undefined;
@@ -164,6 +168,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
           { cluster: cluster.name, object: formatRef(ref), reason },
           `${formatRef(ref)} stays: it lacks our owner label or our field manager`,
         );
+        removals?.record({ step: "Left", ...recordOf(task) });
         return undefined;
       }
       const { uid, resourceVersion } = existing.metadata;
@@ -173,6 +178,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
         signal,
       );
       meter.add("resources_deleted_total", { type: kindKeyOf(ref) });
+      removals?.record({ step: "Removed", ...recordOf(task) });
       log.info({ cluster: cluster.name, object: formatRef(ref), reason }, `removed ${formatRef(ref)}: ${reason}`);
       return undefined;
     } catch (error) {
@@ -206,7 +212,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       }
       wanted.delete(key);
       removing.add(key);
-      queue.set(key, { remove: ref, reason: reasonFor(evidence) });
+      queue.set(key, { remove: ref, reason: reasonFor(evidence), evidence });
     },
     surplus(keys, of) {
       for (const key of [...wanted.keys()]) if (!keys.has(key)) wanted.delete(key);
@@ -249,6 +255,10 @@ const MAX_READS = 3;
 /** `wanted`, to be written only while the object is as it was read. */
 function atVersionOf({ metadata: { resourceVersion } }: Resource, wanted: Resource): Resource {
   return resourceVersion === undefined ? wanted : { ...wanted, metadata: { ...wanted.metadata, resourceVersion } };
+}
+
+function recordOf({ remove: object, reason, evidence }: Extract<Task, { readonly remove: ResourceRef }>) {
+  return { object, reason, ...(evidence === undefined ? {} : { evidence }) };
 }
 
 function rejectionOf(ref: ResourceRef, error: unknown): Rejection {

@@ -7,6 +7,7 @@ export { type FollowEvent, type FollowOptions, follow } from "./follow.ts";
 export { type LedWork, ledCluster, whileLeading } from "./leadership.ts";
 export { FIELD_MANAGER } from "./ownership.ts";
 export * from "./ports.ts";
+export type { RemovalLog, RemovalRecord } from "./removalLog.ts";
 export { agentRoles, RESUME_DELETES_TOPIC, serverRoles } from "./roles.ts";
 export { ensureSecret, type SecretData } from "./secretData.ts";
 export { createJoinToken, joinTokens, type KeptJoinTokens, type NewJoinToken } from "./server/joinTokens.ts";

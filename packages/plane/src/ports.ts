@@ -185,5 +185,6 @@ export type {
   Removal,
   ServerLink,
   ServerLinkHandler,
+  Why,
 } from "@isthmus/relay/session";
 export * from "./storePort.ts";

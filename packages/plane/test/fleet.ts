@@ -19,7 +19,6 @@ import { recordingLog } from "./recordingLog.ts";
 
 const namespace = "gloo-mesh";
 const clock = systemClock;
-const random = () => 0;
 
 /** The real loops over simulated clusters and a network in memory. */
 export interface Fleet {
@@ -28,6 +27,7 @@ export interface Fleet {
   readonly network: InMemoryNetwork;
   readonly log: ReturnType<typeof recordingLog>;
   readonly server: () => Server;
+  readonly agent: (clusterName: string) => Agent;
   startServer(): void;
   stopServer(): Promise<void>;
   startAgent(clusterName: string): void;
@@ -36,7 +36,7 @@ export interface Fleet {
 }
 
 /** A fleet of the demo's two clusters, nothing of ours running yet. */
-export function demoFleet(): Fleet {
+export function demoFleet({ random = () => 0 }: { readonly random?: () => number } = {}): Fleet {
   const log = recordingLog();
   const world = quietController();
   const network = inMemoryNetwork({ clock });
@@ -50,7 +50,7 @@ export function demoFleet(): Fleet {
     void startControllers(cluster, { clock, log }, world.signal);
   }
   let instances = 0;
-  const agents = new Map<string, { readonly stop: AbortController; readonly ended: Promise<unknown> }>();
+  const agents = new Map<string, { readonly agent: Agent; readonly stop: AbortController }>();
   let running: { readonly server: Server; readonly link: RunningServerLink; readonly stop: AbortController } | undefined;
 
   function start(): void {
@@ -120,14 +120,14 @@ export function demoFleet(): Fleet {
       },
       stop.signal,
     );
-    agents.set(clusterName, { stop, ended: agent.ended });
+    agents.set(clusterName, { agent, stop });
   }
 
   async function stopAgentOf(clusterName: string): Promise<void> {
     const agent = agents.get(clusterName);
     agents.delete(clusterName);
     agent?.stop.abort(new Error("the agent was killed"));
-    await agent?.ended;
+    await agent?.agent.ended;
   }
 
   return {
@@ -138,6 +138,11 @@ export function demoFleet(): Fleet {
     server: () => {
       if (running === undefined) throw new Error("the server is down");
       return running.server;
+    },
+    agent(clusterName) {
+      const running = agents.get(clusterName);
+      if (running === undefined) throw new Error(`no agent of ${clusterName} is running`);
+      return running.agent;
     },
     startServer: start,
     stopServer,

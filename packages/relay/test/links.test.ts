@@ -67,7 +67,7 @@ describe("a link", () => {
     const { link, applied, desired } = startAgent();
     const first = virtualService(CLUSTER, "reviews");
     const wanted = wantedSet([first]);
-    server.link.want(CLUSTER, wanted, evidence);
+    server.link.want(CLUSTER, wanted, { evidenceOf: evidence });
     await clock.advance(10);
     expect(desired).toEqual([]);
     link.synced(KINDS, []);
@@ -77,7 +77,7 @@ describe("a link", () => {
     expect(server.acknowledged[0]?.wanted).toBe(wanted);
 
     const second = virtualService(CLUSTER, "ratings");
-    server.link.want(CLUSTER, wantedSet([second]), evidence);
+    server.link.want(CLUSTER, wantedSet([second]), { evidenceOf: evidence });
     await clock.advance(10);
     expect(desired[1]).toEqual({
       revision: 2,
@@ -103,10 +103,10 @@ describe("a link", () => {
     const server = startServer();
     const { link, desired } = startAgent();
     link.synced(KINDS, []);
-    server.link.want(CLUSTER, wantedSet([virtualService(CLUSTER, "reviews")]), evidence);
+    server.link.want(CLUSTER, wantedSet([virtualService(CLUSTER, "reviews")]), { evidenceOf: evidence });
     await clock.advance(10);
     const again = wantedSet([virtualService(CLUSTER, "reviews")]);
-    server.link.want(CLUSTER, again, evidence);
+    server.link.want(CLUSTER, again, { evidenceOf: evidence });
     expect(server.acknowledged).toHaveLength(1);
     await clock.advance(10);
     expect(desired).toHaveLength(1);
@@ -118,9 +118,9 @@ describe("a link", () => {
     const server = startServer();
     const { link, desired, applied } = startAgent();
     link.synced(KINDS, []);
-    server.link.want(CLUSTER, wantedSet([virtualService(CLUSTER, "reviews")]), evidence);
+    server.link.want(CLUSTER, wantedSet([virtualService(CLUSTER, "reviews")]), { evidenceOf: evidence });
     await clock.advance(10);
-    server.link.want(CLUSTER, wantedSet([]), () => ({ reason: "InputRemoved", inputs: [] }));
+    server.link.want(CLUSTER, wantedSet([]), { evidenceOf: () => ({ reason: "InputRemoved", inputs: [] }) });
     await clock.advance(10);
     expect(desired).toHaveLength(1);
     expect(applied.size).toBe(1);
@@ -323,7 +323,7 @@ test("links heal from every mixture of cuts, silence, delays and restarts", asyn
             agent.link.observe({ put: [], remove: [refOf(service(CLUSTER, it.name))] });
           } else if (it.do === "want") {
             wanted = wantedSet(it.names.map((one) => virtualService(CLUSTER, one, { spec: { at: clock.now() } })));
-            server.link.want(CLUSTER, wanted, evidence);
+            server.link.want(CLUSTER, wanted, { evidenceOf: evidence });
           } else if (it.do === "pass") {
             await clock.advance(it.ms);
           } else if (it.do === "restartServer") {
@@ -333,7 +333,7 @@ test("links heal from every mixture of cuts, silence, delays and restarts", asyn
             server = startServer();
             // What a server remembers, as from its store.
             for (const [clusterName, objects] of known) server.known.set(clusterName, objects);
-            server.link.want(CLUSTER, wanted, evidence);
+            server.link.want(CLUSTER, wanted, { evidenceOf: evidence });
           } else if (it.do === "restartAgent") {
             const { applied } = agent;
             await agent.stop();
@@ -346,7 +346,7 @@ test("links heal from every mixture of cuts, silence, delays and restarts", asyn
           }
         }
         network.heal(CLUSTER);
-        server.link.want(CLUSTER, wanted, evidence);
+        server.link.want(CLUSTER, wanted, { evidenceOf: evidence });
         await clock.advance(4 * MINUTE);
         expect(new Map([...(server.known.get(CLUSTER) ?? [])].sort())).toEqual(new Map([...cluster].sort()));
         expect(new Map([...agent.applied].sort())).toEqual(new Map([...byKey([...wanted].map(({ resource }) => resource))].sort()));

@@ -156,7 +156,7 @@ export function sessionPair(kinds: readonly string[], remembers = false) {
     synced(kindKeys: readonly string[], unserved: readonly string[] = []) {
       agentDo({ type: "synced", kinds: kindKeys, unserved });
     },
-    want(resources: readonly Resource[]) {
+    want(resources: readonly Resource[], traces: readonly string[] = []) {
       for (const key of wantsServer.keys()) everUnwanted.add(key);
       wantsServer = byKey(resources);
       const gone = [...(want?.wanted.entries() ?? [])].map(([key]) => [key, undefined] as const);
@@ -167,7 +167,7 @@ export function sessionPair(kinds: readonly string[], remembers = false) {
         reason: "InputChanged",
         inputs: [{ apiVersion: "v1", kind: "Service", name: "x", namespace: "y", clusterName: CLUSTER }],
       };
-      const step = wantNow(want, wanted, () => evidence);
+      const step = wantNow(want, wanted, { evidenceOf: () => evidence, traces });
       want = step.want;
       serverDo({ type: "wanted", step });
     },

@@ -57,7 +57,7 @@ describe("an agent", () => {
     expect(states.map((state) => state.split(":")[0])).toEqual(["connecting", "registering", "connecting", "connected"]);
 
     const wanted = virtualService("cluster-1", "reviews");
-    link.want("cluster-1", wantedSet([wanted]), () => ({ reason: "InputChanged", inputs: [refOf(wanted)] }));
+    link.want("cluster-1", wantedSet([wanted]), { evidenceOf: () => ({ reason: "InputChanged", inputs: [refOf(wanted)] }) });
     await until(() => acknowledged.length === 1, "the desired set is acknowledged");
     expect([...applied.keys()]).toEqual([resourceKeyOf(refOf(wanted))]);
   });
@@ -81,10 +81,12 @@ describe("an agent", () => {
     started.link.observe({ put: [service("cluster-1", "reviews")], remove: [] });
     started.link.synced(KINDS, []);
     await until(() => isConnected(started), "the agent is connected");
-    link.want("cluster-1", wantedSet([virtualService("cluster-1", "a")]), () => ({
-      reason: "InputChanged",
-      inputs: [refOf(service("cluster-1", "a"))],
-    }));
+    link.want("cluster-1", wantedSet([virtualService("cluster-1", "a")]), {
+      evidenceOf: () => ({
+        reason: "InputChanged",
+        inputs: [refOf(service("cluster-1", "a"))],
+      }),
+    });
     await until(() => started.applied.size === 1, "something is applied");
     await stop();
     expect(await complaintOf(started)).toBe("waiting: the management server is stopping");

@@ -65,10 +65,12 @@ describe.each(recordings.filter(({ file }) => file !== "registration.json"))("$v
         const said = fromBinary(ConnectResponseSchema, Buffer.from(frame.base64, "base64"));
         if (said.body.case === "down") {
           for (let revision = session.down.sentRevision; revision < said.body.value.revision && said.body.value.last; revision++) {
-            const step = wantNow(undefined, wantedSet([virtualService("cluster-1", `r${revision}`)]), () => ({
-              reason: "InputChanged",
-              inputs: [refOf(virtualService("cluster-1", "x"))],
-            }));
+            const step = wantNow(undefined, wantedSet([virtualService("cluster-1", `r${revision}`)]), {
+              evidenceOf: () => ({
+                reason: "InputChanged",
+                inputs: [refOf(virtualService("cluster-1", "x"))],
+              }),
+            });
             session = stepServer(session, { type: "wanted", step })[0];
             session = stepServer(session, { type: "flush" })[0];
           }

@@ -12,4 +12,4 @@ export {
   statusesAfter,
   statusesOf,
 } from "./statuses.ts";
-export { type TranslateOptions, targetOf, translate, type World } from "./translate.ts";
+export { causesOf, type TranslateOptions, translate, type World } from "./translate.ts";

@@ -4,7 +4,7 @@ import {
   type OutputSet,
   type Report,
   type ResourceRef,
-  refOf,
+  resourceKeyOf,
   type Snapshot,
   type Table,
 } from "@isthmus/core";
@@ -16,7 +16,7 @@ import { type DiscoveryTranslation, translateDiscovery } from "./discovery/disco
 import { discoveryOwner } from "./discovery/metadata.ts";
 import { changesSince } from "./incremental/changes.ts";
 import type { Surroundings } from "./inputs.ts";
-import { objectOf } from "./networking/concern.ts";
+import { concernedBy } from "./networking/concern.ts";
 import { networkingOwner } from "./networking/outputMetadata.ts";
 import { collectedOutputs, noOutputs, type Outputs } from "./outputs.ts";
 import { settled } from "./settlement.ts";
@@ -102,10 +102,19 @@ export function translate(given: Snapshot, options: TranslateOptions, previous?:
   };
 }
 
-/** What a networking output was made of: a Destination, a Mesh or a VirtualMesh. */
-export function targetOf({ networking, memory }: World, output: ResourceRef): ResourceRef | undefined {
-  const target = memory.targets.row(networking.get(output)?.target ?? "");
-  return target && refOf(objectOf(target.inputs));
+/**
+ * What an output was made of: the target (a Destination, a Mesh or a VirtualMesh), the users' objects that it exists because of, and
+ * its parents.
+ */
+export function causesOf({ networking, discovery, memory }: World, ref: ResourceRef): readonly ResourceRef[] {
+  const output = networking.get(ref);
+  const row = output === undefined ? undefined : memory.targets.row(output.target);
+  const concern = output === undefined || row === undefined ? undefined : concernedBy(row.inputs, output);
+  const causes = [
+    ...(concern === undefined ? [] : [concern.target, ...concern.subjects]),
+    ...((output ?? discovery.get(ref))?.parents ?? []),
+  ];
+  return [...new Map(causes.map((cause) => [resourceKeyOf(cause), cause])).values()];
 }
 
 function isSameOptions(left: TranslateOptions, right: TranslateOptions): boolean {

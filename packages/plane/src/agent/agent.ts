@@ -4,6 +4,7 @@ import { type ClusterView, viewCluster } from "../clusterView.ts";
 import { workItems } from "../figures.ts";
 import { bearsLabelOf } from "../ownership.ts";
 import type { AgentLink, AgentLinkHandler, Clock, Cluster, LinkState, Log } from "../ports.ts";
+import { type RemovalLog, removalLog } from "../removalLog.ts";
 import { downstream } from "./downstream.ts";
 import { upstream } from "./upstream.ts";
 
@@ -34,6 +35,8 @@ export interface Agent {
   resumeDeletes(): number;
   /** What is wanted in the cluster, in order of `resourceKeyOf`. */
   wanted(): readonly Resource[];
+  /** The last removals, and why. */
+  readonly removals: RemovalLog;
   /** Figures as they are now, beside those that the meter was told. */
   metrics(): readonly Metric[];
   /** Ends when the agent was aborted. */
@@ -53,9 +56,10 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
       if (wasConnected && state !== "connected") down.disconnected();
     },
   });
-  const up = upstream({ link, kinds: sentKinds, owners });
+  const up = upstream({ link, kinds: sentKinds, owners, random, log });
+  const removals = removalLog(() => clock.now());
   const applier = startApplier(
-    { cluster, kinds: writtenKinds, owners, live: () => view.snapshot, clock, random, log, meter, settled: () => down.settled() },
+    { cluster, kinds: writtenKinds, owners, live: () => view.snapshot, clock, random, log, meter, removals, settled: () => down.settled() },
     signal,
   );
   const discovered = new Set(options.discoveryKinds.map(kindKeyOf));
@@ -91,6 +95,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     },
     resumeDeletes: () => down.resumeDeletes(),
     wanted: () => [...applier.wanted].sort(([a], [b]) => compareKeys(a, b)).map(([, resource]) => resource),
+    removals,
     metrics: () => [...workItems({ apply: applier.sizes }), { name: "gloo_mesh_removals_held", labels: {}, value: down.held }],
     ended: Promise.all([view.ended, applier.ended]).then(() => undefined),
   };

@@ -41,6 +41,8 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   const budget = deleteBudget(() => clock.now());
   let revision: number | undefined;
   let answered = "";
+  /** Ids of the changes that led to what is not answered yet. */
+  let traces: readonly string[] = [];
   /** All that is wanted here, by `resourceKeyOf`, once a complete set has come. */
   let wanted: Set<string> | undefined;
   /** Kinds in which what is not wanted has still to be looked for, or once more, as what was known of them was stale. */
@@ -126,11 +128,18 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     if (text === answered) return;
     answered = text;
     link.acknowledge({ revision, rejected });
+    if (traces.length > 0) log.debug({ revision, rejected: rejected.length, traces }, "applied");
+    traces = [];
   }
 
   return {
     desired(desired) {
       revision = desired.revision;
+      // Of many revisions before one answer, the last ones: their number is bounded by what a message holds.
+      traces = [...new Set([...(desired.traces ?? []), ...traces])].slice(0, MAX_TRACES);
+      if (desired.traces !== undefined) {
+        log.debug({ revision, traces: desired.traces, put: desired.put.length, remove: desired.remove.length }, "wanted");
+      }
       answered = "";
       for (const resource of desired.put) {
         removals.delete(resourceKeyOf(refOf(resource)));
@@ -176,5 +185,6 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   };
 }
 
+const MAX_TRACES = 16;
 const STRAY = "bears our label, and nothing asks for it";
 const HELD = "deletes are paused until the KubernetesCluster is annotated with isthmus.mesh/resume-deletes";

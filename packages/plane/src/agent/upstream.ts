@@ -1,7 +1,8 @@
 import { type Delta, isEmpty, type Kind, kindKeyOf, type Owner, refOf, resourceKeyOf } from "@isthmus/core";
 import type { ClusterView } from "../clusterView.ts";
 import { bearsLabelOf } from "../ownership.ts";
-import type { AgentLink } from "../ports.ts";
+import type { AgentLink, Log } from "../ports.ts";
+import { newTraceId } from "../traceId.ts";
 
 /** Reports what changes in the cluster to the server: objects of `kinds`, but for those that we wrote ourselves. */
 export interface Upstream {
@@ -13,9 +14,11 @@ export interface UpstreamOptions {
   readonly kinds: readonly Kind[];
   /** Whose objects are outputs of ours, and no news. */
   readonly owners: readonly Owner[];
+  readonly random: () => number;
+  readonly log: Log;
 }
 
-export function upstream({ link, kinds, owners }: UpstreamOptions): Upstream & { view(view: ClusterView): void } {
+export function upstream({ link, kinds, owners, random, log }: UpstreamOptions): Upstream & { view(view: ClusterView): void } {
   const sentKinds = new Set(kinds.map(kindKeyOf));
   /** Kinds that were announced, and whether as unserved. */
   const announced = new Map<string, boolean>();
@@ -54,7 +57,11 @@ export function upstream({ link, kinds, owners }: UpstreamOptions): Upstream & {
         ours.add(key);
       }
       for (const resource of put) ours.delete(resourceKeyOf(refOf(resource)));
-      if (!isEmpty({ put, remove })) link.observe({ put, remove });
+      if (!isEmpty({ put, remove })) {
+        const traces = [newTraceId(random)];
+        log.debug({ traces, put: put.length, remove: remove.length }, "observed");
+        link.observe({ put, remove, traces });
+      }
       announceSynced();
     },
   };

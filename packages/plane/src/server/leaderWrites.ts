@@ -2,6 +2,7 @@ import type { Delta, Kind, Meter, Owner, Snapshot } from "@isthmus/core";
 import { type Applier, startApplier } from "../applier.ts";
 import { ledCluster, whileLeading } from "../leadership.ts";
 import type { Clock, Cluster, Leadership, Log } from "../ports.ts";
+import type { RemovalLog } from "../removalLog.ts";
 import type { WorkQueueSizes } from "../workQueue.ts";
 import { type Publisher, publisher } from "./publisher.ts";
 import { type StatusUpdate, type StatusWriter, startStatusWriter } from "./statusWriter.ts";
@@ -13,8 +14,8 @@ import { type StatusUpdate, type StatusWriter, startStatusWriter } from "./statu
 export interface LeaderWrites {
   /** Does nothing on a replica that does not lead. */
   readonly publisher: Publisher;
-  /** Statuses that objects should have; of those not named, what was said last in this turn stays. */
-  writeStatuses(updates: Iterable<StatusUpdate>): void;
+  /** Statuses that objects should have; of those not named, what was said last in this turn stays. `traces`: ids of the changes behind them. */
+  writeStatuses(updates: Iterable<StatusUpdate>, traces: readonly string[]): void;
   /** Tells what changed in the management cluster, so that drift is put back. */
   observed(delta: Delta): void;
   /** Sizes of the work queues of this turn, by name. */
@@ -34,6 +35,7 @@ export interface LeaderWritesOptions {
   readonly random: () => number;
   readonly log: Log;
   readonly meter: Meter;
+  readonly removals: RemovalLog;
   /** Called when something that was published has settled. */
   readonly settled: () => void;
   /** Called when a turn begins: everything has to be published, and all statuses written, once more. */
@@ -47,12 +49,12 @@ interface Turn {
 }
 
 export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSignal): LeaderWrites {
-  const { leadership, kinds, owners, live, clock, random, log, meter, settled, gained } = options;
+  const { leadership, kinds, owners, live, clock, random, log, meter, removals, settled, gained } = options;
   const cluster = ledCluster(options.cluster, leadership);
   let turn: Turn | undefined;
 
   function start(until: AbortSignal): { readonly ended: Promise<void> } {
-    const applier = startApplier({ cluster, kinds, owners, live, clock, random, log, meter, settled }, until);
+    const applier = startApplier({ cluster, kinds, owners, live, clock, random, log, meter, removals, settled }, until);
     const statuses = startStatusWriter({ cluster, live, clock, random, log, meter }, until);
     const mine = { applier, publisher: publisher(applier), statuses };
     turn = mine;
@@ -65,7 +67,7 @@ export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSig
 
   return {
     publisher: { publish: (wanted, evidenceOf) => turn?.publisher.publish(wanted, evidenceOf) },
-    writeStatuses: (updates) => turn?.statuses.write(updates),
+    writeStatuses: (updates, traces) => turn?.statuses.write(updates, traces),
     observed: (delta) => turn?.applier.observed(delta),
     queues: () => (turn === undefined ? {} : { publish: turn.applier.sizes, status: turn.statuses.sizes }),
     ended: whileLeading(leadership, start, signal),

@@ -106,7 +106,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       if (phase === "unknown") continue;
       const wanted = now.networking.inCluster(clusterName);
       delivery.wanted(clusterName, wanted);
-      link.want(clusterName, wanted, (ref) => evidenceFor(ref, { before, now, registration }));
+      link.want(clusterName, wanted, { evidenceOf: (ref) => evidenceFor(ref, { before, now, registration }) });
     }
     const sources = { own: now.networking.inCluster(""), discovery: now.discovery, remembered: recalled.republished };
     publication = publicationOf(sources, publication, published);

@@ -1,5 +1,6 @@
 import {
   type Delta,
+  isEmpty,
   isOwnedBy,
   type Kind,
   kindKeyOf,
@@ -14,8 +15,10 @@ import {
 import type { TranslateOptions, World } from "@isthmus/translators";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
 import { coalesced } from "../coalesce.ts";
+import { reasonFor } from "../evidence.ts";
 import { alwaysLeader } from "../leadership.ts";
-import type { Clock, Cluster, Leadership, Log, ServerLink, ServerLinkHandler } from "../ports.ts";
+import type { Clock, Cluster, Evidence, Leadership, Log, ServerLink, ServerLinkHandler } from "../ports.ts";
+import { type RemovalLog, removalLog } from "../removalLog.ts";
 import { deliveryLog } from "./delivery.ts";
 import { lags } from "./lag.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
@@ -24,6 +27,7 @@ import { deleteResumption } from "./resumeDeletes.ts";
 import { countMerged, serverMetrics } from "./serverMetrics.ts";
 import { type SnapshotStore, snapshotStore } from "./snapshotStore.ts";
 import { statusUpdates } from "./statusUpdates.ts";
+import { tracing } from "./tracing.ts";
 import { withdrawals } from "./withdrawals.ts";
 
 /** The kinds that a server deals with, by role. */
@@ -69,6 +73,8 @@ export interface Server {
   readonly store: SnapshotStore;
   /** The last translation, once there was one. */
   readonly world: World | undefined;
+  /** The last removals, and why. */
+  readonly removals: RemovalLog;
   /** Figures as they are now, beside those that the meter was told. */
   metrics(): readonly Metric[];
   readonly ended: Promise<void>;
@@ -78,26 +84,37 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const { cluster, kinds, clock, random, log, discoveryOwner, namespace, leadership = alwaysLeader, meter = noMeter } = options;
   const discoveryKinds = new Set(kinds.discovery.map(kindKeyOf));
   const delivery = deliveryLog();
+  const traces = tracing({ clock, random, log, meter });
+  const removals = removalLog(() => clock.now());
+  /** Counts the changes of what translation reads. */
+  let snapshot = 0;
+  /** Whose report is being taken in at this moment, and the ids of its changes. */
+  let arriving: { readonly clusterName: string; readonly traces: readonly string[] | undefined } | undefined;
   const behind = lags(() => clock.now());
   const withdrawn = withdrawals();
   const store = snapshotStore({ kindOf: kinds.kindOf, isRegistered, log, changed: (delta) => taken(delta) });
 
   const agents = options.link({
     connected: (name, agent) => store.connected(name, agent),
-    observed: (name, observation) => store.observed(name, observation),
+    observed(name, observation) {
+      arriving = { clusterName: name, traces: observation.traces };
+      store.observed(name, observation);
+      arriving = undefined;
+    },
     synced: (name, complete) => store.synced(name, complete),
     acknowledged(name, acknowledgement, wanted) {
       delivery.acknowledged(name, acknowledgement, wanted);
       behind.acknowledged(name, wanted);
+      traces.acknowledged(name, acknowledgement);
       statuses.request();
     },
     disconnected: (name) => store.disconnected(name),
   });
   const link: ServerLink = {
     disconnect: agents.disconnect,
-    want(name, wanted, evidenceOf) {
+    want(name, wanted, { evidenceOf }) {
       behind.wanted(name, wanted);
-      agents.want(name, wanted, evidenceOf);
+      agents.want(name, wanted, { evidenceOf: (ref) => ordered(ref, evidenceOf(ref)), traces: traces.current });
     },
   };
 
@@ -125,6 +142,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       random,
       log,
       meter,
+      removals,
       settled: () => statuses.request(),
       gained() {
         news.startOver();
@@ -161,7 +179,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     () => {
       if (!view.isComplete) return;
       const started = clock.now();
-      core.run();
+      traces.translating(core.run);
       meter.record("gloo_mesh_reconciler_time_sec", (clock.now() - started) / 1000);
       statuses.request();
     },
@@ -172,15 +190,27 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     () => {
       if (!view.isComplete) return;
       resumption.check(view.snapshot.of(kinds.registration));
+      const ids = traces.takeForStatuses();
       // What another replica leads is its to write: when this one gains the lead, it starts over.
-      if (leadership.isLeader) writes.writeStatuses(news.next({ world: core.world, resumed: resumption.resumed }));
+      if (leadership.isLeader) writes.writeStatuses(news.next({ world: core.world, resumed: resumption.resumed }), ids);
     },
     { clock, pauseMs: BATCH_MS },
     signal,
   );
 
+  /** Says and keeps why an object is no longer wanted, and in which snapshot. */
+  function ordered(object: ResourceRef, evidence: Evidence): Evidence {
+    const dated = { ...evidence, snapshot };
+    removals.record({ step: "Ordered", object, reason: reasonFor(dated), evidence: dated, traces: traces.current });
+    return dated;
+  }
+
   function taken(delta: Delta): void {
-    countMerged(meter, delta);
+    if (!isEmpty(delta)) {
+      snapshot++;
+      countMerged(meter, delta);
+      traces.received(arriving?.clusterName ?? "", { put: delta.put.length, remove: delta.remove.length }, arriving?.traces);
+    }
     core.take(delta);
     reconcile.request();
   }
@@ -217,6 +247,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     get world() {
       return core.world;
     },
+    removals,
     metrics: () => serverMetrics({ store, delivery, lags: behind, world: core.world, queues: writes.queues(), now: clock.now() }),
     ended: Promise.all([view.ended, writes.ended, reconcile.ended, statuses.ended]).then(() => undefined),
   };

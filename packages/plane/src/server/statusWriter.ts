@@ -24,10 +24,15 @@ export interface StatusUpdate {
   readonly status: JsonObject;
 }
 
+interface Traced {
+  readonly update: StatusUpdate;
+  readonly traces: readonly string[];
+}
+
 /** Writes statuses that differ from what the cluster has; the latest wanted status of an object wins. */
 export interface StatusWriter {
-  /** Statuses that objects should have; of those not named, what was said last stays. */
-  write(updates: Iterable<StatusUpdate>): void;
+  /** Statuses that objects should have; of those not named, what was said last stays. `traces`: ids of the changes behind them. */
+  write(updates: Iterable<StatusUpdate>, traces?: readonly string[]): void;
   readonly sizes: WorkQueueSizes;
   readonly ended: Promise<void>;
 }
@@ -43,7 +48,7 @@ export interface StatusWriterOptions {
 
 export function startStatusWriter({ cluster, live, clock, random, log, meter }: StatusWriterOptions, signal: AbortSignal): StatusWriter {
   const written = new Map<string, { readonly status: JsonObject; readonly over: unknown }>();
-  const queue = startWorkQueue<StatusUpdate>({ workers: WORKERS, retry: RETRY, work, clock, random }, signal);
+  const queue = startWorkQueue<Traced>({ workers: WORKERS, retry: RETRY, work, clock, random }, signal);
 
   function liveOf(ref: ResourceRef): AnyResource | undefined {
     const collection = live().collections().get(kindKeyOf(ref));
@@ -63,7 +68,7 @@ export function startStatusWriter({ cluster, live, clock, random, log, meter }: 
     return { resource, status: next };
   }
 
-  async function work(key: string, update: StatusUpdate): Promise<"done" | "again"> {
+  async function work(key: string, { update, traces }: Traced): Promise<"done" | "again"> {
     const todo = pending(update);
     if (todo === undefined) return "done";
     const { name, namespace } = todo.resource.metadata;
@@ -72,6 +77,7 @@ export function startStatusWriter({ cluster, live, clock, random, log, meter }: 
     try {
       await cluster.applyStatus(body, { fieldManager: FIELD_MANAGER, force: true }, signal);
       meter.add("gloo_mesh_statuses_written_total", { gvk: gvkOf(update.ref) });
+      if (traces.length > 0) log.debug({ object: formatRef(update.ref), traces }, "status written");
       written.set(key, { status: todo.status, over: todo.resource["status"] });
       return "done";
     } catch (error) {
@@ -84,11 +90,11 @@ export function startStatusWriter({ cluster, live, clock, random, log, meter }: 
   }
 
   return {
-    write(updates) {
+    write(updates, traces = []) {
       for (const update of updates) {
         const key = resourceKeyOf(update.ref);
         if (pending(update) === undefined) queue.delete(key);
-        else queue.set(key, update);
+        else queue.set(key, { update, traces });
       }
     },
     get sizes() {

@@ -4,6 +4,7 @@ import { type Ack, AckSchema, type Down, type KindDigest } from "../gen/relay/v1
 import { hashOf } from "./digest.ts";
 import { digestOfAll, emptyInventory, type Inventory, type InventoryChange, withChanges } from "./inventory.ts";
 import type { Acknowledgement, Desired, Rejection, Removal } from "./link.ts";
+import { tracesField, tracesFrom } from "./traces.ts";
 import { BATCH_BYTES, evidenceFrom, refBytes, refFrom, rejectionMessage, resourceFrom, textBytes } from "./wire.ts";
 
 /** The agent's receiving: what the server wants in this epoch, put together from its parts. */
@@ -32,6 +33,7 @@ interface Arriving {
   readonly withheld: readonly ResourceRef[];
   readonly changes: readonly InventoryChange[];
   readonly refused: readonly Rejection[];
+  readonly traces: readonly string[];
 }
 
 export interface DownStep {
@@ -58,9 +60,9 @@ export function takePart(down: AgentDown, part: Down, clusterName: string): Down
   return { down: joined(down, arriving), desired: desiredOf(arriving) };
 }
 
-function beginning(down: AgentDown, { revision, complete }: Down): Arriving | undefined {
+function beginning(down: AgentDown, { revision, complete, traces }: Down): Arriving | undefined {
   if (!complete && (down.asking !== undefined || revision !== down.revision + 1)) return undefined;
-  return { revision, parts: 0, complete, put: [], remove: [], withheld: [], changes: [], refused: [] };
+  return { revision, parts: 0, complete, put: [], remove: [], withheld: [], changes: [], refused: [], traces: tracesFrom(traces) };
 }
 
 function withPart(before: Arriving, part: Down, clusterName: string): Arriving {
@@ -94,6 +96,7 @@ function withPart(before: Arriving, part: Down, clusterName: string): Arriving {
   return {
     revision: before.revision,
     complete: before.complete,
+    traces: before.traces,
     parts: part.part,
     put: [...before.put, ...put],
     remove: [...before.remove, ...remove],
@@ -118,8 +121,8 @@ function joined(down: AgentDown, arriving: Arriving): AgentDown {
   return { ...rest, ...stillAsking, revision: arriving.revision, held, refused };
 }
 
-function desiredOf({ revision, complete, put, remove, withheld }: Arriving): Desired {
-  return { revision, complete, put, remove, ...(withheld.length > 0 ? { withheld } : {}) };
+function desiredOf({ revision, complete, put, remove, withheld, traces }: Arriving): Desired {
+  return { revision, complete, put, remove, ...(withheld.length > 0 ? { withheld } : {}), ...tracesField(traces) };
 }
 
 /** Compares with what the server says to have sent. */

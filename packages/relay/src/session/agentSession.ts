@@ -28,6 +28,7 @@ import {
 import type { Acknowledgement, AgentInfo, Desired, Observation, Rejection, Withheld } from "./link.ts";
 import { heard, isHeartbeatDue, isOverdue, type Liveness, nextCheck, said, startLiveness } from "./liveness.ts";
 import { answerParts, MAX_QUESTIONS, type Question, type Reply } from "./questions.ts";
+import { TRACES_FEATURE } from "./traces.ts";
 import { FEATURES, MAX_MESSAGE_BYTES, OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, rejectionFrom } from "./wire.ts";
 
 /** The agent's end of the protocol, as a value: `stepAgent` is all that changes it. It knows neither sockets nor clocks. */
@@ -238,6 +239,7 @@ function welcomed(session: AgentSession, stream: AgentStream, welcome: Welcome):
   const limits = {
     maxMessageBytes: Math.min(welcome.limits?.maxMessageBytes || MAX_MESSAGE_BYTES, MAX_MESSAGE_BYTES),
     maxUnackedUps: Math.max(1, welcome.limits?.maxUnackedUps ?? 1),
+    isTraced: welcome.features.includes(TRACES_FEATURE),
   };
   const liveness = { ...stream.liveness, intervalMs: Math.max(MIN_HEARTBEAT_MS, welcome.heartbeatIntervalMs) };
   const up = session.past === undefined ? stream.up : resume(stream.up, session.past, welcome.knownKinds);

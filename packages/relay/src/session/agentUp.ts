@@ -15,6 +15,7 @@ import { hashOf } from "./digest.ts";
 import { digestOfKind, emptyInventory, type Inventory, type InventoryChange, onlyKinds, withChanges, withoutKind } from "./inventory.ts";
 import type { Observation, Withheld } from "./link.ts";
 import { type Batch, type Outbox, type Outgoing, takeBatch } from "./outbox.ts";
+import { together } from "./traces.ts";
 import { BATCH_BYTES, refBytes, refMessage, shortened, textBytes } from "./wire.ts";
 
 /** The agent's reporting: everything it has seen, and what of it the server has been told in this epoch. */
@@ -46,12 +47,16 @@ export interface AgentUp {
   /** Synced kinds of which the server has not been told so. */
   readonly unsaid: ReadonlySet<string>;
   readonly isComplete: boolean;
+  /** Ids of changes that wait in the outbox. */
+  readonly traces: readonly string[];
   readonly saidUnserved: ReadonlySet<string>;
 }
 
 export interface UpLimits {
   readonly maxMessageBytes: number;
   readonly maxUnackedUps: number;
+  /** Whether the server knows what `traces` are. */
+  readonly isTraced: boolean;
 }
 
 export type RequestBody = MessageInitShape<typeof ConnectRequestSchema>["body"];
@@ -64,7 +69,7 @@ export function emptyView(kinds: readonly string[]): AgentView {
 export function observe(
   view: AgentView,
   up: AgentUp | undefined,
-  { put, remove, withheld = [] }: Observation,
+  { put, remove, withheld = [], traces }: Observation,
 ): [AgentView, AgentUp | undefined] {
   const items = new Map<string, Item>();
   for (const resource of put) add(items, itemOf(refOf(resource), { resource }));
@@ -77,7 +82,10 @@ export function observe(
   const outbox = up?.outbox.update(
     [...items].map(([key, item]) => [key, isGone(item) && up.sent.hashes.get(key) === undefined ? undefined : item]),
   );
-  return [{ ...view, objects }, up === undefined || outbox === undefined ? undefined : { ...up, outbox }];
+  return [
+    { ...view, objects },
+    up === undefined || outbox === undefined ? undefined : { ...up, outbox, traces: outbox.size === 0 ? [] : together(up.traces, traces) },
+  ];
 }
 
 function add(items: Map<string, Item>, item: Item): void {
@@ -120,6 +128,7 @@ export function startUp(view: AgentView): AgentUp {
     restarting: new Set(),
     unsaid: view.synced,
     isComplete: false,
+    traces: [],
     saidUnserved: new Set(),
   };
 }
@@ -164,20 +173,24 @@ export function nextUp(
   if (up.seq - up.acknowledgedSeq >= limits.maxUnackedUps) return undefined;
   if (up.outbox.size > 0) return nextBatch(up, limits);
   const [empty] = up.restarting;
-  if (empty !== undefined) return sent(up, { kind: empty, batch: { bodies: [], oversized: [], rest: [] }, outbox: up.outbox });
+  if (empty !== undefined) return sent(up, limits, { kind: empty, batch: { bodies: [], oversized: [], rest: [] }, outbox: up.outbox });
   const complete = completion(view, up);
   if (complete === undefined) return undefined;
   const next = { ...up, isComplete: true, unsaid: new Set<string>(), saidUnserved: view.unserved };
   return { up: next, body: { case: "syncComplete", value: complete }, withheld: [] };
 }
 
-function nextBatch(up: AgentUp, { maxMessageBytes }: UpLimits): ReturnType<typeof nextUp> {
-  const { batch, left } = takeBatch(up.outbox, { batchBytes: BATCH_BYTES, maxMessageBytes, oneKind: true });
+function nextBatch(up: AgentUp, limits: UpLimits): ReturnType<typeof nextUp> {
+  const { batch, left } = takeBatch(up.outbox, { batchBytes: BATCH_BYTES, maxMessageBytes: limits.maxMessageBytes, oneKind: true });
   const first = batch.bodies[0]?.item ?? batch.oversized[0]?.item ?? batch.rest[0];
-  return first === undefined ? undefined : sent(up, { kind: first.kind, batch, outbox: left });
+  return first === undefined ? undefined : sent(up, limits, { kind: first.kind, batch, outbox: left });
 }
 
-function sent(up: AgentUp, { kind, batch, outbox }: { kind: string; batch: Batch<Item>; outbox: Outbox<Item> }): ReturnType<typeof nextUp> {
+function sent(
+  up: AgentUp,
+  { isTraced }: UpLimits,
+  { kind, batch, outbox }: { kind: string; batch: Batch<Item>; outbox: Outbox<Item> },
+): ReturnType<typeof nextUp> {
   const tooLarge = batch.oversized.map(({ item, problem }): Withheld => ({ ref: item.ref, code: "TooLarge", message: problem }));
   const withheld = [...tooLarge, ...batch.rest.flatMap((item) => (item.withheld === undefined ? [] : [item.withheld]))];
   const changes: InventoryChange[] = [
@@ -192,9 +205,12 @@ function sent(up: AgentUp, { kind, batch, outbox }: { kind: string; batch: Batch
     upserts: batch.bodies.map(({ item, json }) => create(ResourceBodySchema, { ref: refMessage(item.ref), json })),
     deletes: batch.rest.filter(isGone).map(({ ref }) => refMessage(ref)),
     withheld: withheld.map(({ ref, code, message }) => create(WithheldSchema, { ref: refMessage(ref), code, message: shortened(message) })),
+    traces: isTraced ? [...up.traces] : [],
   });
   const restarting = new Set([...up.restarting].filter((other) => other !== kind));
-  const next = { ...up, outbox, restarting, seq: up.seq + 1, sent: withChanges(up.sent, changes) };
+  // Which of several messages brings what a change is about is not known: they all bear its id.
+  const traces = outbox.size === 0 ? [] : up.traces;
+  const next = { ...up, outbox, traces, restarting, seq: up.seq + 1, sent: withChanges(up.sent, changes) };
   return { up: next, body: { case: "up", value }, withheld: tooLarge };
 }
 

@@ -1,6 +1,7 @@
 import { emptyOutputSet, equalJson, kindKeyOf, type OutputSet, type Resource, type ResourceRef, refOf, SortedMap } from "@isthmus/core";
-import type { Evidence, Removal } from "./link.ts";
+import type { Removal, Why } from "./link.ts";
 import type { Outgoing } from "./outbox.ts";
+import { tracesField } from "./traces.ts";
 import { refBytes, removalBytes } from "./wire.ts";
 
 /** What the server wants in one cluster, kept whether an agent is connected or not. Immutable. */
@@ -22,13 +23,15 @@ export interface WantStep {
   readonly isRenewed: boolean;
   /** Objects that stay though they are not wanted, as nobody can say why they should go. */
   readonly unexplained: readonly ResourceRef[];
+  /** Ids of the changes that led to it. */
+  readonly traces?: readonly string[];
 }
 
 /**
  * Goes from what was wanted to what is wanted now, at the cost of what differs; equal content is no change. Evidence is asked
  * for once, when an object ceases to be wanted. `before`: undefined when nothing has been wanted yet.
  */
-export function wantNow(before: ClusterWant | undefined, wanted: OutputSet, evidenceOf: (ref: ResourceRef) => Evidence): WantStep {
+export function wantNow(before: ClusterWant | undefined, wanted: OutputSet, { evidenceOf, traces = [] }: Why): WantStep {
   const changes: WantedChange[] = [];
   const unexplained: ResourceRef[] = [];
   let isRenewed = false;
@@ -48,7 +51,7 @@ export function wantNow(before: ClusterWant | undefined, wanted: OutputSet, evid
   const removals = (before?.removals ?? SortedMap.empty<WantedChange>()).update(
     changes.map((change) => [change.key, change.removal === undefined ? undefined : change] as const),
   );
-  return { want: { wanted, removals }, changes, isRenewed, unexplained };
+  return { want: { wanted, removals }, changes, isRenewed, unexplained, ...tracesField(traces) };
 }
 
 /** The removals that were carried out need not be said again. */

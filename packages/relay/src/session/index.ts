@@ -14,6 +14,7 @@ export type {
   Removal,
   ServerLink,
   ServerLinkHandler,
+  Why,
   Withheld,
 } from "./link.ts";
 export type { Question } from "./questions.ts";

@@ -11,6 +11,8 @@ export interface Evidence {
   readonly reason: "InputRemoved" | "InputChanged";
   /** The objects in question, at least one. */
   readonly inputs: readonly ResourceRef[];
+  /** Which of the server's input snapshots asked for it no more: they are counted from the start of the process. */
+  readonly snapshot?: number;
 }
 
 /** An order to remove one object that bears our owner label. */
@@ -32,6 +34,8 @@ export interface Desired {
   readonly remove: readonly Removal[];
   /** Wanted, but too large to travel: whatever exists under these names is left alone. */
   readonly withheld?: readonly ResourceRef[];
+  /** Ids of the changes that led to it, or of some among many. */
+  readonly traces?: readonly string[];
 }
 
 /** What became of one object of a desired set. */
@@ -49,6 +53,8 @@ export interface Rejection {
 export interface Acknowledgement {
   readonly revision: number;
   readonly rejected: readonly Rejection[];
+  /** On the server's end: ids of the changes that led to the revisions that are answered for the first time. */
+  readonly traces?: readonly string[];
 }
 
 /** One change of an agent's view of its cluster. */
@@ -57,6 +63,8 @@ export interface Observation {
   readonly remove: readonly ResourceRef[];
   /** Objects that exist and whose content does not come along: what was last known of them stays. */
   readonly withheld?: readonly Withheld[];
+  /** Ids of the changes that are reported, or of some among many: the same id may come with several observations. */
+  readonly traces?: readonly string[];
 }
 
 /** An object that exists and whose content is not reported. */
@@ -92,15 +100,23 @@ export interface AgentLinkHandler {
   state(state: LinkState, detail: string): void;
 }
 
+/** Why a cluster is wanted otherwise than before. */
+export interface Why {
+  /** Asked for each object that is no longer wanted. */
+  readonly evidenceOf: (ref: ResourceRef) => Evidence;
+  /** Ids of the changes that led to it. */
+  readonly traces?: readonly string[];
+}
+
 /** The server's end, for all agents that are connected to this replica. */
 export interface ServerLink {
   /**
    * Replaces what the server wants in a cluster. The link sends what differs from what it sent before, or the complete
    * set to an agent that has just connected. `wanted` are the outputs for this cluster: the same set again costs a comparison
-   * of pointers, one that was made from the last one costs what changed. `evidenceOf` is asked for each removal. Nothing is
-   * sent before the cluster is synced, or while no agent of the cluster is connected.
+   * of pointers, one that was made from the last one costs what changed. Nothing is sent before the cluster is synced, or while
+   * no agent of the cluster is connected.
    */
-  want(clusterName: string, wanted: OutputSet, evidenceOf: (ref: ResourceRef) => Evidence): void;
+  want(clusterName: string, wanted: OutputSet, why: Why): void;
   /** Ends the session of a cluster, for instance because its registration was withdrawn. */
   disconnect(clusterName: string, reason: string): void;
 }

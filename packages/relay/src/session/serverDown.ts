@@ -6,6 +6,7 @@ import { hashOf } from "./digest.ts";
 import { emptyInventory, type Inventory, type InventoryChange, withChanges } from "./inventory.ts";
 import type { Acknowledgement, Rejection } from "./link.ts";
 import { type Outbox, takeBatch } from "./outbox.ts";
+import { together, tracesField } from "./traces.ts";
 import { BATCH_BYTES, refMessage, rejectionFrom, removalMessage } from "./wire.ts";
 
 /** The server's sending: what it wants in one cluster, and what of it the agent has been told in this epoch. */
@@ -16,6 +17,10 @@ export interface ServerDown {
   readonly outbox: Outbox<WantedChange>;
   /** Everything in the cluster is known: something may be sent. */
   readonly isOpen: boolean;
+  /** Whether the agent knows what `traces` are. */
+  readonly isTraced: boolean;
+  /** Ids of the changes that wait in the outbox. */
+  readonly traces: readonly string[];
   readonly needsComplete: boolean;
   /** The last revision that was begun. */
   readonly revision: number;
@@ -37,6 +42,7 @@ interface Sent {
   readonly wanted: OutputSet;
   readonly removals: readonly WantedChange[];
   readonly oversized: readonly Rejection[];
+  readonly traces: readonly string[];
 }
 
 interface Sending extends Sent {
@@ -64,6 +70,8 @@ export function startSending(want: ClusterWant | undefined): ServerDown {
     want,
     outbox: SortedMap.empty(),
     isOpen: false,
+    isTraced: false,
+    traces: [],
     needsComplete: true,
     revision: 0,
     held: emptyInventory,
@@ -75,9 +83,12 @@ export function startSending(want: ClusterWant | undefined): ServerDown {
 }
 
 /** Takes what is wanted now. When only the objects' identity changed, an answer that was given already holds for them too. */
-export function takeWant(down: ServerDown, { want, changes, isRenewed }: WantStep): { down: ServerDown; acknowledged?: Acknowledged } {
+export function takeWant(
+  down: ServerDown,
+  { want, changes, isRenewed, traces }: WantStep,
+): { down: ServerDown; acknowledged?: Acknowledged } {
   const outbox = down.needsComplete ? down.outbox : down.outbox.update(changes.map((change) => [change.key, change] as const));
-  const next = { ...down, want, outbox };
+  const next = { ...down, want, outbox, traces: changes.length > 0 ? together(down.traces, traces) : down.traces };
   if (changes.length > 0 || down.needsComplete || outbox.size > 0) return { down: next };
   const { wanted } = want;
   if (down.sending !== undefined) return { down: { ...next, sending: { ...down.sending, wanted } } };
@@ -101,7 +112,7 @@ export function nextDown(down: ServerDown, maxMessageBytes: number): { readonly 
   if (sending === undefined) return undefined;
   const begun =
     down.sending === undefined
-      ? { ...down, revision: sending.revision, outbox: SortedMap.empty<WantedChange>(), needsComplete: false }
+      ? { ...down, revision: sending.revision, outbox: SortedMap.empty<WantedChange>(), traces: [], needsComplete: false }
       : down;
   const { batch, left } = takeBatch(sending.left, { batchBytes: BATCH_BYTES, maxMessageBytes, oneKind: false });
   const oversized = batch.oversized.map(({ item, problem }) => ({ item, rejection: tooLarge(item, problem) }));
@@ -114,6 +125,7 @@ export function nextDown(down: ServerDown, maxMessageBytes: number): { readonly 
     upserts: batch.bodies.map(({ item, json }) => create(ResourceBodySchema, { ref: refMessage(refOfChange(item)), json })),
     deletes: removals.flatMap(({ removal }) => (removal === undefined ? [] : [removalMessage(removal)])),
     withheld: oversized.map(({ item }) => refMessage(refOfChange(item))),
+    traces: sending.parts === 0 && down.isTraced ? [...sending.traces] : [],
   });
   const changes: InventoryChange[] = [
     ...batch.bodies.map(({ item, json }) => ({ kind: item.kind, key: item.key, hash: hashOf(keyOf(refOfChange(item)), json) })),
@@ -135,18 +147,33 @@ export function nextDown(down: ServerDown, maxMessageBytes: number): { readonly 
 }
 
 function beginning(down: ServerDown): Sending | undefined {
-  const { isOpen, want, outbox, needsComplete, revision, unacknowledged } = down;
+  const { isOpen, want, outbox, needsComplete, revision, unacknowledged, traces } = down;
   if (!isOpen || want === undefined || unacknowledged.length >= MAX_UNACKNOWLEDGED) return undefined;
   if (!needsComplete && outbox.size === 0) return undefined;
   const left = needsComplete ? allOf(want) : outbox;
-  return { revision: revision + 1, complete: needsComplete, wanted: want.wanted, parts: 0, left, changes: [], removals: [], oversized: [] };
+  return {
+    revision: revision + 1,
+    complete: needsComplete,
+    wanted: want.wanted,
+    parts: 0,
+    left,
+    changes: [],
+    removals: [],
+    oversized: [],
+    traces,
+  };
 }
 
-function wholly(down: ServerDown, { revision, complete, wanted, removals, changes }: Sending): ServerDown {
+function wholly(down: ServerDown, { revision, complete, wanted, removals, changes, traces }: Sending): ServerDown {
   const { sending: _, ...rest } = down;
   const held = withChanges(complete ? emptyInventory : down.held, changes);
   const oversized = [...down.oversized].filter(([key]) => wanted.at(key) !== undefined).map(([, rejection]) => rejection);
-  return { ...rest, held, sentRevision: revision, unacknowledged: [...down.unacknowledged, { revision, wanted, removals, oversized }] };
+  return {
+    ...rest,
+    held,
+    sentRevision: revision,
+    unacknowledged: [...down.unacknowledged, { revision, wanted, removals, oversized, traces }],
+  };
 }
 
 function refOfChange({ resource, removal }: WantedChange): ReturnType<typeof refOf> {
@@ -179,10 +206,11 @@ function wholeAck(down: ServerDown, revision: number, rejected: readonly Rejecti
   if (sent === undefined) return { down };
   const all = [...rejected, ...sent.oversized];
   const refused = new Set(rejected.map(({ ref }) => resourceKeyOf(ref)));
+  const traces = answered.reduce<readonly string[]>((ids, { traces }) => together(ids, traces), []);
   const removed = answered.flatMap(({ removals }) => removals).filter(({ key }) => !refused.has(key));
   const unacknowledged = down.unacknowledged.filter(({ revision: other }) => other > revision);
   return {
     down: { ...down, unacknowledged, acknowledged: { ...sent, revision, removals: [], rejected: all } },
-    acknowledged: { acknowledgement: { revision, rejected: all }, wanted: sent.wanted, removed },
+    acknowledged: { acknowledgement: { revision, rejected: all, ...tracesField(traces) }, wanted: sent.wanted, removed },
   };
 }

@@ -7,7 +7,7 @@ import type { Clock, Log } from "./environment.ts";
 import type { Inventory } from "./inventory.ts";
 import type { AgentInfo, ServerLink, ServerLinkHandler } from "./link.ts";
 import { MAX_QUESTIONS, type Question, type Reply } from "./questions.ts";
-import { countReceived, countSent, sessionMetrics } from "./serverMetrics.ts";
+import { countReceived, countSent, logSent, sessionMetrics } from "./serverMetrics.ts";
 import {
   memoryOf,
   type ServerEffect,
@@ -105,6 +105,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       case "send":
         live.isWritable = live.stream.send(effect.message) && live.isWritable;
         countSent(counters, clusterName, effect.message);
+        logSent(log, clusterName, effect.message);
         return;
       case "greeted":
         greeted(live, effect.agent, effect.epoch);
@@ -257,10 +258,10 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   return {
     accept,
     closed,
-    want(clusterName, wanted, evidenceOf) {
+    want(clusterName, wanted, why) {
       const before = wants.get(clusterName);
       if (before?.wanted === wanted) return;
-      const result = wantNow(before, wanted, evidenceOf);
+      const result = wantNow(before, wanted, why);
       wants.set(clusterName, result.want);
       for (const ref of result.unexplained) {
         log.error({ cluster: clusterName, object: formatRef(ref) }, `${formatRef(ref)} stays: nothing explains its removal`);

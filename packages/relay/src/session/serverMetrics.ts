@@ -1,6 +1,7 @@
 import type { Metric } from "@isthmus/core";
 import type { ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
 import type { Counters } from "./counters.ts";
+import type { Log } from "./environment.ts";
 import type { Observation } from "./link.ts";
 import type { ServerSession } from "./serverSession.ts";
 
@@ -12,6 +13,13 @@ export function countSent(counters: Counters, cluster: string, { body }: Connect
   for (const [operation, { length }] of Object.entries({ put: upserts, remove: deletes, withhold: withheld })) {
     if (length > 0) counters.add("relay_server_objects_sent_total", { cluster, operation }, length);
   }
+}
+
+/** Tells which changes a message carries on, once for each revision. */
+export function logSent(log: Log, cluster: string, { body }: ConnectResponse): void {
+  if (body.case !== "down" || body.value.traces.length === 0) return;
+  const { revision, complete, traces } = body.value;
+  log.debug({ cluster, revision, complete, traces }, "sent");
 }
 
 /** Counts the objects of one report of an agent. */

@@ -20,6 +20,7 @@ import { type PartialAnswer, type Question, type Reply, withPart } from "./quest
 import { agreeingKinds } from "./resync.ts";
 import { type Acknowledged, nextDown, type ServerDown, startOver, startSending, takeAck, takeWant } from "./serverDown.ts";
 import { checkReported, type ServerUp, startHearing, takeSyncComplete, takeUp, type UpStep } from "./serverUp.ts";
+import { TRACES_FEATURE } from "./traces.ts";
 import { FEATURES, MAX_MESSAGE_BYTES, OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION } from "./wire.ts";
 
 /** The server's end of one agent's stream, as a value: `stepServer` is all that changes it. It knows neither sockets nor clocks. */
@@ -211,7 +212,8 @@ function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEven
   };
   const knownKinds = hello.features.includes("resume") ? agreeingKinds(remembered, hello.digests) : [];
   const up = startHearing(onlyKinds(remembered, knownKinds));
-  const next = { ...session, agent, epoch, up, liveness: { intervalMs: session.heartbeatMs, saidAt: now, heardAt: now } };
+  const down = { ...session.down, isTraced: hello.features.includes(TRACES_FEATURE) };
+  const next = { ...session, agent, epoch, up, down, liveness: { intervalMs: session.heartbeatMs, saidAt: now, heardAt: now } };
   const welcome = create(WelcomeSchema, {
     protocolVersion: Math.min(hello.protocolVersion, PROTOCOL_VERSION),
     serverId: session.serverId,

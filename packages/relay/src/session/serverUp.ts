@@ -5,6 +5,7 @@ import { hashOf } from "./digest.ts";
 import { emptyInventory, type Inventory, type InventoryChange, keysOfKind, withChanges, withoutKind } from "./inventory.ts";
 import type { Observation, Rejection, Withheld } from "./link.ts";
 import { asking, differingKinds, type Resyncs, settled } from "./resync.ts";
+import { tracesField, tracesFrom } from "./traces.ts";
 import { refFrom, rejectionMessage, resourceFrom } from "./wire.ts";
 
 /** The server's hearing: what one agent has reported in this epoch. */
@@ -49,7 +50,7 @@ export function takeUp(up: ServerUp, message: Up, clusterName: string): UpStep {
   const held = withChanges(before, taken.changes);
   const ack = create(UpAckSchema, { seq, rejected: taken.rejected.map(rejectionMessage) });
   const { put, remove, withheld } = taken;
-  const observation = { put, remove, ...(withheld.length > 0 ? { withheld } : {}) };
+  const observation = { put, remove, ...(withheld.length > 0 ? { withheld } : {}), ...tracesField(tracesFrom(message.traces)) };
   const isNews = put.length + remove.length + withheld.length > 0;
   return { up: { ...up, seq, held }, ack, ...(isNews ? { observation } : {}), ...(taken.foreign > 0 ? { foreign: taken.foreign } : {}) };
 }

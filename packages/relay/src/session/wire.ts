@@ -17,7 +17,7 @@ export const PROTOCOL_VERSION = 1;
 export const OLDEST_PROTOCOL_VERSION = 1;
 
 /** What this program knows beyond the protocol version. */
-export const FEATURES: readonly string[] = ["ask", "resume"];
+export const FEATURES: readonly string[] = ["ask", "resume", "traces"];
 
 /** Of a message on the wire. Source: decisions §4.7. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;
@@ -105,15 +105,18 @@ function isRejectionCode(code: string): code is Rejection["code"] {
 
 export function removalMessage({ ref, evidence }: Removal): RemovalMessage {
   const inputs = evidence.inputs.slice(0, MAX_EVIDENCE_INPUTS).map(refMessage);
-  return create(RemovalSchema, { ref: refMessage(ref), evidence: create(EvidenceSchema, { reason: evidence.reason, inputs }) });
+  return create(RemovalSchema, {
+    ref: refMessage(ref),
+    evidence: create(EvidenceSchema, { reason: evidence.reason, inputs, snapshot: evidence.snapshot ?? 0 }),
+  });
 }
 
 /** The evidence of a removal, or undefined when there is none that counts. */
 export function evidenceFrom({ evidence }: RemovalMessage): Evidence | undefined {
   if (evidence === undefined || evidence.inputs.length === 0) return undefined;
-  const { reason } = evidence;
+  const { reason, snapshot } = evidence;
   if (reason !== "InputRemoved" && reason !== "InputChanged") return undefined;
-  return { reason, inputs: evidence.inputs.map(refFrom) };
+  return { reason, inputs: evidence.inputs.map(refFrom), ...(snapshot === 0 ? {} : { snapshot }) };
 }
 
 export function shortened(text: string): string {

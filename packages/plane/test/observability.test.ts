@@ -1,0 +1,101 @@
+import { Service, VirtualService } from "@isthmus/api";
+import { formatRef } from "@isthmus/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { bookinfoMesh, demoFleet, type Fleet, register, statusOf, timeoutPolicy } from "./fleet.ts";
+
+let fleet: Fleet;
+beforeEach(() => {
+  // Ids of changes are drawn from it.
+  fleet = demoFleet({ random: Math.random });
+});
+afterEach(() => fleet.stop());
+
+const soon = { timeout: 10_000, interval: 20 };
+
+async function federated(): Promise<void> {
+  await register(fleet);
+  fleet.startServer();
+  fleet.startAgent("cluster-1");
+  fleet.startAgent("cluster-2");
+  await fleet.management.create(bookinfoMesh);
+  await vi.waitFor(async () => {
+    const { conditions = [] } = await statusOf(fleet, bookinfoMesh);
+    expect(conditions.some(({ type, status }) => type === "Applied" && status === "True")).toBe(true);
+  }, soon);
+  // Nothing is on its way any more.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  fleet.log.steps.length = 0;
+}
+
+function ids(message: string): readonly (readonly string[])[] {
+  return fleet.log.steps.filter((step) => step.message === message).map(({ fields }) => (fields["traces"] ?? []) as readonly string[]);
+}
+
+/** The messages of the steps that bear an id, each once, in order. */
+function stepsOf(id: string): readonly string[] {
+  const messages = fleet.log.steps.filter(({ fields }) => ((fields["traces"] ?? []) as readonly string[]).includes(id));
+  return [...new Set(messages.map(({ message }) => message))];
+}
+
+describe("one id of a change", () => {
+  it("is found in the logs of server and agent, from a policy to its status", async () => {
+    await federated();
+    await fleet.management.create(timeoutPolicy);
+    await vi.waitFor(() => expect(ids("received").length).toBeGreaterThan(0), soon);
+    const [[id = ""] = []] = ids("received");
+    expect(id).toMatch(/^[0-9a-f]{32}$/);
+    await vi.waitFor(() => expect(stepsOf(id)).toContain("status written"), soon);
+    await vi.waitFor(
+      () => expect(stepsOf(id)).toEqual(expect.arrayContaining(["received", "translated", "sent", "wanted", "applied", "acknowledged"])),
+      soon,
+    );
+    const order = ["received", "sent", "wanted", "applied", "acknowledged"].map((message) => stepsOf(id).indexOf(message));
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+    const clusters = fleet.log.steps.filter(({ message, fields }) => message === "sent" && (fields["traces"] as string[]).includes(id));
+    expect(clusters.map(({ fields }) => fields["cluster"]).sort()).toEqual(["cluster-1", "cluster-2"]);
+  });
+
+  it("comes from the agent that saw the change first, and goes to the clusters that it concerns", async () => {
+    await federated();
+    const { apiVersion, kind } = Service;
+    await fleet.clusters["cluster-1"]?.delete({ apiVersion, kind, name: "details", namespace: "bookinfo", clusterName: "cluster-1" });
+    await vi.waitFor(() => expect(ids("observed").length).toBeGreaterThan(0), soon);
+    const [[id = ""] = []] = ids("observed");
+    await vi.waitFor(
+      () =>
+        expect(stepsOf(id)).toEqual(
+          expect.arrayContaining(["observed", "received", "translated", "sent", "wanted", "applied", "acknowledged"]),
+        ),
+      soon,
+    );
+  });
+
+  it("is not spent on what is at rest", async () => {
+    await federated();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(ids("received")).toEqual([]);
+    expect(ids("sent")).toEqual([]);
+  });
+});
+
+describe("a removal", () => {
+  it("is kept with its evidence by the server that ordered it and the agent that carried it out", async () => {
+    await federated();
+    await fleet.management.create(timeoutPolicy);
+    const cluster = fleet.clusters["cluster-1"];
+    const reviews = { name: "reviews", namespace: "bookinfo" };
+    await vi.waitFor(async () => expect(await cluster?.get(VirtualService, reviews)).toBeDefined(), soon);
+    const { apiVersion, kind } = timeoutPolicy;
+    const policy = { apiVersion, kind, name: "timeout", namespace: "bookinfo", clusterName: "" };
+    await fleet.management.delete(policy);
+    await vi.waitFor(async () => expect(await cluster?.get(VirtualService, reviews)).toBeUndefined(), soon);
+
+    const ordered = fleet.server().removals.entries.find(({ object }) => object.clusterName === "cluster-1" && object.name === "reviews");
+    expect(ordered).toMatchObject({ step: "Ordered", evidence: { reason: "InputRemoved", inputs: [policy] } });
+    expect(ordered?.evidence?.snapshot).toBeGreaterThan(0);
+    expect(ordered?.traces?.length).toBeGreaterThan(0);
+    const removed = fleet.agent("cluster-1").removals.entries.find(({ object }) => object.name === "reviews");
+    expect(removed).toMatchObject({ step: "Removed", evidence: ordered?.evidence });
+    expect(removed?.reason).toBe(`gone: ${formatRef(policy)} (snapshot ${ordered?.evidence?.snapshot})`);
+  });
+});
