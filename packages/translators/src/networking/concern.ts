@@ -23,7 +23,7 @@ export function concernedBy(inputs: TargetInputs, { resource, parents }: Output)
 const USER_KINDS: ReadonlySet<string> = new Set([TrafficPolicy.kind, AccessPolicy.kind, VirtualMesh.kind]);
 
 /** The Destination, Mesh or VirtualMesh that a target stands for. */
-export function objectOf(inputs: TargetInputs): Resource {
+function objectOf(inputs: TargetInputs): Resource {
   if ("destination" in inputs) return inputs.destination;
   return "mesh" in inputs ? inputs.mesh : inputs.virtualMesh;
 }
