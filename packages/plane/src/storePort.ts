@@ -98,6 +98,8 @@ export interface StoreWrite {
   readonly fence: Fence;
   /** The version that this write builds on; undefined where there is none. */
   readonly base: StoreVersion | undefined;
+  /** Higher than any that was written under this fence, so that no two states of an area are called the same. */
+  readonly sequence: number;
   readonly delta: StoreDelta;
   readonly complete: boolean;
   readonly kinds: Readonly<Record<string, KindDigest>>;
@@ -108,8 +110,8 @@ export interface StoreWrite {
 export type StoreWriteOutcome = "written" | "superseded" | "changed";
 
 /** The version of an area after a write. */
-export function versionAfter({ fence, base }: Pick<StoreWrite, "fence" | "base">): StoreVersion {
-  return { fence: fence.number, sequence: (base?.sequence ?? 0) + 1 };
+export function versionAfter({ fence, sequence }: Pick<StoreWrite, "fence" | "sequence">): StoreVersion {
+  return { fence: fence.number, sequence };
 }
 
 export function isSameVersion(a: StoreVersion | undefined, b: StoreVersion | undefined): boolean {

@@ -8,8 +8,10 @@ import {
   type Agent,
   agentAnswers,
   agentRoles,
+  type Leadership,
   RESUME_DELETES_TOPIC,
   type Server,
+  type Store,
   serverRoles,
   startAgent,
   startServer,
@@ -20,16 +22,25 @@ import { recordingLog } from "./recordingLog.ts";
 const namespace = "gloo-mesh";
 const clock = systemClock;
 
+/** What a server of a fleet has beside its name. */
+export interface ServerSettings {
+  readonly store?: Store;
+  readonly leadership?: Leadership;
+}
+
 /** The real loops over simulated clusters and a network in memory. */
 export interface Fleet {
   readonly management: SimulatedCluster;
   readonly clusters: Readonly<Record<string, SimulatedCluster>>;
-  readonly network: InMemoryNetwork;
+  /** The network of one server. */
+  readonly network: (server?: string) => InMemoryNetwork;
   readonly log: ReturnType<typeof recordingLog>;
-  readonly server: () => Server;
+  readonly server: (name?: string) => Server;
   readonly agent: (clusterName: string) => Agent;
-  startServer(): void;
-  stopServer(): Promise<void>;
+  startServer(name?: string, settings?: ServerSettings): void;
+  stopServer(name?: string): Promise<void>;
+  /** Which server the agent of a cluster connects to from now on. Default: "server". */
+  route(clusterName: string, server: string): void;
   startAgent(clusterName: string): void;
   stopAgent(clusterName: string): Promise<void>;
   stop(): Promise<void>;
@@ -39,7 +50,8 @@ export interface Fleet {
 export function demoFleet({ random = () => 0 }: { readonly random?: () => number } = {}): Fleet {
   const log = recordingLog();
   const world = quietController();
-  const network = inMemoryNetwork({ clock });
+  const networks = new Map<string, InMemoryNetwork>();
+  const routes = new Map<string, string>();
   const management = simulatedCluster({ name: "", clock, kinds: allKinds() });
   management.load(["gloo-mesh", "bookinfo"].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } })));
   const clusters: Record<string, SimulatedCluster> = {};
@@ -51,9 +63,15 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
   }
   let instances = 0;
   const agents = new Map<string, { readonly agent: Agent; readonly stop: AbortController }>();
-  let running: { readonly server: Server; readonly link: RunningServerLink; readonly stop: AbortController } | undefined;
+  const running = new Map<string, { readonly server: Server; readonly stop: AbortController }>();
 
-  function start(): void {
+  function network(name = "server"): InMemoryNetwork {
+    const known = networks.get(name) ?? inMemoryNetwork({ clock });
+    networks.set(name, known);
+    return known;
+  }
+
+  function start(name = "server", { store, leadership }: ServerSettings = {}): void {
     const stop = quietController();
     let link: RunningServerLink | undefined;
     const server: Server = startServer(
@@ -61,17 +79,19 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
         cluster: management,
         link: (handler) => {
           link = startServerLink(
-            { serverId: "server", handler, remembers: (name) => server.store.remembers(name), clock, random, log },
+            { serverId: name, handler, remembers: (cluster) => server.store.remembers(cluster), clock, random, log },
             stop.signal,
           );
           return link;
         },
         ...serverRoles(namespace),
-        resumeDeletes: async (name) => {
-          await link?.ask(name, { topic: RESUME_DELETES_TOPIC, body: new Uint8Array() }, stop.signal);
+        resumeDeletes: async (cluster) => {
+          await link?.ask(cluster, { topic: RESUME_DELETES_TOPIC, body: new Uint8Array() }, stop.signal);
         },
         namespace,
         translation: { namespace, stage: "all" },
+        ...(store === undefined ? {} : { sharing: { store, replica: name } }),
+        ...(leadership === undefined ? {} : { leadership }),
         clock,
         random,
         log,
@@ -79,16 +99,17 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
       stop.signal,
     );
     if (link === undefined) throw new Error("the server made no link");
-    network.listen(link.accept);
-    running = { server, link, stop };
+    network(name).listen(link.accept);
+    running.set(name, { server, stop });
   }
 
-  async function stopServer(): Promise<void> {
-    if (running === undefined) return;
-    network.listen(undefined);
-    running.stop.abort(new Error("the server was killed"));
-    await running.server.ended;
-    running = undefined;
+  async function stopServer(name = "server"): Promise<void> {
+    const one = running.get(name);
+    if (one === undefined) return;
+    running.delete(name);
+    network(name).listen(undefined);
+    one.stop.abort(new Error("the server was killed"));
+    await one.server.ended;
   }
 
   function startAgentOf(clusterName: string): void {
@@ -104,7 +125,12 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
               clusterName,
               kinds: agentRoles(namespace).sentKinds.map(kindKeyOf),
               agent: { instance: `agent-${++instances}`, version: "test", agentNamespace: namespace, clusterUid: clusterName },
-              connector: network.connector(clusterName),
+              connector: {
+                connect: (...asked) =>
+                  network(routes.get(clusterName))
+                    .connector(clusterName)
+                    .connect(...asked),
+              },
               handler,
               answer: agentAnswers(() => agent),
               clock,
@@ -135,22 +161,24 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     clusters,
     network,
     log,
-    server: () => {
-      if (running === undefined) throw new Error("the server is down");
-      return running.server;
+    server: (name = "server") => {
+      const one = running.get(name);
+      if (one === undefined) throw new Error(`${name} is down`);
+      return one.server;
     },
     agent(clusterName) {
       const running = agents.get(clusterName);
       if (running === undefined) throw new Error(`no agent of ${clusterName} is running`);
       return running.agent;
     },
+    route: (clusterName, server) => void routes.set(clusterName, server),
     startServer: start,
     stopServer,
     startAgent: startAgentOf,
     stopAgent: stopAgentOf,
     async stop() {
       await Promise.all([...agents.keys()].map(stopAgentOf));
-      await stopServer();
+      await Promise.all([...running.keys()].map(stopServer));
       world.abort(new Error("the test is over"));
     },
   };

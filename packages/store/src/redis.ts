@@ -115,8 +115,9 @@ export function redisStore(settings: RedisSettings, { log }: { readonly log: Log
       return { id, versions: new Map(versions) };
     },
     async head({ section, clusterName }) {
-      const text = await answered(redis.hget(keys.heads(section), clusterName));
-      return text === null ? undefined : (JSON.parse(text) as StoreHead);
+      return answered(
+        redis.hget(keys.heads(section), clusterName).then((text) => (text === null ? undefined : (JSON.parse(text) as StoreHead))),
+      );
     },
     async *load(area, kindKey) {
       const seen = new Set<string>();

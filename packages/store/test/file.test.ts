@@ -24,6 +24,7 @@ it("finds everything again after a restart", async () => {
     area,
     fence,
     base: undefined,
+    sequence: 1,
     delta: { erase: [], put: [{ kindKey: "/Service", key: "web.shop.a", text: `{"kind":"Service"}` }], remove: [] },
     complete: true,
     kinds: { "/Service": { count: 1, digest: "d" } },

@@ -34,7 +34,9 @@ export function storeContract(name: string, makeStore: () => Promise<StoreUnderT
       const first = writeOf({ area, fence, put: [text("v1/Pod", "a"), text("v1/Pod", "b"), text("/Service", "a")] });
       expect(await under.store.write(first)).toBe("written");
       const second = writeOf({ area, fence, put: [text("v1/Pod", "a", "new")], remove: [{ kindKey: "v1/Pod", key: "b" }] });
-      expect(await under.store.write({ ...second, base: { fence: fence.number, sequence: 1 }, meta: { phase: "synced" } })).toBe("written");
+      expect(
+        await under.store.write({ ...second, base: { fence: fence.number, sequence: 1 }, sequence: 2, meta: { phase: "synced" } }),
+      ).toBe("written");
       expect(await loaded(under.other, area, "v1/Pod")).toEqual([["a", `{"said":"new"}`]]);
       expect(await loaded(under.other, area, "/Service")).toEqual([["a", `{"said":"a"}`]]);
       expect(await loaded(under.other, area, "/Nothing")).toEqual([]);
@@ -61,7 +63,7 @@ export function storeContract(name: string, makeStore: () => Promise<StoreUnderT
       const fence = await fenceFor(area);
       await under.store.write(writeOf({ area, fence, put: [text("/A", "1"), text("/A", "2"), text("/B", "1")] }));
       const base = { fence: fence.number, sequence: 1 };
-      await under.store.write({ ...writeOf({ area, fence, put: [text("/A", "3")], erase: ["/A"] }), base });
+      await under.store.write({ ...writeOf({ area, fence, put: [text("/A", "3")], erase: ["/A"] }), base, sequence: 2 });
       expect(await loaded(under.store, area, "/A")).toEqual([["3", `{"said":"3"}`]]);
       expect(await loaded(under.store, area, "/B")).toHaveLength(1);
     });
@@ -124,7 +126,7 @@ export function storeContract(name: string, makeStore: () => Promise<StoreUnderT
       const fence = await fenceFor(area, "replica-1");
       const write = writeOf({ area, fence, put: [text("/A", "ü")], remove: [{ kindKey: "/B", key: "b" }], erase: ["/C"] });
       await under.store.write(write);
-      await under.store.write({ ...write, base: { fence: fence.number, sequence: 1 }, complete: false });
+      await under.store.write({ ...write, base: { fence: fence.number, sequence: 1 }, sequence: 2, complete: false });
       await under.store.clear(area, fence);
       await vi.waitFor(() => expect(heard.at(-1)?.type).toBe("cleared"));
       const { delta } = write;
@@ -168,7 +170,7 @@ type Parts = Pick<StoreWrite, "area" | "fence"> & Partial<StoreWrite["delta"]>;
 
 function writeOf({ area, fence, put = [], remove = [], erase = [] }: Parts): StoreWrite {
   const kinds = Object.fromEntries(put.map(({ kindKey }) => [kindKey, { count: 1, digest: "00" }]));
-  return { area, fence, base: undefined, delta: { erase, put, remove }, complete: true, kinds, meta: {} };
+  return { area, fence, base: undefined, sequence: 1, delta: { erase, put, remove }, complete: true, kinds, meta: {} };
 }
 
 async function loaded(store: Store, area: StoreArea, kindKey: string): Promise<readonly (readonly [string, string])[]> {

@@ -67,7 +67,7 @@ describeReal("a real Redis", ({ redis: command }) => {
       const fence = await store.raiseFence(`input/${clusterName}`, "one");
       const base = (await store.head(area))?.version;
       const put = [{ kindKey: "/Service", key: "web.shop.a", text: "{}" }];
-      return store.write({ area, fence, base, delta: { erase: [], put, remove: [] }, complete: true, kinds: {}, meta: {} });
+      return store.write({ area, fence, base, sequence: 1, delta: { erase: [], put, remove: [] }, complete: true, kinds: {}, meta: {} });
     }
 
     it("keeps what it holds through a restart, and tells that notices were missed", async () => {

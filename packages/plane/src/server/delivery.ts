@@ -8,6 +8,8 @@ export interface DeliveryLog {
   readonly state: Delivery;
   wanted(clusterName: string, wanted: OutputSet): void;
   acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: OutputSet): void;
+  /** What another replica tells of an answer; `wanted` is undefined where it is not known which set was answered. */
+  told(clusterName: string, answer: Omit<Acknowledgement, "revision"> & { readonly held: number }, wanted: OutputSet | undefined): void;
   forget(clusterName: string): void;
   /** How many removals a cluster's agent holds back until somebody says that so many objects may go. */
   heldIn(clusterName: string): number;
@@ -39,6 +41,17 @@ export function deliveryLog(): DeliveryLog {
     return clusters;
   }
 
+  function told(...[clusterName, { rejected, held }, wanted]: Parameters<DeliveryLog["told"]>): void {
+    const delivery = of(clusterName);
+    changing().set(clusterName, {
+      ...delivery,
+      // What has not changed since the last set that is known is still as it was answered then.
+      answered: wanted ?? delivery.answered,
+      rejections: SortedMap.empty<Rejection>().update(rejected.map((rejection) => [resourceKeyOf(rejection.ref), rejection] as const)),
+      held,
+    });
+  }
+
   return {
     get state() {
       state ??= new ClusterDeliveries(clusters);
@@ -49,13 +62,9 @@ export function deliveryLog(): DeliveryLog {
       if (delivery.wanted !== wanted) changing().set(clusterName, { ...delivery, wanted });
     },
     acknowledged(clusterName, { rejected }, wanted) {
-      changing().set(clusterName, {
-        ...of(clusterName),
-        answered: wanted,
-        rejections: SortedMap.empty<Rejection>().update(rejected.map((rejection) => [resourceKeyOf(rejection.ref), rejection] as const)),
-        held: rejected.filter(({ code }) => code === "Held").length,
-      });
+      told(clusterName, { rejected, held: rejected.filter(({ code }) => code === "Held").length }, wanted);
     },
+    told,
     forget(clusterName) {
       changing().delete(clusterName);
     },

@@ -12,13 +12,15 @@ export interface DeleteResumption {
 
 export interface DeleteResumptionOptions {
   readonly heldIn: (clusterName: string) => number;
+  /** Whether the agent of a cluster is connected here: if not, it is for the replica that has it to tell it. */
+  readonly isServed: (clusterName: string) => boolean;
   /** Tells the agent of a cluster; rejects when it cannot be told. */
   readonly tell: (clusterName: string) => Promise<void>;
   readonly log: Log;
   readonly changed: () => void;
 }
 
-export function deleteResumption({ heldIn, tell, log, changed }: DeleteResumptionOptions): DeleteResumption {
+export function deleteResumption({ heldIn, isServed, tell, log, changed }: DeleteResumptionOptions): DeleteResumption {
   const resumed = new Map<string, string>();
   const asking = new Set<string>();
 
@@ -47,7 +49,7 @@ export function deleteResumption({ heldIn, tell, log, changed }: DeleteResumptio
         const value = annotations?.[RESUME_DELETES];
         const known = resumed.get(name) ?? (cluster as { readonly status?: { readonly resumedDeletes?: string } }).status?.resumedDeletes;
         if (known !== undefined) resumed.set(name, known);
-        if (value !== undefined && value !== known && !asking.has(name)) void resume(name, value);
+        if (value !== undefined && value !== known && isServed(name) && !asking.has(name)) void resume(name, value);
       }
     },
   };

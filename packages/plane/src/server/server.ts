@@ -17,7 +17,7 @@ import { type ClusterView, viewCluster } from "../clusterView.ts";
 import { coalesced } from "../coalesce.ts";
 import { reasonFor } from "../evidence.ts";
 import { alwaysLeader } from "../leadership.ts";
-import type { Clock, Cluster, Evidence, Leadership, Log, ServerLink, ServerLinkHandler } from "../ports.ts";
+import type { Clock, Cluster, Evidence, Leadership, Log, ServerLink, ServerLinkHandler, Store } from "../ports.ts";
 import { type RemovalLog, removalLog } from "../removalLog.ts";
 import { deliveryLog } from "./delivery.ts";
 import { lags } from "./lag.ts";
@@ -25,6 +25,8 @@ import { startLeaderWrites } from "./leaderWrites.ts";
 import { reconciler } from "./reconcile.ts";
 import { deleteResumption } from "./resumeDeletes.ts";
 import { countMerged, serverMetrics } from "./serverMetrics.ts";
+import { noSharing } from "./sharing/noSharing.ts";
+import { type Sharing, type SharingOptions, startSharing } from "./sharing/sharing.ts";
 import { type SnapshotStore, snapshotStore } from "./snapshotStore.ts";
 import { statusUpdates } from "./statusUpdates.ts";
 import { tracing } from "./tracing.ts";
@@ -60,6 +62,8 @@ export interface ServerOptions {
   readonly translation: TranslateOptions;
   /** Which of several replicas writes into the management cluster. Default: this one, as there is no other. */
   readonly leadership?: Leadership;
+  /** Where replicas share what they know, and how this one is called. Default: there is no other, and a restart forgets. */
+  readonly sharing?: { readonly store: Store; readonly replica: string };
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -75,6 +79,8 @@ export interface Server {
   readonly world: World | undefined;
   /** The last removals, and why. */
   readonly removals: RemovalLog;
+  /** What is shared with other replicas. */
+  readonly sharing: Pick<Sharing, "instance" | "isLoaded" | "digests">;
   /** Figures as they are now, beside those that the meter was told. */
   metrics(): readonly Metric[];
   readonly ended: Promise<void>;
@@ -93,27 +99,39 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const behind = lags(() => clock.now());
   const withdrawn = withdrawals();
   const store = snapshotStore({ kindOf: kinds.kindOf, isRegistered, log, changed: (delta) => taken(delta) });
+  const isServed = (name: string) => store.clusters.get(name)?.isServed === true;
 
   const agents = options.link({
-    connected: (name, agent) => store.connected(name, agent),
+    connected(name, agent) {
+      store.connected(name, agent);
+      shares.touch(name);
+    },
     observed(name, observation) {
       arriving = { clusterName: name, traces: observation.traces };
       store.observed(name, observation);
       arriving = undefined;
     },
-    synced: (name, complete) => store.synced(name, complete),
+    synced(name, complete) {
+      store.synced(name, complete);
+      shares.touch(name);
+    },
     acknowledged(name, acknowledgement, wanted) {
       delivery.acknowledged(name, acknowledgement, wanted);
       behind.acknowledged(name, wanted);
       traces.acknowledged(name, acknowledgement);
+      shares.answered(name, wanted, { rejected: acknowledgement.rejected, held: delivery.heldIn(name) });
       statuses.request();
     },
-    disconnected: (name) => store.disconnected(name),
+    disconnected(name) {
+      store.disconnected(name);
+      shares.touch(name);
+    },
   });
   const link: ServerLink = {
     disconnect: agents.disconnect,
     want(name, wanted, { evidenceOf }) {
       behind.wanted(name, wanted);
+      shares.want(name, wanted);
       agents.want(name, wanted, { evidenceOf: (ref) => ordered(ref, evidenceOf(ref)), traces: traces.current });
     },
   };
@@ -170,16 +188,20 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const news = statusUpdates({ delivery, view: () => view, store, kinds });
   const resumption = deleteResumption({
     heldIn: delivery.heldIn,
+    isServed,
     tell: options.resumeDeletes,
     log,
     changed: () => statuses.request(),
   });
 
+  const shares = options.sharing === undefined ? noSharing : startSharing({ ...options.sharing, ...sharingOptions() }, signal);
+
   const reconcile = coalesced(
     () => {
-      if (!view.isComplete) return;
+      if (!view.isComplete || !shares.isLoaded) return;
       const started = clock.now();
       traces.translating(core.run);
+      if (core.world !== undefined) shares.want("", core.world.networking.inCluster(""));
       meter.record("gloo_mesh_reconciler_time_sec", (clock.now() - started) / 1000);
       statuses.request();
     },
@@ -192,7 +214,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       resumption.check(view.snapshot.of(kinds.registration));
       const ids = traces.takeForStatuses();
       // What another replica leads is its to write: when this one gains the lead, it starts over.
-      if (leadership.isLeader) writes.writeStatuses(news.next({ world: core.world, resumed: resumption.resumed }), ids);
+      if (leadership.isLeader) writes.writeStatuses(news.next({ world: core.world, resumed: resumed() }), ids);
     },
     { clock, pauseMs: BATCH_MS },
     signal,
@@ -205,6 +227,34 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     return dated;
   }
 
+  function sharingOptions(): Omit<SharingOptions, "store" | "replica"> {
+    return {
+      snapshots: store,
+      isReady: () => view.isComplete,
+      isRegistered,
+      leadership,
+      link: () => link,
+      resumedDeletes: (name) => resumption.resumed.get(name),
+      delivered(name, answer, wanted) {
+        delivery.told(name, answer, wanted);
+        if (wanted !== undefined) behind.acknowledged(name, wanted);
+        statuses.request();
+      },
+      loaded: () => reconcile.request(),
+      clock,
+      random,
+      log,
+    };
+  }
+
+  /** Words of users that were passed on, by this replica or by the one that has the agent. */
+  function resumed(): ReadonlyMap<string, string> {
+    const words = new Map(resumption.resumed);
+    for (const [name, { resumedDeletes }] of shares.told)
+      if (resumedDeletes !== undefined && !isServed(name)) words.set(name, resumedDeletes);
+    return words;
+  }
+
   function taken(delta: Delta): void {
     if (!isEmpty(delta)) {
       snapshot++;
@@ -212,6 +262,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       traces.received(arriving?.clusterName ?? "", { put: delta.put.length, remove: delta.remove.length }, arriving?.traces);
     }
     core.take(delta);
+    shares.changed();
     reconcile.request();
   }
 
@@ -228,6 +279,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     for (const registration of delta.put.filter((resource) => isRegistration(refOf(resource)))) {
       const { name } = registration.metadata;
       store.registered(name);
+      shares.touch(name);
       const reason = withdrawn.reasonOf(registration);
       if (reason !== undefined) link.disconnect(name, reason);
     }
@@ -237,6 +289,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       withdrawn.forget(ref.name);
       store.forget(ref.name);
       delivery.forget(ref.name);
+      shares.forget(ref.name);
       behind.forget(ref.name);
     }
   }
@@ -248,8 +301,12 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       return core.world;
     },
     removals,
-    metrics: () => serverMetrics({ store, delivery, lags: behind, world: core.world, queues: writes.queues(), now: clock.now() }),
-    ended: Promise.all([view.ended, writes.ended, reconcile.ended, statuses.ended]).then(() => undefined),
+    sharing: shares,
+    metrics: () => [
+      ...serverMetrics({ store, delivery, lags: behind, world: core.world, queues: writes.queues(), now: clock.now() }),
+      ...shares.metrics(),
+    ],
+    ended: Promise.all([view.ended, writes.ended, reconcile.ended, statuses.ended, shares.ended]).then(() => undefined),
   };
 }
 

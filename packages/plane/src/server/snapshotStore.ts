@@ -19,15 +19,18 @@ import {
 import type { AgentInfo, Log, Observation } from "../ports.ts";
 
 /**
- * How much is known of a workload cluster. `unknown`: its agent has not reported everything since this server started; what
- * came so far is kept apart. `synced`: everything is known and kept up to date. `stale`: was synced, its agent is away; what
+ * How much is known of a workload cluster. `unknown`: its agent has not reported everything since this server started, and no
+ * other replica has told of it; what came so far is kept apart. `synced`: everything is known and kept up to date. `stale`: was synced, its agent is away; what
  * was known stays.
  */
 export type ClusterPhase = "unknown" | "synced" | "stale";
 
 export interface ClusterState {
   readonly phase: ClusterPhase;
+  /** Whether its agent is connected, to this replica or to another. */
   readonly connected: boolean;
+  /** Whether its agent is connected to this replica. */
+  readonly isServed: boolean;
   readonly agent?: AgentInfo;
   /** Objects that were reported and are not of their kind, as sentences. */
   readonly malformed: ReadonlyMap<string, string>;
@@ -43,11 +46,19 @@ export interface SnapshotStore {
   registered(clusterName: string): void;
   synced(clusterName: string, complete: ReadonlyMap<string, ReadonlySet<string>>): void;
   disconnected(clusterName: string): void;
-  /** Whether everything that was ever said of a cluster is still known, so that its agent need say only what has changed. */
+  /**
+   * What another replica tells of a cluster, and how that differs from what is known; with its first word the cluster is known.
+   * While the agent is connected here, only it counts. Says whether it was taken.
+   */
+  followed(clusterName: string, told: ToldState, delta: Delta): boolean;
+  /** Whether everything that its agent said here is still known as it was said, so that it need say only what has changed. */
   remembers(clusterName: string): boolean;
   /** Drops a cluster that is no longer registered, and all that it reported. */
   forget(clusterName: string): void;
 }
+
+/** A cluster's state by the word of another replica. */
+export type ToldState = { readonly phase: "synced" | "stale" } & Pick<ClusterState, "connected" | "agent">;
 
 export interface SnapshotStoreOptions {
   /** The kind of an object as it came, or undefined when this server does not know it. */
@@ -62,6 +73,9 @@ export interface SnapshotStoreOptions {
 interface Known {
   readonly phase: ClusterPhase;
   readonly connected: boolean;
+  readonly isServed: boolean;
+  /** Whether what is known may be by another replica's word, and not as the agent has told this one. */
+  readonly isFollowed: boolean;
   readonly agent?: AgentInfo;
   readonly malformed: Map<string, string>;
   /** What an agent has reported before it was synced for the first time, or its cluster registered. */
@@ -75,8 +89,7 @@ export function snapshotStore({ kindOf, isRegistered, log, changed }: SnapshotSt
   const clusters = new Map<string, Known>();
 
   function stateOf(clusterName: string): Known {
-    const nothing: Known = { phase: "unknown", connected: false, malformed: new Map(), gathering: emptySnapshot(), isWhole: false };
-    return clusters.get(clusterName) ?? nothing;
+    return clusters.get(clusterName) ?? { ...NOTHING, malformed: new Map() };
   }
 
   function parsed(clusterName: string, resource: Resource): Resource | undefined {
@@ -103,7 +116,7 @@ export function snapshotStore({ kindOf, isRegistered, log, changed }: SnapshotSt
     if (state?.gathering === undefined || !state.isWhole || !isRegistered(clusterName)) return;
     const delta = { put: [...state.gathering.collections().values()].flatMap((collection) => [...collection]), remove: [] };
     snapshot = snapshot.apply(delta);
-    clusters.set(clusterName, { ...state, phase: "synced", gathering: undefined });
+    clusters.set(clusterName, { ...state, phase: "synced", isFollowed: false, gathering: undefined });
     changed(delta);
   }
 
@@ -115,7 +128,9 @@ export function snapshotStore({ kindOf, isRegistered, log, changed }: SnapshotSt
     connected(clusterName, agent) {
       const state = stateOf(clusterName);
       const gathering = state.phase === "unknown" ? emptySnapshot() : undefined;
-      clusters.set(clusterName, { ...state, connected: true, agent, gathering, isWhole: false });
+      // What another replica knew stays in use, but this one has not heard everything yet.
+      const phase = state.phase === "synced" && state.isFollowed ? "stale" : state.phase;
+      clusters.set(clusterName, { ...state, phase, connected: true, isServed: true, agent, gathering, isWhole: false });
       changed(emptyDelta);
     },
     observed(clusterName, observation) {
@@ -143,16 +158,31 @@ export function snapshotStore({ kindOf, isRegistered, log, changed }: SnapshotSt
       }
       const delta: Delta = { put: [], remove: vanished(snapshot, clusterName, complete) };
       snapshot = snapshot.apply(delta);
-      clusters.set(clusterName, { ...state, phase: "synced" });
+      clusters.set(clusterName, { ...state, phase: "synced", isFollowed: false });
       changed(delta);
     },
     disconnected(clusterName) {
       const state = stateOf(clusterName);
-      clusters.set(clusterName, { ...state, connected: false, phase: state.phase === "synced" ? "stale" : state.phase, isWhole: false });
+      const phase = state.phase === "synced" ? "stale" : state.phase;
+      clusters.set(clusterName, { ...state, connected: false, isServed: false, phase, isWhole: false });
       changed(emptyDelta);
     },
+    followed(clusterName, { phase, connected, agent }, news) {
+      const state = stateOf(clusterName);
+      if (state.isServed || !isRegistered(clusterName)) return false;
+      const put = news.put.map((resource) => parsed(clusterName, resource)).filter((resource) => resource !== undefined);
+      const delta = withoutRepeats(snapshot, { put, remove: news.remove });
+      snapshot = snapshot.apply(delta);
+      const { agent: known, malformed } = state;
+      const said = agent ?? known;
+      const told = { phase, connected, ...(said === undefined ? {} : { agent: said }) };
+      clusters.set(clusterName, { ...NOTHING, ...told, malformed, isFollowed: true, gathering: undefined });
+      changed(delta);
+      return true;
+    },
     remembers(clusterName) {
-      return stateOf(clusterName).phase !== "unknown";
+      const { phase, isFollowed } = stateOf(clusterName);
+      return phase !== "unknown" && !isFollowed;
     },
     forget(clusterName) {
       if (!clusters.delete(clusterName)) return;
@@ -162,6 +192,15 @@ export function snapshotStore({ kindOf, isRegistered, log, changed }: SnapshotSt
     },
   };
 }
+
+const NOTHING: Omit<Known, "malformed"> = {
+  phase: "unknown",
+  connected: false,
+  isServed: false,
+  isFollowed: false,
+  gathering: emptySnapshot(),
+  isWhole: false,
+};
 
 /** What was gathered, but for what the agent no longer holds: a kind may have been sent twice. */
 function held(gathering: Snapshot, complete: ReadonlyMap<string, ReadonlySet<string>>): Resource[] {

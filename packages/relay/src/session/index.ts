@@ -1,5 +1,6 @@
 export { type AgentLinkOptions, type RunningAgentLink, startAgentLink } from "./agentLink.ts";
 export type { Acceptor, AgentStreamHandler, Connector, Peer, Stream, StreamEnd, StreamHandler } from "./connection.ts";
+export { type Hash, hashOf, hexOf, minus, plus, ZERO } from "./digest.ts";
 export type { Clock, Log, LogFields } from "./environment.ts";
 export type {
   Acknowledgement,

@@ -117,8 +117,11 @@ export interface ServerLink {
    * no agent of the cluster is connected.
    */
   want(clusterName: string, wanted: OutputSet, why: Why): void;
-  /** Ends the session of a cluster, for instance because its registration was withdrawn. */
-  disconnect(clusterName: string, reason: string): void;
+  /**
+   * Ends the session of a cluster. `Refused`: for a reason that a person has to mend, for instance as its registration was
+   * withdrawn. `Ended`: it may come back at once.
+   */
+  disconnect(clusterName: string, reason: string, code?: "Refused" | "Ended"): void;
 }
 
 /** What the server's loops do with what comes up. */

@@ -275,11 +275,11 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       if (effects.length > 0) queueMicrotask(() => performAll(live, effects));
       pumpSoon(live);
     },
-    disconnect(clusterName, reason) {
+    disconnect(clusterName, reason, code = "Refused") {
       const live = clusters.get(clusterName);
       queueMicrotask(() => {
-        if (live !== undefined) finish(live, { code: "Refused", reason });
-        for (const guest of guests) if (guest.peer.clusterName === clusterName) finish(guest, { code: "Refused", reason });
+        if (live !== undefined) finish(live, { code, reason });
+        if (code === "Refused") for (const guest of guests) if (guest.peer.clusterName === clusterName) finish(guest, { code, reason });
         // Whoever comes next under this name tells everything.
         memories.delete(clusterName);
       });

@@ -1,0 +1,121 @@
+import {
+  type Clock,
+  isSameVersion,
+  type KindDigest,
+  type Store,
+  type StoreArea,
+  type StoreDelta,
+  StoreError,
+  type StoreHead,
+  type StoreNotice,
+  type StoreVersion,
+} from "../../ports.ts";
+import { digestOf, isSameDigest, type KindSum, sumAfter } from "./digests.ts";
+
+export type WrittenNotice = Extract<StoreNotice, { type: "written" }>;
+
+/** What this replica has of an area that another one writes. */
+export interface Followed {
+  readonly version: StoreVersion;
+  readonly kinds: Readonly<Record<string, KindDigest>>;
+}
+
+/** An area as it was read: the kinds that differ from what was known, whole, and what changed of the others. */
+export interface Loaded {
+  readonly head: StoreHead;
+  /** By kind key, texts by key: everything there is of these kinds. */
+  readonly whole: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** What happened to the other kinds meanwhile, in order. */
+  readonly since: readonly StoreDelta[];
+}
+
+/**
+ * Reads the kinds of an area that differ from what is known. While it reads, others write: `heard` gives the notices that have
+ * come since before it began, and together they make one state, whose digests must be those of its head. Undefined: there
+ * is no such area, or not all of it yet. Rejects with StoreError when what it read makes no sense: to be tried again.
+ */
+export async function loadArea(
+  { store, clock, heard }: { readonly store: Store; readonly clock: Clock; readonly heard: () => readonly WrittenNotice[] },
+  area: StoreArea,
+  known: Followed | undefined,
+): Promise<Loaded | undefined> {
+  const first = await store.head(area);
+  if (first?.complete !== true) return undefined;
+  const differing = Object.keys(first.kinds).filter((kindKey) => !isSameDigest(first.kinds[kindKey], known?.kinds[kindKey]));
+  const whole = new Map<string, Map<string, string>>();
+  for (const kindKey of differing) {
+    const texts = new Map<string, string>();
+    for await (const page of store.load(area, kindKey)) {
+      for (const { key, text } of page) texts.set(key, text);
+      await clock.sleep(0);
+    }
+    whole.set(kindKey, texts);
+  }
+  for (const kindKey of Object.keys(known?.kinds ?? {})) if (first.kinds[kindKey] === undefined) whole.set(kindKey, new Map());
+  const last = await store.head(area);
+  if (last?.complete !== true) return undefined;
+  const between = await heardBetween(first.version, last.version, { heard, clock });
+  for (const delta of between) replay(whole, delta);
+  if (!(await agrees(whole, last, clock)))
+    throw new StoreError(`${area.section} of ${area.clusterName} in the store is not what its head says`);
+  return { head: last, whole, since: between.map((delta) => without(delta, whole)) };
+}
+
+/** The deltas that lead from one version to another; a notice may come later than the answer that tells of its version. */
+async function heardBetween(
+  from: StoreVersion,
+  to: StoreVersion,
+  { heard, clock }: { readonly heard: () => readonly WrittenNotice[]; readonly clock: Clock },
+): Promise<readonly StoreDelta[]> {
+  for (let tries = 0; tries < PATIENCE; tries++) {
+    const found = chain(heard(), from, to);
+    if (found !== undefined) return found;
+    await clock.sleep(NOTICE_MS);
+  }
+  throw new StoreError("what was written while the store was read has not been heard");
+}
+
+// A notice travels as long as an answer does, more or less.
+const NOTICE_MS = 20;
+const PATIENCE = 25;
+
+/** The deltas that lead from one version to another; undefined when one is missing. */
+function chain(heard: readonly WrittenNotice[], from: StoreVersion, to: StoreVersion): readonly StoreDelta[] | undefined {
+  const steps: StoreDelta[] = [];
+  let at = from;
+  for (const { base, delta, head } of heard) {
+    if (isSameVersion(at, to)) break;
+    if (!isSameVersion(base, at)) continue;
+    if (delta === undefined) return undefined;
+    steps.push(delta);
+    at = head.version;
+  }
+  return isSameVersion(at, to) ? steps : undefined;
+}
+
+function replay(whole: ReadonlyMap<string, Map<string, string>>, { erase, put, remove }: StoreDelta): void {
+  for (const kindKey of erase) whole.get(kindKey)?.clear();
+  for (const { kindKey, key } of remove) whole.get(kindKey)?.delete(key);
+  for (const { kindKey, key, text } of put) whole.get(kindKey)?.set(key, text);
+}
+
+function without({ erase, put, remove }: StoreDelta, whole: ReadonlyMap<string, unknown>): StoreDelta {
+  const isOther = ({ kindKey }: { readonly kindKey: string }) => !whole.has(kindKey);
+  return { erase: erase.filter((kindKey) => !whole.has(kindKey)), put: put.filter(isOther), remove: remove.filter(isOther) };
+}
+
+/** Whether what was read is what its head says. */
+async function agrees(whole: ReadonlyMap<string, ReadonlyMap<string, string>>, head: StoreHead, clock: Clock): Promise<boolean> {
+  let count = 0;
+  for (const [kindKey, texts] of whole) {
+    let sum: KindSum | undefined;
+    for (const [key, text] of texts) {
+      sum = sumAfter(sum, key, undefined, text);
+      if (++count % PAUSE_AFTER === 0) await clock.sleep(0);
+    }
+    if (!isSameDigest(sum === undefined ? undefined : digestOf(sum), head.kinds[kindKey])) return false;
+  }
+  return true;
+}
+
+const PAUSE_AFTER = 500;

@@ -1,0 +1,76 @@
+import type { JsonObject, ResourceRef } from "@isthmus/core";
+import type { AgentInfo, Rejection, StoreHead } from "../../ports.ts";
+
+/** What the replica that serves a cluster's agent says of it, beside what the agent reported. */
+export interface ClusterMeta {
+  /** The replica's instance: see `Replicas`. */
+  readonly servedBy: string;
+  readonly phase: "synced" | "stale";
+  readonly connected: boolean;
+  readonly agent?: AgentInfo;
+  readonly delivered?: Delivered;
+  /** For which word of a user the agent was told to let go what it held back. */
+  readonly resumedDeletes?: string;
+}
+
+/** What the agent has answered last. */
+export interface Delivered {
+  /** Digest of the set that it answered: whoever wants the same set knows what has become of it. */
+  readonly digest: string;
+  readonly rejected: readonly Rejection[];
+  /** How many removals it holds back. */
+  readonly held: number;
+}
+
+/** Rejections that are told to other replicas, at most: their statuses name the first ones. */
+export const MOST_REJECTIONS = 1_000;
+
+/** As it is kept in the store. */
+export function metaJson(meta: ClusterMeta): JsonObject {
+  // Its types are those of JSON: the compiler cannot see it through interfaces.
+  return JSON.parse(JSON.stringify(meta)) as JsonObject;
+}
+
+/** What a head says; members of another version of this program that make no sense are left out. */
+export function metaOf({ meta }: Pick<StoreHead, "meta">): ClusterMeta {
+  const { servedBy, phase, connected, agent, delivered, resumedDeletes } = meta;
+  return {
+    servedBy: typeof servedBy === "string" ? servedBy : "",
+    phase: phase === "synced" ? "synced" : "stale",
+    connected: connected === true,
+    ...(isObject(agent) ? { agent: agentFrom(agent) } : {}),
+    ...(isObject(delivered) ? { delivered: deliveredFrom(delivered) } : {}),
+    ...(typeof resumedDeletes === "string" ? { resumedDeletes } : {}),
+  };
+}
+
+function agentFrom(agent: JsonObject): AgentInfo {
+  const text = (member: string): string => (typeof agent[member] === "string" ? agent[member] : "");
+  const features = Array.isArray(agent["features"]) ? agent["features"].filter((feature) => typeof feature === "string") : [];
+  return {
+    instance: text("instance"),
+    version: text("version"),
+    agentNamespace: text("agentNamespace"),
+    clusterUid: text("clusterUid"),
+    features,
+  };
+}
+
+function deliveredFrom({ digest, rejected, held }: JsonObject): Delivered {
+  return {
+    digest: typeof digest === "string" ? digest : "",
+    rejected: Array.isArray(rejected) ? rejected.filter(isRejection) : [],
+    held: typeof held === "number" ? held : 0,
+  };
+}
+
+function isRejection(value: unknown): value is Rejection {
+  if (!isObject(value) || !isObject(value["ref"])) return false;
+  const ref: Partial<Record<keyof ResourceRef, unknown>> = value["ref"];
+  const named = [ref.apiVersion, ref.kind, ref.name, ref.namespace, ref.clusterName, value["code"], value["message"]];
+  return named.every((member) => typeof member === "string");
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,321 @@
+import {
+  type AnyResource,
+  type Delta,
+  emptyDelta,
+  type JsonObject,
+  keyOfResource,
+  messageOf,
+  type Resource,
+  refOf,
+  resourceKeyOf,
+} from "@isthmus/core";
+import {
+  type Clock,
+  isSameVersion,
+  type Log,
+  type ServerLink,
+  type Store,
+  type StoreArea,
+  type StoreDelta,
+  type StoreNotice,
+  type StoreOverview,
+  type StoreVersion,
+} from "../../ports.ts";
+import type { SnapshotStore } from "../snapshotStore.ts";
+import { type Followed, type Loaded, loadArea, type WrittenNotice } from "./areaLoader.ts";
+import { type AreaWriter, areaWriter } from "./areaWriter.ts";
+import { type ClusterMeta, metaOf } from "./clusterMeta.ts";
+import { contentIn, inputFeed } from "./inputFeed.ts";
+
+/**
+ * Shares what agents report: the replica that an agent is connected to holds the fence of its cluster and writes what it
+ * hears; all others follow.
+ */
+export interface InputSharing {
+  /** Something is to be done for a cluster: its agent came or went, it was registered, what is said of it changed. */
+  touch(clusterName: string): void;
+  /** What was reported may have changed. */
+  changed(): void;
+  /** The cluster is no longer registered: nothing of it stays in the store. */
+  forget(clusterName: string): void;
+  hear(notice: StoreNotice): void;
+  /** Looks for what was not heard: an emptied store, another's fence, another version. Rejects with StoreError. */
+  compare(): Promise<StoreOverview>;
+  /** Does what is to be done for one cluster; rejects with StoreError. */
+  work(clusterName: string): Promise<void>;
+  /** Who lives has changed: clusters of replicas that are gone count as without agent. */
+  replicasChanged(): void;
+  /** What others say of clusters that they serve. */
+  readonly told: ReadonlyMap<string, ClusterMeta>;
+  /** Clusters that this replica writes. */
+  readonly owned: ReadonlySet<string>;
+}
+
+export interface InputSharingOptions {
+  readonly store: Store;
+  /** Names this replica among all that run or ran. */
+  readonly instance: string;
+  readonly snapshots: SnapshotStore;
+  readonly isRegistered: (clusterName: string) => boolean;
+  readonly isAlive: (instance: string) => boolean;
+  /** Whether this replica clears what no other will. */
+  readonly leads: () => boolean;
+  /** What is to be said of a cluster whose agent is, or was last, connected here. */
+  readonly meta: (clusterName: string) => JsonObject;
+  readonly link: () => ServerLink;
+  /** Asks for a call of `work`. */
+  readonly wake: (clusterName: string) => void;
+  /** Another replica said something of a cluster. */
+  readonly heard: (clusterName: string) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function inputSharing(options: InputSharingOptions): InputSharing {
+  const { store, instance, snapshots, isRegistered, isAlive, leads, meta, link, wake, heard, clock, log } = options;
+  const writers = new Map<string, AreaWriter>();
+  const followed = new Map<string, Followed>();
+  const told = new Map<string, ClusterMeta>();
+  /** Of clusters that are being read: what was written meanwhile. */
+  const reading = new Map<string, WrittenNotice[]>();
+  /** No longer registered, and to be cleared in the store. */
+  const withdrawn = new Set<string>();
+  /** In the store and not registered, with the time since when: left by a registration that was deleted while nobody looked. */
+  const strangers = new Map<string, number>();
+
+  const feed = inputFeed(
+    () => snapshots.snapshot,
+    (clusterName, changes) => {
+      const writer = writers.get(clusterName);
+      if (writer === undefined) return;
+      writer.mark(changes);
+      wake(clusterName);
+    },
+  );
+
+  const isServed = (clusterName: string): boolean => snapshots.clusters.get(clusterName)?.isServed === true;
+  const isKnown = (clusterName: string): boolean => (snapshots.clusters.get(clusterName)?.phase ?? "unknown") !== "unknown";
+
+  /** Another replica has the cluster now, or nobody: this one writes nothing more of it. */
+  function yieldTo(clusterName: string, by: string): void {
+    feed.advance();
+    const state = writers.get(clusterName)?.followed();
+    writers.delete(clusterName);
+    if (state === undefined) followed.delete(clusterName);
+    else followed.set(clusterName, state);
+    if (isServed(clusterName)) {
+      log.warn({ cluster: clusterName, replica: by }, `the agent of ${clusterName} has gone to replica ${by}: its connection here ends`);
+      link().disconnect(clusterName, `the agent is connected to another replica (${by})`, "Ended");
+    }
+    wake(clusterName);
+  }
+
+  async function claim(clusterName: string): Promise<void> {
+    const fence = await store.raiseFence(fenceName(clusterName), instance);
+    // The agent may have gone meanwhile; whoever has it now raises the fence again.
+    if (!isServed(clusterName)) return;
+    const options = { area: areaOf(clusterName), fence, store, content: () => feed.contentOf(clusterName), clock, log };
+    writers.set(clusterName, areaWriter({ ...options, meta: () => meta(clusterName) }));
+    followed.delete(clusterName);
+    told.delete(clusterName);
+  }
+
+  async function write(clusterName: string, writer: AreaWriter): Promise<void> {
+    // Unknown is not empty: what was told of an earlier life stays until everything has been reported.
+    if (!isKnown(clusterName)) return;
+    if ((await writer.flush()) === "superseded" && writers.get(clusterName) === writer) yieldTo(clusterName, "unknown");
+  }
+
+  async function clear(clusterName: string): Promise<void> {
+    const fence = await store.raiseFence(fenceName(clusterName), instance);
+    if (isRegistered(clusterName)) return;
+    await store.clear(areaOf(clusterName), fence);
+    withdrawn.delete(clusterName);
+  }
+
+  async function read(clusterName: string): Promise<void> {
+    const buffer: WrittenNotice[] = [];
+    reading.set(clusterName, buffer);
+    try {
+      const loaded = await loadArea({ store, clock, heard: () => buffer }, areaOf(clusterName), followed.get(clusterName));
+      if (loaded === undefined || !take(clusterName, loaded)) return;
+      const isCaughtUp = buffer.every((notice) => follow(clusterName, notice));
+      if (!isCaughtUp) wake(clusterName);
+    } finally {
+      reading.delete(clusterName);
+    }
+  }
+
+  /** After a while: another replica may hear of a registration before this one does. */
+  function clearStrangers({ versions }: StoreOverview): void {
+    for (const clusterName of strangers.keys()) {
+      if (!versions.has(clusterName) || isRegistered(clusterName)) strangers.delete(clusterName);
+    }
+    for (const clusterName of versions.keys()) {
+      if (isRegistered(clusterName)) continue;
+      const since = strangers.get(clusterName) ?? clock.now();
+      strangers.set(clusterName, since);
+      if (leads() && clock.now() - since >= STRANGER_MS) withdrawn.add(clusterName);
+    }
+    for (const clusterName of withdrawn) wake(clusterName);
+  }
+
+  function take(clusterName: string, { head, whole, since }: Loaded): boolean {
+    const put: Resource[] = [];
+    const remove: Delta["remove"][number][] = [];
+    const known = contentIn(snapshots.snapshot, clusterName);
+    for (const [kindKey, texts] of whole) {
+      for (const text of texts.values()) put.push(...resourceFrom(text, clusterName));
+      for (const resource of known.objects(kindKey)) if (!texts.has(keyOfResource(resource))) remove.push(refOf(resource));
+    }
+    if (!tell(clusterName, metaOf(head), { put, remove })) return false;
+    for (const delta of since) tell(clusterName, metaOf(head), deltaFrom(clusterName, delta));
+    followed.set(clusterName, { version: head.version, kinds: head.kinds });
+    return true;
+  }
+
+  /** Takes one write as it was made, where the one before it is what is known. */
+  function follow(clusterName: string, { base, delta, head }: WrittenNotice): boolean {
+    const known = followed.get(clusterName);
+    if (known !== undefined && isNotAfter(head.version, known.version)) return true;
+    if (known === undefined || delta === undefined || !isSameVersion(base, known.version)) return false;
+    if (!tell(clusterName, metaOf(head), deltaFrom(clusterName, delta))) return false;
+    followed.set(clusterName, { version: head.version, kinds: head.kinds });
+    return true;
+  }
+
+  function tell(clusterName: string, said: ClusterMeta, delta: Delta): boolean {
+    const { phase, connected, agent } = living(said);
+    if (!snapshots.followed(clusterName, { phase, connected, ...(agent === undefined ? {} : { agent }) }, delta)) return false;
+    told.set(clusterName, said);
+    heard(clusterName);
+    return true;
+  }
+
+  /** A replica that is gone cannot say that it lost the agent. */
+  function living(said: ClusterMeta): ClusterMeta {
+    return said.connected && !isAlive(said.servedBy) ? { ...said, connected: false, phase: "stale" } : said;
+  }
+
+  function deltaFrom(clusterName: string, { erase, put, remove }: StoreDelta): Delta {
+    const known = contentIn(snapshots.snapshot, clusterName);
+    const gone = [
+      ...erase.flatMap((kindKey) => known.objects(kindKey)),
+      ...remove.flatMap(({ kindKey, key }) => known.at(kindKey, key) ?? []),
+    ];
+    const back = new Set(put.map(({ kindKey, key }) => `${kindKey}|${key}`));
+    return {
+      put: put.flatMap(({ text }) => resourceFrom(text, clusterName)),
+      remove: gone.map(refOf).filter((ref) => !back.has(resourceKeyOf(ref))),
+    };
+  }
+
+  /** What is said of this cluster and of no other. */
+  function resourceFrom(text: string, clusterName: string): readonly Resource[] {
+    try {
+      const resource = JSON.parse(text) as AnyResource;
+      if (resource.metadata?.clusterName === clusterName) return [resource];
+      log.error({ cluster: clusterName }, `the store holds an object of another cluster under ${clusterName}: it is left out`);
+    } catch (error) {
+      log.error({ cluster: clusterName }, `the store holds what is not JSON under ${clusterName}: ${messageOf(error)}`);
+    }
+    return [];
+  }
+
+  return {
+    told,
+    get owned() {
+      return new Set(writers.keys());
+    },
+    touch: wake,
+    changed: feed.advance,
+    forget(clusterName) {
+      const isOwned = writers.delete(clusterName);
+      followed.delete(clusterName);
+      told.delete(clusterName);
+      if (!isOwned && !leads()) return;
+      withdrawn.add(clusterName);
+      wake(clusterName);
+    },
+    hear(notice) {
+      if (notice.type === "raised") {
+        const clusterName = clusterOf(notice.fence.name);
+        const writer = clusterName === undefined ? undefined : writers.get(clusterName);
+        if (clusterName === undefined || writer === undefined || notice.by === instance) return;
+        if (notice.fence.number > writer.fence.number) yieldTo(clusterName, notice.by);
+        return;
+      }
+      if ((notice.type !== "written" && notice.type !== "cleared") || notice.area.section !== "input") return;
+      const { clusterName } = notice.area;
+      if (notice.type === "cleared") {
+        followed.delete(clusterName);
+        const writer = writers.get(clusterName);
+        if (writer !== undefined && notice.fence.number > writer.fence.number) yieldTo(clusterName, "unknown");
+        return;
+      }
+      const writer = writers.get(clusterName);
+      if (writer !== undefined) {
+        if (notice.head.version.fence > writer.fence.number) yieldTo(clusterName, metaOf(notice.head).servedBy);
+        return;
+      }
+      const buffer = reading.get(clusterName);
+      if (buffer !== undefined) {
+        if (buffer.length < MOST_BUFFERED) buffer.push(notice);
+        return;
+      }
+      if (!follow(clusterName, notice) && notice.head.complete) wake(clusterName);
+    },
+    async compare() {
+      const asked = new Map([...writers].map(([clusterName, writer]) => [clusterName, writer.version]));
+      const overview = await store.overview("input");
+      for (const [clusterName, writer] of [...writers]) {
+        const version = overview.versions.get(clusterName);
+        const isStill = asked.has(clusterName) && isSameVersion(asked.get(clusterName), writer.version);
+        if ((version?.fence ?? 0) > writer.fence.number) yieldTo(clusterName, "unknown");
+        else if (isStill && !isSameVersion(version, writer.version)) writer.doubt();
+        if (writer.isDirty) wake(clusterName);
+      }
+      for (const [clusterName, version] of overview.versions) {
+        if (!writers.has(clusterName) && !isSameVersion(followed.get(clusterName)?.version, version)) wake(clusterName);
+      }
+      clearStrangers(overview);
+      return overview;
+    },
+    async work(clusterName) {
+      if (withdrawn.has(clusterName)) {
+        if (!isRegistered(clusterName)) return clear(clusterName);
+        withdrawn.delete(clusterName);
+      }
+      if (!isRegistered(clusterName)) return;
+      if (isServed(clusterName) && !writers.has(clusterName)) await claim(clusterName);
+      const writer = writers.get(clusterName);
+      if (writer !== undefined) return write(clusterName, writer);
+      if (!isServed(clusterName)) await read(clusterName);
+    },
+    replicasChanged() {
+      for (const [clusterName, said] of told) tell(clusterName, said, emptyDelta);
+    },
+  };
+}
+
+// More than that is written while a cluster is read: then it is read again.
+const MOST_BUFFERED = 1_000;
+
+const STRANGER_MS = 60_000;
+
+function areaOf(clusterName: string): StoreArea {
+  return { section: "input", clusterName };
+}
+
+/** The fence of a cluster's input. */
+function fenceName(clusterName: string): string {
+  return `input/${clusterName}`;
+}
+
+function clusterOf(fence: string): string | undefined {
+  return fence.startsWith("input/") ? fence.slice("input/".length) : undefined;
+}
+
+function isNotAfter(version: StoreVersion, known: StoreVersion): boolean {
+  return version.fence < known.fence || (version.fence === known.fence && version.sequence <= known.sequence);
+}

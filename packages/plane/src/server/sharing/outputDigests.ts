@@ -1,0 +1,53 @@
+import { emptyOutputSet, type OutputSet } from "@isthmus/core";
+import type { Clock, KindDigest } from "../../ports.ts";
+import { canonicalText, digestOfAll, type KindSum, type KindSums, sumAfter } from "./digests.ts";
+import { splitKey } from "./keys.ts";
+
+/** Digests of what is wanted in each cluster, each made from the one before: a digest costs what changed. */
+export interface OutputDigests {
+  /** One at a time for each cluster. Pauses where much has changed. */
+  digestOf(clusterName: string, wanted: OutputSet): Promise<KindDigest>;
+  /** One digest of everything that is known now. */
+  total(): KindDigest;
+  forget(clusterName: string): void;
+}
+
+interface Known {
+  readonly wanted: OutputSet;
+  readonly sums: KindSums;
+}
+
+export function outputDigests(clock: Clock): OutputDigests {
+  const known = new Map<string, Known>();
+
+  async function compute(clusterName: string, wanted: OutputSet): Promise<KindDigest> {
+    const { wanted: before, sums: old } = known.get(clusterName) ?? { wanted: emptyOutputSet(wanted.owner), sums: new Map() };
+    const sums = new Map<string, KindSum>(old);
+    let count = 0;
+    for (const change of wanted.changesSince(before)) {
+      const { kindKey, key } = splitKey(change.key);
+      const texts = [change.before, change.after].map((output) => (output === undefined ? undefined : canonicalText(output.resource)));
+      sums.set(kindKey, sumAfter(sums.get(kindKey), key, texts[0], texts[1]));
+      if (++count % PAUSE_AFTER === 0) await clock.sleep(0);
+    }
+    known.set(clusterName, { wanted, sums });
+    return digestOfAll(sums.values());
+  }
+
+  const turns = new Map<string, Promise<unknown>>();
+  return {
+    digestOf(clusterName, wanted) {
+      const turn = (turns.get(clusterName) ?? Promise.resolve()).then(() => compute(clusterName, wanted));
+      turns.set(clusterName, turn);
+      return turn;
+    },
+    total: () => digestOfAll([...known.values()].flatMap(({ sums }) => [...sums.values()])),
+    forget(clusterName) {
+      known.delete(clusterName);
+      turns.delete(clusterName);
+    },
+  };
+}
+
+// So long does nothing else happen at most: some milliseconds.
+const PAUSE_AFTER = 200;

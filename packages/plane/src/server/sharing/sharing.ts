@@ -1,0 +1,291 @@
+import { type Metric, type MetricLabels, type MetricName, messageOf, type OutputSet } from "@isthmus/core";
+import { type Clock, type KindDigest, type Leadership, type Log, type ServerLink, type Store, StoreError } from "../../ports.ts";
+import { startWorkQueue } from "../../workQueue.ts";
+import type { SnapshotStore } from "../snapshotStore.ts";
+import { type ClusterMeta, type Delivered, MOST_REJECTIONS, metaJson } from "./clusterMeta.ts";
+import { inputSharing } from "./inputSharing.ts";
+import { outputDigests } from "./outputDigests.ts";
+import { outputSharing } from "./outputSharing.ts";
+import { BEAT_MS, replicas } from "./replicas.ts";
+
+/** What this replica shares with the others through a store. Nothing in it is waited for by the loops, but the first reading. */
+export interface Sharing {
+  /** Names this replica among all that run or ran. */
+  readonly instance: string;
+  /**
+   * Whether what the store knew at the start has been read, or could not be: until then nothing is translated, as it would
+   * be without clusters that another replica knows.
+   */
+  readonly isLoaded: boolean;
+  /** Something happened to a cluster: its agent came, went, reported or answered, or it was registered. */
+  touch(clusterName: string): void;
+  /** What was reported may have changed. */
+  changed(): void;
+  forget(clusterName: string): void;
+  want(clusterName: string, wanted: OutputSet): void;
+  /** The agent of a cluster, connected here, has answered a set. */
+  answered(clusterName: string, wanted: OutputSet, delivered: Omit<Delivered, "digest">): void;
+  /** What other replicas say of the clusters that they serve. */
+  readonly told: ReadonlyMap<string, ClusterMeta>;
+  /** Digests of what is wanted, by cluster: equal on replicas that know the same. */
+  readonly digests: ReadonlyMap<string, KindDigest>;
+  metrics(): readonly Metric[];
+  readonly ended: Promise<void>;
+}
+
+export interface SharingOptions {
+  readonly store: Store;
+  /** Name of this replica. */
+  readonly replica: string;
+  readonly snapshots: SnapshotStore;
+  /** Whether the management cluster is known: before, nobody is registered. */
+  readonly isReady: () => boolean;
+  readonly isRegistered: (clusterName: string) => boolean;
+  readonly leadership: Leadership;
+  readonly link: () => ServerLink;
+  /** For which word of a user the agent of a cluster was told to let go what it held back. */
+  readonly resumedDeletes: (clusterName: string) => string | undefined;
+  /** What another replica says of a delivery: `wanted` is what was answered, undefined while it is none that is known here. */
+  readonly delivered: (clusterName: string, delivered: Delivered, wanted: OutputSet | undefined) => void;
+  /** The first reading is over. */
+  readonly loaded: () => void;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+export function startSharing(options: SharingOptions, signal: AbortSignal): Sharing {
+  const { store, replica, snapshots, isReady, isRegistered, leadership, link, clock, random, log } = options;
+  const instance = `${replica}-${Math.floor(random() * 2 ** 40).toString(36)}`;
+  const others = replicas(store, instance);
+  const digests = new Map<string, KindDigest>();
+  const digester = outputDigests(clock);
+  /** The last few sets that were wanted in a cluster, by digest: one of them is what its agent answers elsewhere. */
+  const recent = new Map<string, Map<string, OutputSet>>();
+  const wants = new Map<string, OutputSet>();
+  const deliveries = new Map<string, Delivered>();
+  /** Clusters that the store had at the start and that have not been read yet. */
+  let unread: Set<string> | undefined;
+  let isLoaded = false;
+  let storeId: string | undefined;
+  let isUp = true;
+  let failures = 0;
+  let loadedClusters = 0;
+  /** When what waits began to wait, by name. */
+  const waitingSince = new Map<string, number>();
+  const startedAt = clock.now();
+
+  const queue = startWorkQueue<() => Promise<void>>({ workers: WORKERS, retry: RETRY, work: attempt, clock, random }, signal);
+
+  function wake(name: string, work: () => Promise<void>): void {
+    if (!waitingSince.has(name)) waitingSince.set(name, clock.now());
+    queue.set(name, work);
+  }
+
+  async function attempt(name: string, work: () => Promise<void>): Promise<"done" | "again"> {
+    try {
+      const since = waitingSince.get(name);
+      await work();
+      if (!queue.has(name) && waitingSince.get(name) === since) waitingSince.delete(name);
+      answering();
+      return "done";
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      failed(error);
+      return "again";
+    }
+  }
+
+  function failed(error: StoreError): void {
+    failures++;
+    if (isUp) log.warn({ waiting: waitingSince.size }, `${messageOf(error)}; going on from memory, and trying again`);
+    isUp = false;
+  }
+
+  function answering(): void {
+    if (!isUp) log.info({ waiting: waitingSince.size }, "the store answers again");
+    isUp = true;
+  }
+
+  const inputs = inputSharing({
+    store,
+    instance,
+    snapshots,
+    isRegistered,
+    isAlive: (name) => others.alive.has(name),
+    leads: () => leadership.isLeader,
+    meta: (clusterName) => metaJson(metaFor(clusterName)),
+    link,
+    wake: wakeInput,
+    heard: (clusterName) => deliver(clusterName),
+    clock,
+    log,
+  });
+  const outputs = outputSharing({
+    store,
+    instance,
+    leads: () => leadership.isLeader,
+    wake: (clusterName) => wake(`translated/${clusterName}`, () => outputs.work(clusterName)),
+    clock,
+    log,
+  });
+
+  function wakeInput(clusterName: string): void {
+    wake(`input/${clusterName}`, async () => {
+      await inputs.work(clusterName);
+      if (unread?.delete(clusterName) !== true) return;
+      loadedClusters++;
+      progress();
+    });
+  }
+
+  function progress(): void {
+    if (unread === undefined || isLoaded) return;
+    const total = loadedClusters + unread.size;
+    const ms = clock.now() - startedAt;
+    if (unread.size > 0) {
+      if (loadedClusters % Math.max(1, Math.ceil(total / 10)) === 0) {
+        log.info({ clusters: loadedClusters, of: total, ms }, `read ${loadedClusters} of ${total} clusters from the store`);
+      }
+      return;
+    }
+    finishLoading(`read ${loadedClusters} clusters from the store in ${ms} ms`);
+  }
+
+  function finishLoading(message: string): void {
+    isLoaded = true;
+    log.info({ clusters: loadedClusters }, message);
+    options.loaded();
+  }
+
+  function metaFor(clusterName: string): ClusterMeta {
+    const { phase, connected, agent } = snapshots.clusters.get(clusterName) ?? { phase: "unknown", connected: false };
+    const delivered = deliveries.get(clusterName);
+    const resumedDeletes = options.resumedDeletes(clusterName);
+    return {
+      servedBy: instance,
+      phase: phase === "synced" ? "synced" : "stale",
+      connected,
+      ...(agent === undefined ? {} : { agent }),
+      ...(delivered === undefined ? {} : { delivered }),
+      ...(resumedDeletes === undefined ? {} : { resumedDeletes }),
+    };
+  }
+
+  /** Hands on what another replica says of a cluster's deliveries, once it is clear what was answered. */
+  function deliver(clusterName: string): void {
+    const delivered = inputs.told.get(clusterName)?.delivered;
+    if (delivered === undefined || snapshots.clusters.get(clusterName)?.isServed === true) return;
+    options.delivered(clusterName, delivered, recent.get(clusterName)?.get(delivered.digest));
+  }
+
+  async function digest(clusterName: string): Promise<void> {
+    const wanted = wants.get(clusterName);
+    if (wanted === undefined) return;
+    const known = await digester.digestOf(clusterName, wanted);
+    digests.set(clusterName, known);
+    const sets = recent.get(clusterName) ?? new Map<string, OutputSet>();
+    sets.delete(known.digest);
+    sets.set(known.digest, wanted);
+    for (const old of [...sets.keys()].slice(0, Math.max(0, sets.size - RECENT))) sets.delete(old);
+    recent.set(clusterName, sets);
+    deliver(clusterName);
+  }
+
+  async function beat(): Promise<void> {
+    const { digest: all } = digester.total();
+    const isNews = await others.beat({ leads: leadership.isLeader, digest: all, clusters: snapshots.clusters.size });
+    const overview = await inputs.compare();
+    await outputs.compare();
+    if (isNews) inputs.replicasChanged();
+    if (storeId !== undefined && storeId !== overview.id) log.warn({}, "the store has been emptied: filling it again from memory");
+    storeId = overview.id;
+    answering();
+    if (unread !== undefined) return;
+    unread = new Set([...overview.versions.keys()].filter(isRegistered));
+    for (const clusterName of unread) wakeInput(clusterName);
+    progress();
+  }
+
+  async function beats(): Promise<void> {
+    while (!signal.aborted) {
+      if (isReady()) {
+        try {
+          await beat();
+        } catch (error) {
+          if (!(error instanceof StoreError)) throw error;
+          failed(error);
+        }
+      }
+      if (!isLoaded && clock.now() - startedAt > PATIENCE_MS && (unread === undefined || !isUp)) {
+        unread ??= new Set();
+        finishLoading("the store cannot be read: going on without what it knows");
+      }
+      await clock.sleep(isLoaded ? BEAT_MS : FIRST_BEAT_MS, signal).catch(() => undefined);
+    }
+  }
+
+  store.subscribe((notice) => {
+    if (notice.type === "missed") return wake("compare", () => inputs.compare().then(() => undefined));
+    inputs.hear(notice);
+    outputs.hear(notice);
+  }, signal);
+  const forget = leadership.onChange(() => outputs.leadChanged());
+
+  return {
+    instance,
+    get isLoaded() {
+      return isLoaded;
+    },
+    touch: inputs.touch,
+    changed: inputs.changed,
+    forget(clusterName) {
+      inputs.forget(clusterName);
+      outputs.forget(clusterName);
+      for (const known of [digests, recent, wants, deliveries]) known.delete(clusterName);
+      digester.forget(clusterName);
+    },
+    want(clusterName, wanted) {
+      if (wants.get(clusterName) === wanted) return;
+      wants.set(clusterName, wanted);
+      outputs.want(clusterName, wanted);
+      wake(`digest/${clusterName}`, () => digest(clusterName));
+    },
+    answered(clusterName, wanted, { rejected, held }) {
+      wake(`answered/${clusterName}`, async () => {
+        const { digest: answered } = await digester.digestOf(clusterName, wanted);
+        deliveries.set(clusterName, { digest: answered, rejected: rejected.slice(0, MOST_REJECTIONS), held });
+        inputs.touch(clusterName);
+      });
+    },
+    get told() {
+      return inputs.told;
+    },
+    digests,
+    metrics() {
+      const figure = (name: MetricName, value: number, labels: MetricLabels = {}): Metric => ({ name, labels, value });
+      const oldest = Math.min(...waitingSince.values());
+      return [
+        figure("gloo_mesh_redis_sync_err_total", failures),
+        figure("gloo_mesh_store_up", isUp ? 1 : 0),
+        figure("gloo_mesh_store_lag_seconds", waitingSince.size === 0 ? 0 : (clock.now() - oldest) / 1_000),
+        figure("gloo_mesh_store_waiting", waitingSince.size),
+        figure("gloo_mesh_store_clusters_to_read", isLoaded ? 0 : (unread?.size ?? 0)),
+        figure("gloo_mesh_store_clusters_owned", inputs.owned.size),
+        figure("gloo_mesh_store_replicas", others.alive.size),
+        // The first 48 bits: as many as a figure holds.
+        ...[...digests].map(([cluster, { digest: text }]) =>
+          figure("gloo_mesh_wanted_digest", Number.parseInt(text.slice(0, 12), 16), { cluster }),
+        ),
+      ];
+    },
+    ended: Promise.all([queue.ended, beats()]).then(forget),
+  };
+}
+
+const WORKERS = 8;
+const RETRY = { firstMs: 200, lastMs: 5_000 };
+const FIRST_BEAT_MS = 200;
+// For a store that is just starting, too.
+const PATIENCE_MS = 5_000;
+const RECENT = 8;
