@@ -19,12 +19,15 @@ export interface Config {
   readonly context: string | undefined;
   readonly token: string | undefined;
   readonly clientCertificates: boolean;
+  /** False, for tests alone: whoever answers is taken for the management server. */
+  readonly verifiesServer: boolean;
   readonly instance: string;
   readonly verbose: boolean;
 }
 
 /** What the command line gives. */
-interface Options extends Omit<Config, "clusterName" | "serverAddress" | "authority" | "token" | "clientCertificates" | "verbose"> {
+interface Options
+  extends Omit<Config, "clusterName" | "serverAddress" | "authority" | "token" | "clientCertificates" | "verifiesServer" | "verbose"> {
   readonly cluster: string;
   readonly relayAddress: string;
   readonly relayAuthority: string;
@@ -77,6 +80,7 @@ export function readConfig(argv: readonly string[]): Config {
     clientCertificates: !(
       options.disableClientCertificates === true || isOn(process.env["RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION"])
     ),
+    verifiesServer: !isOn(process.env["RELAY_DISABLE_SERVER_CERTIFICATE_VALIDATION"]),
     instance: options.instance,
     verbose: options.verbose === true,
   };

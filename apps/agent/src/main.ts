@@ -34,19 +34,21 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   log.info({ cluster: clusterName, server: kubeconfig.server, relay: config.serverAddress }, "starting");
 
   const clusterUid = await uidOf(cluster, log, signal);
-  const secrets = agentSecrets(cluster, { namespace, token: config.token });
+  const secrets = agentSecrets(cluster, { namespace, token: config.token, clock, random, log });
   const connector = grpcConnector({
     address: config.serverAddress,
     authority: config.authority,
     clusterName,
     clusterUid,
     root: () => secrets.root(),
+    verifiesServer: config.verifiesServer,
     token: () => secrets.token(),
     credentials: config.clientCertificates ? secrets.credentials : undefined,
     clock,
     random,
     log,
   });
+  const following = secrets.follow(() => void connector.reload(), signal);
   const roles = agentRoles(config.managementNamespace);
   let link: RunningAgentLink | undefined;
   const metrics = startMetrics({ source: "agent", read: () => [...(link?.metrics() ?? []), ...agent.metrics()] });
@@ -89,7 +91,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   });
   log.info({ adminPort: admin.port }, `metrics and health on port ${admin.port}`);
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
-  await Promise.all([agent.ended, link?.closed]);
+  await Promise.all([agent.ended, link?.closed, following]);
   await admin.close();
 }
 

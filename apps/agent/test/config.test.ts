@@ -15,6 +15,7 @@ describe("the agent's settings", () => {
       managementNamespace: "gloo-mesh",
       adminPort: 9091,
       clientCertificates: true,
+      verifiesServer: true,
       token: undefined,
     });
   });
@@ -25,6 +26,11 @@ describe("the agent's settings", () => {
     vi.stubEnv("RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION", "true");
     expect(readConfig(needed)).toMatchObject({ token: "from-environment", namespace: "mesh-system", clientCertificates: false });
     expect(readConfig([...needed, "--relay-token", "given"])).toMatchObject({ token: "given" });
+  });
+
+  it("say loudly by their name that the server is not verified", () => {
+    vi.stubEnv("RELAY_DISABLE_SERVER_CERTIFICATE_VALIDATION", "true");
+    expect(readConfig(needed).verifiesServer).toBe(false);
   });
 
   it("are not switched on by an environment variable that says false", () => {

@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
+  areRootsTrustedByAll,
   clusterRegistrations,
   joinTokens,
+  keepRelayIdentity,
   RESUME_DELETES_TOPIC,
-  relayIdentity,
-  relayToken,
   type Server,
   serverRoles,
   startServer,
   systemClock,
 } from "@isthmus/plane";
 import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
-import { createServerIdentity, type GrpcServer, startGrpcServer } from "@isthmus/relay";
+import { type GrpcServer, makeIdentity, rotateIdentity, startGrpcServer } from "@isthmus/relay";
 import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
 import { adminPages } from "./adminPages.ts";
 import { type Config, readConfig } from "./config.ts";
@@ -29,9 +29,25 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   const cluster = kubernetesCluster({ name: "", kubeconfig, clock, random });
   log.info({ server: kubeconfig.server, namespace }, "starting");
 
-  const create = () => createServerIdentity({ names: [...defaultNames(namespace), ...config.serverNames], now: clock.now() });
-  const identity = await relayIdentity(cluster, { namespace, create }, signal);
-  const token = await relayToken(cluster, { namespace, given: config.token, create: () => randomBytes(32).toString("base64url") }, signal);
+  const names = [...defaultNames(namespace), ...config.serverNames];
+  const kept = await keepRelayIdentity(
+    {
+      cluster,
+      namespace,
+      make: () => makeIdentity({ names, now: clock.now() }),
+      rotate: (made) =>
+        rotateIdentity(made, { names, now: clock.now(), isTrustedByAll: (digest) => areRootsTrustedByAll(server.view, digest) }),
+      rotationCheckMs: ROTATION_CHECK_MS,
+      isLeader: () => true,
+      givenToken: config.token,
+      makeToken: () => randomBytes(32).toString("base64url"),
+      changed: (identity) => grpc?.rotate(identity),
+      clock,
+      random,
+      log,
+    },
+    signal,
+  );
 
   let link: RunningServerLink | undefined;
   let grpc: GrpcServer | undefined;
@@ -68,11 +84,11 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   grpc = await startGrpcServer({
     host: config.host,
     port: config.port,
-    identity,
+    identity: kept.identity,
     accept: link.accept,
     registrations: clusterRegistrations(cluster, { namespace, view: () => server.view }),
     joinTokens: joinTokens(cluster, { namespace, clock }),
-    token: () => token,
+    token: () => kept.token,
     clientCertificates: config.clientCertificates,
     clock,
     log,
@@ -90,9 +106,12 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     log.warn({}, "client certificates are switched off: whoever has the relay token can speak for any cluster");
 
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
-  await Promise.all([server.ended, link.closed.then(() => grpc?.close())]);
+  await Promise.all([server.ended, kept.ended, link.closed.then(() => grpc?.close())]);
   await admin.close();
 }
+
+// Certificates of ours live for a year and longer: a minute sooner or later is all the same.
+const ROTATION_CHECK_MS = 60_000;
 
 // An agent that is there answers at once.
 const ASK_MS = 5_000;

@@ -9,10 +9,9 @@ import {
   clusterRegistrations,
   ensureSecret,
   joinTokens,
+  keepRelayIdentity,
   RELAY_SECRETS,
   RESUME_DELETES_TOPIC,
-  relayIdentity,
-  relayToken,
   type Server,
   serverRoles,
   startAgent,
@@ -111,12 +110,25 @@ async function startPlane(
   { management, port, log, say }: Omit<DemoOptions, "port"> & { readonly port: number; readonly management: SimulatedCluster },
   signal: AbortSignal,
 ): Promise<Plane> {
-  const identity = await relayIdentity(management, { namespace: NAMESPACE, create: () => createServerIdentity({ now: clock.now() }) });
-  const token = await relayToken(management, {
-    namespace: NAMESPACE,
-    given: undefined,
-    create: () => randomBytes(32).toString("base64url"),
-  });
+  let grpc: GrpcServer | undefined;
+  const kept = await keepRelayIdentity(
+    {
+      cluster: management,
+      namespace: NAMESPACE,
+      make: () => createServerIdentity({ now: clock.now() }),
+      // The certificates of a demo outlive it.
+      rotate: (made) => Promise.resolve(made),
+      rotationCheckMs: 60_000,
+      isLeader: () => true,
+      givenToken: undefined,
+      makeToken: () => randomBytes(32).toString("base64url"),
+      changed: (identity) => grpc?.rotate(identity),
+      clock,
+      random,
+      log,
+    },
+    signal,
+  );
   let link: RunningServerLink | undefined;
   const server: Server = startServer(
     {
@@ -145,21 +157,21 @@ async function startPlane(
     signal,
   );
   if (link === undefined) throw new Error("the server made no link");
-  const grpc = await listen(
+  grpc = await listen(
     {
       host: "127.0.0.1",
       port,
-      identity,
+      identity: kept.identity,
       accept: link.accept,
       registrations: clusterRegistrations(management, { namespace: NAMESPACE, view: () => server.view }),
       joinTokens: joinTokens(management, { namespace: NAMESPACE, clock }),
-      token: () => token,
+      token: () => kept.token,
       clock,
       log,
     },
     say,
   );
-  return { server, link, grpc, token, root: identity.root };
+  return { server, link, grpc, token: kept.token, root: kept.identity.root };
 }
 
 async function listen(options: GrpcServerOptions, say: (line: string) => void): Promise<GrpcServer> {
@@ -180,7 +192,7 @@ async function runAgent(
 ): Promise<void> {
   const clusterName = cluster.name;
   const clusterUid = `uid-of-${clusterName}`;
-  const secrets = agentSecrets(cluster, { namespace: NAMESPACE, token: undefined });
+  const secrets = agentSecrets(cluster, { namespace: NAMESPACE, token: undefined, clock, random, log });
   const connector = grpcConnector({
     address: `127.0.0.1:${port}`,
     clusterName,
@@ -223,7 +235,7 @@ async function runAgent(
     },
     signal,
   );
-  await Promise.all([agent.ended, ...links]);
+  await Promise.all([agent.ended, secrets.follow(() => void connector.reload(), signal), ...links]);
 }
 
 function namespaceOf(name: string) {

@@ -1,6 +1,14 @@
 export { type AuthorityOptions, createAuthority, createRoot } from "./authority.ts";
 export { type IssueOptions, issueClientCertificate, issueServerCertificate } from "./issue.ts";
-export { AGENT_LIFETIME_MS } from "./lifetimes.ts";
+export { AGENT_LIFETIME_MS, AUTHORITY_LIFETIME_MS, ROOT_LIFETIME_MS, SERVER_LIFETIME_MS } from "./lifetimes.ts";
 export { type CertificateRequest, createRequest } from "./request.ts";
 export { renewalTime } from "./rotation.ts";
-export { type CertificateFacts, certificateFacts, chainFacts, InvalidPem, isSignedBy, type KeyedCertificate } from "./x509.ts";
+export {
+  type CertificateFacts,
+  certificateFacts,
+  chainFacts,
+  fingerprints,
+  InvalidPem,
+  isSignedBy,
+  type KeyedCertificate,
+} from "./x509.ts";

@@ -20,6 +20,7 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from "@peculiar/x509";
+import { isKeyForm, pkcs8Of } from "./keyForms.ts";
 
 // The one file that knows the X.509 library and WebCrypto: everything else deals in PEM texts and plain values.
 
@@ -79,6 +80,13 @@ export function chainFacts(pem: string): readonly CertificateFacts[] {
   const facts = parseChain(pem).map(factsOf);
   if (facts.length === 0) throw new InvalidPem("there is no certificate in it: a PEM text has a line -----BEGIN CERTIFICATE-----");
   return facts;
+}
+
+/** The SHA-256 of each certificate of a PEM text, in hex. */
+export function fingerprints(pem: string): Promise<readonly string[]> {
+  const hex = async (certificate: X509Certificate) =>
+    Array.from(new Uint8Array(await certificate.getThumbprint(SHA_256)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return Promise.all(parseChain(pem).map(hex));
 }
 
 function factsOf(certificate: X509Certificate): CertificateFacts {
@@ -208,14 +216,21 @@ function refuseWeakKey({ algorithm }: PublicKey): void {
 }
 
 async function importKey(pem: string, publicKey: PublicKey): Promise<webcrypto.CryptoKey> {
-  const [struct] = PemConverter.isPem(pem) ? PemConverter.decodeWithHeaders(pem) : [];
-  if (struct?.type !== "PRIVATE KEY") {
-    throw new InvalidPem(
-      `the private key is ${struct?.type ?? "no PEM text"}: it must be PKCS #8 (-----BEGIN PRIVATE KEY-----), which "openssl pkcs8 -topk8 -nocrypt" makes`,
-    );
+  // EC keys of OpenSSL have their parameters before them.
+  const blocks = PemConverter.isPem(pem) ? PemConverter.decodeWithHeaders(pem) : [];
+  const struct = blocks.find(({ type }) => type.endsWith("PRIVATE KEY"));
+  if (struct === undefined) throw new InvalidPem("there is no private key in it: a PEM text has a line -----BEGIN PRIVATE KEY-----");
+  if (!isKeyForm(struct.type) || struct.headers.length > 0) {
+    throw new InvalidPem('the private key is encrypted or of a form that is not known: "openssl pkcs8 -topk8 -nocrypt" makes one that is');
   }
+  const { namedCurve } = publicKey.algorithm as { readonly namedCurve?: string };
+  const key = pkcs8Of(struct.type, new Uint8Array(struct.rawData), namedCurve);
+  if (key === undefined) throw new InvalidPem("the private key does not fit its certificate");
   try {
-    return await globalThis.crypto.subtle.importKey("pkcs8", struct.rawData, { hash: SHA_256, ...publicKey.algorithm }, true, ["sign"]);
+    // A copy that is an ArrayBuffer of its own, as the types of WebCrypto want it.
+    return await globalThis.crypto.subtle.importKey("pkcs8", Uint8Array.from(key), { hash: SHA_256, ...publicKey.algorithm }, true, [
+      "sign",
+    ]);
   } catch (cause) {
     throw new InvalidPem("the private key does not fit its certificate", { cause });
   }

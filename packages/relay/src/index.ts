@@ -1,6 +1,14 @@
 export type { CredentialStore, Credentials } from "./registration/credentials.ts";
 export type { JoinToken, JoinTokens } from "./registration/joinTokens.ts";
 export type { Registered, Registrations } from "./registration/registrations.ts";
-export { createServerIdentity, DEFAULT_AUTHORITY, type ServerIdentity } from "./registration/serverIdentity.ts";
-export { type GrpcConnectorOptions, grpcConnector } from "./transport/grpcClient.ts";
+export {
+  createServerIdentity,
+  type Lifetimes,
+  type MadeIdentity,
+  makeIdentity,
+  type Roots,
+  rotateIdentity,
+} from "./registration/rotation.ts";
+export { DEFAULT_AUTHORITY, type ServerIdentity } from "./registration/serverIdentity.ts";
+export { type GrpcConnector, type GrpcConnectorOptions, grpcConnector } from "./transport/grpcClient.ts";
 export { type GrpcServer, type GrpcServerOptions, startGrpcServer } from "./transport/grpcServer.ts";

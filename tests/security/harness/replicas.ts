@@ -4,12 +4,14 @@ import { allKinds } from "@isthmus/api";
 import { messageOf } from "@isthmus/core";
 import {
   agentSecrets,
+  areRootsTrustedByAll,
   clusterRegistrations,
   ensureSecret,
   joinTokens,
+  type KeptIdentity,
+  keepRelayIdentity,
   type Log,
   RELAY_SECRETS,
-  relayIdentity,
   type Server,
   serverRoles,
   startServer,
@@ -17,10 +19,11 @@ import {
 } from "@isthmus/plane";
 import {
   type Credentials,
-  createServerIdentity,
   type GrpcServer,
   grpcConnector,
-  type ServerIdentity,
+  type Lifetimes,
+  makeIdentity,
+  rotateIdentity,
   startGrpcServer,
 } from "@isthmus/relay";
 import { type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
@@ -30,12 +33,14 @@ export const NAMESPACE = "gloo-mesh";
 export const SHARED_TOKEN = "the-shared-token";
 const KINDS = ["/Service"];
 const clock = systemClock;
+const SERVER_NAMES = ["gloo-mesh-mgmt-server.gloo-mesh"];
 
 export interface Replica {
   readonly name: string;
   readonly server: Server;
   readonly link: RunningServerLink;
   readonly grpc: GrpcServer;
+  readonly kept: KeptIdentity;
   readonly address: string;
   isConnected(clusterName: string): boolean;
 }
@@ -59,12 +64,17 @@ export interface AgentOptions {
   readonly clientCertificates?: boolean;
 }
 
+export interface ReplicaOptions {
+  readonly clientCertificates?: boolean;
+  readonly lifetimes?: Partial<Lifetimes>;
+  readonly rotationCheckMs?: number;
+}
+
 /** Replicas of the management server over one simulated management cluster, with real sockets, and agents for them. */
 export interface Replicas {
   readonly management: SimulatedCluster;
-  readonly identity: ServerIdentity;
   readonly lines: string[];
-  start(options?: { readonly clientCertificates?: boolean }): Promise<Replica>;
+  start(options?: ReplicaOptions): Promise<Replica>;
   agent(options: AgentOptions): Promise<TestAgent>;
   stop(): Promise<void>;
 }
@@ -75,16 +85,39 @@ const hasty = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sle
 export async function replicasOf(): Promise<Replicas> {
   const management = simulatedCluster({ name: "", clock, kinds: allKinds() });
   management.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } }]);
-  const identity = await relayIdentity(management, { namespace: NAMESPACE, create: () => createServerIdentity({ now: clock.now() }) });
   const lines: string[] = [];
   const log = recording(lines);
   const stops: (() => Promise<void>)[] = [];
 
-  async function start({ clientCertificates = true } = {}): Promise<Replica> {
+  async function start({ clientCertificates = true, lifetimes = {}, rotationCheckMs = 60_000 }: ReplicaOptions = {}): Promise<Replica> {
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
     const name = `replica-${stops.length}`;
     let link: RunningServerLink | undefined;
+    let grpc: GrpcServer | undefined;
+    const kept = await keepRelayIdentity(
+      {
+        cluster: management,
+        namespace: NAMESPACE,
+        make: () => makeIdentity({ names: SERVER_NAMES, now: clock.now(), lifetimes }),
+        rotate: (made) =>
+          rotateIdentity(made, {
+            names: SERVER_NAMES,
+            now: clock.now(),
+            lifetimes,
+            isTrustedByAll: (digest) => areRootsTrustedByAll(server.view, digest),
+          }),
+        rotationCheckMs,
+        isLeader: () => true,
+        givenToken: undefined,
+        makeToken: () => SHARED_TOKEN,
+        changed: (identity) => grpc?.rotate(identity),
+        clock,
+        random: Math.random,
+        log,
+      },
+      stop.signal,
+    );
     const server = startServer(
       {
         cluster: management,
@@ -103,22 +136,25 @@ export async function replicasOf(): Promise<Replicas> {
       stop.signal,
     );
     if (link === undefined) throw new Error("the server made no link");
-    const grpc = await startGrpcServer({
+    grpc = await startGrpcServer({
       host: "127.0.0.1",
       port: 0,
-      identity,
+      identity: kept.identity,
       accept: link.accept,
       registrations: clusterRegistrations(management, { namespace: NAMESPACE, view: () => server.view }),
       joinTokens: joinTokens(management, { namespace: NAMESPACE, clock }),
-      token: () => SHARED_TOKEN,
+      token: () => kept.token,
       clientCertificates,
+      ...(lifetimes.agent === undefined ? {} : { agentCertificateLifetimeMs: lifetimes.agent }),
       clock,
       log,
     });
+    const serving = grpc;
     stops.push(async () => {
       stop.abort(new Error("the test is over"));
       await server.ended;
-      await grpc.close();
+      await kept.ended;
+      await serving.close();
     });
     const connected = { name: "relay_push_clients_connected", value: 1 };
     const { metrics } = link;
@@ -126,8 +162,9 @@ export async function replicasOf(): Promise<Replicas> {
       name,
       server,
       link,
-      grpc,
-      address: `127.0.0.1:${grpc.port}`,
+      grpc: serving,
+      kept,
+      address: `127.0.0.1:${serving.port}`,
       isConnected: (clusterName) =>
         metrics().some((metric) => metric.name === connected.name && metric.value === 1 && metric.labels["cluster"] === clusterName),
     };
@@ -137,8 +174,8 @@ export async function replicasOf(): Promise<Replicas> {
     const { replica, clusterName, clusterUid = `uid-of-${clusterName}`, token = SHARED_TOKEN, clientCertificates = true } = options;
     const cluster = options.cluster ?? simulatedCluster({ name: clusterName, clock, kinds: allKinds() });
     cluster.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } }]);
-    await ensureSecret(cluster, { name: RELAY_SECRETS.root, namespace: NAMESPACE }, async () => ({ "ca.crt": identity.root }));
-    const secrets = agentSecrets(cluster, { namespace: NAMESPACE, token });
+    await ensureSecret(cluster, { name: RELAY_SECRETS.root, namespace: NAMESPACE }, async () => ({ "ca.crt": replica.kept.identity.root }));
+    const secrets = agentSecrets(cluster, { namespace: NAMESPACE, token, clock, random: Math.random, log });
     const stop = new AbortController();
     const states: string[] = [];
     const connector = grpcConnector({
@@ -169,6 +206,7 @@ export async function replicasOf(): Promise<Replicas> {
       stop.signal,
     );
     link.synced(KINDS, []);
+    const following = secrets.follow(() => void connector.reload(), stop.signal);
     const started: TestAgent = {
       states,
       cluster,
@@ -176,7 +214,7 @@ export async function replicasOf(): Promise<Replicas> {
       credentials: () => secrets.credentials.load(),
       async stop() {
         stop.abort(new Error("the agent was stopped"));
-        await link.closed;
+        await Promise.all([link.closed, following]);
       },
     };
     stops.push(started.stop);
@@ -185,7 +223,6 @@ export async function replicasOf(): Promise<Replicas> {
 
   return {
     management,
-    identity,
     lines,
     start,
     agent,

@@ -39,6 +39,7 @@ export const KubernetesCluster = defineKind({
           connected: Type.Boolean(),
           lastPushTime: Type.String({ format: "date-time" }),
           certificateNotAfter: Type.String({ format: "date-time" }),
+          trustedRoots: Type.String({ description: "Names the set of roots that the agent trusts." }),
         },
         { description: "The agent, when one is known." },
       ),

@@ -1,4 +1,6 @@
 import { type Condition, type JsonObject, type Resource, refOf } from "@isthmus/core";
+import type { AgentInfo } from "../ports.ts";
+import { type CertificateStanding, certificateExpiring } from "./certificateExpiring.ts";
 import type { ClusterState } from "./snapshotStore.ts";
 import type { StatusUpdate } from "./statusWriter.ts";
 
@@ -12,12 +14,14 @@ export interface ClusterStanding {
   readonly held: number;
   /** The last word of a user that held-back removals may go, if it was passed on. */
   readonly resumed: string | undefined;
+  /** How the agent's certificate stands; undefined without one. */
+  readonly certificate: CertificateStanding | undefined;
 }
 
 /** The status of a registered cluster: its agent, whether that is connected, and whether everything in the cluster is known. */
-export function clusterStatus(kubernetesCluster: Resource, { state, held, resumed }: ClusterStanding): StatusUpdate {
+export function clusterStatus(kubernetesCluster: Resource, { state, held, resumed, certificate }: ClusterStanding): StatusUpdate {
   const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
-  const conditions = [connected(state), synced(state), deletesPaused(held)];
+  const conditions = [connected(state), synced(state), deletesPaused(held), ...certificateExpiring(state?.agent, certificate)];
   return {
     ref: refOf(kubernetesCluster),
     status: {
@@ -31,7 +35,9 @@ export function clusterStatus(kubernetesCluster: Resource, { state, held, resume
 /** What is known of the agent. Before it has called, what is written stays: it has not become untrue by a restart of ours. */
 function agentOf(state: ClusterState | undefined, before: JsonObject): JsonObject {
   const { agentNamespace: namespace, version } = state?.agent ?? {};
-  if (namespace !== undefined && version !== undefined) return { namespace, agent: { version, connected: state?.connected === true } };
+  if (namespace !== undefined && version !== undefined) {
+    return { namespace, agent: { version, connected: state?.connected === true, ...shownBy(state?.agent) } };
+  }
   const { namespace: known, agent } = before;
   return {
     ...(known === undefined ? {} : { namespace: known }),
@@ -39,13 +45,24 @@ function agentOf(state: ClusterState | undefined, before: JsonObject): JsonObjec
   };
 }
 
+/** What the agent's connection has shown of it. */
+function shownBy(agent: AgentInfo | undefined): JsonObject {
+  const { certificate, trustedRoots } = agent ?? {};
+  return {
+    ...(certificate === undefined ? {} : { certificateNotAfter: new Date(certificate.notAfter).toISOString() }),
+    ...(trustedRoots === undefined ? {} : { trustedRoots }),
+  };
+}
+
 function connected(state: ClusterState | undefined): Condition {
   if (state?.connected) {
+    const message = `agent ${state.agent?.version ?? ""} is connected`.replace("  ", " ");
+    if (state.agent?.authentication !== "token") return { type: "Connected", status: "True", reason: "AgentConnected", message };
     return {
       type: "Connected",
       status: "True",
-      reason: "AgentConnected",
-      message: `agent ${state.agent?.version ?? ""} is connected`.replace("  ", " "),
+      reason: "WithoutCertificate",
+      message: `${message} WITHOUT A CLIENT CERTIFICATE: whoever has the relay token can speak for this cluster`,
     };
   }
   return {

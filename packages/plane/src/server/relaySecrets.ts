@@ -1,6 +1,5 @@
 import { UsageError } from "@isthmus/core";
-import type { Cluster } from "../ports.ts";
-import { ensureSecret, readSecret, type SecretData } from "../secretData.ts";
+import type { SecretData } from "../secretData.ts";
 
 /** Names of the Secrets that hold the relay's identity, in the namespace of the management plane. Source: the seeds. */
 export const RELAY_SECRETS = {
@@ -9,6 +8,9 @@ export const RELAY_SECRETS = {
   server: "relay-server-tls-secret",
   token: "relay-identity-token-secret",
 } as const;
+
+/** Our own: the identity that we made, with the keys of its roots. No agent ever needs it. */
+export const GENERATED_SECRET = "relay-generated-identity-secret";
 
 /** A certificate chain and its key, PEM. */
 export interface KeyedCertificate {
@@ -23,18 +25,21 @@ export interface RelayIdentity {
   readonly server: KeyedCertificate;
 }
 
-/**
- * The identity of the relay server, from its Secrets. When none of them exists they are created from `create`; existing ones
- * are never overwritten. Throws UsageError when only some of them exist, as a key that somebody keeps elsewhere cannot be guessed.
- */
-export async function relayIdentity(
-  cluster: Cluster,
-  { namespace, create }: { readonly namespace: string; readonly create: () => Promise<RelayIdentity> },
-  signal?: AbortSignal,
-): Promise<RelayIdentity> {
-  const read = (name: string) => readSecret(cluster, { name, namespace }, signal);
-  const [root, signing, server] = [await read(RELAY_SECRETS.root), await read(RELAY_SECRETS.signing), await read(RELAY_SECRETS.server)];
-  if (root === undefined && signing === undefined && server === undefined) return created(cluster, namespace, await create(), signal);
+/** An identity that we made: the same shape as the relay's own `MadeIdentity`. */
+export interface GeneratedIdentity extends RelayIdentity {
+  readonly signing: KeyedCertificate;
+  readonly roots: {
+    readonly current: KeyedCertificate;
+    readonly next?: KeyedCertificate;
+    readonly previous?: string;
+    readonly since?: number;
+  };
+}
+
+/** The identity that the Secrets hold, by name; undefined when there is none of them. Throws UsageError naming Secret and key when something is missing. */
+export function identityIn(secrets: ReadonlyMap<string, SecretData>, namespace: string): RelayIdentity | undefined {
+  const [root, signing, server] = [RELAY_SECRETS.root, RELAY_SECRETS.signing, RELAY_SECRETS.server].map((name) => secrets.get(name));
+  if (root === undefined && signing === undefined && server === undefined) return undefined;
   if (server === undefined) throw missing(namespace, RELAY_SECRETS.server, "tls.crt, tls.key and ca.crt of the server certificate");
   const roots = root?.["ca.crt"] ?? server["ca.crt"];
   if (roots === undefined) throw missing(namespace, RELAY_SECRETS.root, "ca.crt, the root that agents trust");
@@ -45,50 +50,78 @@ export async function relayIdentity(
   };
 }
 
-/** The relay identity token: from `given` (an environment variable), else from its Secret, which is created with `create` when absent. */
-export async function relayToken(
-  cluster: Cluster,
-  { namespace, given, create }: { readonly namespace: string; readonly given: string | undefined; readonly create: () => string },
-  signal?: AbortSignal,
-): Promise<string> {
-  if (given !== undefined && given !== "") return given;
-  const data = await ensureSecret(cluster, { name: RELAY_SECRETS.token, namespace }, async () => ({ token: create() }), signal);
+/** The token in its Secret. Throws UsageError when there is none in it. */
+export function tokenIn(data: SecretData, namespace: string): string {
   const token = data["token"]?.trim();
-  if (token === undefined || token === "") throw missing(namespace, RELAY_SECRETS.token, "the key token");
+  if (token === undefined || token === "") {
+    throw new UsageError(
+      `Secret ${RELAY_SECRETS.token}.${namespace} lacks the key token: add it, or delete the Secret to have a new one made`,
+    );
+  }
   return token;
 }
 
-async function created(cluster: Cluster, namespace: string, made: RelayIdentity, signal?: AbortSignal): Promise<RelayIdentity> {
-  const ca = made.root;
-  await ensureSecret(cluster, { name: RELAY_SECRETS.root, namespace }, async () => ({ "ca.crt": ca }), signal);
-  if (made.signing !== undefined) {
-    const { certificate, key } = made.signing;
-    await ensureSecret(
-      cluster,
-      { name: RELAY_SECRETS.signing, namespace },
-      async () => ({ "tls.crt": certificate, "tls.key": key, "ca.crt": ca }),
-      signal,
-    );
-  }
-  const { certificate, key } = made.server;
-  await ensureSecret(
-    cluster,
-    { name: RELAY_SECRETS.server, namespace },
-    async () => ({ "tls.crt": certificate, "tls.key": key, "ca.crt": ca }),
-    signal,
-  );
-  return made;
+/** What the published Secrets hold for an identity that we made. */
+export function publishedSecrets({ root, signing, server }: GeneratedIdentity): ReadonlyMap<string, SecretData> {
+  const of = ({ certificate, key }: KeyedCertificate) => ({ "tls.crt": certificate, "tls.key": key, "ca.crt": root });
+  // In this order: who is to trust a certificate hears of its root before the certificate is used.
+  return new Map<string, SecretData>([
+    [RELAY_SECRETS.root, { "ca.crt": root }],
+    [RELAY_SECRETS.signing, of(signing)],
+    [RELAY_SECRETS.server, of(server)],
+  ]);
+}
+
+/** An identity that we made, as its Secret keeps it. */
+export function generatedData({ root, signing, server, roots: { current, next, previous, since } }: GeneratedIdentity): SecretData {
+  return {
+    "ca.crt": root,
+    ...pair("root", current),
+    ...(next === undefined ? {} : pair("next-root", next)),
+    ...(previous === undefined ? {} : { "previous-root.crt": previous }),
+    ...(since === undefined ? {} : { since: String(since) }),
+    ...pair("signing", signing),
+    ...pair("server", server),
+  };
+}
+
+/** The same, read back. Throws UsageError when it is not whole. */
+export function generatedIn(data: SecretData, namespace: string): GeneratedIdentity {
+  const need = (name: string): KeyedCertificate => {
+    const found = pairIn(data, name);
+    if (found === undefined) throw missing(namespace, GENERATED_SECRET, `${name}.crt and ${name}.key`);
+    return found;
+  };
+  const root = data["ca.crt"];
+  if (root === undefined) throw missing(namespace, GENERATED_SECRET, "ca.crt");
+  const next = pairIn(data, "next-root");
+  const previous = data["previous-root.crt"];
+  const roots = {
+    current: need("root"),
+    ...(next === undefined ? {} : { next }),
+    ...(previous === undefined ? {} : { previous }),
+    ...(data["since"] === undefined ? {} : { since: Number(data["since"]) }),
+  };
+  return { root, roots, signing: need("signing"), server: need("server") };
+}
+
+function pair(name: string, { certificate, key }: KeyedCertificate): SecretData {
+  return { [`${name}.crt`]: certificate, [`${name}.key`]: key };
+}
+
+function pairIn(data: SecretData, name: string): KeyedCertificate | undefined {
+  const [certificate, key] = [data[`${name}.crt`], data[`${name}.key`]];
+  return certificate === undefined || key === undefined ? undefined : { certificate, key };
 }
 
 function keyed(namespace: string, name: string, data: SecretData): KeyedCertificate {
-  const certificate = data["tls.crt"];
-  const key = data["tls.key"];
-  if (certificate === undefined || key === undefined) throw missing(namespace, name, "tls.crt and tls.key");
-  return { certificate, key };
+  const found = pairIn(data, "tls");
+  if (found === undefined) throw missing(namespace, name, "tls.crt and tls.key");
+  return found;
 }
 
 function missing(namespace: string, name: string, what: string): UsageError {
   return new UsageError(
-    `Secret ${name}.${namespace} lacks ${what}: add it, or delete the relay-*-tls-secret Secrets to have new ones made`,
+    `Secret ${name}.${namespace} lacks ${what}: add it, or delete the relay-*-tls-secret and ${GENERATED_SECRET} Secrets to have new ones made`,
   );
 }

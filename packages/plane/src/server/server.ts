@@ -214,7 +214,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       resumption.check(view.snapshot.of(kinds.registration));
       const ids = traces.takeForStatuses();
       // What another replica leads is its to write: when this one gains the lead, it starts over.
-      if (leadership.isLeader) writes.writeStatuses(news.next({ world: core.world, resumed: resumed() }), ids);
+      if (leadership.isLeader) writes.writeStatuses(news.next({ world: core.world, resumed: resumed(), now: clock.now() }), ids);
     },
     { clock, pauseMs: BATCH_MS },
     signal,

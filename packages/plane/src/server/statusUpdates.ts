@@ -1,6 +1,7 @@
 import { type AnyResource, type Delta, type JsonObject, kindKeyOf, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import { changedStatuses, NOT_HEARD, type Statuses, statusesAfter, type World } from "@isthmus/translators";
 import type { ClusterView } from "../clusterView.ts";
+import { certificateStanding } from "./certificateExpiring.ts";
 import { type ClusterStanding, clusterStatus } from "./clusterStatuses.ts";
 import type { DeliveryLog } from "./delivery.ts";
 import type { ServerKinds } from "./server.ts";
@@ -20,6 +21,8 @@ export interface StatusUpdates {
 export interface StatusSources {
   readonly world: World | undefined;
   readonly resumed: ReadonlyMap<string, string>;
+  /** Milliseconds since 1970. */
+  readonly now: number;
 }
 
 export interface StatusUpdatesOptions {
@@ -48,14 +51,17 @@ export function statusUpdates({ delivery, view, store, kinds }: StatusUpdatesOpt
   }
 
   /** Clusters are few enough to be looked at one by one. */
-  function touchClusters(resumed: ReadonlyMap<string, string>): void {
+  function touchClusters({ resumed, now: time }: Pick<StatusSources, "resumed" | "now">): void {
     const facts = new Map<string, ClusterStanding>();
     for (const cluster of view().snapshot.of(kinds.registration)) {
       const { name } = cluster.metadata;
-      const now = { state: store.clusters.get(name), held: delivery.heldIn(name), resumed: resumed.get(name) };
+      const state = store.clusters.get(name);
+      const certificate = certificateStanding(state?.agent, time);
+      const now = { state, held: delivery.heldIn(name), resumed: resumed.get(name), certificate };
       const before = clusters.get(name);
       facts.set(name, now);
-      if (before?.state !== now.state || before?.held !== now.held || before.resumed !== now.resumed) touch(refOf(cluster));
+      const isSame = before?.state === state && before?.held === now.held && before.resumed === now.resumed;
+      if (!isSame || before?.certificate !== certificate) touch(refOf(cluster));
     }
     clusters = facts;
   }
@@ -91,13 +97,13 @@ export function statusUpdates({ delivery, view, store, kinds }: StatusUpdatesOpt
       for (const ref of remove) touch(ref);
     },
     startOver,
-    next({ world, resumed }) {
+    next({ world, resumed, now }) {
       if (world !== undefined) {
         const before = statuses;
         statuses = statusesAfter(world, delivery.state, before);
         for (const ref of changedStatuses(statuses, before)) if (ref.clusterName === "") touch(ref);
       }
-      touchClusters(resumed);
+      touchClusters({ resumed, now });
       const updates = [...touched.values()].flatMap(updateOf);
       touched.clear();
       return updates;
@@ -105,7 +111,7 @@ export function statusUpdates({ delivery, view, store, kinds }: StatusUpdatesOpt
   };
 }
 
-const NOTHING_KNOWN: ClusterStanding = { state: undefined, held: 0, resumed: undefined };
+const NOTHING_KNOWN: ClusterStanding = { state: undefined, held: 0, resumed: undefined, certificate: undefined };
 
 /** A status in which what nobody has told since this server started is as it was told before: it has not become untrue by a restart. */
 function standing({ ref, status }: StatusUpdate, view: ClusterView): StatusUpdate {

@@ -9,6 +9,8 @@ export interface Credentials {
   readonly key: string;
   /** `ca.crt`: the server's roots. */
   readonly root: string;
+  /** Somebody else made it: it is used as it is, and neither renewed nor replaced. */
+  readonly isProvided?: boolean;
 }
 
 /** Where an agent keeps its credentials. */

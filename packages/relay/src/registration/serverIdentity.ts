@@ -1,4 +1,4 @@
-import { createAuthority, createRoot, issueServerCertificate, type KeyedCertificate } from "@isthmus/certificates";
+import type { KeyedCertificate } from "@isthmus/certificates";
 
 /** Everything that a relay server needs for TLS, as PEM texts: the contents of its three Secrets. */
 export interface ServerIdentity {
@@ -14,13 +14,4 @@ export interface ServerIdentity {
 export const DEFAULT_AUTHORITY = "gloo-mesh-mgmt-server.gloo-mesh";
 
 /** Names for both generations, in the default namespace. */
-const DEFAULT_NAMES = [DEFAULT_AUTHORITY, "enterprise-networking.gloo-mesh", "*.gloo-mesh"];
-
-/** A new identity: a root that signs itself, a signing authority below it, and the server's certificate. The root's key is thrown away. */
-export async function createServerIdentity(options: { readonly now: number; readonly names?: readonly string[] }): Promise<ServerIdentity> {
-  const { now, names = DEFAULT_NAMES } = options;
-  const root = await createRoot({ commonName: "gloo-mesh relay root", now });
-  const signing = await createAuthority(root, { commonName: "gloo-mesh relay signing", now });
-  const server = await issueServerCertificate(root, { dnsNames: names, now });
-  return { root: root.certificate, signing, server };
-}
+export const DEFAULT_NAMES: readonly string[] = [DEFAULT_AUTHORITY, "enterprise-networking.gloo-mesh", "*.gloo-mesh"];

@@ -33,6 +33,10 @@ export interface Peer {
   readonly authentication: "certificate" | "token" | "none";
   /** When the certificate expires, in milliseconds since 1970: the stream ends then. */
   readonly expiresAt?: number;
+  /** When the certificate began to count, in milliseconds since 1970. */
+  readonly issuedAt?: number;
+  /** Names the set of roots that the agent trusts. */
+  readonly trustedRoots?: string;
 }
 
 /** Takes a stream that an agent has opened and that has been authenticated. */

@@ -149,4 +149,10 @@ export interface AgentInfo {
   readonly clusterUid: string;
   /** Features of the wire that this agent knows. */
   readonly features: readonly string[];
+  /** How it has shown who it is. Filled in by the server, with what follows. */
+  readonly authentication?: "certificate" | "token" | "none";
+  /** From when to when its certificate counts, in milliseconds since 1970. */
+  readonly certificate?: { readonly notBefore: number; readonly notAfter: number };
+  /** Names the set of roots that it trusts. */
+  readonly trustedRoots?: string;
 }

@@ -65,6 +65,15 @@ interface Live {
 
 const HEARTBEAT_MS = 10_000;
 
+/** What an agent's connection says of it, beside what it says itself. */
+function shownBy({ authentication, issuedAt, expiresAt, trustedRoots }: Peer): Partial<AgentInfo> {
+  return {
+    authentication,
+    ...(issuedAt === undefined || expiresAt === undefined ? {} : { certificate: { notBefore: issuedAt, notAfter: expiresAt } }),
+    ...(trustedRoots === undefined ? {} : { trustedRoots }),
+  };
+}
+
 /** Serves the agents whose streams a transport hands over, until the signal is aborted. */
 export function startServerLink(options: ServerLinkOptions, signal: AbortSignal): RunningServerLink {
   const {
@@ -172,7 +181,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       `agent of ${clusterName} connected`,
     );
     counters.add("relay_server_connections_total", { cluster: clusterName });
-    handler.connected(clusterName, agent);
+    handler.connected(clusterName, { ...agent, ...shownBy(live.peer) });
   }
 
   /** Ends a stream from this end. */

@@ -1,16 +1,19 @@
 import { create } from "@bufbuild/protobuf";
 import { type Client, Metadata } from "@grpc/grpc-js";
-import { type CertificateFacts, createRequest, renewalTime } from "@isthmus/certificates";
+import { type CertificateFacts, createRequest } from "@isthmus/certificates";
 import { messageOf, UsageError } from "@isthmus/core";
 import { RegisterRequestSchema, RenewRequestSchema } from "../gen/relay/v1/registration_pb.ts";
 import type { ConnectRequest } from "../gen/relay/v1/relay_pb.ts";
 import { type CredentialStore, type Credentials, usability } from "../registration/credentials.ts";
+import { rootsDigest } from "../registration/roots.ts";
 import { DEFAULT_AUTHORITY } from "../registration/serverIdentity.ts";
 import type { AgentStreamHandler, Connector, Progress, Stream } from "../session/connection.ts";
 import type { Clock, Log } from "../session/environment.ts";
 import { RelayError } from "../session/relayError.ts";
 import { openChannel } from "./channel.ts";
 import { callUnary, openStream } from "./clientCalls.ts";
+import { keepFresh } from "./keepFresh.ts";
+import { ROOTS_HEADER } from "./peer.ts";
 import { registerMethod, renewMethod } from "./serviceDefinition.ts";
 
 export interface GrpcConnectorOptions {
@@ -22,6 +25,8 @@ export interface GrpcConnectorOptions {
   readonly clusterUid: string;
   /** `ca.crt` of relay-root-tls-secret, read anew for each connection. A rejection is told and tried again; UsageError says what a person has to do. */
   readonly root: () => Promise<string>;
+  /** False: whoever answers is taken for the server, and hears the token. For tests alone. Default: true. */
+  readonly verifiesServer?: boolean;
   /** The relay identity token, read anew when it is needed; undefined when there is none (any more). */
   readonly token: () => Promise<string | undefined>;
   /** Where the agent's certificate is kept. Undefined: the TLS setup, without one; the token goes with each call. */
@@ -32,15 +37,33 @@ export interface GrpcConnectorOptions {
   readonly log: Log;
 }
 
+export interface GrpcConnector extends Connector {
+  /** To be told when what is read anew for each connection may have changed: a stream that uses something else is replaced. */
+  reload(): Promise<void>;
+}
+
+/** What one connection uses. */
+interface Used {
+  readonly root: string | undefined;
+  readonly credentials: Credentials | undefined;
+  readonly token: string | undefined;
+}
+
 /** An agent's way to the server: registers when it has no good certificate, connects with it, renews it before it expires. */
-export function grpcConnector(options: GrpcConnectorOptions): Connector {
+export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
   const { address, authority = DEFAULT_AUTHORITY, clusterName, clusterUid, credentials: store, clock, random, log } = options;
+  const { verifiesServer = true } = options;
   const server = `the management server at ${address}`;
   // The server has turned the stored certificate down: another one is needed.
   let isRefused = false;
+  // Issued, and not yet kept: a join token that bought it cannot buy another one.
+  let unkept: Credentials | undefined;
+  let open: { readonly used: Used; readonly handler: AgentStreamHandler } | undefined;
+
+  const rootNow = () => (verifiesServer ? asked("the root certificate", options.root) : Promise.resolve(undefined));
 
   async function channel(identity: Credentials | undefined): Promise<Client> {
-    const root = await asked("the root certificate", options.root);
+    const root = await rootNow();
     try {
       return openChannel({ address, authority, root, identity });
     } catch (error) {
@@ -51,7 +74,15 @@ export function grpcConnector(options: GrpcConnectorOptions): Connector {
     }
   }
 
-  async function register(progress: Progress, why: string, from: CredentialStore, signal: AbortSignal): Promise<Credentials> {
+  async function keep(credentials: Credentials, place: CredentialStore): Promise<Credentials> {
+    unkept = credentials;
+    await asked("the place for certificates", () => place.save(credentials));
+    unkept = undefined;
+    isRefused = false;
+    return credentials;
+  }
+
+  async function register(progress: Progress, why: string, place: CredentialStore, signal: AbortSignal): Promise<Credentials> {
     const given = await asked("the relay identity token", options.token);
     if (given === undefined || given === "") {
       throw new RelayError(
@@ -64,68 +95,54 @@ export function grpcConnector(options: GrpcConnectorOptions): Connector {
     const request = create(RegisterRequestSchema, { token: given, certificateRequest, clusterName, clusterUid });
     const client = await channel(undefined);
     const issued = await callUnary(client, { method: registerMethod, request, server }, signal);
-    const credentials = { certificate: issued.certificateChain, key, root: issued.root };
-    await asked("the place for certificates", () => from.save(credentials));
-    isRefused = false;
+    const credentials = await keep({ certificate: issued.certificateChain, key, root: issued.root }, place);
     log.info({ cluster: clusterName }, `registered as ${clusterName}`);
     return credentials;
   }
 
   async function usableCredentials(
-    from: CredentialStore,
+    place: CredentialStore,
     progress: Progress,
     signal: AbortSignal,
   ): Promise<{ credentials: Credentials; facts: CertificateFacts }> {
-    const stored = await asked("the stored certificate", () => from.load());
+    if (unkept !== undefined && !isRefused) await keep(unkept, place);
+    const stored = await asked("the stored certificate", () => place.load());
     const found = stored === undefined ? { problem: "it has no certificate yet" } : usability(stored, clusterName, clock.now());
     if (stored !== undefined && !("problem" in found) && !isRefused) return { credentials: stored, facts: found };
     const why = "problem" in found ? found.problem : "the management server does not accept its certificate";
-    const credentials = await register(progress, why, from, signal);
+    if (stored?.isProvided === true) {
+      // Another one may be there at the next try.
+      isRefused = false;
+      throw new RelayError(
+        "Refused",
+        `the Secret relay-client-tls-secret was not made by this agent and cannot be used: ${why}. Put another certificate into it, or delete it to have the agent register`,
+      );
+    }
+    const credentials = await register(progress, why, place, signal);
     const facts = usability(credentials, clusterName, clock.now());
     if ("problem" in facts) throw new RelayError("Refused", `${server} issued a certificate that cannot be used: ${facts.problem}`);
     return { credentials, facts };
   }
 
-  /** Renews in time, as long as the stream that uses the certificate lives. */
-  async function keepFresh(
-    from: CredentialStore,
-    facts: CertificateFacts,
-    current: Credentials,
-    handler: AgentStreamHandler,
-    signal: AbortSignal,
-  ): Promise<void> {
-    // Never at once: a certificate that is old when it is issued must not make us run in a circle.
-    await clock.sleep(Math.max(SHORTEST_RETRY_MS, renewalTime(facts, random) - clock.now()), signal);
-    for (;;) {
-      try {
-        const { request: certificateRequest, key } = await createRequest(clusterName);
-        const request = create(RenewRequestSchema, { certificateRequest, clusterUid });
-        const issued = await callUnary(await channel(current), { method: renewMethod, request, server }, signal);
-        await from.save({ certificate: issued.certificateChain, key, root: issued.root });
-        log.info({ cluster: clusterName }, "renewed the client certificate");
-        return handler.replace("it has a new certificate");
-      } catch (error) {
-        if (signal.aborted) return;
-        if (error instanceof RelayError && error.code === "Refused") {
-          // Nor will it be granted later: whoever gave us this certificate has to give us the next one.
-          log.warn({ cluster: clusterName }, `the client certificate is not renewed by the management server: ${error.message}`);
-          return;
-        }
-        const leftMs = facts.notAfter - clock.now();
-        log.warn(
-          { cluster: clusterName, expiresAt: new Date(facts.notAfter).toISOString() },
-          `could not renew the client certificate: ${messageOf(error)}`,
-        );
-        await clock.sleep(Math.min(LONGEST_RETRY_MS, Math.max(SHORTEST_RETRY_MS, leftMs / 10)), signal);
-      }
-    }
+  async function renew(current: Credentials, place: CredentialStore, signal: AbortSignal): Promise<void> {
+    const { request: certificateRequest, key } = await createRequest(clusterName);
+    const request = create(RenewRequestSchema, { certificateRequest, clusterUid });
+    const issued = await callUnary(await channel(current), { method: renewMethod, request, server }, signal);
+    await place.save({ certificate: issued.certificateChain, key, root: issued.root });
+    log.info({ cluster: clusterName }, "renewed the client certificate");
   }
 
   async function connect(handler: AgentStreamHandler, progress: Progress, signal: AbortSignal): Promise<Stream<ConnectRequest>> {
     signal.throwIfAborted();
+    if (!verifiesServer)
+      log.warn({ address }, `NOT VERIFIED: whoever answers at ${address} is taken for the management server. For tests alone`);
     if (store === undefined) {
       progress("connecting", `connecting to ${server} with the token`);
-      return openStream(await channel(undefined), { handler, server, metadata: await tokenMetadata() });
+      const token = await tokenNow();
+      const root = await rootNow();
+      const stream = openStream(await channel(undefined), { handler, server, metadata: await headers(root, token) });
+      open = { used: { root, credentials: undefined, token }, handler };
+      return stream;
     }
     const { credentials, facts } = await usableCredentials(store, progress, signal);
     progress("connecting", `connecting to ${server}`);
@@ -138,10 +155,23 @@ export function grpcConnector(options: GrpcConnectorOptions): Connector {
         handler.ended(end);
       },
     };
-    const stream = openStream(await channel(credentials), { handler: watching, server, metadata: identityMetadata() });
-    keepFresh(store, facts, credentials, handler, life.signal).catch((error: unknown) => {
-      if (!life.signal.aborted) throw error;
-    });
+    const root = await rootNow();
+    const metadata = await headers(root);
+    const otherRoots = new AbortController();
+    const greeted = (said: Metadata) => {
+      const [roots] = said.get(ROOTS_HEADER);
+      if (roots !== undefined && roots !== metadata.get(ROOTS_HEADER)[0]) otherRoots.abort();
+    };
+    const stream = openStream(await channel(credentials), { handler: watching, server, metadata, greeted });
+    open = { used: { root, credentials, token: undefined }, handler };
+    if (credentials.isProvided !== true) {
+      const renewal = { facts, clock, random, log, clusterName, otherRoots: otherRoots.signal };
+      keepFresh({ ...renewal, renew: () => renew(credentials, store, life.signal), done: handler.replace }, life.signal).catch(
+        (error: unknown) => {
+          if (!life.signal.aborted) throw error;
+        },
+      );
+    }
     return {
       send: stream.send,
       end(end) {
@@ -151,26 +181,48 @@ export function grpcConnector(options: GrpcConnectorOptions): Connector {
     };
   }
 
-  function identityMetadata(): Metadata {
+  async function reload(): Promise<void> {
+    const before = open;
+    if (before === undefined) return;
+    try {
+      const root = await rootNow();
+      const credentials = await store?.load();
+      const token = store === undefined ? await options.token() : undefined;
+      if (open === before && JSON.stringify({ root, credentials, token }) !== JSON.stringify(before.used)) {
+        open = undefined;
+        before.handler.replace("its Secrets have changed");
+      }
+    } catch (error) {
+      log.warn({ cluster: clusterName }, `cannot read the Secrets that have changed: ${messageOf(error)}; the connection stays as it is`);
+    }
+  }
+
+  async function headers(root: string | undefined, token?: string): Promise<Metadata> {
     const metadata = new Metadata();
     metadata.set("x-cluster-id", clusterName);
+    if (root !== undefined) metadata.set(ROOTS_HEADER, await digestOf(root));
+    if (token === undefined) return metadata;
+    metadata.set("x-cluster-uid", clusterUid);
+    metadata.set("authorization", `Bearer ${token}`);
     return metadata;
   }
 
-  async function tokenMetadata(): Promise<Metadata> {
+  async function tokenNow(): Promise<string> {
     const given = await asked("the relay identity token", options.token);
     if (given === undefined || given === "")
       throw new RelayError(
         "WrongToken",
         "there is no relay identity token, which the setup without client certificates needs (RELAY_TOKEN)",
       );
-    const metadata = identityMetadata();
-    metadata.set("x-cluster-uid", clusterUid);
-    metadata.set("authorization", `Bearer ${given}`);
-    return metadata;
+    return given;
   }
 
-  return { connect };
+  return { connect, reload };
+}
+
+/** A root that is no certificate is told when it is used. */
+function digestOf(root: string): Promise<string> {
+  return rootsDigest(root).catch(() => "");
 }
 
 /** Asks a port of the agent. When it fails that is the world's fault, or a user's who can be told: to be tried again. */
@@ -183,6 +235,3 @@ async function asked<T>(what: string, port: () => Promise<T>): Promise<T> {
     throw new RelayError("Unreachable", `no access to ${what}: ${messageOf(error)}`, error);
   }
 }
-
-const SHORTEST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 60_000;

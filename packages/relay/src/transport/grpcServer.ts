@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { Server, type ServerUnaryCall, type ServiceDefinition, type sendUnaryData, type UntypedServiceImplementation } from "@grpc/grpc-js";
+import {
+  Metadata,
+  Server,
+  type ServerUnaryCall,
+  type ServiceDefinition,
+  type sendUnaryData,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
 import { type Metric, messageOf, UsageError } from "@isthmus/core";
 import { HealthImplementation } from "grpc-health-check";
 import {
@@ -13,6 +20,7 @@ import {
 import type { JoinTokens } from "../registration/joinTokens.ts";
 import { startRegistrar } from "../registration/register.ts";
 import type { Registrations } from "../registration/registrations.ts";
+import { rootsDigest } from "../registration/roots.ts";
 import type { ServerIdentity } from "../registration/serverIdentity.ts";
 import type { Acceptor, Peer } from "../session/connection.ts";
 import { startCounters } from "../session/counters.ts";
@@ -20,7 +28,7 @@ import type { Clock, Log } from "../session/environment.ts";
 import { RelayError } from "../session/relayError.ts";
 import { MAX_MESSAGE_BYTES } from "../session/wire.ts";
 import "./grpcLogging.ts";
-import { addressOf, type Certified, certifiedPeer, headerOf } from "./peer.ts";
+import { addressOf, type Certified, certifiedPeer, headerOf, ROOTS_HEADER, trustOf } from "./peer.ts";
 import { type ConnectCall, serveStream } from "./serverStream.ts";
 import { serverTls } from "./serverTls.ts";
 import { connectMethod, registerMethod, renewMethod, SERVICE_NAMES } from "./serviceDefinition.ts";
@@ -92,7 +100,14 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     }
     const claim = { clusterName: headerOf(call, "x-cluster-id"), clusterUid: headerOf(call, "x-cluster-uid"), address: addressOf(call) };
     await registrar.admit(claim, headerOf(call, "authorization").replace(/^Bearer /, ""));
-    return { clusterName: claim.clusterName, address: claim.address, authentication: "token" };
+    return { clusterName: claim.clusterName, address: claim.address, authentication: "token", ...trustOf(call) };
+  }
+
+  /** What every agent hears first: an agent that trusts other roots renews its certificate, and gets them with it. */
+  async function greeting(): Promise<Metadata> {
+    const metadata = new Metadata();
+    metadata.set(ROOTS_HEADER, await rootsDigest(identity.root));
+    return metadata;
   }
 
   /** A caller with a good certificate. What the call says of itself must not differ. */
@@ -145,7 +160,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   const server = new Server(SERVER_OPTIONS);
   const definition: ServiceDefinition = { connect: connectMethod, register: registerMethod, renew: renewMethod };
   const handlers: UntypedServiceImplementation = {
-    connect: (call: ConnectCall) => serveStream(call, { peerOf, accept, refusal: (error) => refusal("Connect", error) }),
+    connect: (call: ConnectCall) => serveStream(call, { peerOf, greeting, accept, refusal: (error) => refusal("Connect", error) }),
     register: unary("Register", register),
     renew: unary("Renew", renew),
   };

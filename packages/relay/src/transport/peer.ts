@@ -20,8 +20,18 @@ export function certifiedPeer(call: Call): Certified | undefined {
   const facts = certificateFacts(new Uint8Array(certificate.raw));
   const clusterName = clusterOfCertificate(facts);
   if (clusterName === undefined) return undefined;
-  return { peer: { clusterName, address: addressOf(call), authentication: "certificate", expiresAt: facts.notAfter }, shown: facts };
+  const times = { issuedAt: facts.notBefore, expiresAt: facts.notAfter };
+  return { peer: { clusterName, address: addressOf(call), authentication: "certificate", ...times, ...trustOf(call) }, shown: facts };
 }
+
+/** What a caller says that it trusts. */
+export function trustOf(call: Call): Pick<Peer, "trustedRoots"> {
+  const trustedRoots = headerOf(call, ROOTS_HEADER);
+  return /^[0-9a-f]{32}$/.test(trustedRoots) ? { trustedRoots } : {};
+}
+
+/** By this header each end names the set of roots that it goes by, so that agents learn of new ones. */
+export const ROOTS_HEADER = "relay-roots";
 
 /** Where a call is from, without its port. */
 export function addressOf(call: Call): string {

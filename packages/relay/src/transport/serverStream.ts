@@ -1,4 +1,4 @@
-import type { ServerDuplexStream } from "@grpc/grpc-js";
+import type { Metadata, ServerDuplexStream } from "@grpc/grpc-js";
 import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
 import type { Acceptor, Peer, Stream } from "../session/connection.ts";
 import { type GrpcStatus, statusOf } from "./status.ts";
@@ -8,12 +8,13 @@ export type ConnectCall = ServerDuplexStream<ConnectRequest, ConnectResponse>;
 export interface StreamServing {
   /** Rejects for who may not connect. */
   readonly peerOf: (call: ConnectCall) => Promise<Peer>;
+  readonly greeting: () => Promise<Metadata>;
   readonly refusal: (error: unknown) => GrpcStatus;
   readonly accept: Acceptor;
 }
 
 /** Hands one call over to the link, once it is known who calls. */
-export function serveStream(call: ConnectCall, { peerOf, refusal, accept }: StreamServing): void {
+export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, accept }: StreamServing): void {
   let isEnded = false;
 
   /** Ends the call with a status. The library takes it as an error event. */
@@ -30,7 +31,9 @@ export function serveStream(call: ConnectCall, { peerOf, refusal, accept }: Stre
 
   async function serve(): Promise<void> {
     const peer = await peerOf(call);
+    const metadata = await greeting();
     if (call.cancelled || isEnded) return;
+    call.sendMetadata(metadata);
     const handler = accept(peer, stream);
     const ended = (reason: string) => {
       if (isEnded) return;
