@@ -1,5 +1,6 @@
 import { isOn, parsedOptions, portNumber } from "@isthmus/process";
 import { Command, Option } from "commander";
+import { addStoreOptions, type StoreConfig, type StoreFlags, storeConfig } from "./sharedStore.ts";
 
 /** The settings of a management server; the command line wins over the environment. */
 export interface Config {
@@ -17,11 +18,14 @@ export interface Config {
   readonly disallowIntersectingConfig: boolean;
   readonly serverNames: readonly string[];
   readonly replica: string;
+  readonly store: StoreConfig;
   readonly verbose: boolean;
 }
 
 /** What the command line gives. */
-interface Options extends Omit<Config, "token" | "clientCertificates" | "disallowIntersectingConfig" | "serverNames" | "verbose"> {
+interface Options
+  extends Omit<Config, "token" | "clientCertificates" | "disallowIntersectingConfig" | "serverNames" | "store" | "verbose">,
+    StoreFlags {
   readonly relayToken?: string;
   readonly disableClientCertificates?: boolean;
   readonly disallowIntersectingConfig?: boolean;
@@ -55,7 +59,7 @@ export function readConfig(argv: readonly string[]): Config {
     .addOption(new Option("--server-name <dns name...>", "further names in a server certificate that is made here"))
     .addOption(new Option("--replica <name>", "name of this replica in logs and status").env("POD_NAME").default("gloo-mesh-mgmt-server"))
     .addOption(new Option("--verbose", "log what is done in detail"));
-  const options = parsedOptions<Options>(command, argv);
+  const options = parsedOptions<Options>(addStoreOptions(command), argv);
   return {
     namespace: options.namespace,
     host: options.host,
@@ -71,6 +75,7 @@ export function readConfig(argv: readonly string[]): Config {
     disallowIntersectingConfig: options.disallowIntersectingConfig === true,
     serverNames: options.serverName ?? [],
     replica: options.replica,
+    store: storeConfig(options, process.env),
     verbose: options.verbose === true,
   };
 }

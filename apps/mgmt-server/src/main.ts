@@ -16,6 +16,7 @@ import { type GrpcServer, makeIdentity, rotateIdentity, startGrpcServer } from "
 import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
 import { adminPages } from "./adminPages.ts";
 import { type Config, readConfig } from "./config.ts";
+import { openStore } from "./sharedStore.ts";
 
 async function run(config: Config, signal: AbortSignal): Promise<void> {
   const log = createLog({ logger: "gloo-mesh-mgmt-server", verbose: config.verbose });
@@ -49,6 +50,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     signal,
   );
 
+  const store = await openStore(config.store, { clock, log });
   let link: RunningServerLink | undefined;
   let grpc: GrpcServer | undefined;
   const read = () => [...(link?.metrics() ?? []), ...(grpc?.metrics() ?? []), ...server.metrics()];
@@ -72,6 +74,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
         );
       },
       namespace,
+      ...(store === undefined ? {} : { sharing: { store, replica: config.replica } }),
       translation: { namespace, stage: "all", disallowIntersectingConfig: config.disallowIntersectingConfig },
       clock,
       random,
@@ -107,7 +110,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
 
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
   await Promise.all([server.ended, kept.ended, link.closed.then(() => grpc?.close())]);
-  await admin.close();
+  await Promise.all([admin.close(), store?.close()]);
 }
 
 // Certificates of ours live for a year and longer: a minute sooner or later is all the same.

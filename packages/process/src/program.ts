@@ -45,8 +45,8 @@ function exitCodeOf(error: unknown): number {
   throw error;
 }
 
-// By name, as this package knows neither the loops nor the relay: what an API server or the other end of the relay refuses.
-const WORLD: ReadonlySet<string> = new Set(["ClusterError", "RelayError"]);
+// By name, as this package knows neither the loops nor the relay: what an API server, the other end of the relay or the store refuses.
+const WORLD: ReadonlySet<string> = new Set(["ClusterError", "RelayError", "StoreError"]);
 
 function tell(line: string): void {
   process.stderr.write(`${line}\n`);

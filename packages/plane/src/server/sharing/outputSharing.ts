@@ -40,15 +40,10 @@ export function outputSharing({ store, instance, leads, wake, clock, log }: Outp
   /** The number under which this replica leads; undefined until it has one. */
   let turn: ReturnType<Store["raiseFence"]> | undefined;
 
+  /** Another replica has raised the fence. If this one still leads at the next comparison, it does so again; not at once, or two would fight. */
   function lose(): void {
     turn = undefined;
     writers.clear();
-  }
-
-  /** Another replica has raised the fence. As long as this one leads, it does so again. */
-  function superseded(): void {
-    lose();
-    for (const clusterName of wants.keys()) wake(clusterName);
   }
 
   /** One number for the whole turn. */
@@ -106,7 +101,7 @@ export function outputSharing({ store, instance, leads, wake, clock, log }: Outp
       if (notice.type !== "raised" || notice.fence.name !== FENCE || notice.by === instance || turn === undefined) return;
       void turn.then(
         ({ number }) => {
-          if (notice.fence.number > number) superseded();
+          if (notice.fence.number > number) lose();
         },
         // Whoever waits for this number hears of it too.
         () => undefined,
@@ -127,7 +122,7 @@ export function outputSharing({ store, instance, leads, wake, clock, log }: Outp
       if (!leads()) return;
       if (withdrawn.has(clusterName)) {
         const outcome = await store.clear(areaOf(clusterName), await fence());
-        if (outcome === "superseded") return superseded();
+        if (outcome === "superseded") return lose();
         withdrawn.delete(clusterName);
         return;
       }
@@ -135,7 +130,7 @@ export function outputSharing({ store, instance, leads, wake, clock, log }: Outp
       const writer = await writerOf(clusterName);
       // What changed since it was marked last is marked now.
       contentOf(clusterName);
-      if ((await writer.flush()) === "superseded" && writers.get(clusterName) === writer) superseded();
+      if ((await writer.flush()) === "superseded" && writers.get(clusterName) === writer) lose();
     },
   };
 }

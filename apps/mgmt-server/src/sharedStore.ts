@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { messageOf, UsageError } from "@isthmus/core";
+import type { Clock, Log, Store } from "@isthmus/plane";
+import { isOn } from "@isthmus/process";
+import { fileStore, type RedisSettings, redisStore } from "@isthmus/store";
+import { type Command, Option } from "commander";
+
+/** Where replicas share what they know, or where one finds it again after a restart. */
+export interface StoreConfig {
+  readonly redis: RedisSettings | undefined;
+  /** Directory of local files, without Redis. */
+  readonly path: string | undefined;
+}
+
+/** What the command line gives. */
+export interface StoreFlags {
+  readonly redisAddress?: string;
+  readonly redisDb?: number;
+  readonly redisTls?: boolean;
+  readonly redisCa?: string;
+  readonly redisServerName?: string;
+  readonly storePath?: string;
+}
+
+/** Adds the options that say where the store is. Names of variables: those of the published chart's `redis`. */
+export function addStoreOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        "--redis-address <host:port>",
+        "Redis in which replicas share what they know; the user and password come from REDIS_USERNAME and REDIS_PASSWORD",
+      ).env("REDIS_ADDRESS"),
+    )
+    .addOption(new Option("--redis-db <number>", "number of the database in Redis; default: 0").env("REDIS_DB").argParser(databaseNumber))
+    .addOption(new Option("--redis-tls", "speak TLS with Redis; also REDIS_TLS=true"))
+    .addOption(new Option("--redis-ca <file>", "PEM of who signed Redis' certificate; implies TLS").env("REDIS_CA_FILE"))
+    .addOption(
+      new Option("--redis-server-name <dns name>", "name in Redis' certificate; default: the host of its address").env("REDIS_SERVER_NAME"),
+    )
+    .addOption(
+      new Option("--store-path <directory>", "without Redis: files in which a restarted server finds what it knew").env("STORE_PATH"),
+    );
+}
+
+function databaseNumber(text: string): number {
+  const db = Number(text);
+  if (!Number.isInteger(db) || db < 0) throw new UsageError(`${text} is not the number of a Redis database: 0 or more`);
+  return db;
+}
+
+/** Reads flags and environment. Throws UsageError. */
+export function storeConfig(flags: StoreFlags, environment: NodeJS.ProcessEnv): StoreConfig {
+  const { redisAddress, redisCa, redisDb, redisServerName, storePath } = flags;
+  if (redisAddress === undefined || redisAddress === "") return { redis: undefined, path: storePath };
+  if (storePath !== undefined) throw new UsageError("--redis-address and --store-path exclude each other: choose one");
+  const username = environment["REDIS_USERNAME"];
+  const password = environment["REDIS_PASSWORD"];
+  const isSecure = flags.redisTls === true || redisCa !== undefined || isOn(environment["REDIS_TLS"]);
+  const { host, port } = address(redisAddress);
+  return {
+    redis: {
+      host,
+      port,
+      ...(redisDb === undefined ? {} : { db: redisDb }),
+      ...(username === undefined || username === "" ? {} : { username }),
+      ...(password === undefined || password === "" ? {} : { password }),
+      ...(isSecure ? { tls: { serverName: redisServerName ?? host, ...(redisCa === undefined ? {} : { ca: read(redisCa) }) } } : {}),
+    },
+    path: undefined,
+  };
+}
+
+function address(text: string): { readonly host: string; readonly port: number } {
+  const colon = text.lastIndexOf(":");
+  const host = (colon < 0 ? text : text.slice(0, colon)).replace(/^\[(.*)\]$/, "$1");
+  const port = colon < 0 ? REDIS_PORT : Number(text.slice(colon + 1));
+  if (host === "" || !Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new UsageError(`--redis-address ${text} is not an address such as gloo-mesh-redis.gloo-mesh:6379`);
+  }
+  return { host, port };
+}
+
+const REDIS_PORT = 6379;
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UsageError(`--redis-ca: ${messageOf(error)}`);
+  }
+}
+
+/** Opens what is configured; undefined: memory alone. Rejects with StoreError when files cannot be used. */
+export async function openStore(
+  { redis, path }: StoreConfig,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Promise<Store | undefined> {
+  if (redis !== undefined) return redisStore(redis, { log });
+  if (path === undefined) return undefined;
+  const store = await fileStore({ path, clock, id: randomUUID });
+  log.info({ path }, `what is known is kept in ${path}`);
+  return store;
+}
