@@ -2,6 +2,7 @@ export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";
 export { discoveryOwner } from "./discovery/metadata.ts";
 export { FINDINGS, type FindingCode } from "./findings.ts";
 export { networkingOwner } from "./networking/outputMetadata.ts";
+export { newReports } from "./newReports.ts";
 export { NOT_HEARD } from "./statuses/approval.ts";
 export {
   changedStatuses,

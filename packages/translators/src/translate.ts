@@ -43,7 +43,7 @@ export interface World {
   readonly discovery: OutputSet;
   /** Objects to be written to the clusters. */
   readonly networking: OutputSet<TargetOutput>;
-  /** Findings about users' and discovered objects. */
+  /** Findings about users' and discovered objects, gathered when they are asked for: `newReports` costs what changed. */
   readonly reports: readonly Report[];
   /** What the next translation can reuse. */
   readonly memory: WorldMemory;
@@ -92,12 +92,16 @@ export function translate(given: Snapshot, options: TranslateOptions, previous?:
     { step, attachment, changes, targets, contests },
     { attached: before.attached, targets: targetsBefore, contests: before.memory.outputs.contests },
   );
+  let reports: readonly Report[] | undefined;
   return {
     inputs,
     attached,
     discovery: beside,
     networking: outputs.set,
-    reports: [...(discovery?.reports ?? []), ...(stage === "discovery" ? [] : networkingReports(attachment, targets, outputs))],
+    get reports() {
+      reports ??= [...(discovery?.reports ?? []), ...(stage === "discovery" ? [] : networkingReports(attachment, targets, outputs))];
+      return reports;
+    },
     memory: { given, options, discovery, surroundings, attachment, targets, outputs },
   };
 }

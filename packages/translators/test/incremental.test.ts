@@ -1,8 +1,8 @@
 import { kindOf } from "@isthmus/api";
-import { type OutputSet, type Resource, type Snapshot, snapshotOf } from "@isthmus/core";
+import { type OutputSet, type Report, type Resource, type Snapshot, snapshotOf } from "@isthmus/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { statusesOf, type TranslateOptions, translate, type World } from "../src/index.ts";
+import { newReports, statusesOf, type TranslateOptions, translate, type World } from "../src/index.ts";
 import { kubernetesTraces, networkingTraces, type WorldTrace } from "./worldTraces.ts";
 
 const NAMESPACE = "gloo-mesh";
@@ -44,6 +44,7 @@ function checkTrace({ start, steps }: WorldTrace, options: TranslateOptions): vo
     given = given.apply({ put: put.map(parsed), remove });
     const next = translate(given, options, world);
     expect(seen(next)).toEqual(seen(translate(given, options)));
+    expect(textsOf(newReports(next, world))).toEqual(textsOf(next.reports).filter((text) => !textsOf(world.reports).includes(text)));
     checkChanges(next.networking, world.networking);
     checkChanges(next.discovery, world.discovery);
     world = next;
@@ -51,6 +52,10 @@ function checkTrace({ start, steps }: WorldTrace, options: TranslateOptions): vo
   // An earlier world serves as well as the latest one, and is as it was.
   expect(seen(translate(given, options, first))).toEqual(seen(world));
   expect(seen(first)).toEqual(seen(translate(snapshotOf(start.map(parsed)), options)));
+}
+
+function textsOf(reports: readonly Report[]): readonly string[] {
+  return reports.map((report) => JSON.stringify(report));
 }
 
 function parsed(resource: Resource): Resource {

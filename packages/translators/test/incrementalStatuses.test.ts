@@ -1,5 +1,6 @@
-import { kindOf } from "@isthmus/api";
+import { kindOf, type VirtualMesh } from "@isthmus/api";
 import { type Resource, type ResourceRef, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
+import { readInput } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -110,3 +111,100 @@ test("after every step of a trace, statuses that follow from the change are thos
   );
   fc.assert(property, { numRuns: 100 });
 });
+
+test("statuses follow meshes that join and leave, federated services that go, and objects that collide", () => {
+  const all = new Map(readInput(FLEET).resources.map((resource) => [resource.metadata.name, parsed(resource)]));
+  const object = (name: string): Resource => all.get(name) ?? expect.fail(`no object ${name}`);
+  const joint = object("vm") as VirtualMesh;
+  const alone: Resource = { ...joint, spec: { ...joint.spec, meshes: joint.spec?.meshes?.slice(0, 1) } } as Resource;
+  const steps: readonly { readonly put?: readonly Resource[]; readonly remove?: readonly string[] }[] = [
+    { put: [...all.values()].filter(({ metadata }) => metadata.name !== "other") },
+    { remove: ["cart-shop-a"] },
+    { put: [object("cart-shop-a")] },
+    { put: [alone] },
+    { put: [joint] },
+    { remove: ["cart-v1-shop-b"] },
+    { put: [object("cart-v1-shop-b"), object("other")] },
+    { remove: ["other"] },
+    { remove: ["istiod-b"] },
+    { put: [object("istiod-b")] },
+    { remove: ["vm"] },
+    { put: [object("other")] },
+    { remove: ["other"] },
+  ];
+  let given = snapshotOf([]);
+  let world = translate(given, options("networking"));
+  const delivery = new TracedDelivery();
+  let statuses = statusesAfter(world, delivery);
+  for (const { put = [], remove = [] } of steps) {
+    given = given.apply({ put, remove: remove.map((name) => refOf(object(name))) });
+    world = translate(given, options("networking"), world);
+    const next = statusesAfter(world, delivery, statuses);
+    check(next, world, { delivery, before: statuses });
+    statuses = next;
+  }
+});
+
+const FLEET = `
+${["a", "b"]
+  .map(
+    (cluster) => `
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Mesh
+metadata: {name: istiod-${cluster}, namespace: gloo-mesh}
+spec: {istio: {installation: {namespace: istio-system, cluster: ${cluster}}, trustDomain: ${cluster}}}
+---
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Workload
+metadata: {name: cart-v1-shop-${cluster}, namespace: gloo-mesh}
+spec:
+  kubernetes: {controller: {name: cart-v1, namespace: shop, clusterName: ${cluster}}, podLabels: {app: cart}, serviceAccountName: cart}
+  mesh: {name: istiod-${cluster}, namespace: gloo-mesh}
+---
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Destination
+metadata: {name: gateway-${cluster}, namespace: gloo-mesh}
+spec:
+  kubeService:
+    ref: {name: istio-ingressgateway, namespace: istio-system, clusterName: ${cluster}}
+    workloadSelectorLabels: {istio: ingressgateway}
+    ports: [{port: 15443, name: tls, protocol: TCP, targetPortNumber: 15443, nodePort: 32443}]
+    serviceType: LOAD_BALANCER
+    externalAddresses: [{ip: 198.51.100.1}]
+  mesh: {name: istiod-${cluster}, namespace: gloo-mesh}
+---`,
+  )
+  .join("\n")}
+${[
+  ["cart-shop-a", "a"],
+  ["cart-shop-b", "b"],
+  ["other", "a"],
+]
+  .map(
+    ([name, cluster]) => `
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Destination
+metadata: {name: ${name}, namespace: gloo-mesh}
+spec:
+  kubeService:
+    ref: {name: cart, namespace: shop, clusterName: ${cluster}}
+    workloadSelectorLabels: {app: cart}
+    ports: [{port: 80, name: http, protocol: TCP}]
+  mesh: {name: istiod-${cluster}, namespace: gloo-mesh}
+---`,
+  )
+  .join("\n")}
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: slow, namespace: shop}
+spec:
+  destinationSelector: [{kubeServiceRefs: {services: [{name: cart, namespace: shop, clusterName: a}]}}]
+  policy: {requestTimeout: 1s}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: VirtualMesh
+metadata: {name: vm, namespace: gloo-mesh}
+spec:
+  meshes: [{name: istiod-a, namespace: gloo-mesh}, {name: istiod-b, namespace: gloo-mesh}]
+  federation: {permissive: {}}
+`;

@@ -1,5 +1,5 @@
 import { type Delta, emptySnapshot, isEmpty, type Kind, type Meter, type Owner, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
-import { type TranslateOptions, translate, type World } from "@isthmus/translators";
+import { newReports, type TranslateOptions, translate, type World } from "@isthmus/translators";
 import type { ClusterView } from "../clusterView.ts";
 import type { Clock, Log, ServerLink } from "../ports.ts";
 import type { DeliveryLog } from "./delivery.ts";
@@ -93,7 +93,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     translated = inputs;
     meter.add("gloo_mesh_translations_total");
     meter.record("gloo_mesh_translation_time_sec", (clock.now() - started) / 1000);
-    countFindings(meter, before?.reports ?? [], now.reports);
+    countFindings(meter, newReports(now, before));
     log.debug({ ms: clock.now() - started, outputs: now.networking.size, discovered: now.discovery.size }, "translated");
     handOn(now, before);
     return true;

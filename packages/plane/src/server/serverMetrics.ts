@@ -40,12 +40,9 @@ export function countMerged(meter: Meter, { put, remove }: Delta): void {
   for (const [cluster, amount] of counts) meter.add("gloo_mesh_objects_merged_total", { cluster }, amount);
 }
 
-/** Counts the findings that were not there before. */
-export function countFindings(meter: Meter, before: readonly Report[], now: readonly Report[]): void {
-  if (before === now) return;
-  const known = new Set(before);
-  for (const report of now) {
-    if (report.state === "ACCEPTED" || known.has(report)) continue;
-    meter.add(report.state === "WARNING" ? "translation_warning" : "translation_error", { gvk: gvkOf(report.subject) });
+/** Counts findings that were not there before. */
+export function countFindings(meter: Meter, found: readonly Report[]): void {
+  for (const { state, subject } of found) {
+    if (state !== "ACCEPTED") meter.add(state === "WARNING" ? "translation_warning" : "translation_error", { gvk: gvkOf(subject) });
   }
 }

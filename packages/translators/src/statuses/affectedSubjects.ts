@@ -1,10 +1,11 @@
 import { AccessPolicy, Destination, Settings, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import { emptyTable, type Resource, type ResourceRef, refOf, type Table } from "@isthmus/core";
 import { changesOf, versionsOf } from "../incremental/changes.ts";
+import { type Reporting, reportingTables } from "../newReports.ts";
 import type { UserStatus } from "../statuses.ts";
 import { userKeyOf } from "../userResources.ts";
 import { nothingDelivered } from "./delivery.ts";
-import { federatorOf, knownChanges, policiesOn, type Reporting, reportingTables, type Standings } from "./standings.ts";
+import { federatorOf, knownChanges, policiesOn, type Standings } from "./standings.ts";
 import type { Answer } from "./workloads.ts";
 
 export interface AffectedSources {
@@ -47,8 +48,8 @@ const KINDS: ReadonlySet<string> = new Set(USER_KINDS.map(({ kind }) => kind));
 
 /** The subjects of findings that are new or gone. */
 function* changedReports(now: Standings, before: Standings | undefined): Iterable<ResourceRef> {
-  const tables = reportingTables(now.world, now.delivered);
-  const older = before && reportingTables(before.world, before.delivered);
+  const tables: readonly Table<Reporting>[] = [...reportingTables(now.world), now.delivered];
+  const older = before && [...reportingTables(before.world), before.delivered];
   for (const [i, table] of tables.entries()) {
     for (const { before: was, after } of table.changesSince(older?.[i] ?? emptyTable<Reporting>(() => ""))) {
       if (was?.reports === after?.reports) continue;

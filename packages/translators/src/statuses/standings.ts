@@ -1,6 +1,7 @@
 import { AccessPolicy, Destination, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import { type Change, keyOfResource, type Report, type ResourceRef, SortedMap, type Table } from "@isthmus/core";
 import { changesOf } from "../incremental/changes.ts";
+import { type Reporting, reportingTables } from "../newReports.ts";
 import type { World } from "../translate.ts";
 import { userKeyOf } from "../userResources.ts";
 import type { Progress } from "./approval.ts";
@@ -45,7 +46,7 @@ export function standingsAfter(world: World, delivery: Delivery | undefined, bef
 export function reportsOn(key: string, { world, delivered }: Standings): readonly Report[] {
   const { membership } = world.memory.attachment;
   const own = ({ reports }: Reporting) => reports.filter(({ subject }) => userKeyOf(subject) === key);
-  return [...own(membership), ...reportingTables(world, delivered).flatMap((table) => table.where(bySubject, key).flatMap(own))];
+  return [...own(membership), ...[...reportingTables(world), delivered].flatMap((table) => table.where(bySubject, key).flatMap(own))];
 }
 
 /** By the key of each Destination on which a policy is in force, its place among the policies there. */
@@ -64,17 +65,6 @@ export function progressOf(key: string, { delivery, progress }: Standings): Prog
 }
 
 const NO_PROGRESS: Progress = { total: 0, applied: 0, failed: 0, unheard: 0 };
-
-/** Rows of any stage, as far as they tell something. */
-export interface Reporting {
-  readonly reports: readonly Report[];
-}
-
-/** Whatever tells something of users' resources, in the order in which it does. */
-export function reportingTables({ memory }: World, delivered: Table<Reporting>): readonly Table<Reporting>[] {
-  const { meshes, refusals, traffic, access, standings } = memory.attachment;
-  return [meshes, refusals, traffic, access, standings, memory.targets, memory.outputs.contests, delivered];
-}
 
 /** Rows by the subjects of which they tell something. */
 function bySubject({ reports }: Reporting): readonly string[] {
