@@ -26,6 +26,8 @@ export interface WorkQueueSizes {
 export interface WorkQueueOptions<T> {
   /** How many items are worked on at once. */
   readonly workers: number;
+  /** Items that wait until nothing else is due. Default: none. */
+  readonly isBulk?: (item: T) => boolean;
   readonly retry: { readonly firstMs: number; readonly lastMs: number };
   /** Gives `again` for what the world refused. A throw is our fault and rejects `ended`. */
   readonly work: (key: string, item: T) => Promise<"done" | "again">;
@@ -36,15 +38,25 @@ export interface WorkQueueOptions<T> {
 }
 
 export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSignal): WorkQueue<T> {
-  const { workers, retry, work, idle, clock, random } = options;
+  const { workers, retry, work, idle, isBulk = () => false, clock, random } = options;
   const due = new Map<string, T>();
   const waiting = new Map<string, { readonly item: T; readonly tries: number }>();
   const wakers = new Set<() => void>();
   /** Names that are being worked on: no two items of one name at once, or the older one might have the last word. */
   const running = new Set<string>();
+  /** Names in the order in which they became due, and bulk after them. */
+  const lanes = [nameQueue(), nameQueue()] as const;
+  /** Names that had their turn while an older item of theirs was worked on. */
+  const parked = new Set<string>();
 
   function set(key: string, item: T): void {
+    const before = due.get(key);
     due.set(key, item);
+    if (before === undefined || isBulk(before) !== isBulk(item)) enqueue(key, item);
+  }
+
+  function enqueue(key: string, item: T): void {
+    lanes[isBulk(item) ? 1 : 0].push(key);
     for (const wake of wakers) wake();
   }
 
@@ -62,24 +74,35 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
       .catch(() => undefined);
   }
 
-  function firstFree(): readonly [string, T] | undefined {
-    for (const entry of due) if (!running.has(entry[0])) return entry;
+  /** Names may stand in a lane though they are done, removed, or now in the other lane: those are passed over. */
+  function next(): readonly [string, T] | undefined {
+    for (const [lane, names] of lanes.entries()) {
+      for (let key = names.shift(); key !== undefined; key = names.shift()) {
+        const item = due.get(key);
+        if (item === undefined || (isBulk(item) ? 1 : 0) !== lane) continue;
+        if (!running.has(key)) return [key, item];
+        parked.add(key);
+      }
+    }
     return undefined;
   }
 
   async function worker(): Promise<void> {
     while (!signal.aborted) {
-      const next = firstFree();
-      if (next === undefined) {
+      const first = next();
+      if (first === undefined) {
         await woken(wakers, signal);
         continue;
       }
-      due.delete(next[0]);
-      running.add(next[0]);
+      const [key, item] = first;
+      due.delete(key);
+      running.add(key);
       try {
-        await attempt(next[0], next[1]);
+        await attempt(key, item);
       } finally {
-        running.delete(next[0]);
+        running.delete(key);
+        const newer = due.get(key);
+        if (parked.delete(key) && newer !== undefined) enqueue(key, newer);
       }
       if (due.size === 0 && running.size === 0) idle?.();
     }
@@ -101,6 +124,30 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
     ended: Promise.all(Array.from({ length: workers }, worker)).then(() => undefined),
   };
 }
+
+interface NameQueue {
+  push(name: string): void;
+  shift(): string | undefined;
+}
+
+/** First in, first out. A Map's first entry takes long to find after many were deleted, and so does an array's after `shift`. */
+function nameQueue(): NameQueue {
+  let names: string[] = [];
+  let head = 0;
+  return {
+    push: (name) => void names.push(name),
+    shift() {
+      const name = names[head];
+      if (name === undefined) [names, head] = [[], 0];
+      else head++;
+      // What has been taken is given back, at the cost of one copy for as many names.
+      if (head >= MAX_TAKEN && head * 2 > names.length) [names, head] = [names.slice(head), 0];
+      return name;
+    },
+  };
+}
+
+const MAX_TAKEN = 1024;
 
 function woken(wakers: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -97,4 +97,64 @@ describe("work queue", () => {
     expect(queue.isIdle).toBe(false);
     stop.abort();
   });
+
+  it("does bulk when nothing else is due, and an item that stops being bulk ahead of it", async () => {
+    const stop = new AbortController();
+    const done: string[] = [];
+    const queue = startWorkQueue<string>(
+      {
+        workers: 1,
+        retry: { firstMs: 1, lastMs: 1 },
+        isBulk: (item) => item.startsWith("bulk"),
+        work: async (key) => {
+          done.push(key);
+          return "done";
+        },
+        clock: heldClock(),
+        random: () => 0,
+      },
+      stop.signal,
+    );
+    for (const key of ["a", "b", "c"]) queue.set(key, "bulk");
+    queue.set("d", "asked");
+    queue.set("c", "asked");
+    await turns();
+    expect(done).toEqual(["d", "c", "a", "b"]);
+    stop.abort();
+    await queue.ended;
+  });
+
+  it("comes back to a name that got a newer item while it was worked on", async () => {
+    const stop = new AbortController();
+    const clock = heldClock();
+    const done: string[] = [];
+    const queue = startWorkQueue<string>(
+      {
+        workers: 2,
+        retry: { firstMs: 1, lastMs: 1 },
+        work: async (key, item) => {
+          await clock.sleep(1);
+          done.push(`${key}=${item}`);
+          return "done";
+        },
+        clock,
+        random: () => 0,
+      },
+      stop.signal,
+    );
+    queue.set("a", "1");
+    await turns();
+    queue.set("a", "2");
+    await turns();
+    queue.set("a", "3");
+    queue.set("b", "1");
+    for (let i = 0; i < 3; i++) {
+      clock.release();
+      await turns();
+    }
+    expect(done).toEqual(["a=1", "b=1", "a=3"]);
+    expect(queue.sizes).toEqual({ due: 0, running: 0, waiting: 0 });
+    stop.abort();
+    await queue.ended;
+  });
 });
