@@ -31,12 +31,13 @@ function takeOver(stage: Stage, cluster: string, object: AnyResource | undefined
   stage.replace(cluster, { ...object, metadata });
 }
 
-/** The object with another value in the first field of its spec. */
+/** The object with another value in the first field of its spec; a field of their own beside ours would be none of our business. */
 function edited(object: Resource, text: string): AnyResource {
   const { apiVersion, kind, metadata } = object;
   const { name, namespace = "" } = metadata;
-  const [[field, value] = ["", undefined]] = Object.entries((object as AnyResource)["spec"] ?? {});
-  return { apiVersion, kind, metadata: { name, namespace }, spec: { [field]: Array.isArray(value) ? [] : text } };
+  const fields = Object.entries((object as AnyResource)["spec"] ?? {}).slice(0, 1);
+  const spec = Object.fromEntries(fields.map(([field, value]) => [field, Array.isArray(value) ? [] : text]));
+  return { apiVersion, kind, metadata: { name, namespace }, spec };
 }
 
 /** Others who meddle with what we write, or stand in its way. */
