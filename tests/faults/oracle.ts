@@ -64,6 +64,7 @@ export class Oracle {
     this.changed();
     this.#since = [this.#states.now];
     this.landslides.rested();
+    this.orders.atRest();
     for (const resource of ours) if (!isTheirs(resource)) this.#made.add(resource.metadata.uid ?? "");
   }
 

@@ -14,12 +14,19 @@ export type Order =
 /** What each process was told to want and to remove. */
 export interface Orders {
   told(process: string, desired: Desired): void;
+  /**
+   * What is under way to an API server goes on though the object is wanted again: any order since everything was at rest
+   * counts.
+   */
   of(process: string, ref: ResourceRef): Order;
+  atRest(): void;
 }
 
 interface Told {
   /** All that is wanted, once a complete set has come. */
   wanted: Set<string> | undefined;
+  /** What was not, and then was. */
+  readonly unwanted: Set<string>;
   readonly removals: Map<string, Removal>;
 }
 
@@ -29,12 +36,13 @@ export function orders(): Orders {
   const processes = new Map<string, Told>();
   return {
     told(process, desired) {
-      const told = processes.get(process) ?? { wanted: undefined, removals: new Map() };
+      const told = processes.get(process) ?? { wanted: undefined, unwanted: new Set(), removals: new Map() };
       processes.set(process, told);
+      const before = told.wanted;
       if (desired.complete) told.wanted = new Set();
       for (const ref of [...desired.put.map(refOf), ...(desired.withheld ?? [])]) {
+        if (before?.has(resourceKeyOf(ref)) === false) told.unwanted.add(resourceKeyOf(ref));
         told.wanted?.add(resourceKeyOf(ref));
-        told.removals.delete(resourceKeyOf(ref));
       }
       for (const removal of desired.remove) {
         told.wanted?.delete(resourceKeyOf(removal.ref));
@@ -49,7 +57,13 @@ export function orders(): Orders {
         const isUnseen = evidence.reason === "InputRemoved" && evidence.inputs.every((input) => DISCOVERED.has(kindKeyOf(input)));
         return isUnseen ? "unseen" : "on purpose";
       }
-      return told?.wanted?.has(key) === false ? "unseen" : "none";
+      return told?.wanted?.has(key) === false || told?.unwanted.has(key) === true ? "unseen" : "none";
+    },
+    atRest() {
+      for (const { unwanted, removals } of processes.values()) {
+        unwanted.clear();
+        removals.clear();
+      }
     },
   };
 }
