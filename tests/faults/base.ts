@@ -20,16 +20,22 @@ import { TrueStates } from "./truth.ts";
 
 const CLUSTERS = ["a", "b", "c"];
 
-const bases = new Map<number, Promise<FleetImage>>();
+/** A fleet at rest. */
+export interface Base {
+  readonly image: FleetImage;
+  readonly states: TrueStates;
+}
+
+const bases = new Map<number, Promise<Base>>();
 
 /** A fleet of `size` clusters that has come to rest: every schedule begins there. */
-export function baseOf(size: number): Promise<FleetImage> {
+export function baseOf(size: number): Promise<Base> {
   const base = bases.get(size) ?? settled(CLUSTERS.slice(0, size));
   bases.set(size, base);
   return base;
 }
 
-async function settled(clusters: readonly string[]): Promise<FleetImage> {
+async function settled(clusters: readonly string[]): Promise<Base> {
   const fleet = startFleet({
     clusters,
     seed: 0,
@@ -66,7 +72,7 @@ async function settled(clusters: readonly string[]): Promise<FleetImage> {
   if (problems.length > 0) throw new Error(`the fleet does not come to rest:\n${problems.join("\n")}`);
   const image = fleet.image();
   await fleet.stop();
-  return image;
+  return { image, states };
 }
 
 async function put(

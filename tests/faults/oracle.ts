@@ -44,9 +44,9 @@ export class Oracle {
   readonly landslides: Landslides;
   readonly #fleet: Pick<Fleet, "clock" | "clusters">;
 
-  constructor(fleet: Pick<Fleet, "clock" | "management" | "clusters">) {
+  constructor(fleet: Pick<Fleet, "clock" | "management" | "clusters">, base?: TrueStates) {
     this.#fleet = fleet;
-    this.#states = new TrueStates(fleet.management, fleet.clusters);
+    this.#states = new TrueStates(fleet.management, fleet.clusters, base);
     this.landslides = landslides(() => fleet.clock.now());
   }
 
@@ -54,9 +54,9 @@ export class Oracle {
     return this.#states.now;
   }
 
-  /** To be called at once whenever somebody else has changed a cluster. */
-  changed(): void {
-    if (this.#states.observe(this.hidden)) this.#since.push(this.#states.now);
+  /** To be called at once whenever somebody else has changed a cluster, or all of them. */
+  changed(clusterName?: string): void {
+    if (this.#states.observe(this.hidden, clusterName)) this.#since.push(this.#states.now);
   }
 
   /** Everything is at rest, and known to everyone. */
@@ -71,7 +71,7 @@ export class Oracle {
   wrote(write: Write): void {
     const { verb, before, after } = write;
     // Statuses of ours count as inputs, such as that of a registration.
-    if (after !== undefined && !bearsOurLabel(after)) this.changed();
+    if (after !== undefined && !bearsOurLabel(after)) this.changed(write.cluster);
     if (verb === "applyStatus") {
       if (write.cluster !== "") this.#found("unintended write", write, "a status outside the management cluster");
       return;
@@ -117,13 +117,14 @@ export class Oracle {
 
   #wasWantedAllAlong({ cluster, ref }: Write): boolean {
     const key = keyOfWrite(ref, cluster);
-    if (!this.#since.every((truth) => truth.wanted(cluster).has(key))) return false;
+    // The latest first: mostly it decides.
+    if (this.#since.findLast((truth) => !truth.wanted(cluster).has(key)) !== undefined) return false;
     return this.#since.length === 1 || !this.#couldBe((world) => !wantedOf(world, cluster).has(key), unchanging);
   }
 
   #wasWanted({ cluster, ref }: Write): boolean {
     const key = keyOfWrite(ref, cluster);
-    if (this.#since.some((truth) => truth.wanted(cluster).has(key) || !truth.places.has(cluster))) return true;
+    if (this.#since.findLast((truth) => truth.wanted(cluster).has(key) || !truth.places.has(cluster)) !== undefined) return true;
     return this.#since.length > 1 && this.#couldBe((world) => wantedOf(world, cluster).has(key), everSeen);
   }
 

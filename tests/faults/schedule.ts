@@ -57,7 +57,7 @@ export async function runSchedule(
   { seed, clusters, steps }: Schedule,
   { tampering = {}, trace }: RunOptions = {},
 ): Promise<readonly Violation[]> {
-  const image = await baseOf(clusters);
+  const { image, states } = await baseOf(clusters);
   const note = (text: () => string) => trace?.(text());
   let writes = 0;
   const warning = (_: unknown, message: string) => note(() => `    # ${message}`);
@@ -69,7 +69,7 @@ export async function runSchedule(
     crashed: (process, error) => oracle.crashed(process, error),
   };
   const fleet = startFleet({ clusters: [...image.clusters.keys()], seed, tampering, log, image, watcher });
-  const oracle = new Oracle(fleet);
+  const oracle = new Oracle(fleet, states);
   const began = fleet.clock.now();
   const stage = startStage(fleet, oracle, () => writes);
   oracle.atRest([fleet.management, ...fleet.clusters.values()].flatMap((cluster) => cluster.objects().filter(bearsOurLabel)));
@@ -90,7 +90,7 @@ export async function runSchedule(
     // The first thing that is wrong is the one to look at.
     if (oracle.violations.length > 0) break;
   }
-  await fleet.stop();
+  // The processes end with their clock: nobody will wake them any more.
   for (const { rule, message } of oracle.violations) note(() => `    VIOLATION ${rule}: ${message}`);
   return oracle.violations;
 }

@@ -14,11 +14,11 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
   const hidden = new Map<string, { readonly cluster: SimulatedCluster; readonly kind: Kind }>();
 
   /** The change is made, or refused, before the cluster gives its promise. */
-  function change(act: () => Promise<unknown>): void {
+  function change(clusterName: string, act: () => Promise<unknown>): void {
     act().catch((error: unknown) => {
       if (!(error instanceof ClusterError)) throw error;
     });
-    oracle.changed();
+    oracle.changed(clusterName);
   }
 
   function clusterOf(name: string): SimulatedCluster {
@@ -45,11 +45,13 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
   /** With a kind's definition go its objects; that is no loss of sight. */
   function setDefined(clusterName: string, kind: Kind, isDefined: boolean): void {
     const cluster = clusterOf(clusterName);
-    if (isDefined) change(() => cluster.apply(definition(kind), { fieldManager: "user", force: true }));
-    else if (cluster.object(refOf(definition(kind))) !== undefined) {
+    const isThere = cluster.object(refOf(definition(kind))) !== undefined;
+    if (isDefined === isThere) return;
+    if (isDefined) change(clusterName, () => cluster.apply(definition(kind), { fieldManager: "user", force: true }));
+    else {
       hidden.delete(hiddenKey(clusterName, kindKeyOf(kind)));
       oracle.hidden = new Set(hidden.keys());
-      change(() => cluster.delete(refOf(definition(kind))));
+      change(clusterName, () => cluster.delete(refOf(definition(kind))));
     }
   }
 
@@ -61,7 +63,7 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
       oracle.landslides.resumed(name);
       const { apiVersion, kind } = registration;
       const metadata = { name, namespace, annotations: { "isthmus.mesh/resume-deletes": String(fleet.clock.now()) } };
-      change(() => fleet.management.apply({ apiVersion, kind, metadata }, { fieldManager: "somebody", force: true }));
+      change("", () => fleet.management.apply({ apiVersion, kind, metadata }, { fieldManager: "somebody", force: true }));
     }
   }
 
@@ -103,11 +105,11 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
       const cluster = clusterOf(clusterName);
       const { status, ...body } = resource as AnyResource;
       const how = { fieldManager: who, force: true };
-      change(() => cluster.apply(body, how));
-      if (status !== undefined) change(() => cluster.applyStatus(resource, how));
+      change(clusterName, () => cluster.apply(body, how));
+      if (status !== undefined) change(clusterName, () => cluster.applyStatus(resource, how));
     },
-    replace: (clusterName, resource) => change(() => clusterOf(clusterName).update(resource)),
-    remove: (clusterName, ref) => change(() => clusterOf(clusterName).delete(ref)),
+    replace: (clusterName, resource) => change(clusterName, () => clusterOf(clusterName).update(resource)),
+    remove: (clusterName, ref) => change(clusterName, () => clusterOf(clusterName).delete(ref)),
     setServed,
     setDefined,
     ours: (clusterName, n) => nth(clusterOf(clusterName).objects().filter(bearsOurLabel), n),

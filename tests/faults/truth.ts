@@ -35,23 +35,26 @@ export type Hidden = ReadonlySet<string>;
 export class TrueStates {
   readonly #management: SimulatedCluster;
   readonly #clusters: ReadonlyMap<string, SimulatedCluster>;
-  readonly #seen = new Map<string, ReadonlyMap<string, Resource>>();
+  readonly #seen: Map<string, ReadonlyMap<string, Resource>>;
   #now: LazyTruth;
 
-  constructor(management: SimulatedCluster, clusters: ReadonlyMap<string, SimulatedCluster>) {
+  /** With `base`, those states that such clusters were in before go before these. */
+  constructor(management: SimulatedCluster, clusters: ReadonlyMap<string, SimulatedCluster>, base?: TrueStates) {
     this.#management = management;
     this.#clusters = clusters;
-    this.#now = new LazyTruth(emptySnapshot(), undefined);
+    this.#seen = base === undefined ? new Map() : new Map(base.#seen);
+    this.#now = base === undefined ? new LazyTruth(emptySnapshot(), undefined) : base.#now;
   }
 
   get now(): Truth {
     return this.#now;
   }
 
-  /** Takes in what has changed since; says whether anything has. */
-  observe(hidden: Hidden): boolean {
+  /** Takes in what has changed since, in one cluster or in all; says whether anything has. */
+  observe(hidden: Hidden, clusterName?: string): boolean {
     let { everything } = this.#now;
     for (const cluster of [this.#management, ...this.#clusters.values()]) {
+      if (clusterName !== undefined && cluster.name !== clusterName) continue;
       const before = this.#seen.get(cluster.name) ?? NOTHING;
       const after = this.#objectsOf(cluster, hidden);
       this.#seen.set(cluster.name, after);

@@ -63,7 +63,6 @@ export interface Faults {
 export function simulatedCluster(options: SimulatedClusterOptions): SimulatedCluster {
   const { name, clock, kinds = [], historyLimit = 4096, bookmarkIntervalMs = 60_000, seed = "", image } = options;
   const state = new ClusterState({ name, clock, kinds, historyLimit, seed, image });
-  const objects = new ParsedObjects();
   const plan = new FaultPlan();
   let watches = 0;
   let bookmarks = new AbortController();
@@ -161,6 +160,8 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
   };
 }
 
+/** Of all clusters: what one image holds, many of them may begin with. */
+const objects = new ParsedObjects();
 const NOTHING = { apiVersion: "", kind: "", namespace: "", name: "" };
 /** Those that every cluster has from its start. */
 const SYSTEM_NAMESPACES = ["default", "kube-node-lease", "kube-public", "kube-system"];
