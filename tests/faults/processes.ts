@@ -49,7 +49,7 @@ export function startServerProcess(options: ProcessOptions): ServerProcess {
       link: (handler) => {
         const told = tampering.serverHandler?.(handler) ?? handler;
         const remembers = (clusterName: string) => server.store.remembers(clusterName);
-        link = startServerLink({ ...shared, serverId: name, handler: told, remembers, maxMessageBytes }, stop.signal);
+        link = startServerLink({ ...shared, serverId: name, handler: told, remembers, tellsFirst: true, maxMessageBytes }, stop.signal);
         return link;
       },
       resumeDeletes: async (clusterName) => {
@@ -91,6 +91,7 @@ export function startAgentProcess(options: AgentProcessOptions): Process {
             ...shared,
             clusterName: cluster.name,
             kinds,
+            userKinds: ROLES.userKinds.map(kindKeyOf),
             agent: { instance, version: "1.0.0", agentNamespace: NAMESPACE, clusterUid: cluster.name },
             answer: agentAnswers(() => agent),
             connector,

@@ -61,6 +61,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
           {
             clusterName,
             kinds: roles.sentKinds.map(kindKeyOf),
+            userKinds: roles.userKinds.map(kindKeyOf),
             agent: about,
             connector,
             handler,

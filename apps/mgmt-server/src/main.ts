@@ -60,7 +60,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
       cluster,
       link: (handler) => {
         link = startServerLink(
-          { serverId: config.replica, handler, remembers: (name) => server.store.remembers(name), clock, random, log },
+          { serverId: config.replica, handler, remembers: (name) => server.store.remembers(name), tellsFirst: true, clock, random, log },
           signal,
         );
         return link;

@@ -135,7 +135,7 @@ async function startPlane(
       cluster: management,
       link: (handler) => {
         link = startServerLink(
-          { serverId: "demo", handler, remembers: (name) => server.store.remembers(name), clock, random, log },
+          { serverId: "demo", handler, remembers: (name) => server.store.remembers(name), tellsFirst: true, clock, random, log },
           signal,
         );
         return link;
@@ -215,6 +215,7 @@ async function runAgent(
           {
             clusterName,
             kinds: roles.sentKinds.map(kindKeyOf),
+            userKinds: roles.userKinds.map(kindKeyOf),
             agent: about,
             connector,
             handler,

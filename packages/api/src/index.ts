@@ -53,6 +53,7 @@ export { parseOffline } from "./offline.ts";
 export {
   agentKinds,
   allKinds,
+  contributedKinds,
   customResourceDefinitions,
   deliveredKinds,
   discoveryKinds,

@@ -50,6 +50,8 @@ type Task =
   | "published"
   /** Users ask something of us with it; its status answers them. */
   | "asked"
+  /** Users may write it in workload clusters too: agents send it where its CRD is served, and write its status there. */
+  | "contributed"
   /** Made by discovery. */
   | "discovered";
 
@@ -98,10 +100,10 @@ const ROLES: readonly Role[] = [
 
   { kind: Settings, tasks: ["read", "asked"] },
   { kind: KubernetesCluster, tasks: ["read"] },
-  { kind: TrafficPolicy, tasks: ["read", "asked"] },
-  { kind: AccessPolicy, tasks: ["read", "asked"] },
-  { kind: VirtualMesh, tasks: ["read", "asked"] },
-  { kind: VirtualDestination, tasks: ["read"] },
+  { kind: TrafficPolicy, tasks: ["read", "asked", "contributed"] },
+  { kind: AccessPolicy, tasks: ["read", "asked", "contributed"] },
+  { kind: VirtualMesh, tasks: ["read", "asked", "contributed"] },
+  { kind: VirtualDestination, tasks: ["read", "contributed"] },
   // Never sent by agents. Of those in the management cluster, `project` leaves out all but public certificates. Translation
   // asks for a generated root by a Secret with placeholders: that is an order for whoever makes keys, and never written as it is.
   { kind: Secret, tasks: ["read"] },
@@ -123,6 +125,11 @@ export function allKinds(): readonly Kind[] {
 /** What an agent watches in its cluster and sends to the server. */
 export function agentKinds(): readonly Kind[] {
   return kindsWith("sent");
+}
+
+/** What users may write in workload clusters to ask something of the plane. */
+export function contributedKinds(): readonly Kind[] {
+  return kindsWith("contributed");
 }
 
 /** What translation writes into workload clusters. */

@@ -180,6 +180,7 @@ export type {
   Desired,
   Evidence,
   LinkState,
+  Notices,
   Observation,
   Rejection,
   Removal,

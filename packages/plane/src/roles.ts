@@ -1,5 +1,6 @@
 import {
   agentKinds,
+  contributedKinds,
   deliveredKinds,
   discoveryKinds,
   isAsked,
@@ -7,26 +8,35 @@ import {
   kindOf,
   managementKinds,
   publishedKinds,
+  Settings,
 } from "@isthmus/api";
+import { kindKeyOf } from "@isthmus/core";
 import { discoveryOwner, networkingOwner } from "@isthmus/translators";
 import type { AgentOptions } from "./agent/agent.ts";
+import { settingsTold, settingsToTell } from "./agent/settings.ts";
 import type { ServerOptions } from "./server/server.ts";
 
 /** Topic of the server's question that lets go what an agent holds back; its body is empty. */
 export const RESUME_DELETES_TOPIC = "resume-deletes";
 
 /** What an agent deals with; `namespace` is that of the management plane, whose name is in our owner labels. */
-export function agentRoles(namespace: string): Pick<AgentOptions, "sentKinds" | "writtenKinds" | "owners" | "discoveryKinds"> {
+export function agentRoles(
+  namespace: string,
+): Pick<AgentOptions, "sentKinds" | "userKinds" | "writtenKinds" | "owners" | "discoveryKinds" | "settingsTold"> {
   return {
-    sentKinds: agentKinds(),
+    sentKinds: [...agentKinds(), ...contributedKinds()],
+    userKinds: contributedKinds(),
     writtenKinds: deliveredKinds(),
     owners: [networkingOwner(namespace)],
     discoveryKinds: discoveryKinds(),
+    settingsTold,
   };
 }
 
+const CONTRIBUTED: ReadonlySet<string> = new Set(contributedKinds().map(kindKeyOf));
+
 /** What a server deals with. */
-export function serverRoles(namespace: string): Pick<ServerOptions, "kinds" | "discoveryOwner" | "networkingOwner"> {
+export function serverRoles(namespace: string): Pick<ServerOptions, "kinds" | "discoveryOwner" | "networkingOwner" | "settingsToTell"> {
   return {
     kinds: {
       management: managementKinds(),
@@ -35,8 +45,11 @@ export function serverRoles(namespace: string): Pick<ServerOptions, "kinds" | "d
       registration: KubernetesCluster,
       kindOf,
       isAsked,
+      isContributed: (kindKey) => CONTRIBUTED.has(kindKey),
     },
     discoveryOwner: discoveryOwner({ namespace }),
     networkingOwner: networkingOwner(namespace),
+    settingsToTell: (management, clusterName) =>
+      settingsToTell(management.of(Settings).get({ name: "settings", namespace, clusterName: "" }), { namespace, clusterName }),
   };
 }

@@ -2,7 +2,7 @@ import { Destination, ServiceEntry, VirtualMesh } from "@isthmus/api";
 import { type Delta, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { deleteBudget, type PlannedRemoval } from "../src/agent/deleteBudget.ts";
+import { DELETE_LIMITS, deleteBudget, type PlannedRemoval } from "../src/agent/deleteBudget.ts";
 import { type Downstream, downstream } from "../src/agent/downstream.ts";
 import { startApplier } from "../src/applier.ts";
 import { viewCluster } from "../src/clusterView.ts";
@@ -103,6 +103,7 @@ async function holding(count: number): Promise<{
       isOurs: (resource) => resource.metadata.labels?.[owner.label] === owner.value,
       isConnected: () => true,
       discovered,
+      deleteLimits: () => DELETE_LIMITS,
       clock: systemClock,
       log,
     },

@@ -79,7 +79,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
         cluster: management,
         link: (handler) => {
           link = startServerLink(
-            { serverId: name, handler, remembers: (cluster) => server.store.remembers(cluster), clock, random, log },
+            { serverId: name, handler, remembers: (cluster) => server.store.remembers(cluster), tellsFirst: true, clock, random, log },
             stop.signal,
           );
           return link;
@@ -124,6 +124,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
             {
               clusterName,
               kinds: agentRoles(namespace).sentKinds.map(kindKeyOf),
+              userKinds: agentRoles(namespace).userKinds.map(kindKeyOf),
               agent: { instance: `agent-${++instances}`, version: "test", agentNamespace: namespace, clusterUid: clusterName },
               connector: {
                 connect: (...asked) =>
@@ -225,8 +226,8 @@ export async function ours(cluster: SimulatedCluster, kind: Kind): Promise<strin
   return items.map(({ metadata }) => `${metadata.name}.${metadata.namespace ?? ""}`).sort();
 }
 
-/** The published status of an object in the management cluster. */
-export async function statusOf(fleet: Fleet, resource: Resource): Promise<PublishedStatus> {
+/** The published status of an object in the management cluster, or in the one given as such. */
+export async function statusOf({ management }: Pick<Fleet, "management">, resource: Resource): Promise<PublishedStatus> {
   const kind = {
     ...resource,
     plural: "",
@@ -235,7 +236,7 @@ export async function statusOf(fleet: Fleet, resource: Resource): Promise<Publis
     parse: (input: unknown) => input as AnyResource,
   };
   const { name, namespace: ns = "" } = resource.metadata;
-  return ((await fleet.management.get(kind, { name, namespace: ns }))?.["status"] ?? {}) as PublishedStatus;
+  return ((await management.get(kind, { name, namespace: ns }))?.["status"] ?? {}) as PublishedStatus;
 }
 
 export interface PublishedStatus {

@@ -84,7 +84,13 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-export function testServer(options: { clock: Clock; serverId?: string; heartbeatMs?: number; remembers?: boolean }): TestServer {
+export function testServer(options: {
+  clock: Clock;
+  serverId?: string;
+  heartbeatMs?: number;
+  remembers?: boolean;
+  tellsFirst?: boolean;
+}): TestServer {
   const stop = new AbortController();
   const known = new Map<string, Map<string, Resource>>();
   const events: string[] = [];
@@ -123,9 +129,18 @@ export function testServer(options: { clock: Clock; serverId?: string; heartbeat
       events.push(`disconnected ${clusterName}: ${reason}`);
     },
   };
-  const { clock, serverId = "server-1", heartbeatMs, remembers = false } = options;
+  const { clock, serverId = "server-1", heartbeatMs, remembers = false, tellsFirst = false } = options;
   const link = startServerLink(
-    { serverId, handler, clock, random: () => 0.5, log, remembers: () => remembers, ...(heartbeatMs === undefined ? {} : { heartbeatMs }) },
+    {
+      serverId,
+      handler,
+      clock,
+      random: () => 0.5,
+      log,
+      remembers: () => remembers,
+      tellsFirst,
+      ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+    },
     stop.signal,
   );
   return {
@@ -148,6 +163,8 @@ export interface TestAgent {
   readonly link: RunningAgentLink;
   readonly applied: Map<string, Resource>;
   readonly desired: Desired[];
+  /** What it was told and not told to forget, by `resourceKeyOf`; undefined before the first time. */
+  readonly told: () => ReadonlyMap<string, Resource> | undefined;
   readonly states: string[];
   readonly log: ReturnType<typeof recordingLog>;
   stop(): Promise<void>;
@@ -158,6 +175,7 @@ export interface TestAgentOptions {
   readonly clusterName: string;
   readonly connector: Connector;
   readonly kinds?: readonly string[];
+  readonly userKinds?: readonly string[];
   readonly instance?: string;
   readonly acknowledges?: boolean;
   readonly rejects?: (desired: Desired) => readonly Rejection[];
@@ -169,6 +187,7 @@ export function testAgent(options: TestAgentOptions): TestAgent {
   const stop = new AbortController();
   const applied = new Map<string, Resource>();
   const desired: Desired[] = [];
+  let told: Map<string, Resource> | undefined;
   const states: string[] = [];
   const log = recordingLog();
   const handler: AgentLinkHandler = {
@@ -182,6 +201,11 @@ export function testAgent(options: TestAgentOptions): TestAgent {
       for (const resource of set.put) applied.set(resourceKeyOf(refOf(resource)), resource);
       for (const { ref } of set.remove) applied.delete(resourceKeyOf(ref));
       if (acknowledges) link.acknowledge({ revision: set.revision, rejected: rejects(set) });
+    },
+    told({ complete, put, remove }) {
+      if (complete || told === undefined) told = new Map();
+      for (const resource of put) told.set(resourceKeyOf(refOf(resource)), resource);
+      for (const ref of remove) told.delete(resourceKeyOf(ref));
     },
     state(state, detail) {
       states.push(`${state}: ${detail}`);
@@ -197,6 +221,7 @@ export function testAgent(options: TestAgentOptions): TestAgent {
       clock,
       random: () => 0.5,
       log,
+      ...(options.userKinds === undefined ? {} : { userKinds: options.userKinds }),
       ...(answer === undefined ? {} : { answer: ({ topic, body }) => answer(topic, body) }),
     },
     stop.signal,
@@ -205,6 +230,7 @@ export function testAgent(options: TestAgentOptions): TestAgent {
     link,
     applied,
     desired,
+    told: () => told,
     states,
     log,
     async stop() {

@@ -48,7 +48,8 @@ export async function startServerUnderTest(options: ServerUnderTestOptions): Pro
       ...shared,
       cluster,
       link: (handler) => {
-        link = startServerLink({ ...shared, serverId: "bench", handler, remembers: (name) => server.store.remembers(name) }, signal);
+        const remembers = (name: string) => server.store.remembers(name);
+        link = startServerLink({ ...shared, serverId: "bench", handler, remembers, tellsFirst: true }, signal);
         return link;
       },
       ...serverRoles(PLANE),

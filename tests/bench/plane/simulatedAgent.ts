@@ -53,6 +53,7 @@ export function startReporter(place: AgentPlace, objects: readonly Resource[], s
   const watched = watchedLink(place, signal);
   const link = watched.start({
     desired: ({ revision }) => link.acknowledge({ revision, rejected: [] }),
+    told: () => undefined,
     state: () => undefined,
   });
   link.observe({ put: objects, remove: [] });
@@ -89,6 +90,7 @@ function watchedLink({ clusterName, address, wallet }: AgentPlace, signal: Abort
           ...environment,
           clusterName,
           kinds: ROLES.sentKinds.map(kindKeyOf),
+          userKinds: ROLES.userKinds.map(kindKeyOf),
           agent: { instance: randomUUID(), version: "bench", agentNamespace: PLANE, clusterUid },
           connector,
           handler: {
@@ -97,6 +99,7 @@ function watchedLink({ clusterName, address, wallet }: AgentPlace, signal: Abort
               progress.lastActiveAt = performance.now();
               handler.desired(desired);
             },
+            told: (notices) => handler.told(notices),
             state: (state, detail) => handler.state(state, detail),
           },
           ...(agent === undefined ? {} : { answer: agentAnswers(agent) }),

@@ -197,6 +197,7 @@ export async function replicasOf(): Promise<Replicas> {
         connector,
         handler: {
           desired: (desired) => link.acknowledge({ revision: desired.revision, rejected: [] }),
+          told: () => undefined,
           state: (state, detail) => void states.push(`${state}: ${detail}`),
         },
         clock: hasty,

@@ -5,7 +5,10 @@ import { workItems } from "../figures.ts";
 import { bearsLabelOf } from "../ownership.ts";
 import type { AgentLink, AgentLinkHandler, Clock, Cluster, LinkState, Log } from "../ports.ts";
 import { type RemovalLog, removalLog } from "../removalLog.ts";
+import { startStatusWriter } from "../server/statusWriter.ts";
 import { downstream } from "./downstream.ts";
+import { noticeBoard } from "./notices.ts";
+import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
 import { upstream } from "./upstream.ts";
 
 export interface AgentOptions {
@@ -14,12 +17,16 @@ export interface AgentOptions {
   readonly link: (handler: AgentLinkHandler) => AgentLink;
   /** Kinds whose objects are reported. */
   readonly sentKinds: readonly Kind[];
+  /** Those of them by which users ask something of the plane: their statuses are written as the server says. */
+  readonly userKinds: readonly Kind[];
   /** Kinds that the server may have written. */
   readonly writtenKinds: readonly Kind[];
   /** Whose objects are outputs of ours. */
   readonly owners: readonly Owner[];
   /** Kinds that discovery makes. */
   readonly discoveryKinds: readonly Kind[];
+  /** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
+  readonly settingsTold: (resource: Resource) => AgentSettings | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -31,6 +38,8 @@ export interface AgentOptions {
 export interface Agent {
   readonly view: ClusterView;
   readonly linkState: LinkState;
+  /** What of the plane's settings holds here. */
+  readonly settings: AgentSettings;
   /** Lets go what a landslide of removals had held back; gives the number of objects. */
   resumeDeletes(): number;
   /** What is wanted in the cluster, in order of `resourceKeyOf`. */
@@ -44,11 +53,12 @@ export interface Agent {
 }
 
 export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
-  const { cluster, sentKinds, writtenKinds, owners, clock, random, log, meter = noMeter } = options;
+  const { cluster, sentKinds, userKinds, writtenKinds, owners, clock, random, log, meter = noMeter } = options;
   let linkState: LinkState = "connecting";
 
   const link = options.link({
     desired: (desired) => down.desired(desired),
+    told: (notices) => board.told(notices),
     state(state, detail) {
       if (state !== linkState) log.info({ cluster: cluster.name, state }, detail);
       const wasConnected = linkState === "connected";
@@ -56,7 +66,17 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
       if (wasConnected && state !== "connected") down.disconnected();
     },
   });
-  const up = upstream({ link, kinds: sentKinds, owners, random, log });
+  const up = upstream({ link, kinds: sentKinds, userKinds, owners, random, log });
+  const writer = startStatusWriter({ cluster, live: () => view.snapshot, clock, random, log, meter }, signal);
+  const board = noticeBoard({
+    userKinds,
+    view: () => view,
+    writer,
+    defaults: DEFAULT_SETTINGS,
+    settingsTold: options.settingsTold,
+    changed: () => undefined,
+    log,
+  });
   const removals = removalLog(() => clock.now());
   const applier = startApplier(
     { cluster, kinds: writtenKinds, owners, live: () => view.snapshot, clock, random, log, meter, removals, settled: () => down.settled() },
@@ -74,6 +94,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
       isOurs: (resource) => bearsLabelOf(resource, owners),
       isConnected: () => linkState === "connected",
       discovered,
+      deleteLimits: () => board.settings.deleteLimits,
       clock,
       log,
     },
@@ -83,9 +104,10 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   const changed = (delta: Delta) => {
     up.observed(delta);
     down.observed(delta);
+    board.observed(delta);
   };
   const kinds = [...sentKinds, ...writtenKinds.filter((kind) => !sentKinds.includes(kind))];
-  const view = viewCluster({ cluster, kinds, clock, random, log, changed }, signal);
+  const view = viewCluster({ cluster, kinds, clock, random, log, keepsLastGood: (kind) => !userKinds.includes(kind), changed }, signal);
   up.view(view);
 
   return {
@@ -93,10 +115,16 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     get linkState() {
       return linkState;
     },
+    get settings() {
+      return board.settings;
+    },
     resumeDeletes: () => down.resumeDeletes(),
     wanted: () => [...applier.wanted].sort(([a], [b]) => compareKeys(a, b)).map(([, resource]) => resource),
     removals,
-    metrics: () => [...workItems({ apply: applier.sizes }), { name: "gloo_mesh_removals_held", labels: {}, value: down.held }],
-    ended: Promise.all([view.ended, applier.ended]).then(() => undefined),
+    metrics: () => [
+      ...workItems({ apply: applier.sizes, status: writer.sizes }),
+      { name: "gloo_mesh_removals_held", labels: {}, value: down.held },
+    ],
+    ended: Promise.all([view.ended, applier.ended, writer.ended]).then(() => undefined),
   };
 }

@@ -23,8 +23,19 @@ export interface DeleteBudget {
   readonly held: ReadonlyMap<string, PlannedRemoval>;
 }
 
+/** How much may go within a minute. */
+export interface DeleteLimits {
+  /** Of our objects in the cluster. */
+  readonly percent: number;
+  /** If that is more. */
+  readonly objects: number;
+}
+
+/** Source: decisions on safety, rule 3. */
+export const DELETE_LIMITS: DeleteLimits = { percent: 20, objects: 50 };
+
 /** `now` gives milliseconds. */
-export function deleteBudget(now: () => number): DeleteBudget {
+export function deleteBudget(now: () => number, limits: () => DeleteLimits = () => DELETE_LIMITS): DeleteBudget {
   const held = new Map<string, PlannedRemoval>();
   /** When counted removals were admitted, and how many. */
   let admitted: readonly { readonly at: number; readonly count: number }[] = [];
@@ -40,7 +51,8 @@ export function deleteBudget(now: () => number): DeleteBudget {
       admitted = admitted.filter((earlier) => at - earlier.at < WINDOW_MS);
       const recent = admitted.reduce((sum, { count }) => sum + count, 0);
       // Recently admitted ones were part of the whole of which the share is taken.
-      const limit = Math.max(SMALLEST_BUDGET, Math.floor((owned + recent) * SHARE));
+      const { percent, objects } = limits();
+      const limit = Math.max(objects, Math.floor(((owned + recent) * percent) / 100));
       if (held.size > 0 || recent + counted.length > limit) {
         for (const removal of counted) held.set(resourceKeyOf(removal.ref), removal);
         return onPurpose;
@@ -61,5 +73,3 @@ export function deleteBudget(now: () => number): DeleteBudget {
 }
 
 const WINDOW_MS = 60_000;
-const SMALLEST_BUDGET = 50;
-const SHARE = 0.2;

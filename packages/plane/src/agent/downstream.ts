@@ -3,7 +3,7 @@ import type { Applier } from "../applier.ts";
 import type { KindState } from "../clusterView.ts";
 import { reasonFor } from "../evidence.ts";
 import type { AgentLink, Clock, Desired, Log, Rejection, Removal } from "../ports.ts";
-import { deleteBudget, type PlannedRemoval } from "./deleteBudget.ts";
+import { type DeleteLimits, deleteBudget, type PlannedRemoval } from "./deleteBudget.ts";
 import { strays } from "./strays.ts";
 
 /** Takes what the server wants, has it applied, and answers with what became of it. */
@@ -32,13 +32,14 @@ export interface DownstreamOptions {
   readonly isConnected: () => boolean;
   /** `kindKeyOf` of what discovery makes: that such an object is gone says that something is not seen, not that somebody wants it gone. */
   readonly discovered: ReadonlySet<string>;
+  readonly deleteLimits: () => DeleteLimits;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export function downstream(options: DownstreamOptions, signal: AbortSignal): Downstream {
-  const { link, applier, isViewComplete, kinds, isOurs, isConnected, discovered, clock, log } = options;
-  const budget = deleteBudget(() => clock.now());
+  const { link, applier, isViewComplete, kinds, isOurs, isConnected, discovered, deleteLimits, clock, log } = options;
+  const budget = deleteBudget(() => clock.now(), deleteLimits);
   let revision: number | undefined;
   let answered = "";
   /** Ids of the changes that led to what is not answered yet. */

@@ -1,4 +1,15 @@
-import { type Delta, isEmpty, type Kind, kindKeyOf, type Owner, refOf, resourceKeyOf } from "@isthmus/core";
+import {
+  type AnyResource,
+  type Delta,
+  equalJson,
+  isEmpty,
+  type Kind,
+  kindKeyOf,
+  type Owner,
+  type Resource,
+  refOf,
+  resourceKeyOf,
+} from "@isthmus/core";
 import type { ClusterView } from "../clusterView.ts";
 import { bearsLabelOf } from "../ownership.ts";
 import type { AgentLink, Log } from "../ports.ts";
@@ -12,14 +23,19 @@ export interface Upstream {
 export interface UpstreamOptions {
   readonly link: AgentLink;
   readonly kinds: readonly Kind[];
+  /** Those of them by which users ask something of the plane: their statuses are answers, and no news; malformed, they are not in force. */
+  readonly userKinds: readonly Kind[];
   /** Whose objects are outputs of ours, and no news. */
   readonly owners: readonly Owner[];
   readonly random: () => number;
   readonly log: Log;
 }
 
-export function upstream({ link, kinds, owners, random, log }: UpstreamOptions): Upstream & { view(view: ClusterView): void } {
+export function upstream({ link, kinds, userKinds, owners, random, log }: UpstreamOptions): Upstream & { view(view: ClusterView): void } {
   const sentKinds = new Set(kinds.map(kindKeyOf));
+  const users = new Set(userKinds.map(kindKeyOf));
+  /** What users ask, as it was reported, by `resourceKeyOf`. */
+  const asked = new Map<string, Resource>();
   /** Kinds that were announced, and whether as unserved. */
   const announced = new Map<string, boolean>();
   const ours = new Set<string>();
@@ -35,11 +51,21 @@ export function upstream({ link, kinds, owners, random, log }: UpstreamOptions):
     for (const [kindKey, state] of news) announced.set(kindKey, state === "unserved");
     // Objects that exist and cannot be understood: the server must not take them for gone.
     const withheld = [...view.malformed.values()]
-      .filter(({ ref }) => sentKinds.has(kindKeyOf(ref)))
+      .filter(({ ref }) => sentKinds.has(kindKeyOf(ref)) && !users.has(kindKeyOf(ref)))
       .map(({ ref, message }) => ({ ref, code: "Malformed", message }) as const);
     if (withheld.length > 0) link.observe({ put: [], remove: [], withheld });
     const named = (unserved: boolean) => news.filter(([, state]) => (state === "unserved") === unserved).map(([kindKey]) => kindKey);
     link.synced(named(false), named(true));
+  }
+
+  /** The object as it is to be reported; undefined when nothing of it is news. */
+  function news(resource: Resource): Resource | undefined {
+    if (!users.has(kindKeyOf(resource))) return resource;
+    const key = resourceKeyOf(refOf(resource));
+    const question = withoutAnswer(resource);
+    if (equalJson(asked.get(key), question)) return undefined;
+    asked.set(key, question);
+    return question;
   }
 
   return {
@@ -47,7 +73,8 @@ export function upstream({ link, kinds, owners, random, log }: UpstreamOptions):
       view = clusterView;
     },
     observed(delta) {
-      const put = delta.put.filter((resource) => sentKinds.has(kindKeyOf(resource)) && !bearsLabelOf(resource, owners));
+      const theirs = delta.put.filter((resource) => sentKinds.has(kindKeyOf(resource)) && !bearsLabelOf(resource, owners));
+      const put = theirs.flatMap((resource) => news(resource) ?? []);
       const remove = delta.remove.filter((ref) => sentKinds.has(kindKeyOf(ref)) && !ours.delete(resourceKeyOf(ref)));
       for (const resource of delta.put) {
         if (!bearsLabelOf(resource, owners) || !sentKinds.has(kindKeyOf(resource))) continue;
@@ -56,7 +83,8 @@ export function upstream({ link, kinds, owners, random, log }: UpstreamOptions):
         if (!ours.has(key)) remove.push(refOf(resource));
         ours.add(key);
       }
-      for (const resource of put) ours.delete(resourceKeyOf(refOf(resource)));
+      for (const resource of theirs) ours.delete(resourceKeyOf(refOf(resource)));
+      for (const ref of remove) asked.delete(resourceKeyOf(ref));
       if (!isEmpty({ put, remove })) {
         const traces = [newTraceId(random)];
         log.debug({ traces, put: put.length, remove: remove.length }, "observed");
@@ -65,4 +93,11 @@ export function upstream({ link, kinds, owners, random, log }: UpstreamOptions):
       announceSynced();
     },
   };
+}
+
+/** What a user asks, without what was answered: writing that changes an object's version, too. */
+function withoutAnswer(resource: Resource): Resource {
+  const { status: _, ...question } = resource as AnyResource;
+  const { resourceVersion: __, ...metadata } = resource.metadata;
+  return { ...question, metadata };
 }

@@ -11,8 +11,9 @@ import {
   type Resource,
   type ResourceRef,
   refOf,
+  type Snapshot,
 } from "@isthmus/core";
-import type { TranslateOptions, World } from "@isthmus/translators";
+import { type Statuses, statusesAfter, type TranslateOptions, type World } from "@isthmus/translators";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
 import { coalesced } from "../coalesce.ts";
 import { reasonFor } from "../evidence.ts";
@@ -22,6 +23,7 @@ import { type RemovalLog, removalLog } from "../removalLog.ts";
 import { deliveryLog } from "./delivery.ts";
 import { lags } from "./lag.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
+import { agentNotices } from "./notices.ts";
 import { reconciler } from "./reconcile.ts";
 import { deleteResumption } from "./resumeDeletes.ts";
 import { countMerged, serverMetrics } from "./serverMetrics.ts";
@@ -46,6 +48,8 @@ export interface ServerKinds {
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
   /** Whether users ask things of us by objects of this kind. */
   readonly isAsked: (kind: Kind) => boolean;
+  /** Whether users may write objects of a kind (`kindKeyOf`) in workload clusters. */
+  readonly isContributed: (kindKey: string) => boolean;
 }
 
 export interface ServerOptions {
@@ -55,6 +59,8 @@ export interface ServerOptions {
   readonly kinds: ServerKinds;
   /** Tells the agent of a cluster that the removals it holds back may go; rejects when it cannot be told. */
   readonly resumeDeletes: (clusterName: string) => Promise<void>;
+  /** What the agent of a cluster is to know of the settings in the management cluster. */
+  readonly settingsToTell: (management: Snapshot, clusterName: string) => Resource;
   /** Namespace of the management plane: its value in owner labels. */
   readonly namespace: string;
   readonly discoveryOwner: Owner;
@@ -104,6 +110,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const agents = options.link({
     connected(name, agent) {
       store.connected(name, agent);
+      notices.settings();
       shares.touch(name);
     },
     observed(name, observation) {
@@ -129,6 +136,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   });
   const link: ServerLink = {
     disconnect: agents.disconnect,
+    tell: agents.tell,
     want(name, wanted, { evidenceOf }) {
       behind.wanted(name, wanted);
       shares.want(name, wanted);
@@ -186,6 +194,14 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   });
 
   const news = statusUpdates({ delivery, view: () => view, store, kinds });
+  let judged: Statuses | undefined;
+  const notices = agentNotices({
+    link,
+    clusters: () => store.clusters,
+    settingsFor: (name) => (view.isComplete ? options.settingsToTell(view.snapshot, name) : undefined),
+    isContributed: kinds.isContributed,
+  });
+
   const resumption = deleteResumption({
     heldIn: delivery.heldIn,
     isServed,
@@ -198,7 +214,9 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
 
   const reconcile = coalesced(
     () => {
-      if (!view.isComplete || !shares.isLoaded) return;
+      if (!view.isComplete) return;
+      notices.settings();
+      if (!shares.isLoaded) return;
       const started = clock.now();
       traces.translating(core.run);
       if (core.world !== undefined) shares.want("", core.world.networking.inCluster(""));
@@ -213,8 +231,10 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       if (!view.isComplete) return;
       resumption.check(view.snapshot.of(kinds.registration));
       const ids = traces.takeForStatuses();
+      if (core.world !== undefined) judged = statusesAfter(core.world, delivery.state, judged);
       // What another replica leads is its to write: when this one gains the lead, it starts over.
-      if (leadership.isLeader) writes.writeStatuses(news.next({ world: core.world, resumed: resumed(), now: clock.now() }), ids);
+      if (leadership.isLeader) writes.writeStatuses(news.next({ statuses: judged, resumed: resumed(), now: clock.now() }), ids);
+      if (judged !== undefined) notices.statuses(judged);
     },
     { clock, pauseMs: BATCH_MS },
     signal,
@@ -291,6 +311,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       delivery.forget(ref.name);
       shares.forget(ref.name);
       behind.forget(ref.name);
+      notices.forget(ref.name);
     }
   }
 

@@ -1,6 +1,8 @@
-import { type AnyResource, type Delta, type JsonObject, kindKeyOf, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
-import { changedStatuses, NOT_HEARD, type Statuses, statusesAfter, type World } from "@isthmus/translators";
+import { type Delta, kindKeyOf, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import { changedStatuses, type Statuses } from "@isthmus/translators";
 import type { ClusterView } from "../clusterView.ts";
+import { malformedStatus } from "../malformedStatus.ts";
+import { standing } from "../standingStatus.ts";
 import { certificateStanding } from "./certificateExpiring.ts";
 import { type ClusterStanding, clusterStatus } from "./clusterStatuses.ts";
 import type { DeliveryLog } from "./delivery.ts";
@@ -19,7 +21,8 @@ export interface StatusUpdates {
 }
 
 export interface StatusSources {
-  readonly world: World | undefined;
+  /** Undefined before there was a translation. */
+  readonly statuses: Statuses | undefined;
   readonly resumed: ReadonlyMap<string, string>;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -72,9 +75,9 @@ export function statusUpdates({ delivery, view, store, kinds }: StatusUpdatesOpt
       return cluster === undefined ? [] : [clusterStatus(cluster, clusters.get(ref.name) ?? NOTHING_KNOWN)];
     }
     const malformed = view().malformed.get(resourceKeyOf(ref));
-    if (malformed !== undefined && asked.has(kindKeyOf(ref))) return [{ ref, status: malformedStatus(malformed.message) }];
+    if (malformed !== undefined && asked.has(kindKeyOf(ref))) return [malformedStatus(malformed)];
     const update = statuses?.of(ref);
-    return update === undefined ? [] : observedAsPublished(standing(update, view()));
+    return update === undefined ? [] : observedAsPublished(standing(update, view().snapshot));
   }
 
   /**
@@ -97,12 +100,9 @@ export function statusUpdates({ delivery, view, store, kinds }: StatusUpdatesOpt
       for (const ref of remove) touch(ref);
     },
     startOver,
-    next({ world, resumed, now }) {
-      if (world !== undefined) {
-        const before = statuses;
-        statuses = statusesAfter(world, delivery.state, before);
-        for (const ref of changedStatuses(statuses, before)) if (ref.clusterName === "") touch(ref);
-      }
+    next({ statuses: judged, resumed, now }) {
+      if (judged !== undefined) for (const ref of changedStatuses(judged, statuses)) if (ref.clusterName === "") touch(ref);
+      statuses = judged;
       touchClusters({ resumed, now });
       const updates = [...touched.values()].flatMap(updateOf);
       touched.clear();
@@ -112,25 +112,3 @@ export function statusUpdates({ delivery, view, store, kinds }: StatusUpdatesOpt
 }
 
 const NOTHING_KNOWN: ClusterStanding = { state: undefined, held: 0, resumed: undefined, certificate: undefined };
-
-/** A status in which what nobody has told since this server started is as it was told before: it has not become untrue by a restart. */
-function standing({ ref, status }: StatusUpdate, view: ClusterView): StatusUpdate {
-  const conditions = (status["conditions"] ?? []) as readonly JsonObject[];
-  if (!conditions.some(({ reason }) => reason === NOT_HEARD)) return { ref, status };
-  const live = view.snapshot.collections().get(kindKeyOf(ref))?.get(ref) as AnyResource | undefined;
-  const before = ((live?.["status"] as JsonObject | undefined)?.["conditions"] ?? []) as readonly JsonObject[];
-  const kept = conditions.map((condition) => {
-    if (condition["reason"] !== NOT_HEARD) return condition;
-    const stood = before.find(({ type }) => type === condition["type"]);
-    if (stood === undefined || stood["observedGeneration"] !== live?.metadata.generation) return condition;
-    const { lastTransitionTime: _, observedGeneration: __, ...said } = stood;
-    return said;
-  });
-  return { ref, status: { ...status, conditions: kept } };
-}
-
-/** Of what a user asked of us and cannot be understood: INVALID, with the reason, and not in force. */
-function malformedStatus(message: string): JsonObject {
-  const condition = { type: "Accepted", status: "False", reason: "Malformed", message };
-  return { state: "INVALID", errors: [message], conditions: [condition] };
-}

@@ -22,6 +22,8 @@ import { startWorkQueue, type WorkQueueSizes } from "../workQueue.ts";
 export interface StatusUpdate {
   readonly ref: ResourceRef;
   readonly status: JsonObject;
+  /** The object is there and cannot be parsed: nobody knows what its status says now. */
+  readonly isMalformed?: true;
 }
 
 interface Traced {
@@ -56,9 +58,9 @@ export function startStatusWriter({ cluster, live, clock, random, log, meter }: 
   }
 
   /** The status to write, or undefined when the cluster has it. */
-  function pending({ ref, status }: StatusUpdate): { resource: AnyResource; status: JsonObject } | undefined {
+  function pending({ ref, status, isMalformed }: StatusUpdate): { resource: AnyResource; status: JsonObject } | undefined {
     const resource = liveOf(ref);
-    if (resource === undefined) return undefined;
+    if (resource === undefined) return isMalformed ? pendingUnread({ ref, status }) : undefined;
     const before = (resource["status"] ?? {}) as JsonObject;
     const next = withTimes(status, before, clock.now(), resource.metadata.generation);
     if (equalJson(next, before)) return undefined;
@@ -66,6 +68,15 @@ export function startStatusWriter({ cluster, live, clock, random, log, meter }: 
     // Somebody else adds to this status: what we have to say stands there already.
     if (last !== undefined && last.over === before && equalJson(withoutTimes(last.status), withoutTimes(next))) return undefined;
     return { resource, status: next };
+  }
+
+  /** What was written last is all that is known of the status of an object that cannot be parsed. */
+  function pendingUnread({ ref, status }: StatusUpdate): { resource: AnyResource; status: JsonObject } | undefined {
+    const { apiVersion, kind, name, namespace } = ref;
+    const before = written.get(resourceKeyOf(ref))?.status ?? {};
+    const next = withTimes(status, before, clock.now(), undefined);
+    if (equalJson(next, before)) return undefined;
+    return { resource: { apiVersion, kind, metadata: { name, ...(namespace === "" ? {} : { namespace }) } }, status: next };
   }
 
   async function work(key: string, { update, traces }: Traced): Promise<"done" | "again"> {

@@ -14,6 +14,8 @@ export interface AgentLinkOptions {
   readonly clusterName: string;
   /** `kindKeyOf` of every kind that the agent reports. The server acts when each of them is known, or known to be unserved. */
   readonly kinds: readonly string[];
+  /** Those of them whose objects users write to ask something of the plane: a server that is too old for that does not hear of them. */
+  readonly userKinds?: readonly string[];
   readonly agent: Omit<AgentInfo, "features">;
   readonly connector: Connector;
   readonly handler: AgentLinkHandler;
@@ -70,6 +72,9 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
         return;
       case "deliver":
         handler.desired(effect.desired);
+        return;
+      case "told":
+        handler.told(effect.notices);
         return;
       case "welcomed":
         // The server has said how often it wants to hear of us.

@@ -16,6 +16,7 @@ import {
   type AgentView,
   emptyView,
   markSynced,
+  mute,
   nextUp,
   observe,
   type RequestBody,
@@ -25,16 +26,19 @@ import {
   startUp,
   type UpLimits,
 } from "./agentUp.ts";
-import type { Acknowledgement, AgentInfo, Desired, Observation, Rejection, Withheld } from "./link.ts";
+import type { Acknowledgement, AgentInfo, Desired, Notices, Observation, Rejection, Withheld } from "./link.ts";
 import { heard, isHeartbeatDue, isOverdue, type Liveness, nextCheck, said, startLiveness } from "./liveness.ts";
+import { type AgentNotices, hasMissed, NOTICE, startListening, takeNotice } from "./notices.ts";
 import { answerParts, MAX_QUESTIONS, type Question, type Reply } from "./questions.ts";
 import { TRACES_FEATURE } from "./traces.ts";
-import { FEATURES, MAX_MESSAGE_BYTES, OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, rejectionFrom } from "./wire.ts";
+import { FEATURES, MAX_MESSAGE_BYTES, OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, rejectionFrom, USER_RESOURCES } from "./wire.ts";
 
 /** The agent's end of the protocol, as a value: `stepAgent` is all that changes it. It knows neither sockets nor clocks. */
 export interface AgentSession {
   readonly clusterName: string;
   readonly agent: Omit<AgentInfo, "features">;
+  /** Kinds that only a server with the feature for users' resources is to hear of. */
+  readonly userKinds: readonly string[];
   readonly view: AgentView;
   readonly stream: AgentStream | undefined;
   /** What the stream before had sent, and what has changed since: a server that remembers it need not hear it again. */
@@ -52,6 +56,9 @@ interface AgentStream {
   readonly heartbeats: number;
   readonly up: AgentUp;
   readonly down: AgentDown;
+  readonly notices: AgentNotices;
+  /** Nothing is reported before the server's first notice is there. */
+  readonly awaitsNotice: boolean;
   /** Parts of answers to send. */
   readonly answers: readonly Answer[];
   readonly openQuestions: number;
@@ -73,6 +80,7 @@ export type AgentEvent =
 export type AgentEffect =
   | { readonly type: "send"; readonly message: ConnectRequest }
   | { readonly type: "deliver"; readonly desired: Desired }
+  | { readonly type: "told"; readonly notices: Notices }
   | { readonly type: "welcomed"; readonly serverId: string }
   | { readonly type: "ask"; readonly epoch: bigint; readonly id: number; readonly question: Question }
   /** Objects that were not sent, or that the server did not take. */
@@ -84,9 +92,11 @@ export type AgentEffect =
 
 type Step = readonly [AgentSession, readonly AgentEffect[]];
 
-export function agentSession(options: Pick<AgentSession, "clusterName" | "agent"> & { readonly kinds: readonly string[] }): AgentSession {
-  const { clusterName, agent, kinds } = options;
-  return { clusterName, agent, view: emptyView(kinds), stream: undefined, past: undefined, pastRevisions: 0 };
+export function agentSession(
+  options: Pick<AgentSession, "clusterName" | "agent"> & { readonly kinds: readonly string[]; readonly userKinds?: readonly string[] },
+): AgentSession {
+  const { clusterName, agent, kinds, userKinds = [] } = options;
+  return { clusterName, agent, userKinds, view: emptyView(kinds), stream: undefined, past: undefined, pastRevisions: 0 };
 }
 
 /** When `tick` is due next; undefined while there is no stream. */
@@ -161,6 +171,8 @@ function opened(session: AgentSession, { epoch, now }: { readonly epoch: bigint;
     heartbeats: 0,
     up: startUp(view),
     down: startDown(),
+    notices: startListening(),
+    awaitsNotice: false,
     answers: [],
     openQuestions: 0,
   };
@@ -203,8 +215,16 @@ function received(session: AgentSession, stream: AgentStream, body: ConnectRespo
     }
     case "down":
       return withDown(session, stream, takePart(stream.down, body.value, session.clusterName));
-    case "heartbeat":
-      return withDown(session, stream, checkDesired(stream.down, body.value.revision, body.value.digests));
+    case "heartbeat": {
+      const [next, effects] = withDown(session, stream, checkDesired(stream.down, body.value.revision, body.value.digests));
+      if (!hasMissed(stream.notices, body.value.digests)) return [next, effects];
+      return [next, [...effects, send(stream, { case: "resync", value: create(ResyncSchema, { kinds: [NOTICE] }) })]];
+    }
+    case "notice": {
+      const { notices, told } = takeNotice(stream.notices, body.value, session.clusterName);
+      const next = { ...session, stream: { ...stream, notices, awaitsNotice: stream.awaitsNotice && !notices.isWhole } };
+      return [next, told === undefined ? [] : [{ type: "told", notices: told }]];
+    }
     case "resync":
       return resynced(session, stream, body.value);
     case "ask": {
@@ -242,8 +262,10 @@ function welcomed(session: AgentSession, stream: AgentStream, welcome: Welcome):
     isTraced: welcome.features.includes(TRACES_FEATURE),
   };
   const liveness = { ...stream.liveness, intervalMs: Math.max(MIN_HEARTBEAT_MS, welcome.heartbeatIntervalMs) };
-  const up = session.past === undefined ? stream.up : resume(stream.up, session.past, welcome.knownKinds);
-  return [{ ...session, past: undefined, stream: { ...stream, limits, liveness, up } }, [{ type: "welcomed", serverId: welcome.serverId }]];
+  const begun = welcome.features.includes(USER_RESOURCES) ? stream.up : mute(stream.up, session.userKinds);
+  const up = session.past === undefined ? begun : resume(begun, session.past, welcome.knownKinds);
+  const next = { ...stream, limits, liveness, up, awaitsNotice: welcome.noticeFirst && !stream.notices.isWhole };
+  return [{ ...session, past: undefined, stream: next }, [{ type: "welcomed", serverId: welcome.serverId }]];
 }
 
 // A server that asks for more would only keep both ends busy.
@@ -285,6 +307,7 @@ function flush(session: AgentSession, stream: AgentStream): Step {
   }
   const [answer, ...answers] = stream.answers;
   if (answer !== undefined) return [{ ...session, stream: { ...stream, answers } }, [send(stream, { case: "answer", value: answer })]];
+  if (stream.awaitsNotice) return [session, []];
   const next = nextUp(session.view, stream.up, stream.limits);
   if (next === undefined) return [session, []];
   const untold: AgentEffect[] = next.withheld.length > 0 ? [{ type: "untold", objects: next.withheld }] : [];

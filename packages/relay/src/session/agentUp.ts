@@ -50,6 +50,8 @@ export interface AgentUp {
   /** Ids of changes that wait in the outbox. */
   readonly traces: readonly string[];
   readonly saidUnserved: ReadonlySet<string>;
+  /** Kinds of which this server is to hear nothing. */
+  readonly muted: ReadonlySet<string>;
 }
 
 export interface UpLimits {
@@ -80,7 +82,10 @@ export function observe(
   const objects = view.objects.update([...present, ...removed]);
   // What the server has never heard of needs no removal.
   const outbox = up?.outbox.update(
-    [...items].map(([key, item]) => [key, isGone(item) && up.sent.hashes.get(key) === undefined ? undefined : item]),
+    [...items].map(([key, item]) => {
+      const isUnheard = isGone(item) && up.sent.hashes.get(key) === undefined;
+      return [key, isUnheard || up.muted.has(item.kind) ? undefined : item];
+    }),
   );
   return [
     { ...view, objects },
@@ -115,7 +120,9 @@ export function markSynced(
   const added = kinds.filter((kind) => !view.synced.has(kind));
   const synced = new Set([...view.synced, ...kinds].filter((kind) => !unserved.includes(kind)));
   const next = { ...view, synced, unserved: new Set([...view.unserved, ...unserved].filter((kind) => !kinds.includes(kind))) };
-  return [next, up === undefined ? undefined : { ...up, unsaid: new Set([...up.unsaid, ...added].filter((kind) => synced.has(kind))) }];
+  if (up === undefined) return [next, undefined];
+  const unsaid = [...up.unsaid, ...added].filter((kind) => synced.has(kind) && !up.muted.has(kind));
+  return [next, { ...up, unsaid: new Set(unsaid) }];
 }
 
 /** At the beginning of an epoch all is still to be said. */
@@ -130,13 +137,21 @@ export function startUp(view: AgentView): AgentUp {
     isComplete: false,
     traces: [],
     saidUnserved: new Set(),
+    muted: new Set(),
   };
+}
+
+/** Says nothing of some kinds. To be called before anything was said. */
+export function mute(up: AgentUp, kinds: readonly string[]): AgentUp {
+  const entries = kinds.flatMap((kind) => up.outbox.withPrefix(`${kind}|`));
+  const unsaid = new Set([...up.unsaid].filter((kind) => !kinds.includes(kind)));
+  return { ...up, outbox: up.outbox.update(entries.map(({ key }) => [key, undefined])), unsaid, muted: new Set(kinds) };
 }
 
 /** What is left to say when the server still knows some kinds from the stream before. */
 export function resume(up: AgentUp, past: AgentUp, knownKinds: readonly string[]): AgentUp {
   let { outbox } = up;
-  const known = knownKinds.filter((kind) => past.sent.kinds.has(kind));
+  const known = knownKinds.filter((kind) => past.sent.kinds.has(kind) && !up.muted.has(kind));
   for (const kind of known) {
     const all = outbox.withPrefix(`${kind}|`).map(({ key }) => [key, undefined] as const);
     const changed = past.outbox.withPrefix(`${kind}|`).map((item) => [item.key, item] as const);
@@ -152,12 +167,13 @@ export function sentDigests({ sent }: AgentUp): KindDigest[] {
 
 /** Begins kinds anew; no kinds means all. */
 export function restart(view: AgentView, up: AgentUp, asked: readonly string[]): AgentUp {
-  const kinds = asked.length > 0 ? asked : [...new Set([...view.kinds, ...up.sent.kinds.keys()])];
+  const all = asked.length > 0 ? asked : [...new Set([...view.kinds, ...up.sent.kinds.keys()])];
+  const kinds = all.filter((kind) => !up.muted.has(kind));
   let { outbox, sent } = up;
   for (const kind of kinds) {
-    const all = view.objects.withPrefix(`${kind}|`);
+    const present = view.objects.withPrefix(`${kind}|`);
     const gone = outbox.withPrefix(`${kind}|`).filter(isGone);
-    outbox = outbox.update([...gone.map(({ key }) => [key, undefined] as const), ...all.map((item) => [item.key, item] as const)]);
+    outbox = outbox.update([...gone.map(({ key }) => [key, undefined] as const), ...present.map((item) => [item.key, item] as const)]);
     sent = withoutKind(sent, kind);
   }
   const unsaid = new Set([...up.unsaid, ...kinds.filter((kind) => view.synced.has(kind))]);
@@ -176,7 +192,7 @@ export function nextUp(
   if (empty !== undefined) return sent(up, limits, { kind: empty, batch: { bodies: [], oversized: [], rest: [] }, outbox: up.outbox });
   const complete = completion(view, up);
   if (complete === undefined) return undefined;
-  const next = { ...up, isComplete: true, unsaid: new Set<string>(), saidUnserved: view.unserved };
+  const next = { ...up, isComplete: true, unsaid: new Set<string>(), saidUnserved: new Set(complete.unserved) };
   return { up: next, body: { case: "syncComplete", value: complete }, withheld: [] };
 }
 
@@ -218,10 +234,11 @@ const NOTHING = new Uint8Array();
 
 /** What to say of completeness now: the first time only when every kind is known or known to be unserved. */
 function completion(view: AgentView, up: AgentUp): SyncComplete | undefined {
-  const isAllKnown = view.kinds.every((kind) => view.synced.has(kind) || view.unserved.has(kind));
+  const isAllKnown = view.kinds.every((kind) => view.synced.has(kind) || view.unserved.has(kind) || up.muted.has(kind));
   if (!up.isComplete && !isAllKnown) return undefined;
-  const isUnservedSaid = view.unserved.size === up.saidUnserved.size && [...view.unserved].every((kind) => up.saidUnserved.has(kind));
+  const unserved = [...view.unserved].filter((kind) => !up.muted.has(kind)).sort();
+  const isUnservedSaid = unserved.length === up.saidUnserved.size && unserved.every((kind) => up.saidUnserved.has(kind));
   if (up.isComplete && up.unsaid.size === 0 && isUnservedSaid) return undefined;
   const kinds = [...up.unsaid].sort().map((kind) => create(KindDigestSchema, { kind, ...digestOfKind(up.sent, kind) }));
-  return create(SyncCompleteSchema, { kinds, unserved: [...view.unserved].sort() });
+  return create(SyncCompleteSchema, { kinds, unserved });
 }

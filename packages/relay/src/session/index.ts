@@ -10,6 +10,7 @@ export type {
   Desired,
   Evidence,
   LinkState,
+  Notices,
   Observation,
   Rejection,
   Removal,
@@ -19,4 +20,5 @@ export type {
   Withheld,
 } from "./link.ts";
 export type { Question } from "./questions.ts";
-export { type RunningServerLink, type ServerLinkOptions, startServerLink } from "./serverLink.ts";
+export { startServerLink } from "./serverLink.ts";
+export type { RunningServerLink, ServerLinkOptions } from "./serverLinkOptions.ts";

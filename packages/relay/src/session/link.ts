@@ -75,6 +75,17 @@ export interface Withheld {
   readonly message: string;
 }
 
+/**
+ * Resources of its own cluster that an agent takes note of and does not apply: statuses of objects there, as those objects with
+ * nothing but their status, and settings of the plane that concern agents.
+ */
+export interface Notices {
+  /** `put` is everything: what was told before is void. */
+  readonly complete: boolean;
+  readonly put: readonly Resource[];
+  readonly remove: readonly ResourceRef[];
+}
+
 /** The state of an agent's link, for logs, metrics and health. */
 export type LinkState = "registering" | "connecting" | "connected" | "waiting" | "closed";
 
@@ -97,6 +108,8 @@ export interface AgentLink {
 export interface AgentLinkHandler {
   /** A whole desired set or change, parts already joined. Sets of an epoch come in order of revision. */
   desired(desired: Desired): void;
+  /** The server has told something. The first time on a stream it is everything. */
+  told(notices: Notices): void;
   state(state: LinkState, detail: string): void;
 }
 
@@ -117,6 +130,11 @@ export interface ServerLink {
    * no agent of the cluster is connected.
    */
   want(clusterName: string, wanted: OutputSet, why: Why): void;
+  /**
+   * Tells the agent of a cluster; the latest of each resource is kept and told again to an agent that connects. A first call with
+   * nothing says that there is nothing to tell: see `ServerLinkOptions.tellsFirst`.
+   */
+  tell(clusterName: string, notices: Pick<Notices, "put" | "remove">): void;
   /**
    * Ends the session of a cluster. `Refused`: for a reason that a person has to mend, for instance as its registration was
    * withdrawn. `Ended`: it may come back at once.

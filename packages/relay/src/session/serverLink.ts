@@ -1,12 +1,13 @@
-import { formatRef, type Metric } from "@isthmus/core";
+import { formatRef, SortedMap } from "@isthmus/core";
 import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
 import { type ClusterWant, wantNow, withoutRemovals } from "./clusterWant.ts";
-import type { Acceptor, Peer, Stream, StreamEnd, StreamHandler } from "./connection.ts";
+import type { Peer, Stream, StreamEnd, StreamHandler } from "./connection.ts";
 import { startCounters } from "./counters.ts";
-import type { Clock, Log } from "./environment.ts";
 import type { Inventory } from "./inventory.ts";
-import type { AgentInfo, ServerLink, ServerLinkHandler } from "./link.ts";
-import { MAX_QUESTIONS, type Question, type Reply } from "./questions.ts";
+import type { AgentInfo } from "./link.ts";
+import { type NoticeItem, noticeItems, withItems } from "./notices.ts";
+import { MAX_QUESTIONS, type Reply } from "./questions.ts";
+import type { RunningServerLink, ServerLinkOptions } from "./serverLinkOptions.ts";
 import { countReceived, countSent, logSent, sessionMetrics } from "./serverMetrics.ts";
 import {
   memoryOf,
@@ -19,37 +20,6 @@ import {
 } from "./serverSession.ts";
 import { startTicker } from "./ticker.ts";
 import { MAX_MESSAGE_BYTES } from "./wire.ts";
-
-export interface ServerLinkOptions {
-  /** Names this replica to the agents, for instance by its Pod's name. */
-  readonly serverId: string;
-  readonly handler: ServerLinkHandler;
-  readonly clock: Clock;
-  /** 0..1 */
-  readonly random: () => number;
-  readonly log: Log;
-  /** How often both ends say that they are there. Default: 10 s (decisions §5.6). */
-  readonly heartbeatMs?: number;
-  /** The most that one message of either end may hold; agents obey it. Default: 1 MiB, which is also the most (decisions §4.7). */
-  readonly maxMessageBytes?: number;
-  /**
-   * Whether the loops still know everything that they were told of a cluster on earlier connections. Where they do, an agent
-   * that comes back reports only what has changed meanwhile. Default: never.
-   */
-  readonly remembers?: (clusterName: string) => boolean;
-}
-
-export interface RunningServerLink extends ServerLink {
-  /** Takes streams; for transports. */
-  readonly accept: Acceptor;
-  /** Asks a connected agent. Rejects when it is not connected, has no answer, or goes away. */
-  ask(clusterName: string, question: Question, signal: AbortSignal): Promise<Uint8Array>;
-  /** Sends all agents away, to connect again (perhaps to another replica) after about this time. */
-  drain(reconnectAfterMs: number): void;
-  /** Settles when the link was aborted and its streams have ended. */
-  readonly closed: Promise<void>;
-  metrics(): readonly Metric[];
-}
 
 /** One stream. It belongs to its cluster from its hello to its end. */
 interface Live {
@@ -85,9 +55,12 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     heartbeatMs = HEARTBEAT_MS,
     maxMessageBytes = MAX_MESSAGE_BYTES,
     remembers = () => false,
+    tellsFirst = false,
   } = options;
   const counters = startCounters();
   const wants = new Map<string, ClusterWant>();
+  /** What the agents should know, by cluster. */
+  const notices = new Map<string, SortedMap<NoticeItem>>();
   /** The stream of each cluster; streams that have not said hello are in `guests`. */
   const clusters = new Map<string, Live>();
   const guests = new Set<Live>();
@@ -175,6 +148,8 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     memories.delete(clusterName);
     const want = wants.get(clusterName);
     if (want !== undefined) step(live, { type: "wanted", step: { want, changes: [], isRenewed: false, unexplained: [] } });
+    const told = notices.get(clusterName);
+    if (told !== undefined) step(live, { type: "tell", all: told, items: [] });
     live.rearm();
     log.info(
       { cluster: clusterName, agent: agent.instance, version: agent.version, address: live.peer.address },
@@ -222,7 +197,16 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   function accept(peer: Peer, stream: Stream<ConnectResponse>): StreamHandler<ConnectRequest> {
     const { clusterName, expiresAt } = peer;
     const life = new AbortController();
-    const session = serverSession({ clusterName, serverId, heartbeatMs, maxMessageBytes, expiresAt, want: undefined, now: clock.now() });
+    const session = serverSession({
+      clusterName,
+      serverId,
+      heartbeatMs,
+      maxMessageBytes,
+      expiresAt,
+      tellsFirst,
+      want: undefined,
+      now: clock.now(),
+    });
     const live: Live = {
       peer,
       stream,
@@ -282,6 +266,15 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       const [next, effects] = stepServer(live.session, { type: "wanted", step: result });
       live.session = next;
       if (effects.length > 0) queueMicrotask(() => performAll(live, effects));
+      pumpSoon(live);
+    },
+    tell(clusterName, told) {
+      const items = noticeItems(told);
+      const all = withItems(notices.get(clusterName) ?? SortedMap.empty(), items);
+      notices.set(clusterName, all);
+      const live = clusters.get(clusterName);
+      if (live === undefined) return;
+      step(live, { type: "tell", all, items });
       pumpSoon(live);
     },
     disconnect(clusterName, reason, code = "Refused") {

@@ -1,4 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { SortedMap } from "@isthmus/core";
 import {
   AskSchema,
   type ConnectRequest,
@@ -16,6 +17,7 @@ import type { ClusterWant, WantStep } from "./clusterWant.ts";
 import { digestOfAll, emptyInventory, type Inventory, onlyKinds } from "./inventory.ts";
 import type { AgentInfo, Observation } from "./link.ts";
 import { heard, isHeartbeatDue, isOverdue, type Liveness, nextCheck, said, startLiveness } from "./liveness.ts";
+import { NOTICE, type NoticeItem, nextNotice, noticeDigest, type ServerNotices, startTelling, takeItems } from "./notices.ts";
 import { type PartialAnswer, type Question, type Reply, withPart } from "./questions.ts";
 import { agreeingKinds } from "./resync.ts";
 import { type Acknowledged, nextDown, type ServerDown, startOver, startSending, takeAck, takeWant } from "./serverDown.ts";
@@ -40,6 +42,9 @@ export interface ServerSession {
   readonly heartbeats: number;
   readonly up: ServerUp;
   readonly down: ServerDown;
+  readonly notices: ServerNotices;
+  /** Agents report nothing before the first notice. */
+  readonly tellsFirst: boolean;
   /** Questions that wait for their answer. */
   readonly asked: ReadonlyMap<number, PartialAnswer>;
   readonly lastQuestion: number;
@@ -51,6 +56,8 @@ export type ServerEvent =
   /** `remembered` is what the loops still know of what the agent reported on earlier streams; it counts with a hello. */
   | { readonly type: "received"; readonly message: ConnectRequest; readonly now: number; readonly remembered?: Inventory }
   | { readonly type: "wanted"; readonly step: WantStep }
+  /** `all`: what the agent should know now, of which `items` have changed. */
+  | { readonly type: "tell"; readonly all: SortedMap<NoticeItem>; readonly items: readonly NoticeItem[] }
   | { readonly type: "ask"; readonly question: Question }
   | { readonly type: "drain"; readonly reconnectAfterMs: number }
   | { readonly type: "tick"; readonly now: number }
@@ -80,21 +87,25 @@ export interface ServerSessionOptions {
   readonly expiresAt: number | undefined;
   /** Default: 1 MiB. */
   readonly maxMessageBytes?: number;
+  /** Default: agents report at once. */
+  readonly tellsFirst?: boolean;
   /** What is wanted in the cluster so far. */
   readonly want: ClusterWant | undefined;
   readonly now: number;
 }
 
-export function serverSession({ want, now, ...options }: ServerSessionOptions): ServerSession {
+export function serverSession({ want, now, tellsFirst = false, ...options }: ServerSessionOptions): ServerSession {
   return {
     maxMessageBytes: MAX_MESSAGE_BYTES,
     ...options,
+    tellsFirst,
     agent: undefined,
     epoch: 0n,
     liveness: startLiveness(now),
     heartbeats: 0,
     up: startHearing(),
     down: startSending(want),
+    notices: startTelling(undefined),
     asked: new Map(),
     lastQuestion: 0,
     applied: 0,
@@ -125,6 +136,8 @@ export function stepServer(session: ServerSession, event: ServerEvent): Step {
       const { down, acknowledged } = takeWant(session.down, event.step);
       return [{ ...session, down }, acknowledged === undefined ? [] : [{ type: "acknowledged", ...acknowledged }]];
     }
+    case "tell":
+      return [{ ...session, notices: takeItems(session.notices, event.all, event.items) }, []];
     case "ask": {
       const id = session.lastQuestion + 1;
       const ask = create(AskSchema, { id, topic: event.question.topic, body: event.question.body });
@@ -138,6 +151,9 @@ export function stepServer(session: ServerSession, event: ServerEvent): Step {
     case "tick":
       return tick(session, event.now);
     case "flush": {
+      // Before what is wanted: it may say how that is to be taken.
+      const told = takesNotices(session) ? nextNotice(session.notices, session.maxMessageBytes) : undefined;
+      if (told !== undefined) return [{ ...session, notices: told.notices }, [send(session, { case: "notice", value: told.message })]];
       const next = nextDown(session.down, session.maxMessageBytes);
       if (next === undefined) return [session, []];
       return [{ ...session, down: next.down }, [send(session, { case: "down", value: next.message })]];
@@ -170,6 +186,7 @@ function received(session: ServerSession, event: Extract<ServerEvent, { type: "r
       return [{ ...session, down, applied }, acknowledged === undefined ? [] : [{ type: "acknowledged", ...acknowledged }]];
     }
     case "resync":
+      if (body.value.kinds.includes(NOTICE)) return [{ ...session, notices: startTelling(session.notices.all) }, []];
       return [{ ...session, down: startOver(session.down) }, [{ type: "resync", direction: "down", kinds: body.value.kinds }]];
     case "answer": {
       const { id } = body.value;
@@ -221,6 +238,7 @@ function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEven
     limits: create(LimitsSchema, { maxMessageBytes: session.maxMessageBytes, maxUnackedUps: MAX_UNACKED_UPS }),
     features: [...FEATURES],
     knownKinds: [...knownKinds],
+    noticeFirst: session.tellsFirst,
   });
   return [next, [{ type: "greeted", agent, epoch }, send(next, { case: "welcome", value: welcome })]];
 }
@@ -252,9 +270,14 @@ function tick(session: ServerSession, now: number): Step {
   const next = { ...session, heartbeats: session.heartbeats + 1, liveness: said(session.liveness, now) };
   if (session.agent === undefined) return [next, []];
   const { down } = session;
-  const digests = down.sentRevision === 0 ? [] : [create(KindDigestSchema, { kind: "*", ...digestOfAll(down.held) })];
+  const desired = down.sentRevision === 0 ? [] : [create(KindDigestSchema, { kind: "*", ...digestOfAll(down.held) })];
+  const digests = takesNotices(session) ? [...desired, ...noticeDigest(session.notices)] : desired;
   const heartbeat = create(HeartbeatSchema, { seq: next.heartbeats, revision: down.sentRevision, digests });
   return [next, [send(session, { case: "heartbeat", value: heartbeat })]];
+}
+
+function takesNotices({ agent }: ServerSession): boolean {
+  return agent?.features.includes("notices") === true;
 }
 
 function send({ epoch }: ServerSession, body: NonNullable<MessageInitShape<typeof ConnectResponseSchema>["body"]>): ServerEffect {

@@ -16,8 +16,11 @@ import type { Evidence, Rejection, Removal } from "./link.ts";
 export const PROTOCOL_VERSION = 1;
 export const OLDEST_PROTOCOL_VERSION = 1;
 
+/** The feature of a server that takes resources which users write in workload clusters. An older one would mistake them for its own. */
+export const USER_RESOURCES = "user-resources";
+
 /** What this program knows beyond the protocol version. */
-export const FEATURES: readonly string[] = ["ask", "resume", "traces"];
+export const FEATURES: readonly string[] = ["ask", "resume", "traces", "notices", USER_RESOURCES];
 
 /** Of a message on the wire. Source: decisions §4.7. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;

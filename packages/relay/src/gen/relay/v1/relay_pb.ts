@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file relay/v1/relay.proto.
  */
 export const file_relay_v1_relay: GenFile = /*@__PURE__*/
-  fileDesc("ChRyZWxheS92MS9yZWxheS5wcm90bxIIcmVsYXkudjEipgIKDkNvbm5lY3RSZXF1ZXN0Eg0KBWVwb2NoGAEgASgEEiAKBWhlbGxvGAIgASgLMg8ucmVsYXkudjEuSGVsbG9IABIaCgJ1cBgDIAEoCzIMLnJlbGF5LnYxLlVwSAASLwoNc3luY19jb21wbGV0ZRgEIAEoCzIWLnJlbGF5LnYxLlN5bmNDb21wbGV0ZUgAEhwKA2FjaxgFIAEoCzINLnJlbGF5LnYxLkFja0gAEigKCWhlYXJ0YmVhdBgGIAEoCzITLnJlbGF5LnYxLkhlYXJ0YmVhdEgAEiIKBnJlc3luYxgHIAEoCzIQLnJlbGF5LnYxLlJlc3luY0gAEiIKBmFuc3dlchgIIAEoCzIQLnJlbGF5LnYxLkFuc3dlckgAQgYKBGJvZHkinwIKD0Nvbm5lY3RSZXNwb25zZRINCgVlcG9jaBgBIAEoBBIkCgd3ZWxjb21lGAIgASgLMhEucmVsYXkudjEuV2VsY29tZUgAEiEKBnVwX2FjaxgDIAEoCzIPLnJlbGF5LnYxLlVwQWNrSAASHgoEZG93bhgEIAEoCzIOLnJlbGF5LnYxLkRvd25IABIoCgloZWFydGJlYXQYBSABKAsyEy5yZWxheS52MS5IZWFydGJlYXRIABIiCgZyZXN5bmMYBiABKAsyEC5yZWxheS52MS5SZXN5bmNIABIcCgNhc2sYByABKAsyDS5yZWxheS52MS5Bc2tIABIgCgVkcmFpbhgIIAEoCzIPLnJlbGF5LnYxLkRyYWluSABCBgoEYm9keSKxAQoFSGVsbG8SGAoQcHJvdG9jb2xfdmVyc2lvbhgBIAEoDRIQCghpbnN0YW5jZRgCIAEoCRIQCghmZWF0dXJlcxgDIAMoCRIVCg1hZ2VudF92ZXJzaW9uGAQgASgJEhcKD2FnZW50X25hbWVzcGFjZRgFIAEoCRITCgtjbHVzdGVyX3VpZBgGIAEoCRIlCgdkaWdlc3RzGAcgAygLMhQucmVsYXkudjEuS2luZERpZ2VzdCKeAQoHV2VsY29tZRIYChBwcm90b2NvbF92ZXJzaW9uGAEgASgNEhEKCXNlcnZlcl9pZBgCIAEoCRIdChVoZWFydGJlYXRfaW50ZXJ2YWxfbXMYAyABKA0SIAoGbGltaXRzGAQgASgLMhAucmVsYXkudjEuTGltaXRzEhAKCGZlYXR1cmVzGAUgAygJEhMKC2tub3duX2tpbmRzGAYgAygJIjwKBkxpbWl0cxIZChFtYXhfbWVzc2FnZV9ieXRlcxgBIAEoDRIXCg9tYXhfdW5hY2tlZF91cHMYAiABKA0iZwoLUmVzb3VyY2VSZWYSEwoLYXBpX3ZlcnNpb24YASABKAkSDAoEa2luZBgCIAEoCRIMCgRuYW1lGAMgASgJEhEKCW5hbWVzcGFjZRgEIAEoCRIUCgxjbHVzdGVyX25hbWUYBSABKAkiQAoMUmVzb3VyY2VCb2R5EiIKA3JlZhgBIAEoCzIVLnJlbGF5LnYxLlJlc291cmNlUmVmEgwKBGpzb24YAiABKAwiTQoIV2l0aGhlbGQSIgoDcmVmGAEgASgLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJIrUBCgJVcBILCgNzZXEYASABKA0SDAoEa2luZBgCIAEoCRINCgVzdGFydBgDIAEoCBInCgd1cHNlcnRzGAQgAygLMhYucmVsYXkudjEuUmVzb3VyY2VCb2R5EiYKB2RlbGV0ZXMYBSADKAsyFS5yZWxheS52MS5SZXNvdXJjZVJlZhIkCgh3aXRoaGVsZBgGIAMoCzISLnJlbGF5LnYxLldpdGhoZWxkEg4KBnRyYWNlcxgHIAMoCSI7CgVVcEFjaxILCgNzZXEYASABKA0SJQoIcmVqZWN0ZWQYAiADKAsyEy5yZWxheS52MS5SZWplY3Rpb24iOQoKS2luZERpZ2VzdBIMCgRraW5kGAEgASgJEg0KBWNvdW50GAIgASgNEg4KBmRpZ2VzdBgDIAEoCSJFCgxTeW5jQ29tcGxldGUSIwoFa2luZHMYASADKAsyFC5yZWxheS52MS5LaW5kRGlnZXN0EhAKCHVuc2VydmVkGAIgAygJIswBCgREb3duEhAKCHJldmlzaW9uGAEgASgNEgwKBHBhcnQYAiABKA0SDAoEbGFzdBgDIAEoCBIQCghjb21wbGV0ZRgEIAEoCBInCgd1cHNlcnRzGAUgAygLMhYucmVsYXkudjEuUmVzb3VyY2VCb2R5EiIKB2RlbGV0ZXMYBiADKAsyES5yZWxheS52MS5SZW1vdmFsEicKCHdpdGhoZWxkGAcgAygLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSDgoGdHJhY2VzGAggAygJIlMKB1JlbW92YWwSIgoDcmVmGAEgASgLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSJAoIZXZpZGVuY2UYAiABKAsyEi5yZWxheS52MS5FdmlkZW5jZSJTCghFdmlkZW5jZRIOCgZyZWFzb24YASABKAkSJQoGaW5wdXRzGAIgAygLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSEAoIc25hcHNob3QYAyABKA0iWgoDQWNrEhAKCHJldmlzaW9uGAEgASgNEgwKBHBhcnQYAiABKA0SDAoEbGFzdBgDIAEoCBIlCghyZWplY3RlZBgEIAMoCzITLnJlbGF5LnYxLlJlamVjdGlvbiJOCglSZWplY3Rpb24SIgoDcmVmGAEgASgLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJIlEKCUhlYXJ0YmVhdBILCgNzZXEYASABKA0SEAoIcmV2aXNpb24YAiABKA0SJQoHZGlnZXN0cxgDIAMoCzIULnJlbGF5LnYxLktpbmREaWdlc3QiFwoGUmVzeW5jEg0KBWtpbmRzGAEgAygJIi4KA0FzaxIKCgJpZBgBIAEoDRINCgV0b3BpYxgCIAEoCRIMCgRib2R5GAMgASgMIk0KBkFuc3dlchIKCgJpZBgBIAEoDRIMCgRwYXJ0GAIgASgNEgwKBGxhc3QYAyABKAgSDAoEYm9keRgEIAEoDBINCgVlcnJvchgFIAEoCSIjCgVEcmFpbhIaChJyZWNvbm5lY3RfYWZ0ZXJfbXMYASABKA0yUgoMUmVsYXlTZXJ2aWNlEkIKB0Nvbm5lY3QSGC5yZWxheS52MS5Db25uZWN0UmVxdWVzdBoZLnJlbGF5LnYxLkNvbm5lY3RSZXNwb25zZSgBMAFiBnByb3RvMw");
+  fileDesc("ChRyZWxheS92MS9yZWxheS5wcm90bxIIcmVsYXkudjEipgIKDkNvbm5lY3RSZXF1ZXN0Eg0KBWVwb2NoGAEgASgEEiAKBWhlbGxvGAIgASgLMg8ucmVsYXkudjEuSGVsbG9IABIaCgJ1cBgDIAEoCzIMLnJlbGF5LnYxLlVwSAASLwoNc3luY19jb21wbGV0ZRgEIAEoCzIWLnJlbGF5LnYxLlN5bmNDb21wbGV0ZUgAEhwKA2FjaxgFIAEoCzINLnJlbGF5LnYxLkFja0gAEigKCWhlYXJ0YmVhdBgGIAEoCzITLnJlbGF5LnYxLkhlYXJ0YmVhdEgAEiIKBnJlc3luYxgHIAEoCzIQLnJlbGF5LnYxLlJlc3luY0gAEiIKBmFuc3dlchgIIAEoCzIQLnJlbGF5LnYxLkFuc3dlckgAQgYKBGJvZHkiwwIKD0Nvbm5lY3RSZXNwb25zZRINCgVlcG9jaBgBIAEoBBIkCgd3ZWxjb21lGAIgASgLMhEucmVsYXkudjEuV2VsY29tZUgAEiEKBnVwX2FjaxgDIAEoCzIPLnJlbGF5LnYxLlVwQWNrSAASHgoEZG93bhgEIAEoCzIOLnJlbGF5LnYxLkRvd25IABIoCgloZWFydGJlYXQYBSABKAsyEy5yZWxheS52MS5IZWFydGJlYXRIABIiCgZyZXN5bmMYBiABKAsyEC5yZWxheS52MS5SZXN5bmNIABIcCgNhc2sYByABKAsyDS5yZWxheS52MS5Bc2tIABIgCgVkcmFpbhgIIAEoCzIPLnJlbGF5LnYxLkRyYWluSAASIgoGbm90aWNlGAkgASgLMhAucmVsYXkudjEuTm90aWNlSABCBgoEYm9keSKxAQoFSGVsbG8SGAoQcHJvdG9jb2xfdmVyc2lvbhgBIAEoDRIQCghpbnN0YW5jZRgCIAEoCRIQCghmZWF0dXJlcxgDIAMoCRIVCg1hZ2VudF92ZXJzaW9uGAQgASgJEhcKD2FnZW50X25hbWVzcGFjZRgFIAEoCRITCgtjbHVzdGVyX3VpZBgGIAEoCRIlCgdkaWdlc3RzGAcgAygLMhQucmVsYXkudjEuS2luZERpZ2VzdCK0AQoHV2VsY29tZRIYChBwcm90b2NvbF92ZXJzaW9uGAEgASgNEhEKCXNlcnZlcl9pZBgCIAEoCRIdChVoZWFydGJlYXRfaW50ZXJ2YWxfbXMYAyABKA0SIAoGbGltaXRzGAQgASgLMhAucmVsYXkudjEuTGltaXRzEhAKCGZlYXR1cmVzGAUgAygJEhMKC2tub3duX2tpbmRzGAYgAygJEhQKDG5vdGljZV9maXJzdBgHIAEoCCI8CgZMaW1pdHMSGQoRbWF4X21lc3NhZ2VfYnl0ZXMYASABKA0SFwoPbWF4X3VuYWNrZWRfdXBzGAIgASgNImcKC1Jlc291cmNlUmVmEhMKC2FwaV92ZXJzaW9uGAEgASgJEgwKBGtpbmQYAiABKAkSDAoEbmFtZRgDIAEoCRIRCgluYW1lc3BhY2UYBCABKAkSFAoMY2x1c3Rlcl9uYW1lGAUgASgJIkAKDFJlc291cmNlQm9keRIiCgNyZWYYASABKAsyFS5yZWxheS52MS5SZXNvdXJjZVJlZhIMCgRqc29uGAIgASgMIk0KCFdpdGhoZWxkEiIKA3JlZhgBIAEoCzIVLnJlbGF5LnYxLlJlc291cmNlUmVmEgwKBGNvZGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCSK1AQoCVXASCwoDc2VxGAEgASgNEgwKBGtpbmQYAiABKAkSDQoFc3RhcnQYAyABKAgSJwoHdXBzZXJ0cxgEIAMoCzIWLnJlbGF5LnYxLlJlc291cmNlQm9keRImCgdkZWxldGVzGAUgAygLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSJAoId2l0aGhlbGQYBiADKAsyEi5yZWxheS52MS5XaXRoaGVsZBIOCgZ0cmFjZXMYByADKAkiOwoFVXBBY2sSCwoDc2VxGAEgASgNEiUKCHJlamVjdGVkGAIgAygLMhMucmVsYXkudjEuUmVqZWN0aW9uIjkKCktpbmREaWdlc3QSDAoEa2luZBgBIAEoCRINCgVjb3VudBgCIAEoDRIOCgZkaWdlc3QYAyABKAkiRQoMU3luY0NvbXBsZXRlEiMKBWtpbmRzGAEgAygLMhQucmVsYXkudjEuS2luZERpZ2VzdBIQCgh1bnNlcnZlZBgCIAMoCSJ1CgZOb3RpY2USDQoFc3RhcnQYASABKAgSDAoEbGFzdBgCIAEoCBIpCglyZXNvdXJjZXMYAyADKAsyFi5yZWxheS52MS5SZXNvdXJjZUJvZHkSIwoEZ29uZRgEIAMoCzIVLnJlbGF5LnYxLlJlc291cmNlUmVmIswBCgREb3duEhAKCHJldmlzaW9uGAEgASgNEgwKBHBhcnQYAiABKA0SDAoEbGFzdBgDIAEoCBIQCghjb21wbGV0ZRgEIAEoCBInCgd1cHNlcnRzGAUgAygLMhYucmVsYXkudjEuUmVzb3VyY2VCb2R5EiIKB2RlbGV0ZXMYBiADKAsyES5yZWxheS52MS5SZW1vdmFsEicKCHdpdGhoZWxkGAcgAygLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSDgoGdHJhY2VzGAggAygJIlMKB1JlbW92YWwSIgoDcmVmGAEgASgLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSJAoIZXZpZGVuY2UYAiABKAsyEi5yZWxheS52MS5FdmlkZW5jZSJTCghFdmlkZW5jZRIOCgZyZWFzb24YASABKAkSJQoGaW5wdXRzGAIgAygLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSEAoIc25hcHNob3QYAyABKA0iWgoDQWNrEhAKCHJldmlzaW9uGAEgASgNEgwKBHBhcnQYAiABKA0SDAoEbGFzdBgDIAEoCBIlCghyZWplY3RlZBgEIAMoCzITLnJlbGF5LnYxLlJlamVjdGlvbiJOCglSZWplY3Rpb24SIgoDcmVmGAEgASgLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJIlEKCUhlYXJ0YmVhdBILCgNzZXEYASABKA0SEAoIcmV2aXNpb24YAiABKA0SJQoHZGlnZXN0cxgDIAMoCzIULnJlbGF5LnYxLktpbmREaWdlc3QiFwoGUmVzeW5jEg0KBWtpbmRzGAEgAygJIi4KA0FzaxIKCgJpZBgBIAEoDRINCgV0b3BpYxgCIAEoCRIMCgRib2R5GAMgASgMIk0KBkFuc3dlchIKCgJpZBgBIAEoDRIMCgRwYXJ0GAIgASgNEgwKBGxhc3QYAyABKAgSDAoEYm9keRgEIAEoDBINCgVlcnJvchgFIAEoCSIjCgVEcmFpbhIaChJyZWNvbm5lY3RfYWZ0ZXJfbXMYASABKA0yUgoMUmVsYXlTZXJ2aWNlEkIKB0Nvbm5lY3QSGC5yZWxheS52MS5Db25uZWN0UmVxdWVzdBoZLnJlbGF5LnYxLkNvbm5lY3RSZXNwb25zZSgBMAFiBnByb3RvMw");
 
 /**
  * From agent to server.
@@ -143,6 +143,12 @@ export type ConnectResponse = Message<"relay.v1.ConnectResponse"> & {
      */
     value: Drain;
     case: "drain";
+  } | {
+    /**
+     * @generated from field: relay.v1.Notice notice = 9;
+     */
+    value: Notice;
+    case: "notice";
   } | { case: undefined; value?: undefined };
 };
 
@@ -249,6 +255,13 @@ export type Welcome = Message<"relay.v1.Welcome"> & {
    * @generated from field: repeated string known_kinds = 6;
    */
   knownKinds: string[];
+
+  /**
+   * The agent reports nothing before it has all of the first Notice.
+   *
+   * @generated from field: bool notice_first = 7;
+   */
+  noticeFirst: boolean;
 };
 
 /**
@@ -526,6 +539,46 @@ export const SyncCompleteSchema: GenMessage<SyncComplete> = /*@__PURE__*/
   messageDesc(file_relay_v1_relay, 11);
 
 /**
+ * What the server tells beside what it wants: resources to take note of, not to apply. The status of an object of the agent's
+ * cluster is that object with nothing but its status; settings of the plane that concern agents are the object that holds them.
+ * Only for agents with the feature `notices`. The latest of each resource counts; nothing is answered.
+ *
+ * @generated from message relay.v1.Notice
+ */
+export type Notice = Message<"relay.v1.Notice"> & {
+  /**
+   * What this epoch told before is void.
+   *
+   * @generated from field: bool start = 1;
+   */
+  start: boolean;
+
+  /**
+   * Nothing is left to tell now.
+   *
+   * @generated from field: bool last = 2;
+   */
+  last: boolean;
+
+  /**
+   * @generated from field: repeated relay.v1.ResourceBody resources = 3;
+   */
+  resources: ResourceBody[];
+
+  /**
+   * @generated from field: repeated relay.v1.ResourceRef gone = 4;
+   */
+  gone: ResourceRef[];
+};
+
+/**
+ * Describes the message relay.v1.Notice.
+ * Use `create(NoticeSchema)` to create a new message.
+ */
+export const NoticeSchema: GenMessage<Notice> = /*@__PURE__*/
+  messageDesc(file_relay_v1_relay, 12);
+
+/**
  * What is wanted in the cluster. One revision may come in several parts; it counts when its last part is there.
  *
  * @generated from message relay.v1.Down
@@ -587,7 +640,7 @@ export type Down = Message<"relay.v1.Down"> & {
  * Use `create(DownSchema)` to create a new message.
  */
 export const DownSchema: GenMessage<Down> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 12);
+  messageDesc(file_relay_v1_relay, 13);
 
 /**
  * @generated from message relay.v1.Removal
@@ -611,7 +664,7 @@ export type Removal = Message<"relay.v1.Removal"> & {
  * Use `create(RemovalSchema)` to create a new message.
  */
 export const RemovalSchema: GenMessage<Removal> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 13);
+  messageDesc(file_relay_v1_relay, 14);
 
 /**
  * Why an object must go.
@@ -646,7 +699,7 @@ export type Evidence = Message<"relay.v1.Evidence"> & {
  * Use `create(EvidenceSchema)` to create a new message.
  */
 export const EvidenceSchema: GenMessage<Evidence> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 14);
+  messageDesc(file_relay_v1_relay, 15);
 
 /**
  * The cluster holds what `revision` wants, but for what is rejected. May be said again for the same revision, when something
@@ -683,7 +736,7 @@ export type Ack = Message<"relay.v1.Ack"> & {
  * Use `create(AckSchema)` to create a new message.
  */
 export const AckSchema: GenMessage<Ack> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 15);
+  messageDesc(file_relay_v1_relay, 16);
 
 /**
  * @generated from message relay.v1.Rejection
@@ -712,7 +765,7 @@ export type Rejection = Message<"relay.v1.Rejection"> & {
  * Use `create(RejectionSchema)` to create a new message.
  */
 export const RejectionSchema: GenMessage<Rejection> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 16);
+  messageDesc(file_relay_v1_relay, 17);
 
 /**
  * Said by both ends. In a digest, sent messages count, whether they have arrived or not: the stream keeps their order.
@@ -733,7 +786,8 @@ export type Heartbeat = Message<"relay.v1.Heartbeat"> & {
   revision: number;
 
   /**
-   * From the agent: per kind, the objects it has sent. From the server: one for `*`, the desired set of `revision`.
+   * From the agent: per kind, the objects it has sent. From the server: one for `*`, the desired set of `revision`; one for
+   * `notice`, the resources told by Notice.
    *
    * @generated from field: repeated relay.v1.KindDigest digests = 3;
    */
@@ -745,11 +799,12 @@ export type Heartbeat = Message<"relay.v1.Heartbeat"> & {
  * Use `create(HeartbeatSchema)` to create a new message.
  */
 export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 17);
+  messageDesc(file_relay_v1_relay, 18);
 
 /**
  * The sender's copy differs from what the other end says. To the agent: send these kinds again, then SyncComplete for them;
- * no kinds means all. To the server: send the complete desired set again; `kinds` is empty.
+ * no kinds means all. To the server: send the complete desired set again, `kinds` is empty; or, with the one kind `notice`, all
+ * that Notice told.
  *
  * @generated from message relay.v1.Resync
  */
@@ -765,7 +820,7 @@ export type Resync = Message<"relay.v1.Resync"> & {
  * Use `create(ResyncSchema)` to create a new message.
  */
 export const ResyncSchema: GenMessage<Resync> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 18);
+  messageDesc(file_relay_v1_relay, 19);
 
 /**
  * A question of the server to the agent, over the stream that the agent opened.
@@ -794,7 +849,7 @@ export type Ask = Message<"relay.v1.Ask"> & {
  * Use `create(AskSchema)` to create a new message.
  */
 export const AskSchema: GenMessage<Ask> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 19);
+  messageDesc(file_relay_v1_relay, 20);
 
 /**
  * @generated from message relay.v1.Answer
@@ -835,7 +890,7 @@ export type Answer = Message<"relay.v1.Answer"> & {
  * Use `create(AnswerSchema)` to create a new message.
  */
 export const AnswerSchema: GenMessage<Answer> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 20);
+  messageDesc(file_relay_v1_relay, 21);
 
 /**
  * The server is about to end: connect again, perhaps to another one.
@@ -854,7 +909,7 @@ export type Drain = Message<"relay.v1.Drain"> & {
  * Use `create(DrainSchema)` to create a new message.
  */
 export const DrainSchema: GenMessage<Drain> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 21);
+  messageDesc(file_relay_v1_relay, 22);
 
 /**
  * @generated from service relay.v1.RelayService

@@ -1,0 +1,94 @@
+import {
+  type AnyResource,
+  type Delta,
+  type JsonObject,
+  type Kind,
+  kindKeyOf,
+  messageOf,
+  type Resource,
+  refOf,
+  resourceKeyOf,
+} from "@isthmus/core";
+import type { ClusterView } from "../clusterView.ts";
+import { malformedStatus } from "../malformedStatus.ts";
+import type { Log, Notices } from "../ports.ts";
+import type { StatusUpdate, StatusWriter } from "../server/statusWriter.ts";
+import { standing } from "../standingStatus.ts";
+import type { AgentSettings } from "./settings.ts";
+
+/** What the server has told: statuses of what users wrote here are written, settings are kept for whoever asks. */
+export interface NoticeBoard {
+  readonly settings: AgentSettings;
+  told(notices: Notices): void;
+  /** Something in the cluster is not as it was: statuses that somebody changed are put back. */
+  observed(delta: Delta): void;
+}
+
+export interface NoticeBoardOptions {
+  /** What users write to ask something of the plane. */
+  readonly userKinds: readonly Kind[];
+  readonly view: () => ClusterView;
+  readonly writer: StatusWriter;
+  /** What holds before a server has said anything. */
+  readonly defaults: AgentSettings;
+  /** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
+  readonly settingsTold: (resource: Resource) => AgentSettings | undefined;
+  /** Called when other settings hold. */
+  readonly changed: (settings: AgentSettings) => void;
+  readonly log: Log;
+}
+
+export function noticeBoard({ userKinds, view, writer, defaults, settingsTold, changed, log }: NoticeBoardOptions): NoticeBoard {
+  const users = new Set(userKinds.map(kindKeyOf));
+  /** By `resourceKeyOf`. What an older connection told holds until a newer one has told everything. */
+  let statuses = new Map<string, StatusUpdate>();
+  let settings = defaults;
+
+  function settingsIn(resource: Resource): AgentSettings | undefined {
+    try {
+      return settingsTold(resource);
+    } catch (error) {
+      log.warn(
+        { object: resource.metadata.name },
+        `the server's settings are not understood, and those before stay in use: ${messageOf(error)}`,
+      );
+      return undefined;
+    }
+  }
+
+  /** What cannot be understood is not in force, whatever was said of an earlier form of it. */
+  function write(keys: Iterable<string>): void {
+    const { malformed, snapshot } = view();
+    const updates: StatusUpdate[] = [];
+    for (const key of keys) {
+      const problem = malformed.get(key);
+      const status = statuses.get(key);
+      if (problem !== undefined && users.has(kindKeyOf(problem.ref))) updates.push(malformedStatus(problem));
+      else if (status !== undefined) updates.push(standing(status, snapshot));
+    }
+    writer.write(updates);
+  }
+
+  return {
+    get settings() {
+      return settings;
+    },
+    told({ complete, put, remove }) {
+      if (complete) statuses = new Map();
+      for (const ref of remove) statuses.delete(resourceKeyOf(ref));
+      const before = settings;
+      for (const resource of put) {
+        const ref = refOf(resource);
+        const status = (resource as AnyResource)["status"];
+        if (users.has(kindKeyOf(ref))) statuses.set(resourceKeyOf(ref), { ref, status: (status ?? {}) as JsonObject });
+        else settings = settingsIn(resource) ?? settings;
+      }
+      if (settings !== before) changed(settings);
+      write(complete ? statuses.keys() : put.map((resource) => resourceKeyOf(refOf(resource))));
+    },
+    observed({ put, remove }) {
+      const refs = [...put.map(refOf), ...remove].filter((ref) => users.has(kindKeyOf(ref)));
+      write(refs.map(resourceKeyOf));
+    },
+  };
+}

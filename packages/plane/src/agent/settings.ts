@@ -1,0 +1,38 @@
+import { Settings } from "@isthmus/api";
+import type { Resource, ResourceRef } from "@isthmus/core";
+import { DELETE_LIMITS, type DeleteLimits } from "./deleteBudget.ts";
+
+/** What of the plane's settings concerns an agent. */
+export interface AgentSettings {
+  readonly deleteLimits: DeleteLimits;
+}
+
+/** What holds as long as no server has said anything. */
+export const DEFAULT_SETTINGS: AgentSettings = { deleteLimits: DELETE_LIMITS };
+
+// The one object that holds the plane's settings.
+const NAME = "settings";
+
+/** What a server tells the agent of a cluster of the Settings that it knows. */
+export function settingsToTell(
+  settings: Settings | undefined,
+  { namespace, clusterName }: Pick<ResourceRef, "namespace" | "clusterName">,
+): Resource & Pick<Settings, "spec"> {
+  const { discovery, relay } = settings?.spec ?? {};
+  return {
+    apiVersion: Settings.apiVersion,
+    kind: Settings.kind,
+    metadata: { name: NAME, namespace, clusterName },
+    spec: {
+      ...(discovery?.selectors === undefined ? {} : { discovery: { selectors: discovery.selectors } }),
+      ...(relay?.deleteBudget === undefined ? {} : { relay: { deleteBudget: relay.deleteBudget } }),
+    },
+  };
+}
+
+/** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
+export function settingsTold(resource: Resource): AgentSettings | undefined {
+  if (resource.kind !== Settings.kind || !Settings.versions.includes(resource.apiVersion)) return undefined;
+  const { percent = DELETE_LIMITS.percent, objects = DELETE_LIMITS.objects } = Settings.parse(resource).spec?.relay?.deleteBudget ?? {};
+  return { deleteLimits: { percent, objects } };
+}

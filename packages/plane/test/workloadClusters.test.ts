@@ -1,0 +1,126 @@
+import { Settings, TrafficPolicy, VirtualService } from "@isthmus/api";
+import type { Resource } from "@isthmus/core";
+import type { SimulatedCluster } from "@isthmus/simulator";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { bookinfoMesh, demoFleet, type Fleet, register, statusOf, timeoutPolicy, written } from "./fleet.ts";
+
+let fleet: Fleet;
+beforeEach(async () => {
+  fleet = demoFleet();
+  await register(fleet);
+  fleet.startServer();
+  fleet.startAgent("cluster-1");
+  fleet.startAgent("cluster-2");
+  await fleet.management.create(bookinfoMesh);
+  await vi.waitFor(async () => expect((await statusOf(fleet, bookinfoMesh)).state).toBe("ACCEPTED"), soon);
+});
+afterEach(() => fleet.stop());
+
+const soon = { timeout: 15_000, interval: 20 };
+const first = () => fleet.clusters["cluster-1"] as SimulatedCluster;
+const second = () => fleet.clusters["cluster-2"] as SimulatedCluster;
+
+/** Long enough for a wrong write to show: several rounds of the loops, whose pauses are 20 ms. */
+const quiet = () => new Promise((resolve) => setTimeout(resolve, 500));
+
+async function timeouts(): Promise<readonly (string | undefined)[]> {
+  const services = await Promise.all(
+    [first(), second()].map((cluster) => cluster.get(VirtualService, { name: "reviews", namespace: "bookinfo" })),
+  );
+  return services.map((service) => service?.spec?.http?.[0]?.timeout);
+}
+
+function policyOf(requestTimeout: string): TrafficPolicy {
+  return { ...timeoutPolicy, spec: { ...timeoutPolicy.spec, policy: { requestTimeout } } };
+}
+
+/** The status of a policy where it lives. */
+async function answered(cluster: SimulatedCluster, policy: Resource = timeoutPolicy) {
+  const { state, conditions = [], destinations = {} } = await statusOf({ management: cluster }, policy);
+  return {
+    state,
+    isApplied: conditions.some(({ type, status }) => type === "Applied" && status === "True"),
+    on: Object.keys(destinations),
+  };
+}
+
+const EVERYWHERE = {
+  state: "ACCEPTED",
+  isApplied: true,
+  on: ["reviews-bookinfo-cluster-1.gloo-mesh.", "reviews-bookinfo-cluster-2.gloo-mesh."],
+};
+
+describe("a TrafficPolicy of a workload cluster", () => {
+  it("takes effect in every cluster, and has its status where it lives", async () => {
+    await first().create(timeoutPolicy);
+    await vi.waitFor(async () => expect(await timeouts()).toEqual(["2s", "2s"]), soon);
+    await vi.waitFor(async () => expect(await answered(first())).toEqual(EVERYWHERE), soon);
+    expect(await fleet.management.get(TrafficPolicy, { name: "timeout", namespace: "bookinfo" })).toBeUndefined();
+    await first().delete({ ...timeoutPolicy, name: "timeout", namespace: "bookinfo", clusterName: "cluster-1" });
+    await vi.waitFor(async () => expect(await timeouts()).toEqual([undefined, undefined]), soon);
+  });
+
+  it("has its status put back when somebody changes it", async () => {
+    await first().create(timeoutPolicy);
+    await vi.waitFor(async () => expect(await answered(first())).toEqual(EVERYWHERE), soon);
+    const found = await first().get(TrafficPolicy, { name: "timeout", namespace: "bookinfo" });
+    if (found === undefined) throw new Error("the policy is gone");
+    await first().updateStatus({ ...found, status: { state: "FAILED" } });
+    await vi.waitFor(async () => expect(await answered(first())).toEqual(EVERYWHERE), soon);
+  });
+
+  it("is another than one of the same name elsewhere: the older one has precedence", async () => {
+    await first().create(policyOf("3s"));
+    await vi.waitFor(async () => expect(await timeouts()).toEqual(["3s", "3s"]), soon);
+    // Ages are in whole seconds.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await second().create(policyOf("4s"));
+    await fleet.management.create(policyOf("5s"));
+    await vi.waitFor(async () => expect((await answered(second())).state).toBe("INVALID"), soon);
+    await vi.waitFor(async () => expect((await statusOf(fleet, timeoutPolicy)).state).toBe("INVALID"), soon);
+    expect(await timeouts()).toEqual(["3s", "3s"]);
+    expect(await answered(first())).toEqual(EVERYWHERE);
+  });
+
+  it("is limited to its own cluster when the Settings say so, and back", async () => {
+    await first().create(timeoutPolicy);
+    await vi.waitFor(async () => expect(await timeouts()).toEqual(["2s", "2s"]), soon);
+    const settings = { apiVersion: Settings.apiVersion, kind: Settings.kind, metadata: { name: "settings", namespace: "gloo-mesh" } };
+    const spec = { workloadClusterResources: { targets: "OWN_DESTINATIONS" } };
+    await fleet.management.create({ ...settings, spec } as Resource);
+    await vi.waitFor(async () => expect(await timeouts()).toEqual(["2s", undefined]), soon);
+    await vi.waitFor(async () => expect((await answered(first())).state).toBe("INVALID"), soon);
+    expect(JSON.stringify(await statusOf({ management: first() }, timeoutPolicy))).toMatch(/cluster-2.*limit what lives in cluster-1/);
+    await fleet.management.delete({ ...settings, name: "settings", namespace: "gloo-mesh", clusterName: "" });
+    await vi.waitFor(async () => expect(await answered(first())).toEqual(EVERYWHERE), soon);
+  });
+
+  it("stays in force while its agent is away, and is told anew by another one", async () => {
+    await first().create(timeoutPolicy);
+    await vi.waitFor(async () => expect(await answered(first())).toEqual(EVERYWHERE), soon);
+    const before = written(second());
+    await fleet.stopAgent("cluster-1");
+    await quiet();
+    expect(written(second())).toEqual(before);
+    fleet.startAgent("cluster-1");
+    await first().delete({ ...timeoutPolicy, name: "timeout", namespace: "bookinfo", clusterName: "cluster-1" });
+    await vi.waitFor(async () => expect(await timeouts()).toEqual([undefined, undefined]), soon);
+  });
+
+  it("is not in force while it cannot be understood", async () => {
+    await first().create(timeoutPolicy);
+    await vi.waitFor(async () => expect(await answered(first())).toEqual(EVERYWHERE), soon);
+    first().load([{ ...timeoutPolicy, spec: { policy: { requestTimeout: 5 } } } as unknown as Resource]);
+    await vi.waitFor(async () => expect(await timeouts()).toEqual([undefined, undefined]), soon);
+    expect(fleet.log.warnings.join("\n")).toMatch(/timeout\.bookinfo in cluster-1: spec\.policy\.requestTimeout: .*it is not in force/);
+  });
+});
+
+describe("the settings of the plane", () => {
+  it("reach the agents: so many deletes may go at once as they say", async () => {
+    const spec = { relay: { deleteBudget: { percent: 0, objects: 1 } } };
+    const metadata = { name: "settings", namespace: "gloo-mesh" };
+    await fleet.management.create({ apiVersion: Settings.apiVersion, kind: Settings.kind, metadata, spec } as Resource);
+    await vi.waitFor(() => expect(fleet.agent("cluster-2").settings.deleteLimits).toEqual({ percent: 0, objects: 1 }), soon);
+  });
+});

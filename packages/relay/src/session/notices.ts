@@ -1,0 +1,123 @@
+import { create } from "@bufbuild/protobuf";
+import { keyOf, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
+import { type KindDigest, KindDigestSchema, type Notice, NoticeSchema, ResourceBodySchema } from "../gen/relay/v1/relay_pb.ts";
+import { hashOf } from "./digest.ts";
+import { digestOfAll, emptyInventory, type Inventory, type InventoryChange, withChanges } from "./inventory.ts";
+import type { Notices } from "./link.ts";
+import { type Outbox, type Outgoing, takeBatch } from "./outbox.ts";
+import { BATCH_BYTES, refBytes, refFrom, refMessage, resourceFrom } from "./wire.ts";
+
+/** The name under which notices have a digest, and are asked for again. */
+export const NOTICE = "notice";
+
+/** One resource that an agent is told, or told to forget. */
+export interface NoticeItem extends Outgoing {
+  readonly ref: ResourceRef;
+}
+
+/** The server's telling: what an agent should know, and what of it has been said in this epoch. */
+export interface ServerNotices {
+  /** By `resourceKeyOf`; undefined until the loops have said something. */
+  readonly all: SortedMap<NoticeItem> | undefined;
+  readonly outbox: Outbox<NoticeItem>;
+  readonly needsStart: boolean;
+  readonly sent: Inventory;
+}
+
+export function startTelling(all: SortedMap<NoticeItem> | undefined): ServerNotices {
+  return { all, outbox: all ?? SortedMap.empty(), needsStart: true, sent: emptyInventory };
+}
+
+/** What a server tells, by `resourceKeyOf`, as items of an outbox. */
+export function noticeItems({ put, remove }: Pick<Notices, "put" | "remove">): readonly NoticeItem[] {
+  const gone = remove.map((ref) => itemOf(ref, {}));
+  return [...gone, ...put.map((resource) => itemOf(refOf(resource), { resource }))];
+}
+
+function itemOf(ref: ResourceRef, content: { readonly resource?: Resource }): NoticeItem {
+  return { key: resourceKeyOf(ref), kind: kindKeyOf(ref), ref, bytes: refBytes(ref), ...content };
+}
+
+/** The items that an agent should know, after some came or went. */
+export function withItems(all: SortedMap<NoticeItem>, items: readonly NoticeItem[]): SortedMap<NoticeItem> {
+  return all.update(items.map((item) => [item.key, item.resource === undefined ? undefined : item] as const));
+}
+
+/** Takes in what changed. What was never said needs no taking back. */
+export function takeItems(notices: ServerNotices, all: SortedMap<NoticeItem>, items: readonly NoticeItem[]): ServerNotices {
+  if (notices.all === undefined || notices.needsStart) return { ...notices, all, outbox: all };
+  const changes = items.map((item) => {
+    const isNews = item.resource !== undefined || notices.sent.hashes.get(item.key) !== undefined;
+    return [item.key, isNews ? item : undefined] as const;
+  });
+  return { ...notices, all, outbox: notices.outbox.update(changes) };
+}
+
+/** The next message, or undefined when there is nothing to say. A resource that no message can hold is not told. */
+export function nextNotice(
+  notices: ServerNotices,
+  maxMessageBytes: number,
+): { readonly notices: ServerNotices; readonly message: Notice } | undefined {
+  if (notices.all === undefined || (!notices.needsStart && notices.outbox.size === 0)) return undefined;
+  const { batch, left } = takeBatch(notices.outbox, { batchBytes: BATCH_BYTES, maxMessageBytes, oneKind: false });
+  const message = create(NoticeSchema, {
+    start: notices.needsStart,
+    last: left.size === 0,
+    resources: batch.bodies.map(({ item, json }) => create(ResourceBodySchema, { ref: refMessage(item.ref), json })),
+    gone: batch.rest.map(({ ref }) => refMessage(ref)),
+  });
+  const changes: InventoryChange[] = [
+    ...batch.bodies.map(({ item, json }) => ({ kind: item.kind, key: item.key, hash: hashOf(keyOf(item.ref), json) })),
+    ...batch.rest.map(({ kind, key }) => ({ kind, key, hash: undefined })),
+  ];
+  return { notices: { ...notices, outbox: left, needsStart: false, sent: withChanges(notices.sent, changes) }, message };
+}
+
+/** What was said, for the agent to compare; nothing before anything was. */
+export function noticeDigest({ needsStart, sent }: ServerNotices): readonly KindDigest[] {
+  return needsStart ? [] : [create(KindDigestSchema, { kind: NOTICE, ...digestOfAll(sent) })];
+}
+
+/** The agent's hearing of what it is told. */
+export interface AgentNotices {
+  readonly held: Inventory;
+  /** Whether all of the first telling is there. */
+  readonly isWhole: boolean;
+  readonly arriving: Notices;
+}
+
+const NOTHING: Notices = { complete: false, put: [], remove: [] };
+
+export function startListening(): AgentNotices {
+  return { held: emptyInventory, isWhole: false, arriving: NOTHING };
+}
+
+/** Takes one message; gives what it completes. What names another cluster, or is not what it says, is left out. */
+export function takeNotice(
+  before: AgentNotices,
+  { start, last, resources, gone }: Notice,
+  clusterName: string,
+): { readonly notices: AgentNotices; readonly told?: Notices } {
+  const { held, arriving } = start ? { held: emptyInventory, arriving: { ...NOTHING, complete: true } } : before;
+  const changes: InventoryChange[] = [];
+  const put: Resource[] = [];
+  for (const body of resources) {
+    const ref = refFrom(body.ref);
+    changes.push({ kind: kindKeyOf(ref), key: resourceKeyOf(ref), hash: hashOf(keyOf(ref), body.json) });
+    const resource = resourceFrom(body);
+    if (ref.clusterName === clusterName && !("problem" in resource)) put.push(resource);
+  }
+  const remove = gone.map(refFrom);
+  for (const ref of remove) changes.push({ kind: kindKeyOf(ref), key: resourceKeyOf(ref), hash: undefined });
+  const told: Notices = { complete: arriving.complete, put: [...arriving.put, ...put], remove: [...arriving.remove, ...remove] };
+  const next = { held: withChanges(held, changes), isWhole: before.isWhole || last };
+  return last ? { notices: { ...next, arriving: NOTHING }, told } : { notices: { ...next, arriving: told } };
+}
+
+/** Whether the server says to have told something else than what is here. */
+export function hasMissed({ held }: AgentNotices, digests: readonly KindDigest[]): boolean {
+  const claimed = digests.find(({ kind }) => kind === NOTICE);
+  if (claimed === undefined) return false;
+  const own = digestOfAll(held);
+  return own.count !== claimed.count || own.digest !== claimed.digest;
+}
