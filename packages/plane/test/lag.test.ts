@@ -1,18 +1,43 @@
 import { describe, expect, it } from "vitest";
-import { lags } from "../src/server/lag.ts";
+import type { Clock } from "../src/ports.ts";
+import { LATE_MS, lags } from "../src/server/lag.ts";
 
 const wishes = Array.from({ length: 40 }, (_, number) => ({ number }));
 const [first = {}, second = {}, third = {}] = wishes;
 
+/** A clock that stands until it is set; who sleeps wakes then. */
+function standingClock(): Clock & { set(now: number): Promise<void> } {
+  let time = 0;
+  const sleepers: { readonly until: number; wake(): void }[] = [];
+  return {
+    now: () => time,
+    sleep: (ms) => new Promise((resolve) => sleepers.push({ until: time + ms, wake: resolve })),
+    async set(now) {
+      time = now;
+      for (const sleeper of sleepers.splice(0)) {
+        if (sleeper.until <= now) sleeper.wake();
+        else sleepers.push(sleeper);
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+function behindLog() {
+  const clock = standingClock();
+  const told: number[] = [];
+  return { clock, told, behind: lags({ clock, late: () => told.push(clock.now()) }, new AbortController().signal) };
+}
+
 describe("how far a cluster is behind", () => {
-  it("counts from the oldest that is not acknowledged", () => {
-    let now = 100;
-    const behind = lags(() => now);
+  it("counts from the oldest that is not acknowledged", async () => {
+    const { clock, behind } = behindLog();
+    await clock.set(100);
     expect(behind.behindSince("a")).toBeUndefined();
     behind.wanted("a", first);
-    now = 200;
+    await clock.set(200);
     behind.wanted("a", second);
-    now = 300;
+    await clock.set(300);
     behind.wanted("a", third);
     expect(behind.behindSince("a")).toBe(100);
     behind.acknowledged("a", first);
@@ -23,24 +48,40 @@ describe("how far a cluster is behind", () => {
   });
 
   it("is not renewed by the same again", () => {
-    let now = 100;
-    const behind = lags(() => now);
+    const { behind } = behindLog();
     behind.wanted("a", first);
     behind.acknowledged("a", first);
-    now = 200;
     behind.wanted("a", first);
     expect(behind.behindSince("a")).toBeUndefined();
   });
 
-  it("keeps the oldest time, however much is wanted meanwhile", () => {
-    let now = 0;
-    const behind = lags(() => now);
-    for (const wish of wishes) {
-      now++;
+  it("keeps the oldest time, however much is wanted meanwhile", async () => {
+    const { clock, behind } = behindLog();
+    for (const [i, wish] of wishes.entries()) {
+      await clock.set(i + 1);
       behind.wanted("a", wish);
     }
     expect(behind.behindSince("a")).toBe(1);
     behind.acknowledged("a", wishes.at(-1) ?? {});
     expect(behind.behindSince("a")).toBeUndefined();
+  });
+
+  it("is told once it has lasted, not before, and not of what was answered in time", async () => {
+    const { clock, told, behind } = behindLog();
+    behind.wanted("a", first);
+    await clock.set(LATE_MS - 1);
+    behind.wanted("a", second);
+    behind.acknowledged("a", first);
+    await clock.set(LATE_MS + 10);
+    expect(told).toEqual([]);
+    expect(behind.lateSince("a")).toBeUndefined();
+    await clock.set(2 * LATE_MS);
+    expect(told).toEqual([2 * LATE_MS]);
+    expect(behind.lateSince("a")).toBe(LATE_MS - 1);
+    behind.acknowledged("a", second);
+    expect(behind.lateSince("a")).toBeUndefined();
+    behind.wanted("a", third);
+    await clock.set(3 * LATE_MS);
+    expect(told).toHaveLength(2);
   });
 });

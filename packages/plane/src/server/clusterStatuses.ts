@@ -16,12 +16,39 @@ export interface ClusterStanding {
   readonly resumed: string | undefined;
   /** How the agent's certificate stands; undefined without one. */
   readonly certificate: CertificateStanding | undefined;
+  /** Undefined while the cluster has what is wanted, or its agent is at it. */
+  readonly late: Lateness | undefined;
+}
+
+/** How far a cluster is behind. */
+export interface Lateness {
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  /** So many objects are not acknowledged, or more: 1, 10, 100 ..., so that a status is not written for each of them. */
+  readonly atLeast: number;
+}
+
+/** `waiting`: how many objects are not acknowledged. */
+export function latenessOf(since: number | undefined, waiting: () => number): Lateness | undefined {
+  return since === undefined ? undefined : { since, atLeast: 10 ** Math.floor(Math.log10(Math.max(1, waiting()))) };
+}
+
+/** Whether the same is to be said of both. */
+export function isSameStanding(a: ClusterStanding, b: ClusterStanding): boolean {
+  const isSameLateness = a.late?.since === b.late?.since && a.late?.atLeast === b.late?.atLeast;
+  return a.state === b.state && a.held === b.held && a.resumed === b.resumed && a.certificate === b.certificate && isSameLateness;
 }
 
 /** The status of a registered cluster: its agent, whether that is connected, and whether everything in the cluster is known. */
-export function clusterStatus(kubernetesCluster: Resource, { state, held, resumed, certificate }: ClusterStanding): StatusUpdate {
+export function clusterStatus(kubernetesCluster: Resource, { state, held, resumed, certificate, late }: ClusterStanding): StatusUpdate {
   const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
-  const conditions = [connected(state), synced(state), deletesPaused(held), ...certificateExpiring(state?.agent, certificate)];
+  const conditions = [
+    connected(state),
+    synced(state),
+    lagging(state, late),
+    deletesPaused(held),
+    ...certificateExpiring(state?.agent, certificate),
+  ];
   return {
     ref: refOf(kubernetesCluster),
     status: {
@@ -92,6 +119,31 @@ function synced(state: ClusterState | undefined): Condition {
         message: "the agent has not reported everything since this server started: what was last discovered stays in use",
       };
   }
+}
+
+function lagging(state: ClusterState | undefined, late: Lateness | undefined): Condition {
+  const type = "Lagging";
+  if (late === undefined) {
+    return state?.connected
+      ? { type, status: "False", reason: "UpToDate", message: "the agent has answered all that is wanted here, or is at it" }
+      : { type, status: "Unknown", reason: "AgentAway", message: "while no agent is connected nobody can say what of that is applied" };
+  }
+  const since = `${new Date(late.since).toISOString().slice(0, 19)}Z`;
+  const isOne = late.atLeast === 1;
+  const wait = `${isOne ? "something" : `${late.atLeast} objects or more`} wanted here since ${since} wait${isOne ? "s" : ""} for`;
+  return state?.connected
+    ? {
+        type,
+        status: "True",
+        reason: "NotAcknowledged",
+        message: `${wait} the agent's answer: look at its log, and whether its API server answers`,
+      }
+    : {
+        type,
+        status: "True",
+        reason: "AgentAway",
+        message: `${wait} an agent to connect; what is applied stays as it is`,
+      };
 }
 
 function deletesPaused(held: number): Condition {

@@ -1,4 +1,4 @@
-import { type OutputSet, type Resource, type ResourceRef, resourceKeyOf, SortedMap } from "@isthmus/core";
+import { emptyOutputSet, type OutputSet, type Resource, type ResourceRef, resourceKeyOf, SortedMap } from "@isthmus/core";
 import type { Delivery } from "@isthmus/translators";
 import type { Acknowledgement, Rejection } from "../ports.ts";
 
@@ -13,6 +13,8 @@ export interface DeliveryLog {
   forget(clusterName: string): void;
   /** How many removals a cluster's agent holds back until somebody says that so many objects may go. */
   heldIn(clusterName: string): number;
+  /** How many objects a cluster's agent has not answered for as they are wanted now. */
+  waitingIn(clusterName: string): number;
   /** How many objects of a cluster are not as they ought to be, by the code of their rejection. */
   rejectedIn(clusterName: string): ReadonlyMap<string, number>;
 }
@@ -69,6 +71,10 @@ export function deliveryLog(): DeliveryLog {
       changing().delete(clusterName);
     },
     heldIn: (clusterName) => of(clusterName).held,
+    waitingIn(clusterName) {
+      const { wanted, answered } = of(clusterName);
+      return wanted?.changesSince(answered ?? emptyOutputSet(wanted.owner)).length ?? 0;
+    },
     rejectedIn(clusterName) {
       const counts = new Map<string, number>();
       for (const { code } of of(clusterName).rejections.values()) counts.set(code, (counts.get(code) ?? 0) + 1);

@@ -1,3 +1,5 @@
+import type { Clock } from "../ports.ts";
+
 /** Since when a cluster has been behind what is wanted of it. */
 export interface Lags {
   /** `wanted` is any value that stands for everything that is wanted in the cluster; the same again is no news. */
@@ -7,13 +9,41 @@ export interface Lags {
   forget(clusterName: string): void;
   /** When the oldest was wanted that is not acknowledged, in milliseconds since 1970; undefined when all is. */
   behindSince(clusterName: string): number | undefined;
+  /** The same, once it has lasted so long that somebody should know. */
+  lateSince(clusterName: string): number | undefined;
 }
 
-/** `now` gives milliseconds since 1970. */
-export function lags(now: () => number): Lags {
+/** For so long an agent may take without anybody being told: it retries what an API server is too busy for. */
+export const LATE_MS = 30_000;
+
+/** `late` is called when a cluster comes to be late. */
+export function lags({ clock, late }: { readonly clock: Clock; readonly late: () => void }, signal: AbortSignal): Lags {
   /** What is not acknowledged, oldest first; at most MAX_KEPT of a cluster. */
   const pending = new Map<string, readonly Wish[]>();
   const latest = new Map<string, object>();
+  const watched = new Set<string>();
+
+  function behindSince(clusterName: string): number | undefined {
+    return pending.get(clusterName)?.[0]?.at;
+  }
+
+  function lateSince(clusterName: string): number | undefined {
+    const since = behindSince(clusterName);
+    return since === undefined || clock.now() < since + LATE_MS ? undefined : since;
+  }
+
+  /** Until the cluster is late, or no longer behind. */
+  async function watch(clusterName: string): Promise<void> {
+    watched.add(clusterName);
+    for (let since = behindSince(clusterName); since !== undefined; since = behindSince(clusterName)) {
+      await clock.sleep(Math.max(1, since + LATE_MS - clock.now()), signal);
+      if (lateSince(clusterName) === undefined) continue;
+      late();
+      break;
+    }
+    watched.delete(clusterName);
+  }
+
   return {
     wanted(clusterName, wanted) {
       if (latest.get(clusterName) === wanted) return;
@@ -21,8 +51,10 @@ export function lags(now: () => number): Lags {
       const before = pending.get(clusterName) ?? [];
       const last = before.at(-1);
       // Beyond the bound the newest takes the place of the one before it, with that one's time: a lag may look longer, never shorter.
-      const wish = { wanted, at: before.length >= MAX_KEPT && last !== undefined ? last.at : now() };
+      const wish = { wanted, at: before.length >= MAX_KEPT && last !== undefined ? last.at : clock.now() };
       pending.set(clusterName, [...before.slice(0, MAX_KEPT - 1), wish]);
+      // Rejects when there is nothing to be told any more.
+      if (!watched.has(clusterName)) watch(clusterName).catch(() => undefined);
     },
     acknowledged(clusterName, wanted) {
       const before = pending.get(clusterName) ?? [];
@@ -33,7 +65,8 @@ export function lags(now: () => number): Lags {
       pending.delete(clusterName);
       latest.delete(clusterName);
     },
-    behindSince: (clusterName) => pending.get(clusterName)?.[0]?.at,
+    behindSince,
+    lateSince,
   };
 }
 

@@ -102,7 +102,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   let snapshot = 0;
   /** Whose report is being taken in at this moment, and the ids of its changes. */
   let arriving: { readonly clusterName: string; readonly traces: readonly string[] | undefined } | undefined;
-  const behind = lags(() => clock.now());
+  const behind = lags({ clock, late: () => statuses.request() }, signal);
   const withdrawn = withdrawals();
   const store = snapshotStore({ kindOf: kinds.kindOf, isRegistered, log, changed: (delta) => taken(delta) });
   const isServed = (name: string) => store.clusters.get(name)?.isServed === true;
@@ -193,7 +193,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     meter,
   });
 
-  const news = statusUpdates({ delivery, view: () => view, store, kinds });
+  const news = statusUpdates({ delivery, lateSince: behind.lateSince, view: () => view, store, kinds });
   let judged: Statuses | undefined;
   const notices = agentNotices({
     link,

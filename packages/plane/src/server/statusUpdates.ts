@@ -4,7 +4,7 @@ import type { ClusterView } from "../clusterView.ts";
 import { malformedStatus } from "../malformedStatus.ts";
 import { standing } from "../standingStatus.ts";
 import { certificateStanding } from "./certificateExpiring.ts";
-import { type ClusterStanding, clusterStatus } from "./clusterStatuses.ts";
+import { type ClusterStanding, clusterStatus, isSameStanding, latenessOf } from "./clusterStatuses.ts";
 import type { DeliveryLog } from "./delivery.ts";
 import type { ServerKinds } from "./server.ts";
 import type { SnapshotStore } from "./snapshotStore.ts";
@@ -30,12 +30,14 @@ export interface StatusSources {
 
 export interface StatusUpdatesOptions {
   readonly delivery: DeliveryLog;
+  /** Since when a cluster has been late, in milliseconds since 1970. */
+  readonly lateSince: (clusterName: string) => number | undefined;
   readonly view: () => ClusterView;
   readonly store: SnapshotStore;
   readonly kinds: ServerKinds;
 }
 
-export function statusUpdates({ delivery, view, store, kinds }: StatusUpdatesOptions): StatusUpdates {
+export function statusUpdates({ delivery, lateSince, view, store, kinds }: StatusUpdatesOptions): StatusUpdates {
   const asked = new Set(kinds.management.filter(kinds.isAsked).map(kindKeyOf));
   const discovery = new Map(kinds.discovery.map((kind) => [kindKeyOf(kind), kind]));
   const registration = kindKeyOf(kinds.registration);
@@ -59,12 +61,16 @@ export function statusUpdates({ delivery, view, store, kinds }: StatusUpdatesOpt
     for (const cluster of view().snapshot.of(kinds.registration)) {
       const { name } = cluster.metadata;
       const state = store.clusters.get(name);
-      const certificate = certificateStanding(state?.agent, time);
-      const now = { state, held: delivery.heldIn(name), resumed: resumed.get(name), certificate };
+      const now = {
+        state,
+        held: delivery.heldIn(name),
+        resumed: resumed.get(name),
+        certificate: certificateStanding(state?.agent, time),
+        late: latenessOf(lateSince(name), () => delivery.waitingIn(name)),
+      };
       const before = clusters.get(name);
       facts.set(name, now);
-      const isSame = before?.state === state && before?.held === now.held && before.resumed === now.resumed;
-      if (!isSame || before?.certificate !== certificate) touch(refOf(cluster));
+      if (before === undefined || !isSameStanding(before, now)) touch(refOf(cluster));
     }
     clusters = facts;
   }
@@ -111,4 +117,4 @@ export function statusUpdates({ delivery, view, store, kinds }: StatusUpdatesOpt
   };
 }
 
-const NOTHING_KNOWN: ClusterStanding = { state: undefined, held: 0, resumed: undefined, certificate: undefined };
+const NOTHING_KNOWN: ClusterStanding = { state: undefined, held: 0, resumed: undefined, certificate: undefined, late: undefined };

@@ -57,7 +57,7 @@ function acceptedCondition({ reports }: Standing): Condition {
 
 function translatedCondition({ targets, accepted }: Standing): Condition {
   if (targets === 0) return { type: "Translated", status: "False", reason: "NoTargets", message: "nothing is selected" };
-  const message = `in force on ${accepted} of ${count(targets, "target")}`;
+  const message = `accepted on ${accepted} of ${count(targets, "target")}`;
   return {
     type: "Translated",
     status: accepted === targets ? "True" : "False",
@@ -78,7 +78,11 @@ function appliedCondition(progress: Progress): Condition {
   const { total, applied, failed, unheard } = progress;
   const message = `${applied} of ${count(total, "object")} applied${failed === 0 ? "" : `, ${failed} refused`}`;
   if (failed > 0) return { type: "Applied", status: "False", reason: "WriteFailed", message };
-  if (applied === total) return { type: "Applied", status: "True", reason: "Applied", message };
+  if (applied === total) {
+    // Not more than we know: the proxies are the mesh's.
+    const told = total === 0 ? message : `${message}: their API servers have them; the proxies follow at the pace of the mesh`;
+    return { type: "Applied", status: "True", reason: "Applied", message: told };
+  }
   return unheard > 0 ? notHeard("Applied", progress) : { type: "Applied", status: "False", reason: "Pending", message };
 }
 
