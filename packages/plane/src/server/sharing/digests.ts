@@ -14,15 +14,29 @@ const NOTHING: KindSum = { count: 0, sum: ZERO };
 
 /** An object as text: equal objects have equal texts, whatever the order of their members. */
 export function canonicalText(resource: Resource): string {
-  return JSON.stringify(resource, ordered);
+  return JSON.stringify(ordered(resource));
 }
 
-function ordered(_: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  const keys = Object.keys(value);
-  if (keys.every((key, i) => i === 0 || (keys[i - 1] as string) < key)) return value;
+/** The same value with the members of each object in order; what is in order already is not copied. */
+function ordered(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const items = value.map(ordered);
+    return items.every((item, i) => item === value[i]) ? value : items;
+  }
   const members = value as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(keys.sort().map((key) => [key, members[key]]));
+  const keys = Object.keys(members);
+  let isSame = true;
+  for (let i = 1; i < keys.length && isSame; i++) isSame = (keys[i - 1] as string) < (keys[i] as string);
+  if (!isSame) keys.sort();
+  // Without a prototype, as a member may be called `__proto__`.
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const key of keys) {
+    const member = ordered(members[key]);
+    if (member !== members[key]) isSame = false;
+    copy[key] = member;
+  }
+  return isSame ? value : copy;
 }
 
 /** The sum of a kind after one object (by `keyOf`) has another text than before; undefined: there is none. */
