@@ -102,6 +102,16 @@ export const FINDINGS = {
     example:
       "Destination reviews-bookinfo-cluster-1.gloo-mesh can't be federated: its endpoints have host names as well as IPv6 addresses: use one or the other",
   },
+  FederationLarge: {
+    meaning: "A federation that writes more than 2,000 objects into one cluster.",
+    example:
+      "spec.federation: writes 4200 objects into cluster-1, more than 2000 into one cluster: federate fewer services or meshes with spec.federation.selectors, or set spec.federation.maxObjectsPerCluster in the Settings",
+  },
+  FederationTooLarge: {
+    meaning: "A federation that would write more objects into one cluster than the Settings allow; nothing is federated.",
+    example:
+      "spec.federation: nothing is federated, as that would write 4200 objects into cluster-1, more than 3000, the limit of the Settings (spec.federation.maxObjectsPerCluster): federate fewer services or meshes with spec.federation.selectors, or raise the limit in the Settings",
+  },
   PortNotFederated: {
     meaning: "A port that can't be called from other clusters.",
     example: "Destination dns-kube-system-cluster-1.gloo-mesh: port dns (53) is not federated: Istio can't carry SCTP",

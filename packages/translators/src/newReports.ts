@@ -19,8 +19,8 @@ export function newReports(now: World, before: World | undefined): readonly Repo
 
 /** Whatever tells something of users' resources, in the order in which it does. */
 export function reportingTables({ memory }: World): readonly Table<Reporting>[] {
-  const { meshes, refusals, traffic, access, standings } = memory.attachment;
-  return [meshes, refusals, traffic, access, standings, memory.targets, memory.outputs.contests];
+  const { meshes, loads, refusals, traffic, access, standings } = memory.attachment;
+  return [meshes, loads.verdicts, refusals, traffic, access, standings, memory.targets, memory.outputs.contests];
 }
 
 function ofDiscovery(now: World, before: World | undefined): readonly Report[] {

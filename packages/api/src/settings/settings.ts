@@ -41,8 +41,10 @@ const discovery = userFields(
       description: "Only namespaces that an entry selects are discovered, beside the discovery selectors of each mesh. Empty: all.",
       maxItems: 256,
     }),
-    publish: oneOfWords(["ALL", "NONE"], {
-      description: "Whether what was discovered is written to the management cluster. Default ALL.",
+    publish: oneOfWords(["ALL", "FEDERATED_OR_TARGETED", "NONE"], {
+      description:
+        "What of it is written to the management cluster. ALL, the default; FEDERATED_OR_TARGETED: all Meshes, Destinations " +
+        "that are federated, targeted by a policy or gateways in use, and the Workloads behind them; NONE.",
     }),
   },
   { description: "What is discovered." },
@@ -66,6 +68,18 @@ const relay = userFields(
   { description: "How management server and agents work together." },
 );
 
+const federation = userFields(
+  {
+    maxObjectsPerCluster: uint32({
+      description:
+        "How many objects the federation of one VirtualMesh may write into one cluster. Above it nothing of it is federated, " +
+        "what was federated before included, and the VirtualMesh's status says so; its other parts stay in force. Default: no " +
+        "limit, and a warning above 2000.",
+    }),
+  },
+  { description: "What VirtualMeshes may federate." },
+);
+
 const RESOURCE_TARGETS = ["ANY_DESTINATION", "OWN_DESTINATIONS"] as const;
 
 const workloadClusterResources = userFields(
@@ -85,6 +99,7 @@ const settingsSpec = userFields(
     mtls,
     networkingExtensionServers: listOf(grpcServer, { unsupported: "not supported, extension servers are not called" }),
     discovery,
+    federation,
     relay,
     workloadClusterResources,
   },

@@ -3,6 +3,7 @@ import type { Change, Report, Snapshot, Table } from "@isthmus/core";
 import type { Changes } from "../incremental/changes.ts";
 import type { Surroundings } from "../inputs.ts";
 import { affectedDestinations } from "./affectedDestinations.ts";
+import type { FederationLoads } from "./federationLoads.ts";
 import { type FederationRefusal, knownDestinations, noDestinations } from "./knownDestinations.ts";
 import { type AttachedMesh, attachMeshes, noMeshes } from "./meshes.ts";
 import { type CheckedPolicy, checkAccessPolicies, checkTrafficPolicies, noPolicies } from "./policies.ts";
@@ -29,6 +30,7 @@ export interface Attachment {
   /** Destinations with nothing in their statuses but where they are federated to. */
   readonly known: Table<Destination>;
   readonly refusals: Table<FederationRefusal>;
+  readonly loads: FederationLoads;
   readonly claims: Table<HostClaim>;
   readonly standings: Table<Standing>;
   readonly supports: Table<Support>;
@@ -72,14 +74,14 @@ export function attachPolicies(
   const traffic = checkTrafficPolicies(step, before.traffic);
   const access = checkAccessPolicies(step, before.access);
   const meshChanges = meshes.changesSince(before.meshes);
-  const { known, refusals } = knownDestinations(step, before, { membership, changed, meshes, meshChanges });
+  const { known, refusals, loads } = knownDestinations(step, before, { membership, changed, meshes, meshChanges });
   const sources = { known, traffic, access, claims: hostClaims(step, before.claims) };
   const judged = affectedDestinations(step, sources, before);
   const standings = judgeDestinations(step, sources, { before: before.standings, affected: judged });
   const supports = countedSupport(before.supports, standings.changesSince(before.standings));
   const knownChanges = known.changesSince(before.known);
   const virtualIps = assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
-  const attachment = { membership, meshes, refusals, ...sources, standings, supports, virtualIps };
+  const attachment = { membership, meshes, refusals, loads, ...sources, standings, supports, virtualIps };
   const services = new Set([...affectedServices(attachment, before), ...readdressedServices(virtualIps, before.virtualIps)]);
   return {
     attachment,
@@ -88,8 +90,8 @@ export function attachPolicies(
 }
 
 /** Every finding about users' objects that was made while attaching. */
-export function attachmentReports({ membership, meshes, refusals, traffic, access, standings }: Attachment): readonly Report[] {
-  const tables: readonly Table<{ readonly reports: readonly Report[] }>[] = [meshes, refusals, traffic, access, standings];
+export function attachmentReports({ membership, meshes, loads, refusals, traffic, access, standings }: Attachment): readonly Report[] {
+  const tables: readonly Table<{ readonly reports: readonly Report[] }>[] = [meshes, loads.verdicts, refusals, traffic, access, standings];
   return [...membership.reports, ...tables.flatMap((table) => table.where(withReports, "").flatMap(({ reports }) => reports))];
 }
 

@@ -1,10 +1,11 @@
-import { Destination, type VirtualMesh } from "@isthmus/api";
+import { Destination, VirtualMesh } from "@isthmus/api";
 import { type Change, emptyTable, keyOf, keyOfResource, type ObjectRef, type Report, refOf, type Table } from "@isthmus/core";
 import { reported } from "../findings.ts";
 import { keysOf, remade, steady } from "../incremental/rows.ts";
 import { federationRefusals } from "../networking/istio/virtualMesh/federationRefusals.ts";
 import type { AttachmentStep } from "./attachment.ts";
 import { appliedFederationOf, changedFederation } from "./federation.ts";
+import { callingClusters, type FederationDemand, type FederationLoads, federationLoads, noLoads, sameDemand } from "./federationLoads.ts";
 import { byMesh } from "./indexes.ts";
 import { type AttachedMesh, unchangedOr } from "./meshes.ts";
 import { selectedDestinations } from "./selection.ts";
@@ -22,11 +23,12 @@ export interface KnownDestinations {
   /** With nothing in their statuses but where they are federated to. */
   readonly known: Table<Destination>;
   readonly refusals: Table<FederationRefusal>;
+  readonly loads: FederationLoads;
 }
 
 /** No Destination. */
 export function noDestinations(): KnownDestinations {
-  return { known: emptyTable(keyOfResource), refusals: emptyTable(({ key }) => key) };
+  return { known: emptyTable(keyOfResource), refusals: emptyTable(({ key }) => key), loads: noLoads() };
 }
 
 /** What decides where Destinations are federated to. */
@@ -41,23 +43,70 @@ export interface FederationSources {
 /** Policies are judged by what is federated where, so that comes before them. */
 export function knownDestinations(step: AttachmentStep, before: KnownDestinations, sources: FederationSources): KnownDestinations {
   const destinations = step.inputs.of(Destination);
-  const attachedMesh = (ref: Partial<ObjectRef>) => sources.meshes.row(meshKey(ref))?.mesh;
+  const { membership } = sources;
+  const verdicts = verdictsOn(step, before, sources);
+  const affected = new Set(affectedDestinations(step, sources));
+  const demands = [...affected].map((key) => [key, verdicts(key).demand] as const);
+  const loads = federationLoads(step, demands, before.loads);
+  // How much a federation writes is known when all its services are; whether that is too much bears on each of them.
+  for (const { key, before: was, after } of loads.verdicts.changesSince(before.loads.verdicts)) {
+    if (was?.isRefused === after?.isRefused || (was ?? after)?.isRefused === false) continue;
+    const virtualMesh = step.inputs.of(VirtualMesh).row(key);
+    for (const mesh of virtualMesh === undefined ? [] : meshKeysOf(virtualMesh)) {
+      for (const destination of destinations.where(byMesh, mesh)) affected.add(keyOfResource(destination));
+    }
+  }
   const refusals: (readonly [string, FederationRefusal | undefined])[] = [];
-  const known = remade(before.known, affectedDestinations(step, sources), (key, row) => {
+  const known = remade(before.known, affected, (key, row) => {
     const destination = destinations.row(key);
-    const virtualMesh = sources.membership.virtualMeshOf.get(meshKey(destination?.spec?.mesh ?? {}));
-    const wanted = destination === undefined ? undefined : appliedFederationOf(destination, virtualMesh);
-    const refusal = destination && virtualMesh && wanted && federationRefusals(destination, wanted, attachedMesh);
-    const reports = destination && virtualMesh && (refusal ?? []).map((one) => reported(refOf(virtualMesh), one, refOf(destination)));
-    const isRefused = reports !== undefined && reports.length > 0;
-    refusals.push([key, isRefused ? steady({ key, reports }, before.refusals.row(key)) : undefined]);
+    const { wanted, reports } = verdicts(key);
+    refusals.push([key, reports.length > 0 ? steady({ key, reports }, before.refusals.row(key)) : undefined]);
     if (destination === undefined) return undefined;
-    const appliedFederation = isRefused ? undefined : wanted;
+    const virtualMesh = membership.virtualMeshOf.get(meshKey(destination.spec?.mesh ?? {}));
+    const isTooMuch = virtualMesh !== undefined && loads.verdicts.row(keyOfResource(virtualMesh))?.isRefused === true;
+    const appliedFederation = reports.length > 0 || isTooMuch ? undefined : wanted;
     if (appliedFederation === undefined && destination.status === undefined) return destination;
     return unchangedOr({ ...destination, status: appliedFederation === undefined ? {} : { appliedFederation } }, row);
   });
-  return { known, refusals: before.refusals.with(refusals) };
+  return { known, refusals: before.refusals.with(refusals), loads };
 }
+
+interface FederationVerdict {
+  readonly wanted: ReturnType<typeof appliedFederationOf>;
+  /** Why it can't be, on the Destination. */
+  readonly reports: readonly Report[];
+  readonly demand: FederationDemand | undefined;
+}
+
+/** Where each Destination would be federated to, and what is against it; each is asked once. */
+function verdictsOn({ inputs }: AttachmentStep, before: KnownDestinations, sources: FederationSources): (key: string) => FederationVerdict {
+  const made = new Map<string, FederationVerdict>();
+  const clusters = new Map<readonly ObjectRef[], readonly string[]>();
+  const attachedMesh = (ref: Partial<ObjectRef>) => sources.meshes.row(meshKey(ref))?.mesh;
+  function verdictOn(key: string): FederationVerdict {
+    const destination = inputs.of(Destination).row(key);
+    const virtualMesh = sources.membership.virtualMeshOf.get(meshKey(destination?.spec?.mesh ?? {}));
+    const wanted = destination === undefined ? undefined : appliedFederationOf(destination, virtualMesh);
+    if (destination === undefined || virtualMesh === undefined || wanted === undefined) return NOT_FEDERATED;
+    const refusals = federationRefusals(destination, wanted, attachedMesh);
+    if (refusals.length > 0) {
+      return { wanted, reports: refusals.map((one) => reported(refOf(virtualMesh), one, refOf(destination))), demand: undefined };
+    }
+    const { federatedToMeshes = [] } = wanted;
+    // All services of a mesh that are federated alike share the list.
+    const calling = clusters.get(federatedToMeshes) ?? callingClusters(destination, federatedToMeshes, attachedMesh);
+    clusters.set(federatedToMeshes, calling);
+    const demand = sameDemand({ key, virtualMesh: keyOfResource(virtualMesh), clusters: calling }, before.loads.demands.row(key));
+    return { wanted, reports: [], demand };
+  }
+  return (key) => {
+    const verdict = made.get(key) ?? verdictOn(key);
+    made.set(key, verdict);
+    return verdict;
+  };
+}
+
+const NOT_FEDERATED: FederationVerdict = { wanted: undefined, reports: [], demand: undefined };
 
 /** The Destinations that changed, or whose VirtualMesh may federate them to other meshes or under another name. */
 function affectedDestinations({ inputs, since }: AttachmentStep, sources: FederationSources): Iterable<string> {
