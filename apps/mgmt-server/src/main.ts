@@ -93,6 +93,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     joinTokens: joinTokens(cluster, { namespace, clock }),
     token: () => kept.token,
     clientCertificates: config.clientCertificates,
+    reflection: config.reflection,
     clock,
     log,
   });

@@ -10,6 +10,7 @@ describe("the management server's settings", () => {
       port: 9900,
       adminPort: 9091,
       clientCertificates: true,
+      reflection: false,
       disallowIntersectingConfig: false,
       serverNames: [],
       token: undefined,

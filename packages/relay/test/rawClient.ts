@@ -1,5 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { Metadata, type StatusObject } from "@grpc/grpc-js";
+import { Metadata, type StatusObject, status } from "@grpc/grpc-js";
 import { createRequest, type IssueOptions, issueClientCertificate, type KeyedCertificate } from "@isthmus/certificates";
 import { service as healthService } from "grpc-health-check";
 import {
@@ -118,4 +118,26 @@ export async function rawHealth(options: RawOptions, service: string): Promise<s
     );
   }).finally(() => client.close());
   return response?.status ?? "";
+}
+
+/** The services that reflection lists, or the name of the status that it ends with. */
+export async function reflectedServices(options: RawOptions): Promise<readonly string[] | string> {
+  const client = channelOf(options);
+  const call = client.makeBidiStreamRequest(
+    "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+    (request: Buffer) => request,
+    (response: Buffer) => response,
+  );
+  call.on("error", () => undefined);
+  // ServerReflectionRequest{list_services: ""}
+  call.write(Buffer.from([0x3a, 0x00]));
+  const result = await new Promise<readonly string[] | string>((resolve) => {
+    call.on("data", (response: Buffer) =>
+      resolve([...response.toString("latin1").matchAll(/relay\.v1\.\w+/g)].map(([name]) => name).sort()),
+    );
+    call.on("status", ({ code }: StatusObject) => resolve(status[code]));
+  });
+  call.cancel();
+  client.close();
+  return result;
 }

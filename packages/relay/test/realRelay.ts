@@ -85,6 +85,7 @@ export interface RealServerOptions {
   readonly heartbeatMs?: number;
   readonly token?: string;
   readonly joinTokens?: JoinTokens;
+  readonly reflection?: boolean;
 }
 
 export async function realServer(options: RealServerOptions = {}): Promise<RealServer> {
@@ -130,10 +131,12 @@ export interface RealAgentOptions extends Partial<Omit<TestAgentOptions, "connec
   readonly authority?: string;
   readonly clusterUid?: string;
   readonly credentials?: CredentialStore | undefined;
+  readonly verifiesServer?: boolean;
 }
 
-export function realAgent(options: RealAgentOptions): TestAgent {
+export function realAgent(options: RealAgentOptions): TestAgent & { readonly connectorLog: ReturnType<typeof recordingLog> } {
   const { address, root, authority, clusterName = "cluster-1", clusterUid = `uid-of-${clusterName}`, ...rest } = options;
+  const connectorLog = recordingLog();
   const connector = grpcConnector({
     address,
     clusterName,
@@ -143,10 +146,11 @@ export function realAgent(options: RealAgentOptions): TestAgent {
     credentials: "credentials" in options ? options.credentials : credentialsIn(),
     clock: realClock,
     random: () => 0,
-    log: recordingLog(),
+    log: connectorLog,
+    ...(options.verifiesServer === undefined ? {} : { verifiesServer: options.verifiesServer }),
     ...(authority === undefined ? {} : { authority }),
   });
-  return testAgent({ ...rest, clusterName, connector, clock: realClock });
+  return { ...testAgent({ ...rest, clusterName, connector, clock: realClock }), connectorLog };
 }
 
 /** Waits until something is so. */

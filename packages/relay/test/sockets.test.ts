@@ -27,7 +27,7 @@ async function server(options: RealServerOptions = {}) {
   return started;
 }
 
-function agent(options: RealAgentOptions): TestAgent {
+function agent(options: RealAgentOptions): ReturnType<typeof realAgent> {
   const started = realAgent(options);
   stops.push(started.stop);
   return started;
@@ -166,6 +166,35 @@ describe("an agent without certificates (TLS setup)", () => {
       /not from the root that this agent trusts/,
     );
     expect(grpc.metrics()).toEqual([]);
+  });
+
+  test("never sends the token to a server of another name, one whose certificate has expired, or one with a client's", async () => {
+    const root = await createRoot({ commonName: "root", now: Date.now() - 10 * DAY });
+    const names = { dnsNames: [DEFAULT_AUTHORITY], now: Date.now() };
+    const bad = [
+      [
+        await issueServerCertificate(root, { ...names, dnsNames: ["elsewhere.example"] }),
+        /is not for gloo-mesh-mgmt-server\.gloo-mesh, but for elsewhere/,
+      ],
+      [await issueServerCertificate(root, { ...names, now: Date.now() - 5 * DAY, lifetimeMs: DAY }), /its certificate has expired/],
+      [await certificateOf(root, names), /its certificate is not one for servers/],
+    ] as const;
+    for (const [certificate, complaint] of bad) {
+      const identity = { root: root.certificate, signing: undefined, server: certificate };
+      const { address, grpc } = await server({ clientCertificates: false, identity });
+      expect(await complaintOf(agent({ address, root: root.certificate, credentials: undefined }))).toMatch(complaint);
+      // It has heard no call at all.
+      expect(grpc.metrics()).toEqual([]);
+    }
+  });
+
+  test("takes any server for its own only where it was told not to look, and says so each time", async () => {
+    const { address, identity } = await server({ clientCertificates: false });
+    const other = await createServerIdentity({ now: Date.now() });
+    const trusting = agent({ address, root: other.root, credentials: undefined, verifiesServer: false, authority: "elsewhere.example" });
+    await until(() => isConnected(trusting), "the agent is connected");
+    expect(trusting.connectorLog.lines.map(({ message }) => message).join()).toMatch(/NOT VERIFIED: whoever answers at/);
+    expect(identity.root).not.toBe(other.root);
   });
 
   test("says clearly that its token is wrong, or that there is none", async () => {

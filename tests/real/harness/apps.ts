@@ -22,10 +22,14 @@ export interface App {
   restart(): Promise<void>;
 }
 
-export interface ManagementServerOptions {
+interface Where {
   readonly server: ApiServer;
   readonly directory: string;
+  /** More of its command line. */
+  readonly more?: readonly string[];
 }
+
+export type ManagementServerOptions = Where;
 
 export interface ManagementServer {
   readonly app: App;
@@ -34,7 +38,7 @@ export interface ManagementServer {
 }
 
 /** The management server of the cluster that `server` is. */
-export async function startManagementServer({ server, directory }: ManagementServerOptions): Promise<ManagementServer> {
+export async function startManagementServer({ server, directory, more = [] }: ManagementServerOptions): Promise<ManagementServer> {
   const [port = 0, adminPort = 0] = await freePorts(2);
   const args = [
     `--kubeconfig=${server.planeKubeconfig}`,
@@ -42,18 +46,17 @@ export async function startManagementServer({ server, directory }: ManagementSer
     `--port=${port}`,
     "--admin-host=127.0.0.1",
     `--admin-port=${adminPort}`,
+    ...more,
   ];
   const app = start({ name: "mgmt-server", bin: "apps/mgmt-server/bin/mgmt-server.js", args, adminPort, directory });
   return { app, relayAddress: `127.0.0.1:${port}` };
 }
 
-export interface AgentOptions extends ManagementServerOptions {
+export interface AgentOptions extends Where {
   readonly cluster: string;
   readonly relayAddress: string;
   /** Of its log. Default: after its cluster. */
   readonly name?: string;
-  /** More of its command line. */
-  readonly more?: readonly string[];
 }
 
 /** The agent of the cluster that `server` is. */

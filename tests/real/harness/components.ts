@@ -15,6 +15,8 @@ export interface Components {
   readonly istioAgent: string;
   readonly istioctl: string;
   readonly envoy: string;
+  /** Python packages of gRPC. */
+  readonly grpcPython: string;
   /** Istio's source: its CRDs and samples. */
   readonly istio: string;
 }
@@ -28,7 +30,8 @@ export function findComponents(): Components | { readonly missing: string } {
   const list = join(cache, "components.json");
   if (!existsSync(list)) return { missing: `the real components are not installed: ${remedy}` };
   const components = JSON.parse(readFileSync(list, "utf8")) as Components;
-  if (components.redis === undefined) return { missing: `the real components are of an older list: ${remedy}` };
+  if (components.redis === undefined || components.grpcPython === undefined)
+    return { missing: `the real components are of an older list: ${remedy}` };
   const lost = Object.values(components).filter((path) => !existsSync(path));
   if (lost.length > 0) return { missing: `${lost.join(", ")} is gone: ${remedy}` };
   accessSync(components.kubeApiserver);

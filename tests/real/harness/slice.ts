@@ -79,7 +79,7 @@ export async function startSlice(components: Components): Promise<Slice> {
   }
 }
 
-function ourCrds(): readonly AnyResource[] {
+export function ourCrds(): readonly AnyResource[] {
   return readdirSync(CRDS).flatMap((file) => objectsIn(readFileSync(`${CRDS}/${file}`, "utf8")));
 }
 

@@ -29,6 +29,7 @@ import { RelayError } from "../session/relayError.ts";
 import { MAX_MESSAGE_BYTES } from "../session/wire.ts";
 import "./grpcLogging.ts";
 import { addressOf, type Certified, certifiedPeer, headerOf, ROOTS_HEADER, trustOf } from "./peer.ts";
+import { addReflection } from "./reflection.ts";
 import { type ConnectCall, serveStream } from "./serverStream.ts";
 import { serverTls } from "./serverTls.ts";
 import { connectMethod, registerMethod, renewMethod, SERVICE_NAMES } from "./serviceDefinition.ts";
@@ -49,6 +50,8 @@ export interface GrpcServerOptions {
   readonly joinTokens?: JoinTokens;
   /** False: the TLS setup, where agents have no certificate and send the token with each call. Default: true. */
   readonly clientCertificates?: boolean;
+  /** Whether anybody may ask what services there are. Default: no. */
+  readonly reflection?: boolean;
   /** Default: 24 h. */
   readonly agentCertificateLifetimeMs?: number;
   readonly clock: Clock;
@@ -167,6 +170,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   server.addService(definition, handlers);
   const health = new HealthImplementation(Object.fromEntries(["", ...SERVICE_NAMES].map((name) => [name, "SERVING" as const])));
   health.addToServer(server);
+  if (options.reflection === true) addReflection(server);
 
   const bound = await withLargeWindow(() => bind(server, { host, port, credentials: tls.credentials }));
   return {

@@ -53,6 +53,17 @@ function agentFrom(agent: JsonObject): AgentInfo {
     agentNamespace: text("agentNamespace"),
     clusterUid: text("clusterUid"),
     features,
+    ...shownFrom(agent),
+  };
+}
+
+/** What the agent's connection has shown of it. */
+function shownFrom({ authentication, certificate, trustedRoots }: JsonObject): Partial<AgentInfo> {
+  const { notBefore, notAfter } = isObject(certificate) ? certificate : {};
+  return {
+    ...(authentication === "certificate" || authentication === "token" || authentication === "none" ? { authentication } : {}),
+    ...(typeof notBefore === "number" && typeof notAfter === "number" ? { certificate: { notBefore, notAfter } } : {}),
+    ...(typeof trustedRoots === "string" ? { trustedRoots } : {}),
   };
 }
 
