@@ -91,7 +91,10 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
           ? ((await applied(kind, task.put)) ?? (await fight(kind, task.put)))
           : await removed(kind, task);
     if (rejection === undefined || signal.aborted) {
-      if ("remove" in task) removing.delete(key);
+      if ("remove" in task) {
+        removing.delete(key);
+        struggles.forget(key);
+      }
       rejections.delete(key);
       return "done";
     }
@@ -129,7 +132,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
         message: `${formatRef(ref)} exists and was not made by us: it is left alone; delete or rename it, or add our owner label to hand it over`,
       };
     }
-    struggles.writing(resourceKeyOf(ref), resource);
+    struggles.writing(resourceKeyOf(ref), resource, existing);
     const served = await versions.asServed(kind, resource, signal);
     try {
       // What bears our label is ours to put back, whoever edited it since; but only as it was when it did.
@@ -150,9 +153,10 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
   /** What is to be said of an object that is as it ought to be, for the moment. */
   async function fight(kind: Kind, resource: Resource): Promise<Rejection | undefined> {
     const ref = refOf(resource);
-    if (!struggles.isOver(resourceKeyOf(ref))) return undefined;
+    const key = resourceKeyOf(ref);
+    if (!struggles.isOver(key)) return undefined;
     try {
-      return foughtOver(ref, await cluster.get(kind, ref, signal));
+      return foughtOver(ref, await cluster.get(kind, ref, signal), struggles.fieldsOf(key));
     } catch (error) {
       return signal.aborted ? undefined : rejectionOf(ref, error);
     }

@@ -240,6 +240,16 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     signal,
   );
 
+  /** What is to be said may change with nothing but time: a certificate that is not renewed, a lag. */
+  async function lookAgain(): Promise<void> {
+    while (!signal.aborted) {
+      // Rejects when there is nothing to do any more.
+      await clock.sleep(LOOK_AGAIN_MS, signal).catch(() => undefined);
+      statuses.request();
+    }
+  }
+  void lookAgain();
+
   /** Says and keeps why an object is no longer wanted, and in which snapshot. */
   function ordered(object: ResourceRef, evidence: Evidence): Evidence {
     const dated = { ...evidence, snapshot };
@@ -334,3 +344,4 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
 // Changes come in bursts (a Deployment brings pods and slices): a short pause turns a burst into one run and stays below
 // what a person notices.
 const BATCH_MS = 20;
+const LOOK_AGAIN_MS = 60_000;

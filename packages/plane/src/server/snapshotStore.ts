@@ -136,6 +136,7 @@ export function snapshotStore({ kindOf, isRegistered, log, changed }: SnapshotSt
     observed(clusterName, observation) {
       const state = stateOf(clusterName);
       const put = observation.put.map((resource) => parsed(clusterName, resource)).filter((resource) => resource !== undefined);
+      for (const ref of observation.remove) state.malformed.delete(`${kindKeyOf(ref)}|${keyOf(ref)}`);
       if (state.gathering !== undefined) {
         clusters.set(clusterName, { ...state, gathering: state.gathering.apply({ put, remove: observation.remove }) });
         return;

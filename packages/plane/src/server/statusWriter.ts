@@ -81,7 +81,10 @@ export function startStatusWriter({ cluster, live, clock, random, log, meter }: 
 
   async function work(key: string, { update, traces }: Traced): Promise<"done" | "again"> {
     const todo = pending(update);
-    if (todo === undefined) return "done";
+    if (todo === undefined) {
+      if (liveOf(update.ref) === undefined && !update.isMalformed) written.delete(key);
+      return "done";
+    }
     const { name, namespace } = todo.resource.metadata;
     const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
     const body = { apiVersion: todo.resource.apiVersion, kind: todo.resource.kind, metadata, status: todo.status };
@@ -94,7 +97,10 @@ export function startStatusWriter({ cluster, live, clock, random, log, meter }: 
     } catch (error) {
       if (signal.aborted) return "done";
       if (!(error instanceof ClusterError)) throw error;
-      if (error.code === "NotFound") return "done";
+      if (error.code === "NotFound") {
+        written.delete(key);
+        return "done";
+      }
       log.warn({ object: formatRef(update.ref) }, `cannot write its status: ${messageOf(error)}; trying again`);
       return "again";
     }

@@ -1,6 +1,6 @@
 import type { Metadata, ServerDuplexStream } from "@grpc/grpc-js";
 import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
-import type { Acceptor, Peer, Stream } from "../session/connection.ts";
+import type { Acceptor, Peer, Stream, StreamHandler } from "../session/connection.ts";
 import { type GrpcStatus, statusOf } from "./status.ts";
 
 export type ConnectCall = ServerDuplexStream<ConnectRequest, ConnectResponse>;
@@ -13,9 +13,23 @@ export interface StreamServing {
   readonly accept: Acceptor;
 }
 
+/**
+ * How many messages of ours wait to reach the socket before the link is asked to hold back: one being written and one behind
+ * it keep a line busy, and the gRPC library itself would take sixteen of up to 1 MiB for each agent.
+ */
+const MAX_WRITING = 2;
+
+/**
+ * An agent that does not read what it is told is not listened to either: each of its messages would add an answer. An agent
+ * always reads, and has no more than half as many messages unanswered, so that both ends never wait for each other.
+ */
+const MAX_UNREAD = 64;
+
 /** Hands one call over to the link, once it is known who calls. */
 export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, accept }: StreamServing): void {
   let isEnded = false;
+  let writing = 0;
+  let handler: StreamHandler<ConnectRequest> | undefined;
 
   /** Ends the call with a status. The library takes it as an error event. */
   function endWith(status: GrpcStatus): void {
@@ -24,8 +38,20 @@ export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, acce
     call.emit("error", status);
   }
 
+  function written(): void {
+    writing--;
+    if (writing < MAX_UNREAD && call.isPaused()) call.resume();
+    if (writing === MAX_WRITING - 1 && !isEnded) handler?.drained();
+  }
+
   const stream: Stream<ConnectResponse> = {
-    send: (message) => !isEnded && call.write(message),
+    send(message) {
+      if (isEnded) return false;
+      writing++;
+      call.write(message, written);
+      if (writing >= MAX_UNREAD) call.pause();
+      return writing < MAX_WRITING;
+    },
     end: (end) => endWith(statusOf(end)),
   };
 
@@ -34,14 +60,14 @@ export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, acce
     const metadata = await greeting();
     if (call.cancelled || isEnded) return;
     call.sendMetadata(metadata);
-    const handler = accept(peer, stream);
+    const accepted = accept(peer, stream);
+    handler = accepted;
     const ended = (reason: string) => {
       if (isEnded) return;
       isEnded = true;
-      handler.ended({ code: "Ended", reason });
+      accepted.ended({ code: "Ended", reason });
     };
-    call.on("data", (message: ConnectRequest) => isEnded || handler.received(message));
-    call.on("drain", () => isEnded || handler.drained());
+    call.on("data", (message: ConnectRequest) => isEnded || accepted.received(message));
     call.on("end", () => {
       ended("the agent ended the connection");
       call.end();

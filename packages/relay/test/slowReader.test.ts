@@ -1,0 +1,101 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { Client, type ClientDuplexStream, credentials, Metadata } from "@grpc/grpc-js";
+import { refOf } from "@isthmus/core";
+import { afterEach, expect, test } from "vitest";
+import { type ConnectRequest, ConnectRequestSchema, type ConnectResponse } from "../src/gen/relay/v1/relay_pb.ts";
+import { DEFAULT_AUTHORITY } from "../src/index.ts";
+import { connectMethod } from "../src/transport/serviceDefinition.ts";
+import { type RealServer, realServer, TOKEN, until } from "./realRelay.ts";
+import { service, virtualService, wantedSet } from "./world.ts";
+
+const CLUSTER = "cluster-1";
+const stops: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+/** An agent that reads nothing until it is told to, over a real socket with HTTP/2's smallest usual window. */
+async function deafAgent(server: RealServer) {
+  const client = new Client(server.address, credentials.createSsl(Buffer.from(server.identity.root)), {
+    "grpc.ssl_target_name_override": DEFAULT_AUTHORITY,
+    "grpc.default_authority": DEFAULT_AUTHORITY,
+    "grpc-node.flow_control_window": 65_535,
+  });
+  const metadata = new Metadata();
+  metadata.set("x-cluster-id", CLUSTER);
+  metadata.set("x-cluster-uid", "uid");
+  metadata.set("authorization", `Bearer ${TOKEN}`);
+  const { path, requestSerialize, responseDeserialize } = connectMethod;
+  const call: ClientDuplexStream<ConnectRequest, ConnectResponse> = client.makeBidiStreamRequest(
+    path,
+    requestSerialize,
+    responseDeserialize,
+    metadata,
+  );
+  call.on("error", () => undefined);
+  stops.push(() => {
+    call.cancel();
+    client.close();
+  });
+  const say = (body: MessageInitShape<typeof ConnectRequestSchema>["body"]) =>
+    call.write(create(ConnectRequestSchema, { epoch: 1n, ...(body === undefined ? {} : { body }) }));
+  say({ case: "hello", value: { protocolVersion: 1, instance: "deaf", clusterUid: "uid" } });
+  await until(() => server.events.length > 0, "the agent is connected");
+  return { call, say };
+}
+
+async function tlsServer(): Promise<RealServer> {
+  const server = await realServer({ clientCertificates: false });
+  stops.push(server.stop);
+  return server;
+}
+
+function counted({ link }: RealServer, name: string, type: string): number {
+  return link.metrics().find((metric) => metric.name === name && metric.labels["type"] === type)?.value ?? 0;
+}
+
+/** The value once it has stopped growing. */
+async function settled(value: () => number): Promise<number> {
+  for (let before = -1, quiet = 0; ; before = value()) {
+    quiet = value() === before ? quiet + 1 : 0;
+    if (quiet === 10) return before;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+test("what an agent that does not read is to be told waits in the outbox, not as written messages", async () => {
+  const server = await tlsServer();
+  const { call, say } = await deafAgent(server);
+  say({ case: "syncComplete", value: { kinds: [], unserved: [] } });
+  await until(() => server.synced.has(CLUSTER), "the cluster is synced");
+  const objects = Array.from({ length: 200 }, (_, i) => virtualService(CLUSTER, `large-${i}`, { spec: { text: "x".repeat(90_000) } }));
+  const evidenceOf = () => ({ reason: "InputChanged", inputs: [refOf(service(CLUSTER, "x"))] }) as const;
+  server.link.want(CLUSTER, wantedSet(objects), { evidenceOf });
+  const sent = await settled(() => counted(server, "relay_server_messages_sent_total", "down"));
+  // 18 MB are wanted. Windows and sockets of both ends take some of it; two messages may wait behind them.
+  expect(sent).toBeLessThan(100);
+  const [waiting] = server.link.metrics().filter(({ name }) => name === "relay_server_outbox_objects");
+  expect(waiting?.value).toBe(objects.length - sent);
+
+  const names = new Set<string>();
+  call.on("data", ({ body }: ConnectResponse) => {
+    if (body.case === "down") for (const { ref } of body.value.upserts) names.add(ref?.name ?? "");
+  });
+  await until(() => names.size === objects.length, "everything has come");
+});
+
+test("an agent that talks and does not read is not listened to for ever", async () => {
+  const server = await tlsServer();
+  const { call, say } = await deafAgent(server);
+  const total = 1_000;
+  for (let seq = 1; seq <= total; seq++) say({ case: "up", value: { seq, kind: "/Service", upserts: [] } });
+  const received = await settled(() => counted(server, "relay_server_messages_received_total", "up"));
+  // All their answers would find room in the sockets: it is the server that stops.
+  expect(received).toBeLessThan(300);
+
+  let acknowledged = 0;
+  call.on("data", ({ body }: ConnectResponse) => {
+    if (body.case === "upAck") acknowledged = body.value.seq;
+  });
+  await until(() => acknowledged === total, "every message is acknowledged", 30_000);
+}, 60_000);
