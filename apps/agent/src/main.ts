@@ -1,18 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { Namespace } from "@isthmus/api";
 import { kindKeyOf } from "@isthmus/core";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
-import {
-  type Agent,
-  agentAnswers,
-  agentRoles,
-  agentSecrets,
-  type Cluster,
-  ClusterError,
-  type Log,
-  startAgent,
-  systemClock,
-} from "@isthmus/plane";
+import { type Agent, agentAnswers, agentRoles, agentSecrets, startAgent, systemClock, clusterUid as uidOf } from "@isthmus/plane";
 import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
 import { grpcConnector } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
@@ -33,7 +22,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   const cluster = kubernetesCluster({ name: clusterName, kubeconfig, clock, random });
   log.info({ cluster: clusterName, server: kubeconfig.server, relay: config.serverAddress }, "starting");
 
-  const clusterUid = await uidOf(cluster, log, signal);
+  const clusterUid = await uidOf(cluster, { clock, log }, signal);
   const secrets = agentSecrets(cluster, { namespace, token: config.token, clock, random, log });
   const connector = grpcConnector({
     address: config.serverAddress,
@@ -94,21 +83,6 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
   await Promise.all([agent.ended, link?.closed, following]);
   await admin.close();
-}
-
-/** The UID of the namespace kube-system, which tells this cluster from others of its name; waits for the API server. */
-async function uidOf(cluster: Cluster, log: Log, signal: AbortSignal): Promise<string> {
-  for (;;) {
-    try {
-      const uid = (await cluster.get(Namespace, { name: "kube-system", namespace: "" }, signal))?.metadata.uid;
-      if (uid !== undefined) return uid;
-      log.warn({}, "the namespace kube-system is not there yet; trying again");
-    } catch (error) {
-      if (!(error instanceof ClusterError) || error.code !== "Unavailable") throw error;
-      log.warn({}, `the API server does not answer: ${error.message}; trying again`);
-    }
-    await systemClock.sleep(2_000, signal);
-  }
 }
 
 process.exitCode = await runProgram((signal) => run(readConfig(process.argv.slice(2)), signal));

@@ -3,6 +3,7 @@ import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmu
 import {
   areRootsTrustedByAll,
   clusterRegistrations,
+  clusterUid,
   joinTokens,
   keepRelayIdentity,
   RESUME_DELETES_TOPIC,
@@ -30,6 +31,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   const cluster = kubernetesCluster({ name: "", kubeconfig, clock, random });
   log.info({ server: kubeconfig.server, namespace }, "starting");
 
+  const ownUid = await clusterUid(cluster, { clock, log }, signal);
   const names = [...defaultNames(namespace), ...config.serverNames];
   const kept = await keepRelayIdentity(
     {
@@ -74,6 +76,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
         );
       },
       namespace,
+      ownUid,
       ...(store === undefined ? {} : { sharing: { store, replica: config.replica } }),
       translation: { namespace, stage: "all", disallowIntersectingConfig: config.disallowIntersectingConfig },
       clock,

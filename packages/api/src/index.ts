@@ -61,6 +61,7 @@ export {
   kindOf,
   managementKinds,
   publishedKinds,
+  scopedKinds,
 } from "./roles.ts";
 export { Settings, type SettingsSpec } from "./settings/settings.ts";
 export type { ApprovalStatus } from "./shared/approval.ts";

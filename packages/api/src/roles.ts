@@ -42,6 +42,8 @@ import { TrafficTarget } from "./smi/trafficTarget.ts";
 type Task =
   /** The agent watches it in its cluster and sends it up; `Kind.project` says what of it. */
   | "sent"
+  /** Of that, only what is in namespaces that discovery looks into. */
+  | "scoped"
   /** Translation writes it into workload clusters, through their agents. */
   | "delivered"
   /** The server watches it in the management cluster. */
@@ -65,23 +67,23 @@ interface Role {
 const ROLES: readonly Role[] = [
   { kind: Namespace, tasks: ["sent"] },
   { kind: Node, tasks: ["sent"] },
-  { kind: Service, tasks: ["sent"] },
-  { kind: Endpoints, tasks: ["sent"] },
-  { kind: EndpointSlice, tasks: ["sent"] },
-  { kind: Pod, tasks: ["sent"] },
+  { kind: Service, tasks: ["sent", "scoped"] },
+  { kind: Endpoints, tasks: ["sent", "scoped"] },
+  { kind: EndpointSlice, tasks: ["sent", "scoped"] },
+  { kind: Pod, tasks: ["sent", "scoped"] },
   { kind: ConfigMap, tasks: ["sent"] },
-  { kind: Deployment, tasks: ["sent"] },
-  { kind: ReplicaSet, tasks: ["sent"] },
-  { kind: DaemonSet, tasks: ["sent"] },
-  { kind: StatefulSet, tasks: ["sent"] },
+  { kind: Deployment, tasks: ["sent", "scoped"] },
+  { kind: ReplicaSet, tasks: ["sent", "scoped"] },
+  { kind: DaemonSet, tasks: ["sent", "scoped"] },
+  { kind: StatefulSet, tasks: ["sent", "scoped"] },
 
   // Users have such objects of their own: those are sent, to find conflicts; ours bear our label and are not.
-  { kind: VirtualService, tasks: ["sent", "delivered"] },
-  { kind: DestinationRule, tasks: ["sent", "delivered"] },
-  { kind: ServiceEntry, tasks: ["sent", "delivered"] },
-  { kind: Gateway, tasks: ["sent", "delivered"] },
-  { kind: AuthorizationPolicy, tasks: ["sent", "delivered"] },
-  { kind: Sidecar, tasks: ["sent"] },
+  { kind: VirtualService, tasks: ["sent", "scoped", "delivered"] },
+  { kind: DestinationRule, tasks: ["sent", "scoped", "delivered"] },
+  { kind: ServiceEntry, tasks: ["sent", "scoped", "delivered"] },
+  { kind: Gateway, tasks: ["sent", "scoped", "delivered"] },
+  { kind: AuthorizationPolicy, tasks: ["sent", "scoped", "delivered"] },
+  { kind: Sidecar, tasks: ["sent", "scoped"] },
 
   { kind: AppMesh, tasks: ["sent"] },
   { kind: OsmMeshConfig, tasks: ["sent"] },
@@ -125,6 +127,11 @@ export function allKinds(): readonly Kind[] {
 /** What an agent watches in its cluster and sends to the server. */
 export function agentKinds(): readonly Kind[] {
   return kindsWith("sent");
+}
+
+/** What an agent sends only of namespaces that discovery looks into. */
+export function scopedKinds(): readonly Kind[] {
+  return kindsWith("scoped");
 }
 
 /** What users may write in workload clusters to ask something of the plane. */

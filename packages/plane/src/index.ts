@@ -1,6 +1,7 @@
 export { type Agent, type AgentOptions, startAgent } from "./agent/agent.ts";
 export { agentAnswers } from "./agent/answers.ts";
 export { type AgentSecrets, agentSecrets, type ClientCredentials } from "./agent/relaySecrets.ts";
+export { clusterUid } from "./clusterUid.ts";
 export type { ClusterView, KindState } from "./clusterView.ts";
 export { type Election, type ElectionOptions, type ElectionTiming, startElection } from "./election.ts";
 export { type FollowEvent, type FollowOptions, follow } from "./follow.ts";

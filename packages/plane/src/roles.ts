@@ -9,6 +9,7 @@ import {
   managementKinds,
   publishedKinds,
   Settings,
+  scopedKinds,
 } from "@isthmus/api";
 import { kindKeyOf } from "@isthmus/core";
 import { discoveryOwner, networkingOwner } from "@isthmus/translators";
@@ -22,10 +23,11 @@ export const RESUME_DELETES_TOPIC = "resume-deletes";
 /** What an agent deals with; `namespace` is that of the management plane, whose name is in our owner labels. */
 export function agentRoles(
   namespace: string,
-): Pick<AgentOptions, "sentKinds" | "userKinds" | "writtenKinds" | "owners" | "discoveryKinds" | "settingsTold"> {
+): Pick<AgentOptions, "sentKinds" | "userKinds" | "scopedKinds" | "writtenKinds" | "owners" | "discoveryKinds" | "settingsTold"> {
   return {
     sentKinds: [...agentKinds(), ...contributedKinds()],
     userKinds: contributedKinds(),
+    scopedKinds: scopedKinds(),
     writtenKinds: deliveredKinds(),
     owners: [networkingOwner(namespace)],
     discoveryKinds: discoveryKinds(),

@@ -45,6 +45,17 @@ describe("snapshot store", () => {
     expect(names()).toEqual(["cart@a"]);
   });
 
+  it("leaves out what is read elsewhere already, as users' policies of a management cluster that is registered as well", () => {
+    const isReadElsewhere = (name: string, kindKey: string) => name === "management" && kindKey === SERVICES;
+    const store = snapshotStore({ kindOf, isReadElsewhere, isRegistered: () => true, log: recordingLog(), changed: () => undefined });
+    for (const name of ["a", "management"]) {
+      store.connected(name, agent);
+      store.observed(name, { put: [service("cart", name)], remove: [] });
+      store.synced(name, keys(service("cart", name)));
+    }
+    expect([...store.snapshot.of(Service)].map(({ metadata }) => metadata.clusterName)).toEqual(["a"]);
+  });
+
   it("keeps everything of a cluster whose agent is away", () => {
     const { store, names } = started();
     store.connected("a", agent);

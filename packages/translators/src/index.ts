@@ -1,6 +1,8 @@
 export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";
 export { discoveryOwner } from "./discovery/metadata.ts";
+export { discoveryScope, type Scope } from "./discovery/scope.ts";
 export { FINDINGS, type FindingCode } from "./findings.ts";
+export { editsHiding } from "./hidden.ts";
 export { networkingOwner } from "./networking/outputMetadata.ts";
 export { newReports } from "./newReports.ts";
 export { NOT_HEARD } from "./statuses/approval.ts";

@@ -1,4 +1,15 @@
-import { compareKeys, type Delta, type Kind, kindKeyOf, type Meter, type Metric, noMeter, type Owner, type Resource } from "@isthmus/core";
+import {
+  compareKeys,
+  type Delta,
+  emptyDelta,
+  type Kind,
+  kindKeyOf,
+  type Meter,
+  type Metric,
+  noMeter,
+  type Owner,
+  type Resource,
+} from "@isthmus/core";
 import { startApplier } from "../applier.ts";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
 import { workItems } from "../figures.ts";
@@ -19,6 +30,8 @@ export interface AgentOptions {
   readonly sentKinds: readonly Kind[];
   /** Those of them by which users ask something of the plane: their statuses are written as the server says. */
   readonly userKinds: readonly Kind[];
+  /** Those of which only what is in namespaces that discovery looks into is reported. */
+  readonly scopedKinds: readonly Kind[];
   /** Kinds that the server may have written. */
   readonly writtenKinds: readonly Kind[];
   /** Whose objects are outputs of ours. */
@@ -66,7 +79,16 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
       if (wasConnected && state !== "connected") down.disconnected();
     },
   });
-  const up = upstream({ link, kinds: sentKinds, userKinds, owners, random, log });
+  const up = upstream({
+    link,
+    kinds: sentKinds,
+    userKinds,
+    scopedKinds: options.scopedKinds,
+    owners,
+    scope: (snapshot) => board.settings.scopeIn(snapshot, cluster.name),
+    random,
+    log,
+  });
   const writer = startStatusWriter({ cluster, live: () => view.snapshot, clock, random, log, meter }, signal);
   const board = noticeBoard({
     userKinds,
@@ -74,7 +96,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     writer,
     defaults: DEFAULT_SETTINGS,
     settingsTold: options.settingsTold,
-    changed: () => undefined,
+    changed: () => up.observed(emptyDelta),
     log,
   });
   const removals = removalLog(() => clock.now());

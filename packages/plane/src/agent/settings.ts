@@ -1,14 +1,20 @@
 import { Settings } from "@isthmus/api";
-import type { Resource, ResourceRef } from "@isthmus/core";
+import { inCluster, type Resource, type ResourceRef, type Snapshot } from "@isthmus/core";
+import { discoveryScope, type Scope } from "@isthmus/translators";
 import { DELETE_LIMITS, type DeleteLimits } from "./deleteBudget.ts";
 
 /** What of the plane's settings concerns an agent. */
 export interface AgentSettings {
   readonly deleteLimits: DeleteLimits;
+  /** The namespaces of a cluster that are reported of: by the selectors of its meshes, and by those of the settings. */
+  scopeIn(cluster: Snapshot, clusterName: string): Scope;
 }
 
 /** What holds as long as no server has said anything. */
-export const DEFAULT_SETTINGS: AgentSettings = { deleteLimits: DELETE_LIMITS };
+export const DEFAULT_SETTINGS: AgentSettings = {
+  deleteLimits: DELETE_LIMITS,
+  scopeIn: (cluster, clusterName) => discoveryScope(cluster, clusterName, ""),
+};
 
 // The one object that holds the plane's settings.
 const NAME = "settings";
@@ -33,6 +39,11 @@ export function settingsToTell(
 /** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
 export function settingsTold(resource: Resource): AgentSettings | undefined {
   if (resource.kind !== Settings.kind || !Settings.versions.includes(resource.apiVersion)) return undefined;
-  const { percent = DELETE_LIMITS.percent, objects = DELETE_LIMITS.objects } = Settings.parse(resource).spec?.relay?.deleteBudget ?? {};
-  return { deleteLimits: { percent, objects } };
+  const settings = inCluster(Settings.parse(resource), "");
+  const { percent = DELETE_LIMITS.percent, objects = DELETE_LIMITS.objects } = settings.spec?.relay?.deleteBudget ?? {};
+  return {
+    deleteLimits: { percent, objects },
+    scopeIn: (cluster, clusterName) =>
+      discoveryScope(cluster.apply({ put: [settings], remove: [] }), clusterName, settings.metadata.namespace ?? ""),
+  };
 }

@@ -1,6 +1,7 @@
 import {
   type AnyResource,
   type Delta,
+  emptySnapshot,
   equalJson,
   isEmpty,
   type Kind,
@@ -9,14 +10,18 @@ import {
   type Resource,
   refOf,
   resourceKeyOf,
+  type Snapshot,
 } from "@isthmus/core";
-import type { ClusterView } from "../clusterView.ts";
+import type { Scope } from "@isthmus/translators";
+import type { ClusterView, KindState } from "../clusterView.ts";
 import { bearsLabelOf } from "../ownership.ts";
 import type { AgentLink, Log } from "../ports.ts";
 import { newTraceId } from "../traceId.ts";
+import { scopeFilter } from "./scopeFilter.ts";
 
 /** Reports what changes in the cluster to the server: objects of `kinds`, but for those that we wrote ourselves. */
 export interface Upstream {
+  /** Also to be called, with nothing, when other namespaces may be in scope. */
   observed(delta: Delta): void;
 }
 
@@ -27,11 +32,15 @@ export interface UpstreamOptions {
   readonly userKinds: readonly Kind[];
   /** Whose objects are outputs of ours, and no news. */
   readonly owners: readonly Owner[];
+  /** Those of them of which only what is in namespaces that discovery looks into is reported. */
+  readonly scopedKinds: readonly Kind[];
+  readonly scope: (cluster: Snapshot) => Scope;
   readonly random: () => number;
   readonly log: Log;
 }
 
-export function upstream({ link, kinds, userKinds, owners, random, log }: UpstreamOptions): Upstream & { view(view: ClusterView): void } {
+export function upstream(options: UpstreamOptions): Upstream & { view(view: ClusterView): void } {
+  const { link, kinds, userKinds, scopedKinds, owners, scope, random, log } = options;
   const sentKinds = new Set(kinds.map(kindKeyOf));
   const users = new Set(userKinds.map(kindKeyOf));
   /** What users ask, as it was reported, by `resourceKeyOf`. */
@@ -41,11 +50,21 @@ export function upstream({ link, kinds, userKinds, owners, random, log }: Upstre
   const ours = new Set<string>();
   let view: ClusterView | undefined;
 
+  const inScope = scopeFilter({
+    kinds: scopedKinds,
+    cluster: () => view?.snapshot ?? emptySnapshot(),
+    isKnown: () => kindsSent().every(([, state]) => state !== "unknown"),
+    scope: () => scope(view?.snapshot ?? emptySnapshot()),
+  });
+
+  function kindsSent(): readonly (readonly [string, KindState])[] {
+    return view === undefined ? [["", "unknown"]] : [...view.kinds].filter(([kindKey]) => sentKinds.has(kindKey));
+  }
+
   /** The first announcement waits for every kind, as the server acts on it; later ones name kinds that were served later. */
   function announceSynced(): void {
-    if (view === undefined) return;
-    const sent = [...view.kinds].filter(([kindKey]) => sentKinds.has(kindKey));
-    if (sent.some(([, state]) => state === "unknown")) return;
+    const sent = kindsSent();
+    if (view === undefined || sent.some(([, state]) => state === "unknown")) return;
     const news = sent.filter(([kindKey, state]) => announced.get(kindKey) !== (state === "unserved"));
     if (news.length === 0) return;
     for (const [kindKey, state] of news) announced.set(kindKey, state === "unserved");
@@ -72,7 +91,8 @@ export function upstream({ link, kinds, userKinds, owners, random, log }: Upstre
     view(clusterView) {
       view = clusterView;
     },
-    observed(delta) {
+    observed(observed) {
+      const delta = inScope.filtered(observed);
       const theirs = delta.put.filter((resource) => sentKinds.has(kindKeyOf(resource)) && !bearsLabelOf(resource, owners));
       const put = theirs.flatMap((resource) => news(resource) ?? []);
       const remove = delta.remove.filter((ref) => sentKinds.has(kindKeyOf(ref)) && !ours.delete(resourceKeyOf(ref)));

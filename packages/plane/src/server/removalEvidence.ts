@@ -1,16 +1,18 @@
-import { type Index, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf, type Snapshot } from "@isthmus/core";
-import { causesOf, type World } from "@isthmus/translators";
+import { type Index, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
+import { causesOf, editsHiding, type World } from "@isthmus/translators";
 import type { Evidence } from "../ports.ts";
 import { DISCOVERED_IN } from "./recalled.ts";
 
 /**
  * Why an output of an earlier translation is no longer wanted: which of the objects that it was made of are gone, or else which
- * changed. A Destination that is gone because its cluster's registration was deleted went on purpose: that is told too.
+ * changed. A Destination that is gone because its cluster's registration was deleted, or because somebody edited where discovery looks,
+ * went on purpose: that is told too.
  */
 export function evidenceFor(ref: ResourceRef, { before, now, registration }: EvidenceSources): Evidence {
   const causes = before === undefined ? [] : causesOf(before, ref);
   const gone = causes.filter((cause) => known(cause, now.attached) === undefined);
-  if (gone.length > 0) return { reason: "InputRemoved", inputs: [...gone, ...withdrawn(gone, before, now, registration)] };
+  if (gone.length > 0)
+    return { reason: "InputRemoved", inputs: [...gone, ...withdrawn(gone, before, now, registration), ...edited(gone, before, now)] };
   const changed = before === undefined ? [] : causes.filter((cause) => known(cause, before.attached) !== known(cause, now.attached));
   const inputs = changed.length > 0 ? changed : causes;
   // Without causes the object itself stands for them: nothing in the whole input asks for it.
@@ -31,6 +33,13 @@ function withdrawn(gone: readonly ResourceRef[], before: World | undefined, now:
   return [...new Set(clusters)]
     .flatMap((name) => before.attached.of(registration).where(byName, name).map(refOf))
     .filter((ref) => known(ref, now.attached) === undefined);
+}
+
+/** The edits by which `gone` is not discovered any more. */
+function edited(gone: readonly ResourceRef[], before: World | undefined, now: World): readonly ResourceRef[] {
+  if (before === undefined) return [];
+  const edits = gone.flatMap((ref) => editsHiding(ref, before, now));
+  return [...new Map(edits.map((ref) => [resourceKeyOf(ref), ref])).values()];
 }
 
 const byName: Index<Resource> = ({ metadata }) => [metadata.name];

@@ -63,6 +63,11 @@ export interface ServerOptions {
   readonly settingsToTell: (management: Snapshot, clusterName: string) => Resource;
   /** Namespace of the management plane: its value in owner labels. */
   readonly namespace: string;
+  /**
+   * UID of the management cluster, by `clusterUid`: where that cluster is registered as well, what users ask there is read once, as
+   * the management cluster's. Default: it is not registered.
+   */
+  readonly ownUid?: string;
   readonly discoveryOwner: Owner;
   readonly networkingOwner: Owner;
   readonly translation: TranslateOptions;
@@ -104,7 +109,15 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   let arriving: { readonly clusterName: string; readonly traces: readonly string[] | undefined } | undefined;
   const behind = lags({ clock, late: () => statuses.request() }, signal);
   const withdrawn = withdrawals();
-  const store = snapshotStore({ kindOf: kinds.kindOf, isRegistered, log, changed: (delta) => taken(delta) });
+  const isReadElsewhere = (name: string, kindKey: string) =>
+    options.ownUid !== undefined && store.clusters.get(name)?.agent?.clusterUid === options.ownUid && kinds.isContributed(kindKey);
+  const store: SnapshotStore = snapshotStore({
+    kindOf: kinds.kindOf,
+    isReadElsewhere,
+    isRegistered,
+    log,
+    changed: (delta) => taken(delta),
+  });
   const isServed = (name: string) => store.clusters.get(name)?.isServed === true;
 
   const agents = options.link({

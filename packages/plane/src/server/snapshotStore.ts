@@ -63,6 +63,8 @@ export type ToldState = { readonly phase: "synced" | "stale" } & Pick<ClusterSta
 export interface SnapshotStoreOptions {
   /** The kind of an object as it came, or undefined when this server does not know it. */
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
+  /** Whether objects of a kind (`kindKeyOf`) that a cluster reports are read elsewhere already. Default: none are. */
+  readonly isReadElsewhere?: (clusterName: string, kindKey: string) => boolean;
   /** Whether a cluster of this name is registered. What another one reports is kept apart until it is. */
   readonly isRegistered: (clusterName: string) => boolean;
   readonly log: Log;
@@ -84,7 +86,7 @@ interface Known {
   readonly isWhole: boolean;
 }
 
-export function snapshotStore({ kindOf, isRegistered, log, changed }: SnapshotStoreOptions): SnapshotStore {
+export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegistered, log, changed }: SnapshotStoreOptions): SnapshotStore {
   let snapshot = emptySnapshot();
   const clusters = new Map<string, Known>();
 
@@ -95,7 +97,7 @@ export function snapshotStore({ kindOf, isRegistered, log, changed }: SnapshotSt
   function parsed(clusterName: string, resource: Resource): Resource | undefined {
     const { malformed } = stateOf(clusterName);
     const kind = kindOf(resource.apiVersion, resource.kind);
-    if (kind === undefined) return undefined;
+    if (kind === undefined || isReadElsewhere(clusterName, kindKeyOf(kind))) return undefined;
     const key = `${kindKeyOf(resource)}|${keyOf(refOf(resource))}`;
     try {
       const good = kind.parse(resource);

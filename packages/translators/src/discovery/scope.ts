@@ -1,10 +1,22 @@
-import { Namespace } from "@isthmus/api";
-import { type LabelSelector, matchesSelector, type Snapshot } from "@isthmus/core";
+import { ConfigMap, Namespace } from "@isthmus/api";
+import {
+  clusterRefOf,
+  equalJson,
+  type LabelSelector,
+  matchesSelector,
+  type Resource,
+  type ResourceRef,
+  refOf,
+  type Snapshot,
+} from "@isthmus/core";
 import { meshConfigOf } from "./meshConfig.ts";
 import { controlPlanesIn, meshConfigMap, settingsOf } from "./meshes.ts";
 
 /** Tells which namespaces of a cluster discovery looks into. */
 export type Scope = (namespace: string) => boolean;
+
+/** Every namespace. */
+const EVERYWHERE: Scope = () => true;
 
 /**
  * The namespaces of a cluster that its meshes look into by their Istio discovery selectors, and that the Settings select. A namespace
@@ -12,17 +24,9 @@ export type Scope = (namespace: string) => boolean;
  * Source: istio.io/docs/reference/config/istio.mesh.v1alpha1/#MeshConfig-discovery_selectors.
  */
 export function discoveryScope(snapshot: Snapshot, clusterName: string, namespace: string): Scope {
-  const meshSelectors: (readonly LabelSelector[])[] = [];
-  const home = new Set<string>();
-  for (const deployment of controlPlanesIn(snapshot, clusterName)) {
-    home.add(deployment.metadata.namespace ?? "");
-    const configMap = meshConfigMap(snapshot, deployment);
-    const config = configMap === undefined ? undefined : meshConfigOf(configMap);
-    meshSelectors.push(config === undefined || "problem" in config ? [] : config.discoverySelectors);
-  }
-  const ofMeshes = meshSelectors.some((selectors) => selectors.length === 0) ? [] : meshSelectors.flat();
+  const { home, ofMeshes } = meshScope(snapshot, clusterName);
   const ofSettings = settingsSelectors(snapshot, namespace);
-  if (ofMeshes.length === 0 && ofSettings.length === 0) return () => true;
+  if (ofMeshes.length === 0 && ofSettings.length === 0) return EVERYWHERE;
 
   const known = new Map<string, boolean>();
   return (name) => {
@@ -34,6 +38,49 @@ export function discoveryScope(snapshot: Snapshot, clusterName: string, namespac
     }
     return isInScope;
   };
+}
+
+/** Where discovery looks for what it found in a namespace of a cluster, earlier and now. */
+export interface HiddenPlace {
+  readonly before: Snapshot;
+  readonly now: Snapshot;
+  readonly place: { readonly namespace: string; readonly clusterName: string };
+  /** That of the management plane. */
+  readonly planeNamespace: string;
+}
+
+/**
+ * The objects that somebody edited so that discovery does not look into a namespace any more: the Settings, a mesh's configuration,
+ * the Namespace itself. Empty where it still looks there, or where the namespace merely is not seen: nobody meant that.
+ */
+export function hidingEdits({ before, now, place, planeNamespace }: HiddenPlace): readonly ResourceRef[] {
+  const { namespace, clusterName } = place;
+  const [then, here] = [before, now].map((snapshot) => snapshot.of(Namespace).get({ name: namespace, namespace: "", clusterName }));
+  if (here === undefined || discoveryScope(now, clusterName, planeNamespace)(namespace)) return [];
+  const edits: Resource[] = [];
+  if (then !== undefined && !equalJson(then.metadata.labels, here.metadata.labels)) edits.push(here);
+  const settings = settingsOf(now, planeNamespace);
+  const ofSettings = settingsSelectors(now, planeNamespace);
+  if (settings !== undefined && !equalJson(ofSettings, settingsSelectors(before, planeNamespace))) edits.push(settings);
+  for (const deployment of controlPlanesIn(now, clusterName)) {
+    const configMap = meshConfigMap(now, deployment);
+    const earlier = configMap && before.of(ConfigMap).get(clusterRefOf(configMap));
+    if (earlier !== undefined && configMap !== undefined && !equalJson(earlier.data, configMap.data)) edits.push(configMap);
+  }
+  return edits.map(refOf);
+}
+
+/** The namespaces of the control planes of a cluster, and by what selectors their meshes look into others; none: into all. */
+function meshScope(snapshot: Snapshot, clusterName: string) {
+  const meshSelectors: (readonly LabelSelector[])[] = [];
+  const home = new Set<string>();
+  for (const deployment of controlPlanesIn(snapshot, clusterName)) {
+    home.add(deployment.metadata.namespace ?? "");
+    const configMap = meshConfigMap(snapshot, deployment);
+    const config = configMap === undefined ? undefined : meshConfigOf(configMap);
+    meshSelectors.push(config === undefined || "problem" in config ? [] : config.discoverySelectors);
+  }
+  return { home, ofMeshes: meshSelectors.some((selectors) => selectors.length === 0) ? [] : meshSelectors.flat() };
 }
 
 function settingsSelectors(snapshot: Snapshot, namespace: string): readonly LabelSelector[] {
