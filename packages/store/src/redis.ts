@@ -174,7 +174,9 @@ export function redisStore(settings: RedisSettings, { log }: { readonly log: Log
       );
     },
     async close() {
-      for (const one of [redis, ...subscriptions]) one.disconnect();
+      for (const subscription of subscriptions) subscription.disconnect();
+      // What was asked before is still answered, if Redis is there.
+      await redis.quit().catch(() => redis.disconnect());
     },
   };
 }

@@ -42,7 +42,9 @@ export function contentIn(snapshot: Snapshot, clusterName: string): AreaContent 
   const collections = snapshot.collections();
   const objects = (kindKey: string): readonly Resource[] => collections.get(kindKey)?.where(byCluster, clusterName) ?? [];
   return {
-    kinds: [...collections.keys()].filter((kindKey) => objects(kindKey).length > 0).sort(),
+    get kinds() {
+      return [...collections.keys()].filter((kindKey) => objects(kindKey).length > 0).sort();
+    },
     objects,
     at: (kindKey, key) => collections.get(kindKey)?.row(key),
   };

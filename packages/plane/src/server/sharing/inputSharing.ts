@@ -138,7 +138,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     reading.set(clusterName, buffer);
     try {
       const loaded = await loadArea({ store, clock, heard: () => buffer }, areaOf(clusterName), followed.get(clusterName));
-      if (loaded === undefined || !take(clusterName, loaded)) return;
+      if (loaded === undefined || !(await take(clusterName, loaded))) return;
       const isCaughtUp = buffer.every((notice) => follow(clusterName, notice));
       if (!isCaughtUp) wake(clusterName);
     } finally {
@@ -160,12 +160,17 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     for (const clusterName of withdrawn) wake(clusterName);
   }
 
-  function take(clusterName: string, { head, whole, since }: Loaded): boolean {
+  async function take(clusterName: string, { head, whole, since }: Loaded): Promise<boolean> {
     const put: Resource[] = [];
     const remove: Delta["remove"][number][] = [];
+    for (const texts of whole.values()) {
+      for (const text of texts.values()) {
+        put.push(...resourceFrom(text, clusterName));
+        if (put.length % PAUSE_AFTER === 0) await clock.sleep(0);
+      }
+    }
     const known = contentIn(snapshots.snapshot, clusterName);
     for (const [kindKey, texts] of whole) {
-      for (const text of texts.values()) put.push(...resourceFrom(text, clusterName));
       for (const resource of known.objects(kindKey)) if (!texts.has(keyOfResource(resource))) remove.push(refOf(resource));
     }
     if (!tell(clusterName, metaOf(head), { put, remove })) return false;
@@ -302,6 +307,8 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
 const MOST_BUFFERED = 1_000;
 
 const STRANGER_MS = 60_000;
+// So long does nothing else happen at most: some milliseconds.
+const PAUSE_AFTER = 250;
 
 function areaOf(clusterName: string): StoreArea {
   return { section: "input", clusterName };

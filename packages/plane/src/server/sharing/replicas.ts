@@ -6,6 +6,8 @@ export interface Replicas {
   readonly alive: ReadonlySet<string>;
   /** Says that this one runs, and looks who else does. Gives whether that is news. Rejects with StoreError. */
   beat(said: ReplicaRecord): Promise<boolean>;
+  /** Says that this one runs no more. Rejects with StoreError: then the others find out by themselves. */
+  leave(): Promise<void>;
 }
 
 /** What a replica says of itself. */
@@ -28,6 +30,7 @@ export function replicas(store: Store, instance: string): Replicas {
       alive = new Set([instance, ...(await store.records(REPLICAS)).keys()]);
       return alive.size !== before.size || [...alive].some((name) => !before.has(name));
     },
+    leave: async () => void (await store.removeRecord(REPLICAS, instance)),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Metric, type MetricLabels, type MetricName, messageOf, type OutputSet } from "@isthmus/core";
+import { equalJson, type Metric, type MetricLabels, type MetricName, messageOf, type OutputSet } from "@isthmus/core";
 import { type Clock, type KindDigest, type Leadership, type Log, type ServerLink, type Store, StoreError } from "../../ports.ts";
 import { startWorkQueue } from "../../workQueue.ts";
 import type { SnapshotStore } from "../snapshotStore.ts";
@@ -64,6 +64,8 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   const recent = new Map<string, Map<string, OutputSet>>();
   const wants = new Map<string, OutputSet>();
   const deliveries = new Map<string, Delivered>();
+  /** What was handed on last of other replicas' deliveries. */
+  const handedOn = new Map<string, { readonly delivered: Delivered; readonly wanted: OutputSet | undefined }>();
   /** Clusters that the store had at the start and that have not been read yet. */
   let unread: Set<string> | undefined;
   let isLoaded = false;
@@ -74,6 +76,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   /** When what waits began to wait, by name. */
   const waitingSince = new Map<string, number>();
   const startedAt = clock.now();
+  let progressAt = startedAt;
 
   const queue = startWorkQueue<() => Promise<void>>({ workers: WORKERS, retry: RETRY, work: attempt, clock, random }, signal);
 
@@ -141,6 +144,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
 
   function progress(): void {
     if (unread === undefined || isLoaded) return;
+    progressAt = clock.now();
     const total = loadedClusters + unread.size;
     const ms = clock.now() - startedAt;
     if (unread.size > 0) {
@@ -176,7 +180,11 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   function deliver(clusterName: string): void {
     const delivered = inputs.told.get(clusterName)?.delivered;
     if (delivered === undefined || snapshots.clusters.get(clusterName)?.isServed === true) return;
-    options.delivered(clusterName, delivered, recent.get(clusterName)?.get(delivered.digest));
+    const wanted = recent.get(clusterName)?.get(delivered.digest);
+    const last = handedOn.get(clusterName);
+    if (last !== undefined && last.wanted === wanted && equalJson(last.delivered, delivered)) return;
+    handedOn.set(clusterName, { delivered, wanted });
+    options.delivered(clusterName, delivered, wanted);
   }
 
   async function digest(clusterName: string): Promise<void> {
@@ -207,6 +215,15 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     progress();
   }
 
+  /** What cannot be read is unknown: that is safe, and better than to translate nothing. */
+  function giveUp(): void {
+    const patienceMs = unread === undefined ? PATIENCE_MS : READING_PATIENCE_MS;
+    if (isLoaded || !isReady() || clock.now() - progressAt <= patienceMs) return;
+    log.warn({ clusters: [...(unread ?? [])] }, "the store cannot be read: going on without what it knows");
+    unread ??= new Set();
+    finishLoading(`read ${loadedClusters} clusters from the store`);
+  }
+
   async function beats(): Promise<void> {
     while (!signal.aborted) {
       if (isReady()) {
@@ -217,10 +234,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
           failed(error);
         }
       }
-      if (!isLoaded && clock.now() - startedAt > PATIENCE_MS && (unread === undefined || !isUp)) {
-        unread ??= new Set();
-        finishLoading("the store cannot be read: going on without what it knows");
-      }
+      giveUp();
       await clock.sleep(isLoaded ? BEAT_MS : FIRST_BEAT_MS, signal).catch(() => undefined);
     }
   }
@@ -242,7 +256,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     forget(clusterName) {
       inputs.forget(clusterName);
       outputs.forget(clusterName);
-      for (const known of [digests, recent, wants, deliveries]) known.delete(clusterName);
+      for (const known of [digests, recent, wants, deliveries, handedOn]) known.delete(clusterName);
       digester.forget(clusterName);
     },
     want(clusterName, wanted) {
@@ -279,7 +293,12 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
         ),
       ];
     },
-    ended: Promise.all([queue.ended, beats()]).then(forget),
+    ended: Promise.all([queue.ended, beats()]).then(() => {
+      forget();
+      others
+        .leave()
+        .catch((error: unknown) => log.debug({ instance }, `${messageOf(error)}; the others will see that this replica is gone`));
+    }),
   };
 }
 
@@ -288,4 +307,6 @@ const RETRY = { firstMs: 200, lastMs: 5_000 };
 const FIRST_BEAT_MS = 200;
 // For a store that is just starting, too.
 const PATIENCE_MS = 5_000;
+// Longer than any cluster takes to be read.
+const READING_PATIENCE_MS = 30_000;
 const RECENT = 8;
