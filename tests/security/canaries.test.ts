@@ -1,11 +1,10 @@
 import { connect as connectTls, createServer, type TLSSocket } from "node:tls";
 import { allKinds, Secret } from "@isthmus/api";
-import { kindKeyOf } from "@isthmus/core";
-import { agentRoles, createJoinToken, startAgent as startPlaneAgent, systemClock } from "@isthmus/plane";
+import { createJoinToken, systemClock } from "@isthmus/plane";
 import { grpcConnector } from "@isthmus/relay";
-import { startAgentLink } from "@isthmus/relay/session";
 import { demoClusters, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { startFullAgent } from "./harness/fullAgent.ts";
 import { NAMESPACE, type Replica, type Replicas, replicasOf, SHARED_TOKEN, until } from "./harness/replicas.ts";
 
 const CANARY = "canary-8f3d1c-do-not-tell";
@@ -84,21 +83,7 @@ test("what Secrets hold is in no message, no log and no snapshot", async () => {
     random: Math.random,
     log,
   });
-  const roles = agentRoles(NAMESPACE);
-  const about = { instance: "canary", version: "test", agentNamespace: NAMESPACE, clusterUid: "uid-1" };
-  const kinds = roles.sentKinds.map(kindKeyOf);
-  const agent = startPlaneAgent(
-    {
-      cluster,
-      link: (handler) =>
-        startAgentLink({ clusterName: "cluster-1", kinds, agent: about, connector, handler, clock, random: Math.random, log }, stop.signal),
-      ...roles,
-      clock,
-      random: Math.random,
-      log,
-    },
-    stop.signal,
-  );
+  const agent = startFullAgent({ cluster, clusterUid: "uid-1", connector, log }, stop.signal);
   try {
     await until(() => replica.server.store.clusters.get("cluster-1")?.phase === "synced", "the cluster is synced");
     await plane.management.update(canarySecret("of-the-management-cluster", NAMESPACE));

@@ -1,0 +1,52 @@
+import { kindKeyOf } from "@isthmus/core";
+import { type Agent, agentRoles, type Log, startAgent, systemClock } from "@isthmus/plane";
+import type { Connector } from "@isthmus/relay/session";
+import { startAgentLink } from "@isthmus/relay/session";
+import type { SimulatedCluster } from "@isthmus/simulator";
+import { NAMESPACE } from "./replicas.ts";
+
+export interface FullAgentOptions {
+  readonly cluster: SimulatedCluster;
+  readonly clusterUid: string;
+  readonly connector: Connector;
+  readonly log: Log;
+  /** Hears how its connection is. */
+  readonly state?: (state: string, detail: string) => void;
+}
+
+/** An agent with all its loops, which reports its cluster and applies what the server wants. */
+export function startFullAgent({ cluster, clusterUid, connector, log, state }: FullAgentOptions, signal: AbortSignal): Agent {
+  const roles = agentRoles(NAMESPACE);
+  const clock = systemClock;
+  const random = Math.random;
+  return startAgent(
+    {
+      cluster,
+      link: (handler) =>
+        startAgentLink(
+          {
+            clusterName: cluster.name,
+            kinds: roles.sentKinds.map(kindKeyOf),
+            agent: { instance: `agent of ${cluster.name}`, version: "test", agentNamespace: NAMESPACE, clusterUid },
+            connector,
+            handler: {
+              ...handler,
+              state(now, detail) {
+                state?.(now, detail);
+                handler.state(now, detail);
+              },
+            },
+            clock,
+            random,
+            log,
+          },
+          signal,
+        ),
+      ...roles,
+      clock,
+      random,
+      log,
+    },
+    signal,
+  );
+}
