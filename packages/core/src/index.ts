@@ -1,4 +1,5 @@
 export { type Collection, emptyCollection } from "./collection.ts";
+export { compact, parseCompact } from "./compact.ts";
 export { type Delta, emptyDelta, isEmpty } from "./delta.ts";
 export { equalContent, equalJson } from "./equality.ts";
 export { DuplicateOutput, InvalidResource, messageOf, UsageError } from "./errors.ts";

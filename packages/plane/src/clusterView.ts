@@ -1,4 +1,5 @@
 import {
+  compact,
   type Delta,
   emptySnapshot,
   equalJson,
@@ -100,11 +101,11 @@ export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): C
         const put = event.items.map(trimmed(kind)).filter((item) => !isSame(snapshot.of(kind).get(refOf(item)), item));
         return isEmpty({ put, remove }) ? undefined : { put, remove };
       }
-      case "put":
+      case "put": {
         malformed.delete(resourceKeyOf(refOf(event.resource)));
-        return isSame(snapshot.of(kind).get(refOf(event.resource)), trimmed(kind)(event.resource))
-          ? undefined
-          : { put: [trimmed(kind)(event.resource)], remove: [] };
+        const put = trimmed(kind)(event.resource);
+        return isSame(snapshot.of(kind).get(refOf(put)), put) ? undefined : { put: [put], remove: [] };
+      }
       case "removed":
         malformed.delete(resourceKeyOf(event.ref));
         return { put: [], remove: [event.ref] };
@@ -161,7 +162,7 @@ function vanished(known: Iterable<Resource>, items: readonly Resource[], malform
 
 /** Only what of an object is of use, so that neither memory nor the wire carries the rest. */
 function trimmed(kind: Kind): (resource: Resource) => Resource {
-  return kind.project ?? ((resource) => resource);
+  return (resource) => compact(kind.project?.(resource) ?? resource);
 }
 
 /** Whether two forms of an object differ in nothing but the API server's version: then nobody needs to hear of it. */

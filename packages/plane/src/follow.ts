@@ -40,13 +40,16 @@ export async function follow<R extends Resource>(options: FollowOptions<R>, sign
   });
   const forgetAbort = onAbort(signal, () => round.abort(signal.reason));
 
+  // A function of its own: one that goes on to watch would keep all that was listed alive for as long.
+  async function listed(within: AbortSignal): Promise<string> {
+    const { items, malformed, resourceVersion: listedAt } = await cluster.list(kind, list, within);
+    isInterrupted = false;
+    emit({ type: "listed", items, malformed });
+    return listedAt;
+  }
+
   async function read(within: AbortSignal): Promise<void> {
-    if (resourceVersion === undefined) {
-      const { items, malformed, resourceVersion: listedAt } = await cluster.list(kind, list, within);
-      isInterrupted = false;
-      emit({ type: "listed", items, malformed });
-      resourceVersion = listedAt;
-    }
+    resourceVersion ??= await listed(within);
     for await (const event of cluster.watch(kind, resourceVersion, { ...list, saysAccepted: true }, within)) {
       // The first bookmark only says that the watch is accepted; one that then ends at once, over and over, is a failure still.
       if (event.resourceVersion !== resourceVersion) failures = 0;

@@ -3,7 +3,7 @@
  * authenticated. `relay.proto` (KindDigest) defines them for clients in other languages.
  */
 
-/** Two independent 32-bit numbers. */
+/** Two independent 32-bit numbers, signed: V8 holds those in place, and larger ones each in an object of its own. */
 export interface Hash {
   readonly a: number;
   readonly b: number;
@@ -14,21 +14,21 @@ export const ZERO: Hash = { a: 0, b: 0 };
 /** The hash of one object under its key (`keyOf`). */
 export function hashOf(key: string, body: Uint8Array): Hash {
   const name = encoder.encode(key);
-  return { a: murmur3(murmur3(0, name), body), b: murmur3(murmur3(1, name), body) };
+  return { a: murmur3(murmur3(0, name), body) | 0, b: murmur3(murmur3(1, name), body) | 0 };
 }
 
 /** Sums are modulo 2^32, so that the digest of a set does not depend on its order and follows each change in one step. */
 export function plus(sum: Hash, hash: Hash): Hash {
-  return { a: (sum.a + hash.a) >>> 0, b: (sum.b + hash.b) >>> 0 };
+  return { a: (sum.a + hash.a) | 0, b: (sum.b + hash.b) | 0 };
 }
 
 export function minus(sum: Hash, hash: Hash): Hash {
-  return { a: (sum.a - hash.a) >>> 0, b: (sum.b - hash.b) >>> 0 };
+  return { a: (sum.a - hash.a) | 0, b: (sum.b - hash.b) | 0 };
 }
 
 /** 16 hex digits. */
 export function hexOf({ a, b }: Hash): string {
-  return a.toString(16).padStart(8, "0") + b.toString(16).padStart(8, "0");
+  return (a >>> 0).toString(16).padStart(8, "0") + (b >>> 0).toString(16).padStart(8, "0");
 }
 
 const encoder = new TextEncoder();

@@ -13,9 +13,9 @@ export interface Summary {
   readonly sum: Hash;
 }
 
-interface Entry {
+/** One object: there are millions, so its hash is not an object of its own. */
+interface Entry extends Hash {
   readonly key: string;
-  readonly hash: Hash;
 }
 
 /** One change of an inventory; without a hash the object is gone. */
@@ -38,12 +38,12 @@ export function withChanges(inventory: Inventory, changes: readonly InventoryCha
   for (const { kind, key, hash } of latest.values()) {
     const before = inventory.hashes.get(key);
     let { count, sum } = kinds.get(kind) ?? NONE;
-    if (before !== undefined) [count, sum] = [count - 1, minus(sum, before.hash)];
+    if (before !== undefined) [count, sum] = [count - 1, minus(sum, before)];
     if (hash !== undefined) [count, sum] = [count + 1, plus(sum, hash)];
     kinds.set(kind, { count, sum });
   }
   const hashes = inventory.hashes.update(
-    [...latest.values()].map(({ key, hash }) => [key, hash === undefined ? undefined : { key, hash }] as const),
+    [...latest.values()].map(({ key, hash }) => [key, hash === undefined ? undefined : { key, a: hash.a, b: hash.b }] as const),
   );
   return { hashes, kinds };
 }

@@ -1,5 +1,15 @@
 import { create } from "@bufbuild/protobuf";
-import { clusterRefOf, keyOf, kindKeyOf, messageOf, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import {
+  clusterRefOf,
+  keyOf,
+  kindKeyOf,
+  messageOf,
+  parseCompact,
+  type Resource,
+  type ResourceRef,
+  refOf,
+  resourceKeyOf,
+} from "@isthmus/core";
 import {
   EvidenceSchema,
   type ResourceRef as RefMessage,
@@ -73,7 +83,7 @@ export function bodyOf(resource: Resource): Uint8Array {
 export function resourceFrom({ ref: refOnWire, json }: ResourceBody): Resource | { readonly problem: string } {
   let value: unknown;
   try {
-    value = JSON.parse(decoder.decode(json));
+    value = parseCompact(decoder.decode(json));
   } catch (error) {
     return { problem: `its content is not JSON: ${messageOf(error)}` };
   }
