@@ -1,4 +1,5 @@
 import { isClusterName, UsageError } from "@isthmus/core";
+import { type Generation, NAMES } from "@isthmus/plane";
 import { isOn, parsedOptions, portNumber } from "@isthmus/process";
 import { Command, Option } from "commander";
 
@@ -22,15 +23,24 @@ export interface Config {
   /** False, for tests alone: whoever answers is taken for the management server. */
   readonly verifiesServer: boolean;
   readonly instance: string;
+  /** Whether there are several replicas of this agent, one of which leads. */
+  readonly leaderElection: boolean;
+  /** Which names the product bears. */
+  readonly generation: Generation;
   readonly verbose: boolean;
 }
 
+type Defaulted = "instance" | "leaderElection" | "generation" | "verbose";
+
 /** What the command line gives. */
 interface Options
-  extends Omit<Config, "clusterName" | "serverAddress" | "authority" | "token" | "clientCertificates" | "verifiesServer" | "verbose"> {
+  extends Omit<Config, "clusterName" | "serverAddress" | "authority" | "token" | "clientCertificates" | "verifiesServer" | Defaulted> {
   readonly cluster: string;
   readonly relayAddress: string;
-  readonly relayAuthority: string;
+  readonly relayAuthority?: string;
+  readonly instance?: string;
+  readonly leaderElection?: boolean;
+  readonly legacyNames?: boolean;
   readonly relayToken?: string;
   readonly disableClientCertificates?: boolean;
   readonly verbose?: boolean;
@@ -43,9 +53,9 @@ export function readConfig(argv: readonly string[]): Config {
     .addOption(new Option("--cluster <name>", "name under which this cluster is registered").env("CLUSTER").makeOptionMandatory())
     .addOption(new Option("--relay-address <host:port>", "the management server").env("RELAY_ADDRESS").makeOptionMandatory())
     .addOption(
-      new Option("--relay-authority <name>", "name in the server's certificate")
-        .env("RELAY_AUTHORITY")
-        .default("gloo-mesh-mgmt-server.gloo-mesh"),
+      new Option("--relay-authority <name>", "name in the server's certificate; default: gloo-mesh-mgmt-server.gloo-mesh").env(
+        "RELAY_AUTHORITY",
+      ),
     )
     .addOption(new Option("--namespace <name>", "namespace of the agent").env("POD_NAMESPACE").default("gloo-mesh"))
     .addOption(new Option("--management-namespace <name>", "namespace of the management plane in its cluster").default("gloo-mesh"))
@@ -59,17 +69,20 @@ export function readConfig(argv: readonly string[]): Config {
       new Option("--relay-token <text>", "relay identity token; default: the Secret relay-identity-token-secret").env("RELAY_TOKEN"),
     )
     .addOption(new Option("--disable-client-certificates", "TLS-only setup: show the token on each call instead of a certificate"))
-    .addOption(new Option("--instance <name>", "name of this agent in logs of the server").env("POD_NAME").default("gloo-mesh-agent"))
+    .addOption(new Option("--instance <name>", "name of this agent in logs of the server; default: gloo-mesh-agent").env("POD_NAME"))
+    .addOption(new Option("--leader-election", "there are several replicas: one of them leads, by the Lease gloo-mesh-agent"))
+    .addOption(new Option("--legacy-names", "names of the first generation: enterprise-agent, enterprise-networking"))
     .addOption(new Option("--verbose", "log what is done in detail"));
   const options = parsedOptions<Options>(command, argv);
   const clusterName = options.cluster;
   if (!isClusterName(clusterName)) {
     throw new UsageError(`--cluster ${clusterName}: a cluster name has lower-case letters, digits and hyphens only, at most 63`);
   }
+  const generation = options.legacyNames === true || isOn(process.env["LEGACY_NAMES"]) ? "enterprise" : "gloo-mesh";
   return {
     clusterName,
     serverAddress: options.relayAddress,
-    authority: options.relayAuthority,
+    authority: options.relayAuthority ?? `${NAMES[generation].server}.gloo-mesh`,
     namespace: options.namespace,
     managementNamespace: options.managementNamespace,
     adminHost: options.adminHost,
@@ -81,7 +94,9 @@ export function readConfig(argv: readonly string[]): Config {
       options.disableClientCertificates === true || isOn(process.env["RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION"])
     ),
     verifiesServer: !isOn(process.env["RELAY_DISABLE_SERVER_CERTIFICATE_VALIDATION"]),
-    instance: options.instance,
+    instance: options.instance ?? NAMES[generation].agent,
+    leaderElection: options.leaderElection === true || isOn(process.env["LEADER_ELECTION"]),
+    generation,
     verbose: options.verbose === true,
   };
 }

@@ -1,7 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { kindKeyOf } from "@isthmus/core";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
-import { type Agent, agentAnswers, agentRoles, agentSecrets, startAgent, systemClock, clusterUid as uidOf } from "@isthmus/plane";
+import {
+  type Agent,
+  agentAnswers,
+  agentRoles,
+  agentSecrets,
+  NAMES,
+  startAgent,
+  startElection,
+  systemClock,
+  clusterUid as uidOf,
+} from "@isthmus/plane";
 import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
 import { grpcConnector } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
@@ -11,7 +21,7 @@ import { type Config, readConfig } from "./config.ts";
 const VERSION = "0.1.0";
 
 async function run(config: Config, signal: AbortSignal): Promise<void> {
-  const log = createLog({ logger: "gloo-mesh-agent", verbose: config.verbose });
+  const log = createLog({ logger: NAMES[config.generation].agent, verbose: config.verbose });
   const { clusterName, namespace } = config;
   const random = Math.random;
   const clock = systemClock;
@@ -39,12 +49,16 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   });
   const following = secrets.follow(() => void connector.reload(), signal);
   const roles = agentRoles(config.managementNamespace);
+  // A new name at each start: a replica that starts again is another one.
+  const identity = `${config.instance}-${randomUUID()}`;
+  const lease = { name: NAMES[config.generation].agent, namespace };
+  const election = config.leaderElection ? startElection({ cluster, lease, identity, clock, random, log }, signal) : undefined;
   let link: RunningAgentLink | undefined;
   const metrics = startMetrics({ source: "agent", read: () => [...(link?.metrics() ?? []), ...agent.metrics()] });
   const agent: Agent = startAgent(
     {
       cluster,
-      link: (handler) => {
+      link: (handler, turn) => {
         const about = { instance: `${config.instance}-${randomUUID()}`, version: VERSION, agentNamespace: namespace, clusterUid };
         link = startAgentLink(
           {
@@ -59,11 +73,13 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
             random,
             log,
           },
-          signal,
+          turn,
         );
         return link;
       },
       ...roles,
+      ...(election === undefined ? {} : { leadership: election }),
+      generation: config.generation,
       clock,
       random,
       log,
@@ -81,7 +97,8 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   });
   log.info({ adminPort: admin.port }, `metrics and health on port ${admin.port}`);
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
-  await Promise.all([agent.ended, link?.closed, following]);
+  await Promise.all([agent.ended, following]);
+  await election?.resign();
   await admin.close();
 }
 

@@ -33,6 +33,19 @@ describe("the agent's settings", () => {
     expect(readConfig(needed).verifiesServer).toBe(false);
   });
 
+  it("elect a leader, and bear the names of the first generation, where they are told to", () => {
+    expect(readConfig(needed)).toMatchObject({ leaderElection: false, generation: "gloo-mesh" });
+    vi.stubEnv("LEADER_ELECTION", "false");
+    expect(readConfig(needed).leaderElection).toBe(false);
+    vi.stubEnv("LEADER_ELECTION", "true");
+    expect(readConfig(needed).leaderElection).toBe(true);
+    expect(readConfig([...needed, "--legacy-names"])).toMatchObject({
+      generation: "enterprise",
+      instance: "enterprise-agent",
+      authority: "enterprise-networking.gloo-mesh",
+    });
+  });
+
   it("are not switched on by an environment variable that says false", () => {
     vi.stubEnv("RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION", "false");
     expect(readConfig(needed).clientCertificates).toBe(true);

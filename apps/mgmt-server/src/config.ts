@@ -1,3 +1,4 @@
+import { type Generation, NAMES } from "@isthmus/plane";
 import { isOn, parsedOptions, portNumber } from "@isthmus/process";
 import { Command, Option } from "commander";
 import { addStoreOptions, type StoreConfig, type StoreFlags, storeConfig } from "./sharedStore.ts";
@@ -21,18 +22,27 @@ export interface Config {
   readonly serverNames: readonly string[];
   readonly replica: string;
   readonly store: StoreConfig;
+  /** Whether there are several replicas, one of which writes into the management cluster. */
+  readonly leaderElection: boolean;
+  /** Which names the product bears. */
+  readonly generation: Generation;
   readonly verbose: boolean;
 }
 
+type Defaulted = "replica" | "leaderElection" | "generation" | "verbose";
+
 /** What the command line gives. */
 interface Options
-  extends Omit<Config, "token" | "clientCertificates" | "reflection" | "disallowIntersectingConfig" | "serverNames" | "store" | "verbose">,
+  extends Omit<Config, "token" | "clientCertificates" | "reflection" | "disallowIntersectingConfig" | "serverNames" | "store" | Defaulted>,
     StoreFlags {
   readonly relayToken?: string;
   readonly disableClientCertificates?: boolean;
   readonly reflection?: boolean;
   readonly disallowIntersectingConfig?: boolean;
   readonly serverName?: readonly string[];
+  readonly replica?: string;
+  readonly leaderElection?: boolean;
+  readonly legacyNames?: boolean;
   readonly verbose?: boolean;
 }
 
@@ -61,9 +71,12 @@ export function readConfig(argv: readonly string[]): Config {
     .addOption(new Option("--reflection", "answer gRPC reflection, to anybody: for grpcurl and the like"))
     .addOption(new Option("--disallow-intersecting-config", "refuse to configure hosts that users' own Istio objects configure"))
     .addOption(new Option("--server-name <dns name...>", "further names in a server certificate that is made here"))
-    .addOption(new Option("--replica <name>", "name of this replica in logs and status").env("POD_NAME").default("gloo-mesh-mgmt-server"))
+    .addOption(new Option("--replica <name>", "name of this replica in logs and status; default: gloo-mesh-mgmt-server").env("POD_NAME"))
+    .addOption(new Option("--leader-election", "there are several replicas: one of them leads, by the Lease gloo-mesh-mgmt-server"))
+    .addOption(new Option("--legacy-names", "names of the first generation: enterprise-networking, enterprise-agent"))
     .addOption(new Option("--verbose", "log what is done in detail"));
   const options = parsedOptions<Options>(addStoreOptions(command), argv);
+  const generation = options.legacyNames === true || isOn(process.env["LEGACY_NAMES"]) ? "enterprise" : "gloo-mesh";
   return {
     namespace: options.namespace,
     host: options.host,
@@ -79,8 +92,10 @@ export function readConfig(argv: readonly string[]): Config {
     reflection: options.reflection === true,
     disallowIntersectingConfig: options.disallowIntersectingConfig === true,
     serverNames: options.serverName ?? [],
-    replica: options.replica,
     store: storeConfig(options, process.env),
+    replica: options.replica ?? NAMES[generation].server,
+    leaderElection: options.leaderElection === true || isOn(process.env["LEADER_ELECTION"]),
+    generation,
     verbose: options.verbose === true,
   };
 }

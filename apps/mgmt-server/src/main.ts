@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   areRootsTrustedByAll,
@@ -6,9 +6,11 @@ import {
   clusterUid,
   joinTokens,
   keepRelayIdentity,
+  NAMES,
   RESUME_DELETES_TOPIC,
   type Server,
   serverRoles,
+  startElection,
   startServer,
   systemClock,
 } from "@isthmus/plane";
@@ -20,7 +22,7 @@ import { type Config, readConfig } from "./config.ts";
 import { openStore } from "./sharedStore.ts";
 
 async function run(config: Config, signal: AbortSignal): Promise<void> {
-  const log = createLog({ logger: "gloo-mesh-mgmt-server", verbose: config.verbose });
+  const log = createLog({ logger: NAMES[config.generation].server, verbose: config.verbose });
   const { namespace } = config;
   const random = Math.random;
   const clock = systemClock;
@@ -32,6 +34,10 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   log.info({ server: kubeconfig.server, namespace }, "starting");
 
   const ownUid = await clusterUid(cluster, { clock, log }, signal);
+  const lease = { name: NAMES[config.generation].server, namespace };
+  // A new name at each start: a replica that starts again is another one.
+  const instance = `${config.replica}-${randomUUID()}`;
+  const election = config.leaderElection ? startElection({ cluster, lease, identity: instance, clock, random, log }, signal) : undefined;
   const names = [...defaultNames(namespace), ...config.serverNames];
   const kept = await keepRelayIdentity(
     {
@@ -41,7 +47,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
       rotate: (made) =>
         rotateIdentity(made, { names, now: clock.now(), isTrustedByAll: (digest) => areRootsTrustedByAll(server.view, digest) }),
       rotationCheckMs: ROTATION_CHECK_MS,
-      isLeader: () => true,
+      isLeader: () => election?.isLeader ?? true,
       givenToken: config.token,
       makeToken: () => randomBytes(32).toString("base64url"),
       changed: (identity) => grpc?.rotate(identity),
@@ -79,6 +85,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
       ownUid,
       ...(store === undefined ? {} : { sharing: { store, replica: config.replica } }),
       translation: { namespace, stage: "all", disallowIntersectingConfig: config.disallowIntersectingConfig },
+      ...(election === undefined ? {} : { leadership: election }),
       clock,
       random,
       log,
@@ -114,6 +121,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
 
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
   await Promise.all([server.ended, kept.ended, link.closed.then(() => grpc?.close())]);
+  await election?.resign();
   await Promise.all([admin.close(), store?.close()]);
 }
 

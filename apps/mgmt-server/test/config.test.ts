@@ -24,6 +24,15 @@ describe("the management server's settings", () => {
     expect(readConfig(["--namespace", "given"])).toMatchObject({ namespace: "given" });
   });
 
+  it("elect a leader, and bear the names of the first generation, where they are told to", () => {
+    expect(readConfig([])).toMatchObject({ leaderElection: false, generation: "gloo-mesh" });
+    vi.stubEnv("LEADER_ELECTION", "false");
+    expect(readConfig([]).leaderElection).toBe(false);
+    vi.stubEnv("LEADER_ELECTION", "true");
+    expect(readConfig([]).leaderElection).toBe(true);
+    expect(readConfig(["--legacy-names"])).toMatchObject({ generation: "enterprise", replica: "enterprise-networking" });
+  });
+
   it.each([
     [["--port", "-1"], /-1 is not a port: a number from 0 to 65535/],
     [["--port", "70000"], /70000 is not a port/],

@@ -29,11 +29,11 @@ export function statusApplied(
   signal?: AbortSignal,
 ): Promise<AnyResource> {
   const { apiVersion, kind, metadata } = resource;
-  const { name, namespace } = metadata;
+  const { name, namespace, resourceVersion } = metadata;
   const body = {
     apiVersion,
     kind,
-    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...(resourceVersion === undefined ? {} : { resourceVersion }) },
     status: resource["status"] ?? {},
   };
   const path = `${objectPath(target.collection, metadata)}/status`;

@@ -98,13 +98,13 @@ export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): C
         const remove = vanished(snapshot.of(kind), event.items, event.malformed);
         // Told even of those that were never known: something is to be said of them.
         if (!keepsLastGood(kind)) remove.push(...event.malformed.map(({ ref }) => ref));
-        const put = event.items.map(trimmed(kind)).filter((item) => !isSame(snapshot.of(kind).get(refOf(item)), item));
+        const put = event.items.map(trimmed(kind)).filter((item) => isNews(kind, item));
         return isEmpty({ put, remove }) ? undefined : { put, remove };
       }
       case "put": {
         malformed.delete(resourceKeyOf(refOf(event.resource)));
         const put = trimmed(kind)(event.resource);
-        return isSame(snapshot.of(kind).get(refOf(put)), put) ? undefined : { put: [put], remove: [] };
+        return isNews(kind, put) ? { put: [put], remove: [] } : undefined;
       }
       case "removed":
         malformed.delete(resourceKeyOf(event.ref));
@@ -121,6 +121,16 @@ export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): C
       default:
         return undefined;
     }
+  }
+
+  /** Whether somebody needs to hear of an object; what has but another version is noted, for those who write that very one. */
+  function isNews(kind: Kind, resource: Resource): boolean {
+    const before = snapshot.of(kind).get(refOf(resource));
+    if (before === undefined || !isSame(before, resource)) return true;
+    const { resourceVersion } = resource.metadata;
+    if (resourceVersion === undefined || resourceVersion === before.metadata.resourceVersion) return false;
+    snapshot = snapshot.apply({ put: [{ ...before, metadata: { ...before.metadata, resourceVersion } }], remove: [] });
+    return false;
   }
 
   function report(kind: Kind, found: Malformed): void {
@@ -166,9 +176,9 @@ function trimmed(kind: Kind): (resource: Resource) => Resource {
 }
 
 /** Whether two forms of an object differ in nothing but the API server's version: then nobody needs to hear of it. */
-function isSame(before: Resource | undefined, after: Resource): boolean {
+function isSame(before: Resource, after: Resource): boolean {
   // An object has one resourceVersion in all API versions.
-  if (before === undefined || before.apiVersion !== after.apiVersion) return false;
+  if (before.apiVersion !== after.apiVersion) return false;
   if (before.metadata.resourceVersion !== undefined && before.metadata.resourceVersion === after.metadata.resourceVersion) return true;
   return equalJson(unversioned(before), unversioned(after));
 }

@@ -17,7 +17,8 @@ export interface LedWork {
  */
 export async function whileLeading(leadership: Leadership, start: (turn: AbortSignal) => LedWork, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await until(true, leadership, signal);
+    // At once where possible: a process that always leads has all its loops when it has started.
+    if (!leadership.isLeader) await until(true, leadership, signal);
     if (signal.aborted) return;
     const turn = new AbortController();
     const work = start(turn.signal);

@@ -85,7 +85,7 @@ export interface Cluster {
   ): AsyncIterable<WatchEvent<R>>;
   /** Server-side apply of the whole object as this field manager wants it; creates it when absent. Gives the object as stored. */
   apply(resource: Resource, options: ApplyOptions, signal?: AbortSignal): Promise<AnyResource>;
-  /** Server-side apply of `status` alone. The object must exist. */
+  /** Server-side apply of `status` alone. The object must exist; with `metadata.resourceVersion` in that very version, else `Conflict`. */
   applyStatus(resource: AnyResource, options: ApplyOptions, signal?: AbortSignal): Promise<AnyResource>;
   /** Creates; `AlreadyExists` when it does. */
   create(resource: Resource, signal?: AbortSignal): Promise<AnyResource>;

@@ -8,6 +8,7 @@ import {
   type Agent,
   agentAnswers,
   agentRoles,
+  type Cluster,
   type Leadership,
   RESUME_DELETES_TOPIC,
   type Server,
@@ -26,6 +27,14 @@ const clock = systemClock;
 export interface ServerSettings {
   readonly store?: Store;
   readonly leadership?: Leadership;
+  /** How it reaches its cluster. Default: directly. */
+  readonly over?: (cluster: Cluster) => Cluster;
+}
+
+/** One of several agents of a cluster. */
+export interface AgentSettings extends Omit<ServerSettings, "store"> {
+  /** Default: "". */
+  readonly name?: string;
 }
 
 /** The real loops over simulated clusters and a network in memory. */
@@ -41,7 +50,7 @@ export interface Fleet {
   stopServer(name?: string): Promise<void>;
   /** Which server the agent of a cluster connects to from now on. Default: "server". */
   route(clusterName: string, server: string): void;
-  startAgent(clusterName: string): void;
+  startAgent(clusterName: string, settings?: AgentSettings): void;
   stopAgent(clusterName: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -71,12 +80,12 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     return known;
   }
 
-  function start(name = "server", { store, leadership }: ServerSettings = {}): void {
+  function start(name = "server", { store, leadership, over = (cluster) => cluster }: ServerSettings = {}): void {
     const stop = quietController();
     let link: RunningServerLink | undefined;
     const server: Server = startServer(
       {
-        cluster: management,
+        cluster: over(management),
         link: (handler) => {
           link = startServerLink(
             { serverId: name, handler, remembers: (cluster) => server.store.remembers(cluster), tellsFirst: true, clock, random, log },
@@ -112,14 +121,14 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     await one.server.ended;
   }
 
-  function startAgentOf(clusterName: string): void {
+  function startAgentOf(clusterName: string, { name = "", leadership, over = (cluster) => cluster }: AgentSettings = {}): void {
     const cluster = clusters[clusterName];
     if (cluster === undefined) throw new Error(`no cluster ${clusterName}`);
     const stop = quietController();
     const agent: Agent = startAgent(
       {
-        cluster,
-        link: (handler) =>
+        cluster: over(cluster),
+        link: (handler, turn) =>
           startAgentLink(
             {
               clusterName,
@@ -138,16 +147,17 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
               random,
               log,
             },
-            stop.signal,
+            turn,
           ),
         ...agentRoles(namespace),
+        ...(leadership === undefined ? {} : { leadership }),
         clock,
         random,
         log,
       },
       stop.signal,
     );
-    agents.set(clusterName, { agent, stop });
+    agents.set(`${clusterName}${name}`, { agent, stop });
   }
 
   async function stopAgentOf(clusterName: string): Promise<void> {

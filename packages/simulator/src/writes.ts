@@ -73,6 +73,7 @@ export function applyObjectStatus(state: ClusterState, resource: AnyResource, op
   const write = writeOf(state, resource);
   requireStatus(write);
   const live = requireStored(write);
+  requireVersion(write);
   const status = write.input["status"];
   const { content, managers } = applied<Content>(
     { content: contentOf(live.resource), managers: live.managers },

@@ -1,31 +1,16 @@
-import {
-  compareKeys,
-  type Delta,
-  emptyDelta,
-  type Kind,
-  kindKeyOf,
-  type Meter,
-  type Metric,
-  noMeter,
-  type Owner,
-  type Resource,
-} from "@isthmus/core";
-import { startApplier } from "../applier.ts";
+import { type Delta, type Kind, type Meter, type Metric, noMeter, type Owner, type Resource } from "@isthmus/core";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
-import { workItems } from "../figures.ts";
-import { bearsLabelOf } from "../ownership.ts";
-import type { AgentLink, AgentLinkHandler, Clock, Cluster, LinkState, Log } from "../ports.ts";
+import { alwaysLeader, ledCluster, whileLeading } from "../leadership.ts";
+import type { AgentLink, AgentLinkHandler, Clock, Cluster, Leadership, LinkState, Log } from "../ports.ts";
 import { type RemovalLog, removalLog } from "../removalLog.ts";
-import { startStatusWriter } from "../server/statusWriter.ts";
-import { downstream } from "./downstream.ts";
-import { noticeBoard } from "./notices.ts";
+import { type Generation, leadershipFor } from "./processes.ts";
+import { type RelayLoops, startRelayLoops } from "./relayLoops.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
-import { upstream } from "./upstream.ts";
 
 export interface AgentOptions {
   readonly cluster: Cluster;
-  /** Makes the link to the server; called once, at the start. */
-  readonly link: (handler: AgentLinkHandler) => AgentLink;
+  /** Makes the link to the server; called at the start of each turn of leading. The link must end when `turn` is aborted. */
+  readonly link: (handler: AgentLinkHandler, turn: AbortSignal) => AgentLink & { readonly closed?: Promise<unknown> };
   /** Kinds whose objects are reported. */
   readonly sentKinds: readonly Kind[];
   /** Those of them by which users ask something of the plane: their statuses are written as the server says. */
@@ -40,6 +25,10 @@ export interface AgentOptions {
   readonly discoveryKinds: readonly Kind[];
   /** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
   readonly settingsTold: (resource: Resource) => AgentSettings | undefined;
+  /** Which of several replicas of this agent speaks for the cluster. Default: this one, as there is no other. */
+  readonly leadership?: Leadership;
+  /** Which processes run where. Default: `gloo-mesh`. */
+  readonly generation?: Generation;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -49,7 +38,9 @@ export interface AgentOptions {
 
 /** A running agent: reports its cluster to the server, and makes it hold what the server wants. */
 export interface Agent {
+  /** Kept on every replica, so that one that takes over need not read its cluster first. */
   readonly view: ClusterView;
+  /** `closed` on a replica that does not lead. */
   readonly linkState: LinkState;
   /** What of the plane's settings holds here. */
   readonly settings: AgentSettings;
@@ -66,87 +57,51 @@ export interface Agent {
 }
 
 export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
-  const { cluster, sentKinds, userKinds, writtenKinds, owners, clock, random, log, meter = noMeter } = options;
-  let linkState: LinkState = "connecting";
-
-  const link = options.link({
-    desired: (desired) => down.desired(desired),
-    told: (notices) => board.told(notices),
-    state(state, detail) {
-      if (state !== linkState) log.info({ cluster: cluster.name, state }, detail);
-      const wasConnected = linkState === "connected";
-      linkState = state;
-      if (wasConnected && state !== "connected") down.disconnected();
-    },
-  });
-  const up = upstream({
-    link,
-    kinds: sentKinds,
+  const {
+    sentKinds,
     userKinds,
-    scopedKinds: options.scopedKinds,
-    owners,
-    scope: (snapshot) => board.settings.scopeIn(snapshot, cluster.name),
+    writtenKinds,
+    leadership = alwaysLeader,
+    generation = "gloo-mesh",
+    clock,
     random,
     log,
-  });
-  const writer = startStatusWriter({ cluster, live: () => view.snapshot, clock, random, log, meter }, signal);
-  const board = noticeBoard({
-    userKinds,
-    view: () => view,
-    writer,
-    defaults: DEFAULT_SETTINGS,
-    settingsTold: options.settingsTold,
-    changed: () => up.observed(emptyDelta),
-    log,
-  });
+    meter = noMeter,
+  } = options;
   const removals = removalLog(() => clock.now());
-  const applier = startApplier(
-    { cluster, kinds: writtenKinds, owners, live: () => view.snapshot, clock, random, log, meter, removals, settled: () => down.settled() },
+  let turn: RelayLoops | undefined;
+
+  const changed = (delta: Delta) => turn?.observed(delta);
+  const kinds = [...sentKinds, ...writtenKinds.filter((kind) => !sentKinds.includes(kind))];
+  const view = viewCluster(
+    { cluster: options.cluster, kinds, clock, random, log, keepsLastGood: (kind) => !userKinds.includes(kind), changed },
     signal,
   );
-  const discovered = new Set(options.discoveryKinds.map(kindKeyOf));
-  const writtenKeys = new Set(writtenKinds.map(kindKeyOf));
-  const written = () => [...view.kinds].filter(([kindKey]) => writtenKeys.has(kindKey));
-  const down = downstream(
-    {
-      link,
-      applier,
-      isViewComplete: () => view.isComplete,
-      kinds: written,
-      isOurs: (resource) => bearsLabelOf(resource, owners),
-      isConnected: () => linkState === "connected",
-      discovered,
-      deleteLimits: () => board.settings.deleteLimits,
-      clock,
-      log,
+
+  // What the relay carries up is what discovery reads: the two are one.
+  const relay = leadershipFor("relay", generation, leadership) ?? alwaysLeader;
+  const cluster = ledCluster(options.cluster, relay);
+  const ended = whileLeading(
+    relay,
+    (until) => {
+      turn = startRelayLoops({ ...options, cluster, view, removals, meter }, until);
+      return turn;
     },
     signal,
   );
-  // Nothing is reported before this function has returned: a watch answers in a later turn.
-  const changed = (delta: Delta) => {
-    up.observed(delta);
-    down.observed(delta);
-    board.observed(delta);
-  };
-  const kinds = [...sentKinds, ...writtenKinds.filter((kind) => !sentKinds.includes(kind))];
-  const view = viewCluster({ cluster, kinds, clock, random, log, keepsLastGood: (kind) => !userKinds.includes(kind), changed }, signal);
-  up.view(view);
 
   return {
     view,
     get linkState() {
-      return linkState;
+      return relay.isLeader ? (turn?.linkState ?? "connecting") : "closed";
     },
     get settings() {
-      return board.settings;
+      return turn?.settings ?? DEFAULT_SETTINGS;
     },
-    resumeDeletes: () => down.resumeDeletes(),
-    wanted: () => [...applier.wanted].sort(([a], [b]) => compareKeys(a, b)).map(([, resource]) => resource),
+    resumeDeletes: () => turn?.resumeDeletes() ?? 0,
+    wanted: () => turn?.wanted() ?? [],
     removals,
-    metrics: () => [
-      ...workItems({ apply: applier.sizes, status: writer.sizes }),
-      { name: "gloo_mesh_removals_held", labels: {}, value: down.held },
-    ],
-    ended: Promise.all([view.ended, applier.ended, writer.ended]).then(() => undefined),
+    metrics: () => turn?.metrics() ?? [],
+    ended: Promise.all([view.ended, ended]).then(() => undefined),
   };
 }

@@ -58,7 +58,8 @@ export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSig
     const statuses = startStatusWriter({ cluster, live, clock, random, log, meter }, until);
     const mine = { applier, publisher: publisher(applier), statuses };
     turn = mine;
-    gained();
+    // Whoever started us may not be ready yet.
+    queueMicrotask(gained);
     const ended = Promise.all([applier.ended, statuses.ended]).then(() => {
       if (turn === mine) turn = undefined;
     });

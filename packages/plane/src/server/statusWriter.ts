@@ -85,8 +85,13 @@ export function startStatusWriter({ cluster, live, clock, random, log, meter }: 
       if (liveOf(update.ref) === undefined && !update.isMalformed) written.delete(key);
       return "done";
     }
-    const { name, namespace } = todo.resource.metadata;
-    const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
+    const { name, namespace, resourceVersion } = todo.resource.metadata;
+    // Of that very version: a write that was long under way must not undo what another replica has said since.
+    const metadata = {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    };
     const body = { apiVersion: todo.resource.apiVersion, kind: todo.resource.kind, metadata, status: todo.status };
     try {
       await cluster.applyStatus(body, { fieldManager: FIELD_MANAGER, force: true }, signal);
@@ -101,6 +106,8 @@ export function startStatusWriter({ cluster, live, clock, random, log, meter }: 
         written.delete(key);
         return "done";
       }
+      // Changed a moment ago: the watch will tell.
+      if (error.code === "Conflict") return "again";
       log.warn({ object: formatRef(update.ref) }, `cannot write its status: ${messageOf(error)}; trying again`);
       return "again";
     }
@@ -122,7 +129,8 @@ export function startStatusWriter({ cluster, live, clock, random, log, meter }: 
 }
 
 const WORKERS = 4;
-const RETRY = { firstMs: 500, lastMs: 30_000 };
+// The first retry comes soon: what was changed meanwhile is seen within milliseconds.
+const RETRY = { firstMs: 50, lastMs: 30_000 };
 
 function withTimes(status: JsonObject, before: JsonObject, nowMs: number, generation: number | undefined): JsonObject {
   if (status["conditions"] === undefined) return status;

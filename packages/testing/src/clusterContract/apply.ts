@@ -198,8 +198,16 @@ export function applyContract(current: Current): void {
       expect(updated["status"]).toMatchObject({ replicas: 2, observedGeneration: 1, conditions: [{ type: "Available" }] });
       expect(specOf(updated)["replicas"]).toBe(1);
       expect(updated.metadata.generation).toBe(1);
-      const again = await subject.cluster.applyStatus(wanted, bob);
+      const again = await subject.cluster.applyStatus({ ...wanted, metadata: updated.metadata }, bob);
       expect(again.metadata.resourceVersion).toBe(updated.metadata.resourceVersion);
+    });
+
+    it("of a version that the object has no more is refused, even with force", async () => {
+      const subject = current();
+      const created = await subject.cluster.apply(deployment(subject), alice);
+      await statusApplied(subject, created, { replicas: 2 }, "alice");
+      const late = { ...created, status: { replicas: 7 } };
+      await refusal(subject.cluster.applyStatus(late, { ...alice, force: true }), "Conflict");
     });
 
     it("has its own managers, and conditions by type", async () => {

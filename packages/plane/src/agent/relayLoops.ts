@@ -1,0 +1,137 @@
+import {
+  compareKeys,
+  type Delta,
+  emptyDelta,
+  type Kind,
+  kindKeyOf,
+  type Meter,
+  type Metric,
+  type Owner,
+  type Resource,
+} from "@isthmus/core";
+import { startApplier } from "../applier.ts";
+import type { ClusterView } from "../clusterView.ts";
+import { workItems } from "../figures.ts";
+import { bearsLabelOf } from "../ownership.ts";
+import type { AgentLink, AgentLinkHandler, Clock, Cluster, LinkState, Log } from "../ports.ts";
+import type { RemovalLog } from "../removalLog.ts";
+import { startStatusWriter } from "../server/statusWriter.ts";
+import { downstream } from "./downstream.ts";
+import { noticeBoard } from "./notices.ts";
+import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
+import { upstream } from "./upstream.ts";
+
+/** The relay's loops at the agent's end, for one turn: report what the cluster holds, and make it hold what the server wants. */
+export interface RelayLoops {
+  readonly linkState: LinkState;
+  /** What of the plane's settings holds here. */
+  readonly settings: AgentSettings;
+  observed(delta: Delta): void;
+  resumeDeletes(): number;
+  wanted(): readonly Resource[];
+  metrics(): readonly Metric[];
+  readonly ended: Promise<void>;
+}
+
+export interface RelayLoopsOptions {
+  readonly cluster: Cluster;
+  readonly view: ClusterView;
+  readonly link: (handler: AgentLinkHandler, turn: AbortSignal) => AgentLink & { readonly closed?: Promise<unknown> };
+  readonly sentKinds: readonly Kind[];
+  readonly userKinds: readonly Kind[];
+  readonly scopedKinds: readonly Kind[];
+  readonly writtenKinds: readonly Kind[];
+  readonly owners: readonly Owner[];
+  readonly discoveryKinds: readonly Kind[];
+  readonly settingsTold: (resource: Resource) => AgentSettings | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  /** Takes in what is removed, and why. */
+  readonly removals: RemovalLog;
+  readonly meter: Meter;
+}
+
+/** Begins with what the view holds already: nothing is carried over from an earlier turn. */
+export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal): RelayLoops {
+  const { cluster, view, sentKinds, userKinds, writtenKinds, owners, clock, random, log, removals, meter } = options;
+  let linkState: LinkState = "connecting";
+
+  const link = options.link(
+    {
+      desired: (desired) => down.desired(desired),
+      told: (notices) => board.told(notices),
+      state(state, detail) {
+        if (state !== linkState) log.info({ cluster: cluster.name, state }, detail);
+        const wasConnected = linkState === "connected";
+        linkState = state;
+        if (wasConnected && state !== "connected") down.disconnected();
+      },
+    },
+    signal,
+  );
+  const up = upstream({
+    link,
+    kinds: sentKinds,
+    userKinds,
+    scopedKinds: options.scopedKinds,
+    owners,
+    scope: (snapshot) => board.settings.scopeIn(snapshot, cluster.name),
+    random,
+    log,
+  });
+  const writer = startStatusWriter({ cluster, live: () => view.snapshot, clock, random, log, meter }, signal);
+  const board = noticeBoard({
+    userKinds,
+    view: () => view,
+    writer,
+    defaults: DEFAULT_SETTINGS,
+    settingsTold: options.settingsTold,
+    changed: () => up.observed(emptyDelta),
+    log,
+  });
+  const applier = startApplier(
+    { cluster, kinds: writtenKinds, owners, live: () => view.snapshot, clock, random, log, meter, removals, settled: () => down.settled() },
+    signal,
+  );
+  const writtenKeys = new Set(writtenKinds.map(kindKeyOf));
+  const down = downstream(
+    {
+      link,
+      applier,
+      isViewComplete: () => view.isComplete,
+      kinds: () => [...view.kinds].filter(([kindKey]) => writtenKeys.has(kindKey)),
+      isOurs: (resource) => bearsLabelOf(resource, owners),
+      isConnected: () => linkState === "connected",
+      discovered: new Set(options.discoveryKinds.map(kindKeyOf)),
+      deleteLimits: () => board.settings.deleteLimits,
+      clock,
+      log,
+    },
+    signal,
+  );
+  up.view(view);
+  up.observed({ put: [...view.snapshot.collections().values()].flatMap((collection) => [...collection]), remove: [] });
+
+  return {
+    get linkState() {
+      return linkState;
+    },
+    observed(delta) {
+      if (signal.aborted) return;
+      up.observed(delta);
+      down.observed(delta);
+      board.observed(delta);
+    },
+    get settings() {
+      return board.settings;
+    },
+    resumeDeletes: () => down.resumeDeletes(),
+    wanted: () => [...applier.wanted].sort(([a], [b]) => compareKeys(a, b)).map(([, resource]) => resource),
+    metrics: () => [
+      ...workItems({ apply: applier.sizes, status: writer.sizes }),
+      { name: "gloo_mesh_removals_held", labels: {}, value: down.held },
+    ],
+    ended: Promise.all([applier.ended, writer.ended, link.closed]).then(() => undefined),
+  };
+}
