@@ -1,16 +1,18 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { refOf } from "@isthmus/core";
+import { type Resource, type ResourceRef, refOf, SortedMap } from "@isthmus/core";
 import { RegisterRequestSchema, RegisterResponseSchema } from "../src/gen/relay/v1/registration_pb.ts";
 import { ConnectRequestSchema, ConnectResponseSchema } from "../src/gen/relay/v1/relay_pb.ts";
+import { type NoticeItem, noticeItems, withItems } from "../src/session/notices.ts";
 import { rejectionMessage } from "../src/session/wire.ts";
 import { sessionPair } from "./sessionPair.ts";
 import { deployment, KINDS, service, virtualService } from "./world.ts";
 
 const CLUSTER = "cluster-1";
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 
 /** Conversations that use everything that the wire can say, to be recorded. */
 export function converse(): Readonly<Record<string, unknown>> {
-  return { session: session(), parts: parts(), registration: registration() };
+  return { session: session(), parts: parts(), notices: notices(), registration: registration() };
 }
 
 function session() {
@@ -25,6 +27,7 @@ function session() {
       put: [],
       remove: [],
       withheld: [{ ref: refOf(deployment(CLUSTER, "odd")), code: "Malformed", message: "spec is required" }],
+      traces: [TRACE],
     },
   });
   pair.want([virtualService(CLUSTER, "a", { spec: { weight: 1 } }), virtualService(CLUSTER, "b")]);
@@ -32,7 +35,7 @@ function session() {
   pair.synced(KINDS, ["batch/Job"]);
   record.run();
   pair.remove(refOf(service(CLUSTER, "ratings")));
-  pair.want([virtualService(CLUSTER, "b")]);
+  pair.want([virtualService(CLUSTER, "b")], [TRACE]);
   record.run([{ ref: refOf(virtualService(CLUSTER, "b")), code: "Conflict", message: "VirtualService b.bookinfo: is not ours" }]);
   pair.tick();
   record.run();
@@ -45,6 +48,28 @@ function session() {
   pair.agentDo({ type: "answered", epoch: pair.epoch, id: 1, reply: { body: new TextEncoder().encode("one\ntwo") } });
   record.run();
   pair.serverDo({ type: "drain", reconnectAfterMs: 5_000 });
+  record.run();
+  return record.result();
+}
+
+/** What a server tells beside what it wants. */
+function notices() {
+  const pair = sessionPair(KINDS);
+  const record = recorder(pair);
+  pair.synced(KINDS);
+  record.run();
+  const status = (state: string) => [{ ...service(CLUSTER, "reviews"), status: { state } }];
+  const tell = (put: readonly Resource[], remove: readonly ResourceRef[]) => {
+    const items = noticeItems({ put, remove });
+    told = withItems(told, items);
+    pair.serverDo({ type: "tell", all: told, items });
+    record.run();
+  };
+  let told = SortedMap.empty<NoticeItem>();
+  tell(status("ACCEPTED"), []);
+  tell(status("FAILED"), []);
+  tell([], [refOf(service(CLUSTER, "reviews"))]);
+  pair.tick();
   record.run();
   return record.result();
 }
@@ -146,6 +171,7 @@ function recorder(pair: ReturnType<typeof sessionPair>) {
       });
       const agent = pair.agentEffects.flatMap((effect): unknown[] => {
         if (effect.type === "deliver") return [{ desired: effect.desired }];
+        if (effect.type === "told") return [{ told: effect.notices }];
         if (effect.type === "ask") return [{ asked: effect.question.topic }];
         if (effect.type === "drain") return [{ drain: effect.reconnectAfterMs }];
         return [];

@@ -166,6 +166,7 @@ export function sessionPair(kinds: readonly string[], remembers = false) {
       const evidence: Evidence = {
         reason: "InputChanged",
         inputs: [{ apiVersion: "v1", kind: "Service", name: "x", namespace: "y", clusterName: CLUSTER }],
+        snapshot: 7,
       };
       const step = wantNow(want, wanted, { evidenceOf: () => evidence, traces });
       want = step.want;
