@@ -1,6 +1,5 @@
 import {
   type Delta,
-  isEmpty,
   isOwnedBy,
   type Kind,
   kindKeyOf,
@@ -16,23 +15,21 @@ import {
 import { type Statuses, statusesAfter, type TranslateOptions, type World } from "@isthmus/translators";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
 import { coalesced } from "../coalesce.ts";
-import { reasonFor } from "../evidence.ts";
 import { alwaysLeader } from "../leadership.ts";
-import type { Clock, Cluster, Evidence, Leadership, Log, ServerLink, ServerLinkHandler, Store } from "../ports.ts";
-import { type RemovalLog, removalLog } from "../removalLog.ts";
+import type { Clock, Cluster, Leadership, Log, ServerLink, ServerLinkHandler, Store } from "../ports.ts";
+import type { RemovalLog } from "../removalLog.ts";
 import { deliveryLog } from "./delivery.ts";
-import { lags } from "./lag.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
 import { agentNotices } from "./notices.ts";
 import { reconciler } from "./reconcile.ts";
 import { deleteResumption } from "./resumeDeletes.ts";
-import { countMerged, serverMetrics } from "./serverMetrics.ts";
+import { serverMetrics } from "./serverMetrics.ts";
 import { noSharing } from "./sharing/noSharing.ts";
 import { type Sharing, type SharingOptions, startSharing } from "./sharing/sharing.ts";
 import { type SnapshotStore, snapshotStore } from "./snapshotStore.ts";
 import { statusUpdates } from "./statusUpdates.ts";
-import { tracing } from "./tracing.ts";
 import { withdrawals } from "./withdrawals.ts";
+import { witness } from "./witness.ts";
 
 /** The kinds that a server deals with, by role. */
 export interface ServerKinds {
@@ -101,13 +98,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const { cluster, kinds, clock, random, log, discoveryOwner, namespace, leadership = alwaysLeader, meter = noMeter } = options;
   const discoveryKinds = new Set(kinds.discovery.map(kindKeyOf));
   const delivery = deliveryLog();
-  const traces = tracing({ clock, random, log, meter });
-  const removals = removalLog(() => clock.now());
-  /** Counts the changes of what translation reads. */
-  let snapshot = 0;
-  /** Whose report is being taken in at this moment, and the ids of its changes. */
-  let arriving: { readonly clusterName: string; readonly traces: readonly string[] | undefined } | undefined;
-  const behind = lags({ clock, late: () => statuses.request() }, signal);
+  const seen = witness({ clock, random, log, meter, late: () => statuses.request() }, signal);
   const withdrawn = withdrawals();
   const isReadElsewhere = (name: string, kindKey: string) =>
     options.ownUid !== undefined && store.clusters.get(name)?.agent?.clusterUid === options.ownUid && kinds.isContributed(kindKey);
@@ -126,19 +117,14 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       notices.settings();
       shares.touch(name);
     },
-    observed(name, observation) {
-      arriving = { clusterName: name, traces: observation.traces };
-      store.observed(name, observation);
-      arriving = undefined;
-    },
+    observed: (name, observation) => seen.observed(name, observation, () => store.observed(name, observation)),
     synced(name, complete) {
       store.synced(name, complete);
       shares.touch(name);
     },
     acknowledged(name, acknowledgement, wanted) {
       delivery.acknowledged(name, acknowledgement, wanted);
-      behind.acknowledged(name, wanted);
-      traces.acknowledged(name, acknowledgement);
+      seen.acknowledged(name, acknowledgement, wanted);
       shares.answered(name, wanted, { rejected: acknowledgement.rejected, held: delivery.heldIn(name) });
       statuses.request();
     },
@@ -150,10 +136,9 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const link: ServerLink = {
     disconnect: agents.disconnect,
     tell: agents.tell,
-    want(name, wanted, { evidenceOf }) {
-      behind.wanted(name, wanted);
+    want(name, wanted, why) {
       shares.want(name, wanted);
-      agents.want(name, wanted, { evidenceOf: (ref) => ordered(ref, evidenceOf(ref)), traces: traces.current });
+      agents.want(name, wanted, seen.wanted(name, wanted, why));
     },
   };
 
@@ -181,7 +166,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       random,
       log,
       meter,
-      removals,
+      removals: seen.removals,
       settled: () => statuses.request(),
       gained() {
         news.startOver();
@@ -206,7 +191,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     meter,
   });
 
-  const news = statusUpdates({ delivery, lateSince: behind.lateSince, view: () => view, store, kinds });
+  const news = statusUpdates({ delivery, lateSince: seen.lags.lateSince, view: () => view, store, kinds });
   let judged: Statuses | undefined;
   const notices = agentNotices({
     link,
@@ -230,10 +215,8 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       if (!view.isComplete) return;
       notices.settings();
       if (!shares.isLoaded) return;
-      const started = clock.now();
-      traces.translating(core.run);
+      seen.reconciled(core.run);
       if (core.world !== undefined) shares.want("", core.world.networking.inCluster(""));
-      meter.record("gloo_mesh_reconciler_time_sec", (clock.now() - started) / 1000);
       statuses.request();
     },
     { clock, pauseMs: BATCH_MS },
@@ -243,7 +226,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     () => {
       if (!view.isComplete) return;
       resumption.check(view.snapshot.of(kinds.registration));
-      const ids = traces.takeForStatuses();
+      const ids = seen.takeForStatuses();
       if (core.world !== undefined) judged = statusesAfter(core.world, delivery.state, judged);
       // What another replica leads is its to write: when this one gains the lead, it starts over.
       if (leadership.isLeader) writes.writeStatuses(news.next({ statuses: judged, resumed: resumed(), now: clock.now() }), ids);
@@ -252,23 +235,6 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     { clock, pauseMs: BATCH_MS },
     signal,
   );
-
-  /** What is to be said may change with nothing but time: a certificate that is not renewed, a lag. */
-  async function lookAgain(): Promise<void> {
-    while (!signal.aborted) {
-      // Rejects when there is nothing to do any more.
-      await clock.sleep(LOOK_AGAIN_MS, signal).catch(() => undefined);
-      statuses.request();
-    }
-  }
-  void lookAgain();
-
-  /** Says and keeps why an object is no longer wanted, and in which snapshot. */
-  function ordered(object: ResourceRef, evidence: Evidence): Evidence {
-    const dated = { ...evidence, snapshot };
-    removals.record({ step: "Ordered", object, reason: reasonFor(dated), evidence: dated, traces: traces.current });
-    return dated;
-  }
 
   function sharingOptions(): Omit<SharingOptions, "store" | "replica"> {
     return {
@@ -280,7 +246,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       resumedDeletes: (name) => resumption.resumed.get(name),
       delivered(name, answer, wanted) {
         delivery.told(name, answer, wanted);
-        if (wanted !== undefined) behind.acknowledged(name, wanted);
+        if (wanted !== undefined) seen.lags.acknowledged(name, wanted);
         statuses.request();
       },
       loaded: () => reconcile.request(),
@@ -299,11 +265,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   }
 
   function taken(delta: Delta): void {
-    if (!isEmpty(delta)) {
-      snapshot++;
-      countMerged(meter, delta);
-      traces.received(arriving?.clusterName ?? "", { put: delta.put.length, remove: delta.remove.length }, arriving?.traces);
-    }
+    seen.merged(delta);
     core.take(delta);
     shares.changed();
     reconcile.request();
@@ -333,7 +295,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       store.forget(ref.name);
       delivery.forget(ref.name);
       shares.forget(ref.name);
-      behind.forget(ref.name);
+      seen.lags.forget(ref.name);
       notices.forget(ref.name);
     }
   }
@@ -344,10 +306,10 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     get world() {
       return core.world;
     },
-    removals,
+    removals: seen.removals,
     sharing: shares,
     metrics: () => [
-      ...serverMetrics({ store, delivery, lags: behind, world: core.world, queues: writes.queues(), now: clock.now() }),
+      ...serverMetrics({ store, delivery, lags: seen.lags, world: core.world, queues: writes.queues(), now: clock.now() }),
       ...shares.metrics(),
     ],
     ended: Promise.all([view.ended, writes.ended, reconcile.ended, statuses.ended, shares.ended]).then(() => undefined),
@@ -357,4 +319,3 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
 // Changes come in bursts (a Deployment brings pods and slices): a short pause turns a burst into one run and stays below
 // what a person notices.
 const BATCH_MS = 20;
-const LOOK_AGAIN_MS = 60_000;
