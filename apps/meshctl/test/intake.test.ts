@@ -89,4 +89,33 @@ spec: {}
       "Service without a name: metadata.name: must be a string, is []",
     ]);
   });
+
+  it("takes statuses, as they are printed, for no objects: what they are about stays as it was given", () => {
+    const { resources, notes } = take(`
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: p, namespace: n, clusterName: c}
+spec: {policy: {requestTimeout: 5s}}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: p, namespace: n, clusterName: c}
+status: {state: ACCEPTED}
+---
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Destination
+metadata: {name: d, namespace: gloo-mesh}
+status: {localFqdn: d.n.svc.cluster.local}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: live, namespace: n, uid: "1"}
+status: {state: ACCEPTED}
+`);
+    expect(resources.map((resource) => [resource.metadata.name, "spec" in resource])).toEqual([
+      ["p", true],
+      ["live", false],
+    ]);
+    expect(notes).toEqual(["ignored 2 statuses without their objects (the first in in.yaml, document 2): statuses are computed anew"]);
+  });
 });

@@ -43,7 +43,7 @@ export function translateCommand(io: Io, finish: (code: ExitCode) => void): Comm
 const HELP = `
 Input: any mix of Kubernetes, Istio and Gloo Mesh resources, multi-document YAML or JSON, Lists included. metadata.clusterName
 says which cluster an object is from; without it, it is from the management cluster. Meshes, Workloads and Destinations that
-are given are used; others are derived from Kubernetes objects.
+are given are used; others are derived from Kubernetes objects. Statuses that --status printed may be among them: they are computed anew.
 
 Examples:
   # A dump of one cluster that says of each object where it is from

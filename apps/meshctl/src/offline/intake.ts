@@ -1,4 +1,4 @@
-import { allKinds, isAsked, kindOf, parseOffline } from "@isthmus/api";
+import { allKinds, discoveryKinds, isAsked, kindOf, parseOffline } from "@isthmus/api";
 import { formatRef, InvalidResource, type Kind, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import type { InputObject } from "./unfold.ts";
 
@@ -25,14 +25,19 @@ export interface RejectedObject {
   readonly message: string;
 }
 
-/** Sorts the objects of the input by what can be done with them. When one object is given twice, the later counts. */
+/**
+ * Sorts the objects of the input by what can be done with them. When one object is given twice, the later counts. What is nothing but a
+ * status, as `--status` prints it, is no object and counts for nothing: statuses are computed anew.
+ */
 export function intake(objects: readonly InputObject[]): Intake {
   const resources = new Map<string, Resource>();
   const sources = new Map<string, InputObject>();
   const rejected = new Map<string, RejectedObject>();
   const unknown = new Map<string, InputObject[]>();
   const notes: string[] = [];
-  for (const object of objects) {
+  const statuses = objects.filter(isStatusAlone);
+  if (statuses.length > 0) notes.push(statusesIgnored(statuses));
+  for (const object of objects.filter((one) => !isStatusAlone(one))) {
     const { apiVersion, kind: name } = object.value;
     const kind = kindOf(apiVersion, name);
     if (kind === undefined) {
@@ -60,6 +65,28 @@ export function intake(objects: readonly InputObject[]): Intake {
     return object === undefined ? undefined : placeOf(object, field);
   };
   return { resources: [...resources.values()], rejected: [...rejected.values()], notes, sourceOf };
+}
+
+// An object of a cluster has more metadata: at least a UID.
+const NAMING: ReadonlySet<string> = new Set(["name", "namespace", "clusterName"]);
+
+/** Whether an object is what `--status` prints of one that users write or that discovery makes. */
+function isStatusAlone({ value }: InputObject): boolean {
+  const { apiVersion, kind: name, metadata, status, ...rest } = value;
+  const kind = kindOf(apiVersion, name);
+  if (kind === undefined || status === undefined || Object.keys(rest).length > 0) return false;
+  if (!isAsked(kind) && !discoveryKinds().includes(kind)) return false;
+  return Object.keys((metadata ?? {}) as object).every((key) => NAMING.has(key));
+}
+
+function statusesIgnored(statuses: readonly InputObject[]): string {
+  const [first] = statuses;
+  const where = first === undefined ? "" : `${first.file}, document ${first.document}`;
+  const what =
+    statuses.length === 1
+      ? `a status without its object (${where})`
+      : `${statuses.length} statuses without their objects (the first in ${where})`;
+  return `ignored ${what}: statuses are computed anew`;
 }
 
 function parsed(kind: Kind, { value }: InputObject): Resource | InvalidResource {
