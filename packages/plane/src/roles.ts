@@ -12,7 +12,7 @@ import {
   scopedKinds,
 } from "@isthmus/api";
 import { kindKeyOf } from "@isthmus/core";
-import { discoveryOwner, networkingOwner } from "@isthmus/translators";
+import { discoveryOwner, networkingOwner, rememberedRequests } from "@isthmus/translators";
 import type { AgentOptions } from "./agent/agent.ts";
 import { settingsTold, settingsToTell } from "./agent/settings.ts";
 import type { ServerOptions } from "./server/server.ts";
@@ -38,7 +38,9 @@ export function agentRoles(
 const CONTRIBUTED: ReadonlySet<string> = new Set(contributedKinds().map(kindKeyOf));
 
 /** What a server deals with. */
-export function serverRoles(namespace: string): Pick<ServerOptions, "kinds" | "discoveryOwner" | "networkingOwner" | "settingsToTell"> {
+export function serverRoles(
+  namespace: string,
+): Pick<ServerOptions, "kinds" | "discoveryOwner" | "networkingOwner" | "rememberedRequests" | "settingsToTell"> {
   return {
     kinds: {
       management: managementKinds(),
@@ -51,6 +53,7 @@ export function serverRoles(namespace: string): Pick<ServerOptions, "kinds" | "d
     },
     discoveryOwner: discoveryOwner({ namespace }),
     networkingOwner: networkingOwner(namespace),
+    rememberedRequests,
     settingsToTell: (management, clusterName) =>
       settingsToTell(management.of(Settings).get({ name: "settings", namespace, clusterName: "" }), { namespace, clusterName }),
   };

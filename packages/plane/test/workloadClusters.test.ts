@@ -107,6 +107,30 @@ describe("a TrafficPolicy of a workload cluster", () => {
     await vi.waitFor(async () => expect(await timeouts()).toEqual([undefined, undefined]), soon);
   });
 
+  it("stays in force over a restart of the server while its cluster is silent", async () => {
+    await first().create(timeoutPolicy);
+    await vi.waitFor(async () => expect(await answered(first())).toEqual(EVERYWHERE), soon);
+    const published = {
+      apiVersion: "discovery.mesh.gloo.solo.io/v1",
+      kind: "Destination",
+      metadata: { name: "reviews-bookinfo-cluster-2", namespace: "gloo-mesh" },
+    };
+    await vi.waitFor(async () => expect(JSON.stringify(await statusOf(fleet, published))).toContain("requestTimeout"), soon);
+    await fleet.stopServer();
+    await fleet.stopAgent("cluster-1");
+    const before = written(second());
+    fleet.startServer();
+    await vi.waitFor(() => expect(fleet.server().store.clusters.get("cluster-2")?.phase).toBe("synced"), soon);
+    await quiet();
+    expect(written(second())).toEqual(before);
+    fleet.startAgent("cluster-1");
+    await vi.waitFor(() => expect(fleet.server().store.clusters.get("cluster-1")?.phase).toBe("synced"), soon);
+    await quiet();
+    expect(written(second())).toEqual(before);
+    await first().delete({ ...timeoutPolicy, name: "timeout", namespace: "bookinfo", clusterName: "cluster-1" });
+    await vi.waitFor(async () => expect(await timeouts()).toEqual([undefined, undefined]), soon);
+  });
+
   it("is not in force while it cannot be understood", async () => {
     await first().create(timeoutPolicy);
     await vi.waitFor(async () => expect(await answered(first())).toEqual(EVERYWHERE), soon);

@@ -13,6 +13,12 @@ export function userRefOf({ metadata }: Pick<Resource, "metadata">): UserRef {
   return { name, namespace, ...(clusterName === "" ? {} : { clusterName }) };
 }
 
+/** When a user's resource of a workload cluster was created: what repeats it elsewhere must do for it while its cluster is silent. */
+export function creationOf({ metadata }: Pick<Resource, "metadata">): { readonly creationTimestamp?: string } {
+  const { clusterName = "", creationTimestamp } = metadata;
+  return clusterName === "" || creationTimestamp === undefined ? {} : { creationTimestamp };
+}
+
 /** `name.namespace`, or `name.namespace.cluster` in a workload cluster: for names of objects that are made of one user's resource. */
 export function userNameOf({ name, namespace = "", clusterName = "" }: Metadata): string {
   return `${name}.${namespace}${clusterName === "" ? "" : `.${clusterName}`}`;

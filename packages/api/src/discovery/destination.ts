@@ -4,7 +4,7 @@ import type { AccessPolicySpec } from "../networking/accessPolicy.ts";
 import type { TrafficPolicySpec } from "../networking/trafficPolicySpec.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { atMostOneOf, fields, mapOf, oneOfWords, strings, uint32 } from "../shared/schema.ts";
-import { clusterObjectRef, eitherOf, generation, labels, objectRef, preserved, text, userRef } from "./schema.ts";
+import { clusterObjectRef, creation, eitherOf, generation, labels, objectRef, preserved, text, userRef } from "./schema.ts";
 
 const kubeServicePort = fields(
   {
@@ -73,13 +73,23 @@ export type DestinationSpec = Value<typeof destinationSpec>;
 const destinationStatus = fields({
   observedGeneration: generation,
   appliedTrafficPolicies: Type.Array(
-    fields({ ref: userRef, observedGeneration: generation, spec: preserved<TrafficPolicySpec>("The spec as it was accepted.") }),
+    fields({
+      ref: userRef,
+      observedGeneration: generation,
+      creationTimestamp: creation,
+      spec: preserved<TrafficPolicySpec>("The spec as it was accepted."),
+    }),
     {
       description: "The TrafficPolicies in force, in their order of precedence.",
     },
   ),
   appliedAccessPolicies: Type.Array(
-    fields({ ref: userRef, observedGeneration: generation, spec: preserved<AccessPolicySpec>("The spec as it was accepted.") }),
+    fields({
+      ref: userRef,
+      observedGeneration: generation,
+      creationTimestamp: creation,
+      spec: preserved<AccessPolicySpec>("The spec as it was accepted."),
+    }),
   ),
   localFqdn: text("Host name inside the Service's own cluster."),
   appliedFederation: fields({

@@ -9,6 +9,9 @@ export function text(description?: string) {
 /** A generation of an object. */
 export const generation = Type.Integer({ format: "int64", description: "The generation of the object that was looked at." });
 
+/** When an object was created. */
+export const creation = text("Of a resource in a workload cluster: when it was created there.");
+
 /** An object of type `T` whose inside is neither checked nor pruned. */
 export function preserved<T>(description: string) {
   return Type.Unsafe<T>({ type: "object", "x-kubernetes-preserve-unknown-fields": true, description });

@@ -6,6 +6,7 @@ import type { DeliveryLog } from "./delivery.ts";
 import { nothingPublished, publicationOf } from "./publication.ts";
 import type { Publisher } from "./publisher.ts";
 import { nothingRecalled, recallDelta, recalledObjects } from "./recalled.ts";
+import { noRequestsRecalled, type RequestSources, recalledRequests, requestDelta } from "./recalledRequests.ts";
 import { evidenceFor } from "./removalEvidence.ts";
 import { countFindings } from "./serverMetrics.ts";
 import type { SnapshotStore } from "./snapshotStore.ts";
@@ -30,6 +31,7 @@ export interface ReconcilerOptions {
   readonly discoveryKinds: ReadonlySet<string>;
   readonly discoveryOwner: Owner;
   readonly registration: Kind;
+  readonly rememberedRequests: RequestSources["rememberedRequests"];
   readonly translation: TranslateOptions;
   readonly clock: Clock;
   readonly log: Log;
@@ -47,6 +49,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     discoveryKinds,
     discoveryOwner,
     registration,
+    rememberedRequests,
     translation,
     clock,
     log,
@@ -54,6 +57,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   } = options;
   let world: World | undefined;
   let recalled = nothingRecalled;
+  let requests = noRequestsRecalled;
   /** What is recalled and was changed or taken away in the inputs since. */
   const disturbed = new Set<string>();
   let publication = nothingPublished;
@@ -72,8 +76,12 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
 
   /** Brings in what stands for clusters that are away, and takes it out again when they are back. */
   function recall(): void {
-    const before = recalled;
-    recalled = recalledObjects(before, { management: view().snapshot, discoveryKinds, owner: discoveryOwner, silent: silent() });
+    const [before, requested] = [recalled, requests];
+    const sources = { management: view().snapshot, discoveryKinds, silent: silent() };
+    recalled = recalledObjects(before, { ...sources, owner: discoveryOwner });
+    requests = recalledRequests(requested, { ...sources, rememberedRequests });
+    const asked = requestDelta(requested, requests, store.snapshot);
+    if (!isEmpty(asked)) inputs = inputs.apply(asked);
     const { put, remove } = recallDelta(before, recalled);
     const restored = [...disturbed].flatMap((key) => recalled.objects.get(key) ?? []);
     disturbed.clear();

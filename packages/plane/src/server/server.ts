@@ -56,6 +56,8 @@ export interface ServerOptions {
   readonly kinds: ServerKinds;
   /** Tells the agent of a cluster that the removals it holds back may go; rejects when it cannot be told. */
   readonly resumeDeletes: (clusterName: string) => Promise<void>;
+  /** What users asked in workload clusters, as the status of a published object repeats it: for clusters that are silent. */
+  readonly rememberedRequests: (published: Resource) => readonly Resource[];
   /** What the agent of a cluster is to know of the settings in the management cluster. */
   readonly settingsToTell: (management: Snapshot, clusterName: string) => Resource;
   /** Namespace of the management plane: its value in owner labels. */
@@ -185,6 +187,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     discoveryKinds,
     discoveryOwner,
     registration: kinds.registration,
+    rememberedRequests: options.rememberedRequests,
     translation: { ...options.translation, namespace },
     log,
     clock,

@@ -1,6 +1,6 @@
 import type { AccessPolicy, Destination, DestinationStatus, TrafficPolicy } from "@isthmus/api";
 import { localHostname } from "../networking/istio/hostnames.ts";
-import { userRefOf } from "../userResources.ts";
+import { creationOf, userRefOf } from "../userResources.ts";
 import { observed } from "./meshes.ts";
 import { publishedSpec } from "./publishedSpec.ts";
 
@@ -28,5 +28,5 @@ export function attachedStatus(destination: Destination, attachments: Destinatio
 }
 
 function appliedPolicy<P extends TrafficPolicy | AccessPolicy>(policy: P) {
-  return { ref: userRefOf(policy), ...observed(policy), spec: publishedSpec(policy) };
+  return { ref: userRefOf(policy), ...observed(policy), ...creationOf(policy), spec: publishedSpec(policy) };
 }

@@ -5,7 +5,7 @@ import { isSame, keysOf, remade, steady } from "../incremental/rows.ts";
 import type { Gateway } from "../inputs.ts";
 import { serviceKeyOf } from "../networking/istio/hostnames.ts";
 import { eastWestGateways } from "../networking/istio/virtualMesh/gatewaySelection.ts";
-import { userRefOf } from "../userResources.ts";
+import { creationOf, userRefOf } from "../userResources.ts";
 import type { AttachmentStep } from "./attachment.ts";
 import { byMesh, byService } from "./indexes.ts";
 import { publishedSpec } from "./publishedSpec.ts";
@@ -67,7 +67,15 @@ function attached(
   let gateways: readonly Gateway[] = NONE;
   let reports: readonly Report[] = NONE;
   if (virtualMesh !== undefined) {
-    status = { ...status, appliedVirtualMesh: { ref: userRefOf(virtualMesh), ...observed(virtualMesh), spec: publishedSpec(virtualMesh) } };
+    status = {
+      ...status,
+      appliedVirtualMesh: {
+        ref: userRefOf(virtualMesh),
+        ...observed(virtualMesh),
+        ...creationOf(virtualMesh),
+        spec: publishedSpec(virtualMesh),
+      },
+    };
     if (mesh.spec?.istio !== undefined) {
       const ofMesh = destinations.where(byMesh, key).filter(({ spec }) => spec?.kubeService?.ref !== undefined);
       const serviceIn = (ref: ClusterObjectRef) => destinations.where(byService, keyOf(ref)).at(-1);

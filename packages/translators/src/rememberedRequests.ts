@@ -1,0 +1,40 @@
+import { AccessPolicy, Destination, Mesh, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { type Kind, kindKeyOf, type Metadata, type Resource } from "@isthmus/core";
+import type { UserRef } from "./userResources.ts";
+
+/**
+ * What users asked in workload clusters, as far as the status of a published Destination or Mesh repeats it: it is in force there. For
+ * clusters that are silent since the server started.
+ */
+export function rememberedRequests(published: Resource): readonly Resource[] {
+  if (kindKeyOf(published) === kindKeyOf(Destination)) {
+    const { appliedTrafficPolicies = [], appliedAccessPolicies = [] } = (published as Destination).status ?? {};
+    return [
+      ...appliedTrafficPolicies.flatMap((applied) => asked(TrafficPolicy, applied)),
+      ...appliedAccessPolicies.flatMap((applied) => asked(AccessPolicy, applied)),
+    ];
+  }
+  const { appliedVirtualMesh } = kindKeyOf(published) === kindKeyOf(Mesh) ? ((published as Mesh).status ?? {}) : {};
+  return appliedVirtualMesh === undefined ? [] : asked(VirtualMesh, appliedVirtualMesh);
+}
+
+interface Applied {
+  readonly ref?: UserRef;
+  readonly observedGeneration?: number;
+  readonly creationTimestamp?: string;
+  readonly spec?: object;
+}
+
+function asked({ apiVersion, kind }: Kind, { ref, observedGeneration, creationTimestamp, spec }: Applied): readonly Resource[] {
+  const { name = "", namespace = "", clusterName = "" } = ref ?? {};
+  if (clusterName === "" || name === "" || spec === undefined) return [];
+  const metadata: Metadata = {
+    name,
+    namespace,
+    clusterName,
+    ...(observedGeneration === undefined ? {} : { generation: observedGeneration }),
+    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+  };
+  const resource: Resource & { readonly spec: object } = { apiVersion, kind, metadata, spec };
+  return [resource];
+}
