@@ -7,6 +7,8 @@ import { memoryAgentBenchmark } from "./plane/memoryAgent.ts";
 import { memoryServerBenchmark } from "./plane/memoryServer.ts";
 import { propagateBenchmark } from "./plane/propagate.ts";
 import { registrationBenchmark } from "./plane/registration.ts";
+import { restartBenchmark } from "./plane/restart.ts";
+import { restartReplicaBenchmark } from "./plane/restartReplica.ts";
 import { wireBenchmark } from "./plane/wire.ts";
 import { translateBenchmark } from "./translate.ts";
 
@@ -47,5 +49,7 @@ export const benchmarks: readonly Benchmark[] = [
   { name: "memory-agent", run: memoryAgentBenchmark },
   { name: "wire", run: wireBenchmark },
   { name: "endpoint", run: endpointBenchmark },
+  { name: "restart", run: restartBenchmark },
+  { name: "restart-replica", heapMiB: 8192, isPart: true, run: restartReplicaBenchmark },
   { name: "registration", run: registrationBenchmark },
 ];
