@@ -90,6 +90,7 @@ export function testServer(options: {
   heartbeatMs?: number;
   remembers?: boolean;
   tellsFirst?: boolean;
+  places?: number;
 }): TestServer {
   const stop = new AbortController();
   const known = new Map<string, Map<string, Resource>>();
@@ -129,7 +130,7 @@ export function testServer(options: {
       events.push(`disconnected ${clusterName}: ${reason}`);
     },
   };
-  const { clock, serverId = "server-1", heartbeatMs, remembers = false, tellsFirst = false } = options;
+  const { clock, serverId = "server-1", heartbeatMs, remembers = false, tellsFirst = false, places } = options;
   const link = startServerLink(
     {
       serverId,
@@ -140,6 +141,7 @@ export function testServer(options: {
       remembers: () => remembers,
       tellsFirst,
       ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+      ...(places === undefined ? {} : { places }),
     },
     stop.signal,
   );

@@ -201,7 +201,7 @@ function withUp(session: AgentSession, up: AgentUp | undefined): AgentSession {
 }
 
 function received(session: AgentSession, stream: AgentStream, body: ConnectResponse["body"]): Step {
-  if (body.case !== "welcome" && body.case !== "drain" && stream.limits === undefined && body.case !== undefined) {
+  if (stream.limits === undefined && !(body.case === undefined || BEFORE_WELCOME.has(body.case))) {
     return [session, [end(`the server said ${body.case} before its welcome`)]];
   }
   switch (body.case) {
@@ -216,6 +216,8 @@ function received(session: AgentSession, stream: AgentStream, body: ConnectRespo
     case "down":
       return withDown(session, stream, takePart(stream.down, body.value, session.clusterName));
     case "heartbeat": {
+      // The server is there, and lets others in first.
+      if (stream.limits === undefined) return [session, []];
       const [next, effects] = withDown(session, stream, checkDesired(stream.down, body.value.revision, body.value.digests));
       if (!hasMissed(stream.notices, body.value.digests)) return [next, effects];
       return [next, [...effects, send(stream, { case: "resync", value: create(ResyncSchema, { kinds: [NOTICE] }) })]];
@@ -243,6 +245,8 @@ function received(session: AgentSession, stream: AgentStream, body: ConnectRespo
       return [session, []];
   }
 }
+
+const BEFORE_WELCOME: ReadonlySet<string> = new Set(["welcome", "drain", "heartbeat"]);
 
 function welcomed(session: AgentSession, stream: AgentStream, welcome: Welcome): Step {
   if (stream.limits !== undefined) return [session, [end("the server said its welcome twice")]];

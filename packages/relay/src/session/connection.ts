@@ -1,4 +1,5 @@
 import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
+import type { AgentInfo } from "./link.ts";
 import type { RelayErrorCode } from "./relayError.ts";
 
 /** What the links need of a transport: streams of messages, in order. */
@@ -57,3 +58,12 @@ export interface Connector {
 }
 
 export type Progress = (state: "registering" | "connecting", detail: string) => void;
+
+/** What an agent's connection says of it, beside what it says itself. */
+export function shownBy({ authentication, issuedAt, expiresAt, trustedRoots }: Peer): Partial<AgentInfo> {
+  return {
+    authentication,
+    ...(issuedAt === undefined || expiresAt === undefined ? {} : { certificate: { notBefore: issuedAt, notAfter: expiresAt } }),
+    ...(trustedRoots === undefined ? {} : { trustedRoots }),
+  };
+}

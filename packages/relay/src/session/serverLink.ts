@@ -1,7 +1,8 @@
 import { formatRef, SortedMap } from "@isthmus/core";
 import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
+import { startAdmission } from "./admission.ts";
 import { type ClusterWant, wantNow, withoutRemovals } from "./clusterWant.ts";
-import type { Peer, Stream, StreamEnd, StreamHandler } from "./connection.ts";
+import { type Peer, type Stream, type StreamEnd, type StreamHandler, shownBy } from "./connection.ts";
 import { startCounters } from "./counters.ts";
 import type { Inventory } from "./inventory.ts";
 import type { AgentInfo } from "./link.ts";
@@ -30,19 +31,18 @@ interface Live {
   session: ServerSession;
   isWritable: boolean;
   isPumping: boolean;
+  /** The hello of an agent that waits to be let in. */
+  hello: ConnectRequest | undefined;
+  /** Gives its place back to whoever waits. */
+  leave(): void;
   rearm(): void;
 }
 
 const HEARTBEAT_MS = 10_000;
 
-/** What an agent's connection says of it, beside what it says itself. */
-function shownBy({ authentication, issuedAt, expiresAt, trustedRoots }: Peer): Partial<AgentInfo> {
-  return {
-    authentication,
-    ...(issuedAt === undefined || expiresAt === undefined ? {} : { certificate: { notBefore: issuedAt, notAfter: expiresAt } }),
-    ...(trustedRoots === undefined ? {} : { trustedRoots }),
-  };
-}
+// An agent may have 3 MB on their way, and the windows of a connection are 8 MiB: together no more than 128 MiB. A server that is
+// busy with as many agents is busy throughout: more would not be ready sooner.
+const PLACES = 16;
 
 /** Serves the agents whose streams a transport hands over, until the signal is aborted. */
 export function startServerLink(options: ServerLinkOptions, signal: AbortSignal): RunningServerLink {
@@ -56,7 +56,9 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     maxMessageBytes = MAX_MESSAGE_BYTES,
     remembers = () => false,
     tellsFirst = false,
+    places = PLACES,
   } = options;
+  const admission = startAdmission({ places, clock });
   const counters = startCounters();
   const wants = new Map<string, ClusterWant>();
   /** What the agents should know, by cluster. */
@@ -98,6 +100,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
         return;
       case "synced":
         handler.synced(clusterName, effect.complete, effect.unserved);
+        live.leave();
         return;
       case "acknowledged": {
         const want = wants.get(clusterName);
@@ -169,6 +172,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   function ended(live: Live, { code, reason }: StreamEnd): void {
     if (live.life.signal.aborted) return;
     live.life.abort();
+    live.leave();
     guests.delete(live);
     for (const settle of live.questions.values()) settle({ error: `the agent's connection ended: ${reason}` });
     const { clusterName } = live.peer;
@@ -179,6 +183,23 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     if (memory !== undefined) memories.set(clusterName, memory);
     log.info({ cluster: clusterName, code }, `connection of ${clusterName} ended: ${reason}`);
     handler.disconnected(clusterName, reason);
+  }
+
+  /** An agent's first message counts when there is a place for it. */
+  function arrived(live: Live, hello: ConnectRequest): void {
+    live.hello = hello;
+    live.leave = admission.enter(() => {
+      live.hello = undefined;
+      take(live, hello);
+    });
+    // It may have been let in, and sent away at once.
+    if (live.life.signal.aborted) live.leave();
+  }
+
+  function take(live: Live, message: ConnectRequest): void {
+    const remembered = message.body.case === "hello" ? rememberedOf(live.peer.clusterName) : undefined;
+    step(live, { type: "received", message, now: clock.now(), ...(remembered === undefined ? {} : { remembered }) });
+    pumpSoon(live);
   }
 
   function pumpSoon(live: Live): void {
@@ -192,6 +213,11 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
 
   function pump(live: Live): void {
     while (live.isWritable && !live.life.signal.aborted && step(live, { type: "flush" }).length > 0);
+  }
+
+  function due(live: Live): void {
+    const now = clock.now();
+    step(live, live.hello === undefined ? { type: "tick", now } : { type: "waits", hello: live.hello, now });
   }
 
   function accept(peer: Peer, stream: Stream<ConnectResponse>): StreamHandler<ConnectRequest> {
@@ -215,21 +241,20 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       session,
       isWritable: true,
       isPumping: false,
+      hello: undefined,
+      leave: () => undefined,
       rearm: () => ticker.rearm(),
     };
-    const ticker = startTicker(
-      { clock, wakeAt: () => serverWakeAt(live.session), due: () => step(live, { type: "tick", now: clock.now() }) },
-      life.signal,
-    );
+    const ticker = startTicker({ clock, wakeAt: () => serverWakeAt(live.session), due: () => due(live) }, life.signal);
     guests.add(live);
     if (signal.aborted) finish(live, STOPPING);
     return {
       received(message) {
         if (life.signal.aborted) return;
         counters.add("relay_server_messages_received_total", { cluster: clusterName, type: message.body.case ?? "" });
-        const remembered = message.body.case === "hello" ? rememberedOf(clusterName) : undefined;
-        step(live, { type: "received", message, now: clock.now(), ...(remembered === undefined ? {} : { remembered }) });
-        pumpSoon(live);
+        if (live.hello !== undefined) finish(live, { code: "Protocol", reason: "the agent spoke on before it was let in" });
+        else if (live.session.agent === undefined && message.body.case === "hello") arrived(live, message);
+        else take(live, message);
       },
       drained() {
         live.isWritable = true;

@@ -21,6 +21,8 @@ export interface ServerLinkOptions {
    * that comes back reports only what has changed meanwhile. Default: never.
    */
   readonly remembers?: (clusterName: string) => boolean;
+  /** How many agents may be bringing everything across at a time; others wait for their turn. Default: 16. */
+  readonly places?: number;
   /**
    * The loops `tell` every cluster something as soon as they can: agents report nothing before they have heard it. Default: they
    * report at once.

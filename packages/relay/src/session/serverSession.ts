@@ -55,6 +55,8 @@ export interface ServerSession {
 export type ServerEvent =
   /** `remembered` is what the loops still know of what the agent reported on earlier streams; it counts with a hello. */
   | { readonly type: "received"; readonly message: ConnectRequest; readonly now: number; readonly remembered?: Inventory }
+  /** The agent has said this hello and is still to be let in: it hears that the server is there. */
+  | { readonly type: "waits"; readonly hello: ConnectRequest; readonly now: number }
   | { readonly type: "wanted"; readonly step: WantStep }
   /** `all`: what the agent should know now, of which `items` have changed. */
   | { readonly type: "tell"; readonly all: SortedMap<NoticeItem>; readonly items: readonly NoticeItem[] }
@@ -132,6 +134,8 @@ export function stepServer(session: ServerSession, event: ServerEvent): Step {
   switch (event.type) {
     case "received":
       return received({ ...session, liveness: heard(session.liveness, event.now) }, event);
+    case "waits":
+      return waits(session, event.hello, event.now);
     case "wanted": {
       const { down, acknowledged } = takeWant(session.down, event.step);
       return [{ ...session, down }, acknowledged === undefined ? [] : [{ type: "acknowledged", ...acknowledged }]];
@@ -241,6 +245,16 @@ function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEven
     noticeFirst: session.tellsFirst,
   });
   return [next, [{ type: "greeted", agent, epoch }, send(next, { case: "welcome", value: welcome })]];
+}
+
+/** An agent that waits says nothing, and is not given up for that; the transport finds connections that are gone. */
+function waits(session: ServerSession, { epoch, body }: ConnectRequest, now: number): Step {
+  const isDue = isHeartbeatDue(session.liveness, now);
+  const next = { ...session, liveness: { intervalMs: session.heartbeatMs, saidAt: isDue ? now : session.liveness.saidAt, heardAt: now } };
+  // An older agent takes nothing before its welcome: it goes after three heartbeats of silence, and comes back.
+  if (!isDue || body.case !== "hello" || !body.value.features.includes("wait")) return [next, []];
+  const heartbeat = create(HeartbeatSchema, {});
+  return [next, [{ type: "send", message: create(ConnectResponseSchema, { epoch, body: { case: "heartbeat", value: heartbeat } }) }]];
 }
 
 function heardUp(session: ServerSession, { up, observation, ack, foreign, resync, synced, broken }: UpStep): Step {

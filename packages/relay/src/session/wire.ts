@@ -30,7 +30,7 @@ export const OLDEST_PROTOCOL_VERSION = 1;
 export const USER_RESOURCES = "user-resources";
 
 /** What this program knows beyond the protocol version. */
-export const FEATURES: readonly string[] = ["ask", "resume", "traces", "notices", USER_RESOURCES];
+export const FEATURES: readonly string[] = ["ask", "resume", "wait", "traces", "notices", USER_RESOURCES];
 
 /** Of a message on the wire. Source: decisions §4.7. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;

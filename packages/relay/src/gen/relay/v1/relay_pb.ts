@@ -922,6 +922,8 @@ export const RelayService: GenService<{
    * still knows, then SyncComplete, then changes as they come. The server sends nothing Down before SyncComplete; then the complete desired set, then what changes. Both
    * send Heartbeat. No message is larger than Limits.max_message_bytes.
    *
+   * The welcome comes when it is this agent's turn. Until then the server says Heartbeat, to agents with the feature `wait`.
+   *
    * @generated from rpc relay.v1.RelayService.Connect
    */
   connect: {
