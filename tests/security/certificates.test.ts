@@ -19,6 +19,8 @@ beforeEach(async () => {
 });
 afterEach(() => plane.stop());
 
+const DAY = 86_400_000;
+
 const encode = (data: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")]));
 
@@ -40,15 +42,17 @@ const namesOf = (event: string) => event.split(":")[0];
 
 describe("certificates that the server made", () => {
   test("change their root with overlap, from the root's Secret to the last agent, while nobody is cut off", async () => {
-    // A root takes over after two thirds of its life, once every agent trusts both.
-    const lifetimes = { root: 16_000, signing: 16_000, server: 9_000, agent: 6_000 };
-    const one = await plane.start({ lifetimes, rotationCheckMs: 100 });
-    const two = await plane.start({ lifetimes, rotationCheckMs: 100 });
+    // A root that is seven days old is to be replaced; agents' certificates are renewed every few seconds.
+    const options = { lifetimes: { root: 10 * DAY, signing: 10 * DAY, server: 10 * DAY, agent: 8_000 }, madeAgoMs: 7 * DAY };
+    const one = await plane.start(options);
+    const two = await plane.start(options);
     const first = one.kept.identity.root;
-    expect(two.kept.identity).toEqual(one.kept.identity);
+    expect([rootsIn(first), two.kept.identity]).toEqual([1, one.kept.identity]);
     const east = await plane.agent({ replica: one, clusterName: "east" });
     const west = await plane.agent({ replica: two, clusterName: "west" });
     await until(() => east.isConnected() && west.isConnected(), "both are connected");
+    // One replica takes the steps; the others read them.
+    await plane.start({ ...options, rotationCheckMs: 100 });
     await until(() => rootsIn(one.kept.identity.root) === 2, "both roots are trusted", 20_000);
     await until(async () => rootsIn((await east.credentials())?.root ?? "") === 2, "the agent has learned both", 20_000);
     await until(() => one.kept.identity.root !== first && rootsIn(one.kept.identity.root) === 1, "the old root is retired", 30_000);
@@ -64,6 +68,22 @@ describe("certificates that the server made", () => {
       expect(states.map(namesOf).filter((state) => state === "registering")).toHaveLength(1);
     }
   }, 90_000);
+
+  test("go along with a token that may be changed while the server runs", async () => {
+    const replica = await plane.start();
+    await put(plane.management, RELAY_SECRETS.token, { token: "another-token\n" });
+    await until(() => replica.kept.token === "another-token", "the new token is in use");
+    const late = await plane.agent({ replica, clusterName: "east" });
+    await until(() => late.states.some((state) => /the token is not the management server's/.test(state)), "the old one is refused");
+    const east = await plane.agent({ replica, clusterName: "west", token: "another-token" });
+    await until(east.isConnected, "the new one is taken");
+    await put(plane.management, RELAY_SECRETS.token, { other: "key" });
+    await until(
+      () => plane.lines.some((line) => /Secret relay-identity-token-secret.gloo-mesh lacks the key token/.test(line)),
+      "it says so",
+    );
+    expect(replica.kept.token).toBe("another-token");
+  });
 
   test("are made once by two replicas that start together, and again by none", async () => {
     const replicas = await Promise.all([plane.start(), plane.start(), plane.start()]);

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
+  agentCertificateLifetimeMs,
   areRootsTrustedByAll,
   clusterRegistrations,
   clusterUid,
@@ -38,6 +39,8 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   // A new name at each start: a replica that starts again is another one.
   const instance = `${config.replica}-${randomUUID()}`;
   const election = config.leaderElection ? startElection({ cluster, lease, identity: instance, clock, random, log }, signal) : undefined;
+  let grpc: GrpcServer | undefined;
+  const agentLifetimeMs = () => agentCertificateLifetimeMs(server.view, namespace);
   const names = [...defaultNames(namespace), ...config.serverNames];
   const kept = await keepRelayIdentity(
     {
@@ -45,7 +48,12 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
       namespace,
       make: () => makeIdentity({ names, now: clock.now() }),
       rotate: (made) =>
-        rotateIdentity(made, { names, now: clock.now(), isTrustedByAll: (digest) => areRootsTrustedByAll(server.view, digest) }),
+        rotateIdentity(made, {
+          names,
+          now: clock.now(),
+          lifetimes: { agent: agentLifetimeMs() },
+          isTrustedByAll: (digest) => areRootsTrustedByAll(server.view, digest),
+        }),
       rotationCheckMs: ROTATION_CHECK_MS,
       isLeader: () => election?.isLeader ?? true,
       givenToken: config.token,
@@ -60,7 +68,6 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
 
   const store = await openStore(config.store, { clock, log });
   let link: RunningServerLink | undefined;
-  let grpc: GrpcServer | undefined;
   const read = () => [...(link?.metrics() ?? []), ...(grpc?.metrics() ?? []), ...server.metrics()];
   const metrics = startMetrics({ source: "server", read });
   const server: Server = startServer(
@@ -104,6 +111,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     token: () => kept.token,
     clientCertificates: config.clientCertificates,
     reflection: config.reflection,
+    agentCertificateLifetimeMs: agentLifetimeMs,
     clock,
     log,
   });

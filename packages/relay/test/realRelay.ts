@@ -81,7 +81,7 @@ export interface RealServerOptions {
   readonly registrations?: ReturnType<typeof registrationsOf>;
   readonly port?: number;
   readonly clientCertificates?: boolean;
-  readonly agentCertificateLifetimeMs?: number;
+  readonly agentCertificateLifetimeMs?: () => number;
   readonly heartbeatMs?: number;
   readonly token?: string;
   readonly joinTokens?: JoinTokens;

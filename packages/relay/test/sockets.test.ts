@@ -107,13 +107,32 @@ describe("an agent", () => {
   });
 
   test("renews its certificate in time and goes on with the new one", async () => {
-    const { address, identity, events, synced } = await server({ agentCertificateLifetimeMs: 4_000 });
+    const { address, identity, events, synced } = await server({ agentCertificateLifetimeMs: () => 4_000 });
     const credentials = credentialsIn();
     const started = agent({ address, root: identity.root, credentials });
     started.link.synced(KINDS, []);
     await until(() => credentials.saves >= 2, "the certificate is renewed");
     await until(() => events.filter((event) => event.startsWith("connected")).length >= 2, "the agent connected with it");
     await until(() => synced.has("cluster-1") && isConnected(started), "all is well");
+  });
+
+  test("keeps what it was issued until it can be stored, as what bought it may not buy another one", async () => {
+    const { address, identity, grpc } = await server();
+    const store = credentialsIn();
+    let isAway = true;
+    const credentials = {
+      load: () => store.load(),
+      save: async (issued: Parameters<typeof store.save>[0]) => {
+        if (isAway) throw new Error("the API server is away");
+        await store.save(issued);
+      },
+    };
+    const started = agent({ address, root: identity.root, credentials });
+    expect(await complaintOf(started)).toBe("waiting: no access to the place for certificates: the API server is away");
+    isAway = false;
+    await until(() => isConnected(started), "the agent is connected");
+    const registered = grpc.metrics().find(({ labels }) => labels["call"] === "Register" && labels["code"] === "OK");
+    expect([registered?.value, store.saves]).toEqual([1, 1]);
   });
 
   test("whose stored certificate has expired, is for another cluster or is unreadable registers anew", async () => {

@@ -68,6 +68,8 @@ export interface ReplicaOptions {
   readonly clientCertificates?: boolean;
   readonly lifetimes?: Partial<Lifetimes>;
   readonly rotationCheckMs?: number;
+  /** How old its certificates are, if it makes them. Default: new. */
+  readonly madeAgoMs?: number;
 }
 
 /** Replicas of the management server over one simulated management cluster, with real sockets, and agents for them. */
@@ -89,7 +91,12 @@ export async function replicasOf(): Promise<Replicas> {
   const log = recording(lines);
   const stops: (() => Promise<void>)[] = [];
 
-  async function start({ clientCertificates = true, lifetimes = {}, rotationCheckMs = 60_000 }: ReplicaOptions = {}): Promise<Replica> {
+  async function start({
+    clientCertificates = true,
+    lifetimes = {},
+    rotationCheckMs = 60_000,
+    madeAgoMs = 0,
+  }: ReplicaOptions = {}): Promise<Replica> {
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
     const name = `replica-${stops.length}`;
@@ -99,7 +106,7 @@ export async function replicasOf(): Promise<Replicas> {
       {
         cluster: management,
         namespace: NAMESPACE,
-        make: () => makeIdentity({ names: SERVER_NAMES, now: clock.now(), lifetimes }),
+        make: () => makeIdentity({ names: SERVER_NAMES, now: clock.now() - madeAgoMs, lifetimes }),
         rotate: (made) =>
           rotateIdentity(made, {
             names: SERVER_NAMES,
@@ -145,7 +152,7 @@ export async function replicasOf(): Promise<Replicas> {
       joinTokens: joinTokens(management, { namespace: NAMESPACE, clock }),
       token: () => kept.token,
       clientCertificates,
-      ...(lifetimes.agent === undefined ? {} : { agentCertificateLifetimeMs: lifetimes.agent }),
+      ...(lifetimes.agent === undefined ? {} : { agentCertificateLifetimeMs: () => lifetimes.agent ?? 0 }),
       clock,
       log,
     });

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { mtls } from "../networking/trafficPolicySpec.ts";
 import { approvalColumns, approvalFields } from "../shared/approval.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
+import { duration } from "../shared/duration.ts";
 import { fields, listOf, mapOf, oneOfWords, stringMap, strings, uint32, userFields } from "../shared/schema.ts";
 
 const grpcServer = userFields({
@@ -56,6 +57,9 @@ const relay = userFields(
     server: grpcServer,
     registration: oneOfWords(["OPEN", "KNOWN_CLUSTERS"], {
       description: "OPEN, the default: a right token is enough. KNOWN_CLUSTERS: the KubernetesCluster must exist before.",
+    }),
+    agentCertificateLifetime: duration({
+      description: "How long agents' certificates live; they are renewed after half of it. At least 1m, at most 8760h. Default 24h.",
     }),
     deleteBudget: userFields(
       {

@@ -17,7 +17,8 @@ export interface RegistrarOptions {
   readonly token: () => string | undefined;
   /** Undefined: there are none. */
   readonly joinTokens?: JoinTokens | undefined;
-  readonly lifetimeMs?: number;
+  /** Of agents' certificates, as it is now. Default: 24 h. */
+  readonly lifetimeMs?: () => number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -49,7 +50,7 @@ export interface Registrar {
 }
 
 export function startRegistrar(options: RegistrarOptions): Registrar {
-  const { registrations, identity, token, joinTokens, lifetimeMs = AGENT_LIFETIME_MS, clock, log } = options;
+  const { registrations, identity, token, joinTokens, lifetimeMs = () => AGENT_LIFETIME_MS, clock, log } = options;
   const admission = startAdmission({ token, joinTokens, clock, log });
   const turns = new Map<string, Promise<unknown>>();
 
@@ -112,7 +113,12 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     }
     const names = { ...agentNames(clusterName), organizationalUnit: unitOf(clusterUid) };
     try {
-      const certificateChain = await issueClientCertificate(signing, request, { ...names, now: clock.now(), lifetimeMs, notBefore });
+      const certificateChain = await issueClientCertificate(signing, request, {
+        ...names,
+        now: clock.now(),
+        lifetimeMs: lifetimeMs(),
+        notBefore,
+      });
       return { certificateChain, root };
     } catch (error) {
       if (error instanceof InvalidPem) throw new RelayError("Refused", error.message, error);

@@ -52,8 +52,8 @@ export interface GrpcServerOptions {
   readonly clientCertificates?: boolean;
   /** Whether anybody may ask what services there are. Default: no. */
   readonly reflection?: boolean;
-  /** Default: 24 h. */
-  readonly agentCertificateLifetimeMs?: number;
+  /** As it is now. Default: 24 h. */
+  readonly agentCertificateLifetimeMs?: () => number;
   readonly clock: Clock;
   readonly log: Log;
 }
