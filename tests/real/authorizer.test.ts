@@ -1,12 +1,9 @@
-import type { AnyResource } from "@isthmus/core";
 import { kubernetesAuthorizer, loadKubeconfig } from "@isthmus/kubernetes";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { anyKind, clock, clusterOf } from "./harness/clusters.ts";
+import { clock, clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
-import { requestTo } from "./harness/requestTo.ts";
-
-const PATHS = ["/snapshots/input", "/evidence"];
+import { allowPaths, serviceAccountToken } from "./harness/serviceAccount.ts";
 
 describeReal("who may read the admin port, by a real API server", (components) => {
   let fleet: Fleet<"one">;
@@ -19,14 +16,7 @@ describeReal("who may read the admin port, by a real API server", (components) =
     const server = fleet.servers.one;
     const cluster = clusterOf(server, "");
     const name = "snapshot-reader";
-    await cluster.create({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: "default" } });
-    const path = `/api/v1/namespaces/default/serviceaccounts/${name}/token`;
-    const issued = (await requestTo(server, "POST", path, {
-      apiVersion: "authentication.k8s.io/v1",
-      kind: "TokenRequest",
-      spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600 },
-    })) as { status: { token: string } };
-    const { token } = issued.status;
+    const token = await serviceAccountToken(server, cluster, name);
     const { authorize } = kubernetesAuthorizer({ kubeconfig: loadKubeconfig({ path: server.planeKubeconfig }), clock });
 
     expect(await authorize({ token: `${token}x`, path: "/evidence" })).toMatchObject({ allowed: false, isKnown: false });
@@ -36,11 +26,7 @@ describeReal("who may read the admin port, by a real API server", (components) =
       reason: expect.stringContaining(`system:serviceaccount:default:${name} may not get /evidence`),
     });
 
-    const rules = [{ nonResourceURLs: PATHS, verbs: ["get"] }];
-    await cluster.create(rbac("ClusterRole", name, { rules }));
-    const subjects = [{ kind: "ServiceAccount", name, namespace: "default" }];
-    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
-    await cluster.create(rbac("ClusterRoleBinding", name, { subjects, roleRef }));
+    await allowPaths(cluster, name, ["/snapshots/input", "/evidence"]);
     await expect.poll(async () => authorize({ token, path: "/evidence" }), { timeout: 10_000 }).toEqual({ allowed: true });
     expect(await authorize({ token, path: "/diagnostics" })).toMatchObject({ allowed: false, isKnown: true });
   });
@@ -51,8 +37,3 @@ describeReal("who may read the admin port, by a real API server", (components) =
     await expect(authorize({ token: "any", path: "/evidence" })).rejects.toMatchObject({ code: "Forbidden" });
   });
 });
-
-function rbac(kind: string, name: string, content: object): AnyResource {
-  const { apiVersion } = anyKind("rbac.authorization.k8s.io/v1", kind, `${kind.toLowerCase()}s`, { namespaced: false });
-  return { apiVersion, kind, metadata: { name }, ...content };
-}

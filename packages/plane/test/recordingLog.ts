@@ -6,18 +6,20 @@ export interface Step {
   readonly fields: LogFields;
 }
 
-/** A log that keeps its warnings and errors, and the steps, for the test to look at. */
-export function recordingLog(): Log & { readonly warnings: string[]; readonly steps: Step[] } {
+/** A log that keeps what it is told, for the test to look at. */
+export function recordingLog(): Log & { readonly warnings: string[]; readonly infos: string[]; readonly steps: Step[] } {
   const warnings: string[] = [];
+  const infos: string[] = [];
   const steps: Step[] = [];
   return {
     warnings,
+    infos,
     steps,
     debug(fields, message) {
       steps.push({ message, fields });
     },
-    info() {
-      // Of no interest to a test.
+    info(_, message) {
+      infos.push(message);
     },
     warn(_, message) {
       warnings.push(message);

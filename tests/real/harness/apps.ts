@@ -16,6 +16,8 @@ export function buildApps(): void {
 /** One of our programs, in a process of its own. */
 export interface App {
   readonly program: Program;
+  /** Of metrics, health and pages. */
+  readonly adminUrl: string;
   /** Waits until it says that it is ready. */
   ready(): Promise<void>;
   /** Starts it again with the same settings, after it has ended. */
@@ -96,6 +98,7 @@ function start({ name, bin, args, adminPort, directory }: Start): App {
     get program() {
       return program;
     },
+    adminUrl: `http://127.0.0.1:${adminPort}`,
     ready: () => isReady(program, adminPort),
     async restart() {
       await program.ended;

@@ -1,0 +1,24 @@
+import type { Cluster } from "@isthmus/plane/ports";
+import type { ApiServer } from "./apiServer.ts";
+import { requestTo } from "./requestTo.ts";
+
+/** Creates a ServiceAccount in the namespace `default`; gives a token of it. */
+export async function serviceAccountToken(server: ApiServer, cluster: Cluster, name: string): Promise<string> {
+  await cluster.create({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: "default" } });
+  const issued = (await requestTo(server, "POST", `/api/v1/namespaces/default/serviceaccounts/${name}/token`, {
+    apiVersion: "authentication.k8s.io/v1",
+    kind: "TokenRequest",
+    spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600 },
+  })) as { status: { token: string } };
+  return issued.status.token;
+}
+
+/** Lets a ServiceAccount of that name, in the namespace `default`, get some paths that name no resource. */
+export async function allowPaths(cluster: Cluster, name: string, paths: readonly string[]): Promise<void> {
+  const apiVersion = "rbac.authorization.k8s.io/v1";
+  const rules = [{ nonResourceURLs: paths, verbs: ["get"] }];
+  await cluster.create({ apiVersion, kind: "ClusterRole", metadata: { name }, ...{ rules } });
+  const subjects = [{ kind: "ServiceAccount", name, namespace: "default" }];
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
+  await cluster.create({ apiVersion, kind: "ClusterRoleBinding", metadata: { name }, ...{ subjects, roleRef } });
+}
