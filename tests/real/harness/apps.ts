@@ -31,16 +31,26 @@ interface Where {
   readonly more?: readonly string[];
 }
 
-export type ManagementServerOptions = Where;
+export interface ManagementServerOptions extends Where {
+  /** Of its log. */
+  readonly name?: string;
+}
 
 export interface ManagementServer {
   readonly app: App;
   /** Where agents connect. */
   readonly relayAddress: string;
+  /** Where metrics and health are. */
+  readonly adminUrl: string;
 }
 
 /** The management server of the cluster that `server` is. */
-export async function startManagementServer({ server, directory, more = [] }: ManagementServerOptions): Promise<ManagementServer> {
+export async function startManagementServer({
+  server,
+  directory,
+  more = [],
+  name = "mgmt-server",
+}: ManagementServerOptions): Promise<ManagementServer> {
   const [port = 0, adminPort = 0] = await freePorts(2);
   const args = [
     `--kubeconfig=${server.planeKubeconfig}`,
@@ -50,8 +60,8 @@ export async function startManagementServer({ server, directory, more = [] }: Ma
     `--admin-port=${adminPort}`,
     ...more,
   ];
-  const app = start({ name: "mgmt-server", bin: "apps/mgmt-server/bin/mgmt-server.js", args, adminPort, directory });
-  return { app, relayAddress: `127.0.0.1:${port}` };
+  const app = start({ name, bin: "apps/mgmt-server/bin/mgmt-server.js", args, adminPort, directory });
+  return { app, relayAddress: `127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
 }
 
 export interface AgentOptions extends Where {

@@ -32,8 +32,16 @@ export interface Slice {
   stop(): Promise<void>;
 }
 
+export interface SliceOptions {
+  /** More of the server's command line. */
+  readonly more?: readonly string[];
+  /** Where agents connect, given where the server listens. Default: there. */
+  readonly relayAddress?: (address: string) => Promise<string>;
+}
+
 /** Starts everything; resolves when the agents run. Whatever ran is stopped when something does not start. */
-export async function startSlice(components: Components): Promise<Slice> {
+export async function startSlice(components: Components, options: SliceOptions = {}): Promise<Slice> {
+  const { more = [], relayAddress = async (address: string) => address } = options;
   buildApps();
   const fleet = await startFleet(components, ["management", "cluster-1", "cluster-2"], { audit: true });
   const controllers = new AbortController();
@@ -62,14 +70,15 @@ export async function startSlice(components: Components): Promise<Slice> {
       await applyAll(cluster, objectsIn(istioBookinfo(components)), { namespace: "bookinfo" });
     }
     const { directory } = fleet;
-    const server = await startManagementServer({ server: fleet.servers.management, directory });
+    const server = await startManagementServer({ server: fleet.servers.management, directory, more });
     apps.push(server.app);
     await server.app.ready();
     const agents: App[] = [];
+    const relay = await relayAddress(server.relayAddress);
     for (const cluster of [first, second]) {
       await giveRelaySecrets(management, cluster);
       const apiServer = fleet.servers[cluster.name as "cluster-1" | "cluster-2"];
-      agents.push(await startAgent({ server: apiServer, cluster: cluster.name, relayAddress: server.relayAddress, directory }));
+      agents.push(await startAgent({ server: apiServer, cluster: cluster.name, relayAddress: relay, directory }));
     }
     apps.push(...agents);
     return { fleet, management, first, second, server, agents, stop };
