@@ -5,6 +5,8 @@ import type { SimulatedCluster, Verb } from "@isthmus/simulator";
 /** One change that one of our processes has made in a cluster. */
 export interface Write {
   readonly at: number;
+  /** When the process made its call. */
+  readonly begun: number;
   /** The process, such as `agent a/1`. */
   readonly actor: string;
   readonly cluster: string;
@@ -45,6 +47,7 @@ export function actorPort(cluster: SimulatedCluster, { actor, clock, lagMs, faul
     ref: ResourceRef,
     { act, signal }: { act: () => Promise<T>; signal: AbortSignal | undefined },
   ): Promise<T> {
+    const begun = clock.now();
     await lag(signal);
     const fault = faultOf(verb);
     if (fault?.afterWrite === false) throw failed(verb, fault);
@@ -53,7 +56,7 @@ export function actorPort(cluster: SimulatedCluster, { actor, clock, lagMs, faul
     const answer = act();
     const after = cluster.object(ref);
     if (before !== after)
-      wrote({ at: clock.now(), actor, cluster: cluster.name, verb, ref: { ...ref, clusterName: cluster.name }, before, after });
+      wrote({ at: clock.now(), begun, actor, cluster: cluster.name, verb, ref: { ...ref, clusterName: cluster.name }, before, after });
     if (fault === undefined) return answer;
     // Whatever came of it, the caller hears only of the fault.
     await answer.catch(() => undefined);

@@ -1,6 +1,8 @@
 import type { Cluster, Desired, Log } from "@isthmus/plane/ports";
 import { inMemoryNetwork } from "@isthmus/relay/inMemory";
+import type { Acceptor } from "@isthmus/relay/session";
 import { type ClusterImage, type SimulatedCluster, simulatedCluster, type VirtualClock, virtualClock } from "@isthmus/simulator";
+import { type MemoryStore, memoryStore } from "@isthmus/store";
 import { actorPort, type Write } from "./actorPort.ts";
 import { type CallFaults, callFaults } from "./callFaults.ts";
 import { type DisturbedNetwork, type Down, disturbedNetwork, type Up } from "./disturbedNetwork.ts";
@@ -28,6 +30,8 @@ export interface FleetOptions {
   readonly log: Log;
   /** What the clusters hold at the start. Default: nothing. */
   readonly image?: FleetImage;
+  /** Servers share a store, and one of them is elected to lead. Default: there is one server without a store. */
+  readonly hasStore?: boolean;
 }
 
 /** What all clusters of a fleet hold at one moment. */
@@ -50,18 +54,28 @@ export interface Fleet {
   isTroubled(clusterName: string): boolean;
   /** No more faults, delays or cuts; what our processes do is left to them. */
   heal(): void;
-  readonly server: ServerProcess | undefined;
+  /** Those that run, by their ids. */
+  readonly servers: ReadonlyMap<string, ServerProcess>;
+  /** The server that may write into the management cluster now. */
+  leader(): ServerProcess | undefined;
+  /** Undefined where there is one server only. */
+  readonly store: MemoryStore | undefined;
+  /** Which server the agent of a cluster goes to from now on, while it runs. */
+  route(clusterName: string, server: string): void;
+  /** Calls of a process to API servers take so long from now on. */
+  slowDown(process: string, ms: number): void;
   /** How often the two ends of a stream have found that they hold different objects, since the server has started. */
   resyncs(): number;
-  startServer(): void;
-  stopServer(): Promise<void>;
+  startServer(id?: string): void;
+  /** Kills it, or lets it end in order. */
+  stopServer(id?: string, inOrder?: boolean): Promise<void>;
   startAgent(clusterName: string, instance: string): void;
   stopAgent(clusterName: string, instance: string): Promise<void>;
   stop(): Promise<void>;
   image(): FleetImage;
 }
 
-export function startFleet({ clusters: names, seed, tampering = {}, image, watcher, log }: FleetOptions): Fleet {
+export function startFleet({ clusters: names, seed, tampering = {}, image, watcher, log, hasStore = false }: FleetOptions): Fleet {
   const clock = virtualClock(image?.at);
   const random = seededRandom(seed ^ 0x5eed);
   const delays = { network: 0, apiServer: 0 };
@@ -74,28 +88,42 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, watch
   const management = simulated("", image?.management);
   const clusters = new Map(names.map((name) => [name, simulated(name, image?.clusters.get(name))]));
   const agents = new Map<string, Process>();
+  const servers = new Map<string, ServerProcess>();
+  const routes = new Map<string, string>();
+  const slow = new Map<string, number>();
   let starts = 0;
-  let running: ServerProcess | undefined;
+  const store = hasStore ? memoryStore({ clock, id: () => `store ${++starts}` }) : undefined;
 
   function portOf(cluster: SimulatedCluster, actor: string): Cluster {
-    return actorPort(cluster, { actor, clock, wrote, lagMs: () => delayed(random, delays.apiServer), ...calls.hooks(cluster.name) });
+    const lagMs = () => delayed(random, delays.apiServer) + (slow.get(actor) ?? 0);
+    return actorPort(cluster, { actor, clock, wrote, lagMs, ...calls.hooks(cluster.name) });
   }
 
   const shared = { clock, random: random.next, log, tampering, crashed };
 
-  function startServer(): void {
-    if (running !== undefined) return;
-    const name = `server ${++starts}`;
-    running = startServerProcess({ ...shared, name, cluster: portOf(management, name) });
-    inner.listen(running.link.accept);
+  /** An agent goes where it is routed to, or else to any server. */
+  function accept(peer: Parameters<Acceptor>[0], stream: Parameters<Acceptor>[1]): ReturnType<Acceptor> {
+    const server = servers.get(routes.get(peer.clusterName) ?? "1") ?? [...servers.values()][0];
+    if (server === undefined) throw new Error("nobody listens");
+    return server.link.accept(peer, stream);
   }
 
-  async function stopServer(): Promise<void> {
-    if (running === undefined) return;
-    const server = running;
-    running = undefined;
-    inner.listen(undefined);
-    await killed(server);
+  function startServer(id = "1"): void {
+    if (servers.has(id) || (id !== "1" && store === undefined)) return;
+    const name = `server ${++starts}`;
+    const sharing = store === undefined ? {} : { store };
+    servers.set(id, startServerProcess({ ...shared, ...sharing, name, cluster: portOf(management, name) }));
+    inner.listen(accept);
+  }
+
+  async function stopServer(id = "1", inOrder = false): Promise<void> {
+    const server = servers.get(id);
+    if (server === undefined) return;
+    servers.delete(id);
+    if (servers.size === 0) inner.listen(undefined);
+    // It gives its lead back later than it ends.
+    if (inOrder) void server.end();
+    else await killed(server, clock);
   }
 
   function startAgent(clusterName: string, id: string): void {
@@ -111,7 +139,7 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, watch
   async function stopAgent(name: string): Promise<void> {
     const agent = agents.get(name);
     agents.delete(name);
-    if (agent !== undefined) await killed(agent);
+    if (agent !== undefined) await killed(agent, clock);
   }
 
   return {
@@ -121,6 +149,11 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, watch
     clusters,
     delays,
     calls,
+    servers,
+    store,
+    leader: () => [...servers.values()].find(({ leadership }) => leadership.isLeader),
+    route: (clusterName, server) => void routes.set(clusterName, server),
+    slowDown: (process, ms) => void slow.set(process, ms),
     isTroubled(clusterName) {
       const cluster = clusterName === "" ? management : clusters.get(clusterName);
       return delays.apiServer > 0 || calls.isPlanned(clusterName) || cluster?.faults.isReachable === false;
@@ -129,17 +162,18 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, watch
       calls.heal();
       delays.network = 0;
       delays.apiServer = 0;
+      slow.clear();
+      store?.faults.slow(0);
+      store?.faults.start();
       network.heal();
       for (const cluster of [management, ...clusters.values()]) {
         cluster.faults.heal();
         inner.heal(cluster.name);
       }
     },
-    get server() {
-      return running;
-    },
     resyncs() {
-      const found = (running?.link.metrics() ?? []).filter(({ name }) => name === "relay_server_resyncs_total");
+      const all = [...servers.values()].flatMap(({ link }) => link.metrics());
+      const found = all.filter(({ name }) => name === "relay_server_resyncs_total");
       return found.reduce((sum, { value }) => sum + value, 0);
     },
     startServer,
@@ -153,7 +187,7 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, watch
     }),
     async stop() {
       await Promise.all([...agents.keys()].map(stopAgent));
-      await stopServer();
+      await Promise.all([...servers.keys()].map((id) => stopServer(id)));
     },
   };
 }

@@ -1,9 +1,20 @@
-import { equalJson, formatRef, type Resource, type ResourceRef, refOf, resourceKeyOf, type Snapshot, snapshotOf } from "@isthmus/core";
+import {
+  equalJson,
+  formatRef,
+  kindKeyOf,
+  type Resource,
+  type ResourceRef,
+  refOf,
+  resourceKeyOf,
+  type Snapshot,
+  snapshotOf,
+} from "@isthmus/core";
 import type { World } from "@isthmus/translators";
 import type { Write } from "./actorPort.ts";
 import type { Down, Up } from "./disturbedNetwork.ts";
 import type { Fleet } from "./fleet.ts";
 import { type Landslides, landslides } from "./landslides.ts";
+import { leaders } from "./leaders.ts";
 import { problemOfMessage } from "./messages.ts";
 import { isTheirs } from "./objects.ts";
 import { orders } from "./orders.ts";
@@ -39,6 +50,7 @@ export class Oracle {
   /** What is out of sight now. */
   hidden: Hidden = new Set();
 
+  readonly #leaders = leaders();
   /** What the agents were told. */
   readonly orders = orders();
   readonly landslides: Landslides;
@@ -70,6 +82,10 @@ export class Oracle {
 
   wrote(write: Write): void {
     const { verb, before, after } = write;
+    if (this.#leaders.wrote(write)) return;
+    if (write.cluster === "" && !this.#leaders.mayWrite(write.actor, write.begun)) {
+      this.#found("unintended write", write, "another server leads");
+    }
     // Statuses of ours count as inputs, such as that of a registration.
     if (after !== undefined && !bearsOurLabel(after)) this.changed(write.cluster);
     if (verb === "applyStatus") {
@@ -135,26 +151,29 @@ export class Oracle {
   #couldBe(holds: (world: World) => boolean, ofKinds: (snapshots: readonly Snapshot[]) => Snapshot): boolean {
     const all = this.#since.map(({ everything }) => everything);
     if (holds(translatedFrom(registeredOnly(ofKinds(all))))) return true;
-    const mixtures = mixturesOf(all);
-    return mixtures === undefined || mixtures.some((snapshot) => holds(translatedFrom(registeredOnly(snapshot))));
+    const isTrueOf = (mixtures: readonly Snapshot[] | undefined) =>
+      mixtures === undefined || mixtures.some((snapshot) => holds(translatedFrom(registeredOnly(snapshot))));
+    return isTrueOf(mixturesOf(all, clusterOf)) || isTrueOf(mixturesOf(all, (resource) => `${clusterOf(resource)}|${kindKeyOf(resource)}`));
   }
 }
 
 // Beyond it nobody waits for an answer, and the write gets the benefit of the doubt.
 const MAX_MIXTURES = 600;
 
-/** Every mixture of what the clusters held, each at its own time; undefined when there are too many. */
-function mixturesOf(snapshots: readonly Snapshot[]): readonly Snapshot[] | undefined {
-  const byPlace = new Map<string, Map<string, readonly Resource[]>>();
-  for (const snapshot of snapshots) {
-    const places = grouped(objectsByKey(snapshot).values());
-    for (const [place, objects] of places) {
-      const versions = byPlace.get(place) ?? new Map<string, readonly Resource[]>();
-      byPlace.set(place, versions.set(JSON.stringify(objects.map(contentOf)), objects));
+/** Every mixture of what was there, each part (a cluster, or a kind in it) at its own time; undefined when there are too many. */
+function mixturesOf(snapshots: readonly Snapshot[], partOf: (resource: Resource) => string): readonly Snapshot[] | undefined {
+  const all = snapshots.map((snapshot) => grouped(objectsByKey(snapshot).values(), partOf));
+  const parts = new Map(
+    [...new Set(all.flatMap((groups) => [...groups.keys()]))].map((part) => [part, new Map<string, readonly Resource[]>()]),
+  );
+  for (const [part, versions] of parts) {
+    for (const groups of all) {
+      const objects = groups.get(part) ?? [];
+      versions.set(JSON.stringify(objects.map(contentOf)), objects);
     }
   }
   let mixtures: (readonly Resource[])[] = [[]];
-  for (const versions of byPlace.values()) {
+  for (const versions of parts.values()) {
     mixtures = mixtures.flatMap((mixture) => [...versions.values()].map((objects) => [...mixture, ...objects]));
     if (mixtures.length > MAX_MIXTURES) return undefined;
   }
@@ -194,11 +213,15 @@ function contentOf(resource: Resource): object {
   return metadata.clusterName === undefined ? { ...rest, metadata } : { ...rest, metadata, status };
 }
 
-function grouped(objects: Iterable<Resource>): ReadonlyMap<string, readonly Resource[]> {
+function clusterOf(resource: Resource): string {
+  return resource.metadata.clusterName ?? "";
+}
+
+function grouped(objects: Iterable<Resource>, partOf: (resource: Resource) => string): ReadonlyMap<string, readonly Resource[]> {
   const groups = new Map<string, Resource[]>();
   for (const object of objects) {
-    const place = object.metadata.clusterName ?? "";
-    groups.set(place, [...(groups.get(place) ?? []), object]);
+    const part = partOf(object);
+    groups.set(part, [...(groups.get(part) ?? []), object]);
   }
   return groups;
 }

@@ -1,8 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { kindKeyOf } from "@isthmus/core";
-import { type Agent, agentAnswers, RESUME_DELETES_TOPIC, type Server, startAgent, startServer } from "@isthmus/plane";
-import type { Clock, Cluster, Desired, Log } from "@isthmus/plane/ports";
+import { type Agent, agentAnswers, RESUME_DELETES_TOPIC, type Server, startAgent, startElection, startServer } from "@isthmus/plane";
+import type { Clock, Cluster, Desired, Leadership, Log, Store } from "@isthmus/plane/ports";
 import { type Connector, type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
+import type { VirtualClock } from "@isthmus/simulator";
 import { NAMESPACE } from "./objects.ts";
 import { ROLES, SERVER_ROLES } from "./roles.ts";
 import type { Tampering } from "./tampering.ts";
@@ -17,6 +18,9 @@ export interface Process {
 export interface ServerProcess extends Process {
   readonly server: Server;
   readonly link: RunningServerLink;
+  readonly leadership: Leadership;
+  /** Ends it in order: the lead goes to another replica at once. */
+  end(): Promise<void>;
 }
 
 export interface ProcessOptions {
@@ -35,15 +39,29 @@ export interface ProcessOptions {
 // what belongs around it: 8 KiB.
 export const MAX_MESSAGE_BYTES = 12 * 1024;
 
-export function startServerProcess(options: ProcessOptions): ServerProcess {
-  const { name, clock, random, log, tampering, crashed, cluster } = options;
+export interface ServerProcessOptions extends ProcessOptions {
+  /** Shared with other replicas, of which one is elected to lead. Undefined: there is no other. */
+  readonly store?: Store;
+}
+
+/** The Lease of the servers. */
+export const SERVER_LEASE = { name: "gloo-mesh-mgmt-server", namespace: NAMESPACE };
+
+export function startServerProcess(options: ServerProcessOptions): ServerProcess {
+  const { name, clock, random, log, tampering, crashed, cluster, store } = options;
   const { maxMessageBytes = MAX_MESSAGE_BYTES } = tampering;
   const stop = quietController();
   const shared = { clock, random, log };
   let link: RunningServerLink | undefined;
+  const election =
+    store === undefined ? undefined : startElection({ ...shared, cluster, lease: SERVER_LEASE, identity: name }, stop.signal);
+  const elected: Leadership = election ?? ALONE;
+  const leadership = tampering.leadership?.(elected) ?? elected;
   const server: Server = startServer(
     {
       ...shared,
+      leadership,
+      ...(store === undefined ? {} : { sharing: { store: tampering.store?.(store) ?? store, replica: name } }),
       ...SERVER_ROLES,
       cluster: tampering.serverCluster?.(cluster) ?? cluster,
       link: (handler) => {
@@ -61,7 +79,20 @@ export function startServerProcess(options: ProcessOptions): ServerProcess {
     stop.signal,
   );
   if (link === undefined) throw new Error("the server made no link");
-  return { name, server, link, stop, ended: server.ended.catch((error: unknown) => crashed(name, error)) };
+  const ended = Promise.all([server.ended, election?.ended]).catch((error: unknown) => crashed(name, error));
+  return {
+    name,
+    server,
+    link,
+    leadership: elected,
+    stop,
+    ended,
+    async end() {
+      stop.abort(new Error(`${name} ends`));
+      await ended;
+      await election?.resign().catch(() => undefined);
+    },
+  };
 }
 
 export interface AgentProcessOptions extends ProcessOptions {
@@ -114,10 +145,12 @@ export function startAgentProcess(options: AgentProcessOptions): Process {
   return { name, stop, ended: agent.ended.catch((error: unknown) => crashed(name, error)) };
 }
 
-/** Kills a process, and waits until nothing of it runs any more. */
-export async function killed({ name, stop, ended }: Process): Promise<void> {
+const ALONE: Leadership = { isLeader: true, fence: 0, onChange: () => () => undefined };
+
+/** Kills a process. What it has asked of others and does not wait for any more may still come to pass. */
+export async function killed({ name, stop }: Process, clock: VirtualClock): Promise<void> {
   stop.abort(new Error(`${name} was killed`));
-  await ended;
+  await clock.settle();
 }
 
 /** Every watch of every kind listens to one signal: that is no leak. */

@@ -1,3 +1,4 @@
+import { Lease } from "@isthmus/api";
 import { formatRef } from "@isthmus/core";
 import type { Log } from "@isthmus/plane/ports";
 import type { Write } from "./actorPort.ts";
@@ -9,6 +10,7 @@ import { silentLog } from "./silentLog.ts";
 import { startStage } from "./stage.ts";
 import { drawStep, formatStep, type Step, type StepKinds } from "./step.ts";
 import { stepKinds } from "./steps/index.ts";
+import { replicaSteps } from "./steps/replicas.ts";
 import type { Tampering } from "./tampering.ts";
 import { bearsOurLabel } from "./truth.ts";
 
@@ -17,6 +19,8 @@ export interface Schedule {
   readonly seed: number;
   /** How many workload clusters there are. */
   readonly clusters: number;
+  /** Two servers share a store. */
+  readonly hasStore?: boolean;
   readonly steps: readonly Step[];
 }
 
@@ -32,10 +36,15 @@ export function drawSchedule(seed: number, length = USUAL_LENGTH, focus: readonl
   const kinds = focus.length === 0 ? stepKinds : inFocus(focus);
   const clusters = random.int(4) === 0 ? 3 : 2;
   const names = ["a", "b", "c"].slice(0, clusters);
+  const hasStore = kindsOfStore(focus) || random.int(3) === 0;
   const steps = Array.from({ length }, () => drawStep(kinds, names, random));
   // Mostly everything has started before the first thing happens.
   const start = random.int(4) === 0 ? [] : [{ does: "wait", cluster: "-", n: 5, v: 0 }];
-  return { seed, clusters, steps: [...start, ...steps] };
+  return { seed, clusters, hasStore, steps: [...start, ...steps] };
+}
+
+function kindsOfStore(focus: readonly string[]): boolean {
+  return focus.some((name) => name in replicaSteps);
 }
 
 /** Steps of a schedule, unless somebody asks for more or fewer. */
@@ -54,7 +63,7 @@ function inFocus(focus: readonly string[]): StepKinds {
  * trace.
  */
 export async function runSchedule(
-  { seed, clusters, steps }: Schedule,
+  { seed, clusters, hasStore = false, steps }: Schedule,
   { tampering = {}, trace }: RunOptions = {},
 ): Promise<readonly Violation[]> {
   const { image, states } = await baseOf(clusters);
@@ -68,19 +77,22 @@ export async function runSchedule(
     told: (process, desired) => oracle.orders.told(process, desired),
     crashed: (process, error) => oracle.crashed(process, error),
   };
-  const fleet = startFleet({ clusters: [...image.clusters.keys()], seed, tampering, log, image, watcher });
+  const fleet = startFleet({ clusters: [...image.clusters.keys()], seed, tampering, log, image, watcher, hasStore });
   const oracle = new Oracle(fleet, states);
   const began = fleet.clock.now();
   const stage = startStage(fleet, oracle, () => writes);
   oracle.atRest([fleet.management, ...fleet.clusters.values()].flatMap((cluster) => cluster.objects().filter(bearsOurLabel)));
 
   function wrote(write: Write): void {
+    oracle.wrote(write);
+    // A lease is renewed for ever.
+    if (write.ref.kind === Lease.kind) return;
     writes++;
     note(() => `    ${fleet.clock.now() - began} ${write.actor}: ${write.verb} ${formatRef(write.ref)}`);
-    oracle.wrote(write);
   }
 
   fleet.startServer();
+  fleet.startServer("2");
   for (const name of fleet.clusters.keys()) fleet.startAgent(name, "1");
   for (const step of [...steps, { does: "rest", cluster: "-", n: 0, v: 0 }]) {
     note(() => `${fleet.clock.now() - began} ${formatStep(step)}`);

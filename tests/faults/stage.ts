@@ -72,6 +72,7 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     for (const { cluster, kind } of [...hidden.values()]) setServed(cluster.name, kind, true);
     for (const name of fleet.clusters.keys()) for (const kind of ISTIO_KINDS) setDefined(name, kind, true);
     fleet.startServer();
+    fleet.startServer("2");
     for (const name of fleet.clusters.keys()) {
       fleet.startAgent(name, "1");
       await fleet.stopAgent(name, "2");
@@ -80,7 +81,7 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     for (const ms of PATIENCE_MS) {
       await fleet.clock.advance(ms);
       resumeDeletes();
-      problems = problemsAtRest(fleet, oracle.truth);
+      problems = [...problemsAtRest(fleet, oracle.truth), ...replicasProblems(fleet)];
       if (problems.length === 0) break;
     }
     if (problems.length > 0) {
@@ -123,6 +124,19 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
 function isPaused(registration: AnyResource): boolean {
   const { conditions = [] } = (registration["status"] ?? {}) as { readonly conditions?: readonly { type: string; status: string }[] };
   return conditions.some(({ type, status }) => type === "DeletesPaused" && status === "True");
+}
+
+/** Replicas that know the same want the same. */
+function replicasProblems({ store, servers }: Fleet): string[] {
+  if (store === undefined) return [];
+  const shares = [...servers.values()].map(({ name, server }) => ({ name, ...server.sharing }));
+  const said = shares.map(({ digests }) => JSON.stringify([...digests].sort(([a], [b]) => (a < b ? -1 : 1))));
+  const leading = [...servers.values()].filter(({ leadership }) => leadership.isLeader).length;
+  return [
+    ...shares.filter(({ isLoaded }) => !isLoaded).map(({ name }) => `${name} has not read the store`),
+    ...(new Set(said).size > 1 ? [`replicas want different things: ${said.join(" and ")}`] : []),
+    ...(leading === 1 ? [] : [`${leading} servers lead`]),
+  ];
 }
 
 function nth<T>(list: readonly T[], n: number): T | undefined {

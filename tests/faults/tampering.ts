@@ -1,5 +1,5 @@
 import type { Kind } from "@isthmus/core";
-import type { AgentLink, AgentLinkHandler, Cluster, ServerLinkHandler } from "@isthmus/plane/ports";
+import type { AgentLink, AgentLinkHandler, Cluster, Leadership, ServerLinkHandler, Store } from "@isthmus/plane/ports";
 import type { DisturbedNetworkOptions } from "./disturbedNetwork.ts";
 
 /**
@@ -15,5 +15,7 @@ export interface Tampering {
   /** The kinds that agents report. */
   readonly sentKinds?: (kinds: readonly Kind[]) => readonly Kind[];
   readonly maxMessageBytes?: number;
+  readonly leadership?: (leadership: Leadership) => Leadership;
+  readonly store?: (store: Store) => Store;
   readonly network?: Pick<DisturbedNetworkOptions, "outOfTime" | "forged">;
 }

@@ -159,6 +159,26 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
       },
     },
   },
+  /** Only the leader writes into the management cluster: every replica takes itself for it. */
+  everyReplicaLeads: {
+    rule: 5,
+    focus: ["startReplica", "reroute"],
+    by: { leadership: () => ({ isLeader: true, fence: 1, onChange: () => () => undefined }) },
+  },
+  /** A write to the store goes onto the very version that it was made for: it goes onto whatever is there. */
+  writesGoOnAnyVersion: {
+    rule: 5,
+    focus: ["putService", "restartStore", "loseStoreWrites", "restartServer"],
+    by: {
+      store: (store) => ({
+        ...store,
+        async write(write) {
+          const head = await store.head(write.area);
+          return store.write({ ...write, base: head?.version });
+        },
+      }),
+    },
+  },
   /** Messages have a limit: agents are told of one that is far too high. */
   messagesOfAnySize: {
     rule: 7,

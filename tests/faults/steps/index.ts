@@ -3,7 +3,15 @@ import { apiServerSteps } from "./apiServers.ts";
 import { meddlingSteps } from "./meddlers.ts";
 import { networkSteps } from "./network.ts";
 import { processSteps } from "./processes.ts";
+import { replicaSteps } from "./replicas.ts";
 import { userSteps } from "./users.ts";
 
 /** Everything that can happen in a schedule. A new feature adds its own file here. */
-export const stepKinds: StepKinds = { ...userSteps, ...meddlingSteps, ...networkSteps, ...processSteps, ...apiServerSteps };
+export const stepKinds: StepKinds = {
+  ...userSteps,
+  ...meddlingSteps,
+  ...networkSteps,
+  ...processSteps,
+  ...replicaSteps,
+  ...apiServerSteps,
+};

@@ -94,7 +94,7 @@ export const meddlingSteps: StepKinds = {
     n: 24,
     async act(stage, { n }) {
       const { fleet } = stage;
-      const object = fleet.server?.server.world === undefined || fleet.isTroubled("") ? undefined : stage.ours("", n);
+      const object = fleet.leader()?.server.world === undefined || fleet.isTroubled("") ? undefined : stage.ours("", n);
       if (object === undefined) return;
       stage.remove("", refOf(object));
       await fleet.clock.advance(100);

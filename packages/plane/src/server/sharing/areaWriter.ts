@@ -114,8 +114,10 @@ export function areaWriter({ area, fence, store, content, meta, clock, log }: Ar
     const differing = [...kinds].filter((kindKey) => head?.complete !== true || !isSameDigest(head.kinds[kindKey], own[kindKey]));
     // An incomplete area may have objects that its head does not tell of: all kinds are written anew.
     const kept = new Map([...sums].filter(([kindKey]) => !differing.includes(kindKey)));
-    written = { version: head?.version, complete: head?.complete === true, sums: kept, meta: "" };
-    if (differing.length === 0 && head?.complete === true) return "written";
+    // Until the last batch is known to be there, what the store has is not everything: a failure on the way begins anew.
+    const isWhole = head?.complete === true && differing.length === 0;
+    written = { version: head?.version, complete: isWhole, sums: kept, meta: "" };
+    if (isWhole) return "written";
     const objects = differing.reduce((sum, kindKey) => sum + (sums.get(kindKey)?.count ?? 0), 0);
     log.info({ ...area, kinds: differing.length, objects }, `writing ${objects} objects of ${placeOf(area)} to the store`);
     for (const batch of refillBatches(whole, differing, kept)) {
