@@ -18,6 +18,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps:
       "wait - 5 0;switchLeader - 1 0;loseStoreWrites - 2 0;putService a 1 1;stopAgent a 0 0;loseNotices - 4 0;loseStoreAnswers - 2 0;slowStore - 3 0;wait - 6 0",
   },
+  {
+    name: "an answer holds for every set that says the same: the cluster does not lag",
+    seed: 387317917,
+    clusters: 2,
+    hasStore: true,
+    steps: "wait - 5 0;restartServer - 0 0;foreign b 6 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

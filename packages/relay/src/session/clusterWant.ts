@@ -19,8 +19,6 @@ export interface WantedChange extends Outgoing {
 export interface WantStep {
   readonly want: ClusterWant;
   readonly changes: readonly WantedChange[];
-  /** Some object is another value than before, be its content equal or not. */
-  readonly isRenewed: boolean;
   /** Objects that stay though they are not wanted, as nobody can say why they should go. */
   readonly unexplained: readonly ResourceRef[];
   /** Ids of the changes that led to it. */
@@ -34,12 +32,10 @@ export interface WantStep {
 export function wantNow(before: ClusterWant | undefined, wanted: OutputSet, { evidenceOf, traces = [] }: Why): WantStep {
   const changes: WantedChange[] = [];
   const unexplained: ResourceRef[] = [];
-  let isRenewed = false;
   for (const change of wanted.changesSince(before?.wanted ?? emptyOutputSet(wanted.owner))) {
     const { key } = change;
     const [known, resource] = [change.before?.resource, change.after?.resource];
     if (resource !== undefined) {
-      isRenewed = true;
       if (!equalJson(known, resource)) changes.push(putOf(key, resource));
     } else if (known !== undefined) {
       const ref = refOf(known);
@@ -51,7 +47,7 @@ export function wantNow(before: ClusterWant | undefined, wanted: OutputSet, { ev
   const removals = (before?.removals ?? SortedMap.empty<WantedChange>()).update(
     changes.map((change) => [change.key, change.removal === undefined ? undefined : change] as const),
   );
-  return { want: { wanted, removals }, changes, isRenewed, unexplained, ...tracesField(traces) };
+  return { want: { wanted, removals }, changes, unexplained, ...tracesField(traces) };
 }
 
 /** The removals that were carried out need not be said again. */

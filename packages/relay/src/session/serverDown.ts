@@ -83,10 +83,7 @@ export function startSending(want: ClusterWant | undefined): ServerDown {
 }
 
 /** Takes what is wanted now. When only the objects' identity changed, an answer that was given already holds for them too. */
-export function takeWant(
-  down: ServerDown,
-  { want, changes, isRenewed, traces }: WantStep,
-): { down: ServerDown; acknowledged?: Acknowledged } {
+export function takeWant(down: ServerDown, { want, changes, traces }: WantStep): { down: ServerDown; acknowledged?: Acknowledged } {
   const outbox = down.needsComplete ? down.outbox : down.outbox.update(changes.map((change) => [change.key, change] as const));
   const next = { ...down, want, outbox, traces: changes.length > 0 ? together(down.traces, traces) : down.traces };
   if (changes.length > 0 || down.needsComplete || outbox.size > 0) return { down: next };
@@ -95,9 +92,11 @@ export function takeWant(
   const last = down.unacknowledged.at(-1);
   if (last !== undefined) return { down: { ...next, unacknowledged: [...down.unacknowledged.slice(0, -1), { ...last, wanted }] } };
   if (down.acknowledged === undefined) return { down: next };
+  // The loops know a set by its identity: they wait for an answer to this one too.
+  const isAnother = down.acknowledged.wanted !== wanted;
   const acknowledged = { ...down.acknowledged, wanted };
   const again = { acknowledgement: { revision: acknowledged.revision, rejected: acknowledged.rejected }, wanted, removed: [] };
-  return { down: { ...next, acknowledged }, ...(isRenewed ? { acknowledged: again } : {}) };
+  return { down: { ...next, acknowledged }, ...(isAnother ? { acknowledged: again } : {}) };
 }
 
 /** The agent lacks something: it is told everything again. */

@@ -150,7 +150,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     clusters.set(clusterName, live);
     memories.delete(clusterName);
     const want = wants.get(clusterName);
-    if (want !== undefined) step(live, { type: "wanted", step: { want, changes: [], isRenewed: false, unexplained: [] } });
+    if (want !== undefined) step(live, { type: "wanted", step: { want, changes: [], unexplained: [] } });
     const told = notices.get(clusterName);
     if (told !== undefined) step(live, { type: "tell", all: told, items: [] });
     live.rearm();
