@@ -136,6 +136,37 @@ describeReal("the main job on real Kubernetes", (components) => {
     expect(changesBetween(before, await written(first))).toEqual(["VirtualService reviews.bookinfo"]);
   });
 
+  it("takes a policy that lives in a workload cluster, and answers it there", async () => {
+    const before = (await Promise.all([written(first), written(second)])).map(Object.keys);
+    await applyAll(first, [timeoutPolicy("ratings")]);
+    const ratings = { name: "ratings", namespace: "bookinfo" };
+    await waitFor("its routes in both clusters", async () => {
+      const routes = await Promise.all([first, second].map((cluster) => routesOf(cluster, ratings)));
+      expect(routes.map((route) => route?.spec?.http?.[0]?.timeout)).toEqual(["3s", "3s"]);
+      return true;
+    });
+    const policy = { name: "timeout-ratings", namespace: "gloo-mesh" };
+    await waitFor("its status in its own cluster", async () => {
+      const { status } = (await first.get(TrafficPolicy, policy)) ?? {};
+      const conditions = (status?.conditions ?? []) as readonly TimedCondition[];
+      expect([status?.state, conditions.find(({ type }) => type === "Applied")?.status], JSON.stringify(status)).toEqual([
+        "ACCEPTED",
+        "True",
+      ]);
+      expect(Object.keys(status?.destinations ?? {})).toEqual([
+        "ratings-bookinfo-cluster-1.gloo-mesh.",
+        "ratings-bookinfo-cluster-2.gloo-mesh.",
+      ]);
+      return true;
+    });
+    expect(await management.get(TrafficPolicy, policy)).toBeUndefined();
+    await first.delete({ ...TrafficPolicy, ...policy, clusterName: "cluster-1" });
+    await waitFor("all that came from it to go again", async () => {
+      expect((await Promise.all([written(first), written(second)])).map(Object.keys)).toEqual(before);
+      return true;
+    });
+  });
+
   it("leaves alone an object that isn't ours, and says so where the policy is", async () => {
     const route = [{ destination: { host: "details" } }];
     const foreign = await first.create({

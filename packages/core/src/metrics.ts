@@ -146,7 +146,7 @@ export const METRICS = {
     on: SERVER,
   },
   translation_warning: { type: "counter", help: "Warnings of translation, counted when they appear.", labels: ["gvk"], on: SERVER },
-  gloo_mesh_statuses_written_total: { type: "counter", help: "Statuses written to the management cluster.", labels: ["gvk"], on: SERVER },
+  gloo_mesh_statuses_written_total: { type: "counter", help: "Statuses written to the program's own cluster.", labels: ["gvk"], on: BOTH },
   resources_synced_total: {
     type: "counter",
     help: "Objects written to the program's own cluster, as created or updated. Objects that were as they ought to be are not counted.",
