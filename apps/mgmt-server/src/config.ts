@@ -24,6 +24,8 @@ export interface Config {
   readonly store: StoreConfig;
   /** Whether there are several replicas, one of which writes into the management cluster. */
   readonly leaderElection: boolean;
+  /** The name of the management cluster as the one workload cluster, which is then written directly. */
+  readonly singleCluster: string | undefined;
   /** Which names the product bears. */
   readonly generation: Generation;
   readonly verbose: boolean;
@@ -73,6 +75,7 @@ export function readConfig(argv: readonly string[]): Config {
     .addOption(new Option("--server-name <dns name...>", "further names in a server certificate that is made here"))
     .addOption(new Option("--replica <name>", "name of this replica in logs and status; default: gloo-mesh-mgmt-server").env("POD_NAME"))
     .addOption(new Option("--leader-election", "there are several replicas: one of them leads, by the Lease gloo-mesh-mgmt-server"))
+    .addOption(new Option("--single-cluster <name>", "manage the mesh of the management cluster itself, under this name, without an agent"))
     .addOption(new Option("--legacy-names", "names of the first generation: enterprise-networking, enterprise-agent"))
     .addOption(new Option("--verbose", "log what is done in detail"));
   const options = parsedOptions<Options>(addStoreOptions(command), argv);
@@ -95,6 +98,7 @@ export function readConfig(argv: readonly string[]): Config {
     store: storeConfig(options, process.env),
     replica: options.replica ?? NAMES[generation].server,
     leaderElection: options.leaderElection === true || isOn(process.env["LEADER_ELECTION"]),
+    singleCluster: options.singleCluster,
     generation,
     verbose: options.verbose === true,
   };

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   agentCertificateLifetimeMs,
+  alwaysLeader,
   areRootsTrustedByAll,
   clusterRegistrations,
   clusterUid,
@@ -20,6 +21,7 @@ import { type GrpcServer, makeIdentity, rotateIdentity, startGrpcServer } from "
 import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
 import { adminPages } from "./adminPages.ts";
 import { type Config, readConfig } from "./config.ts";
+import { workOnDirectClusters } from "./directClusters.ts";
 import { openStore } from "./sharedStore.ts";
 
 async function run(config: Config, signal: AbortSignal): Promise<void> {
@@ -101,12 +103,29 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     signal,
   );
   if (link === undefined) throw new Error("the server made no link");
+  const registrations = clusterRegistrations(cluster, { namespace, view: () => server.view });
+  const ownName = config.singleCluster;
+  const direct = workOnDirectClusters(
+    {
+      management: cluster,
+      server,
+      accept: link.accept,
+      registrations,
+      namespace,
+      own: ownName === undefined ? undefined : { name: ownName, cluster: kubernetesCluster({ name: ownName, kubeconfig, clock, random }) },
+      leadership: election ?? alwaysLeader,
+      clock,
+      random,
+      log,
+    },
+    signal,
+  );
   grpc = await startGrpcServer({
     host: config.host,
     port: config.port,
     identity: kept.identity,
     accept: link.accept,
-    registrations: clusterRegistrations(cluster, { namespace, view: () => server.view }),
+    registrations,
     joinTokens: joinTokens(cluster, { namespace, clock }),
     token: () => kept.token,
     clientCertificates: config.clientCertificates,
@@ -128,7 +147,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     log.warn({}, "client certificates are switched off: whoever has the relay token can speak for any cluster");
 
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
-  await Promise.all([server.ended, kept.ended, link.closed.then(() => grpc?.close())]);
+  await Promise.all([server.ended, direct, kept.ended, link.closed.then(() => grpc?.close())]);
   await election?.resign();
   await Promise.all([admin.close(), store?.close()]);
 }

@@ -40,6 +40,8 @@ export interface ClusterView {
 export interface ClusterViewOptions {
   readonly cluster: Cluster;
   readonly kinds: readonly Kind[];
+  /** Lists everything anew so often, in milliseconds, beside watching. Default: never. */
+  readonly relistMs?: number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -54,7 +56,7 @@ export interface ClusterViewOptions {
 
 /** Follows `kinds` in a cluster. */
 export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): ClusterView {
-  const { cluster, kinds, clock, random, log, changed, keepsLastGood = () => true } = options;
+  const { cluster, kinds, relistMs, clock, random, log, changed, keepsLastGood = () => true } = options;
   let snapshot = emptySnapshot();
   const states = new Map<string, KindState>(kinds.map((kind) => [kindKeyOf(kind), "unknown"]));
   const malformed = new Map<string, Malformed>();
@@ -147,7 +149,18 @@ export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): C
   }
 
   const following = kinds.map((kind) =>
-    follow({ cluster, kind, redefined: definitions.onChange, clock, random, emit: (event) => on(kind, event) }, signal),
+    follow(
+      {
+        cluster,
+        kind,
+        redefined: definitions.onChange,
+        ...(relistMs === undefined ? {} : { relistMs }),
+        clock,
+        random,
+        emit: (event) => on(kind, event),
+      },
+      signal,
+    ),
   );
   const ended = Promise.all([...following, definitions.ended]).then(() => undefined);
 

@@ -22,6 +22,8 @@ export interface FollowOptions<R extends Resource> {
   readonly list?: ListOptions;
   /** Calls its listener with the `kindKeyOf` of each kind whose definition changed; the result takes that back. */
   readonly redefined?: (listener: (kindKey: string) => void) => () => void;
+  /** Lists anew so often, in milliseconds, whether or not the watch told of changes. Default: never. */
+  readonly relistMs?: number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly emit: (event: FollowEvent<R>) => void;
@@ -29,7 +31,7 @@ export interface FollowOptions<R extends Resource> {
 
 /** Lists and watches one kind until aborted. Resolves then; never rejects for the world's faults. */
 export async function follow<R extends Resource>(options: FollowOptions<R>, signal: AbortSignal): Promise<void> {
-  const { cluster, kind, list = {}, redefined, clock, random, emit } = options;
+  const { cluster, kind, list = {}, redefined, relistMs, clock, random, emit } = options;
   let resourceVersion: string | undefined;
   let failures = 0;
   let isInterrupted = false;
@@ -80,6 +82,15 @@ export async function follow<R extends Resource>(options: FollowOptions<R>, sign
     else emit({ type: "unavailable", message: messageOf(error) });
     return Math.max(details.retryAfterMs ?? 0, backoffMs(failures, code === "Unserved" ? UNSERVED_RETRY : WATCH_RETRY, random));
   }
+
+  async function relist(everyMs: number): Promise<void> {
+    while (!signal.aborted) {
+      // Rejects only when aborted.
+      await clock.sleep(everyMs * (0.9 + 0.2 * random()), signal).catch(() => undefined);
+      round.abort(new Error("it is time to list anew"));
+    }
+  }
+  if (relistMs !== undefined) void relist(relistMs);
 
   while (!signal.aborted) {
     const { signal: within } = round;

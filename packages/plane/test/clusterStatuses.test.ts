@@ -15,6 +15,7 @@ function lagging(standing: Partial<ClusterStanding>): JsonObject | undefined {
     held: 0,
     resumed: undefined,
     certificate: undefined,
+    problem: undefined,
     late: undefined,
     ...standing,
   });

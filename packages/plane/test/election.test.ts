@@ -1,7 +1,8 @@
 import { allKinds, Lease } from "@isthmus/api";
 import { type SimulatedCluster, simulatedCluster, type VirtualClock, virtualClock } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Election, ledCluster, startElection, whileLeading } from "../src/index.ts";
+import { type Election, startElection, whileLeading } from "../src/index.ts";
+import { ledCluster } from "../src/leadership.ts";
 import { type Clock, type Cluster, ClusterError } from "../src/ports.ts";
 import { recordingLog } from "./recordingLog.ts";
 

@@ -29,6 +29,8 @@ export interface AgentOptions {
   readonly leadership?: Leadership;
   /** Which processes run where. Default: `gloo-mesh`. */
   readonly generation?: Generation;
+  /** Lists everything anew so often, in milliseconds, beside watching. Default: never. */
+  readonly relistMs?: number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -63,6 +65,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     writtenKinds,
     leadership = alwaysLeader,
     generation = "gloo-mesh",
+    relistMs,
     clock,
     random,
     log,
@@ -74,7 +77,16 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   const changed = (delta: Delta) => turn?.observed(delta);
   const kinds = [...sentKinds, ...writtenKinds.filter((kind) => !sentKinds.includes(kind))];
   const view = viewCluster(
-    { cluster: options.cluster, kinds, clock, random, log, keepsLastGood: (kind) => !userKinds.includes(kind), changed },
+    {
+      cluster: options.cluster,
+      kinds,
+      ...(relistMs === undefined ? {} : { relistMs }),
+      clock,
+      random,
+      log,
+      keepsLastGood: (kind) => !userKinds.includes(kind),
+      changed,
+    },
     signal,
   );
 

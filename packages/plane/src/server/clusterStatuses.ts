@@ -16,6 +16,8 @@ export interface ClusterStanding {
   readonly resumed: string | undefined;
   /** How the agent's certificate stands; undefined without one. */
   readonly certificate: CertificateStanding | undefined;
+  /** Why this server cannot connect to the cluster by its kubeconfig Secret; undefined when it can, or needn't. */
+  readonly problem: string | undefined;
   /** Undefined while the cluster has what is wanted, or its agent is at it. */
   readonly late: Lateness | undefined;
 }
@@ -36,14 +38,24 @@ export function latenessOf(since: number | undefined, waiting: () => number): La
 /** Whether the same is to be said of both. */
 export function isSameStanding(a: ClusterStanding, b: ClusterStanding): boolean {
   const isSameLateness = a.late?.since === b.late?.since && a.late?.atLeast === b.late?.atLeast;
-  return a.state === b.state && a.held === b.held && a.resumed === b.resumed && a.certificate === b.certificate && isSameLateness;
+  return (
+    a.state === b.state &&
+    a.problem === b.problem &&
+    a.held === b.held &&
+    a.resumed === b.resumed &&
+    a.certificate === b.certificate &&
+    isSameLateness
+  );
 }
 
 /** The status of a registered cluster: its agent, whether that is connected, and whether everything in the cluster is known. */
-export function clusterStatus(kubernetesCluster: Resource, { state, held, resumed, certificate, late }: ClusterStanding): StatusUpdate {
+export function clusterStatus(
+  kubernetesCluster: Resource,
+  { state, held, resumed, certificate, problem, late }: ClusterStanding,
+): StatusUpdate {
   const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
   const conditions = [
-    connected(state),
+    connected(state, problem),
     synced(state),
     lagging(state, late),
     deletesPaused(held),
@@ -81,7 +93,8 @@ function shownBy(agent: AgentInfo | undefined): JsonObject {
   };
 }
 
-function connected(state: ClusterState | undefined): Condition {
+function connected(state: ClusterState | undefined, problem: string | undefined): Condition {
+  if (problem !== undefined) return { type: "Connected", status: "False", reason: "CannotConnect", message: problem };
   if (state?.connected) {
     const message = `agent ${state.agent?.version ?? ""} is connected`.replace("  ", " ");
     if (state.agent?.authentication !== "token") return { type: "Connected", status: "True", reason: "AgentConnected", message };

@@ -91,6 +91,8 @@ export interface Server {
   readonly removals: RemovalLog;
   /** What is shared with other replicas. */
   readonly sharing: Pick<Sharing, "instance" | "isLoaded" | "digests">;
+  /** Says why this server cannot connect to a cluster, which its KubernetesCluster tells; undefined: it can again. */
+  cannotConnect(clusterName: string, problem: string | undefined): void;
   /** Figures as they are now, beside those that the meter was told. */
   metrics(): readonly Metric[];
   readonly ended: Promise<void>;
@@ -100,6 +102,8 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const { cluster, kinds, clock, random, log, discoveryOwner, namespace, leadership = alwaysLeader, meter = noMeter } = options;
   const discoveryKinds = new Set(kinds.discovery.map(kindKeyOf));
   const delivery = deliveryLog();
+  /** Of clusters that this server connects to itself. */
+  const problems = new Map<string, string>();
   const seen = witness({ clock, random, log, meter, late: () => statuses.request() }, signal);
   const withdrawn = withdrawals();
   const isReadElsewhere = (name: string, kindKey: string) =>
@@ -194,7 +198,14 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     meter,
   });
 
-  const news = statusUpdates({ delivery, lateSince: seen.lags.lateSince, view: () => view, store, kinds });
+  const news = statusUpdates({
+    problemIn: (name) => problems.get(name),
+    delivery,
+    lateSince: seen.lags.lateSince,
+    view: () => view,
+    store,
+    kinds,
+  });
   let judged: Statuses | undefined;
   const notices = agentNotices({
     link,
@@ -311,6 +322,11 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     },
     removals: seen.removals,
     sharing: shares,
+    cannotConnect(clusterName, problem) {
+      if (problem === undefined) problems.delete(clusterName);
+      else problems.set(clusterName, problem);
+      statuses.request();
+    },
     metrics: () => [
       ...serverMetrics({ store, delivery, lags: seen.lags, world: core.world, queues: writes.queues(), now: clock.now() }),
       ...shares.metrics(),

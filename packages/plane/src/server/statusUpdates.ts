@@ -32,12 +32,14 @@ export interface StatusUpdatesOptions {
   readonly delivery: DeliveryLog;
   /** Since when a cluster has been late, in milliseconds since 1970. */
   readonly lateSince: (clusterName: string) => number | undefined;
+  /** Why a cluster cannot be connected to. */
+  readonly problemIn: (clusterName: string) => string | undefined;
   readonly view: () => ClusterView;
   readonly store: SnapshotStore;
   readonly kinds: ServerKinds;
 }
 
-export function statusUpdates({ delivery, lateSince, view, store, kinds }: StatusUpdatesOptions): StatusUpdates {
+export function statusUpdates({ delivery, lateSince, problemIn, view, store, kinds }: StatusUpdatesOptions): StatusUpdates {
   const asked = new Set(kinds.management.filter(kinds.isAsked).map(kindKeyOf));
   const discovery = new Map(kinds.discovery.map((kind) => [kindKeyOf(kind), kind]));
   const registration = kindKeyOf(kinds.registration);
@@ -66,6 +68,7 @@ export function statusUpdates({ delivery, lateSince, view, store, kinds }: Statu
         held: delivery.heldIn(name),
         resumed: resumed.get(name),
         certificate: certificateStanding(state?.agent, time),
+        problem: problemIn(name),
         late: latenessOf(lateSince(name), () => delivery.waitingIn(name)),
       };
       const before = clusters.get(name);
@@ -117,4 +120,11 @@ export function statusUpdates({ delivery, lateSince, view, store, kinds }: Statu
   };
 }
 
-const NOTHING_KNOWN: ClusterStanding = { state: undefined, held: 0, resumed: undefined, certificate: undefined, late: undefined };
+const NOTHING_KNOWN: ClusterStanding = {
+  state: undefined,
+  held: 0,
+  resumed: undefined,
+  certificate: undefined,
+  problem: undefined,
+  late: undefined,
+};

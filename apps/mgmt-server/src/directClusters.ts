@@ -1,0 +1,143 @@
+import { randomUUID } from "node:crypto";
+import { kindKeyOf, UsageError } from "@isthmus/core";
+import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
+import {
+  type Agent,
+  agentAnswers,
+  agentRoles,
+  type Clock,
+  type Cluster,
+  type ClusterRegistrations,
+  clusterUid,
+  type Leadership,
+  type Log,
+  type Server,
+  startAgent,
+  startConnections,
+  whileLeading,
+} from "@isthmus/plane";
+import { type InMemoryNetwork, inMemoryNetwork } from "@isthmus/relay/inMemory";
+import { type Acceptor, startAgentLink } from "@isthmus/relay/session";
+
+/** Where the server writes without a relay: the clusters of kubeconfig Secrets, and perhaps its own. */
+export interface DirectClustersOptions {
+  readonly management: Cluster;
+  readonly server: Server;
+  readonly accept: Acceptor;
+  readonly registrations: ClusterRegistrations;
+  readonly namespace: string;
+  /** Single-cluster mode: the management cluster as the workload cluster of this name. */
+  readonly own: { readonly name: string; readonly cluster: Cluster } | undefined;
+  /** Each cluster is worked on by one replica. */
+  readonly leadership: Leadership;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+export async function workOnDirectClusters(options: DirectClustersOptions, signal: AbortSignal): Promise<void> {
+  const { management, server, accept, registrations, namespace, own, leadership, clock, random, log } = options;
+  const network = inMemoryNetwork({ clock });
+  network.listen(accept);
+  const shared = { network, registrations, namespace, clock, random, log };
+
+  function start(turn: AbortSignal): { readonly ended: Promise<void> } {
+    const connections = startConnections(
+      {
+        cluster: management,
+        namespace,
+        async open({ name, kubeconfig, connected }, until) {
+          const cluster = kubernetesCluster({ name, kubeconfig: loadKubeconfig({ text: kubeconfig }), clock, random });
+          await workDirectly({ ...shared, cluster, connected }, until);
+        },
+        problem: server.cannotConnect,
+        clock,
+        random,
+        log,
+      },
+      turn,
+    );
+    const single = own === undefined ? undefined : workOnOwn(own, turn);
+    return { ended: Promise.all([connections.ended, single]).then(() => undefined) };
+  }
+
+  async function workOnOwn({ name, cluster }: { readonly name: string; readonly cluster: Cluster }, turn: AbortSignal): Promise<void> {
+    const uid = await clusterUid(cluster, { clock, log }, turn).catch((error: unknown) => {
+      if (!turn.aborted) throw error;
+      return undefined;
+    });
+    if (uid === undefined) return;
+    await registrations.register(name, uid, true);
+    await workDirectly(
+      { ...shared, cluster, connected: () => log.info({ cluster: name }, "the management cluster is worked on directly") },
+      turn,
+    );
+  }
+
+  await whileLeading(leadership, start, signal);
+}
+
+interface DirectClusterOptions {
+  readonly cluster: Cluster;
+  readonly network: InMemoryNetwork;
+  readonly registrations: ClusterRegistrations;
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  /** Called when the cluster's API server has answered. */
+  readonly connected: () => void;
+}
+
+/**
+ * Runs an agent's loops for a cluster inside the server, linked in memory, until aborted. Rejects with UsageError when the name
+ * is another cluster's, with ClusterError when the API server refuses.
+ */
+async function workDirectly(options: DirectClusterOptions, signal: AbortSignal): Promise<void> {
+  const { cluster, network, registrations, namespace, clock, random, log, connected } = options;
+  const { name } = cluster;
+  const uid = await clusterUid(cluster, { clock, log }, signal);
+  await claim(name, uid, registrations);
+  connected();
+  const roles = agentRoles(namespace);
+  const agent: Agent = startAgent(
+    {
+      cluster,
+      link: (handler, turn) =>
+        startAgentLink(
+          {
+            clusterName: name,
+            kinds: roles.sentKinds.map(kindKeyOf),
+            agent: { instance: `direct-${randomUUID()}`, version: "0.1.0", agentNamespace: namespace, clusterUid: uid },
+            connector: network.connector(name),
+            handler,
+            answer: agentAnswers(() => agent),
+            clock,
+            random,
+            log,
+          },
+          turn,
+        ),
+      ...roles,
+      relistMs: RELIST_MS,
+      clock,
+      random,
+      log,
+    },
+    signal,
+  );
+  await agent.ended;
+}
+
+/** Records which cluster has the name. A cluster that is not registered (any more) counts for nothing, and stays so. */
+async function claim(name: string, uid: string, registrations: ClusterRegistrations): Promise<void> {
+  const known = await registrations.find(name);
+  if (known === undefined) return;
+  if (known.uid !== "" && known.uid !== uid && !known.isReplaceable) {
+    throw new UsageError(`its kubeconfig leads to another cluster than the one that is registered as ${name}`);
+  }
+  if (known.uid !== uid) await registrations.register(name, uid, true);
+}
+
+// Source: seed 003, “when the cluster is first registered and then periodically”. Watches tell of changes at once.
+const RELIST_MS = 600_000;

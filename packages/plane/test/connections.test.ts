@@ -1,0 +1,124 @@
+import { KubernetesCluster, ServiceEntry } from "@isthmus/api";
+import { onAbort, UsageError } from "@isthmus/core";
+import type { SimulatedCluster } from "@isthmus/simulator";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { KUBECONFIG_SECRET_TYPE, startConnections, systemClock } from "../src/index.ts";
+import { bookinfoMesh, demoFleet, type Fleet, ours, register, statusOf, written } from "./fleet.ts";
+import { recordingLog } from "./recordingLog.ts";
+
+const soon = { timeout: 20_000, interval: 20 };
+const names = ["cluster-1", "cluster-2"];
+const quiet = (ms = 500) => new Promise((resolve) => setTimeout(resolve, ms));
+
+let fleet: Fleet;
+let stop: AbortController;
+/** How each cluster was connected to, in order. */
+let opened: string[];
+beforeEach(() => {
+  fleet = demoFleet();
+  stop = new AbortController();
+  opened = [];
+});
+afterEach(async () => {
+  stop.abort(new Error("the test is over"));
+  await fleet.stop();
+});
+
+const of = (name: string) => fleet.clusters[name] as SimulatedCluster;
+const secret = (name: string, kubeconfig?: string) => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name, namespace: "gloo-mesh" },
+  type: KUBECONFIG_SECRET_TYPE,
+  data: kubeconfig === undefined ? {} : { kubeconfig: btoa(kubeconfig) },
+});
+const ref = (name: string) => ({ apiVersion: "v1", kind: "Secret", name, namespace: "gloo-mesh", clusterName: "" });
+
+/** The server connects to the clusters by the Secrets: the agent's loops run in its own process. */
+function connect(): { readonly ended: Promise<void> } {
+  return startConnections(
+    {
+      cluster: fleet.management,
+      namespace: "gloo-mesh",
+      async open({ name, kubeconfig, connected }, until) {
+        if (kubeconfig === "nonsense") throw new UsageError("the given kubeconfig: is not a kubeconfig");
+        opened.push(`${name} ${kubeconfig}`);
+        connected();
+        fleet.startAgent(name);
+        await new Promise<void>((resolve) => onAbort(until, resolve));
+        await fleet.stopAgent(name);
+      },
+      problem: (name, problem) => fleet.server().cannotConnect(name, problem),
+      clock: systemClock,
+      random: () => 0,
+      log: recordingLog(),
+    },
+    stop.signal,
+  );
+}
+
+async function connected(name: string): Promise<{ readonly status?: string; readonly message?: string } | undefined> {
+  const { apiVersion, kind } = KubernetesCluster;
+  const { conditions = [] } = await statusOf(fleet, { apiVersion, kind, metadata: { name, namespace: "gloo-mesh" } });
+  return conditions.find(({ type }) => type === "Connected");
+}
+
+async function federated(): Promise<void> {
+  await register(fleet);
+  fleet.startServer();
+  await fleet.management.create(bookinfoMesh);
+  for (const name of names) await fleet.management.create(secret(name, "first"));
+  connect();
+  await vi.waitFor(async () => expect(await ours(of("cluster-1"), ServiceEntry)).not.toEqual([]), soon);
+  await vi.waitFor(async () => expect(await ours(of("cluster-2"), ServiceEntry)).not.toEqual([]), soon);
+}
+
+describe("standard mode", () => {
+  it("federates the clusters whose kubeconfigs are in Secrets, without any agent there", async () => {
+    await federated();
+    expect(opened.sort()).toEqual(["cluster-1 first", "cluster-2 first"]);
+    await vi.waitFor(async () => expect((await connected("cluster-1"))?.status).toBe("True"), soon);
+  });
+
+  it("connects anew with a kubeconfig that has changed, and not for a label", async () => {
+    await federated();
+    const before = written(of("cluster-1"));
+    await fleet.management.update({ ...secret("cluster-1", "first"), metadata: { ...secret("cluster-1").metadata, labels: { a: "b" } } });
+    await fleet.management.update(secret("cluster-2", "second"));
+    await vi.waitFor(() => expect(opened).toContain("cluster-2 second"), soon);
+    await quiet();
+    expect(opened).toHaveLength(3);
+    expect(written(of("cluster-1"))).toEqual(before);
+  });
+
+  it("ends with the Secret, and removes nothing because of it", async () => {
+    await federated();
+    const before = names.flatMap((name) => written(of(name)));
+    await fleet.management.delete(ref("cluster-1"));
+    await vi.waitFor(async () => expect((await connected("cluster-1"))?.status).toBe("False"), soon);
+    await quiet();
+    expect(names.flatMap((name) => written(of(name)))).toEqual(before);
+  });
+
+  it("says on the KubernetesCluster what is wrong with a kubeconfig, and goes on with the others", async () => {
+    await register(fleet);
+    fleet.startServer();
+    await fleet.management.create(secret("cluster-1", "nonsense"));
+    await fleet.management.create(secret("cluster-2", "good"));
+    connect();
+    await vi.waitFor(
+      async () =>
+        expect(await connected("cluster-1")).toMatchObject({
+          status: "False",
+          reason: "CannotConnect",
+          message: "Secret cluster-1.gloo-mesh: the given kubeconfig: is not a kubeconfig",
+        }),
+      soon,
+    );
+    await vi.waitFor(async () => expect((await connected("cluster-2"))?.status).toBe("True"), soon);
+    await fleet.management.update(secret("cluster-1"));
+    await vi.waitFor(async () => expect((await connected("cluster-1"))?.message).toMatch(/no value for the key kubeconfig/), soon);
+    await fleet.management.update(secret("cluster-1", "good"));
+    await vi.waitFor(async () => expect((await connected("cluster-1"))?.status).toBe("True"), soon);
+  });
+});
