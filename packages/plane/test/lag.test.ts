@@ -1,9 +1,14 @@
+import { emptyOutputSet, outputSet } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../src/ports.ts";
 import { LATE_MS, lags } from "../src/server/lag.ts";
 
-const wishes = Array.from({ length: 40 }, (_, number) => ({ number }));
-const [first = {}, second = {}, third = {}] = wishes;
+const nothing = emptyOutputSet({ label: "owner.test", value: "test" });
+const wishes = Array.from({ length: 40 }, (_, i) => {
+  const resource = { apiVersion: "v1", kind: "Service", metadata: { name: `s-${i}`, namespace: "n", clusterName: "a" } };
+  return outputSet(nothing.owner, [{ resource, parents: [] }]);
+});
+const [first = nothing, second = nothing, third = nothing] = wishes;
 
 /** A clock that stands until it is set; who sleeps wakes then. */
 function standingClock(): Clock & { set(now: number): Promise<void> } {
@@ -55,6 +60,17 @@ describe("how far a cluster is behind", () => {
     expect(behind.behindSince("a")).toBeUndefined();
   });
 
+  it("takes a set that was made anew for what it holds", () => {
+    const { behind } = behindLog();
+    const again = () => nothing.with(first.entries());
+    behind.wanted("a", first);
+    behind.wanted("a", again());
+    behind.acknowledged("a", again());
+    expect(behind.behindSince("a")).toBeUndefined();
+    behind.wanted("a", again());
+    expect(behind.behindSince("a")).toBeUndefined();
+  });
+
   it("keeps the oldest time, however much is wanted meanwhile", async () => {
     const { clock, behind } = behindLog();
     for (const [i, wish] of wishes.entries()) {
@@ -62,7 +78,7 @@ describe("how far a cluster is behind", () => {
       behind.wanted("a", wish);
     }
     expect(behind.behindSince("a")).toBe(1);
-    behind.acknowledged("a", wishes.at(-1) ?? {});
+    behind.acknowledged("a", wishes.at(-1) ?? nothing);
     expect(behind.behindSince("a")).toBeUndefined();
   });
 

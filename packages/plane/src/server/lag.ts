@@ -1,11 +1,12 @@
+import type { OutputSet } from "@isthmus/core";
 import type { Clock } from "../ports.ts";
 
 /** Since when a cluster has been behind what is wanted of it. */
 export interface Lags {
-  /** `wanted` is any value that stands for everything that is wanted in the cluster; the same again is no news. */
-  wanted(clusterName: string, wanted: object): void;
-  /** The cluster's agent has answered `wanted`. */
-  acknowledged(clusterName: string, wanted: object): void;
+  /** Everything that is wanted in the cluster; the same again is no news. */
+  wanted(clusterName: string, wanted: OutputSet): void;
+  /** The cluster's agent has answered `wanted`, or a set that holds the same. */
+  acknowledged(clusterName: string, wanted: OutputSet): void;
   forget(clusterName: string): void;
   /** When the oldest was wanted that is not acknowledged, in milliseconds since 1970; undefined when all is. */
   behindSince(clusterName: string): number | undefined;
@@ -20,7 +21,7 @@ export const LATE_MS = 30_000;
 export function lags({ clock, late }: { readonly clock: Clock; readonly late: () => void }, signal: AbortSignal): Lags {
   /** What is not acknowledged, oldest first; at most MAX_KEPT of a cluster. */
   const pending = new Map<string, readonly Wish[]>();
-  const latest = new Map<string, object>();
+  const latest = new Map<string, OutputSet>();
   const watched = new Set<string>();
 
   function behindSince(clusterName: string): number | undefined {
@@ -46,8 +47,9 @@ export function lags({ clock, late }: { readonly clock: Clock; readonly late: ()
 
   return {
     wanted(clusterName, wanted) {
-      if (latest.get(clusterName) === wanted) return;
+      const known = latest.get(clusterName);
       latest.set(clusterName, wanted);
+      if (known !== undefined && isSame(known, wanted)) return;
       const before = pending.get(clusterName) ?? [];
       const last = before.at(-1);
       // Beyond the bound the newest takes the place of the one before it, with that one's time: a lag may look longer, never shorter.
@@ -58,7 +60,7 @@ export function lags({ clock, late }: { readonly clock: Clock; readonly late: ()
     },
     acknowledged(clusterName, wanted) {
       const before = pending.get(clusterName) ?? [];
-      const answered = before.findIndex((wish) => wish.wanted === wanted);
+      const answered = before.findLastIndex((wish) => isSame(wish.wanted, wanted));
       pending.set(clusterName, before.slice(answered + 1));
     },
     forget(clusterName) {
@@ -71,8 +73,13 @@ export function lags({ clock, late }: { readonly clock: Clock; readonly late: ()
 }
 
 interface Wish {
-  readonly wanted: object;
+  readonly wanted: OutputSet;
   readonly at: number;
 }
 
 const MAX_KEPT = 16;
+
+/** Sets are made anew without anything in them being another: then agents are not told of it, and don't answer. */
+function isSame(a: OutputSet, b: OutputSet): boolean {
+  return a === b || b.changesSince(a).length === 0;
+}

@@ -1,4 +1,4 @@
-import { type Delta, isEmpty, type Meter, type ResourceRef } from "@isthmus/core";
+import { type Delta, isEmpty, type Meter, type OutputSet, type ResourceRef } from "@isthmus/core";
 import { reasonFor } from "../evidence.ts";
 import type { Acknowledgement, Clock, Evidence, Log, Observation, Why } from "../ports.ts";
 import { type RemovalLog, removalLog } from "../removalLog.ts";
@@ -17,8 +17,8 @@ export interface Witness {
   /** Runs what translates and hands on. */
   reconciled(run: () => void): void;
   /** A cluster is wanted so: gives what is to be told with it. */
-  wanted(clusterName: string, wanted: object, why: Why): Why;
-  acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: object): void;
+  wanted(clusterName: string, wanted: OutputSet, why: Why): Why;
+  acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: OutputSet): void;
   /** Ids of the changes that statuses follow from which are written now. */
   takeForStatuses(): readonly string[];
 }
