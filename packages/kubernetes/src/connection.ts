@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import http, { type Agent, type IncomingMessage } from "node:http";
 import https from "node:https";
 import { messageOf, UsageError } from "@isthmus/core";
@@ -89,6 +90,8 @@ export function connectionTo({ kubeconfig, clock, silenceMs }: ConnectionOptions
     { isRetry, signal }: { readonly isRetry: boolean; readonly signal: AbortSignal | undefined },
   ): Promise<IncomingMessage> {
     signal?.throwIfAborted();
+    // Every request that is under way listens to its signal, and many have one in common: that is no leak.
+    if (signal !== undefined) setMaxListeners(0, signal);
     const { streamIdleMs } = request;
     const query = request.query === undefined ? "" : `?${new URLSearchParams(request.query)}`;
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);

@@ -43,6 +43,21 @@ describe("lists", () => {
   });
 });
 
+it("many requests may have one signal, without a warning of a leak", async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error) => void warnings.push(name);
+  process.on("warning", onWarning);
+  const { signal } = new AbortController();
+  const cluster = await clusterThat(async ({ path }, response) => {
+    if (path !== "/api/v1/configmaps") return false;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return answer(response, 200, { metadata: { resourceVersion: "1" }, items: [] });
+  });
+  await Promise.all(Array.from({ length: 20 }, () => cluster.list(ConfigMap, {}, signal)));
+  process.off("warning", onWarning);
+  expect(warnings).toEqual([]);
+});
+
 describe("answers that are no success", () => {
   it.each([
     [400, "Invalid"],

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { messageOf } from "@isthmus/core";
+import { messageOf, onAbort } from "@isthmus/core";
 import {
   type Log,
   type Store,
@@ -164,14 +164,10 @@ export function redisStore(settings: RedisSettings, { log }: { readonly log: Log
       const subscription = connect("changes");
       subscriptions.add(subscription);
       listen({ subscription, channel: keys.channel, hear, log });
-      signal.addEventListener(
-        "abort",
-        () => {
-          subscriptions.delete(subscription);
-          subscription.disconnect();
-        },
-        { once: true },
-      );
+      onAbort(signal, () => {
+        subscriptions.delete(subscription);
+        subscription.disconnect();
+      });
     },
     async close() {
       for (const subscription of subscriptions) subscription.disconnect();

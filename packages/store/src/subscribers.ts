@@ -1,3 +1,4 @@
+import { onAbort } from "@isthmus/core";
 import type { StoreNotice } from "@isthmus/plane/ports";
 
 /** Who listens to a store within this process. Notices arrive in order, after the call that brought them about. */
@@ -21,7 +22,7 @@ export function subscribers(): Subscribers {
       const listener = (notice: StoreNotice) => hear(notice);
       if (signal.aborted) return;
       listeners.add(listener);
-      signal.addEventListener("abort", () => listeners.delete(listener), { once: true });
+      onAbort(signal, () => listeners.delete(listener));
     },
   };
 }
