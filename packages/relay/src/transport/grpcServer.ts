@@ -106,10 +106,14 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     return { clusterName: claim.clusterName, address: claim.address, authentication: "token", ...trustOf(call) };
   }
 
+  let named: { readonly root: string; readonly digest: Promise<string> } | undefined;
+
   /** What every agent hears first: an agent that trusts other roots renews its certificate, and gets them with it. */
   async function greeting(): Promise<Metadata> {
     const metadata = new Metadata();
-    metadata.set(ROOTS_HEADER, await rootsDigest(identity.root));
+    // Once for each set of roots: a fleet may connect all at once.
+    if (named?.root !== identity.root) named = { root: identity.root, digest: rootsDigest(identity.root) };
+    metadata.set(ROOTS_HEADER, await named.digest);
     return metadata;
   }
 
