@@ -107,20 +107,11 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
     while (start < shorter && mine[start] === theirs[start]) start++;
     let end = 0;
     while (end < shorter - start && mine[mine.length - 1 - end] === theirs[theirs.length - 1 - end]) end++;
+    const [to, olderTo] = [mine.length - end, theirs.length - end];
     return changesBetween(
-      older.#entriesApart(start, theirs.length - end, new Set(mine.slice(start, mine.length - end))),
-      this.#entriesApart(start, mine.length - end, new Set(theirs.slice(start, theirs.length - end))),
+      cursor(older.#keys, theirs, { from: start, to: olderTo, shared: new Set(mine.slice(start, to)) }),
+      cursor(this.#keys, mine, { from: start, to, shared: new Set(theirs.slice(start, olderTo)) }),
     );
-  }
-
-  /** The entries of chunks `from` to `to`, but for the chunks that are in `shared`. */
-  *#entriesApart(from: number, to: number, shared: ReadonlySet<readonly V[]>): Iterator<readonly [string, V]> {
-    for (let chunk = from; chunk < to; chunk++) {
-      const values = this.#values[chunk] as readonly V[];
-      if (shared.has(values)) continue;
-      const keys = this.#keys[chunk] as readonly string[];
-      for (let i = 0; i < keys.length; i++) yield [keys[i] as string, values[i] as V];
-    }
   }
 
   /** The last chunk whose first key is not above `key`. */
@@ -161,25 +152,59 @@ function inOrder<V>(latest: ReadonlyMap<string, V | undefined>): readonly Entry<
   return entries;
 }
 
+/** A place among the entries of some chunks. Plain loops over arrays: a changed chunk has hundreds of entries that did not change. */
+interface Cursor<V> {
+  /** Those of the chunk it is in; empty when all are done. */
+  keys: readonly string[];
+  values: readonly V[];
+  position: number;
+  /** Goes on to the first entry of the next chunk. */
+  next(): void;
+}
+
+/** At the first entry of chunks `from` to `to`, but for the chunks that are in `shared`. */
+function cursor<V>(
+  keys: readonly (readonly string[])[],
+  values: readonly (readonly V[])[],
+  { from, to, shared }: { readonly from: number; readonly to: number; readonly shared: ReadonlySet<readonly V[]> },
+): Cursor<V> {
+  let chunk = from - 1;
+  const at: Cursor<V> = {
+    keys: [],
+    values: [],
+    position: 0,
+    next() {
+      do chunk++;
+      while (chunk < to && shared.has(values[chunk] as readonly V[]));
+      at.position = 0;
+      at.keys = chunk < to ? (keys[chunk] as readonly string[]) : [];
+      at.values = chunk < to ? (values[chunk] as readonly V[]) : [];
+    },
+  };
+  at.next();
+  return at;
+}
+
 /** Two sequences in key order, side by side. */
-function changesBetween<V>(older: Iterator<readonly [string, V]>, newer: Iterator<readonly [string, V]>): readonly Change<V>[] {
+function changesBetween<V>(older: Cursor<V>, newer: Cursor<V>): readonly Change<V>[] {
   const changes: Change<V>[] = [];
-  let [left, right] = [older.next(), newer.next()];
-  while (!left.done || !right.done) {
-    const before = left.done ? undefined : left.value;
-    const after = right.done ? undefined : right.value;
-    if (after === undefined || (before !== undefined && before[0] < after[0])) {
-      if (before !== undefined) changes.push({ key: before[0], before: before[1], after: undefined });
-      left = older.next();
-    } else if (before === undefined || after[0] < before[0]) {
-      changes.push({ key: after[0], before: undefined, after: after[1] });
-      right = newer.next();
+  for (;;) {
+    const left = older.keys[older.position];
+    const right = newer.keys[newer.position];
+    if (left === undefined && right === undefined) return changes;
+    if (left === right) {
+      const [before, after] = [older.values[older.position] as V, newer.values[newer.position] as V];
+      if (before !== after) changes.push({ key: left as string, before, after });
+      if (++older.position === older.keys.length) older.next();
+      if (++newer.position === newer.keys.length) newer.next();
+    } else if (right === undefined || (left !== undefined && left < right)) {
+      changes.push({ key: left as string, before: older.values[older.position] as V, after: undefined });
+      if (++older.position === older.keys.length) older.next();
     } else {
-      if (before[1] !== after[1]) changes.push({ key: after[0], before: before[1], after: after[1] });
-      [left, right] = [older.next(), newer.next()];
+      changes.push({ key: right, before: undefined, after: newer.values[newer.position] as V });
+      if (++newer.position === newer.keys.length) newer.next();
     }
   }
-  return changes;
 }
 
 function merge<V>(oldKeys: readonly string[], oldValues: readonly V[], changes: readonly Entry<V>[]): [string[], V[]] {
