@@ -53,6 +53,8 @@ export interface ApplierOptions {
   readonly cluster: Cluster;
   /** The kinds that may be written; objects of other kinds are rejected. */
   readonly kinds: readonly Kind[];
+  /** Kinds (`kindKeyOf`) that are written when nothing else is to be. Default: none. */
+  readonly bulk?: ReadonlySet<string>;
   /** Whose objects are ours. */
   readonly owners: readonly Owner[];
   /** The cluster as it is known now. */
@@ -70,14 +72,18 @@ export interface ApplierOptions {
 type Task = { readonly put: Resource } | { readonly remove: ResourceRef; readonly reason: string; readonly evidence?: Evidence };
 
 export function startApplier(options: ApplierOptions, signal: AbortSignal): Applier {
-  const { cluster, owners, live, clock, random, log, meter = noMeter, settled, removals } = options;
+  const { bulk = new Set<string>(), cluster, owners, live, clock, random, log, meter = noMeter, settled, removals } = options;
   const kinds = new Map(options.kinds.map((kind) => [kindKeyOf(kind), kind]));
   const versions = servedVersions(cluster);
   const wanted = new Map<string, Resource>();
   const removing = new Set<string>();
   const rejections = new Map<string, Rejection>();
   const struggles = fights(() => clock.now());
-  const queue = startWorkQueue<Task>({ workers: WORKERS, retry: RETRY, work, idle: settled, clock, random }, signal);
+  const queue = startWorkQueue<Task>({ workers: WORKERS, retry: RETRY, isBulk, work, idle: settled, clock, random }, signal);
+
+  function isBulk(task: Task): boolean {
+    return bulk.has(kindKeyOf("put" in task ? task.put : task.remove));
+  }
 
   async function work(key: string, task: Task): Promise<"done" | "again"> {
     // Overtaken while it waited to be tried again.

@@ -23,21 +23,29 @@ const objects = fc
 
 test("what is published follows its sources, and costs nothing where they stay", () => {
   fc.assert(
-    fc.property(fc.array(fc.record({ own: objects, discovery: objects, remembered: objects }), { minLength: 1, maxLength: 6 }), (steps) => {
-      let publication = nothingPublished;
-      for (const step of steps) {
-        const sources: PublicationSources = {
-          own: outputSet(owner, step.own.map(output)),
-          discovery: outputSet(owner, step.discovery.map(output)),
-          remembered: keyed(step.remembered),
-        };
-        publication = publicationOf(sources, publication, PUBLISHED);
-        const own = step.own.filter(({ kind }) => kind !== "Other");
-        const expected = keyed([...step.remembered, ...step.discovery, ...own]);
-        expect([...publication.wanted]).toEqual([...expected]);
-        expect(publicationOf(sources, publication, PUBLISHED).wanted).toBe(publication.wanted);
-      }
-    }),
+    fc.property(
+      fc.array(fc.record({ own: objects, discovery: objects, remembered: objects, hidden: fc.subarray(["a", "b"]) }), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+      (steps) => {
+        let publication = nothingPublished;
+        for (const step of steps) {
+          const sources: PublicationSources = {
+            own: outputSet(owner, step.own.map(output)),
+            discovery: outputSet(owner, step.discovery.map(output)),
+            remembered: keyed(step.remembered),
+            isInScope: ({ metadata }) => !step.hidden.includes(metadata.name),
+            rescoped: "all",
+          };
+          publication = publicationOf(sources, publication, PUBLISHED);
+          const own = step.own.filter(({ kind }) => kind !== "Other");
+          const expected = keyed([...step.remembered, ...step.discovery.filter(sources.isInScope), ...own]);
+          expect([...publication.wanted]).toEqual([...expected]);
+          expect(publicationOf({ ...sources, rescoped: [] }, publication, PUBLISHED).wanted).toBe(publication.wanted);
+        }
+      },
+    ),
   );
 });
 

@@ -5,6 +5,7 @@ export { FINDINGS, type FindingCode } from "./findings.ts";
 export { editsHiding } from "./hidden.ts";
 export { networkingOwner } from "./networking/outputMetadata.ts";
 export { newReports } from "./newReports.ts";
+export { isInScope, publicationScopeOf, publicationScopeSource, rescoped } from "./publicationScope.ts";
 export { rememberedRequests } from "./rememberedRequests.ts";
 export { NOT_HEARD } from "./statuses/approval.ts";
 export {

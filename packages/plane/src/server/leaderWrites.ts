@@ -4,6 +4,7 @@ import { ledCluster, whileLeading } from "../leadership.ts";
 import type { Clock, Cluster, Leadership, Log } from "../ports.ts";
 import type { RemovalLog } from "../removalLog.ts";
 import type { WorkQueueSizes } from "../workQueue.ts";
+import { pacedCluster } from "./pacedCluster.ts";
 import { type Publisher, publisher } from "./publisher.ts";
 import { type StatusUpdate, type StatusWriter, startStatusWriter } from "./statusWriter.ts";
 
@@ -28,6 +29,8 @@ export interface LeaderWritesOptions {
   readonly leadership: Leadership;
   /** The kinds that may be published. */
   readonly kinds: readonly Kind[];
+  /** Those (`kindKeyOf`) that there are many of: they are written behind all others, and no faster than the API server likes. */
+  readonly bulk: ReadonlySet<string>;
   readonly owners: readonly Owner[];
   /** The management cluster as it is known now. */
   readonly live: () => Snapshot;
@@ -49,13 +52,14 @@ interface Turn {
 }
 
 export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSignal): LeaderWrites {
-  const { leadership, kinds, owners, live, clock, random, log, meter, removals, settled, gained } = options;
-  const cluster = ledCluster(options.cluster, leadership);
+  const { leadership, kinds, bulk, owners, live, clock, random, log, meter, removals, settled, gained } = options;
+  // Whoever waited asks whether it still leads right before it writes.
+  const cluster = pacedCluster(ledCluster(options.cluster, leadership), { kinds: bulk, perSecond: BULK_PER_SECOND, clock });
   let turn: Turn | undefined;
 
   function start(until: AbortSignal): { readonly ended: Promise<void> } {
-    const applier = startApplier({ cluster, kinds, owners, live, clock, random, log, meter, removals, settled }, until);
-    const statuses = startStatusWriter({ cluster, live, clock, random, log, meter }, until);
+    const applier = startApplier({ cluster, kinds, bulk, owners, live, clock, random, log, meter, removals, settled }, until);
+    const statuses = startStatusWriter({ cluster, bulk, live, clock, random, log, meter }, until);
     const mine = { applier, publisher: publisher(applier), statuses };
     turn = mine;
     // Whoever started us may not be ready yet.
@@ -74,3 +78,6 @@ export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSig
     ended: whileLeading(leadership, start, signal),
   };
 }
+
+// A management API server takes a few hundred writes a second, and has others to serve.
+const BULK_PER_SECOND = 200;

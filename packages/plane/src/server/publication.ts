@@ -11,8 +11,12 @@ export interface PublicationSources {
   /** The outputs of networking for the management cluster. */
   readonly own: OutputSet;
   readonly discovery: OutputSet;
-  /** What stands for clusters that are away, by `resourceKeyOf`. */
+  /** What stands for clusters that are away, by `resourceKeyOf`: it stays, whatever is to be published of what is known. */
   readonly remembered: SortedMap<Resource>;
+  /** Whether a discovered object is to be published. */
+  readonly isInScope: (resource: Resource) => boolean;
+  /** The discovered objects, by `resourceKeyOf`, of which that may have changed since the publication before. */
+  readonly rescoped: Iterable<string> | "all";
 }
 
 export const nothingPublished: Publication = { sources: undefined, wanted: SortedMap.empty() };
@@ -27,14 +31,17 @@ export function publicationOf(now: PublicationSources, before: Publication, publ
   for (const { key } of now.own.changesSince(own)) changed.add(key);
   for (const { key } of now.discovery.changesSince(discovery)) changed.add(key);
   for (const { key } of now.remembered.changesSince(remembered)) changed.add(key);
+  if (now.rescoped === "all") for (const [key] of now.discovery.entries()) changed.add(key);
+  else for (const key of now.rescoped) changed.add(key);
   const at = (key: string): Resource | undefined => {
     const output = now.own.at(key)?.resource;
     if (output !== undefined && published.has(kindKeyOf(output))) return output;
-    return now.discovery.at(key)?.resource ?? now.remembered.get(key);
+    const found = now.discovery.at(key)?.resource;
+    return found !== undefined && now.isInScope(found) ? found : now.remembered.get(key);
   };
   return { sources: now, wanted: before.wanted.update([...changed].map((key) => [key, at(key)] as const)) };
 }
 
-function nothing({ own, discovery }: PublicationSources): PublicationSources {
+function nothing({ own, discovery }: PublicationSources): Pick<PublicationSources, "own" | "discovery" | "remembered"> {
   return { own: emptyOutputSet(own.owner), discovery: emptyOutputSet(discovery.owner), remembered: SortedMap.empty() };
 }

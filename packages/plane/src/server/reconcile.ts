@@ -1,5 +1,25 @@
-import { type Delta, emptySnapshot, isEmpty, type Kind, type Meter, type Owner, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
-import { newReports, type TranslateOptions, translate, type World } from "@isthmus/translators";
+import {
+  type Delta,
+  emptySnapshot,
+  isEmpty,
+  type Kind,
+  type Meter,
+  type Owner,
+  type Resource,
+  refOf,
+  resourceKeyOf,
+  type Snapshot,
+} from "@isthmus/core";
+import {
+  isInScope,
+  newReports,
+  publicationScopeOf,
+  publicationScopeSource,
+  rescoped,
+  type TranslateOptions,
+  translate,
+  type World,
+} from "@isthmus/translators";
 import type { ClusterView } from "../clusterView.ts";
 import type { Clock, Log, ServerLink } from "../ports.ts";
 import type { DeliveryLog } from "./delivery.ts";
@@ -61,6 +81,10 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   /** What is recalled and was changed or taken away in the inputs since. */
   const disturbed = new Set<string>();
   let publication = nothingPublished;
+  /** A first translation that lacks clusters: the next one goes on from it. */
+  let withheld: World | undefined;
+  /** The clusters that it waits for. */
+  let awaited = "";
   let inputs = emptySnapshot();
   let translated: Snapshot | undefined;
 
@@ -88,6 +112,16 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     if (put.length + remove.length + restored.length > 0) inputs = inputs.apply({ put: [...put, ...restored], remove });
   }
 
+  /**
+   * Clusters of which nothing is known, though an agent of theirs was here before this server started. Where discovery is not
+   * published nothing stands for them: what was made of them elsewhere would be taken away.
+   */
+  function forgotten(): readonly string[] {
+    return [...view().snapshot.of(registration)]
+      .filter((cluster) => recalled.silent.has(cluster.metadata.name) && wasHeard(cluster))
+      .map(({ metadata }) => metadata.name);
+  }
+
   function run(): boolean {
     recall();
     const before = world;
@@ -96,7 +130,9 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       return false;
     }
     const started = clock.now();
-    const now = translate(inputs, translation, before);
+    const now = translate(inputs, translation, before ?? withheld);
+    withheld = before === undefined && publicationScopeOf(now) === "NONE" && isMissing(forgotten()) ? now : undefined;
+    if (withheld !== undefined) return false;
     world = now;
     translated = inputs;
     meter.add("gloo_mesh_translations_total");
@@ -105,6 +141,16 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     log.debug({ ms: clock.now() - started, outputs: now.networking.size, discovered: now.discovery.size }, "translated");
     handOn(now, before);
     return true;
+  }
+
+  function isMissing(clusters: readonly string[]): boolean {
+    const names = clusters.join(", ");
+    if (names !== awaited && names !== "") {
+      const remedy = "connect their agents, or delete the KubernetesCluster of one that is gone for good";
+      log.warn({ clusters }, `nothing is written until ${names} have reported, as discovery.publish is NONE in the Settings: ${remedy}`);
+    }
+    awaited = names;
+    return names !== "";
   }
 
   /** Clusters of which nothing changed get the same set again, which costs nothing. */
@@ -116,9 +162,24 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       delivery.wanted(clusterName, wanted);
       link.want(clusterName, wanted, { evidenceOf: (ref) => evidenceFor(ref, { before, now, registration }) });
     }
-    const sources = { own: now.networking.inCluster(""), discovery: now.discovery, remembered: recalled.republished };
-    publication = publicationOf(sources, publication, published);
-    publisher.publish(publication.wanted, (resource) => evidenceFor(refOf(resource), { before, now, registration }));
+    publication = publicationOf(
+      {
+        own: now.networking.inCluster(""),
+        discovery: now.discovery,
+        remembered: recalled.republished,
+        isInScope: (resource) => isInScope(now, resource),
+        rescoped: rescoped(now, before),
+      },
+      publication,
+      published,
+    );
+    publisher.publish(publication.wanted, (resource) => {
+      const ref = refOf(resource);
+      const source = publicationScopeSource(now);
+      // Still discovered: it goes because so much is not to be published.
+      if (source !== undefined && now.discovery.get(ref) !== undefined) return { reason: "InputChanged", inputs: [source] };
+      return evidenceFor(ref, { before, now, registration });
+    });
   }
 
   return {
@@ -135,4 +196,9 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     },
     run,
   };
+}
+
+/** Whether an agent of a registered cluster has ever been here: what it said of itself stays in the cluster's status. */
+function wasHeard(registration: Resource): boolean {
+  return (registration as { readonly status?: { readonly agent?: object } }).status?.agent !== undefined;
 }

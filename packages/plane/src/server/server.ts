@@ -166,6 +166,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       cluster,
       leadership,
       kinds: kinds.published,
+      bulk: discoveryKinds,
       owners: [discoveryOwner, options.networkingOwner],
       live: () => view.snapshot,
       clock,

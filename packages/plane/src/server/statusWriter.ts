@@ -40,6 +40,8 @@ export interface StatusWriter {
 }
 
 export interface StatusWriterOptions {
+  /** Kinds (`kindKeyOf`) whose statuses are written when no others are to be. Default: none. */
+  readonly bulk?: ReadonlySet<string>;
   readonly cluster: Cluster;
   readonly live: () => Snapshot;
   readonly clock: Clock;
@@ -48,9 +50,16 @@ export interface StatusWriterOptions {
   readonly meter: Meter;
 }
 
-export function startStatusWriter({ cluster, live, clock, random, log, meter }: StatusWriterOptions, signal: AbortSignal): StatusWriter {
+export function startStatusWriter(
+  { bulk = new Set<string>(), cluster, live, clock, random, log, meter }: StatusWriterOptions,
+  signal: AbortSignal,
+): StatusWriter {
   const written = new Map<string, { readonly status: JsonObject; readonly over: unknown }>();
-  const queue = startWorkQueue<Traced>({ workers: WORKERS, retry: RETRY, work, clock, random }, signal);
+  const queue = startWorkQueue<Traced>({ workers: WORKERS, retry: RETRY, isBulk, work, clock, random }, signal);
+
+  function isBulk({ update }: Traced): boolean {
+    return bulk.has(kindKeyOf(update.ref));
+  }
 
   function liveOf(ref: ResourceRef): AnyResource | undefined {
     const collection = live().collections().get(kindKeyOf(ref));

@@ -1,5 +1,5 @@
 import { type Destination, Mesh, OsmMeshConfig, Secret, VirtualDestination, type VirtualMesh, Workload } from "@isthmus/api";
-import { type ClusterObjectRef, equalJson, keyOf, keyOfResource, matchesLabels } from "@isthmus/core";
+import { type ClusterObjectRef, equalJson, keyOf, keyOfResource, matchesLabels, type Snapshot } from "@isthmus/core";
 import type { DestinationInputs, MeshInputs, VirtualMeshInputs } from "../inputs.ts";
 import { serviceKeyOf } from "../networking/istio/hostnames.ts";
 import { virtualDestinationKeys } from "../networking/istio/routeContext.ts";
@@ -47,7 +47,7 @@ export function destinationInputs(
     gateways: isFederated ? (attachment.meshes.row(meshKey)?.gateways ?? NONE) : NONE,
     virtualIp: before !== undefined && equalJson(before.virtualIp, virtualIp) ? before.virtualIp : virtualIp,
     ...referredBy(standing, known, { step, attachment }),
-    workloads: workloadsBehind(known, step),
+    workloads: workloadsBehind(known, step.inputs),
     osmMeshConfig: osmMeshConfigOf(mesh, step),
     userObjects,
     surroundings,
@@ -134,7 +134,8 @@ function referredBy(
   };
 }
 
-function workloadsBehind({ spec }: Destination, { inputs }: AttachmentStep): readonly Workload[] {
+/** The Workloads that a Destination's Service selects. */
+export function workloadsBehind({ spec }: Destination, inputs: Snapshot): readonly Workload[] {
   const { ref, workloadSelectorLabels = {} } = spec?.kubeService ?? {};
   const [first, ...others] = Object.entries(workloadSelectorLabels);
   if (ref === undefined || first === undefined) return NONE;
