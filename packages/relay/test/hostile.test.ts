@@ -23,7 +23,7 @@ describe("a healthy agent", () => {
   const sockets: Socket[] = [];
 
   beforeEach(async () => {
-    server = await realServer({ heartbeatMs: 200 });
+    server = await realServer();
     server.registrations.known.set("cluster-9", "uid-9");
     healthy = realAgent({ address: server.address, root: server.identity.root });
     healthy.link.synced(KINDS, []);
