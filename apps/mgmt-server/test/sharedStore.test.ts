@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "@isthmus/plane";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { readConfig } from "../src/config.ts";
+import { openStore } from "../src/sharedStore.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -34,6 +36,20 @@ describe("the settings of the store", () => {
       tls: { ca: "PEM", serverName: "redis" },
     });
     rmSync(directory, { recursive: true });
+  });
+
+  it("open files, which are there again the next time", async () => {
+    const path = mkdtempSync(join(tmpdir(), "isthmus-store-"));
+    const nothing = () => undefined;
+    const environment = { clock: systemClock, log: { debug: nothing, info: nothing, warn: nothing, error: nothing } };
+    const first = await openStore({ redis: undefined, path }, environment);
+    const overview = await first?.overview("input");
+    await first?.close();
+    const second = await openStore({ redis: undefined, path }, environment);
+    expect((await second?.overview("input"))?.id).toBe(overview?.id);
+    await second?.close();
+    rmSync(path, { recursive: true });
+    expect(await openStore({ redis: undefined, path: undefined }, environment)).toBeUndefined();
   });
 
   it.each([

@@ -12,8 +12,8 @@ export interface BenchRedis {
   stop(): Promise<void>;
 }
 
-/** Starts the machine's `redis-server`; rejects when there is none. */
-export async function startBenchRedis(): Promise<BenchRedis> {
+/** Starts the machine's `redis-server`; undefined when there is none. */
+export async function startBenchRedis(): Promise<BenchRedis | undefined> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");
   const { port } = probe.address() as AddressInfo;
@@ -21,7 +21,8 @@ export async function startBenchRedis(): Promise<BenchRedis> {
   const child = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"], {
     stdio: "ignore",
   });
-  await once(child, "spawn");
+  const isThere = await Promise.race([once(child, "spawn").then(() => true), once(child, "error").then(() => false)]).catch(() => false);
+  if (!isThere) return undefined;
   return {
     port,
     async stop() {
