@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { kindKeyOf, UsageError } from "@isthmus/core";
+import { kindKeyOf, type Meter, UsageError } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   type Agent,
@@ -33,13 +33,15 @@ export interface DirectClustersOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+  /** Counts what is written in all of them. */
+  readonly meter: Meter;
 }
 
 export async function workOnDirectClusters(options: DirectClustersOptions, signal: AbortSignal): Promise<void> {
-  const { management, server, accept, registrations, namespace, own, leadership, clock, random, log } = options;
+  const { management, server, accept, registrations, namespace, own, leadership, clock, random, log, meter } = options;
   const network = inMemoryNetwork({ clock });
   network.listen(accept);
-  const shared = { network, registrations, namespace, clock, random, log };
+  const shared = { network, registrations, namespace, clock, random, log, meter };
 
   function start(turn: AbortSignal): { readonly ended: Promise<void> } {
     const connections = startConnections(
@@ -85,6 +87,7 @@ interface DirectClusterOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+  readonly meter: Meter;
   /** Called when the cluster's API server has answered. */
   readonly connected: () => void;
 }
@@ -94,7 +97,7 @@ interface DirectClusterOptions {
  * is another cluster's, with ClusterError when the API server refuses.
  */
 async function workDirectly(options: DirectClusterOptions, signal: AbortSignal): Promise<void> {
-  const { cluster, network, registrations, namespace, clock, random, log, connected } = options;
+  const { cluster, network, registrations, namespace, clock, random, log, meter, connected } = options;
   const { name } = cluster;
   const uid = await clusterUid(cluster, { clock, log }, signal);
   await claim(name, uid, registrations);
@@ -123,6 +126,7 @@ async function workDirectly(options: DirectClusterOptions, signal: AbortSignal):
       clock,
       random,
       log,
+      meter,
     },
     signal,
   );

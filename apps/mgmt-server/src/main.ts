@@ -117,6 +117,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
       clock,
       random,
       log,
+      meter: metrics,
     },
     signal,
   );
