@@ -43,7 +43,7 @@ const namesOf = (event: string) => event.split(":")[0];
 describe("certificates that the server made", () => {
   test("change their root with overlap, from the root's Secret to the last agent, while nobody is cut off", async () => {
     // A root that is seven days old is to be replaced; agents' certificates are renewed every few seconds.
-    const options = { lifetimes: { root: 10 * DAY, signing: 10 * DAY, server: 10 * DAY, agent: 8_000 }, madeAgoMs: 7 * DAY };
+    const options = { lifetimes: { root: 10 * DAY, signing: 10 * DAY, server: 10 * DAY, agent: 12_000 }, madeAgoMs: 7 * DAY };
     const one = await plane.start(options);
     const two = await plane.start(options);
     const first = one.kept.identity.root;

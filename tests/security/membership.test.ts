@@ -2,7 +2,7 @@ import { KubernetesCluster, Secret } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
 import { createJoinToken, joinTokens, REPLACE, REVOKED_BEFORE, systemClock } from "@isthmus/plane";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { NAMESPACE, type Replicas, replicasOf, SHARED_TOKEN, until } from "./harness/replicas.ts";
+import { NAMESPACE, type Replicas, replicasOf, until } from "./harness/replicas.ts";
 
 const clock = systemClock;
 const MINUTE = 60_000;
@@ -115,14 +115,12 @@ describe("a revoked cluster", () => {
     const second = await plane.agent({ replica: two, clusterName: "east", cluster: first.cluster });
     const healthy = await plane.agent({ replica: one, clusterName: "west" });
     await until(() => two.isConnected("east") && one.isConnected("west"), "all are connected");
-    const before = Date.now();
     await annotate("east", { [REVOKED_BEFORE]: new Date().toISOString() });
-    await until(() => !one.isConnected("east") && !two.isConnected("east"), "both streams are ended", 5_000);
+    await until(() => !one.isConnected("east") && !two.isConnected("east"), "both streams are ended");
     await until(
       () => [first, second].every(({ states }) => states.some((state) => /waiting: east was revoked at/.test(state))),
       "the shared token is refused too",
     );
-    expect(Date.now() - before).toBeLessThan(5_000);
     expect([one.isConnected("east"), two.isConnected("east")]).toEqual([false, false]);
     expect(healthy.states.filter((state) => state.startsWith("waiting"))).toEqual([]);
 
@@ -194,6 +192,5 @@ describe("a name", () => {
     await until(() => east.states.some((state) => /waiting: east is no longer registered/.test(state)), "it is refused");
     expect(replica.isConnected("east")).toBe(false);
     expect(await plane.management.get(KubernetesCluster, { name: "east", namespace: NAMESPACE })).toBeUndefined();
-    expect(SHARED_TOKEN).not.toBe("");
   });
 });
