@@ -49,7 +49,7 @@ export function scopeFilter({ kinds, cluster, isKnown, scope }: ScopeFilterOptio
 
   return {
     filtered(delta) {
-      if (!isKnown()) return { put: delta.put.filter((one) => !isScoped(one)), remove: delta.remove };
+      if (current === undefined && !isKnown()) return { put: delta.put.filter((one) => !isScoped(one)), remove: delta.remove };
       const [before, now] = [current, scope()];
       current = now;
       if (before === undefined) return opened(delta, now);
