@@ -1,13 +1,14 @@
 import { Command, InvalidArgumentError } from "commander";
 import { type Connect, connectWithKubeconfig, inManagementCluster, type Place } from "../cluster/managementCluster.ts";
 import type { Io } from "../io.ts";
+import { type ConnectRemote, connectRemote, registrationCommands } from "./clusterRegistration.ts";
 
 /** `meshctl cluster`: who may join the management plane, and who no longer may. */
-export function clusterCommand(io: Io, connect: Connect = connectWithKubeconfig): Command {
+export function clusterCommand(io: Io, connect: Connect = connectWithKubeconfig, toRemote: ConnectRemote = connectRemote): Command {
   const group = new Command("cluster").description("Say which clusters may join the management plane, and which no longer may.");
   const token = new Command("token").description("Tokens with which a cluster may join, once.");
   token.addCommand(tokenCreateCommand(io, connect));
-  for (const command of [token, revokeCommand(io, connect), replaceCommand(io, connect)]) {
+  for (const command of [token, ...registrationCommands(io, connect, toRemote), revokeCommand(io, connect), replaceCommand(io, connect)]) {
     group.addCommand(command);
   }
   return group;

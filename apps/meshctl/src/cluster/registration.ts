@@ -1,0 +1,197 @@
+import { KubernetesCluster, Secret } from "@isthmus/api";
+import { type AnyResource, formatRef, isClusterName, type JsonObject, type Kind, refOf, UsageError } from "@isthmus/core";
+import { type Clock, type Cluster, ClusterError, KUBECONFIG_SECRET_TYPE } from "@isthmus/plane";
+import { OURS, policyRules, RemoteNamespace, remoteObjects, tokenSecretName } from "./remoteAccess.ts";
+
+/** Field manager of what registration applies. */
+const MANAGER = "meshctl";
+
+/** A cluster's API server as a kubeconfig says how to reach it. */
+export interface ApiServerAddress {
+  readonly server: string;
+  /** PEM. */
+  readonly ca: string | undefined;
+  readonly isUnverified: boolean;
+}
+
+export interface Registration {
+  readonly management: Cluster;
+  readonly remote: Cluster;
+  readonly clusterName: string;
+  readonly managementNamespace: string;
+  readonly remoteNamespace: string;
+  readonly clusterDomain: string;
+  readonly address: ApiServerAddress;
+  readonly clock: Clock;
+  readonly say: (line: string) => void;
+}
+
+/**
+ * Lets the server connect to a cluster: an account with the rights that it needs there, and in the management cluster the
+ * kubeconfig Secret and the KubernetesCluster. May be repeated. Throws UsageError where something is in the way that is not ours.
+ */
+export async function registerCluster(registration: Registration): Promise<void> {
+  const { management, remote, clusterName, managementNamespace, remoteNamespace, clusterDomain, address, clock, say } = registration;
+  if (!isClusterName(clusterName)) {
+    throw new UsageError(`${clusterName} is not a cluster name: lower-case letters, digits and hyphens only, at most 63`);
+  }
+  say(`Registering cluster: ${clusterName}`);
+  await ensure(remote, RemoteNamespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: remoteNamespace } });
+  for (const { kind, resource } of remoteObjects(clusterName, remoteNamespace)) await applyOurs(remote, kind, resource);
+  say(`ServiceAccount ${clusterName}.${remoteNamespace} may read the mesh there, and write its configuration`);
+  const token = await accountToken(remote, { clusterName, namespace: remoteNamespace, clock });
+  await storeKubeconfig(management, { name: clusterName, namespace: managementNamespace }, kubeconfigOf(clusterName, address, token));
+  say(`Secret ${clusterName}.${managementNamespace} in the management cluster says how to connect`);
+  const { apiVersion, kind } = KubernetesCluster;
+  const metadata = { name: clusterName, namespace: managementNamespace };
+  await management.apply({ apiVersion, kind, metadata, spec: { secretName: clusterName, clusterDomain } } as KubernetesCluster, {
+    fieldManager: MANAGER,
+    force: true,
+  });
+  await tellRules(management, { apiVersion, kind, metadata, status: { namespace: remoteNamespace, policyRules: policyRules() } });
+  say(`Successfully registered cluster: ${clusterName}`);
+}
+
+/** Takes back all that registration made, and what of it is there. Throws UsageError with all that could not be removed. */
+export async function deregisterCluster(
+  registration: Omit<Registration, "address" | "clock" | "clusterDomain"> & { readonly remote: Cluster },
+): Promise<void> {
+  const { management, remote, clusterName, managementNamespace, remoteNamespace, say } = registration;
+  say(`Deregistering cluster: ${clusterName}`);
+  const secret = await management.get(Secret, { name: clusterName, namespace: managementNamespace });
+  const problems: string[] = [];
+  const attempt = async (cluster: Cluster, kind: Kind, name: string, namespace = ""): Promise<void> => {
+    try {
+      const found = await cluster.get(kind, { name, namespace });
+      if (found === undefined) return;
+      if (cluster === remote && !isOurs(found)) return;
+      const { uid } = found.metadata;
+      await cluster.delete({ ...refOf(found), namespace }, uid === undefined ? {} : { uid });
+    } catch (error) {
+      if (!(error instanceof ClusterError)) throw error;
+      if (error.code !== "NotFound") problems.push(error.message);
+    }
+  };
+  await attempt(management, KubernetesCluster, clusterName, managementNamespace);
+  if (secret?.type === KUBECONFIG_SECRET_TYPE) await attempt(management, Secret, clusterName, managementNamespace);
+  await attempt(remote, Secret, tokenSecretName(clusterName), remoteNamespace);
+  for (const { kind, resource } of [...remoteObjects(clusterName, remoteNamespace)].reverse()) {
+    await attempt(remote, kind, resource.metadata.name, resource.metadata.namespace);
+  }
+  if (problems.length > 0) throw new UsageError(`not everything could be removed: ${problems.join("; ")}`);
+  say(`Successfully deregistered cluster: ${clusterName}`);
+}
+
+async function ensure(cluster: Cluster, kind: Kind, resource: AnyResource): Promise<void> {
+  const { name, namespace = "" } = resource.metadata;
+  if ((await cluster.get(kind, { name, namespace })) === undefined) await cluster.create(resource);
+}
+
+/** Applies an object of ours; one of that name that somebody else made is left alone. */
+async function applyOurs(cluster: Cluster, kind: Kind, resource: AnyResource): Promise<void> {
+  const { name, namespace = "" } = resource.metadata;
+  const found = await cluster.get(kind, { name, namespace });
+  if (found !== undefined && !isOurs(found)) {
+    throw new UsageError(
+      `${formatRef(refOf(found))} exists and is not ours: delete it, or give it the label app=gloo-mesh if it may be replaced`,
+    );
+  }
+  await cluster.apply(resource, { fieldManager: MANAGER, force: true });
+}
+
+function isOurs({ metadata: { labels = {} } }: { readonly metadata: AnyResource["metadata"] }): boolean {
+  return Object.entries(OURS).every(([key, value]) => labels[key] === value);
+}
+
+/** The account's token. Kubernetes makes one only for a Secret that asks for it, since 1.24. */
+async function accountToken(
+  remote: Cluster,
+  { clusterName, namespace, clock }: { readonly clusterName: string; readonly namespace: string; readonly clock: Clock },
+): Promise<string> {
+  const name = tokenSecretName(clusterName);
+  const secret: Secret = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name, namespace, labels: OURS, annotations: { "kubernetes.io/service-account.name": clusterName } },
+    type: "kubernetes.io/service-account-token",
+  };
+  await ensure(remote, Secret, secret as AnyResource);
+  const until = clock.now() + TOKEN_WAIT_MS;
+  for (;;) {
+    const found = await remote.get(Secret, { name, namespace });
+    if (found?.type !== secret.type)
+      throw new UsageError(`Secret ${name}.${namespace} exists and is not a ServiceAccount's token: delete it`);
+    const token = found?.data?.["token"];
+    if (token !== undefined && token !== "") return atob(token);
+    if (clock.now() >= until) {
+      throw new UsageError(
+        `Secret ${name}.${namespace} has got no token within ${TOKEN_WAIT_MS / 1000} s: does kube-controller-manager run?`,
+      );
+    }
+    await clock.sleep(POLL_MS);
+  }
+}
+
+async function storeKubeconfig(
+  management: Cluster,
+  ref: { readonly name: string; readonly namespace: string },
+  text: string,
+): Promise<void> {
+  const data = { kubeconfig: btoa(text) };
+  const found = await management.get(Secret, ref);
+  if (found === undefined) {
+    const { apiVersion, kind } = Secret;
+    await management.create({ apiVersion, kind, metadata: { ...ref, labels: OURS }, type: KUBECONFIG_SECRET_TYPE, data } as Secret);
+    return;
+  }
+  if (found.type !== KUBECONFIG_SECRET_TYPE) {
+    throw new UsageError(
+      `Secret ${ref.name}.${ref.namespace} in the management cluster exists and is not a kubeconfig of ours (type ${found.type ?? "none"}): delete or rename it`,
+    );
+  }
+  const { managedFields: _, ...metadata } = found.metadata;
+  if (found.data?.["kubeconfig"] !== data.kubeconfig) await management.update({ ...found, metadata, data } as Secret);
+}
+
+/** What the server has said there already stays. */
+async function tellRules(management: Cluster, status: AnyResource): Promise<void> {
+  try {
+    await management.applyStatus(status, { fieldManager: MANAGER });
+  } catch (error) {
+    if (!(error instanceof ClusterError && error.code === "Conflict")) throw error;
+  }
+}
+
+/** A kubeconfig of one cluster, context and user, all of its name. JSON is YAML. */
+function kubeconfigOf(name: string, { server, ca, isUnverified }: ApiServerAddress, token: string): string {
+  const cluster: JsonObject = {
+    server,
+    ...(isUnverified ? { "insecure-skip-tls-verify": true } : ca === undefined ? {} : { "certificate-authority-data": btoa(ca) }),
+  };
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name, cluster }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    users: [{ name, user: { token } }],
+    "current-context": name,
+  });
+}
+
+/**
+ * The address under which the server reaches an API server, where it is another than the user's. Behind a local address is a
+ * certificate that does not name the other one. Source: published registration, `--api-server-address`.
+ */
+export function addressFor(address: ApiServerAddress, wanted: string | undefined): ApiServerAddress {
+  if (wanted === undefined) return address;
+  const before = new URL(address.server);
+  if (!URL.canParse(`https://${wanted}`)) throw new UsageError(`--api-server-address ${wanted}: is not host or host:port`);
+  const after = new URL(`https://${wanted}`);
+  const port = after.port || (/:\d+$/.test(wanted) ? "" : before.port);
+  const isLocal = before.hostname === "127.0.0.1" || before.hostname === "localhost";
+  const server = `https://${after.hostname}${port === "" ? "" : `:${port}`}`;
+  return { server, ca: isLocal ? undefined : address.ca, isUnverified: isLocal || address.isUnverified };
+}
+
+const TOKEN_WAIT_MS = 60_000;
+const POLL_MS = 250;

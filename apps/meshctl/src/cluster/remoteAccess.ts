@@ -1,0 +1,67 @@
+import { agentKinds, contributedKinds, deliveredKinds } from "@isthmus/api";
+import { type AnyResource, groupOf, type JsonObject, type Kind } from "@isthmus/core";
+
+/** Names of what registration makes in the remote cluster. Source: published registration. */
+const REMOTE_ROLE = "gloomesh-remote-access";
+const bindingName = (clusterName: string): string => `${clusterName}-gloomesh-remote-access-clusterrole-binding`;
+export const tokenSecretName = (clusterName: string): string => `${clusterName}-token`;
+
+/** By it we know what is ours to change and to delete. */
+export const OURS: Readonly<Record<string, string>> = { app: "gloo-mesh" };
+
+const RBAC = "rbac.authorization.k8s.io/v1";
+export const ServiceAccount = untyped("v1", "ServiceAccount", "serviceaccounts");
+export const ClusterRole = untyped(RBAC, "ClusterRole", "clusterroles", false);
+export const ClusterRoleBinding = untyped(RBAC, "ClusterRoleBinding", "clusterrolebindings", false);
+export const RemoteNamespace = untyped("v1", "Namespace", "namespaces", false);
+
+/** What the server may do in a cluster that it connects to: read what it reads, write what it writes, and nothing else. */
+export function policyRules(): readonly JsonObject[] {
+  return [
+    ...rules([...agentKinds(), ...contributedKinds()], ["get", "list", "watch"]),
+    ...rules(deliveredKinds(), ["get", "list", "watch", "create", "update", "patch", "delete"]),
+    ...rules(contributedKinds(), ["get", "patch", "update"], "/status"),
+    { apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: ["get", "list", "watch"] },
+  ];
+}
+
+/** The objects of the remote cluster, in the order in which they are made. */
+export function remoteObjects(clusterName: string, namespace: string): readonly { readonly kind: Kind; readonly resource: AnyResource }[] {
+  const account = { name: clusterName, namespace };
+  return [
+    { kind: ServiceAccount, resource: object(ServiceAccount, account) },
+    { kind: ClusterRole, resource: object(ClusterRole, { name: REMOTE_ROLE }, { rules: policyRules() }) },
+    {
+      kind: ClusterRoleBinding,
+      resource: object(
+        ClusterRoleBinding,
+        { name: bindingName(clusterName) },
+        {
+          roleRef: { apiGroup: groupOf(RBAC), kind: "ClusterRole", name: REMOTE_ROLE },
+          subjects: [{ kind: "ServiceAccount", ...account }],
+        },
+      ),
+    },
+  ];
+}
+
+function rules(kinds: readonly Kind[], verbs: readonly string[], subresource = ""): JsonObject[] {
+  const groups = new Map<string, string[]>();
+  for (const { apiVersion, plural } of kinds) {
+    groups.set(groupOf(apiVersion), [...(groups.get(groupOf(apiVersion)) ?? []), `${plural}${subresource}`]);
+  }
+  return [...groups].map(([group, resources]) => ({ apiGroups: [group], resources, verbs }));
+}
+
+function object(
+  { apiVersion, kind }: Kind,
+  metadata: { readonly name: string; readonly namespace?: string },
+  rest: JsonObject = {},
+): AnyResource {
+  return { apiVersion, kind, metadata: { ...metadata, labels: OURS }, ...rest };
+}
+
+/** A kind whose objects are taken as they are. */
+function untyped(apiVersion: string, kind: string, plural: string, namespaced = true): Kind<AnyResource> {
+  return { apiVersion, kind, plural, namespaced, versions: [apiVersion], parse: (input) => input as AnyResource };
+}

@@ -1,0 +1,128 @@
+import { allKinds, KubernetesCluster, Secret } from "@isthmus/api";
+import type { Resource } from "@isthmus/core";
+import { systemClock } from "@isthmus/plane";
+import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
+import { Command } from "commander";
+import { beforeEach, describe, expect, it } from "vitest";
+import { addressFor } from "../src/cluster/registration.ts";
+import { ClusterRole, ClusterRoleBinding, ServiceAccount } from "../src/cluster/remoteAccess.ts";
+import { clusterCommand } from "../src/commands/cluster.ts";
+import { inheriting } from "../src/meshctl.ts";
+import { recordedIo } from "./recordedIo.ts";
+
+const namespace = "gloo-mesh";
+const place = { name: "east", namespace };
+let management: SimulatedCluster;
+let remote: SimulatedCluster;
+beforeEach(() => {
+  const kinds = allKinds();
+  management = simulatedCluster({ name: "", clock: systemClock, kinds });
+  management.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }]);
+  remote = simulatedCluster({ name: "", clock: systemClock, kinds, seed: "remote" });
+});
+
+/** Runs a command, while something gives ServiceAccounts' Secrets their tokens as kube-controller-manager does. */
+async function run(...args: string[]): Promise<string> {
+  const io = recordedIo();
+  const address = { server: "https://127.0.0.1:6443", ca: "PEM", isUnverified: false };
+  const command = clusterCommand(
+    io,
+    async () => management,
+    async () => ({ cluster: remote, address }),
+  );
+  let isOver = false;
+  const giving = (async () => {
+    while (!isOver) {
+      await systemClock.sleep(20);
+      const found = await remote.get(Secret, { name: "east-token", namespace });
+      if (found !== undefined && found.data?.["token"] === undefined) {
+        const { managedFields: _, ...metadata } = found.metadata;
+        await remote.update({ ...found, metadata, data: { token: btoa("bearer") } } as Secret);
+      }
+    }
+  })();
+  try {
+    await inheriting(command, new Command().exitOverride().configureOutput({ writeErr: io.err })).parseAsync(args, { from: "user" });
+  } finally {
+    isOver = true;
+    await giving;
+  }
+  return io.written.err;
+}
+
+const kubeconfig = async () => JSON.parse(atob((await management.get(Secret, place))?.data?.["kubeconfig"] ?? "")) as object;
+const image = () => [management, remote].map((cluster) => cluster.objects());
+
+describe("meshctl cluster register", () => {
+  it("makes an account with the rights that the server needs, and stores how to connect", async () => {
+    expect(await run("register", "--cluster-name", "east")).toMatch(/Successfully registered cluster: east/);
+    expect(await management.get(Secret, place)).toMatchObject({ type: "solo.io/kubeconfig" });
+    expect(await kubeconfig()).toMatchObject({
+      "current-context": "east",
+      clusters: [{ name: "east", cluster: { server: "https://127.0.0.1:6443", "certificate-authority-data": btoa("PEM") } }],
+      users: [{ name: "east", user: { token: "bearer" } }],
+    });
+    expect((await management.get(KubernetesCluster, place))?.spec).toEqual({ secretName: "east", clusterDomain: "cluster.local" });
+    expect(await remote.get(ServiceAccount, place)).toBeDefined();
+    const role = await remote.get(ClusterRole, { name: "gloomesh-remote-access", namespace: "" });
+    expect(JSON.stringify(role?.["rules"])).toMatch(/"networking.istio.io".*"virtualservices".*"delete"/);
+    expect(JSON.stringify(role?.["rules"])).not.toMatch(/"secrets"|"\*"/);
+    const binding = await remote.get(ClusterRoleBinding, { name: "east-gloomesh-remote-access-clusterrole-binding", namespace: "" });
+    expect(binding?.["subjects"]).toEqual([{ kind: "ServiceAccount", ...place }]);
+    expect(await remote.get(Secret, { name: "east-token", namespace })).toMatchObject({
+      type: "kubernetes.io/service-account-token",
+      metadata: { annotations: { "kubernetes.io/service-account.name": "east" } },
+    });
+  });
+
+  it("changes nothing when it is repeated", async () => {
+    await run("register", "east");
+    const before = image();
+    await run("register", "east");
+    expect(image()).toEqual(before);
+  });
+
+  it("never overwrites what is not ours, and says what is in the way", async () => {
+    const theirs: Resource = { apiVersion: "v1", kind: "Secret", metadata: place, type: "Opaque", data: { mine: "eA==" } } as Resource;
+    await management.create(theirs);
+    await expect(run("register", "east")).rejects.toThrow(
+      /Secret east\.gloo-mesh .* is not a kubeconfig of ours \(type Opaque\): delete or rename/,
+    );
+    expect((await management.get(Secret, place))?.data).toEqual({ mine: "eA==" });
+    await remote.update({ ...(await remote.get(ServiceAccount, place)), metadata: { ...place, labels: { app: "theirs" } } } as Resource);
+    await expect(run("register", "east")).rejects.toThrow(/ServiceAccount east\.gloo-mesh exists and is not ours/);
+  });
+
+  it.each([["east.1"], ["East"], [""]])("refuses %j as a name", async (name) => {
+    await expect(run("register", "--cluster-name", name)).rejects.toThrow(/is not a cluster name|which cluster/);
+  });
+
+  it("is taken back by deregister, which leaves what is not ours, and may be repeated", async () => {
+    const before = image().map((objects) => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
+    await run("register", "east");
+    expect(await run("deregister", "east")).toMatch(/Successfully deregistered cluster: east/);
+    await run("deregister", "east");
+    const after = image().map((objects) => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
+    // The namespace may hold other things by now.
+    expect(after.map((names) => names.sort())).toEqual([before[0], [...(before[1] ?? []), "Namespace gloo-mesh"].sort()]);
+  });
+});
+
+describe("the address of an API server", () => {
+  const local = { server: "https://127.0.0.1:6443", ca: "PEM", isUnverified: false };
+  const named = { ...local, server: "https://api.east:8443" };
+
+  it("is the kubeconfig's, unless another is given", () => {
+    expect(addressFor(local, undefined)).toEqual(local);
+    expect(addressFor(named, "10.0.0.1")).toEqual({ server: "https://10.0.0.1:8443", ca: "PEM", isUnverified: false });
+    expect(addressFor(named, "10.0.0.1:443").server).toBe("https://10.0.0.1");
+  });
+
+  it("is not verified where the certificate names a local address only", () => {
+    expect(addressFor(local, "host.docker.internal")).toEqual({
+      server: "https://host.docker.internal:6443",
+      ca: undefined,
+      isUnverified: true,
+    });
+  });
+});
