@@ -41,7 +41,9 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   const { link, applier, isViewComplete, kinds, isOurs, isConnected, discovered, deleteLimits, clock, log } = options;
   const budget = deleteBudget(() => clock.now(), deleteLimits);
   let revision: number | undefined;
+  /** The last answer to this revision, as text; empty before there was one. */
   let answered = "";
+  let heldWhenAnswered = 0;
   /** Ids of the changes that led to what is not answered yet. */
   let traces: readonly string[] = [];
   /** All that is wanted here, by `resourceKeyOf`, once a complete set has come. */
@@ -126,6 +128,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     );
     const rejected = [...applier.rejections.values(), ...held];
     const text = JSON.stringify([revision, rejected]);
+    heldWhenAnswered = held.length;
     if (text === answered) return;
     answered = text;
     link.acknowledge({ revision, rejected });
@@ -170,7 +173,8 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       applier.observed(delta);
       lookForStrays(delta);
       prune();
-      answer();
+      // What else an answer tells changes when the applier has settled: to gather it for each change of a Pod would cost all that is refused.
+      if (answered === "" || budget.held.size !== heldWhenAnswered) answer();
     },
     disconnected: () => strangers.clear(),
     get held() {
