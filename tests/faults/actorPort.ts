@@ -21,6 +21,8 @@ export interface CallFault {
   readonly code: ClusterErrorCode;
   /** The change is made, and only the answer is lost. */
   readonly afterWrite: boolean;
+  /** How long it takes until that is clear. Default: no time. */
+  readonly afterMs?: number;
 }
 
 export interface ActorPortOptions {
@@ -50,6 +52,7 @@ export function actorPort(cluster: SimulatedCluster, { actor, clock, lagMs, faul
     const begun = clock.now();
     await lag(signal);
     const fault = faultOf(verb);
+    if (fault?.afterMs !== undefined) await clock.sleep(fault.afterMs, signal);
     if (fault?.afterWrite === false) throw failed(verb, fault);
     const before = cluster.object(ref);
     // The cluster makes the change before it gives its promise.

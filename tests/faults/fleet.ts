@@ -5,6 +5,7 @@ import { type ClusterImage, type SimulatedCluster, simulatedCluster, type Virtua
 import { type MemoryStore, memoryStore } from "@isthmus/store";
 import { actorPort, type Write } from "./actorPort.ts";
 import { type CallFaults, callFaults } from "./callFaults.ts";
+import { type Certificates, certificates } from "./certificates.ts";
 import { type DisturbedNetwork, type Down, disturbedNetwork, type Up } from "./disturbedNetwork.ts";
 import { killed, type Process, type ServerProcess, startAgentProcess, startServerProcess } from "./processes.ts";
 import { type Random, seededRandom } from "./random.ts";
@@ -50,6 +51,7 @@ export interface Fleet {
   /** How long messages and calls take from now on, at most, in milliseconds. */
   delays: { network: number; apiServer: number };
   readonly calls: CallFaults;
+  readonly certificates: Certificates;
   /** Whether calls to a cluster's API server fail or take their time. */
   isTroubled(clusterName: string): boolean;
   /** No more faults, delays or cuts; what our processes do is left to them. */
@@ -80,6 +82,7 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, watch
   const random = seededRandom(seed ^ 0x5eed);
   const delays = { network: 0, apiServer: 0 };
   const calls = callFaults();
+  const shownCertificates = certificates(clock);
   const inner = inMemoryNetwork({ clock, delayMs: () => delayed(random, delays.network) });
   const { sent, crashed, wrote } = watcher;
   const network = disturbedNetwork({ network: inner, clock, lateMs: 700, sent, ...tampering.network });
@@ -105,7 +108,8 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, watch
   function accept(peer: Parameters<Acceptor>[0], stream: Parameters<Acceptor>[1]): ReturnType<Acceptor> {
     const server = servers.get(routes.get(peer.clusterName) ?? "1") ?? [...servers.values()][0];
     if (server === undefined) throw new Error("nobody listens");
-    return server.link.accept(peer, stream);
+    const expiresAt = shownCertificates.expiresAt(peer.clusterName);
+    return server.link.accept(expiresAt === undefined ? peer : { ...peer, expiresAt }, stream);
   }
 
   function startServer(id = "1"): void {
@@ -132,7 +136,7 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, watch
     if (cluster === undefined || agents.has(name)) return;
     const instance = `${id}-${++starts}`;
     const told = (desired: Desired) => watcher.told(name, desired);
-    const connector = network.connector(clusterName);
+    const connector = shownCertificates.shown(clusterName, network.connector(clusterName));
     agents.set(name, startAgentProcess({ ...shared, name, cluster: portOf(cluster, name), instance, connector, told }));
   }
 
@@ -149,6 +153,7 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, watch
     clusters,
     delays,
     calls,
+    certificates: shownCertificates,
     servers,
     store,
     leader: () => [...servers.values()].find(({ leadership }) => leadership.isLeader),
@@ -160,6 +165,7 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, watch
     },
     heal() {
       calls.heal();
+      shownCertificates.heal();
       delays.network = 0;
       delays.apiServer = 0;
       slow.clear();

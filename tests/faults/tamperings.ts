@@ -8,7 +8,7 @@ import type { Tampering } from "./tampering.ts";
 
 /** A safety rule that is switched off, or a part of one. */
 export interface SwitchedOff {
-  /** Its number among the rules on safety; ARCHITECTURE.md, “What protects users”, lists them. */
+  /** Its number among the safety rules: docs/decisions/0025 lists them. */
   readonly rule: number;
   /** Steps that lead where it matters. */
   readonly focus: readonly string[];

@@ -9,6 +9,8 @@ import type { Step, StepKinds } from "../step.ts";
 const CODES: readonly ClusterErrorCode[] = ["Conflict", "Invalid", "Unavailable", "Forbidden"];
 const WRITES: readonly Verb[] = ["apply", "delete"];
 const READS: readonly Verb[] = ["get", "list", "servedKinds"];
+/** So long our client waits for an answer. */
+const TIMEOUT_MS = 30_000;
 const DELAYS_MS = [0, 2, 40, 600];
 
 /** What goes wrong with the clusters' API servers. */
@@ -24,6 +26,17 @@ export const apiServerSteps: StepKinds = {
     isAboutCluster: true,
     act({ fleet }, { cluster, n }) {
       for (let i = 0; i <= n; i++) fleet.calls.failNext(cluster, { code: "Unavailable", afterWrite: true, verbs: WRITES });
+    },
+  },
+  /** Writes hang until they are given up; they may have been made. */
+  hangWrites: {
+    weight: 2,
+    n: 3,
+    v: 2,
+    isAboutCluster: true,
+    act({ fleet }, { cluster, n, v }) {
+      const fault = { code: "Unavailable", afterMs: TIMEOUT_MS, afterWrite: v === 1, verbs: WRITES } as const;
+      for (let i = 0; i <= n; i++) fleet.calls.failNext(cluster, fault);
     },
   },
   slowApiServer: {

@@ -4,6 +4,7 @@ import type { StepKinds } from "../step.ts";
 const DIRECTIONS: readonly Direction[] = ["up", "down"];
 const FAULTS: readonly WireFault[] = ["drop", "duplicate", "swap", "late"];
 const DELAYS_MS = [0, 3, 50, 400];
+const LIVES_MS = [0, 2_000, 6_000];
 
 /** What happens between the agents and the server. */
 export const networkSteps: StepKinds = {
@@ -19,6 +20,18 @@ export const networkSteps: StepKinds = {
       fleet.network.mend(cluster);
     },
   },
+  /** The agent's certificate expires soon, or has: the connection ends, and there is none before there is another certificate. */
+  expireCertificate: {
+    weight: 2,
+    n: LIVES_MS.length,
+    isAboutCluster: true,
+    act({ fleet }, { cluster, n }) {
+      fleet.certificates.issue(cluster, LIVES_MS[n] ?? 0);
+      fleet.network.cut(cluster);
+      fleet.network.mend(cluster);
+    },
+  },
+  rotateCertificate: { weight: 3, isAboutCluster: true, act: ({ fleet }, { cluster }) => fleet.certificates.rotate(cluster) },
   slowNetwork: {
     weight: 2,
     n: DELAYS_MS.length,

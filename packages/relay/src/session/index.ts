@@ -20,5 +20,6 @@ export type {
   Withheld,
 } from "./link.ts";
 export type { Question } from "./questions.ts";
+export { RelayError } from "./relayError.ts";
 export { startServerLink } from "./serverLink.ts";
 export type { RunningServerLink, ServerLinkOptions } from "./serverLinkOptions.ts";
