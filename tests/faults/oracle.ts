@@ -88,6 +88,8 @@ export class Oracle {
     }
     // Statuses of ours count as inputs, such as that of a registration.
     if (after !== undefined && !bearsOurLabel(after)) this.changed(write.cluster);
+    // The first thing that is wrong is the one to look at; to look for explanations of all that follows would take long.
+    if (this.violations.length > 0) return;
     if (verb === "applyStatus") {
       if (write.cluster !== "") this.#found("unintended write", write, "a status outside the management cluster");
       return;

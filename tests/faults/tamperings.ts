@@ -12,6 +12,8 @@ export interface SwitchedOff {
   readonly rule: number;
   /** Steps that lead where it matters. */
   readonly focus: readonly string[];
+  /** How many steps a schedule takes to come to that. Default: as many as usual. */
+  readonly length?: number;
   readonly by: Tampering;
 }
 
@@ -133,6 +135,7 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
   everyMessageIsOfThisEpoch: {
     rule: 5,
     focus: ["rest", "reopen", "putService"],
+    length: 22,
     by: {
       network: { outOfTime: (message, epoch) => ({ ...message, epoch }) },
     },
