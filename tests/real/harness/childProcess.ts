@@ -14,6 +14,8 @@ export interface Program {
   stop(graceMs?: number): Promise<void>;
   /** Ends it at once, as a crash would. */
   kill(): Promise<void>;
+  /** Stops it in its tracks, and lets it go on, as if nothing had happened. */
+  send(signal: "SIGSTOP" | "SIGCONT"): void;
   output(): string;
 }
 
@@ -67,6 +69,7 @@ export function startProgram({ name, command, args, log, env = {}, cwd }: Progra
       clearTimeout(insist);
     },
     kill: () => end("SIGKILL"),
+    send: (signal) => void child.kill(signal),
     output: () => readFileSync(log, "utf8"),
   };
 }
