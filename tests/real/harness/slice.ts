@@ -26,22 +26,24 @@ export interface Slice {
   readonly management: Cluster;
   readonly first: Cluster;
   readonly second: Cluster;
+  /** The first of `replicas`. */
   readonly server: ManagementServer;
+  readonly replicas: readonly ManagementServer[];
   /** Of `first`, then of `second`. */
   readonly agents: readonly App[];
   stop(): Promise<void>;
 }
 
 export interface SliceOptions {
-  /** More of the server's command line. */
-  readonly more?: readonly string[];
-  /** Where agents connect, given where the server listens. Default: there. */
-  readonly relayAddress?: (address: string) => Promise<string>;
+  /** How many management servers there are, and what each is told on its command line. Default: one, nothing. */
+  readonly replicas?: readonly (readonly string[])[];
+  /** Where agents connect, given where the management servers listen. Default: at the first one. */
+  readonly relay?: (addresses: readonly string[]) => Promise<string>;
 }
 
 /** Starts everything; resolves when the agents run. Whatever ran is stopped when something does not start. */
 export async function startSlice(components: Components, options: SliceOptions = {}): Promise<Slice> {
-  const { more = [], relayAddress = async (address: string) => address } = options;
+  const { replicas: told = [[]], relay } = options;
   buildApps();
   const fleet = await startFleet(components, ["management", "cluster-1", "cluster-2"], { audit: true });
   const controllers = new AbortController();
@@ -70,18 +72,25 @@ export async function startSlice(components: Components, options: SliceOptions =
       await applyAll(cluster, objectsIn(istioBookinfo(components)), { namespace: "bookinfo" });
     }
     const { directory } = fleet;
-    const server = await startManagementServer({ server: fleet.servers.management, directory, more });
-    apps.push(server.app);
-    await server.app.ready();
+    const replicas: ManagementServer[] = [];
+    for (const [i, more] of told.entries()) {
+      const name = i === 0 ? "mgmt-server" : `mgmt-server-${i + 1}`;
+      const replica = await startManagementServer({ server: fleet.servers.management, directory, name, more });
+      apps.push(replica.app);
+      replicas.push(replica);
+      await replica.app.ready();
+    }
+    const [server] = replicas;
+    if (server === undefined) throw new TypeError("a slice needs a management server");
+    const relayAddress = (await relay?.(replicas.map((replica) => replica.relayAddress))) ?? server.relayAddress;
     const agents: App[] = [];
-    const relay = await relayAddress(server.relayAddress);
     for (const cluster of [first, second]) {
       await giveRelaySecrets(management, cluster);
       const apiServer = fleet.servers[cluster.name as "cluster-1" | "cluster-2"];
-      agents.push(await startAgent({ server: apiServer, cluster: cluster.name, relayAddress: relay, directory }));
+      agents.push(await startAgent({ server: apiServer, cluster: cluster.name, relayAddress, directory }));
     }
     apps.push(...agents);
-    return { fleet, management, first, second, server, agents, stop };
+    return { fleet, management, first, second, server, replicas, agents, stop };
   } catch (error) {
     await stop();
     throw error;

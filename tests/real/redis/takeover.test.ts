@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { TrafficPolicy, VirtualMesh, VirtualService } from "@isthmus/api";
 import type { Kind, TimedCondition } from "@isthmus/core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ManagementServer, startManagementServer } from "../harness/apps.ts";
+import type { ManagementServer } from "../harness/apps.ts";
 import { anyKind } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { applyAll } from "../harness/manifests.ts";
@@ -26,19 +26,17 @@ describeReal("two management servers as processes", (components) => {
 
   beforeAll(async () => {
     redis = await startRedis(components.redis, directory, { persistent: true });
-    const more = [`--redis-address=127.0.0.1:${redis.settings.port}`];
-    const relayAddress = async (address: string) => {
-      switchboard = await startSwitchboard(address);
-      return switchboard.address;
-    };
-    slice = await startSlice(components, { more: [...more, "--replica=one"], relayAddress });
-    const { fleet } = slice;
-    const options = { server: fleet.servers.management, directory: fleet.directory, name: "mgmt-server-2" };
-    second = await startManagementServer({ ...options, more: [...more, "--replica=two"] });
-    await second.app.ready();
+    const more = [`--redis-address=127.0.0.1:${redis.settings.port}`, "--leader-election"];
+    slice = await startSlice(components, {
+      replicas: ["one", "two"].map((name) => [...more, `--replica=${name}`]),
+      relay: async ([address = ""]) => {
+        switchboard = await startSwitchboard(address);
+        return switchboard.address;
+      },
+    });
+    second = slice.replicas[1] ?? slice.server;
   }, 300_000);
   afterAll(async () => {
-    await second?.app.program.stop();
     await slice?.stop();
     await switchboard?.stop();
     await redis?.stop();
