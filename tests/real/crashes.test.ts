@@ -24,8 +24,8 @@ describeReal("processes that are killed under load", (components) => {
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), "isthmus-crashes-"));
-    redis = await startRedis(components.redis, directory, { persistent: true, password: "crash-canary" });
-    const shared = [`--redis-address=127.0.0.1:${redis.settings.port}`, "--redis-password=crash-canary", "--leader-election"];
+    redis = await startRedis(components.redis, directory, { persistent: true });
+    const shared = [`--redis-address=127.0.0.1:${redis.settings.port}`, "--leader-election"];
     slice = await startSlice(components, {
       replicas: [
         [...shared, "--replica=server-a"],
