@@ -39,7 +39,10 @@ export async function startLossyProxy(addresses: readonly string[], random: () =
     for (let tries = 0; tries < addresses.length; tries++) {
       const [host = "", port = ""] = (addresses[turn++ % addresses.length] ?? "").split(":");
       const socket = kept(connect(Number(port), host));
-      const isThere = await Promise.race([once(socket, "connect").then(() => true), once(socket, "close").then(() => false)]);
+      const isThere = await new Promise<boolean>((resolve) => {
+        socket.once("connect", () => resolve(true));
+        socket.once("close", () => resolve(false));
+      });
       if (isThere) return socket;
     }
     return undefined;
