@@ -81,6 +81,8 @@ describeReal("processes that are killed under load", (components) => {
     const writes = await writesWhile(async () => {
       for (let round = 0; round < 4; round++) {
         const victim = slice.replicas[round % 2];
+        // As in a rollout: a connection has settled before its server goes as well.
+        await sleep(11_000);
         await victim?.app.program.kill();
         const killed = Date.now();
         await editing.reaches();

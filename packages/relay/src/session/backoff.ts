@@ -4,8 +4,11 @@ import type { RelayErrorCode } from "./relayError.ts";
 const FIRST_MS = 1_000;
 const LAST_MS = 30_000;
 
-/** A connection that lived this long was a good one: the next failure counts as the first again. */
-export const SETTLED_MS = 30_000;
+/**
+ * A connection that lived this long was a good one: the next failure counts as the first again. One heartbeat's time: servers
+ * that are replaced one after the other, as a rollout does, must not make agents wait longer each time.
+ */
+export const SETTLED_MS = 10_000;
 
 /**
  * How long to wait before try `attempt` (1 is the first retry), with a jitter of half; `random` gives 0..1. What a person
