@@ -13,7 +13,7 @@ describeReal("replicas on real Kubernetes", (components) => {
   const agents: App[] = [];
 
   beforeAll(async () => {
-    slice = await startSlice(components, { more: ["--leader-election"] });
+    slice = await startSlice(components, { replicas: [["--leader-election"]] });
     const { fleet, server, agents: single } = slice;
     await single[0]?.program.stop();
     for (const name of ["replica-a", "replica-b"]) {
