@@ -9,6 +9,7 @@ import {
   type Snapshot,
   snapshotOf,
 } from "@isthmus/core";
+import type { Verb } from "@isthmus/simulator";
 import type { World } from "@isthmus/translators";
 import type { Write } from "./actorPort.ts";
 import type { Down, Up } from "./disturbedNetwork.ts";
@@ -99,12 +100,12 @@ export class Oracle {
     } else if (verb === "delete") {
       if (this.#wasWantedAllAlong(write)) this.#found("wrong delete", write, "what it comes from was there all the time");
       this.#judgeOrder(write);
-    } else if (verb === "apply") {
+    } else if (PUTS.has(verb)) {
       if (!this.#wasWanted(write)) this.#found("unintended write", write, "nothing asked for it");
     } else {
-      this.#found("unintended write", write, "our processes only apply and delete");
+      this.#found("unintended write", write, "our processes only create, apply and delete");
     }
-    if (verb === "apply") this.#made.add(after?.metadata.uid ?? "");
+    if (PUTS.has(verb)) this.#made.add(after?.metadata.uid ?? "");
   }
 
   sent(clusterName: string, message: Down | Up): void {
@@ -158,6 +159,9 @@ export class Oracle {
     return isTrueOf(mixturesOf(all, clusterOf)) || isTrueOf(mixturesOf(all, (resource) => `${clusterOf(resource)}|${kindKeyOf(resource)}`));
   }
 }
+
+/** How an object comes to be as it is wanted; an update turns what was created into what is applied. */
+const PUTS: ReadonlySet<Verb> = new Set<Verb>(["create", "update", "apply"]);
 
 // Beyond it nobody waits for an answer, and the write gets the benefit of the doubt.
 const MAX_MIXTURES = 600;

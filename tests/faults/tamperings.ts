@@ -119,7 +119,7 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
     by: {
       agentCluster: (cluster) => ({
         ...cluster,
-        apply: (resource, options, signal) => cluster.apply(resource, { ...options, force: true }, signal),
+        create: (resource, signal) => cluster.apply(resource, { fieldManager: FIELD_MANAGER, force: true }, signal),
       }),
     },
   },
@@ -147,17 +147,19 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
     by: {
       agentCluster(cluster) {
         let failure: unknown;
+        async function unlessFailed<T>(write: () => Promise<T>): Promise<T> {
+          if (failure !== undefined) throw failure;
+          try {
+            return await write();
+          } catch (error) {
+            failure = error;
+            throw error;
+          }
+        }
         return {
           ...cluster,
-          async apply(resource, options, signal) {
-            if (failure !== undefined) throw failure;
-            try {
-              return await cluster.apply(resource, options, signal);
-            } catch (error) {
-              failure = error;
-              throw error;
-            }
-          },
+          create: (resource, signal) => unlessFailed(() => cluster.create(resource, signal)),
+          apply: (resource, options, signal) => unlessFailed(() => cluster.apply(resource, options, signal)),
         };
       },
     },

@@ -39,6 +39,10 @@ describeReal("processes that are killed under load", (components) => {
     });
     await applyAll(slice.management, [virtualMesh()]);
     editing = edits(slice);
+    // Until what was created has been changed once.
+    editing.start();
+    await editing.reaches();
+    await editing.reaches();
     await editing.inForce();
     // Bookinfo's pods take a while to be there, and what follows from each is written.
     const count = () => Object.values(slice.fleet.servers).map((server) => traces(server.planeWrites()).length);

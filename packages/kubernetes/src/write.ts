@@ -46,11 +46,16 @@ export function created(target: WriteTarget, resource: Resource, signal?: AbortS
   // An object that was read elsewhere may be created here; its version there means nothing here.
   const { resourceVersion: _, uid: __, ...metadata } = object.metadata;
   const path = collectionPath(target.collection, resource.metadata.namespace);
-  return written(target, { method: "POST", path, body: { ...object, metadata } }, signal);
+  // An apply refuses fields that the kind does not have; a create would drop them without a word.
+  const query = { fieldValidation: "Strict" };
+  return written(target, { method: "POST", path, query, body: { ...object, metadata } }, signal);
 }
 
 export function updated(target: WriteTarget, resource: Resource, signal?: AbortSignal): Promise<AnyResource> {
-  return written(target, { method: "PUT", path: objectPath(target.collection, resource.metadata), body: asWritten(resource) }, signal);
+  const { managedFields } = resource.metadata;
+  const object = asWritten(resource);
+  const body = managedFields === undefined ? object : { ...object, metadata: { ...object.metadata, managedFields } };
+  return written(target, { method: "PUT", path: objectPath(target.collection, resource.metadata), body }, signal);
 }
 
 export function statusUpdated(target: WriteTarget, resource: Resource, signal?: AbortSignal): Promise<AnyResource> {

@@ -15,7 +15,7 @@ import {
 } from "@isthmus/core";
 import { reasonFor } from "./evidence.ts";
 import { fights, foughtOver } from "./fights.ts";
-import { alreadySays, bearsLabelOf, FIELD_MANAGER, isWrittenByUs } from "./ownership.ts";
+import { alreadySays, asApplied, bearsLabelOf, FIELD_MANAGER, isWrittenByUs } from "./ownership.ts";
 import { type Clock, type Cluster, ClusterError, type Evidence, type Log, type Rejection, type Removal } from "./ports.ts";
 import type { RemovalLog } from "./removalLog.ts";
 import { servedVersions } from "./servedVersions.ts";
@@ -141,13 +141,18 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     struggles.writing(resourceKeyOf(ref), resource, existing);
     const served = await versions.asServed(kind, resource, signal);
     try {
-      // What bears our label is ours to put back, whoever edited it since; but only as it was when it did.
-      if (existing === undefined) await cluster.apply(served, { fieldManager: FIELD_MANAGER, force: false }, signal);
-      else await cluster.apply(atVersionOf(existing, served), { fieldManager: FIELD_MANAGER, force: true }, signal);
+      // An apply would join an object that somebody else makes in this moment, where it contradicts ours in nothing.
+      if (existing === undefined) await cluster.create(served, signal);
+      else {
+        const made = asApplied(existing);
+        const latest = made === undefined ? existing : await cluster.update(made, signal);
+        // What bears our label is ours to put back, whoever edited it since; but only as it was when it did.
+        await cluster.apply(atVersionOf(latest, served), { fieldManager: FIELD_MANAGER, force: true }, signal);
+      }
     } catch (error) {
       // Its CRD may serve another version by now, or none.
       if (error instanceof ClusterError && error.code === "Unserved") versions.forget();
-      const isOutdated = existing !== undefined && error instanceof ClusterError && error.code === "Conflict";
+      const isOutdated = error instanceof ClusterError && error.code === (existing === undefined ? "AlreadyExists" : "Conflict");
       if (!isOutdated || tries >= MAX_READS) throw error;
       return written(kind, resource, tries + 1);
     }

@@ -89,7 +89,10 @@ export interface Cluster {
   applyStatus(resource: AnyResource, options: ApplyOptions, signal?: AbortSignal): Promise<AnyResource>;
   /** Creates; `AlreadyExists` when it does. */
   create(resource: Resource, signal?: AbortSignal): Promise<AnyResource>;
-  /** Replaces; with `metadata.resourceVersion` only that very version, else `Conflict`. */
+  /**
+   * Replaces; with `metadata.resourceVersion` only that very version, else `Conflict`. `metadata.managedFields`, where it is given,
+   * says whose fields are whose; without it nobody's claim changes but for what is changed.
+   */
   update(resource: Resource, signal?: AbortSignal): Promise<AnyResource>;
   /** Replaces `status` alone, under the same rule. */
   updateStatus(resource: AnyResource, signal?: AbortSignal): Promise<AnyResource>;

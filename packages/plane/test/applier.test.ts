@@ -121,9 +121,38 @@ describe("applier", () => {
     await vi.waitFor(async () => expect(await hosts()).toEqual({ theirs: "theirs.example", two: "two.global" }));
   });
 
+  it("leaves alone what somebody else makes in the moment of its first write, though it contradicts nothing", async () => {
+    const { cluster, applier } = await started();
+    const theirs = entry("one", "one.global", {});
+    const { get } = cluster;
+    let made: AnyResource | undefined;
+    cluster.get = async (kind, ref, signal) => {
+      const found = await get(kind, ref, signal);
+      made ??= await cluster.apply(theirs, { fieldManager: "kubectl" });
+      return found;
+    };
+    applier.put(entry("one", "one.global"));
+    await vi.waitFor(() => expect([...applier.rejections.values()][0]).toMatchObject({ code: "Conflict" }));
+    const { managedFields: _, ...metadata } = (await current(cluster, theirs)).metadata;
+    expect(metadata).toEqual(made?.metadata);
+  });
+
+  it("takes back what it has set at first and no longer wants, and leaves what others have added", async () => {
+    const { cluster, applier } = await started();
+    const one = entry("one", "one.global") as AnyResource;
+    const spec = one["spec"] as object;
+    applier.put({ ...one, spec: { ...spec, exportTo: ["."] } } as Resource);
+    await vi.waitFor(async () => expect((await current(cluster, one))["spec"]).toMatchObject({ exportTo: ["."] }));
+    const note = { apiVersion: one.apiVersion, kind: one.kind, metadata: { ...one.metadata, labels: {}, annotations: { note: "theirs" } } };
+    await cluster.apply(note, { fieldManager: "kubectl" });
+    applier.put(one);
+    await vi.waitFor(async () => expect((await current(cluster, one))["spec"]).toEqual(spec));
+    expect((await current(cluster, one)).metadata.annotations).toEqual({ note: "theirs" });
+  });
+
   it("does not let a refused object hold up others, and tries it again", async () => {
     const { cluster, applier, hosts } = await started();
-    cluster.faults.fail({ code: "Unavailable", matches: ({ verb, ref }) => verb === "apply" && ref.name === "one" });
+    cluster.faults.fail({ code: "Unavailable", matches: ({ verb, ref }) => verb === "create" && ref.name === "one" });
     applier.put(entry("one", "one.global"));
     applier.put(entry("two", "two.global"));
     await vi.waitFor(async () => expect(await hosts()).toEqual({ two: "two.global" }));

@@ -2,7 +2,7 @@ import type { AnyResource, Resource, ResourceRef } from "@isthmus/core";
 import { FIELD_MANAGER } from "@isthmus/plane";
 import type { ApplyOptions, Preconditions } from "@isthmus/plane/ports";
 import { applied } from "./apply/apply.ts";
-import { afterUpdate, type FieldManager, managedFieldsOf, type Writer } from "./apply/fieldManagers.ts";
+import { afterUpdate, type FieldManager, managedFieldsOf, managersFrom, type Writer } from "./apply/fieldManagers.ts";
 import { changesBetween } from "./apply/fieldSet.ts";
 import { alreadyExists, changedMeanwhile, notFound, unserved } from "./errors.ts";
 import { withMember, withoutAbsent } from "./json.ts";
@@ -38,8 +38,10 @@ export function updateObject(state: ClusterState, resource: Resource): AnyResour
   const before = contentOf(live.resource);
   const written = spokenFor(write.served, contentOf(write.input));
   const status = write.served.kind.statusSubresource ? before["status"] : written["status"];
+  const { managedFields = [] } = resource.metadata;
+  const claimed = managedFields.length === 0 ? write : { ...write, stored: { ...live, managers: managersFrom(managedFields) } };
   return finish(write, withMember(written, "status", status), {
-    managersOf: (content) => updaters(write, before, { content, subresource: "" }),
+    managersOf: (content) => updaters(claimed, before, { content, subresource: "" }),
   });
 }
 

@@ -7,7 +7,7 @@ import { ISTIO_KINDS } from "../objects.ts";
 import type { Step, StepKinds } from "../step.ts";
 
 const CODES: readonly ClusterErrorCode[] = ["Conflict", "Invalid", "Unavailable", "Forbidden"];
-const WRITES: readonly Verb[] = ["apply", "delete"];
+const WRITES: readonly Verb[] = ["create", "update", "apply", "delete"];
 const READS: readonly Verb[] = ["get", "list", "servedKinds"];
 /** So long our client waits for an answer. */
 const TIMEOUT_MS = 30_000;

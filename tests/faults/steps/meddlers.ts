@@ -8,7 +8,7 @@ const MEDDLINGS: readonly Meddling[] = [
   /** Another object of the name takes the place of ours, or stands where ours was to be. */
   (stage, cluster, ref) => {
     const object = stage.object(ref) ?? stage.wantedAs(ref);
-    if (object !== undefined && contradicts(object)) replaceByForeign(stage, cluster, object);
+    if (object !== undefined) replaceByForeign(stage, cluster, object);
   },
   (stage, cluster, ref) => takeOver(stage, cluster, stage.object(ref)),
   (stage, cluster, ref) => {
@@ -17,11 +17,6 @@ const MEDDLINGS: readonly Meddling[] = [
   },
   (stage, cluster, ref) => stage.remove(cluster, ref),
 ];
-
-/** Whether another object of the name says something else. One that contradicts ours in nothing is joined: docs/decisions/0025. */
-function contradicts(object: Resource): boolean {
-  return Object.keys((object as AnyResource)["spec"] ?? {}).length > 0;
-}
 
 function replaceByForeign(stage: Stage, cluster: string, object: Resource): void {
   stage.remove(cluster, refOf(object));
@@ -66,7 +61,7 @@ export const meddlingSteps: StepKinds = {
       const wait = (left: number) =>
         stage.fleet.calls.afterRead(cluster, 0, (ref) => {
           const ought = stage.object(ref) === undefined ? stage.wantedAs(ref) : undefined;
-          if (ought !== undefined && left === 0 && contradicts(ought)) replaceByForeign(stage, cluster, ought);
+          if (ought !== undefined && left === 0) replaceByForeign(stage, cluster, ought);
           else wait(ought === undefined ? left : left - 1);
         });
       wait(n);

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@isthmus/core";
-import { difference, equalFields, type FieldChanges, type FieldSet, fieldsV1, union } from "./fieldSet.ts";
+import { difference, equalFields, type FieldChanges, type FieldSet, fieldSetFrom, fieldsV1, union } from "./fieldSet.ts";
 
 /** One manager's claim, as an entry of `metadata.managedFields`. */
 export interface FieldManager {
@@ -62,5 +62,17 @@ export function managedFieldsOf(managers: readonly FieldManager[]): readonly Jso
     fieldsType: "FieldsV1",
     fieldsV1: fieldsV1(fields) as JsonObject,
     ...(subresource === "" ? {} : { subresource }),
+  }));
+}
+
+/** The managers that `metadata.managedFields` names. */
+export function managersFrom(managedFields: readonly JsonObject[]): readonly FieldManager[] {
+  return managedFields.map((entry) => ({
+    manager: String(entry["manager"]),
+    operation: entry["operation"] === "Apply" ? "Apply" : "Update",
+    subresource: entry["subresource"] === "status" ? "status" : "",
+    apiVersion: String(entry["apiVersion"]),
+    time: String(entry["time"]),
+    fields: fieldSetFrom(entry["fieldsV1"] as JsonObject),
   }));
 }

@@ -128,6 +128,17 @@ export function fieldsV1(fields: FieldSet): Record<string, unknown> {
   return root;
 }
 
+/** The set that `fieldsV1` has written. */
+export function fieldSetFrom(written: Readonly<Record<string, unknown>>, path: FieldPath = ""): FieldSet {
+  const fields = new Set<FieldPath>();
+  for (const [segment, below] of Object.entries(written)) {
+    if (segment === ".") fields.add(path);
+    else if (Object.keys(below as object).length === 0) fields.add(join(path, segment));
+    else for (const field of fieldSetFrom(below as Readonly<Record<string, unknown>>, join(path, segment))) fields.add(field);
+  }
+  return fields;
+}
+
 function join(path: FieldPath, segment: string): FieldPath {
   return path === "" ? segment : path + SEPARATOR + segment;
 }

@@ -1,4 +1,4 @@
-import type { AnyResource } from "@isthmus/core";
+import type { AnyResource, JsonObject } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
 import {
   type Current,
@@ -101,6 +101,20 @@ export function applyContract(current: Current): void {
       const updated = await subject.cluster.update(changed(added, { data: { set: "created", added: "updated" } }));
       expect(dataOf(updated)).toEqual({ set: "created", added: "updated" });
       await refusal(subject.cluster.apply(changed(wanted, { data: { added: "applied" } }), alice), "Conflict");
+    });
+
+    it("takes back what was created, once that is said to have been applied", async () => {
+      const subject = current();
+      const created = configMap(subject, { kept: "1", old: "1" });
+      await subject.cluster.create(created);
+      const found = await live(subject, created);
+      const managedFields = (found.metadata.managedFields ?? []).map((entry): JsonObject => ({ ...entry, operation: "Apply" }));
+      const fieldManager = String(managedFields[0]?.["manager"]);
+      const claimed = await subject.cluster.update({ ...found, metadata: { ...found.metadata, managedFields } });
+      expect(claimed.metadata.resourceVersion).not.toBe(found.metadata.resourceVersion);
+      expect(managersOf(await live(subject, created), "Apply")).toEqual([fieldManager]);
+      const wanted = changed(created, { data: { kept: "1" } });
+      expect(dataOf(await subject.cluster.apply(wanted, { fieldManager, force: true }))).toEqual({ kept: "1" });
     });
 
     it("takes fields that only defaults have set without force", async () => {
