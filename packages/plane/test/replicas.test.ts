@@ -225,10 +225,15 @@ describe("two management servers", () => {
     await vi.waitFor(() => expect(other.election.isLeader).toBe(true), soon);
     await vi.waitFor(async () => expect((await statusOf(fleet, timeoutPolicy)).state).toBe("ACCEPTED"), soon);
     await vi.waitFor(async () => expect(await isApplied()).toBe(true), soon);
-    await quiet(1_000);
-    const before = fleet.management.objects().filter(({ kind }) => kind !== Lease.kind && kind !== Namespace.kind);
+    const known = () => fleet.management.objects().filter(({ kind }) => kind !== Lease.kind && kind !== Namespace.kind);
+    const before = await vi.waitFor(async () => {
+      const now = known();
+      await quiet(1_000);
+      expect(known()).toEqual(now);
+      return now;
+    }, soon);
     paused.wake();
     await quiet(1_000);
-    expect(fleet.management.objects().filter(({ kind }) => kind !== Lease.kind && kind !== Namespace.kind)).toEqual(before);
+    expect(known()).toEqual(before);
   });
 });
