@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { TrafficPolicy, VirtualService } from "@isthmus/api";
+import { Lease, TrafficPolicy, VirtualService } from "@isthmus/api";
 import type { TimedCondition } from "@isthmus/core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { PlaneWrite } from "./harness/apiServer.ts";
@@ -99,6 +99,23 @@ describeReal("processes that are killed under load", (components) => {
     process.stdout.write(`clusters are in sync again ${took.join(", ")} ms after a server was killed\n`);
     // The promise of the design, not a measure of this machine: it is what users plan with.
     expect(Math.max(...took)).toBeLessThan(10_000);
+  });
+
+  it("a leader that is paused and wakes up deposed changes nothing", async () => {
+    const holder = async () =>
+      (await slice.management.get(Lease, { name: "gloo-mesh-mgmt-server", namespace: "gloo-mesh" }))?.spec?.holderIdentity ?? "";
+    const writes = await writesWhile(async () => {
+      const before = await holder();
+      const paused = slice.replicas[before.startsWith("server-a") ? 0 : 1]?.app.program;
+      paused?.send("SIGSTOP");
+      await waitFor("another leader", async () => (await holder()) !== before);
+      // Its agents notice after three heartbeats.
+      await editing.reaches();
+      paused?.send("SIGCONT");
+      await sleep(3_000);
+      expect(await holder()).not.toBe(before);
+    });
+    expect(writes).toEqual(INTENDED);
   });
 
   it("agents that are killed and come back write what was missed, and nothing else", async () => {
