@@ -40,18 +40,18 @@ export function failureCases(meshes: () => Meshes): void {
       });
 
       it("delays every request when no percentage is given", async () => {
-        await apply({ faultInjection: { fixedDelay: "300ms" } });
+        // The proxy's timers begin at the time that its loop has last looked at, up to some milliseconds ago: seen were 299.8 of 300.
+        await apply({ faultInjection: { fixedDelay: "310ms" } });
         const answers = await meshes().request({ host: ofTwo, count: 4 });
         expectAll(answers, 200);
-        // A timer of the proxy counts whole milliseconds of its own loop: seen were 299.8 of 300.
-        expect(answers.latency_ms.p50).toBeGreaterThan(295);
+        expect(answers.latency_ms.p50).toBeGreaterThanOrEqual(300);
       });
 
       it("delays only a share of requests", async () => {
-        await apply({ faultInjection: { fixedDelay: "400ms", percentage: 10 } });
+        await apply({ faultInjection: { fixedDelay: "410ms", percentage: 10 } });
         const { latency_ms } = await meshes().request({ host: local, count, concurrency: 8 });
         expect(latency_ms.p50).toBeLessThan(400);
-        expect(latency_ms.p99).toBeGreaterThan(395);
+        expect(latency_ms.p99).toBeGreaterThanOrEqual(400);
       });
     });
 
