@@ -57,6 +57,8 @@ export interface InputSharingOptions {
   readonly instance: string;
   readonly snapshots: SnapshotStore;
   readonly isRegistered: (clusterName: string) => boolean;
+  /** Whether all registrations are known: before, one that is not seen may be there all the same. */
+  readonly areRegistrationsKnown: () => boolean;
   readonly isAlive: (instance: string) => boolean;
   /** Whether this replica clears what no other will. */
   readonly leads: () => boolean;
@@ -72,7 +74,7 @@ export interface InputSharingOptions {
 }
 
 export function inputSharing(options: InputSharingOptions): InputSharing {
-  const { store, instance, snapshots, isRegistered, isAlive, leads, meta, link, wake, heard, clock, log } = options;
+  const { store, instance, snapshots, isRegistered, areRegistrationsKnown, isAlive, leads, meta, link, wake, heard, clock, log } = options;
   const writers = new Map<string, AreaWriter>();
   const followed = new Map<string, Followed>();
   const told = new Map<string, ClusterMeta>();
@@ -148,6 +150,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
 
   /** After a while: another replica may hear of a registration before this one does. */
   function clearStrangers({ versions }: StoreOverview): void {
+    if (!areRegistrationsKnown()) return strangers.clear();
     for (const clusterName of strangers.keys()) {
       if (!versions.has(clusterName) || isRegistered(clusterName)) strangers.delete(clusterName);
     }
@@ -288,6 +291,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     },
     async work(clusterName) {
       if (withdrawn.has(clusterName)) {
+        if (!areRegistrationsKnown()) return;
         if (!isRegistered(clusterName)) return clear(clusterName);
         withdrawn.delete(clusterName);
       }

@@ -115,6 +115,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     instance,
     snapshots,
     isRegistered,
+    areRegistrationsKnown: isReady,
     isAlive: (name) => others.alive.has(name),
     leads: () => leadership.isLeader,
     meta: (clusterName) => metaJson(metaFor(clusterName)),
