@@ -150,7 +150,10 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
 
   /** After a while: another replica may hear of a registration before this one does. */
   function clearStrangers({ versions }: StoreOverview): void {
-    if (!areRegistrationsKnown()) return strangers.clear();
+    if (!areRegistrationsKnown()) {
+      strangers.clear();
+      return;
+    }
     for (const clusterName of strangers.keys()) {
       if (!versions.has(clusterName) || isRegistered(clusterName)) strangers.delete(clusterName);
     }
