@@ -9,6 +9,7 @@ import {
   type Cluster,
   type ClusterRegistrations,
   clusterUid,
+  keepConnected,
   type Leadership,
   type Log,
   type Server,
@@ -64,16 +65,19 @@ export async function workOnDirectClusters(options: DirectClustersOptions, signa
   }
 
   async function workOnOwn({ name, cluster }: { readonly name: string; readonly cluster: Cluster }, turn: AbortSignal): Promise<void> {
-    const uid = await clusterUid(cluster, { clock, log }, turn).catch((error: unknown) => {
-      if (!turn.aborted) throw error;
-      return undefined;
-    });
-    if (uid === undefined) return;
-    await registrations.register(name, uid, true);
-    await workDirectly(
-      { ...shared, cluster, connected: () => log.info({ cluster: name }, "the management cluster is worked on directly") },
-      turn,
-    );
+    const connected = () => {
+      server.cannotConnect(name, undefined);
+      log.info({ cluster: name }, "the management cluster is worked on directly");
+    };
+    async function work(): Promise<void> {
+      await registrations.register(name, await clusterUid(cluster, { clock, log }, turn), true);
+      await workDirectly({ ...shared, cluster, connected }, turn);
+    }
+    function failed(message: string): void {
+      log.warn({ cluster: name }, `cannot work on the management cluster as ${name}: ${message}; trying again`);
+      server.cannotConnect(name, message);
+    }
+    await keepConnected({ work, failed, clock, random }, turn);
   }
 
   await whileLeading(leadership, start, signal);

@@ -13,7 +13,7 @@ export type { RemovalLog, RemovalRecord } from "./removalLog.ts";
 export { agentRoles, RESUME_DELETES_TOPIC, serverRoles } from "./roles.ts";
 export { ensureSecret, type SecretData } from "./secretData.ts";
 export { agentCertificateLifetimeMs } from "./server/certificateLifetime.ts";
-export { KUBECONFIG_SECRET_TYPE, startConnections } from "./server/connections.ts";
+export { KUBECONFIG_SECRET_TYPE, keepConnected, startConnections } from "./server/connections.ts";
 export { createJoinToken, joinTokens, type KeptJoinTokens, type NewJoinToken } from "./server/joinTokens.ts";
 export { type ClusterRegistrations, clusterRegistrations, REPLACE, REVOKED_BEFORE } from "./server/registrations.ts";
 export { type KeptIdentity, keepRelayIdentity, type RelayIdentityOptions } from "./server/relayIdentity.ts";

@@ -37,6 +37,31 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
+export interface KeepConnectedOptions {
+  /** Connects and works until aborted. */
+  readonly work: () => Promise<void>;
+  /** Hears why it could not; it is tried again. */
+  readonly failed: (message: string) => void;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** Works on a cluster until aborted, again and again while its API server refuses. Rejects with what is neither its fault nor its kubeconfig's. */
+export async function keepConnected({ work, failed, clock, random }: KeepConnectedOptions, signal: AbortSignal): Promise<void> {
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ClusterError) && !(error instanceof UsageError)) throw error;
+      failed(messageOf(error));
+      // A kubeconfig will not get better by itself, but what it points to might.
+      await clock.sleep(backoffMs(++failures, RETRY, random), signal).catch(() => undefined);
+    }
+  }
+}
+
 /** A Secret that changes ends what runs for it, and begins anew; one that goes ends it, and nothing is removed in that cluster. */
 export function startConnections(options: ConnectionsOptions, signal: AbortSignal): Connections {
   const { cluster, namespace, open, problem, clock, random, log } = options;
@@ -45,18 +70,8 @@ export function startConnections(options: ConnectionsOptions, signal: AbortSigna
 
   async function work(name: string, kubeconfig: string, { until, after }: { until: AbortSignal; after: Promise<void> | undefined }) {
     await after;
-    for (let failures = 0; !until.aborted; ) {
-      try {
-        await open({ name, kubeconfig, connected: () => told(name, undefined, until) }, until);
-        return;
-      } catch (error) {
-        if (until.aborted) return;
-        if (!(error instanceof ClusterError) && !(error instanceof UsageError)) throw error;
-        told(name, `Secret ${name}.${namespace}: ${messageOf(error)}`, until);
-        // Its kubeconfig will not get better by itself, but what it points to might.
-        await clock.sleep(backoffMs(++failures, RETRY, random), until).catch(() => undefined);
-      }
-    }
+    const work = () => open({ name, kubeconfig, connected: () => told(name, undefined, until) }, until);
+    await keepConnected({ work, failed: (message) => told(name, `Secret ${name}.${namespace}: ${message}`, until), clock, random }, until);
   }
 
   function told(name: string, message: string | undefined, until: AbortSignal): void {
