@@ -1,4 +1,5 @@
 import { onAbort } from "@isthmus/core";
+import { aroundWrites } from "./aroundWrites.ts";
 import { type Cluster, ClusterError, type Leadership } from "./ports.ts";
 
 /** Leads for ever: there is one replica only. */
@@ -33,24 +34,11 @@ export async function whileLeading(leadership: Leadership, start: (turn: AbortSi
 /** A cluster that takes writes from the leader alone; others get `Unavailable`, which is tried again. */
 export function ledCluster(cluster: Cluster, leadership: Leadership): Cluster {
   if (leadership === alwaysLeader) return cluster;
-  /** Asked in the same moment as the request is made: a replica that was paused has lost the lead by its own clock. */
-  async function led<T>(write: () => Promise<T>): Promise<T> {
+  return aroundWrites(cluster, async (_, write) => {
+    // Asked in the same moment as the request is made: a replica that was paused has lost the lead by its own clock.
     if (!leadership.isLeader) throw new ClusterError("Unavailable", "this replica does not lead: it writes nothing");
     return write();
-  }
-  return {
-    name: cluster.name,
-    servedKinds: (signal) => cluster.servedKinds(signal),
-    get: (kind, ref, signal) => cluster.get(kind, ref, signal),
-    list: (kind, options, signal) => cluster.list(kind, options, signal),
-    watch: (kind, resourceVersion, options, signal) => cluster.watch(kind, resourceVersion, options, signal),
-    apply: (resource, options, signal) => led(() => cluster.apply(resource, options, signal)),
-    applyStatus: (resource, options, signal) => led(() => cluster.applyStatus(resource, options, signal)),
-    create: (resource, signal) => led(() => cluster.create(resource, signal)),
-    update: (resource, signal) => led(() => cluster.update(resource, signal)),
-    updateStatus: (resource, signal) => led(() => cluster.updateStatus(resource, signal)),
-    delete: (ref, preconditions, signal) => led(() => cluster.delete(ref, preconditions, signal)),
-  };
+  });
 }
 
 /** Resolves when this replica leads, or no longer does, or when aborted. */

@@ -1,39 +1,19 @@
-import { type Delta, type Kind, type Meter, type Metric, noMeter, type Owner, type Resource } from "@isthmus/core";
+import { type Delta, type Meter, type Metric, noMeter, type Resource } from "@isthmus/core";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
 import { alwaysLeader, ledCluster, whileLeading } from "../leadership.ts";
-import type { AgentLink, AgentLinkHandler, Clock, Cluster, Leadership, LinkState, Log } from "../ports.ts";
+import type { Leadership, LinkState } from "../ports.ts";
 import { type RemovalLog, removalLog } from "../removalLog.ts";
 import { type Generation, leadershipFor } from "./processes.ts";
-import { type RelayLoops, startRelayLoops } from "./relayLoops.ts";
+import { type AgentParts, type RelayLoops, startRelayLoops } from "./relayLoops.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
 
-export interface AgentOptions {
-  readonly cluster: Cluster;
-  /** Makes the link to the server; called at the start of each turn of leading. The link must end when `turn` is aborted. */
-  readonly link: (handler: AgentLinkHandler, turn: AbortSignal) => AgentLink & { readonly closed?: Promise<unknown> };
-  /** Kinds whose objects are reported. */
-  readonly sentKinds: readonly Kind[];
-  /** Those of them by which users ask something of the plane: their statuses are written as the server says. */
-  readonly userKinds: readonly Kind[];
-  /** Those of which only what is in namespaces that discovery looks into is reported. */
-  readonly scopedKinds: readonly Kind[];
-  /** Kinds that the server may have written. */
-  readonly writtenKinds: readonly Kind[];
-  /** Whose objects are outputs of ours. */
-  readonly owners: readonly Owner[];
-  /** Kinds that discovery makes. */
-  readonly discoveryKinds: readonly Kind[];
-  /** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
-  readonly settingsTold: (resource: Resource) => AgentSettings | undefined;
+export interface AgentOptions extends AgentParts {
   /** Which of several replicas of this agent speaks for the cluster. Default: this one, as there is no other. */
   readonly leadership?: Leadership;
   /** Which processes run where. Default: `gloo-mesh`. */
   readonly generation?: Generation;
   /** Lists everything anew so often, in milliseconds, beside watching. Default: never. */
   readonly relistMs?: number;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Log;
   /** Takes in figures as they arise. Default: nobody does. */
   readonly meter?: Meter;
 }

@@ -33,20 +33,32 @@ export interface RelayLoops {
   readonly ended: Promise<void>;
 }
 
-export interface RelayLoopsOptions {
+/** What an agent deals with, and where. */
+export interface AgentParts {
   readonly cluster: Cluster;
-  readonly view: ClusterView;
+  /** Makes the link to the server; called at the start of each turn of leading. The link must end when `turn` is aborted. */
   readonly link: (handler: AgentLinkHandler, turn: AbortSignal) => AgentLink & { readonly closed?: Promise<unknown> };
+  /** Kinds whose objects are reported. */
   readonly sentKinds: readonly Kind[];
+  /** Those of them by which users ask something of the plane: their statuses are written as the server says. */
   readonly userKinds: readonly Kind[];
+  /** Those of which only what is in namespaces that discovery looks into is reported. */
   readonly scopedKinds: readonly Kind[];
+  /** Kinds that the server may have written. */
   readonly writtenKinds: readonly Kind[];
+  /** Whose objects are outputs of ours. */
   readonly owners: readonly Owner[];
+  /** Kinds that discovery makes. */
   readonly discoveryKinds: readonly Kind[];
+  /** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
   readonly settingsTold: (resource: Resource) => AgentSettings | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+}
+
+export interface RelayLoopsOptions extends AgentParts {
+  readonly view: ClusterView;
   /** Takes in what is removed, and why. */
   readonly removals: RemovalLog;
   readonly meter: Meter;

@@ -1,4 +1,5 @@
 import { kindKeyOf } from "@isthmus/core";
+import { aroundWrites } from "../aroundWrites.ts";
 import type { Clock, Cluster } from "../ports.ts";
 
 export interface PaceOptions {
@@ -17,7 +18,7 @@ export function pacedCluster(cluster: Cluster, { kinds, perSecond, clock }: Pace
   /** Up to when the allowance is used up; it does not grow for longer than a second. */
   let usedUntil = clock.now() - 1000;
 
-  async function paced<T>({ apiVersion, kind }: Typed, signal: AbortSignal | undefined, write: () => Promise<T>): Promise<T> {
+  return aroundWrites(cluster, async ({ apiVersion, kind }, write, signal) => {
     const now = clock.now();
     const until = Math.max(usedUntil, now - 1000) + 1000 / perSecond;
     const isPaced = kinds.has(kindKeyOf({ apiVersion, kind }));
@@ -25,24 +26,5 @@ export function pacedCluster(cluster: Cluster, { kinds, perSecond, clock }: Pace
     usedUntil = isPaced ? until : Math.max(usedUntil, Math.min(until, now));
     if (isPaced && until > now) await clock.sleep(until - now, signal);
     return write();
-  }
-
-  return {
-    name: cluster.name,
-    servedKinds: (signal) => cluster.servedKinds(signal),
-    get: (kind, ref, signal) => cluster.get(kind, ref, signal),
-    list: (kind, options, signal) => cluster.list(kind, options, signal),
-    watch: (kind, resourceVersion, options, signal) => cluster.watch(kind, resourceVersion, options, signal),
-    apply: (resource, options, signal) => paced(resource, signal, () => cluster.apply(resource, options, signal)),
-    applyStatus: (resource, options, signal) => paced(resource, signal, () => cluster.applyStatus(resource, options, signal)),
-    create: (resource, signal) => paced(resource, signal, () => cluster.create(resource, signal)),
-    update: (resource, signal) => paced(resource, signal, () => cluster.update(resource, signal)),
-    updateStatus: (resource, signal) => paced(resource, signal, () => cluster.updateStatus(resource, signal)),
-    delete: (ref, preconditions, signal) => paced(ref, signal, () => cluster.delete(ref, preconditions, signal)),
-  };
-}
-
-interface Typed {
-  readonly apiVersion: string;
-  readonly kind: string;
+  });
 }
