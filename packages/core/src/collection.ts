@@ -1,6 +1,7 @@
 import { type ClusterObjectRef, keyOf } from "./ref.ts";
 import { keyOfResource, type Resource } from "./resource.ts";
 import type { Change } from "./sortedMap.ts";
+import type { Steps } from "./steps.ts";
 import { emptyTable, type Index, type Table } from "./table.ts";
 
 /** An immutable set of resources of one kind, in key order. */
@@ -43,6 +44,10 @@ class TableCollection<R extends Resource> implements Collection<R> {
 
   where(index: Index<R>, value: string): readonly R[] {
     return this.#table.where(index, value);
+  }
+
+  indexed(...indexes: readonly Index<R>[]): Steps<void> {
+    return this.#table.indexed(...indexes);
   }
 
   with(changes: Iterable<readonly [string, R | undefined]>): Collection<R> {

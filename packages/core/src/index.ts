@@ -47,4 +47,5 @@ export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelect
 export { emptySnapshot, type Snapshot, snapshotOf } from "./snapshot.ts";
 export { type Change, SortedMap } from "./sortedMap.ts";
 export { type Condition, type TimedCondition, timedConditions } from "./status.ts";
+export { finished, type Steps, withEach } from "./steps.ts";
 export { emptyTable, type Index, type Table } from "./table.ts";

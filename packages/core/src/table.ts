@@ -1,4 +1,5 @@
 import { type Change, SortedMap } from "./sortedMap.ts";
+import { finished, type Steps } from "./steps.ts";
 
 /** Names the values under which a row can be found. Define it once, at module level: an index is kept by identity. */
 export type Index<V> = (row: V) => readonly string[];
@@ -10,6 +11,8 @@ export interface Table<V> extends Iterable<V> {
   entries(): Iterable<readonly [string, V]>;
   /** Rows whose `index` values include `value`, in key order. An index is built on first use and carried along by `with`. */
   where(index: Index<V>, value: string): readonly V[];
+  /** Builds indexes in steps, so that the first `where` need not do it at once. */
+  indexed(...indexes: readonly Index<V>[]): Steps<void>;
   /** This table with `changes` made: by key, a row, or `undefined` to remove it. Itself when they change nothing. */
   with(changes: Iterable<readonly [string, V | undefined]>): Table<V>;
   /** The rows that are not the same object as in `older`, in key order. Costs what changed where one table came from the other. */
@@ -53,10 +56,17 @@ class IndexedTable<V extends object> implements Table<V> {
     if (this.size === 0) return NONE;
     let buckets = this.#indexes.get(index);
     if (buckets === undefined) {
-      buckets = bucketsOf(this.#rows.values(), index);
+      buckets = finished(bucketsOf(this.#rows.values(), index));
       this.#indexes.set(index, buckets);
     }
     return listOf(buckets.get(value));
+  }
+
+  *indexed(...indexes: readonly Index<V>[]): Steps<void> {
+    if (this.size === 0) return;
+    for (const index of indexes) {
+      if (!this.#indexes.has(index)) this.#indexes.set(index, yield* bucketsOf(this.#rows.values(), index));
+    }
   }
 
   with(changes: Iterable<readonly [string, V | undefined]>): IndexedTable<V> {
@@ -113,9 +123,11 @@ function* afterEach<V>(changes: Iterable<Change<V>>): Iterable<readonly [string,
   for (const { key, after } of changes) yield [key, after];
 }
 
-function bucketsOf<V extends object>(rows: Iterable<V>, index: Index<V>): Buckets<V> {
+function* bucketsOf<V extends object>(rows: Iterable<V>, index: Index<V>): Steps<Buckets<V>> {
   const buckets = new Map<string, V | V[]>();
+  let count = 0;
   for (const row of rows) {
+    if (++count % STEP === 0) yield;
     for (const value of index(row)) {
       const bucket = buckets.get(value);
       // An index may name a value twice.
@@ -125,8 +137,22 @@ function bucketsOf<V extends object>(rows: Iterable<V>, index: Index<V>): Bucket
       } else if (bucket[bucket.length - 1] !== row) bucket.push(row);
     }
   }
-  return SortedMap.empty<Bucket<V>>().update(buckets);
+  let sorted = SortedMap.empty<Bucket<V>>();
+  let part: [string, Bucket<V>][] = [];
+  for (const entry of buckets) {
+    part.push(entry);
+    if (part.length < PART) continue;
+    sorted = sorted.update(part);
+    part = [];
+    yield;
+  }
+  return sorted.update(part);
 }
+
+// Well below a millisecond.
+const STEP = 256;
+// A few milliseconds: each part is sorted by itself.
+const PART = 4_096;
 
 /** A bucket with rows taken out and put in; undefined when none is left. */
 function edited<V extends object>(bucket: readonly V[], changes: readonly Change<V>[], keyOf: (row: V) => string): Bucket<V> | undefined {

@@ -57,6 +57,7 @@ function watchedCollection<R extends Resource>(collection: Collection<R>, read: 
         yield resource;
       }
     },
+    indexed: (...indexes) => collection.indexed(...indexes),
     with: (changes) => watchedCollection(collection.with(changes), read),
     // What changed is known by its key: only who asks for the object reads it.
     changesSince: (older) => collection.changesSince(older),

@@ -8,6 +8,8 @@ import {
   type OutputSet,
   type Resource,
   type Snapshot,
+  type Steps,
+  withEach,
 } from "@isthmus/core";
 
 const DISCOVERED: readonly Kind[] = [Mesh, Workload, Destination];
@@ -20,11 +22,11 @@ export interface DiscoveredBefore {
 }
 
 /** What was given with what was discovered in it, and what of it was discovered: objects that are given win over discovered ones. */
-export function discoveredInputs(
+export function* discoveredInputs(
   given: Snapshot,
   discovered: OutputSet | undefined,
   before: DiscoveredBefore,
-): { readonly inputs: Snapshot; readonly beside: OutputSet } {
+): Steps<{ readonly inputs: Snapshot; readonly beside: OutputSet }> {
   if (discovered === undefined) return { inputs: given, beside: before.discovery };
   const discoveredBefore = before.memory.discovery?.outputs ?? emptyOutputSet(discovered.owner);
   const changed = discovered.changesSince(discoveredBefore).map(({ key }) => key);
@@ -37,14 +39,16 @@ export function discoveredInputs(
       ...ofKind.changesSince(before.memory.given.of(kind)).map(({ key }) => key),
       ...changed.flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : [])),
     ]);
-    const rows = [...keys].map((key): readonly [string, Resource | undefined] => {
+    const rows: (readonly [string, Resource | undefined])[] = [];
+    for (const key of keys) {
       const own = ofKind.row(key);
       const output = own === undefined ? discovered.at(`${prefix}${key}`) : undefined;
       beside.push([`${prefix}${key}`, output]);
-      return [key, own ?? output?.resource];
-    });
-    const collection: Collection<Resource> = before.inputs.of(kind).with(rows);
+      rows.push([key, own ?? output?.resource]);
+      yield;
+    }
+    const collection: Collection<Resource> = yield* withEach(before.inputs.of(kind), rows);
     inputs = inputs.withCollection(kind, collection);
   }
-  return { inputs, beside: before.discovery.with(beside) };
+  return { inputs, beside: yield* withEach(before.discovery, beside) };
 }

@@ -12,9 +12,10 @@ export {
   changedStatuses,
   type Delivery,
   type DeliveryState,
+  judgement,
   type Statuses,
   type StatusUpdate,
   statusesAfter,
   statusesOf,
 } from "./statuses.ts";
-export { causesOf, type TranslateOptions, translate, type World } from "./translate.ts";
+export { causesOf, type TranslateOptions, translate, translation, type World } from "./translate.ts";

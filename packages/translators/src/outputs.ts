@@ -8,7 +8,9 @@ import {
   type Report,
   type ResourceRef,
   refOf,
+  type Steps,
   type Table,
+  withEach,
 } from "@isthmus/core";
 import { invalid, reported } from "./findings.ts";
 import { isSame, remade } from "./incremental/rows.ts";
@@ -41,33 +43,36 @@ export function noOutputs(owner: Owner): Outputs {
  * All outputs but those that two targets want to write differently: of them neither is written, and both sides are told. What
  * both want alike is one output: revisions of a control plane share its namespace, and so what is said of it.
  */
-export function collectedOutputs(
+export function* collectedOutputs(
   targets: Table<Target>,
   { before, targetsBefore }: { readonly before: Outputs; readonly targetsBefore: Table<Target> },
-): Outputs {
-  const claims = claimed(targets, before, targetsBefore);
-  const contests = remade(before.contests, claims.keys(), (key, row) => {
+): Steps<Outputs> {
+  const claims = yield* claimed(targets, before, targetsBefore);
+  const contests = yield* remade(before.contests, claims.keys(), (key, row) => {
     const claim = claims.get(key);
     if (claim === undefined || !isList(claim) || claim.length < 2) return undefined;
     const reports = contestReports(claim, targets);
     return row !== undefined && isSame(row.claims, claim) && equalJson(row.reports, reports) ? row : { key, claims: claim, reports };
   });
-  const changes = function* (): Iterable<readonly [string, TargetOutput | undefined]> {
-    for (const [key, claim] of claims) yield [key, isList(claim) ? agreed(claim) : claim];
-  };
-  return { set: before.set.with(changes()), contests };
+  const changes: (readonly [string, TargetOutput | undefined])[] = [];
+  for (const [key, claim] of claims) {
+    changes.push([key, isList(claim) ? agreed(claim) : claim]);
+    yield;
+  }
+  return { set: yield* withEach(before.set, changes), contests };
 }
 
 type Claim = TargetOutput | readonly TargetOutput[];
 
 /** Who wants what is not as it was, by the key of the output; a list of all who want it, where that is not one alone. */
-function claimed(targets: Table<Target>, before: Outputs, targetsBefore: Table<Target>): ReadonlyMap<string, Claim> {
+function* claimed(targets: Table<Target>, before: Outputs, targetsBefore: Table<Target>): Steps<ReadonlyMap<string, Claim>> {
   const claims = new Map<string, Claim>();
   const claimsOn = (key: string): readonly TargetOutput[] => {
     const claim = claims.get(key) ?? before.contests.row(key)?.claims ?? before.set.at(key);
     return claim === undefined ? NONE : isList(claim) ? claim : [claim];
   };
   for (const { before: was, after } of targets.changesSince(targetsBefore)) {
+    yield;
     for (const output of was?.outputs ?? NONE) {
       claims.set(
         output.key,

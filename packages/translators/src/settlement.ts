@@ -1,5 +1,5 @@
 import { AccessPolicy, Destination, type DestinationStatus, Mesh, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { type Change, keyOf, keyOfResource, type Report, type Snapshot, type Table } from "@isthmus/core";
+import { type Change, keyOf, keyOfResource, type Report, type Snapshot, type Steps, type Table, withEach } from "@isthmus/core";
 import type { Attachment, AttachmentChanges, AttachmentStep } from "./attachment/attachment.ts";
 import { attachedStatus } from "./attachment/destinations.ts";
 import { byService } from "./attachment/indexes.ts";
@@ -32,11 +32,12 @@ export interface Settlement {
  * The inputs with what is in force in the statuses of Destinations and Meshes: what is attached to them, but for what translation
  * found not to hold, a policy or federation that is INVALID on a Destination.
  */
-export function settled(sources: SettlementSources, before: Settlement): Snapshot {
+export function* settled(sources: SettlementSources, before: Settlement): Steps<Snapshot> {
   const { step, targets, contests } = sources;
   const destinations = step.inputs.of(Destination);
   const settledBefore = before.attached.of(Destination);
-  const rows = remadeRows(settledBefore, affectedDestinations(sources, before), (key, row) => {
+  yield* targets.indexed(byRefusedOn);
+  const rows = yield* remadeRows(settledBefore, affectedDestinations(sources, before), (key, row) => {
     const destination = destinations.row(key);
     if (destination === undefined) return undefined;
     const refused = new Set(
@@ -45,7 +46,8 @@ export function settled(sources: SettlementSources, before: Settlement): Snapsho
     return settledDestination(destination, key, { sources, refused, row });
   });
   const meshes = sources.changes.meshes.map(({ key, after }) => [key, after?.mesh] as const);
-  return step.inputs.withCollection(Destination, settledBefore.with(rows)).withCollection(Mesh, before.attached.of(Mesh).with(meshes));
+  const destinationsNow = yield* withEach(settledBefore, rows);
+  return step.inputs.withCollection(Destination, destinationsNow).withCollection(Mesh, before.attached.of(Mesh).with(meshes));
 }
 
 function affectedDestinations({ step, attachment, changes, targets, contests }: SettlementSources, before: Settlement): Iterable<string> {

@@ -1,5 +1,15 @@
 import { AccessPolicy, Destination, Mesh, Settings, TrafficPolicy, VirtualMesh, Workload } from "@isthmus/api";
-import { emptyTable, type JsonObject, kindKeyOf, type Resource, type ResourceRef, refOf, type Table } from "@isthmus/core";
+import {
+  emptyTable,
+  finished,
+  type JsonObject,
+  kindKeyOf,
+  type Resource,
+  type ResourceRef,
+  refOf,
+  type Steps,
+  type Table,
+} from "@isthmus/core";
 import { ineffectiveFindings } from "./attachment/ineffective.ts";
 import { observed } from "./attachment/meshes.ts";
 import { reported } from "./findings.ts";
@@ -63,16 +73,21 @@ export function statusesOf(world: World, delivery?: Delivery): readonly StatusUp
  * that are in force elsewhere than before are made anew.
  */
 export function statusesAfter(world: World, delivery: Delivery | undefined, before?: Statuses): Statuses {
+  return finished(judgement(world, delivery, before));
+}
+
+/** The same in steps, for whoever must not hold others up meanwhile. */
+export function* judgement(world: World, delivery: Delivery | undefined, before?: Statuses): Steps<Statuses> {
   const memory = before?.memory ?? nothingSaid();
-  const standings = standingsAfter(world, delivery, before?.memory.standings);
+  const standings = yield* standingsAfter(world, delivery, before?.memory.standings);
   const asked = answersAfter(memory.answers, standings, before?.memory.standings);
-  const affected = affectedSubjects(standings, {
+  const affected = yield* affectedSubjects(standings, {
     before: before?.memory.standings,
     users: memory.users,
     answers: { now: asked, before: memory.answers },
   });
   let answers = asked;
-  const users = remade(memory.users, affected.keys(), (key, row) => {
+  const users = yield* remade(memory.users, affected.keys(), (key, row) => {
     const ref = affected.get(key);
     const made = ref && userStatus(ref, standings);
     if (made === undefined) return undefined;

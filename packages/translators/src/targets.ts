@@ -9,10 +9,12 @@ import {
   type Report,
   refOf,
   resourceKeyOf,
+  type Steps,
   type Table,
 } from "@isthmus/core";
 import type { AffectedTargets } from "./attachment/affectedTargets.ts";
 import { type AssemblySources, destinationInputs, meshInputs, virtualMeshInputs } from "./attachment/assembly.ts";
+import { indexedForTargets } from "./attachment/indexes.ts";
 import { isSameRecord, remade, steady } from "./incremental/rows.ts";
 import { type TargetInputs, translateTarget } from "./networking/targets.ts";
 
@@ -40,13 +42,14 @@ export function noTargets(): Table<Target> {
 }
 
 /** Translates the affected targets whose inputs are not the same objects as before. */
-export function translateTargets(sources: AssemblySources, before: Table<Target>, affected: AffectedTargets): Table<Target> {
-  const destinations = remake(before, Destination, affected.destinations, (key, inputs) =>
+export function* translateTargets(sources: AssemblySources, before: Table<Target>, affected: AffectedTargets): Steps<Table<Target>> {
+  yield* indexedForTargets(sources.step.inputs);
+  const destinations = yield* remake(before, Destination, affected.destinations, (key, inputs) =>
     destinationInputs(key, sources, inputs !== undefined && "destination" in inputs ? inputs : undefined),
   );
-  const meshes = remake(destinations, Mesh, affected.meshes, (key) => meshInputs(key, sources));
+  const meshes = yield* remake(destinations, Mesh, affected.meshes, (key) => meshInputs(key, sources));
   const accepted = new Map(sources.attachment.membership.accepted.map((virtualMesh) => [keyOfResource(virtualMesh), virtualMesh]));
-  return remake(meshes, VirtualMesh, affected.virtualMeshes, (key) => {
+  return yield* remake(meshes, VirtualMesh, affected.virtualMeshes, (key) => {
     const virtualMesh = accepted.get(key);
     return virtualMesh && virtualMeshInputs(virtualMesh, sources);
   });
@@ -57,7 +60,7 @@ function remake(
   kind: Kind,
   keys: Iterable<string>,
   inputsOf: (key: string, before: TargetInputs | undefined) => TargetInputs | undefined,
-): Table<Target> {
+): Steps<Table<Target>> {
   const prefix = `${kindKeyOf(kind)}|`;
   return remade(table, prefixed(prefix, keys), (key, before) => {
     const inputs = inputsOf(key.slice(prefix.length), before?.inputs);

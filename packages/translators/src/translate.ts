@@ -1,18 +1,20 @@
 import {
   emptyOutputSet,
   emptySnapshot,
+  finished,
   type OutputSet,
   type Report,
   type ResourceRef,
   resourceKeyOf,
   type Snapshot,
+  type Steps,
   type Table,
 } from "@isthmus/core";
 import { affectedTargets } from "./attachment/affectedTargets.ts";
 import { type Attachment, attachmentReports, attachPolicies, nothingAttached } from "./attachment/attachment.ts";
 import { surroundingsOf } from "./attachment/surroundings.ts";
 import { discoveredInputs } from "./discovered.ts";
-import { type DiscoveryTranslation, translateDiscovery } from "./discovery/discovery.ts";
+import { type DiscoveryTranslation, discoveryIn } from "./discovery/discovery.ts";
 import { discoveryOwner } from "./discovery/metadata.ts";
 import { changesSince } from "./incremental/changes.ts";
 import type { Surroundings } from "./inputs.ts";
@@ -68,12 +70,17 @@ export interface WorldMemory {
  * a change those that could have looked up something that changed.
  */
 export function translate(given: Snapshot, options: TranslateOptions, previous?: World): World {
+  return finished(translation(given, options, previous));
+}
+
+/** The same in steps, for whoever must not hold others up meanwhile: a step is about a row of a table, or some thousand pointers. */
+export function* translation(given: Snapshot, options: TranslateOptions, previous?: World): Steps<World> {
   const isContinued = previous !== undefined && isSameOptions(previous.memory.options, options);
   const before = isContinued ? previous : nothingTranslated(options);
   const { namespace, stage, disallowIntersectingConfig = false } = options;
 
-  const discovery = stage === "networking" ? undefined : translateDiscovery(given, options, before.memory.discovery?.memory);
-  const { inputs, beside } = discoveredInputs(given, discovery?.outputs, before);
+  const discovery = stage === "networking" ? undefined : yield* discoveryIn(given, options, before.memory.discovery?.memory);
+  const { inputs, beside } = yield* discoveredInputs(given, discovery?.outputs, before);
   const surroundings = surroundingsOf(
     inputs,
     { namespace, disallowIntersectingConfig },
@@ -82,13 +89,13 @@ export function translate(given: Snapshot, options: TranslateOptions, previous?:
   const since = isContinued ? { changes: changesSince(before.inputs, inputs), surroundings: before.memory.surroundings } : undefined;
   const step = { inputs, surroundings, since };
 
-  const { attachment, changes } = attachPolicies(step, before.memory.attachment);
+  const { attachment, changes } = yield* attachPolicies(step, before.memory.attachment);
   const affected = affectedTargets(step, { attachment, changes }, before.memory.attachment);
   const targetsBefore = before.memory.targets;
-  const targets = stage === "discovery" ? targetsBefore : translateTargets({ step, attachment }, targetsBefore, affected);
-  const outputs = collectedOutputs(targets, { before: before.memory.outputs, targetsBefore });
+  const targets = stage === "discovery" ? targetsBefore : yield* translateTargets({ step, attachment }, targetsBefore, affected);
+  const outputs = yield* collectedOutputs(targets, { before: before.memory.outputs, targetsBefore });
   const { contests } = outputs;
-  const attached = settled(
+  const attached = yield* settled(
     { step, attachment, changes, targets, contests },
     { attached: before.attached, targets: targetsBefore, contests: before.memory.outputs.contests },
   );

@@ -1,8 +1,17 @@
 import { kindOf } from "@isthmus/api";
-import { type OutputSet, type Report, type Resource, type Snapshot, snapshotOf } from "@isthmus/core";
+import { type OutputSet, type Report, type Resource, type Snapshot, type Steps, snapshotOf } from "@isthmus/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { newReports, statusesOf, type TranslateOptions, translate, type World } from "../src/index.ts";
+import {
+  judgement,
+  newReports,
+  type Statuses,
+  statusesOf,
+  type TranslateOptions,
+  translate,
+  translation,
+  type World,
+} from "../src/index.ts";
 import { kubernetesTraces, networkingTraces, type WorldTrace } from "./worldTraces.ts";
 
 const NAMESPACE = "gloo-mesh";
@@ -72,4 +81,41 @@ test("after every step of a trace, what follows from the change is what follows 
 
 test("after every step of a trace, what follows from the change is what follows from scratch: all", () => {
   fc.assert(fc.property(kubernetesTraces(), options("all"), checkTrace), { numRuns: 150 });
+});
+
+/** Drives several at once, a step of each in turn. */
+function inTurns<T>(all: readonly Steps<T>[]): readonly T[] {
+  const results = new Map<Steps<T>, T>();
+  while (results.size < all.length) {
+    for (const steps of all.filter((one) => !results.has(one))) {
+      const step = steps.next();
+      if (step.done === true) results.set(steps, step.value);
+    }
+  }
+  return all.flatMap((steps) => results.get(steps) ?? []);
+}
+
+test("steps of several translations among one another, and one given up half-way, make what each makes alone", () => {
+  fc.assert(
+    fc.property(kubernetesTraces(), options("all"), fc.integer({ min: 0, max: 200 }), ({ start, steps }, flags, length) => {
+      let given = snapshotOf(start.map(parsed));
+      let world = translate(given, flags);
+      let statuses: Statuses | undefined;
+      for (const { put, remove } of steps) {
+        const before = given;
+        given = given.apply({ put: put.map(parsed), remove });
+        const givenUp = translation(given, flags, world);
+        for (let i = 0; i < length; i++) if (givenUp.next().done === true) break;
+        const [next, again] = inTurns([translation(given, flags, world), translation(before, flags, world), translation(given, flags)]);
+        if (next === undefined || again === undefined) throw new Error("a translation gave nothing");
+        expect(seen(next)).toEqual(seen(translate(given, flags)));
+        expect(seen(again)).toEqual(seen(world));
+        const [judged, other] = inTurns([judgement(next, undefined, statuses), judgement(again, undefined, statuses)]);
+        expect([...(judged?.all() ?? [])]).toEqual(statusesOf(next));
+        expect([...(other?.all() ?? [])]).toEqual(statusesOf(world));
+        [world, statuses] = [next, judged];
+      }
+    }),
+    { numRuns: 40 },
+  );
 });

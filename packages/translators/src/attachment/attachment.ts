@@ -1,16 +1,17 @@
 import type { AccessPolicy, Destination, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import type { Change, Report, Snapshot, Table } from "@isthmus/core";
+import type { Change, Report, Snapshot, Steps, Table } from "@isthmus/core";
 import type { Changes } from "../incremental/changes.ts";
 import type { Surroundings } from "../inputs.ts";
 import { affectedDestinations } from "./affectedDestinations.ts";
 import type { FederationLoads } from "./federationLoads.ts";
+import { byService, indexedForAttachment } from "./indexes.ts";
 import { type FederationRefusal, knownDestinations, noDestinations } from "./knownDestinations.ts";
 import { type AttachedMesh, attachMeshes, noMeshes } from "./meshes.ts";
 import { type CheckedPolicy, checkAccessPolicies, checkTrafficPolicies, noPolicies } from "./policies.ts";
 import { affectedServices, countedSupport, noSupport, type Support } from "./requiredSubsets.ts";
 import { judgeDestinations, noStandings, type Standing } from "./standings.ts";
 import { type HostClaim, hostClaims, noHostClaims } from "./userObjects.ts";
-import { assignedVirtualIps, noVirtualIps, readdressedServices, type VirtualIps } from "./virtualIps.ts";
+import { assignedVirtualIps, byPlainAddress, noVirtualIps, readdressedServices, type VirtualIps } from "./virtualIps.ts";
 import { changedMemberships, type Memberships, memberships } from "./virtualMeshes.ts";
 
 /** One run of attachment: what it reads, and what is new there. */
@@ -64,21 +65,23 @@ export function nothingAttached(): Attachment {
 }
 
 /** Decides which policies apply to which Destination and Mesh, in which order. */
-export function attachPolicies(
+export function* attachPolicies(
   step: AttachmentStep,
   before: Attachment,
-): { readonly attachment: Attachment; readonly changes: AttachmentChanges } {
+): Steps<{ readonly attachment: Attachment; readonly changes: AttachmentChanges }> {
+  yield* indexedForAttachment(step.inputs);
   const membership = memberships(step, step.since === undefined ? undefined : before.membership);
   const changed = changedMemberships(membership, before.membership);
-  const meshes = attachMeshes(step, before.meshes, { membership, changed });
-  const traffic = checkTrafficPolicies(step, before.traffic);
-  const access = checkAccessPolicies(step, before.access);
+  const meshes = yield* attachMeshes(step, before.meshes, { membership, changed });
+  const traffic = yield* checkTrafficPolicies(step, before.traffic);
+  const access = yield* checkAccessPolicies(step, before.access);
   const meshChanges = meshes.changesSince(before.meshes);
-  const { known, refusals, loads } = knownDestinations(step, before, { membership, changed, meshes, meshChanges });
-  const sources = { known, traffic, access, claims: hostClaims(step, before.claims) };
+  const { known, refusals, loads } = yield* knownDestinations(step, before, { membership, changed, meshes, meshChanges });
+  const sources = { known, traffic, access, claims: yield* hostClaims(step, before.claims) };
+  yield* known.indexed(byService, byPlainAddress);
   const judged = affectedDestinations(step, sources, before);
-  const standings = judgeDestinations(step, sources, { before: before.standings, affected: judged });
-  const supports = countedSupport(before.supports, standings.changesSince(before.standings));
+  const standings = yield* judgeDestinations(step, sources, { before: before.standings, affected: judged });
+  const supports = yield* countedSupport(before.supports, standings.changesSince(before.standings));
   const knownChanges = known.changesSince(before.known);
   const virtualIps = assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
   const attachment = { membership, meshes, refusals, loads, ...sources, standings, supports, virtualIps };

@@ -1,5 +1,5 @@
 import { type Destination, type Mesh, VirtualMesh } from "@isthmus/api";
-import { emptyTable, keyOfResource, type ObjectRef, type Report, refOf, SortedMap, type Table } from "@isthmus/core";
+import { emptyTable, keyOfResource, type ObjectRef, type Report, refOf, SortedMap, type Steps, type Table, withEach } from "@isthmus/core";
 import { type Finding, invalid, reported, warning } from "../findings.ts";
 import { isSame, steady } from "../incremental/rows.ts";
 import type { AttachmentStep } from "./attachment.ts";
@@ -46,12 +46,12 @@ const OBJECTS_PER_SERVICE = 2;
 const MANY_OBJECTS = 2000;
 
 /** What federations would write, with the demands of some Destinations changed. */
-export function federationLoads(
+export function* federationLoads(
   step: AttachmentStep,
   demands: readonly (readonly [string, FederationDemand | undefined])[],
   before: FederationLoads,
-): FederationLoads {
-  const after = before.demands.with(demands);
+): Steps<FederationLoads> {
+  const after = yield* withEach(before.demands, demands);
   const services = before.services.update(addedUp(after, before));
   const limit = step.surroundings.settings?.spec?.federation?.maxObjectsPerCluster ?? Number.POSITIVE_INFINITY;
   const rows: [string, LoadVerdict | undefined][] = [];

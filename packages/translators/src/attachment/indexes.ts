@@ -1,5 +1,5 @@
-import type { Destination, Workload } from "@isthmus/api";
-import { keyOf } from "@isthmus/core";
+import { Destination, Workload } from "@isthmus/api";
+import { keyOf, type Snapshot, type Steps } from "@isthmus/core";
 import { serviceKeyOf } from "../networking/istio/hostnames.ts";
 
 /** Destinations by the key of their Service. */
@@ -49,4 +49,14 @@ export function podLabelKey(place: { readonly namespace: string; readonly cluste
 
 export function labelKey(key: string, value: string): string {
   return `${key}=${value}`;
+}
+
+/** Builds what attachment looks up in, in steps. */
+export function* indexedForAttachment(inputs: Snapshot): Steps<void> {
+  yield* inputs.of(Destination).indexed(byMesh, byService, byCluster);
+}
+
+/** Builds what the inputs of targets are looked up in, in steps. */
+export function* indexedForTargets(inputs: Snapshot): Steps<void> {
+  yield* inputs.of(Workload).indexed(byMesh, byPodLabel);
 }

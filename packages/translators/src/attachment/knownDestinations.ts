@@ -1,5 +1,16 @@
 import { Destination, VirtualMesh } from "@isthmus/api";
-import { type Change, emptyTable, keyOf, keyOfResource, type ObjectRef, type Report, refOf, type Table } from "@isthmus/core";
+import {
+  type Change,
+  emptyTable,
+  keyOf,
+  keyOfResource,
+  type ObjectRef,
+  type Report,
+  refOf,
+  type Steps,
+  type Table,
+  withEach,
+} from "@isthmus/core";
 import { reported } from "../findings.ts";
 import { keysOf, remade, steady } from "../incremental/rows.ts";
 import { federationRefusals } from "../networking/istio/virtualMesh/federationRefusals.ts";
@@ -41,13 +52,17 @@ export interface FederationSources {
 }
 
 /** Policies are judged by what is federated where, so that comes before them. */
-export function knownDestinations(step: AttachmentStep, before: KnownDestinations, sources: FederationSources): KnownDestinations {
+export function* knownDestinations(step: AttachmentStep, before: KnownDestinations, sources: FederationSources): Steps<KnownDestinations> {
   const destinations = step.inputs.of(Destination);
   const { membership } = sources;
   const verdicts = verdictsOn(step, before, sources);
   const affected = new Set(affectedDestinations(step, sources));
-  const demands = [...affected].map((key) => [key, verdicts(key).demand] as const);
-  const loads = federationLoads(step, demands, before.loads);
+  const demands: (readonly [string, FederationDemand | undefined])[] = [];
+  for (const key of affected) {
+    demands.push([key, verdicts(key).demand]);
+    yield;
+  }
+  const loads = yield* federationLoads(step, demands, before.loads);
   // How much a federation writes is known when all its services are; whether that is too much bears on each of them.
   for (const { key, before: was, after } of loads.verdicts.changesSince(before.loads.verdicts)) {
     if (was?.isRefused === after?.isRefused || (was ?? after)?.isRefused === false) continue;
@@ -57,7 +72,7 @@ export function knownDestinations(step: AttachmentStep, before: KnownDestination
     }
   }
   const refusals: (readonly [string, FederationRefusal | undefined])[] = [];
-  const known = remade(before.known, affected, (key, row) => {
+  const known = yield* remade(before.known, affected, (key, row) => {
     const destination = destinations.row(key);
     const { wanted, reports } = verdicts(key);
     refusals.push([key, reports.length > 0 ? steady({ key, reports }, before.refusals.row(key)) : undefined]);
@@ -68,7 +83,7 @@ export function knownDestinations(step: AttachmentStep, before: KnownDestination
     if (appliedFederation === undefined && destination.status === undefined) return destination;
     return unchangedOr({ ...destination, status: appliedFederation === undefined ? {} : { appliedFederation } }, row);
   });
-  return { known, refusals: before.refusals.with(refusals), loads };
+  return { known, refusals: yield* withEach(before.refusals, refusals), loads };
 }
 
 interface FederationVerdict {

@@ -1,5 +1,15 @@
 import { Destination, Mesh, type MeshStatus, type VirtualMesh } from "@isthmus/api";
-import { type Change, type ClusterObjectRef, emptyTable, equalJson, keyOf, keyOfResource, type Report, type Table } from "@isthmus/core";
+import {
+  type Change,
+  type ClusterObjectRef,
+  emptyTable,
+  equalJson,
+  keyOf,
+  keyOfResource,
+  type Report,
+  type Steps,
+  type Table,
+} from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { isSame, keysOf, remade, steady } from "../incremental/rows.ts";
 import type { Gateway } from "../inputs.ts";
@@ -27,12 +37,12 @@ export function noMeshes(): Table<AttachedMesh> {
 }
 
 /** Every mesh with its membership and its gateways. `changed`: the meshes whose VirtualMesh is not as it was. */
-export function attachMeshes(
+export function* attachMeshes(
   step: AttachmentStep,
   before: Table<AttachedMesh>,
   { membership, changed }: { readonly membership: Memberships; readonly changed: readonly Change<VirtualMesh>[] },
-): Table<AttachedMesh> {
-  return remade(before, affectedMeshes(step, changed), (key, row) => {
+): Steps<Table<AttachedMesh>> {
+  return yield* remade(before, affectedMeshes(step, changed), (key, row) => {
     const mesh = step.inputs.of(Mesh).row(key);
     return mesh && attached(step, mesh, { virtualMesh: membership.virtualMeshOf.get(key), row });
   });

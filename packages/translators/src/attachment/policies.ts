@@ -1,5 +1,16 @@
 import { AccessPolicy, Destination, type DestinationSelector, TrafficPolicy } from "@isthmus/api";
-import { type Collection, emptyTable, equalJson, type Kind, keyOf, keyOfResource, type Report, refOf, type Table } from "@isthmus/core";
+import {
+  type Collection,
+  emptyTable,
+  equalJson,
+  type Kind,
+  keyOf,
+  keyOfResource,
+  type Report,
+  refOf,
+  type Steps,
+  type Table,
+} from "@isthmus/core";
 import { type Finding, reported } from "../findings.ts";
 import { versionsOf } from "../incremental/changes.ts";
 import { keysOf, remade } from "../incremental/rows.ts";
@@ -32,14 +43,17 @@ export function noPolicies<P extends TrafficPolicy | AccessPolicy>(): Table<Chec
 export function checkTrafficPolicies(
   step: AttachmentStep,
   before: Table<CheckedPolicy<TrafficPolicy>>,
-): Table<CheckedPolicy<TrafficPolicy>> {
+): Steps<Table<CheckedPolicy<TrafficPolicy>>> {
   return checked(step, before, { kind: TrafficPolicy, findingsOf: trafficFindings, isTooWide: isMisspeltWide });
 }
 
 const trafficFindings = remembered((policy: TrafficPolicy) => [...ineffectiveFindings(policy), ...requestFindings(policy.spec ?? {})]);
 
 /** AccessPolicies: those whose references hold, and of which everything is understood, are sound. */
-export function checkAccessPolicies(step: AttachmentStep, before: Table<CheckedPolicy<AccessPolicy>>): Table<CheckedPolicy<AccessPolicy>> {
+export function checkAccessPolicies(
+  step: AttachmentStep,
+  before: Table<CheckedPolicy<AccessPolicy>>,
+): Steps<Table<CheckedPolicy<AccessPolicy>>> {
   return checked(step, before, { kind: AccessPolicy, findingsOf: accessFindings, isTooWide: () => false });
 }
 
@@ -49,14 +63,14 @@ interface Checks<P extends TrafficPolicy | AccessPolicy> {
   isTooWide(policy: P): boolean;
 }
 
-function checked<P extends TrafficPolicy | AccessPolicy>(
+function* checked<P extends TrafficPolicy | AccessPolicy>(
   step: AttachmentStep,
   before: Table<CheckedPolicy<P>>,
   { kind, findingsOf, isTooWide }: Checks<P>,
-): Table<CheckedPolicy<P>> {
+): Steps<Table<CheckedPolicy<P>>> {
   const policies = step.inputs.of(kind);
   const destinations = step.inputs.of(Destination);
-  return remade(before, affectedPolicies(step, kind), (key, row): CheckedPolicy<P> | undefined => {
+  return yield* remade(before, affectedPolicies(step, kind), (key, row): CheckedPolicy<P> | undefined => {
     const policy = policies.row(key);
     if (policy === undefined) return undefined;
     const findings = [

@@ -1,5 +1,5 @@
 import type { DestinationStatus, TrafficPolicy } from "@isthmus/api";
-import { type Change, emptyTable, keyOfResource, type Table } from "@isthmus/core";
+import { type Change, emptyTable, keyOfResource, type Steps, type Table } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { remade } from "../incremental/rows.ts";
 import { userRefOf } from "../userResources.ts";
@@ -24,7 +24,7 @@ export function noSupport(): Table<Support> {
 }
 
 /** Which subsets are needed is known only when every policy has been judged everywhere: this counts the verdicts. */
-export function countedSupport(before: Table<Support>, changes: readonly Change<Standing>[]): Table<Support> {
+export function* countedSupport(before: Table<Support>, changes: readonly Change<Standing>[]): Steps<Table<Support>> {
   const sums = new Map<string, { inForce: number; refused: number }>();
   const count = (standing: Standing | undefined, sign: 1 | -1) => {
     if (standing === undefined) return;
@@ -42,7 +42,7 @@ export function countedSupport(before: Table<Support>, changes: readonly Change<
     count(was, -1);
     count(after, 1);
   }
-  return remade(before, sums.keys(), (key, row) => {
+  return yield* remade(before, sums.keys(), (key, row) => {
     const inForce = (row?.inForce ?? 0) + (sums.get(key)?.inForce ?? 0);
     const refused = (row?.refused ?? 0) + (sums.get(key)?.refused ?? 0);
     if (inForce === 0 && refused === 0) return undefined;

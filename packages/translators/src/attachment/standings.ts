@@ -1,5 +1,5 @@
 import { type AccessPolicy, type Destination, Mesh, type TrafficPolicy, VirtualDestination } from "@isthmus/api";
-import { emptyTable, equalJson, keyOf, type Report, refOf, type Table } from "@isthmus/core";
+import { emptyTable, equalJson, keyOf, type Report, refOf, type Steps, type Table } from "@isthmus/core";
 import { reported } from "../findings.ts";
 import { isSame, remade } from "../incremental/rows.ts";
 import type { UserObject } from "../inputs.ts";
@@ -46,14 +46,14 @@ export interface StandingSources {
 }
 
 /** What bears on each of some Destinations. */
-export function judgeDestinations(
+export function* judgeDestinations(
   step: AttachmentStep,
   sources: StandingSources,
   { before, affected }: { readonly before: Table<Standing>; readonly affected: Iterable<string> },
-): Table<Standing> {
+): Steps<Table<Standing>> {
   const references = referencesIn(step, sources);
   const reach = reachIn(step.surroundings.settings);
-  return remade(before, affected, (key, row) => {
+  return yield* remade(before, affected, (key, row) => {
     const destination = sources.known.row(key);
     if (destination === undefined) return undefined;
     const traffic = withinReach(policiesOn(destination, sources.traffic), destination, reach);

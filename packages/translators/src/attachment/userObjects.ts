@@ -1,5 +1,5 @@
 import { type Destination, DestinationRule, VirtualService } from "@isthmus/api";
-import { emptyTable, type Kind, type Table } from "@isthmus/core";
+import { emptyTable, type Kind, type Steps, type Table } from "@isthmus/core";
 import { keysOf, remade } from "../incremental/rows.ts";
 import type { Surroundings, UserObject } from "../inputs.ts";
 import { hostnameFrom } from "../networking/istio/hostnames.ts";
@@ -21,17 +21,21 @@ export function noHostClaims(): Table<HostClaim> {
 }
 
 /** The VirtualServices and DestinationRules of users. */
-export function hostClaims(step: AttachmentStep, before: Table<HostClaim>): Table<HostClaim> {
-  return claimsOf(step, claimsOf(step, before, VirtualService), DestinationRule);
+export function* hostClaims(step: AttachmentStep, before: Table<HostClaim>): Steps<Table<HostClaim>> {
+  return yield* claimsOf(step, yield* claimsOf(step, before, VirtualService), DestinationRule);
 }
 
-function claimsOf({ inputs, surroundings, since }: AttachmentStep, before: Table<HostClaim>, kind: Kind<UserObject>): Table<HostClaim> {
+function* claimsOf(
+  { inputs, surroundings, since }: AttachmentStep,
+  before: Table<HostClaim>,
+  kind: Kind<UserObject>,
+): Steps<Table<HostClaim>> {
   const objects = inputs.of(kind);
   const prefix = `${kind.kind}/`;
   const affected = since === undefined ? [...keysOf(objects)] : since.changes.of(kind).map(({ key }) => key);
   // What a short host is in full depends on the cluster's domain.
   if (since !== undefined && since.surroundings !== surroundings) affected.push(...keysOf(objects));
-  return remade(
+  return yield* remade(
     before,
     affected.map((key) => `${prefix}${key}`),
     (key) => {

@@ -58,7 +58,7 @@ export function virtualIpOf(service: ClusterObjectRef, { displaced }: VirtualIps
 }
 
 /** Federated Destinations by the plain address of their Service. */
-function byPlainAddress(destination: Destination): readonly string[] {
+export function byPlainAddress(destination: Destination): readonly string[] {
   return federatedServices(destination).map((service) => String(plainAddress(service)));
 }
 

@@ -7,6 +7,7 @@ import {
   type Report,
   type Resource,
   refOf,
+  type Steps,
   type Table,
 } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
@@ -47,18 +48,21 @@ export interface Renaming<R extends Resource> {
  * Decides who has which name. Of several objects discovered under one name the oldest keeps it, so that a new object never
  * takes a name that is in use. All of them are told.
  */
-export function renamed<R extends Resource>(rows: Table<Sourced<R>>, before: Naming<R>): Renaming<R> {
+export function* renamed<R extends Resource>(rows: Table<Sourced<R>>, before: Naming<R>): Steps<Renaming<R>> {
   const names = new Set<string>();
   for (const row of versionsOf(rows.changesSince(before.rows))) for (const name of byFoundName(row)) names.add(name);
-  const contests = remade(before.contests, names, (name) => {
+  yield* rows.indexed(byFoundName);
+  const contests = yield* remade(before.contests, names, (name) => {
     const claimants = rows.where(byFoundName, name);
     return claimants.length < 2 ? undefined : contestOf(name, claimants);
   });
   const naming = { rows, contests };
-  const changes = [...names].flatMap((name): readonly Change<Found<R>>[] => {
+  const changes: Change<Found<R>>[] = [];
+  for (const name of names) {
     const change = { key: name, before: holderOf(before, name)?.result.output, after: holderOf(naming, name)?.result.output };
-    return change.before === change.after ? [] : [change];
-  });
+    if (change.before !== change.after) changes.push(change);
+    yield;
+  }
   return { naming, names, changes };
 }
 

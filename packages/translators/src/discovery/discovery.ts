@@ -2,6 +2,7 @@ import { Destination, Mesh, Workload } from "@isthmus/api";
 import {
   type Collection,
   emptyCollection,
+  finished,
   type Kind,
   keyOfResource,
   type Output,
@@ -11,6 +12,8 @@ import {
   type Resource,
   resourceKeyOf,
   type Snapshot,
+  type Steps,
+  withEach,
 } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { inAgentCluster } from "./agentCluster.ts";
@@ -50,22 +53,27 @@ export interface DiscoveryMemory {
  * `previous` only spares work and keeps unchanged objects identical. Mesh, Workload and Destination objects that exist are not read.
  */
 export function translateDiscovery(given: Snapshot, options: DiscoveryOptions, previous?: DiscoveryMemory): DiscoveryTranslation {
+  return finished(discoveryIn(given, options, previous));
+}
+
+/** The same in steps. */
+export function* discoveryIn(given: Snapshot, options: DiscoveryOptions, previous?: DiscoveryMemory): Steps<DiscoveryTranslation> {
   const { namespace, agentCluster } = options;
   const snapshot = agentCluster === undefined ? given : inAgentCluster(given, agentCluster);
   const isContinued = previous?.options.namespace === namespace && previous.options.agentCluster === agentCluster;
   const before = isContinued ? previous : nothingDiscovered(options);
   const step = discoveryStep(snapshot, options, isContinued ? previous.snapshot : undefined);
 
-  const meshes = renamed(discoverMeshes(step, before.meshes.rows), before.meshes);
+  const meshes = yield* renamed(yield* discoverMeshes(step, before.meshes.rows), before.meshes);
   const meshesOf = meshes.changes.length === 0 ? before.meshesOf : meshesByCluster(resourcesOf(meshes.naming));
   const otherMeshes = [...versionsOf(meshes.changes)].map(({ resource }) => resource);
   const anew = union(rescopedClusters(step), clustersWithOtherMeshes(otherMeshes));
-  const workloads = renamed(discoverWorkloads(step, before.workloads.rows, { meshesOf, anew }), before.workloads);
-  const found = before.found.with(backingChanges(workloads, before.workloads));
+  const workloads = yield* renamed(yield* discoverWorkloads(step, before.workloads.rows, { meshesOf, anew }), before.workloads);
+  const found = yield* withEach(before.found, yield* backingChanges(workloads, before.workloads));
   const sources = { meshesOf, workloads: found, workloadChanges: found.changesSince(before.found), anew };
-  const destinations = renamed(discoverDestinations(step, before.destinations.rows, sources), before.destinations);
+  const destinations = yield* renamed(yield* discoverDestinations(step, before.destinations.rows, sources), before.destinations);
 
-  const outputs = before.outputs.with([
+  const outputs = yield* withEach(before.outputs, [
     ...outputChanges(Mesh, namespace, meshes),
     ...outputChanges(Workload, namespace, workloads),
     ...outputChanges(Destination, namespace, destinations),
@@ -108,11 +116,14 @@ function outputChanges(kind: Kind, namespace: string, { changes }: Renaming<Reso
 function* backingChanges(
   { naming, names }: Renaming<Workload>,
   before: Naming<Workload>,
-): Iterable<readonly [string, Workload | undefined]> {
+): Steps<readonly (readonly [string, Workload | undefined])[]> {
+  const changes: (readonly [string, Workload | undefined])[] = [];
   for (const name of names) {
-    for (const workload of backing(before, name)) yield [keyOfResource(workload), undefined];
-    for (const workload of backing(naming, name)) yield [keyOfResource(workload), workload];
+    for (const workload of backing(before, name)) changes.push([keyOfResource(workload), undefined]);
+    for (const workload of backing(naming, name)) changes.push([keyOfResource(workload), workload]);
+    yield;
   }
+  return changes;
 }
 
 /** Who is discovered under a name, and who would be: what could not have its name still backs its Service. */

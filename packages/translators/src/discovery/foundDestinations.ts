@@ -1,11 +1,11 @@
 import { type Destination, EndpointSlice, Endpoints, Node, Pod, SERVICE_NAME_LABEL, Service, type Workload } from "@isthmus/api";
-import { type Change, type Collection, type Resource, refOf, resourceKeyOf, type Table } from "@isthmus/core";
+import { type Change, type Collection, type Resource, refOf, resourceKeyOf, type Steps, type Table } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { remade } from "../incremental/rows.ts";
 import { translateDestination } from "./destinations.ts";
 import type { Sourced } from "./found.ts";
 import { type MeshesOf, sourced } from "./foundMeshes.ts";
-import { byCluster, keyIn, pairsOf, placeOf, servicesBySelector } from "./indexes.ts";
+import { byCluster, indexedForDestinations, keyIn, pairsOf, placeOf, servicesBySelector, workloadsByLabel } from "./indexes.ts";
 import { destinationInputs } from "./services.ts";
 import type { Clusters, DiscoveryStep } from "./step.ts";
 
@@ -20,15 +20,17 @@ export interface DestinationSources {
 }
 
 /** What comes of every Service. */
-export function discoverDestinations(
+export function* discoverDestinations(
   step: DiscoveryStep,
   before: Table<Sourced<Destination>>,
   sources: DestinationSources,
-): Table<Sourced<Destination>> {
+): Steps<Table<Sourced<Destination>>> {
   const { snapshot, owner, options } = step;
   const { meshesOf, workloads } = sources;
-  const affected = affectedServices(step, sources);
-  return remade(before, affected.keys(), (key, row) => {
+  yield* indexedForDestinations(snapshot);
+  yield* workloads.indexed(workloadsByLabel);
+  const affected = yield* affectedServices(step, sources);
+  return yield* remade(before, affected.keys(), (key, row) => {
     const service = affected.get(key);
     if (service === undefined || !step.isInScope(service)) return undefined;
     const inputs = destinationInputs(service, { snapshot, meshesOf, workloads, owner, namespace: options.namespace });
@@ -37,10 +39,10 @@ export function discoverDestinations(
 }
 
 /** The Services to be looked at, by `resourceKeyOf`; undefined for one that is gone. */
-function affectedServices(
+function* affectedServices(
   { snapshot, since }: DiscoveryStep,
   { anew, workloadChanges }: DestinationSources,
-): ReadonlyMap<string, Service | undefined> {
+): Steps<ReadonlyMap<string, Service | undefined>> {
   const affected = new Map<string, Service | undefined>();
   const add = (service: Service | undefined) => service && affected.set(resourceKeyOf(refOf(service)), service);
   const services = snapshot.of(Service);
@@ -58,10 +60,12 @@ function affectedServices(
   for (const slice of versionsOf(changes.of(EndpointSlice))) addNamed(slice.metadata.labels?.[SERVICE_NAME_LABEL], slice);
   for (const endpoints of versionsOf(changes.of(Endpoints))) addNamed(endpoints.metadata.name, endpoints);
   for (const pod of versionsOf(changes.of(Pod))) {
+    yield;
     // A Service without selector takes every pod of its namespace.
     for (const pair of ["", ...pairsOf(pod.metadata.labels)]) services.where(servicesBySelector, keyIn(placeOf(pod), pair)).forEach(add);
   }
   for (const { spec } of versionsOf(workloadChanges)) {
+    yield;
     const { controller, podLabels } = spec?.kubernetes ?? {};
     if (controller === undefined) continue;
     for (const pair of pairsOf(podLabels)) services.where(servicesBySelector, keyIn(controller, pair)).forEach(add);

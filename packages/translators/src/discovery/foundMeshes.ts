@@ -1,24 +1,25 @@
 import { AppMesh, ConfigMap, Deployment, KubernetesCluster, type Mesh, Node, Pod, Service } from "@isthmus/api";
-import { compareKeys, keyOfResource, type Resource, refOf, resourceKeyOf, type Table } from "@isthmus/core";
+import { compareKeys, keyOfResource, type Resource, refOf, resourceKeyOf, type Steps, type Table } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { remade, steady } from "../incremental/rows.ts";
 import { appMeshesByArn, translateAppMesh } from "./detectors/appMesh.ts";
 import { bySourceCluster, type Sourced } from "./found.ts";
-import { placeOf } from "./indexes.ts";
+import { indexedForMeshes, placeOf } from "./indexes.ts";
 import { allControlPlanes, controlPlanesIn, meshInputs, translateMesh } from "./meshes.ts";
 import { DISCOVERED_CLUSTER_LABEL } from "./metadata.ts";
 import { type Clusters, type DiscoveryStep, rescopedClusters } from "./step.ts";
 
 /** What comes of every control plane, and of every App Mesh by its ARN. */
-export function discoverMeshes(step: DiscoveryStep, before: Table<Sourced<Mesh>>): Table<Sourced<Mesh>> {
+export function* discoverMeshes(step: DiscoveryStep, before: Table<Sourced<Mesh>>): Steps<Table<Sourced<Mesh>>> {
   const { snapshot, options, owner, isWanted } = step;
+  yield* indexedForMeshes(snapshot);
   const clusters = affectedClusters(step);
   const planes = (
     clusters === "all" ? allControlPlanes(snapshot) : [...clusters].flatMap((name) => controlPlanesIn(snapshot, name))
   ).filter((deployment) => isWanted(placeOf(deployment).clusterName));
   const wanted = new Map(planes.map((deployment) => [resourceKeyOf(refOf(deployment)), deployment]));
   const known = clusters === "all" ? [...before] : [...clusters].flatMap((name) => before.where(bySourceCluster, name));
-  const found = remade(before, new Set([...wanted.keys(), ...known.filter(isPlane).map(({ key }) => key)]), (key, row) => {
+  const found = yield* remade(before, new Set([...wanted.keys(), ...known.filter(isPlane).map(({ key }) => key)]), (key, row) => {
     const deployment = wanted.get(key);
     return deployment && sourced(key, deployment, translateMesh(meshInputs(snapshot, deployment, options, owner)), row);
   });
@@ -27,7 +28,7 @@ export function discoverMeshes(step: DiscoveryStep, before: Table<Sourced<Mesh>>
   // They are few: each time one changes, all are made anew.
   const arns = new Map(appMeshesByArn(snapshot, isWanted));
   const { namespace } = options;
-  return remade(found, new Set([...arns.keys(), ...[...found].filter((row) => !isPlane(row)).map(({ key }) => key)]), (arn, row) => {
+  return yield* remade(found, new Set([...arns.keys(), ...[...found].filter((row) => !isPlane(row)).map(({ key }) => key)]), (arn, row) => {
     const sources = arns.get(arn);
     return sources && sourced(arn, sources[0], translateAppMesh({ arn, sources, owner, namespace }), row);
   });

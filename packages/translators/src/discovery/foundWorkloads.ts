@@ -1,24 +1,25 @@
 import { type Controller, DaemonSet, Deployment, Pod, ReplicaSet, StatefulSet, type Workload } from "@isthmus/api";
-import { type Kind, type Resource, refOf, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
+import { type Kind, type Resource, refOf, resourceKeyOf, type Snapshot, type Steps, type Table } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { remade } from "../incremental/rows.ts";
 import type { Sourced } from "./found.ts";
 import { type MeshesOf, sourced } from "./foundMeshes.ts";
-import { byCluster, controllerOf, placeOf } from "./indexes.ts";
+import { byCluster, controllerOf, indexedForWorkloads, placeOf } from "./indexes.ts";
 import type { Clusters, DiscoveryStep } from "./step.ts";
 import { podsOf, translateWorkload } from "./workloads.ts";
 
 const CONTROLLERS: readonly Kind<Controller>[] = [Deployment, DaemonSet, StatefulSet];
 
 /** What comes of every controller. `anew`: the clusters in which all of them must be looked at again. */
-export function discoverWorkloads(
+export function* discoverWorkloads(
   step: DiscoveryStep,
   before: Table<Sourced<Workload>>,
   { meshesOf, anew }: { readonly meshesOf: MeshesOf; readonly anew: Clusters },
-): Table<Sourced<Workload>> {
+): Steps<Table<Sourced<Workload>>> {
   const { snapshot, owner, options } = step;
-  const affected = affectedControllers(step, anew);
-  return remade(before, affected.keys(), (key, row) => {
+  yield* indexedForWorkloads(snapshot);
+  const affected = yield* affectedControllers(step, anew);
+  return yield* remade(before, affected.keys(), (key, row) => {
     const controller = affected.get(key);
     if (controller === undefined || !step.isInScope(controller)) return undefined;
     const meshes = meshesOf(placeOf(controller).clusterName);
@@ -28,7 +29,7 @@ export function discoverWorkloads(
 }
 
 /** The controllers to be looked at, by `resourceKeyOf`; undefined for one that is gone. */
-function affectedControllers({ snapshot, since }: DiscoveryStep, anew: Clusters): ReadonlyMap<string, Controller | undefined> {
+function* affectedControllers({ snapshot, since }: DiscoveryStep, anew: Clusters): Steps<ReadonlyMap<string, Controller | undefined>> {
   const affected = new Map<string, Controller | undefined>();
   const add = (controller: Controller | undefined) => controller && affected.set(resourceKeyOf(refOf(controller)), controller);
   for (const kind of CONTROLLERS) {
@@ -45,6 +46,7 @@ function affectedControllers({ snapshot, since }: DiscoveryStep, anew: Clusters)
   }
   for (const replicaSet of versionsOf(since.changes.of(ReplicaSet))) add(makerOf(replicaSet, snapshot));
   for (const pod of versionsOf(since.changes.of(Pod))) {
+    yield;
     add(makerOf(pod, snapshot));
     // A Deployment makes its pods by way of a ReplicaSet, which may just have gone.
     for (const known of [snapshot, since.snapshot]) {

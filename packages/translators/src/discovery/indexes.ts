@@ -1,5 +1,5 @@
-import { type EndpointSlice, type Pod, type ReplicaSet, SERVICE_NAME_LABEL, type Service, type Workload } from "@isthmus/api";
-import type { OwnerReference, Resource } from "@isthmus/core";
+import { EndpointSlice, Pod, ReplicaSet, SERVICE_NAME_LABEL, Service, type Workload } from "@isthmus/api";
+import type { OwnerReference, Resource, Snapshot, Steps } from "@isthmus/core";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -114,4 +114,22 @@ const AGENT_APPS = new Set(["cert-agent", "gloo-mesh-agent", "enterprise-agent"]
 export function agentPods(pod: Pod): readonly string[] {
   const app = pod.metadata.labels?.["app"];
   return app !== undefined && AGENT_APPS.has(app) ? [pod.metadata.clusterName ?? ""] : [];
+}
+
+/** Builds what the discovery of meshes looks up in, in steps. */
+export function* indexedForMeshes(snapshot: Snapshot): Steps<void> {
+  yield* snapshot.of(Pod).indexed(podsByPlace, agentPods);
+  yield* snapshot.of(Service).indexed(servicesByPlace);
+}
+
+/** Builds what the discovery of workloads looks up in, in steps. */
+export function* indexedForWorkloads(snapshot: Snapshot): Steps<void> {
+  yield* snapshot.of(Pod).indexed(podsByController);
+  yield* snapshot.of(ReplicaSet).indexed(replicaSetsByController);
+}
+
+/** Builds what the discovery of destinations looks up in, in steps. */
+export function* indexedForDestinations(snapshot: Snapshot): Steps<void> {
+  yield* snapshot.of(Pod).indexed(podsByLabel);
+  yield* snapshot.of(EndpointSlice).indexed(slicesByService);
 }

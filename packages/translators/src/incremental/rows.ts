@@ -1,28 +1,30 @@
-import { equalJson, type Table } from "@isthmus/core";
+import { equalJson, type Steps, type Table, withEach } from "@isthmus/core";
 
 /**
  * A table with the rows of `keys` made anew; `undefined` takes a row away. From scratch the table is empty and `keys` are all there
  * are. `make` should give the row that was there when the new one says the same, so that nobody downstream needs to look at it.
+ * A row is a step.
  */
-export function remade<V extends object>(
+export function* remade<V extends object>(
   table: Table<V>,
   keys: Iterable<string>,
   make: (key: string, before: V | undefined) => V | undefined,
-): Table<V> {
-  return table.with(remadeRows(table, keys, make));
+): Steps<Table<V>> {
+  return yield* withEach(table, yield* remadeRows(table, keys, make));
 }
 
 /** The rows in which such a table differs. */
-export function remadeRows<V extends object>(
+export function* remadeRows<V extends object>(
   table: Table<V>,
   keys: Iterable<string>,
   make: (key: string, before: V | undefined) => V | undefined,
-): readonly (readonly [string, V | undefined])[] {
+): Steps<readonly (readonly [string, V | undefined])[]> {
   const changes: (readonly [string, V | undefined])[] = [];
   for (const key of keys) {
     const before = table.row(key);
     const after = make(key, before);
     if (after !== before) changes.push([key, after]);
+    yield;
   }
   return changes;
 }

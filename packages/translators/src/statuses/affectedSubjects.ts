@@ -1,5 +1,5 @@
 import { AccessPolicy, Destination, Settings, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { emptyTable, type Resource, type ResourceRef, refOf, type Table } from "@isthmus/core";
+import { emptyTable, type Resource, type ResourceRef, refOf, type Steps, type Table } from "@isthmus/core";
 import { changesOf, versionsOf } from "../incremental/changes.ts";
 import { type Reporting, reportingTables } from "../newReports.ts";
 import type { UserStatus } from "../statuses.ts";
@@ -17,7 +17,7 @@ export interface AffectedSources {
 }
 
 /** The users' objects, by `userKeyOf`, of which something else may be to be said than before. */
-export function affectedSubjects(now: Standings, { before, users, answers }: AffectedSources): ReadonlyMap<string, ResourceRef> {
+export function* affectedSubjects(now: Standings, { before, users, answers }: AffectedSources): Steps<ReadonlyMap<string, ResourceRef>> {
   const affected = new Map<string, ResourceRef>();
   const add = (ref: ResourceRef) => void affected.set(userKeyOf(ref), ref);
   for (const kind of USER_KINDS) {
@@ -25,10 +25,12 @@ export function affectedSubjects(now: Standings, { before, users, answers }: Aff
   }
   for (const report of changedReports(now, before)) if (KINDS.has(report.kind)) add(report);
   for (const { key, before: was, after } of changesOf(Destination, now.world.attached, before?.world.attached)) {
+    yield;
     for (const ref of changedPlaces(was, after)) add(ref);
     if (isMoved(was, after)) for (const { ref } of users.where(byReported, key)) add(ref);
   }
   for (const { before: was, after } of knownChanges(now.world, before?.world)) {
+    yield;
     const [left, right] = [federatorOf(was), federatorOf(after)];
     if (left !== undefined && right !== undefined && userKeyOf(left) === userKeyOf(right)) continue;
     if (left !== undefined) add(left);

@@ -1,5 +1,5 @@
 import { AccessPolicy, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { emptyTable, equalJson, formatRef, type Report, type ResourceRef, refOf, SortedMap, type Table } from "@isthmus/core";
+import { emptyTable, equalJson, formatRef, type Report, type ResourceRef, refOf, SortedMap, type Steps, type Table } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { keysOf, remade } from "../incremental/rows.ts";
 import { concernedBy } from "../networking/concern.ts";
@@ -47,10 +47,10 @@ export function nothingDelivered(): Table<Delivered> {
 }
 
 /** What became of the outputs of each target, at the cost of the targets and deliveries that changed. */
-export function deliveredAfter(world: World, delivery: Delivery, before: Standings | undefined): Table<Delivered> {
+export function* deliveredAfter(world: World, delivery: Delivery, before: Standings | undefined): Steps<Table<Delivered>> {
   const { targets } = world.memory;
   const table = before?.delivered ?? nothingDelivered();
-  return remade(table, affectedTargets(world, delivery, before), (key, row) => {
+  return yield* remade(table, affectedTargets(world, delivery, before), (key, row) => {
     const target = targets.row(key);
     const next = target && deliveredOf(target, world, delivery);
     return next !== undefined && row !== undefined && equalJson(row, next) ? row : next;

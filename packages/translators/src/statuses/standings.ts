@@ -1,5 +1,5 @@
 import { AccessPolicy, Destination, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { type Change, keyOfResource, type Report, type ResourceRef, SortedMap, type Table } from "@isthmus/core";
+import { type Change, keyOfResource, type Report, type ResourceRef, SortedMap, type Steps, type Table } from "@isthmus/core";
 import { changesOf } from "../incremental/changes.ts";
 import { type Reporting, reportingTables } from "../newReports.ts";
 import type { World } from "../translate.ts";
@@ -29,13 +29,13 @@ export interface Place {
 }
 
 /** What is known now, at the cost of what changed since. */
-export function standingsAfter(world: World, delivery: Delivery | undefined, before: Standings | undefined): Standings {
-  const delivered = delivery === undefined ? nothingDelivered() : deliveredAfter(world, delivery, before);
+export function* standingsAfter(world: World, delivery: Delivery | undefined, before: Standings | undefined): Steps<Standings> {
+  const delivered = delivery === undefined ? nothingDelivered() : yield* deliveredAfter(world, delivery, before);
   return {
     world,
     delivery,
-    orders: ordersAfter(world, before),
-    federated: federatedAfter(world, before),
+    orders: yield* ordersAfter(world, before),
+    federated: yield* federatedAfter(world, before),
     groups: groupsOf(world, before),
     delivered,
     progress: progressAfter(delivered, before),
@@ -88,12 +88,13 @@ function typeOf({ apiVersion, kind }: { readonly apiVersion: string; readonly ki
   return { apiVersion, kind };
 }
 
-function ordersAfter(world: World, before: Standings | undefined): SortedMap<Place> {
+function* ordersAfter(world: World, before: Standings | undefined): Steps<SortedMap<Place>> {
   const edits = new Map<string, Place | undefined>();
   for (const { before: was, after } of changesOf(Destination, world.attached, before?.world.attached)) {
     if (was?.status === after?.status) continue;
     for (const [key] of placesOn(was)) edits.set(key, undefined);
     for (const [key, place] of placesOn(after)) edits.set(key, place);
+    yield;
   }
   return (before?.orders ?? SortedMap.empty<Place>()).update(edits);
 }
@@ -110,12 +111,13 @@ export function federatorOf(destination: Destination | undefined): ResourceRef |
   return ref && { ...NAMELESS, ...ref, ...typeOf(VirtualMesh) };
 }
 
-function federatedAfter(world: World, before: Standings | undefined): SortedMap<string> {
+function* federatedAfter(world: World, before: Standings | undefined): Steps<SortedMap<string>> {
   const edits = new Map<string, string | undefined>();
   for (const { key, before: was, after } of knownChanges(world, before?.world)) {
     const [left, right] = [federatorOf(was), federatorOf(after)];
     if (left !== undefined) edits.set(`${userKeyOf(left)}|${key}`, undefined);
     if (right !== undefined) edits.set(`${userKeyOf(right)}|${key}`, key);
+    yield;
   }
   return (before?.federated ?? SortedMap.empty<string>()).update(edits);
 }

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { emptyTable, finished, type Steps, withEach } from "../src/index.ts";
+
+interface Row {
+  readonly key: string;
+  readonly group: string;
+}
+
+const byGroup = ({ group }: Row) => [group];
+
+function rows(count: number): readonly (readonly [string, Row])[] {
+  // Not in key order, as they come from elsewhere.
+  return Array.from({ length: count }, (_, i) => {
+    const key = `row-${String((i * 7919) % count).padStart(6, "0")}`;
+    return [key, { key, group: `group-${i % 3}` }] as const;
+  });
+}
+
+function counted<T>(steps: Steps<T>): { readonly value: T; readonly steps: number } {
+  for (let count = 1; ; count++) {
+    const step = steps.next();
+    if (step.done === true) return { value: step.value, steps: count };
+  }
+}
+
+test("many changes are made in steps, and are what they are at once", () => {
+  const changes = rows(10_000);
+  const { value, steps } = counted(
+    withEach(
+      emptyTable<Row>(({ key }) => key),
+      changes,
+    ),
+  );
+  expect(steps).toBeGreaterThan(3);
+  expect([...value]).toEqual([...emptyTable<Row>(({ key }) => key).with(changes)]);
+});
+
+test("of two changes of one key the last counts, however far apart", () => {
+  const key = "row-000000";
+  const removed = finished(
+    withEach(
+      emptyTable<Row>((row) => row.key),
+      [...rows(5_000), [key, undefined]],
+    ),
+  );
+  expect(removed.size).toBe(4_999);
+  expect(removed.row(key)).toBeUndefined();
+});
+
+test("an index that was built in steps is the one that `where` would build, and follows changes", () => {
+  const table = emptyTable<Row>(({ key }) => key).with(rows(10_000));
+  const other = emptyTable<Row>(({ key }) => key).with(rows(10_000));
+  expect(counted(table.indexed(byGroup)).steps).toBeGreaterThan(10);
+  const change = [["row-000001", { key: "row-000001", group: "group-9" }]] as const;
+  for (const group of ["group-0", "group-1", "group-2", "group-9"]) {
+    expect(table.where(byGroup, group)).toEqual(other.where(byGroup, group));
+    expect(table.with(change).where(byGroup, group)).toEqual(other.with(change).where(byGroup, group));
+  }
+});
+
+test("changes while an index is being built leave both right", () => {
+  const table = emptyTable<Row>(({ key }) => key).with(rows(2_000));
+  const building = table.indexed(byGroup);
+  building.next();
+  const changed = table.with([["row-000000", undefined]]);
+  finished(building);
+  expect(table.where(byGroup, "group-0")).toHaveLength(667);
+  expect(changed.where(byGroup, "group-0")).toHaveLength(666);
+});
