@@ -1,7 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { KubernetesCluster, Secret } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
-import { createJoinToken, joinTokens, REPLACE, REVOKED_BEFORE, systemClock } from "@isthmus/plane";
+import { createJoinToken, joinTokens, REPLACE, REVOCATIONS, REVOKED_BEFORE, systemClock } from "@isthmus/plane";
+import { memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { cuttable } from "./harness/cuttable.ts";
 import { NAMESPACE, type Replicas, replicasOf, until } from "./harness/replicas.ts";
 
 const clock = systemClock;
@@ -134,6 +137,28 @@ describe("a revoked cluster", () => {
     const back = await plane.agent({ replica: two, clusterName: "east", cluster: first.cluster, token });
     await until(() => two.isConnected("east"), "a new join token lets it in again");
     await back.stop();
+  });
+
+  test("is sent away and refused by a replica that cannot reach the management cluster, too", async () => {
+    const store = memoryStore({ clock, id: randomUUID });
+    const way = cuttable();
+    const [near, cutOff] = [await plane.start({ store }), await plane.start({ store, over: way.over })];
+    const east = await plane.agent({ replica: cutOff, clusterName: "east" });
+    const west = await plane.agent({ replica: cutOff, clusterName: "west" });
+    await until(() => cutOff.isConnected("east") && cutOff.isConnected("west"), "both are connected");
+    await until(() => near.server.view.isComplete, "the other replica watches");
+    way.cut();
+    await annotate("east", { [REVOKED_BEFORE]: new Date().toISOString() });
+    await until(() => !cutOff.isConnected("east"), "it is sent away", 5_000);
+    await until(() => east.states.filter((state) => state.startsWith("waiting")).length > 2, "it comes back, and is refused");
+    expect(cutOff.isConnected("east")).toBe(false);
+    expect(west.isConnected()).toBe(true);
+
+    // By the management cluster's word alone it is let in again, as soon as that can be heard.
+    await annotate("east", { [REVOKED_BEFORE]: secondsAgo(3_600) });
+    await until(async () => (await store.record(REVOCATIONS, "east")) !== undefined, "it is in the store");
+    way.mend();
+    await until(() => cutOff.isConnected("east"), "it is let in again");
   });
 
   test("cannot come back with a join token from before", async () => {

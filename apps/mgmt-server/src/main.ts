@@ -8,6 +8,7 @@ import {
   clusterUid,
   joinTokens,
   keepRelayIdentity,
+  mirrorJoinTokens,
   NAMES,
   RESUME_DELETES_TOPIC,
   type Server,
@@ -103,7 +104,14 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     signal,
   );
   if (link === undefined) throw new Error("the server made no link");
-  const registrations = clusterRegistrations(cluster, { namespace, view: () => server.view });
+  const registrations = clusterRegistrations(cluster, {
+    namespace,
+    view: () => server.view,
+    revokedBefore: (name) => server.revokedBefore(name),
+  });
+  const leadership = election ?? alwaysLeader;
+  const mirrored =
+    store === undefined ? undefined : mirrorJoinTokens({ cluster, namespace, store, leadership, clock, random, log }, signal);
   const ownName = config.singleCluster;
   const direct = workOnDirectClusters(
     {
@@ -113,7 +121,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
       registrations,
       namespace,
       own: ownName === undefined ? undefined : { name: ownName, cluster: kubernetesCluster({ name: ownName, kubeconfig, clock, random }) },
-      leadership: election ?? alwaysLeader,
+      leadership,
       clock,
       random,
       log,
@@ -148,7 +156,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     log.warn({}, "client certificates are switched off: whoever has the relay token can speak for any cluster");
 
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
-  await Promise.all([server.ended, direct, kept.ended, link.closed.then(() => grpc?.close())]);
+  await Promise.all([server.ended, direct, kept.ended, mirrored, link.closed.then(() => grpc?.close())]);
   await election?.resign();
   await Promise.all([admin.close(), store?.close()]);
 }

@@ -14,6 +14,7 @@ export { agentRoles, RESUME_DELETES_TOPIC, serverRoles } from "./roles.ts";
 export { ensureSecret, type SecretData } from "./secretData.ts";
 export { agentCertificateLifetimeMs } from "./server/certificateLifetime.ts";
 export { KUBECONFIG_SECRET_TYPE, keepConnected, startConnections } from "./server/connections.ts";
+export { mirrorJoinTokens } from "./server/joinTokenMirror.ts";
 export { createJoinToken, joinTokens, type KeptJoinTokens, type NewJoinToken } from "./server/joinTokens.ts";
 export { type ClusterRegistrations, clusterRegistrations, REPLACE, REVOKED_BEFORE } from "./server/registrations.ts";
 export { type KeptIdentity, keepRelayIdentity, type RelayIdentityOptions } from "./server/relayIdentity.ts";

@@ -30,6 +30,11 @@ export interface Store {
   putRecord(group: string, name: string, value: string, options?: PutRecordOptions): Promise<boolean>;
   /** Says whether there was one: of several who remove one record, one hears yes. */
   removeRecord(group: string, name: string): Promise<boolean>;
+  /**
+   * Puts a record in the place of what is there, in one step: `from` is what must be there, `to` what is there afterwards and
+   * does not expire; undefined is none. Says whether it was so.
+   */
+  exchangeRecord(group: string, name: string, exchange: RecordExchange): Promise<boolean>;
   /** Hears of every change by whichever replica, its own included, until aborted; in order, but some may be `missed`. */
   subscribe(hear: (notice: StoreNotice) => void, signal: AbortSignal): void;
   close(): Promise<void>;
@@ -124,6 +129,11 @@ export interface PutRecordOptions {
   readonly ifAbsent?: boolean;
 }
 
+export interface RecordExchange {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
 export type StoreNotice =
   /** Without `delta` while the area is being filled. */
   | {
@@ -138,6 +148,18 @@ export type StoreNotice =
   | { readonly type: "recorded"; readonly group: string; readonly name: string }
   /** The connection was lost and is back: whatever happened meanwhile has to be looked up. */
   | { readonly type: "missed" };
+
+/**
+ * The group of records that says which clusters are revoked: by cluster, the moment from which on its certificates count, in
+ * milliseconds since 1970.
+ */
+export const REVOCATIONS = "revocations";
+
+/**
+ * The group of records of join tokens that are not used up, for readers: by the token's id, JSON with the SHA-256 of the token
+ * (`hash`), its `cluster`, and when it was `created` and `expires`. Whether a token is good is asked of the management cluster alone.
+ */
+export const JOIN_TOKENS = "join-tokens";
 
 /** The store did not do it: not reached, too slow, or out of order. To be tried again. */
 export class StoreError extends Error {

@@ -163,6 +163,15 @@ export async function fileStore({ path, clock, id }: FileStoreOptions): Promise<
         if (existed) listeners.tell({ type: "recorded", group, name });
         return existed;
       }),
+    exchangeRecord: (group, name, { from, to }) =>
+      inTurn(async () => {
+        const key = RECORD + named(group, name);
+        if ((await live(key)) !== from) return false;
+        if (to === undefined) await level.del(key);
+        else await level.put(key, JSON.stringify({ value: to } satisfies StoredRecord));
+        listeners.tell({ type: "recorded", group, name });
+        return true;
+      }),
     subscribe: listeners.add,
     close: () => inTurn(() => level.close()),
   };

@@ -1,4 +1,5 @@
 export { type FileStoreOptions, fileStore } from "./file.ts";
 export { readFleet, type StoredCluster } from "./fleet.ts";
+export { readMembers, type StoredJoinToken, type StoredMembers } from "./members.ts";
 export { type MemoryStore, memoryStore, type StoreFaults } from "./memory.ts";
 export { type RedisSettings, redisStore } from "./redis.ts";

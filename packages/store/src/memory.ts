@@ -146,6 +146,15 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
       if (existed) tell({ type: "recorded", group, name });
       return existed;
     },
+    async exchangeRecord(group, name, { from, to }) {
+      await reached();
+      if (live(group).get(name) !== from) return false;
+      const known = groups.get(group) ?? new Map();
+      if (to === undefined) known.delete(name);
+      else groups.set(group, known.set(name, { value: to, until: Number.POSITIVE_INFINITY }));
+      tell({ type: "recorded", group, name });
+      return true;
+    },
     subscribe: listeners.add,
     close: async () => undefined,
     faults: {

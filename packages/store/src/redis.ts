@@ -11,7 +11,7 @@ import {
 } from "@isthmus/plane/ports";
 import { Redis } from "ioredis";
 import { PAGE } from "./areas.ts";
-import { CLEAR, OVERVIEW, PUT_RECORD, RAISE, RECORDS, REMOVE_RECORD, WRITE } from "./redisScripts.ts";
+import { CLEAR, EXCHANGE_RECORD, OVERVIEW, PUT_RECORD, RAISE, RECORDS, REMOVE_RECORD, WRITE } from "./redisScripts.ts";
 import { fenceFrom, noticeFrom, redisKeys, versionFrom, writeArguments } from "./redisWire.ts";
 
 export interface RedisSettings {
@@ -158,6 +158,11 @@ export function redisStore(settings: RedisSettings, { log }: { readonly log: Log
     async removeRecord(group, name) {
       const removed = [keys.record(group) + name, keys.records(group), keys.channel];
       return (await script<number>(REMOVE_RECORD, removed, ["recorded", group, name])) === 1;
+    },
+    async exchangeRecord(group, name, { from, to }) {
+      const exchanged = [keys.record(group) + name, keys.records(group), keys.channel];
+      const optional = (value: string | undefined) => (value === undefined ? ["", ""] : ["1", value]);
+      return (await script<number>(EXCHANGE_RECORD, exchanged, ["recorded", group, name, ...optional(from), ...optional(to)])) === 1;
     },
     subscribe(hear, signal) {
       if (signal.aborted) return;

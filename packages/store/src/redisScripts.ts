@@ -84,6 +84,24 @@ if existed == 1 then redis.call('PUBLISH', KEYS[3], cjson.encode({ARGV[1], ARGV[
 return existed
 `;
 
+/**
+ * KEYS: the record, the names of its group, channel. ARGV: "recorded", group, name, then what must be there and what shall be,
+ * each as "1" and a value or as two empty texts for none.
+ */
+export const EXCHANGE_RECORD = `
+local now = redis.call('GET', KEYS[1])
+if (now and '1' or '') ~= ARGV[4] or (now or '') ~= ARGV[5] then return 0 end
+if ARGV[6] == '1' then
+  redis.call('SET', KEYS[1], ARGV[7])
+  redis.call('SADD', KEYS[2], ARGV[3])
+else
+  redis.call('DEL', KEYS[1])
+  redis.call('SREM', KEYS[2], ARGV[3])
+end
+redis.call('PUBLISH', KEYS[3], cjson.encode({ARGV[1], ARGV[2], ARGV[3]}))
+return 1
+`;
+
 /** KEYS: the names of a group. ARGV: prefix of its records. Gives names and values in turn; forgets names whose records have expired. */
 export const RECORDS = `
 local found = {}

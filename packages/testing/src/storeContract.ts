@@ -156,6 +156,31 @@ export function storeContract(name: string, makeStore: () => Promise<StoreUnderT
       expect([...(await under.store.records("tokens"))]).toEqual([]);
     });
 
+    it("exchanges a record only for what is there, and one of several does", async () => {
+      const exchange = (from: string | undefined, to: string | undefined, store = under.store) =>
+        store.exchangeRecord("revocations", "east", { from, to });
+      expect(await exchange("1", "2")).toBe(false);
+      expect((await Promise.all([exchange(undefined, "1"), exchange(undefined, "2", under.other)])).sort()).toEqual([false, true]);
+      const first = await under.other.record("revocations", "east");
+      expect(await exchange(undefined, "3")).toBe(false);
+      expect(await exchange(first, "", under.other)).toBe(true);
+      expect([...(await under.store.records("revocations"))]).toEqual([["east", ""]]);
+      expect(await exchange(undefined, "4")).toBe(false);
+      expect(await exchange(first, undefined)).toBe(false);
+      expect(await exchange("", undefined)).toBe(true);
+      expect([...(await under.other.records("revocations"))]).toEqual([]);
+    });
+
+    it("lets what is exchanged stay, and takes what has expired for none", async () => {
+      await under.store.putRecord("revocations", "west", "short", { ttlMs: 1 });
+      await vi.waitFor(async () =>
+        expect(await under.other.exchangeRecord("revocations", "west", { from: undefined, to: "stays" })).toBe(true),
+      );
+      await under.store.putRecord("revocations", "west", "for a while", { ttlMs: 60_000 });
+      expect(await under.other.exchangeRecord("revocations", "west", { from: "for a while", to: "for good" })).toBe(true);
+      expect(await under.store.record("revocations", "west")).toBe("for good");
+    });
+
     it("keeps its id", async () => {
       expect((await under.store.overview("input")).id).toBe((await under.other.overview("translated")).id);
     });

@@ -5,6 +5,7 @@ import { messageOf } from "@isthmus/core";
 import {
   agentSecrets,
   areRootsTrustedByAll,
+  type Cluster,
   clusterRegistrations,
   ensureSecret,
   joinTokens,
@@ -13,6 +14,7 @@ import {
   type Log,
   RELAY_SECRETS,
   type Server,
+  type Store,
   serverRoles,
   startServer,
   systemClock,
@@ -70,6 +72,10 @@ export interface ReplicaOptions {
   readonly rotationCheckMs?: number;
   /** How old its certificates are, if it makes them. Default: new. */
   readonly madeAgoMs?: number;
+  /** What it shares with other replicas. Default: it does not. */
+  readonly store?: Store;
+  /** How it reaches the management cluster. Default: directly. */
+  readonly over?: (cluster: Cluster) => Cluster;
 }
 
 /** Replicas of the management server over one simulated management cluster, with real sockets, and agents for them. */
@@ -96,10 +102,13 @@ export async function replicasOf(): Promise<Replicas> {
     lifetimes = {},
     rotationCheckMs = 60_000,
     madeAgoMs = 0,
+    store,
+    over = (cluster) => cluster,
   }: ReplicaOptions = {}): Promise<Replica> {
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
     const name = `replica-${stops.length}`;
+    const reached = over(management);
     let link: RunningServerLink | undefined;
     let grpc: GrpcServer | undefined;
     const kept = await keepRelayIdentity(
@@ -127,7 +136,7 @@ export async function replicasOf(): Promise<Replicas> {
     );
     const server = startServer(
       {
-        cluster: management,
+        cluster: reached,
         link: (handler) => {
           link = startServerLink({ serverId: name, handler, clock, random: Math.random, log }, stop.signal);
           return link;
@@ -136,6 +145,7 @@ export async function replicasOf(): Promise<Replicas> {
         resumeDeletes: () => Promise.resolve(),
         namespace: NAMESPACE,
         translation: { namespace: NAMESPACE, stage: "all" },
+        ...(store === undefined ? {} : { sharing: { store, replica: name } }),
         clock,
         random: Math.random,
         log,
@@ -148,8 +158,12 @@ export async function replicasOf(): Promise<Replicas> {
       port: 0,
       identity: kept.identity,
       accept: link.accept,
-      registrations: clusterRegistrations(management, { namespace: NAMESPACE, view: () => server.view }),
-      joinTokens: joinTokens(management, { namespace: NAMESPACE, clock }),
+      registrations: clusterRegistrations(reached, {
+        namespace: NAMESPACE,
+        view: () => server.view,
+        revokedBefore: (clusterName) => server.revokedBefore(clusterName),
+      }),
+      joinTokens: joinTokens(reached, { namespace: NAMESPACE, clock }),
       token: () => kept.token,
       clientCertificates,
       ...(lifetimes.agent === undefined ? {} : { agentCertificateLifetimeMs: () => lifetimes.agent ?? 0 }),

@@ -4,7 +4,7 @@ import { type Clock, type Cluster, ClusterError } from "../ports.ts";
 import { type SecretData, secretOf, secretTexts } from "../secretData.ts";
 
 /** Label of the Secrets that keep join tokens; its value is the cluster's name. */
-const JOIN_TOKEN_LABEL = "isthmus.mesh/join-token";
+export const JOIN_TOKEN_LABEL = "isthmus.mesh/join-token";
 
 /** The longest life that may be asked for: a token is for joining, not for keeping. Source: field-notes X1. */
 const LONGEST_LIFETIME_MS = 24 * 3_600_000;
@@ -12,6 +12,11 @@ const LONGEST_LIFETIME_MS = 24 * 3_600_000;
 /** Tells join tokens from the shared one, and a person what it is. `isthmus-join.ID.SECRET`. */
 const PREFIX = "isthmus-join";
 const NAME_PREFIX = "relay-join-token-";
+
+/** The id in the name of a join token's Secret. */
+export function joinTokenId(secretName: string): string {
+  return secretName.slice(NAME_PREFIX.length);
+}
 
 /** A join token that is still good: the same shape as the relay's own `JoinToken`. */
 export interface KeptJoinToken {

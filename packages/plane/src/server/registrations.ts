@@ -20,8 +20,8 @@ export interface RegisteredCluster {
 /** Which cluster has which name: KubernetesCluster objects record the UID of the cluster that registered under their name. */
 export interface ClusterRegistrations {
   /** What the management cluster says of a name now; undefined when there is no such cluster. */
-  find(clusterName: string): Promise<RegisteredCluster | undefined>;
-  /** The same from what has been watched; asks only as long as nothing has been. */
+  find(clusterName: string, signal?: AbortSignal): Promise<RegisteredCluster | undefined>;
+  /** The same from what has been watched and what other replicas say; asks only as long as nothing has been watched. */
   recall(clusterName: string): Promise<RegisteredCluster | undefined>;
   /**
    * Records a name and its UID; creates the KubernetesCluster when absent. Rejects with ClusterError `Conflict` when another
@@ -35,13 +35,18 @@ export interface ClusterRegistrationsOptions {
   readonly namespace: string;
   /** Where KubernetesClusters are watched; without it every question goes to the API server. */
   readonly view?: () => ClusterView;
+  /** From before which moment certificates of a cluster do not count, by the word of other replicas. Default: there are none. */
+  readonly revokedBefore?: (clusterName: string) => number | undefined;
 }
 
-export function clusterRegistrations(cluster: Cluster, { namespace, view }: ClusterRegistrationsOptions): ClusterRegistrations {
+export function clusterRegistrations(
+  cluster: Cluster,
+  { namespace, view, revokedBefore = () => undefined }: ClusterRegistrationsOptions,
+): ClusterRegistrations {
   const { apiVersion, kind } = KubernetesCluster;
 
-  async function find(clusterName: string): Promise<RegisteredCluster | undefined> {
-    const found = await cluster.get(KubernetesCluster, { name: clusterName, namespace });
+  async function find(clusterName: string, signal?: AbortSignal): Promise<RegisteredCluster | undefined> {
+    const found = await cluster.get(KubernetesCluster, { name: clusterName, namespace }, signal);
     return found === undefined ? undefined : registrationOf(found);
   }
 
@@ -71,7 +76,10 @@ export function clusterRegistrations(cluster: Cluster, { namespace, view }: Clus
       const state = watched?.kinds.get(kindKeyOf(KubernetesCluster));
       if (watched === undefined || state === undefined || state === "unknown" || state === "unserved") return find(clusterName);
       const found = watched.snapshot.of(KubernetesCluster).get({ name: clusterName, namespace, clusterName: "" });
-      return found === undefined ? undefined : registrationOf(found);
+      if (found === undefined) return undefined;
+      const known = registrationOf(found);
+      const told = revokedBefore(clusterName);
+      return told === undefined ? known : { ...known, revokedBefore: Math.max(told, known.revokedBefore ?? told) };
     },
     async register(clusterName, uid, isExpected) {
       const metadata = { name: clusterName, namespace };
@@ -99,7 +107,8 @@ export function registrationOf({ metadata: { annotations = {} }, status = {} }: 
   return { uid, ...revocation(annotations[REVOKED_BEFORE]), isReplaceable: replace !== undefined && replace !== status.replaced };
 }
 
-const END_OF_TIME = 8_640_000_000_000_000;
+/** The last moment that a date can name, in milliseconds since 1970. */
+export const END_OF_TIME = 8_640_000_000_000_000;
 
 /** Whole seconds, as certificates count in them. What cannot be read revokes everything: whoever wrote it meant to. */
 function revocation(annotation: string | undefined): { readonly revokedBefore?: number } {

@@ -8,8 +8,6 @@ import {
   noMeter,
   type Owner,
   type Resource,
-  type ResourceRef,
-  refOf,
   type Snapshot,
 } from "@isthmus/core";
 import { type Statuses, statusesAfter, type TranslateOptions, type World } from "@isthmus/translators";
@@ -20,6 +18,7 @@ import type { Clock, Cluster, Leadership, Log, ServerLink, ServerLinkHandler, St
 import type { RemovalLog } from "../removalLog.ts";
 import { deliveryLog } from "./delivery.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
+import { startMembership } from "./membership.ts";
 import { agentNotices } from "./notices.ts";
 import { reconciler } from "./reconcile.ts";
 import { deleteResumption } from "./resumeDeletes.ts";
@@ -28,7 +27,6 @@ import { noSharing } from "./sharing/noSharing.ts";
 import { type Sharing, type SharingOptions, startSharing } from "./sharing/sharing.ts";
 import { type SnapshotStore, snapshotStore } from "./snapshotStore.ts";
 import { statusUpdates } from "./statusUpdates.ts";
-import { withdrawals } from "./withdrawals.ts";
 import { witness } from "./witness.ts";
 
 /** The kinds that a server deals with, by role. */
@@ -91,6 +89,8 @@ export interface Server {
   readonly removals: RemovalLog;
   /** What is shared with other replicas. */
   readonly sharing: Pick<Sharing, "instance" | "isLoaded" | "digests">;
+  /** From before which moment certificates of a cluster do not count, by the word of other replicas. Milliseconds since 1970. */
+  revokedBefore(clusterName: string): number | undefined;
   /** Says why this server cannot connect to a cluster, which its KubernetesCluster tells; undefined: it can again. */
   cannotConnect(clusterName: string, problem: string | undefined): void;
   /** Figures as they are now, beside those that the meter was told. */
@@ -105,7 +105,6 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   /** Of clusters that this server connects to itself. */
   const problems = new Map<string, string>();
   const seen = witness({ clock, random, log, meter, late: () => statuses.request() }, signal);
-  const withdrawn = withdrawals();
   const isReadElsewhere = (name: string, kindKey: string) =>
     options.ownUid !== undefined && store.clusters.get(name)?.agent?.clusterUid === options.ownUid && kinds.isContributed(kindKey);
   const store: SnapshotStore = snapshotStore({
@@ -148,11 +147,32 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     },
   };
 
+  const members = startMembership(
+    {
+      cluster,
+      namespace,
+      registration: kinds.registration,
+      store: options.sharing?.store,
+      link,
+      registered(name) {
+        store.registered(name);
+        shares.touch(name);
+      },
+      removed(name) {
+        for (const known of [store, delivery, shares, seen.lags, notices]) known.forget(name);
+      },
+      clock,
+      random,
+      log,
+    },
+    signal,
+  );
+
   const changed = (delta: Delta) => {
     // What we derived ourselves is no news for translation; it only can have its status written now.
     const isNews = (resource: Resource) => !discoveryKinds.has(kindKeyOf(resource)) || !isOwnedBy(resource, discoveryOwner);
     taken({ put: delta.put.filter(isNews), remove: delta.remove });
-    registrationsChanged(delta);
+    members.changed(delta);
     // What we publish is put back when somebody edits or deletes it, and so are statuses.
     writes.observed(delta);
     if (leadership.isLeader) news.observed(delta);
@@ -291,33 +311,8 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     reconcile.request();
   }
 
-  function isRegistration(ref: ResourceRef): boolean {
-    return kindKeyOf(ref) === kindKeyOf(kinds.registration) && ref.namespace === namespace;
-  }
-
   function isRegistered(clusterName: string): boolean {
     return view.snapshot.of(kinds.registration).get({ name: clusterName, namespace, clusterName: "" }) !== undefined;
-  }
-
-  /** A cluster whose registration is deleted is forgotten, with all that came from it. Its agent, and one whose certificates are revoked, is sent away. */
-  function registrationsChanged(delta: Delta): void {
-    for (const registration of delta.put.filter((resource) => isRegistration(refOf(resource)))) {
-      const { name } = registration.metadata;
-      store.registered(name);
-      shares.touch(name);
-      const reason = withdrawn.reasonOf(registration);
-      if (reason !== undefined) link.disconnect(name, reason);
-    }
-    for (const ref of delta.remove.filter(isRegistration)) {
-      log.info({ cluster: ref.name }, `cluster ${ref.name} is no longer registered: what came from it is removed`);
-      link.disconnect(ref.name, "the cluster is no longer registered");
-      withdrawn.forget(ref.name);
-      store.forget(ref.name);
-      delivery.forget(ref.name);
-      shares.forget(ref.name);
-      seen.lags.forget(ref.name);
-      notices.forget(ref.name);
-    }
   }
 
   return {
@@ -328,6 +323,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     },
     removals: seen.removals,
     sharing: shares,
+    revokedBefore: members.revokedBefore,
     cannotConnect(clusterName, problem) {
       if (problem === undefined) problems.delete(clusterName);
       else problems.set(clusterName, problem);
@@ -337,7 +333,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       ...serverMetrics({ store, delivery, lags: seen.lags, world: core.world, queues: writes.queues(), now: clock.now() }),
       ...shares.metrics(),
     ],
-    ended: Promise.all([view.ended, writes.ended, reconcile.ended, statuses.ended, shares.ended]).then(() => undefined),
+    ended: Promise.all([view.ended, writes.ended, reconcile.ended, statuses.ended, shares.ended, members.ended]).then(() => undefined),
   };
 }
 
