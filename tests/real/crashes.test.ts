@@ -14,6 +14,11 @@ import { type RealRedis, startRedis } from "./harness/redis.ts";
 import { type Slice, startSlice, written } from "./harness/slice.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
+/** How often a server is killed: more often than in CI, it gives a percentile (CONTRIBUTING.md). */
+const KILLS = Number(process.env["ISTHMUS_KILLS"] ?? 4);
+/** A connection counts as settled after one heartbeat: as in a rollout, its server is not killed before. */
+const SETTLING_MS = 11_000;
+
 // Two servers over Redis and an agent for each cluster, while a user goes on editing: whatever is killed, what is written is
 // what was asked for. The audit logs of the API servers are the judges. Each test goes on where the one before it ended.
 describeReal("processes that are killed under load", (components) => {
@@ -22,6 +27,8 @@ describeReal("processes that are killed under load", (components) => {
   let redis: RealRedis;
   let proxy: LossyProxy;
   let editing: Editing;
+  /** Since when all agents are connected to where they are now. */
+  let connectedAt: number;
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), "isthmus-crashes-"));
@@ -38,6 +45,7 @@ describeReal("processes that are killed under load", (components) => {
       },
     });
     await applyAll(slice.management, [virtualMesh()]);
+    connectedAt = Date.now();
     editing = edits(slice);
     // Until what was created has been changed once.
     editing.start();
@@ -80,26 +88,33 @@ describeReal("processes that are killed under load", (components) => {
     expect(await writesWhile(() => sleep(3_000))).toEqual(INTENDED);
   });
 
-  it("a server that is killed is replaced by the other one within 10 s", async () => {
-    const took: number[] = [];
-    const writes = await writesWhile(async () => {
-      for (let round = 0; round < 4; round++) {
-        const victim = slice.replicas[round % 2];
-        // As in a rollout: a connection has settled before its server goes as well.
-        await sleep(11_000);
-        await victim?.app.program.kill();
-        const killed = Date.now();
-        await editing.reaches();
-        took.push(Date.now() - killed);
-        await victim?.app.restart();
-        await editing.reaches();
-      }
-    });
-    expect(writes).toEqual(INTENDED);
-    process.stdout.write(`clusters are in sync again ${took.join(", ")} ms after a server was killed\n`);
-    // The promise of the design, not a measure of this machine: it is what users plan with.
-    expect(Math.max(...took)).toBeLessThan(10_000);
-  });
+  it(
+    "a server that is killed is replaced by the other one within 10 s",
+    async () => {
+      const took: number[] = [];
+      const writes = await writesWhile(async () => {
+        for (let round = 0; round < KILLS; round++) {
+          const victim = slice.replicas[round % 2];
+          await sleep(Math.max(0, connectedAt + SETTLING_MS - Date.now()));
+          await victim?.app.program.kill();
+          const killed = Date.now();
+          await editing.reaches();
+          connectedAt = Date.now();
+          took.push(connectedAt - killed);
+          await victim?.app.restart();
+          await editing.reaches();
+        }
+      });
+      expect(writes).toEqual(INTENDED);
+      const [p50, p99, max] = [0.5, 0.99, 1].map((share) => percentile(took, share));
+      process.stdout.write(
+        `clusters are in sync again ${took.join(", ")} ms after a server was killed: p50 ${p50}, p99 ${p99}, max ${max}\n`,
+      );
+      // The promise of the design, not a measure of this machine: it is what users plan with.
+      expect(p99).toBeLessThan(10_000);
+    },
+    120_000 + KILLS * 30_000,
+  );
 
   it("a leader that is paused and wakes up deposed changes nothing", async () => {
     const holder = async () =>
@@ -259,6 +274,11 @@ function edits({ management, first }: Slice): Editing {
       );
     },
   };
+}
+
+/** The smallest of `values` that at least `share` of them (0..1) are not above. */
+function percentile(values: readonly number[], share: number): number {
+  return [...values].sort((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? Number.NaN;
 }
 
 /** Numbers of 0..1 that follow from `seed` (mulberry32). */
