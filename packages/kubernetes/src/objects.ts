@@ -1,4 +1,4 @@
-import { type AnyResource, InvalidResource, inCluster, type Kind, type Resource, refOf } from "@isthmus/core";
+import { type AnyResource, InvalidResource, inCluster, type JsonObject, type Kind, type Resource, refOf } from "@isthmus/core";
 import type { Malformed } from "@isthmus/plane/ports";
 
 /** An object as an API server sends it. In lists of built-in kinds apiVersion and kind are missing. */
@@ -23,6 +23,8 @@ export function checked<R extends Resource>(kind: Kind<R>, resource: AnyResource
     return { resource: kind.parse(resource) };
   } catch (error) {
     if (!(error instanceof InvalidResource)) throw error;
-    return { malformed: { ref: refOf(resource), message: error.message } };
+    const status = resource["status"];
+    const isObject = typeof status === "object" && status !== null && !Array.isArray(status);
+    return { malformed: { ref: refOf(resource), message: error.message, ...(isObject ? { status: status as JsonObject } : {}) } };
   }
 }

@@ -1,4 +1,4 @@
-import type { AnyResource, Kind, LabelSelector, Resource, ResourceRef } from "@isthmus/core";
+import type { AnyResource, JsonObject, Kind, LabelSelector, Resource, ResourceRef } from "@isthmus/core";
 
 /** Everything the loops need of the outside world. Each port has a real and a simulated implementation that pass one contract suite. */
 
@@ -14,6 +14,8 @@ export interface ResourceList<R extends Resource> {
 export interface Malformed {
   readonly ref: ResourceRef;
   readonly message: string;
+  /** What its status says; undefined when it has none. */
+  readonly status?: JsonObject;
 }
 
 export type WatchEvent<R extends Resource> =

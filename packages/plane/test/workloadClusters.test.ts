@@ -2,6 +2,7 @@ import { Settings, TrafficPolicy, VirtualService } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Leadership } from "../src/index.ts";
 import { bookinfoMesh, demoFleet, type Fleet, register, statusOf, timeoutPolicy, written } from "./fleet.ts";
 
 let fleet: Fleet;
@@ -131,6 +132,37 @@ describe("a TrafficPolicy of a workload cluster", () => {
     await vi.waitFor(async () => expect(await timeouts()).toEqual([undefined, undefined]), soon);
   });
 
+  /** As an older CRD, which checks less, lets it in. */
+  const malformed = { ...timeoutPolicy, spec: { policy: { requestTimeout: 5 } } } as unknown as Resource;
+  const stored = () =>
+    first().object({ apiVersion: timeoutPolicy.apiVersion, kind: timeoutPolicy.kind, name: "timeout", namespace: "bookinfo" });
+  const INVALID = { state: "INVALID", errors: [expect.stringMatching(/spec\.policy\.requestTimeout: 5 is not a duration such as "5s"/)] };
+
+  it("that cannot be understood is marked where it lives, with its field and what would be right: once, and no longer than it lasts", async () => {
+    first().load([malformed]);
+    await vi.waitFor(() => expect(stored()?.["status"]).toMatchObject(INVALID), soon);
+    const before = stored();
+    await fleet.stopAgent("cluster-1");
+    fleet.startAgent("cluster-1");
+    await vi.waitFor(() => expect(fleet.agent("cluster-1").view.malformed.size).toBe(1), soon);
+    await quiet();
+    expect(stored()).toEqual(before);
+    await first().update({ ...timeoutPolicy, metadata: before?.metadata ?? timeoutPolicy.metadata });
+    await vi.waitFor(async () => expect(await answered(first())).toEqual(EVERYWHERE), soon);
+  });
+
+  it("that cannot be understood is marked by a replica that comes to lead when it has seen it already", async () => {
+    await fleet.stopAgent("cluster-1");
+    const lead = switchable();
+    fleet.startAgent("cluster-1", { leadership: lead });
+    first().load([malformed]);
+    await vi.waitFor(() => expect(fleet.agent("cluster-1").view.malformed.size).toBe(1), soon);
+    await quiet();
+    expect(stored()?.["status"]).toBeUndefined();
+    lead.begin();
+    await vi.waitFor(() => expect(stored()?.["status"]).toMatchObject(INVALID), soon);
+  });
+
   it("is not in force while it cannot be understood", async () => {
     await first().create(timeoutPolicy);
     await vi.waitFor(async () => expect(await answered(first())).toEqual(EVERYWHERE), soon);
@@ -148,3 +180,25 @@ describe("the settings of the plane", () => {
     await vi.waitFor(() => expect(fleet.agent("cluster-2").settings.deleteLimits).toEqual({ percent: 0, objects: 1 }), soon);
   });
 });
+
+/** A replica that does not lead until it is told to. */
+function switchable(): Leadership & { begin(): void } {
+  const listeners = new Set<(isLeader: boolean) => void>();
+  let isLeader = false;
+  return {
+    get isLeader() {
+      return isLeader;
+    },
+    get fence() {
+      return isLeader ? 1 : 0;
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    begin() {
+      isLeader = true;
+      for (const listener of [...listeners]) listener(true);
+    },
+  };
+}

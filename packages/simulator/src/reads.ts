@@ -1,5 +1,6 @@
-import { type AnyResource, InvalidResource, type Kind, matchesSelector, type Resource, refOf } from "@isthmus/core";
+import { type AnyResource, InvalidResource, type JsonObject, type Kind, matchesSelector, type Resource, refOf } from "@isthmus/core";
 import { ClusterError, type ListOptions, type Malformed, type ResourceList } from "@isthmus/plane/ports";
+import { isMembers } from "./json.ts";
 import { type ClusterState, inVersion } from "./state.ts";
 import { viewed } from "./writes.ts";
 
@@ -28,7 +29,9 @@ export class ParsedObjects {
       return this.parsed(kind, resource, apiVersion);
     } catch (error) {
       if (!(error instanceof InvalidResource)) throw error;
-      return { ref: refOf(inVersion(resource, apiVersion)), message: error.message };
+      const status = resource["status"];
+      const ref = refOf(inVersion(resource, apiVersion));
+      return { ref, message: error.message, ...(isMembers(status) ? { status: status as JsonObject } : {}) };
     }
   }
 }

@@ -1,4 +1,4 @@
-import { type AnyResource, InvalidResource, type LabelSelector, matchesSelector } from "@isthmus/core";
+import { type AnyResource, equalJson, InvalidResource, type LabelSelector, matchesSelector } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane/ports";
 import { invalid } from "./errors.ts";
 import { isMembers, type Members, membersAt } from "./json.ts";
@@ -15,7 +15,7 @@ const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
 export function validate(kind: SimulatedKind, resource: AnyResource, before: AnyResource | undefined): void {
   const object = `${kind.kind} "${resource.metadata.name}" is invalid`;
   validateMetadata(kind, resource, object);
-  if (kind.parse !== undefined) parse(kind.parse, resource);
+  if (kind.parse !== undefined) parse(kind.parse, resource, before);
   const spec = membersAt(resource, "spec");
   const previous = before === undefined ? undefined : membersAt(before, "spec");
   if (CONTROLLERS.has(resource.kind)) validateController(object, spec, previous);
@@ -25,11 +25,15 @@ export function validate(kind: SimulatedKind, resource: AnyResource, before: Any
 
 const CONTROLLERS: ReadonlySet<string> = new Set(["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"]);
 
-function parse(check: (input: unknown) => unknown, resource: AnyResource): void {
+function parse(check: (input: unknown) => unknown, resource: AnyResource, before: AnyResource | undefined): void {
   try {
     check(resource);
   } catch (error) {
     if (!(error instanceof InvalidResource)) throw error;
+    // As API servers do, what was wrong before, and is not changed, refuses nothing: a status can be written.
+    // Source: kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting
+    const [member = ""] = error.path.split(/[.[]/);
+    if (member !== "" && before !== undefined && equalJson(resource[member], before[member])) return;
     throw new ClusterError("Invalid", error.message, error.path === "" ? {} : { fields: [error.path] }, error);
   }
 }

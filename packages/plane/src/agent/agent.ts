@@ -14,6 +14,8 @@ export interface AgentOptions extends AgentParts {
   readonly generation?: Generation;
   /** Lists everything anew so often, in milliseconds, beside watching. Default: never. */
   readonly relistMs?: number;
+  /** Takes in what is removed, and why. Default: a log of its own. */
+  readonly removals?: RemovalLog;
   /** Takes in figures as they arise. Default: nobody does. */
   readonly meter?: Meter;
 }
@@ -49,9 +51,9 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     clock,
     random,
     log,
+    removals = removalLog(() => clock.now()),
     meter = noMeter,
   } = options;
-  const removals = removalLog(() => clock.now());
   let turn: RelayLoops | undefined;
 
   const changed = (delta: Delta) => turn?.observed(delta);

@@ -124,6 +124,8 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
   );
   up.view(view);
   up.observed({ put: [...view.snapshot.collections().values()].flatMap((collection) => [...collection]), remove: [] });
+  // Nobody tells of what is not understood: who had the turn before may not have come to say so.
+  board.observed({ put: [], remove: [...view.malformed.values()].map(({ ref }) => ref) });
 
   return {
     get linkState() {

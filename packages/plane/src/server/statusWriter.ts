@@ -22,8 +22,8 @@ import { startWorkQueue, type WorkQueueSizes } from "../workQueue.ts";
 export interface StatusUpdate {
   readonly ref: ResourceRef;
   readonly status: JsonObject;
-  /** The object is there and cannot be parsed: nobody knows what its status says now. */
-  readonly isMalformed?: true;
+  /** Given when the object is there and cannot be parsed: what its status says now. */
+  readonly malformed?: { readonly status?: JsonObject };
 }
 
 interface Traced {
@@ -67,9 +67,9 @@ export function startStatusWriter(
   }
 
   /** The status to write, or undefined when the cluster has it. */
-  function pending({ ref, status, isMalformed }: StatusUpdate): { resource: AnyResource; status: JsonObject } | undefined {
+  function pending({ ref, status, malformed }: StatusUpdate): { resource: AnyResource; status: JsonObject } | undefined {
     const resource = liveOf(ref);
-    if (resource === undefined) return isMalformed ? pendingUnread({ ref, status }) : undefined;
+    if (resource === undefined) return malformed === undefined ? undefined : pendingUnread({ ref, status }, malformed.status);
     const before = (resource["status"] ?? {}) as JsonObject;
     const next = withTimes(status, before, clock.now(), resource.metadata.generation);
     if (equalJson(next, before)) return undefined;
@@ -79,19 +79,23 @@ export function startStatusWriter(
     return { resource, status: next };
   }
 
-  /** What was written last is all that is known of the status of an object that cannot be parsed. */
-  function pendingUnread({ ref, status }: StatusUpdate): { resource: AnyResource; status: JsonObject } | undefined {
+  /** Of an object that cannot be parsed only the status is known; `live`, until the watch tells of what was written over it. */
+  function pendingUnread(
+    { ref, status }: StatusUpdate,
+    live: JsonObject | undefined,
+  ): { resource: AnyResource; status: JsonObject } | undefined {
     const { apiVersion, kind, name, namespace } = ref;
-    const before = written.get(resourceKeyOf(ref))?.status ?? {};
+    const last = written.get(resourceKeyOf(ref));
+    const before = (last !== undefined && last.over === live ? last.status : live) ?? {};
     const next = withTimes(status, before, clock.now(), undefined);
     if (equalJson(next, before)) return undefined;
-    return { resource: { apiVersion, kind, metadata: { name, ...(namespace === "" ? {} : { namespace }) } }, status: next };
+    return { resource: { apiVersion, kind, metadata: { name, ...(namespace === "" ? {} : { namespace }) }, status: live }, status: next };
   }
 
   async function work(key: string, { update, traces }: Traced): Promise<"done" | "again"> {
     const todo = pending(update);
     if (todo === undefined) {
-      if (liveOf(update.ref) === undefined && !update.isMalformed) written.delete(key);
+      if (liveOf(update.ref) === undefined && update.malformed === undefined) written.delete(key);
       return "done";
     }
     const { name, namespace, resourceVersion } = todo.resource.metadata;
