@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { kindKeyOf, type Meter, UsageError } from "@isthmus/core";
-import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   type Agent,
   agentAnswers,
@@ -12,6 +11,7 @@ import {
   keepConnected,
   type Leadership,
   type Log,
+  type RemovalLog,
   type Server,
   startAgent,
   startConnections,
@@ -23,6 +23,8 @@ import { type Acceptor, startAgentLink } from "@isthmus/relay/session";
 /** Where the server writes without a relay: the clusters of kubeconfig Secrets, and perhaps its own. */
 export interface DirectClustersOptions {
   readonly management: Cluster;
+  /** The cluster that a kubeconfig leads to. Throws UsageError for one that can't be used. */
+  readonly connect: (name: string, kubeconfig: string) => Cluster;
   readonly server: Server;
   readonly accept: Acceptor;
   readonly registrations: ClusterRegistrations;
@@ -39,10 +41,10 @@ export interface DirectClustersOptions {
 }
 
 export async function workOnDirectClusters(options: DirectClustersOptions, signal: AbortSignal): Promise<void> {
-  const { management, server, accept, registrations, namespace, own, leadership, clock, random, log, meter } = options;
+  const { management, connect, server, accept, registrations, namespace, own, leadership, clock, random, log, meter } = options;
   const network = inMemoryNetwork({ clock });
   network.listen(accept);
-  const shared = { network, registrations, namespace, clock, random, log, meter };
+  const shared = { network, registrations, namespace, removals: server.removals, clock, random, log, meter };
 
   function start(turn: AbortSignal): { readonly ended: Promise<void> } {
     const connections = startConnections(
@@ -50,8 +52,7 @@ export async function workOnDirectClusters(options: DirectClustersOptions, signa
         cluster: management,
         namespace,
         async open({ name, kubeconfig, connected }, until) {
-          const cluster = kubernetesCluster({ name, kubeconfig: loadKubeconfig({ text: kubeconfig }), clock, random });
-          await workDirectly({ ...shared, cluster, connected }, until);
+          await workDirectly({ ...shared, cluster: connect(name, kubeconfig), connected }, until);
         },
         problem: server.cannotConnect,
         clock,
@@ -88,6 +89,8 @@ interface DirectClusterOptions {
   readonly network: InMemoryNetwork;
   readonly registrations: ClusterRegistrations;
   readonly namespace: string;
+  /** The server's: what is ordered and what became of it are told together. */
+  readonly removals: RemovalLog;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -101,7 +104,7 @@ interface DirectClusterOptions {
  * is another cluster's, with ClusterError when the API server refuses.
  */
 async function workDirectly(options: DirectClusterOptions, signal: AbortSignal): Promise<void> {
-  const { cluster, network, registrations, namespace, clock, random, log, meter, connected } = options;
+  const { cluster, network, registrations, namespace, removals, clock, random, log, meter, connected } = options;
   const { name } = cluster;
   const uid = await clusterUid(cluster, { clock, log }, signal);
   await claim(name, uid, registrations);
@@ -115,6 +118,7 @@ async function workDirectly(options: DirectClusterOptions, signal: AbortSignal):
           {
             clusterName: name,
             kinds: roles.sentKinds.map(kindKeyOf),
+            userKinds: roles.userKinds.map(kindKeyOf),
             agent: { instance: `direct-${randomUUID()}`, version: "0.1.0", agentNamespace: namespace, clusterUid: uid },
             connector: network.connector(name),
             handler,
@@ -127,6 +131,7 @@ async function workDirectly(options: DirectClusterOptions, signal: AbortSignal):
         ),
       ...roles,
       relistMs: RELIST_MS,
+      removals,
       clock,
       random,
       log,

@@ -116,6 +116,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   const direct = workOnDirectClusters(
     {
       management: cluster,
+      connect: (name, text) => kubernetesCluster({ name, kubeconfig: loadKubeconfig({ text }), clock, random }),
       server,
       accept: link.accept,
       registrations,
