@@ -40,9 +40,9 @@ find_go() {
   say "using $(go env GOVERSION)"
 }
 
-# build FOLDER PACKAGE: the program of a Go package, with the versions that the module in FOLDER pins.
+# build FOLDER PACKAGE [PROGRAM]: the program of a Go package, with the versions that the module in FOLDER pins.
 build() {
-  local folder=$1 package=$2 program=${2##*/}
+  local folder=$1 package=$2 program=${3:-${2##*/}}
   [ -x "$cache/$program" ] && return
   say "building $program (minutes on a new machine)"
   # Without GOFLAGS of the machine: equal flags share one build cache.
@@ -90,6 +90,10 @@ install_python_client
 find_go
 build kube k8s.io/kubernetes/cmd/kube-apiserver
 build kube k8s.io/kubernetes/cmd/kubectl
+# The one controller of kube-controller-manager that is needed, made of what kube-apiserver is made of: the whole of it would also
+# need the kubelet and every kind of volume. Its source is ours, and is part of its name.
+token_controller="tokenController-$(sha256sum <"$here/kube/tokenController/main.go" | cut -c1-16)"
+build kube ./tokenController "$token_controller"
 build istio istio.io/istio/pilot/cmd/pilot-discovery
 build istio istio.io/istio/pilot/cmd/pilot-agent
 build istio istio.io/istio/istioctl/cmd/istioctl
@@ -103,6 +107,7 @@ cat >"$cache/components.json" <<JSON
   "redis": "$(command -v redis-server)",
   "kubeApiserver": "$cache/kube-apiserver",
   "kubectl": "$cache/kubectl",
+  "tokenController": "$cache/$token_controller",
   "istiod": "$cache/pilot-discovery",
   "istioAgent": "$cache/pilot-agent",
   "istioctl": "$cache/istioctl",

@@ -10,6 +10,8 @@ export interface Components {
   readonly redis: string;
   readonly kubeApiserver: string;
   readonly kubectl: string;
+  /** Fills ServiceAccount token Secrets. */
+  readonly tokenController: string;
   readonly istiod: string;
   /** What runs beside an Envoy and makes a proxy of the mesh of it. */
   readonly istioAgent: string;
@@ -30,7 +32,7 @@ export function findComponents(): Components | { readonly missing: string } {
   const list = join(cache, "components.json");
   if (!existsSync(list)) return { missing: `the real components are not installed: ${remedy}` };
   const components = JSON.parse(readFileSync(list, "utf8")) as Components;
-  if (components.redis === undefined || components.grpcPython === undefined)
+  if (components.redis === undefined || components.grpcPython === undefined || components.tokenController === undefined)
     return { missing: `the real components are of an older list: ${remedy}` };
   const lost = Object.values(components).filter((path) => !existsSync(path));
   if (lost.length > 0) return { missing: `${lost.join(", ")} is gone: ${remedy}` };
