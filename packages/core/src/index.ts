@@ -5,6 +5,7 @@ export { equalContent, equalJson } from "./equality.ts";
 export { DuplicateOutput, InvalidResource, messageOf, UsageError } from "./errors.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { md5Hex } from "./md5.ts";
+export { merged } from "./merged.ts";
 export {
   METRICS,
   type Meter,

@@ -3,6 +3,7 @@ import {
   type ClusterObjectRef,
   keyOf,
   type Metadata,
+  merged,
   type Output,
   type Owner,
   type Resource,
@@ -10,6 +11,7 @@ import {
   refOf,
 } from "@isthmus/core";
 import { CLUSTER_LABEL } from "../clusterLabel.ts";
+import type { Surroundings } from "../inputs.ts";
 import { remembered } from "../remembered.ts";
 import { type UserRef, userRefOf } from "../userResources.ts";
 
@@ -23,26 +25,54 @@ export function networkingOwner(namespace: string): Owner {
   return { label: NETWORKING_OWNER_LABEL, value: namespace };
 }
 
+/** Why there are outputs, and what they have in common because of it. */
+export interface OutputOrigin {
+  readonly parents: readonly ResourceRef[];
+  readonly annotations: Readonly<Record<string, string>>;
+  labelsIn(clusterName: string): Readonly<Record<string, string>>;
+}
+
+export interface OutputReasons {
+  readonly surroundings: Surroundings;
+  /** The resources because of which the objects exist; they get to know when one can't be written. */
+  readonly parents: readonly Resource[];
+  /** The Destination that the objects are about: its annotations go along. */
+  readonly annotationsOf?: Destination;
+  /** The Kubernetes Service behind objects that stand for it in another cluster. */
+  readonly federates?: ClusterObjectRef;
+}
+
+/** Made once for all outputs that it is the origin of: what they share is held once. */
+export function originOf({ surroundings, parents, annotationsOf, federates }: OutputReasons): OutputOrigin {
+  const [parent, ...others] = parents;
+  const { refs, annotations: ofParents } = parent === undefined || others.length > 0 ? parentage(parents) : oneParent(parent);
+  const given = annotationsOf?.metadata.annotations;
+  const federated = federates === undefined ? {} : { [FEDERATION_ANNOTATION]: keyOf(federates) };
+  const own = federates === undefined ? ofParents : merged(ofParents, federated);
+  return {
+    parents: refs,
+    annotations: given === undefined ? own : { ...given, ...own },
+    labelsIn: labelsIn(surroundings),
+  };
+}
+
 export interface OutputIdentity {
   readonly name: string;
   readonly namespace: string;
   /** "" for the management cluster. */
   readonly clusterName: string;
-  /** Namespace of the management plane, for the owner label. */
-  readonly owner: string;
-  /** The resources because of which the object exists; they get to know when it can't be written. */
-  readonly parents: readonly Resource[];
-  /** The Destination that the object is about: its annotations go along. */
-  readonly annotationsOf?: Destination;
-  /** The Kubernetes Service behind an object that stands for it in another cluster. */
-  readonly federates?: ClusterObjectRef;
+  readonly origin: OutputOrigin;
 }
 
-/** An output with the labels and annotations that the published API defines. `body` is all but metadata. */
-export function outputOf(identity: OutputIdentity, body: Readonly<Record<string, unknown>> & TypeOfResource): Output {
-  const [parent, ...others] = identity.parents;
-  const { refs, annotation } = parent === undefined || others.length > 0 ? parentage(identity.parents) : oneParent(parent);
-  return { resource: { ...body, metadata: metadataOf(identity, annotation) } satisfies Resource, parents: refs };
+/** An output with the labels and annotations that the published API defines. */
+export function outputOf(identity: OutputIdentity, { apiVersion, kind }: TypeOfResource, spec: object): Output {
+  const resource: Resource & { readonly spec: object } = { apiVersion, kind, spec, metadata: metadataOf(identity) };
+  return { resource, parents: identity.origin.parents };
+}
+
+/** The same for kinds that hold something other than a spec. `body` is all but metadata. */
+export function bareOutputOf(identity: OutputIdentity, body: TypeOfResource & Readonly<Record<string, unknown>>): Output {
+  return { resource: { ...body, metadata: metadataOf(identity) } satisfies Resource, parents: identity.origin.parents };
 }
 
 interface TypeOfResource {
@@ -52,31 +82,31 @@ interface TypeOfResource {
 
 interface Parentage {
   readonly refs: readonly ResourceRef[];
-  readonly annotation: string;
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
 function parentage(parents: readonly Resource[]): Parentage {
   const refs = parents.map(refOf);
-  return { refs, annotation: parentsAnnotation(refs) };
+  return { refs, annotations: { [PARENTS_ANNOTATION]: parentsAnnotation(refs) } };
 }
 
 // Most outputs have one parent, and one parent has many outputs.
 const oneParent = remembered((parent: Resource) => parentage([parent]));
 
-function metadataOf(identity: OutputIdentity, annotation: string): Metadata {
-  const { name, namespace, clusterName, owner, annotationsOf, federates } = identity;
-  return {
-    name,
-    namespace,
-    ...(clusterName === "" ? {} : { clusterName }),
-    labels: { [CLUSTER_LABEL]: clusterName, [NETWORKING_OWNER_LABEL]: owner },
-    annotations: {
-      // Copied for each object: what one of them adds must not show on another.
-      ...annotationsOf?.metadata.annotations,
-      [PARENTS_ANNOTATION]: annotation,
-      ...(federates === undefined ? {} : { [FEDERATION_ANNOTATION]: `${federates.name}.${federates.namespace}.${federates.clusterName}` }),
-    },
+// One object for all outputs of a cluster.
+const labelsIn = remembered(({ namespace }: Surroundings) => {
+  const known = new Map<string, Readonly<Record<string, string>>>();
+  return (clusterName: string) => {
+    const labels = known.get(clusterName) ?? { [CLUSTER_LABEL]: clusterName, [NETWORKING_OWNER_LABEL]: namespace };
+    known.set(clusterName, labels);
+    return labels;
   };
+});
+
+function metadataOf({ name, namespace, clusterName, origin }: OutputIdentity): Metadata {
+  const { annotations } = origin;
+  const labels = origin.labelsIn(clusterName);
+  return clusterName === "" ? { name, namespace, labels, annotations } : { name, namespace, clusterName, labels, annotations };
 }
 
 /**

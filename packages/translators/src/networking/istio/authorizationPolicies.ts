@@ -2,15 +2,15 @@ import { type AccessPolicy, AuthorizationPolicy, type AuthorizationRule } from "
 import { formatRef, refOf } from "@isthmus/core";
 import { type Finding, invalid, reported } from "../../findings.ts";
 import { type DestinationInputs, nothing, type TargetTranslation, type TrustDomain } from "../../inputs.ts";
-import { outputOf } from "../outputMetadata.ts";
+import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
 import { callersOf } from "./callers.ts";
 
 /**
  * Allows what the AccessPolicies on a Destination say, one rule each, and with that nothing else. A policy that cannot be
  * translated is reported and gives no rule. Policies only add up: they never conflict.
  */
-export function authorizationPolicyFor(inputs: DestinationInputs): TargetTranslation {
-  const { destination, accessPolicies, surroundings } = inputs;
+export function authorizationPolicyFor(inputs: DestinationInputs, origin: OutputOrigin): TargetTranslation {
+  const { destination, accessPolicies } = inputs;
   const { kubeService } = destination.spec ?? {};
   if (kubeService === undefined || accessPolicies.length === 0) return nothing;
 
@@ -22,15 +22,8 @@ export function authorizationPolicyFor(inputs: DestinationInputs): TargetTransla
   if (rules.length === 0) return { outputs: [], reports };
 
   const { name = "", namespace = "", clusterName = "" } = kubeService.ref ?? {};
-  const output = outputOf(
-    { name, namespace, clusterName, owner: surroundings.namespace, parents: [destination], annotationsOf: destination },
-    {
-      apiVersion: AuthorizationPolicy.apiVersion,
-      kind: AuthorizationPolicy.kind,
-      spec: { selector: { matchLabels: kubeService.workloadSelectorLabels ?? {} }, rules } satisfies AuthorizationPolicy["spec"],
-    },
-  );
-  return { outputs: [output], reports };
+  const spec = { selector: { matchLabels: kubeService.workloadSelectorLabels ?? {} }, rules } satisfies AuthorizationPolicy["spec"];
+  return { outputs: [outputOf({ name, namespace, clusterName, origin }, AuthorizationPolicy, spec)], reports };
 }
 
 interface TranslatedRule {

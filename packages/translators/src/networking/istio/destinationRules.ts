@@ -1,44 +1,29 @@
-import { type ConnectionPolicy, DestinationRule, type TrafficPolicy, type TrafficPolicyRules } from "@isthmus/api";
+import type { ConnectionPolicy, DestinationRule, TrafficPolicy, TrafficPolicyRules } from "@isthmus/api";
+import { merged } from "@isthmus/core";
 import type { Finding } from "../../findings.ts";
-import { type DestinationInputs, nothing, type TargetTranslation } from "../../inputs.ts";
+import type { DestinationInputs } from "../../inputs.ts";
 import { remembered } from "../../remembered.ts";
-import { outputOf } from "../outputMetadata.ts";
 import { withKeepalive } from "./connections/connectionPool.ts";
 import { connectionRules } from "./connections/index.ts";
 import { defaultConnectionPolicy } from "./connections/tls.ts";
 import { hostnameFrom } from "./hostnames.ts";
 import { matchesFrom } from "./matches.ts";
-import { objectNameFor, type Source } from "./source.ts";
+import type { Source } from "./source.ts";
 import { subsetsOf } from "./subsets.ts";
-import { userConflict } from "./userObjects.ts";
 
-/**
- * The DestinationRule for connections from one source to a Destination: every Service of an Istio mesh has one, unless
- * a user's own object is about the host and must not be met.
- */
-export function destinationRuleFor(inputs: DestinationInputs, source: Source): TargetTranslation {
+type DestinationRuleSpec = NonNullable<DestinationRule["spec"]>;
+
+/** What the DestinationRule for connections from one source to a Destination says: every Service of an Istio mesh has one. */
+export function destinationRuleSpec(inputs: DestinationInputs, source: Source): DestinationRuleSpec | undefined {
   const { destination, surroundings } = inputs;
   const service = destination.spec?.kubeService?.ref;
-  if (service === undefined) return nothing;
-  if (surroundings.disallowIntersectingConfig && userConflict(inputs, { kind: "DestinationRule", source }) !== undefined) return nothing;
+  if (service === undefined) return undefined;
   const subsets = subsetsOf(destination);
-  const spec = {
+  return {
     host: hostnameFrom(source.clusterName, { service, destination }, surroundings.clusterDomains),
     trafficPolicy: connectionPolicyFrom(inputs, source),
     ...(subsets.length === 0 ? {} : { subsets }),
   };
-  const output = outputOf(
-    {
-      ...objectNameFor(destination, source),
-      owner: surroundings.namespace,
-      annotationsOf: destination,
-      ...(source.remoteMesh === undefined
-        ? { parents: [destination] }
-        : { parents: inputs.virtualMesh === undefined ? [] : [inputs.virtualMesh], federates: service }),
-    },
-    { apiVersion: DestinationRule.apiVersion, kind: DestinationRule.kind, spec },
-  );
-  return { outputs: [output], reports: [] };
 }
 
 /** The fields of a DestinationRule's traffic policy that one TrafficPolicy sets. */
@@ -59,10 +44,10 @@ const findingsOf = remembered((rules: TrafficPolicyRules) => connectionRules.fla
 /** Policies count for the whole destination, whatever requests they are for, as long as they are for some from the source. */
 function connectionPolicyFrom(inputs: DestinationInputs, source: Source): ConnectionPolicy {
   const { destination, trafficPolicies, surroundings } = inputs;
-  let merged: ConnectionPolicy = defaultConnectionPolicy(surroundings.settings, source);
+  let connections: ConnectionPolicy = defaultConnectionPolicy(surroundings.settings, source);
   for (const policy of trafficPolicies) {
-    if (matchesFrom(source.clusterName, policy.spec ?? {}) !== undefined) merged = { ...merged, ...connectionFieldsOf(policy) };
+    if (matchesFrom(source.clusterName, policy.spec ?? {}) !== undefined) connections = merged(connections, connectionFieldsOf(policy));
   }
   const isRemote = destination.spec?.kubeService?.ref?.clusterName !== source.clusterName;
-  return isRemote ? withKeepalive(merged, destination.status?.appliedFederation?.tcpKeepalive) : merged;
+  return isRemote ? withKeepalive(connections, destination.status?.appliedFederation?.tcpKeepalive) : connections;
 }

@@ -1,13 +1,16 @@
 import { combined, type DestinationInputs, nothing, type TargetTranslation } from "../../inputs.ts";
+import { originOf } from "../outputMetadata.ts";
 import { authorizationPolicyFor } from "./authorizationPolicies.ts";
-import { destinationRuleFor } from "./destinationRules.ts";
 import { localSource } from "./source.ts";
+import { sourceObjects } from "./sourceObjects.ts";
 import { federate } from "./virtualMesh/federation.ts";
-import { virtualServiceFor } from "./virtualServices.ts";
 
 /** Everything that a Destination of an Istio mesh needs, in its own cluster and in those it is federated to. */
 export function translateIstioDestination(inputs: DestinationInputs): TargetTranslation {
-  if (inputs.destination.spec?.kubeService === undefined) return nothing;
-  const local = localSource(inputs.destination);
-  return combined([virtualServiceFor(inputs, local), destinationRuleFor(inputs, local), authorizationPolicyFor(inputs), federate(inputs)]);
+  const { destination, surroundings } = inputs;
+  if (destination.spec?.kubeService === undefined) return nothing;
+  const objects = sourceObjects(inputs);
+  const origin = originOf({ surroundings, parents: [destination], annotationsOf: destination });
+  const local = { outputs: objects(localSource(destination), origin), reports: [] };
+  return combined([local, authorizationPolicyFor(inputs, origin), federate(inputs, objects)]);
 }

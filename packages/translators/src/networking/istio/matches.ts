@@ -31,7 +31,9 @@ export interface Matches {
  */
 export function matchesFrom(clusterName: string, spec: TrafficPolicySpec): Matches | undefined {
   const known = matchesByCluster(spec);
-  let matches = known.get(clusterName);
+  // All clusters that the policy does not name share what it says for them.
+  const place = clustersIn(spec).has(clusterName) ? clusterName : UNNAMED;
+  let matches = known.get(place);
   if (matches === undefined) {
     matches = {
       selectorForm: selectorForm(spec),
@@ -39,13 +41,19 @@ export function matchesFrom(clusterName: string, spec: TrafficPolicySpec): Match
       requests: requestMatches(spec),
       namesCluster: isForClusters(spec),
     };
-    known.set(clusterName, matches);
+    known.set(place, matches);
   }
   return matches.sources.length === 0 ? undefined : matches;
 }
 
 // Asked for each service and source that a policy is about.
-const matchesByCluster = remembered((_: TrafficPolicySpec) => new Map<string, Matches>());
+const matchesByCluster = remembered((_: TrafficPolicySpec) => new Map<string | typeof UNNAMED, Matches>());
+const UNNAMED = Symbol("a cluster that no source selector names");
+
+const clustersIn = remembered(
+  ({ sourceSelector = [] }: TrafficPolicySpec) =>
+    new Set(sourceSelector.flatMap(({ kubeWorkloadMatcher }) => kubeWorkloadMatcher?.clusters ?? [])),
+);
 
 const requestMatches = remembered(({ httpRequestMatchers = [] }: TrafficPolicySpec): readonly HttpMatchRequest[] =>
   httpRequestMatchers.length === 0 ? [{}] : httpRequestMatchers.filter(isUnderstoodMatcher).map(requestMatch),

@@ -75,7 +75,8 @@ function fieldsOf(policies: readonly CheckedRoutePolicy[], rules: TrafficPolicyR
   return Object.assign({}, ...policies.map(({ policy }) => policy(rules, context)));
 }
 
-function asksContext({ trafficShift, mirror }: TrafficPolicyRules): boolean {
+/** Whether the answer of a policy can be another one for each source. */
+export function asksContext({ trafficShift, mirror }: TrafficPolicyRules): boolean {
   return trafficShift !== undefined || mirror !== undefined;
 }
 

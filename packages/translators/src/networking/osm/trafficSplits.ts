@@ -2,7 +2,7 @@ import { type Destination, type TrafficPolicy, TrafficSplit, type WeightedDestin
 import { equalJson, formatRef, type Report, refOf } from "@isthmus/core";
 import { type Finding, invalid, reported, warning } from "../../findings.ts";
 import { type DestinationInputs, nothing, type TargetTranslation } from "../../inputs.ts";
-import { outputOf } from "../outputMetadata.ts";
+import { originOf, outputOf } from "../outputMetadata.ts";
 
 /** The TrafficSplit of a Service: the traffic shift of its first policy that has one. SMI has no more than that to say of traffic. */
 export function trafficSplitFor(inputs: DestinationInputs): TargetTranslation {
@@ -20,15 +20,9 @@ export function trafficSplitFor(inputs: DestinationInputs): TargetTranslation {
     if (isInForce && winner === undefined && backends.length > 0) winner = { policy, backends };
   }
   if (winner === undefined) return { ...nothing, reports };
-  const output = outputOf(
-    { name, namespace, clusterName, owner: surroundings.namespace, parents: [winner.policy], annotationsOf: destination },
-    {
-      apiVersion: TrafficSplit.apiVersion,
-      kind: TrafficSplit.kind,
-      spec: { service: `${name}.${namespace}`, backends: winner.backends } satisfies TrafficSplit["spec"],
-    },
-  );
-  return { outputs: [output], reports };
+  const origin = originOf({ surroundings, parents: [winner.policy], annotationsOf: destination });
+  const spec = { service: `${name}.${namespace}`, backends: winner.backends } satisfies TrafficSplit["spec"];
+  return { outputs: [outputOf({ name, namespace, clusterName, origin }, TrafficSplit, spec)], reports };
 }
 
 interface Backend {

@@ -3,7 +3,7 @@ import { formatRef, type Output, refOf } from "@isthmus/core";
 import { type Finding, reported, warning } from "../../findings.ts";
 import { combined, type DestinationInputs, type TargetTranslation } from "../../inputs.ts";
 import { userNameOf } from "../../userResources.ts";
-import { type OutputIdentity, outputOf } from "../outputMetadata.ts";
+import { type OutputIdentity, originOf, outputOf } from "../outputMetadata.ts";
 import { callersIn } from "./callers.ts";
 import { requestMatches } from "./requestMatches.ts";
 import { serviceAccountBehind } from "./serviceAccount.ts";
@@ -38,16 +38,10 @@ function outputsForOlder(policy: AccessPolicy, target: Target, inputs: Destinati
   const ports = policy.spec?.allowedPorts ?? [];
   const identity = identityOf(policy, inputs);
   const routes = routeGroup(identity, policy, HTTPRouteGroup.apiVersion);
-  const { apiVersion, kind } = TrafficTarget;
-  const targetFor = (name: string, port: number | undefined): Output =>
-    outputOf(
-      { ...identity, name },
-      {
-        apiVersion,
-        kind,
-        spec: { ...target, destination: { ...target.destination, ...(port === undefined ? {} : { port }) }, rules: [routes.rule] },
-      },
-    );
+  const targetFor = (name: string, port: number | undefined): Output => {
+    const spec = { ...target, destination: { ...target.destination, ...(port === undefined ? {} : { port }) }, rules: [routes.rule] };
+    return outputOf({ ...identity, name }, TrafficTarget, spec);
+  };
   // A single port needs no name of its own.
   const targets =
     ports.length <= 1 ? [targetFor(identity.name, ports[0])] : ports.map((port) => targetFor(`${identity.name}.${port}`, port));
@@ -59,17 +53,18 @@ function outputsForVersionOne(policy: AccessPolicy, target: Target, inputs: Dest
   const ports = policy.spec?.allowedPorts ?? [];
   const identity = identityOf(policy, inputs);
   const routes = routeGroup(identity, policy, "specs.smi-spec.io/v1alpha4");
-  const { apiVersion, kind } = TCPRoute;
-  const tcpRoutes = ports.length === 0 ? [] : [outputOf(identity, { apiVersion, kind, spec: { matches: { ports } } })];
-  const rules = [routes.rule, ...tcpRoutes.map(() => ({ kind, name: identity.name }))];
+  const tcpRoutes = ports.length === 0 ? [] : [outputOf(identity, TCPRoute, { matches: { ports } })];
+  const rules = [routes.rule, ...tcpRoutes.map(() => ({ kind: TCPRoute.kind, name: identity.name }))];
   const spec = { ...target, rules };
-  return [routes.output, ...tcpRoutes, outputOf(identity, { apiVersion: "access.smi-spec.io/v1alpha3", kind: TrafficTarget.kind, spec })];
+  return [routes.output, ...tcpRoutes, outputOf(identity, TARGET_VERSION_ONE, spec)];
 }
+
+const TARGET_VERSION_ONE = { apiVersion: "access.smi-spec.io/v1alpha3", kind: TrafficTarget.kind };
 
 function routeGroup(identity: OutputIdentity, policy: AccessPolicy, apiVersion: string) {
   const matches = requestMatches(policy);
   return {
-    output: outputOf(identity, { apiVersion, kind: HTTPRouteGroup.kind, spec: { matches } }),
+    output: outputOf(identity, { apiVersion, kind: HTTPRouteGroup.kind }, { matches }),
     rule: { kind: HTTPRouteGroup.kind, name: identity.name, matches: matches.map(({ name }) => name) },
   };
 }
@@ -80,9 +75,7 @@ function identityOf(policy: AccessPolicy, { destination, surroundings }: Destina
     name: `${name}.${userNameOf(policy.metadata)}`,
     namespace,
     clusterName,
-    owner: surroundings.namespace,
-    parents: [policy],
-    annotationsOf: destination,
+    origin: originOf({ surroundings, parents: [policy], annotationsOf: destination }),
   };
 }
 

@@ -2,7 +2,7 @@ import { Gateway, type Mesh, type VirtualMesh } from "@isthmus/api";
 import { formatRef, type Output, refOf, sanitizedName } from "@isthmus/core";
 import { type Finding, invalid, reported } from "../../../findings.ts";
 import { type Gateway as GatewayInUse, type MeshInputs, nothing, type TargetTranslation } from "../../../inputs.ts";
-import { outputOf } from "../../outputMetadata.ts";
+import { originOf, outputOf } from "../../outputMetadata.ts";
 import { DEFAULT_HOSTNAME_SUFFIX } from "../hostnames.ts";
 
 /**
@@ -29,27 +29,17 @@ export function gatewayMissing(mesh: Mesh): Finding {
 function gatewayOutput({ mesh, surroundings }: MeshInputs, virtualMesh: VirtualMesh, { destination, containerPort }: GatewayInUse): Output {
   const { namespace = "", cluster = "" } = mesh.spec?.istio?.installation ?? {};
   const suffix = virtualMesh.spec?.federation?.hostnameSuffix || DEFAULT_HOSTNAME_SUFFIX;
-  return outputOf(
-    {
-      name: sanitizedName(`${destination.metadata.name}-${destination.metadata.namespace ?? ""}`),
-      namespace,
-      clusterName: cluster,
-      owner: surroundings.namespace,
-      parents: [virtualMesh],
-    },
-    {
-      apiVersion: Gateway.apiVersion,
-      kind: Gateway.kind,
-      spec: {
-        selector: destination.spec?.kubeService?.workloadSelectorLabels ?? {},
-        servers: [
-          {
-            port: { number: containerPort, protocol: "TLS", name: "tls" },
-            hosts: [`*.${suffix}`],
-            tls: { mode: "AUTO_PASSTHROUGH" },
-          },
-        ],
+  const name = sanitizedName(`${destination.metadata.name}-${destination.metadata.namespace ?? ""}`);
+  const origin = originOf({ surroundings, parents: [virtualMesh] });
+  const spec = {
+    selector: destination.spec?.kubeService?.workloadSelectorLabels ?? {},
+    servers: [
+      {
+        port: { number: containerPort, protocol: "TLS", name: "tls" },
+        hosts: [`*.${suffix}`],
+        tls: { mode: "AUTO_PASSTHROUGH" },
       },
-    } satisfies Omit<Gateway, "metadata">,
-  );
+    ],
+  } satisfies Gateway["spec"];
+  return outputOf({ name, namespace, clusterName: cluster, origin }, Gateway, spec);
 }

@@ -1,11 +1,10 @@
 import { DestinationRule, type Mesh, ServiceEntry, type ServiceEntrySpec } from "@isthmus/api";
-import { type Output, type Resource, refOf } from "@isthmus/core";
+import { merged, type Output, type Resource, refOf } from "@isthmus/core";
 import { reported } from "../../../findings.ts";
-import { combined, type DestinationInputs, nothing, type TargetTranslation } from "../../../inputs.ts";
-import { outputOf } from "../../outputMetadata.ts";
-import { destinationRuleFor } from "../destinationRules.ts";
+import { type DestinationInputs, nothing, type TargetTranslation } from "../../../inputs.ts";
+import { originOf, outputOf } from "../../outputMetadata.ts";
 import { remoteSource } from "../source.ts";
-import { virtualServiceFor } from "../virtualServices.ts";
+import type { SourceObjects } from "../sourceObjects.ts";
 import { type EndpointGroup, type FederatedService, federatedServiceOf } from "./federatedService.ts";
 import { federationFindings, reachabilityFindings } from "./federationFindings.ts";
 
@@ -14,32 +13,56 @@ import { federationFindings, reachabilityFindings } from "./federationFindings.t
  * are the gateways of its own mesh, with the routes and connection settings of its policies. At home: a ServiceEntry that leads
  * the host on from the gateways to the pods. What can't be federated was found by attachment (`federationRefusals`).
  */
-export function federate(inputs: DestinationInputs): TargetTranslation {
+export function federate(inputs: DestinationInputs, objectsFrom: SourceObjects): TargetTranslation {
   const service = federatedServiceOf(inputs);
   if (service === undefined) return nothing;
-  const remote = combined(service.remotes.map((mesh) => remoteResources(inputs, service, mesh)));
-  const unreachable = reachabilityFindings(service, remote.outputs.map(({ resource }) => resource).filter(isDestinationRule));
-  const reports = [...federationFindings(service), ...unreachable].map((finding) =>
+  const atHost = hostOutputs(inputs, service);
+  const outputs = remoteOutputs(inputs, { service, atHost, objectsFrom });
+  const rules = outputs.map(({ resource }) => resource).filter(isDestinationRule);
+  const reports = [...federationFindings(service), ...reachabilityFindings(service, rules)].map((finding) =>
     reported(refOf(service.virtualMesh), finding, refOf(inputs.destination)),
   );
-  return combined([remote, { outputs: localResources(inputs, service, remote.outputs), reports }]);
+  return { outputs: [...outputs, ...localOutputs(service, atHost, rules[0])], reports };
 }
 
-function remoteResources(inputs: DestinationInputs, service: FederatedService, mesh: Mesh): TargetTranslation {
-  const source = remoteSource(mesh);
-  const spec = { addresses: [service.virtualIp.address], ...serviceEntrySpec(service, service.atGateways) };
-  const serviceEntry = hostOutput(inputs, service, mesh, { ...SERVICE_ENTRY, spec });
-  return combined([{ outputs: [serviceEntry], reports: [] }, virtualServiceFor(inputs, source), destinationRuleFor(inputs, source)]);
+interface Writers {
+  readonly service: FederatedService;
+  readonly atHost: HostOutputs;
+  readonly objectsFrom: SourceObjects;
 }
 
-function localResources(inputs: DestinationInputs, service: FederatedService, remote: readonly Output[]): readonly Output[] {
+function remoteOutputs({ destination, surroundings }: DestinationInputs, { service, atHost, objectsFrom }: Writers): readonly Output[] {
+  const { virtualMesh, virtualIp, atGateways } = service;
+  const federates = destination.spec?.kubeService?.ref;
+  const origin = originOf({ surroundings, parents: [virtualMesh], annotationsOf: destination, ...(federates && { federates }) });
+  // The same for all of them.
+  const spec = { addresses: [virtualIp.address], ...serviceEntrySpec(service, atGateways) };
+  const outputs: Output[] = [];
+  for (const mesh of service.remotes) {
+    outputs.push(atHost(mesh, ServiceEntry, spec));
+    for (const output of objectsFrom(remoteSource(mesh), origin)) outputs.push(output);
+  }
+  return outputs;
+}
+
+function localOutputs(service: FederatedService, atHost: HostOutputs, rule: DestinationRule | undefined): readonly Output[] {
   // For the gateways alone, which run beside the control plane: workloads at home use the local host name.
   const spec = { exportTo: ["."], ...serviceEntrySpec(service, service.atPods) };
-  const serviceEntry = hostOutput(inputs, service, service.home, { ...SERVICE_ENTRY, spec });
+  const serviceEntry = atHost(service.home, ServiceEntry, spec);
   // The SNI names the subset, so the gateways must know the subsets of the callers.
-  const rule = remote.map(({ resource }) => resource).find(isDestinationRule);
   if (rule === undefined) return [serviceEntry];
-  return [serviceEntry, hostOutput(inputs, service, service.home, { ...DESTINATION_RULE, spec: { ...rule.spec, host: service.hostname } })];
+  return [serviceEntry, atHost(service.home, DestinationRule, merged(rule.spec ?? {}, { host: service.hostname }))];
+}
+
+/** Makes objects about the federated host, named after it, beside a mesh's control plane. */
+type HostOutputs = (mesh: Mesh, type: { readonly apiVersion: string; readonly kind: string }, spec: object) => Output;
+
+function hostOutputs({ surroundings }: DestinationInputs, { hostname, virtualMesh }: FederatedService): HostOutputs {
+  const origin = originOf({ surroundings, parents: [virtualMesh] });
+  return (mesh, type, spec) => {
+    const { namespace = "", cluster = "" } = mesh.spec?.istio?.installation ?? {};
+    return outputOf({ name: hostname, namespace, clusterName: cluster, origin }, type, spec);
+  };
 }
 
 function serviceEntrySpec({ hostname, ports }: FederatedService, { endpoints, resolution }: EndpointGroup): ServiceEntrySpec {
@@ -52,20 +75,6 @@ function serviceEntrySpec({ hostname, ports }: FederatedService, { endpoints, re
   };
 }
 
-/** An object about the federated host, named after it, beside a mesh's control plane. */
-function hostOutput(
-  { surroundings }: DestinationInputs,
-  { hostname, virtualMesh }: FederatedService,
-  mesh: Mesh,
-  body: { readonly apiVersion: string; readonly kind: string; readonly spec: object },
-): Output {
-  const { namespace = "", cluster = "" } = mesh.spec?.istio?.installation ?? {};
-  return outputOf({ name: hostname, namespace, clusterName: cluster, owner: surroundings.namespace, parents: [virtualMesh] }, body);
-}
-
 function isDestinationRule(resource: Resource): resource is DestinationRule {
   return resource.kind === DestinationRule.kind;
 }
-
-const SERVICE_ENTRY = { apiVersion: ServiceEntry.apiVersion, kind: ServiceEntry.kind };
-const DESTINATION_RULE = { apiVersion: DestinationRule.apiVersion, kind: DestinationRule.kind };

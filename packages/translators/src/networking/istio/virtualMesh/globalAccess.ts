@@ -1,7 +1,7 @@
 import { AuthorizationPolicy, type IngressGateway, type Mesh, type VirtualMesh } from "@isthmus/api";
 import { equalJson, md5Hex, type Output, sanitizedName } from "@isthmus/core";
 import { type Gateway, type MeshInputs, nothing, type TargetTranslation } from "../../../inputs.ts";
-import { outputOf } from "../../outputMetadata.ts";
+import { originOf, outputOf } from "../../outputMetadata.ts";
 
 /**
  * With `globalAccessPolicy: ENABLED` nothing in the mesh may be called unless an AccessPolicy allows it. Gateways are exempted,
@@ -68,10 +68,8 @@ function authorizationPolicy(
   spec: NonNullable<AuthorizationPolicy["spec"]>,
 ): Output {
   const { namespace = "", cluster = "" } = mesh.spec?.istio?.installation ?? {};
-  return outputOf(
-    { name, namespace, clusterName: cluster, owner: surroundings.namespace, parents: [virtualMesh] },
-    { apiVersion: AuthorizationPolicy.apiVersion, kind: AuthorizationPolicy.kind, spec },
-  );
+  const origin = originOf({ surroundings, parents: [virtualMesh] });
+  return outputOf({ name, namespace, clusterName: cluster, origin }, AuthorizationPolicy, spec);
 }
 
 const NAME_PREFIX = "allow-ingress-gateway-";

@@ -9,7 +9,7 @@ import {
 import { type ObjectRef, refOf } from "@isthmus/core";
 import { type Finding, reported } from "../../../findings.ts";
 import { type MeshInputs, nothing, type TargetTranslation } from "../../../inputs.ts";
-import { type OutputIdentity, outputOf } from "../../outputMetadata.ts";
+import { type OutputIdentity, originOf, outputOf } from "../../outputMetadata.ts";
 import { type CertificateAuthority, certificateAuthorityOf } from "./certificateAuthority.ts";
 import { podsToBounce } from "./podsToBounce.ts";
 
@@ -34,14 +34,10 @@ export function certificatesOf(inputs: MeshInputs): TargetTranslation {
   const identity = outputIdentity(inputs, virtualMesh);
   const bounced = podsToBounce(inputs, virtualMesh, authority.type === "external");
   const directive = bounced.length === 0 ? undefined : { name: identity.name, namespace: identity.namespace };
-  const certificate = outputOf(identity, {
-    apiVersion: IssuedCertificate.apiVersion,
-    kind: IssuedCertificate.kind,
-    spec: certificateSpec(mesh, virtualMesh.spec?.mtlsConfig ?? {}, authority, directive),
-  });
+  const spec = certificateSpec(mesh, virtualMesh.spec?.mtlsConfig ?? {}, authority, directive);
+  const certificate = outputOf(identity, IssuedCertificate, spec);
   if (directive === undefined) return { outputs: [certificate], reports: [] };
-  const { apiVersion, kind } = PodBounceDirective;
-  return { outputs: [certificate, outputOf(identity, { apiVersion, kind, spec: { podsToBounce: bounced } })], reports: [] };
+  return { outputs: [certificate, outputOf(identity, PodBounceDirective, { podsToBounce: bounced })], reports: [] };
 }
 
 /** Whether an agent runs in the mesh's cluster that can make certificates for it. */
@@ -87,8 +83,7 @@ function outputIdentity({ mesh, surroundings }: MeshInputs, virtualMesh: Virtual
     name: mesh.metadata.name,
     namespace: mesh.spec?.agentInfo?.agentNamespace ?? "",
     clusterName: mesh.spec?.istio?.installation?.cluster ?? "",
-    owner: surroundings.namespace,
-    parents: [virtualMesh],
+    origin: originOf({ surroundings, parents: [virtualMesh] }),
   };
 }
 

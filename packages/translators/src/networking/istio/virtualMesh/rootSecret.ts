@@ -1,6 +1,6 @@
 import { Secret } from "@isthmus/api";
 import { nothing, type TargetTranslation, type VirtualMeshInputs } from "../../../inputs.ts";
-import { outputOf } from "../../outputMetadata.ts";
+import { bareOutputOf, originOf } from "../../outputMetadata.ts";
 import { certificateAuthorityOf } from "./certificateAuthority.ts";
 import { hasAgent } from "./mtls.ts";
 
@@ -20,8 +20,8 @@ export function rootSecretOf({ virtualMesh, meshes, rootSecret, surroundings }: 
   const data = Object.fromEntries(
     Object.entries({ "root-cert.pem": "", "key.pem": "", ...existing }).map(([key, value]) => [key, value || GENERATED_VALUE]),
   );
-  const secret = outputOf(
-    { ...authority.secret, clusterName: "", owner: surroundings.namespace, parents: [virtualMesh] },
+  const secret = bareOutputOf(
+    { ...authority.secret, clusterName: "", origin: originOf({ surroundings, parents: [virtualMesh] }) },
     { apiVersion: Secret.apiVersion, kind: Secret.kind, type: GENERATED_ROOT_TYPE, data },
   );
   return { outputs: [secret], reports: [] };
