@@ -85,6 +85,8 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   let withheld: World | undefined;
   /** The clusters that it waits for. */
   let awaited = "";
+  /** Clusters that have been told what is wanted of them. */
+  let told: ReadonlySet<string> = new Set();
   let inputs = emptySnapshot();
   let translated: Snapshot | undefined;
 
@@ -155,9 +157,12 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
 
   /** Clusters of which nothing changed get the same set again, which costs nothing. */
   function handOn(now: World, before: World | undefined): void {
-    for (const [clusterName, { phase }] of store.clusters) {
-      // Unknown is not empty: nothing is wanted of a cluster before everything in it is known.
-      if (phase === "unknown") continue;
+    // Unknown is not empty: nothing is wanted of a cluster before everything in it is known.
+    const known = [...store.clusters].filter(([, { phase }]) => phase !== "unknown").map(([clusterName]) => clusterName);
+    // A cluster that has just joined is not to wait behind what its coming changes in all others.
+    const inOrder = known.sort((a, b) => Number(told.has(a)) - Number(told.has(b)));
+    told = new Set(known);
+    for (const clusterName of inOrder) {
       const wanted = now.networking.inCluster(clusterName);
       delivery.wanted(clusterName, wanted);
       link.want(clusterName, wanted, { evidenceOf: (ref) => evidenceFor(ref, { before, now, registration }) });
