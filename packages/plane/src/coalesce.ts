@@ -2,8 +2,8 @@ import { onAbort } from "@isthmus/core";
 import type { Clock } from "./ports.ts";
 
 /**
- * Runs `work` after each request, one run at a time. Requests that come while a run is on, or within `pauseMs` before it,
- * share one run: nothing queues up. A throw of `work` is our fault and rejects `ended`.
+ * Runs `work` after each request, one run at a time. Requests that come while a run is on, within `pauseMs` before it or
+ * `restMs` after it share one run: nothing queues up. A throw of `work` is our fault and rejects `ended`.
  */
 export interface Coalesced {
   request(): void;
@@ -12,7 +12,7 @@ export interface Coalesced {
 
 export function coalesced(
   work: () => void | Promise<void>,
-  { clock, pauseMs }: { clock: Clock; pauseMs: number },
+  { clock, pauseMs, restMs = 0 }: { readonly clock: Clock; readonly pauseMs: number; readonly restMs?: number },
   signal: AbortSignal,
 ): Coalesced {
   let wake: (() => void) | undefined;
@@ -35,6 +35,7 @@ export function coalesced(
       if (signal.aborted) return;
       requested = false;
       await work();
+      if (restMs > 0) await clock.sleep(restMs, signal).catch(() => undefined);
     }
   }
 

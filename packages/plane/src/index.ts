@@ -19,7 +19,8 @@ export { createJoinToken, joinTokens, type KeptJoinTokens, type NewJoinToken } f
 export { type ClusterRegistrations, clusterRegistrations, REPLACE, REVOKED_BEFORE } from "./server/registrations.ts";
 export { type KeptIdentity, keepRelayIdentity, type RelayIdentityOptions } from "./server/relayIdentity.ts";
 export { type GeneratedIdentity, RELAY_SECRETS, type RelayIdentity } from "./server/relaySecrets.ts";
-export { type Server, type ServerKinds, type ServerOptions, startServer } from "./server/server.ts";
+export { type Server, startServer } from "./server/server.ts";
+export type { ServerKinds, ServerOptions } from "./server/serverOptions.ts";
 export type { ClusterPhase, ClusterState, SnapshotStore } from "./server/snapshotStore.ts";
 export { areRootsTrustedByAll } from "./server/trustedRoots.ts";
 export { systemClock } from "./systemClock.ts";

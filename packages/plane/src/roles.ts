@@ -12,10 +12,10 @@ import {
   scopedKinds,
 } from "@isthmus/api";
 import { kindKeyOf } from "@isthmus/core";
-import { discoveryOwner, networkingOwner, rememberedRequests } from "@isthmus/translators";
+import { asTranslated, discoveryOwner, networkingOwner, rememberedRequests } from "@isthmus/translators";
 import type { AgentOptions } from "./agent/agent.ts";
 import { settingsTold, settingsToTell } from "./agent/settings.ts";
-import type { ServerOptions } from "./server/server.ts";
+import type { ServerOptions } from "./server/serverOptions.ts";
 
 /** Topic of the server's question that lets go what an agent holds back; its body is empty. */
 export const RESUME_DELETES_TOPIC = "resume-deletes";
@@ -40,7 +40,7 @@ const CONTRIBUTED: ReadonlySet<string> = new Set(contributedKinds().map(kindKeyO
 /** What a server deals with. */
 export function serverRoles(
   namespace: string,
-): Pick<ServerOptions, "kinds" | "discoveryOwner" | "networkingOwner" | "rememberedRequests" | "settingsToTell"> {
+): Pick<ServerOptions, "kinds" | "discoveryOwner" | "networkingOwner" | "asTranslated" | "rememberedRequests" | "settingsToTell"> {
   return {
     kinds: {
       management: managementKinds(),
@@ -53,6 +53,7 @@ export function serverRoles(
     },
     discoveryOwner: discoveryOwner({ namespace }),
     networkingOwner: networkingOwner(namespace),
+    asTranslated,
     rememberedRequests,
     settingsToTell: (management, clusterName) =>
       settingsToTell(management.of(Settings).get({ name: "settings", namespace, clusterName: "" }), { namespace, clusterName }),

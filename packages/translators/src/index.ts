@@ -1,3 +1,4 @@
+export { asTranslated } from "./asTranslated.ts";
 export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";
 export { discoveryOwner } from "./discovery/metadata.ts";
 export { discoveryScope, type Scope } from "./discovery/scope.ts";

@@ -7,6 +7,7 @@ import { percentile, rounded } from "../measure.ts";
 import type { HostedFleet } from "./hostedFleet.ts";
 import { machineLoad, startLoad } from "./load.ts";
 import { withPlane } from "./planeRun.ts";
+import { profiled } from "./profile.ts";
 import { firstSeen } from "./seen.ts";
 
 const TIMES = 100;
@@ -15,9 +16,9 @@ const TIMES = 100;
 export async function* endpointBenchmark(options: BenchmarkOptions): AsyncIterable<Figures> {
   const { smoke, clusters = smoke ? 3 : 100, services = smoke ? 4 : 20 } = options;
   const size = { clusters, servicesPerCluster: services, podsPerService: 2 };
-  yield await withPlane({ size, agents: "whole" }, async ({ beside }) => {
+  yield await withPlane({ size, agents: "whole", isAtRest: true }, async ({ beside }) => {
     const loaded = startLoad();
-    const times = await beside.call<readonly number[]>("replacePods", smoke ? 3 : TIMES);
+    const times = await profiled(() => beside.call<readonly number[]>("replacePods", smoke ? 3 : TIMES));
     const { cpuMs } = loaded();
     return {
       name: "endpoint",

@@ -41,6 +41,7 @@ answer(process, {
     stopAgents: () => fleet().stopAgents(),
     mark: () => fleet().mark(),
     settled: (quietMs: number) => fleet().settled(quietMs),
+    atRest: (quietMs: number) => fleet().atRest(quietMs),
     bytes: () => fleet().bytes(),
     serve: async () => (await startServerUnderTest({ cluster: fleet().management })).address,
     propagate: (rounds: number) => propagateRounds(fleet(), rounds),

@@ -1,7 +1,7 @@
 import { channel } from "node:diagnostics_channel";
 import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
-import { allKinds, kindOf } from "@isthmus/api";
+import { allKinds, KubernetesCluster, kindOf } from "@isthmus/api";
 import type { AnyResource, Resource } from "@isthmus/core";
 import { systemClock } from "@isthmus/plane";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
@@ -34,6 +34,8 @@ export interface HostedFleet {
    * milliseconds from `mark` to the last answer.
    */
   settled(quietMs: number): Promise<number>;
+  /** Settles when nothing has been written in the management cluster for `quietMs`: all is published, and every status written. */
+  atRest(quietMs: number): Promise<void>;
   /** What the agents' connections have carried so far, TLS and all. */
   bytes(): { readonly up: number; readonly down: number };
 }
@@ -84,6 +86,13 @@ export function hostedFleet({ size, agents: kindOfAgent, isRegistered = true }: 
         const last = Math.max(...all.map(({ lastActiveAt }) => lastActiveAt));
         const isDone = all.every(({ progress }) => progress.desired > 0 && progress.answered === progress.desired);
         if (isDone && performance.now() - last >= quietMs) return last - markedAt;
+      }
+    },
+    async atRest(quietMs) {
+      const version = async () => (await management.list(KubernetesCluster)).resourceVersion;
+      for (let before = ""; before !== (await version()); ) {
+        before = await version();
+        await systemClock.sleep(quietMs);
       }
     },
     bytes() {

@@ -13,12 +13,16 @@ export interface PlaneRun {
   restart(): Promise<ServerUnderTest>;
 }
 
+export interface PlaneRunOptions extends HostedFleetOptions {
+  readonly heapMiB?: number;
+  readonly quietMs?: number;
+  /** Waits until all that was discovered is published, too. Default: no. */
+  readonly isAtRest?: boolean;
+}
+
 /** Starts a plane, waits until every agent is in sync, runs `work`, and ends it all. */
-export async function withPlane<T>(
-  options: HostedFleetOptions & { readonly heapMiB?: number; readonly quietMs?: number },
-  work: (run: PlaneRun) => Promise<T>,
-): Promise<T> {
-  const { heapMiB, quietMs = QUIET_MS, ...fleet } = options;
+export async function withPlane<T>(options: PlaneRunOptions, work: (run: PlaneRun) => Promise<T>): Promise<T> {
+  const { heapMiB, quietMs = QUIET_MS, isAtRest = false, ...fleet } = options;
   const beside = startFleetBeside(heapMiB === undefined ? {} : { heapMiB });
   await beside.call("open", fleet);
   const identity = await newIdentity();
@@ -26,6 +30,7 @@ export async function withPlane<T>(
   let plane = await startServerUnderTest({ cluster, identity });
   await beside.call("startAgents", plane.address);
   const syncMs = await beside.call<number>("settled", quietMs);
+  if (isAtRest) await beside.call("atRest", REST_MS);
   try {
     return await work({
       beside,
@@ -49,3 +54,5 @@ export async function withPlane<T>(
 
 // Statuses and published objects follow for a while after the last agent has answered.
 const QUIET_MS = 2_000;
+// Bulk is written at a pace of 200 a second.
+const REST_MS = 1_000;

@@ -6,6 +6,7 @@ import { networking } from "../planeObjects.ts";
 import type { HostedFleet } from "./hostedFleet.ts";
 import { machineLoad, startLoad } from "./load.ts";
 import { withPlane } from "./planeRun.ts";
+import { profiled } from "./profile.ts";
 import { firstSeen } from "./seen.ts";
 
 const ROUNDS = 20;
@@ -15,9 +16,9 @@ export async function* propagateBenchmark(options: BenchmarkOptions): AsyncItera
   const { smoke, clusters = smoke ? 3 : 100, services = smoke ? 4 : 20 } = options;
   const rounds = smoke ? 2 : ROUNDS;
   const size = { clusters, servicesPerCluster: services, podsPerService: 2 };
-  yield await withPlane({ size, agents: "whole" }, async ({ beside }) => {
+  yield await withPlane({ size, agents: "whole", isAtRest: true }, async ({ beside }) => {
     const loaded = startLoad();
-    const times = await beside.call<readonly number[]>("propagate", rounds);
+    const times = await profiled(() => beside.call<readonly number[]>("propagate", rounds));
     const { cpuMs } = loaded();
     return {
       name: "propagate",

@@ -13,7 +13,7 @@ const CHANGES = 20;
 export async function* wireBenchmark(options: BenchmarkOptions): AsyncIterable<Figures> {
   const { smoke, clusters = smoke ? 2 : 10, services = smoke ? 4 : 20, seconds = smoke ? 1 : IDLE_SECONDS } = options;
   const size = { clusters, servicesPerCluster: services, podsPerService: 2 };
-  yield await withPlane({ size, agents: "whole" }, async ({ beside }) => {
+  yield await withPlane({ size, agents: "whole", isAtRest: true }, async ({ beside }) => {
     const bytes = () => beside.call<{ readonly up: number; readonly down: number }>("bytes");
     const idle = await bytes();
     await pause(seconds * 1_000);

@@ -1,83 +1,24 @@
-import {
-  type Delta,
-  isOwnedBy,
-  type Kind,
-  kindKeyOf,
-  type Meter,
-  type Metric,
-  noMeter,
-  type Owner,
-  type Resource,
-  type Snapshot,
-} from "@isthmus/core";
-import { type Statuses, statusesAfter, type TranslateOptions, type World } from "@isthmus/translators";
+import { type Delta, isEmpty, kindKeyOf, type Metric, noMeter } from "@isthmus/core";
+import { type Statuses, statusesAfter, type World } from "@isthmus/translators";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
 import { coalesced } from "../coalesce.ts";
 import { alwaysLeader } from "../leadership.ts";
-import type { Clock, Cluster, Leadership, Log, ServerLink, ServerLinkHandler, Store } from "../ports.ts";
+import type { ServerLink } from "../ports.ts";
 import type { RemovalLog } from "../removalLog.ts";
 import { deliveryLog } from "./delivery.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
+import { managementNews } from "./managementNews.ts";
 import { startMembership } from "./membership.ts";
 import { agentNotices } from "./notices.ts";
 import { reconciler } from "./reconcile.ts";
 import { deleteResumption } from "./resumeDeletes.ts";
 import { serverMetrics } from "./serverMetrics.ts";
+import type { ServerOptions } from "./serverOptions.ts";
 import { noSharing } from "./sharing/noSharing.ts";
 import { type Sharing, type SharingOptions, startSharing } from "./sharing/sharing.ts";
 import { type SnapshotStore, snapshotStore } from "./snapshotStore.ts";
 import { statusUpdates } from "./statusUpdates.ts";
 import { witness } from "./witness.ts";
-
-/** The kinds that a server deals with, by role. */
-export interface ServerKinds {
-  /** Read in the management cluster. */
-  readonly management: readonly Kind[];
-  /** Written into the management cluster. */
-  readonly published: readonly Kind[];
-  /** Of those, the discovered ones: derived by us, and read back only to recall clusters that are away. */
-  readonly discovery: readonly Kind[];
-  /** The kind whose objects register clusters. */
-  readonly registration: Kind;
-  /** Any kind that an agent may report. */
-  readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
-  /** Whether users ask things of us by objects of this kind. */
-  readonly isAsked: (kind: Kind) => boolean;
-  /** Whether users may write objects of a kind (`kindKeyOf`) in workload clusters. */
-  readonly isContributed: (kindKey: string) => boolean;
-}
-
-export interface ServerOptions {
-  readonly cluster: Cluster;
-  /** Makes the link to the agents; called once, at the start. */
-  readonly link: (handler: ServerLinkHandler) => ServerLink;
-  readonly kinds: ServerKinds;
-  /** Tells the agent of a cluster that the removals it holds back may go; rejects when it cannot be told. */
-  readonly resumeDeletes: (clusterName: string) => Promise<void>;
-  /** What users asked in workload clusters, as the status of a published object repeats it: for clusters that are silent. */
-  readonly rememberedRequests: (published: Resource) => readonly Resource[];
-  /** What the agent of a cluster is to know of the settings in the management cluster. */
-  readonly settingsToTell: (management: Snapshot, clusterName: string) => Resource;
-  /** Namespace of the management plane: its value in owner labels. */
-  readonly namespace: string;
-  /**
-   * UID of the management cluster, by `clusterUid`: where that cluster is registered as well, what users ask there is read once, as
-   * the management cluster's. Default: it is not registered.
-   */
-  readonly ownUid?: string;
-  readonly discoveryOwner: Owner;
-  readonly networkingOwner: Owner;
-  readonly translation: TranslateOptions;
-  /** Which of several replicas writes into the management cluster. Default: this one, as there is no other. */
-  readonly leadership?: Leadership;
-  /** Where replicas share what they know, and how this one is called. Default: there is no other, and a restart forgets. */
-  readonly sharing?: { readonly store: Store; readonly replica: string };
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Log;
-  /** Takes in figures as they arise. Default: nobody does. */
-  readonly meter?: Meter;
-}
 
 /** A running management server. */
 export interface Server {
@@ -105,6 +46,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   /** Of clusters that this server connects to itself. */
   const problems = new Map<string, string>();
   const seen = witness({ clock, random, log, meter, late: () => statuses.request() }, signal);
+  const untranslated = managementNews({ discovery: kinds.discovery, discoveryOwner, asTranslated: options.asTranslated });
   const isReadElsewhere = (name: string, kindKey: string) =>
     options.ownUid !== undefined && store.clusters.get(name)?.agent?.clusterUid === options.ownUid && kinds.isContributed(kindKey);
   const store: SnapshotStore = snapshotStore({
@@ -169,13 +111,14 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   );
 
   const changed = (delta: Delta) => {
-    // What we derived ourselves is no news for translation; it only can have its status written now.
-    const isNews = (resource: Resource) => !discoveryKinds.has(kindKeyOf(resource)) || !isOwnedBy(resource, discoveryOwner);
-    taken({ put: delta.put.filter(isNews), remove: delta.remove });
+    const untold = untranslated.of(delta);
+    // What is empty tells that more is known than before.
+    if (isEmpty(delta) || !isEmpty(untold)) taken(untold);
     members.changed(delta);
     // What we publish is put back when somebody edits or deletes it, and so are statuses.
     writes.observed(delta);
     if (leadership.isLeader) news.observed(delta);
+    statuses.request();
   };
   const view = viewCluster(
     { cluster, kinds: kinds.management, clock, random, log, keepsLastGood: (kind) => !kinds.isAsked(kind), changed },
@@ -272,7 +215,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
         writes.writeStatuses(updates.slice(from, from + STATUS_SLICE), ids);
       }
     },
-    { clock, pauseMs: BATCH_MS },
+    { clock, pauseMs: BATCH_MS, restMs: STATUS_REST_MS },
     signal,
   );
 
@@ -340,5 +283,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
 // Changes come in bursts (a Deployment brings pods and slices): a short pause turns a burst into one run and stays below
 // what a person notices.
 const BATCH_MS = 20;
+// A fleet answers one agent after the other: what is said of a change is written once or twice, not for each answer.
+const STATUS_REST_MS = 200;
 // Each is compared with what is written: about 5 ms in all.
 const STATUS_SLICE = 500;

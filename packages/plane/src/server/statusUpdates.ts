@@ -6,7 +6,7 @@ import { standing } from "../standingStatus.ts";
 import { certificateStanding } from "./certificateExpiring.ts";
 import { type ClusterStanding, clusterStatus, isSameStanding, latenessOf } from "./clusterStatuses.ts";
 import type { DeliveryLog } from "./delivery.ts";
-import type { ServerKinds } from "./server.ts";
+import type { ServerKinds } from "./serverOptions.ts";
 import type { SnapshotStore } from "./snapshotStore.ts";
 import type { StatusUpdate } from "./statusWriter.ts";
 

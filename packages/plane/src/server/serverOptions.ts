@@ -1,0 +1,55 @@
+import type { Kind, Meter, Owner, Resource, Snapshot } from "@isthmus/core";
+import type { TranslateOptions } from "@isthmus/translators";
+import type { Clock, Cluster, Leadership, Log, ServerLink, ServerLinkHandler, Store } from "../ports.ts";
+
+/** The kinds that a server deals with, by role. */
+export interface ServerKinds {
+  /** Read in the management cluster. */
+  readonly management: readonly Kind[];
+  /** Written into the management cluster. */
+  readonly published: readonly Kind[];
+  /** Of those, the discovered ones: derived by us, and read back only to recall clusters that are away. */
+  readonly discovery: readonly Kind[];
+  /** The kind whose objects register clusters. */
+  readonly registration: Kind;
+  /** Any kind that an agent may report. */
+  readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
+  /** Whether users ask things of us by objects of this kind. */
+  readonly isAsked: (kind: Kind) => boolean;
+  /** Whether users may write objects of a kind (`kindKeyOf`) in workload clusters. */
+  readonly isContributed: (kindKey: string) => boolean;
+}
+
+export interface ServerOptions {
+  readonly cluster: Cluster;
+  /** Makes the link to the agents; called once, at the start. */
+  readonly link: (handler: ServerLinkHandler) => ServerLink;
+  readonly kinds: ServerKinds;
+  /** Tells the agent of a cluster that the removals it holds back may go; rejects when it cannot be told. */
+  readonly resumeDeletes: (clusterName: string) => Promise<void>;
+  /** What users asked in workload clusters, as the status of a published object repeats it: for clusters that are silent. */
+  readonly rememberedRequests: (published: Resource) => readonly Resource[];
+  /** What the agent of a cluster is to know of the settings in the management cluster. */
+  readonly settingsToTell: (management: Snapshot, clusterName: string) => Resource;
+  /** Namespace of the management plane: its value in owner labels. */
+  readonly namespace: string;
+  /**
+   * UID of the management cluster, by `clusterUid`: where that cluster is registered as well, what users ask there is read once, as
+   * the management cluster's. Default: it is not registered.
+   */
+  readonly ownUid?: string;
+  readonly discoveryOwner: Owner;
+  /** What translation reads of an object in the management cluster. */
+  readonly asTranslated: (resource: Resource) => Resource;
+  readonly networkingOwner: Owner;
+  readonly translation: TranslateOptions;
+  /** Which of several replicas writes into the management cluster. Default: this one, as there is no other. */
+  readonly leadership?: Leadership;
+  /** Where replicas share what they know, and how this one is called. Default: there is no other, and a restart forgets. */
+  readonly sharing?: { readonly store: Store; readonly replica: string };
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  /** Takes in figures as they arise. Default: nobody does. */
+  readonly meter?: Meter;
+}
