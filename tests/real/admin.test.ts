@@ -9,8 +9,8 @@ import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { namespace } from "./harness/istioInstallation.ts";
 import { applyAll, installCrds } from "./harness/manifests.ts";
+import { ourCrds } from "./harness/meshCluster.ts";
 import { allowPaths, serviceAccountToken } from "./harness/serviceAccount.ts";
-import { ourCrds } from "./harness/slice.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
 const CANARY = "canary-5d1c77";

@@ -1,24 +1,21 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import { clusterContract } from "@isthmus/testing";
-import { clusterOf } from "./harness/clusters.ts";
+import { clock, clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { startFleet } from "./harness/fleet.ts";
-import { installCrds, objectsIn } from "./harness/manifests.ts";
-
-const crds = fileURLToPath(new URL("../../deploy/crds", import.meta.url));
+import { installCrds } from "./harness/manifests.ts";
+import { ourCrds } from "./harness/meshCluster.ts";
 
 describeReal("the contract that the simulator keeps", (components) => {
   clusterContract("a real kube-apiserver", async () => {
     const fleet = await startFleet(components, ["contract"]);
     const server = fleet.servers.contract;
-    const files = existsSync(crds) ? readdirSync(crds).filter((file) => file.endsWith(".yaml")) : [];
-    await installCrds(
-      clusterOf(server, "contract"),
-      files.flatMap((file) => objectsIn(readFileSync(`${crds}/${file}`, "utf8"))),
-    );
+    await installCrds(clusterOf(server, "contract"), ourCrds());
     // An API server that has just started has forgotten what was before, as one has that runs for long.
     await server.restart();
-    return { cluster: clusterOf(server, "contract"), stop: () => fleet.stop() };
+    // An API server gives a bookmark once a minute, and shortly before it ends a watch.
+    const kubeconfig = loadKubeconfig({ path: server.kubeconfig });
+    const cluster = kubernetesCluster({ name: "contract", kubeconfig, watchSeconds: [8, 8], clock, random: Math.random });
+    return { cluster, stop: () => fleet.stop() };
   });
 });

@@ -5,15 +5,14 @@ import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import { type Agent, agentRoles, startAgent } from "@isthmus/plane";
 import type { Acknowledgement, AgentLinkHandler, Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { clock, clusterOf } from "./harness/clusters.ts";
-import { istioCrds } from "./harness/components.ts";
+import { clock, clusterOf, silent } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
-import { applyAll, installCrds, objectsIn } from "./harness/manifests.ts";
+import { applyAll, installCrds } from "./harness/manifests.ts";
+import { meshCrds } from "./harness/meshCluster.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
 const OWNER = { "owner.networking.mesh.gloo.solo.io": "gloo-mesh" };
-const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 /** An edit or a delete is undone within so long. */
 const PUT_BACK = { timeoutMs: 5_000 };
 
@@ -30,10 +29,7 @@ describeReal("drift on a real API server", (components) => {
     fleet = await startFleet(components, ["one"], { audit: true });
     const server = fleet.servers.one;
     person = clusterOf(server, "one");
-    await installCrds(
-      person,
-      objectsIn(istioCrds(components)).filter(({ kind }) => kind === "CustomResourceDefinition"),
-    );
+    await installCrds(person, meshCrds(components));
     await applyAll(person, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "istio-system" } } as AnyResource]);
     const kubeconfig = loadKubeconfig({ path: server.planeKubeconfig });
     agent = startAgent(

@@ -10,7 +10,7 @@ import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { namespace } from "./harness/istioInstallation.ts";
 import { applyAll, installCrds } from "./harness/manifests.ts";
-import { ourCrds } from "./harness/slice.ts";
+import { ourCrds } from "./harness/meshCluster.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
 const MESHCTL = fileURLToPath(new URL("../../apps/meshctl/bin/meshctl.js", import.meta.url));

@@ -20,17 +20,22 @@ export interface KubernetesClusterOptions {
   readonly random: () => number;
   /** How long the API server may stay silent while it answers. Default 30 s. */
   readonly silenceMs?: number;
-  /** How long the API server may take to end a watch when its time (4 to 6 minutes) is over. Default 30 s. */
+  /** How long a watch is asked to last, in seconds: something from the first to the second. Default: 240 to 360. */
+  readonly watchSeconds?: readonly [number, number];
+  /** How long the API server may take to end a watch when its time is over. Default 30 s. */
   readonly watchGraceMs?: number;
 }
 
 /** A real Kubernetes cluster behind the Cluster port. Nothing is sent before the first call. */
 export function kubernetesCluster(options: KubernetesClusterOptions): Cluster {
-  const { name, kubeconfig, clock, random, silenceMs = 30_000, watchGraceMs = 30_000 } = options;
+  const { name, kubeconfig, clock, random, silenceMs = 30_000, watchSeconds = WATCH_SECONDS, watchGraceMs = 30_000 } = options;
   const connection = connectionTo({ kubeconfig, clock, silenceMs });
   const discovery = discoveryOf(connection);
-  return clusterOver({ name, connection, discovery, watchSettings: { clock, random, graceMs: watchGraceMs } });
+  return clusterOver({ name, connection, discovery, watchSettings: { clock, random, seconds: watchSeconds, graceMs: watchGraceMs } });
 }
+
+// Spread out, so that not all watches of all agents come back at once.
+const WATCH_SECONDS = [240, 360] as const;
 
 interface Parts {
   readonly name: string;

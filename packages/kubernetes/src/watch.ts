@@ -13,13 +13,12 @@ import type { Target } from "./target.ts";
 export interface WatchSettings {
   readonly clock: Clock;
   readonly random: () => number;
+  /** The server is asked to end a watch after something from the first to the second. */
+  readonly seconds: readonly [number, number];
   /** How long the server may take to end a watch when its time is over, before the connection is taken for dead. */
   readonly graceMs: number;
 }
 
-// The server ends a watch after this time; spread out, so that not all watches of all agents come back at once.
-const SHORTEST_WATCH_S = 240;
-const LONGEST_WATCH_S = 360;
 // A watch that ends at once, over and over, must not become a busy loop.
 const SHORTEST_USEFUL_WATCH_MS = 1_000;
 
@@ -32,12 +31,12 @@ interface WireEvent {
 export async function* watchFrom<R extends Resource>(
   target: Target<R>,
   { resourceVersion, options }: { readonly resourceVersion: string; readonly options: WatchOptions },
-  { clock, random, graceMs }: WatchSettings,
+  { clock, random, seconds: [shortest, longest], graceMs }: WatchSettings,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent<R>, void, undefined> {
   const { connection, collection } = target;
   const startedAt = clock.now();
-  const timeoutSeconds = Math.round(SHORTEST_WATCH_S + random() * (LONGEST_WATCH_S - SHORTEST_WATCH_S));
+  const timeoutSeconds = Math.round(shortest + random() * (longest - shortest));
   const query = {
     watch: "1",
     resourceVersion,

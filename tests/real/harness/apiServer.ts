@@ -17,8 +17,14 @@ export interface ApiServer {
   readonly planeKubeconfig: string;
   /** A kubeconfig, as text, of a user without any rights. */
   readonly strangerKubeconfig: string;
+  /** The private key with which tokens of ServiceAccounts are signed, as a file. */
+  readonly serviceAccountKey: string;
   /** What our programs wrote or tried to write so far; only with `audit`. */
   planeWrites(): readonly PlaneWrite[];
+  /** What our programs were not allowed to do, be it to read; only with `audit`. Without repeats. */
+  planeRefusals(): readonly string[];
+  /** How many watches of a resource (`virtualservices`) our programs have open; only with `audit`. */
+  planeWatches(resource: string): number;
   /** The one that runs now. */
   readonly program: Program;
   /** Stops it if it still runs, and starts it again: the same cluster at the same address. */
@@ -61,7 +67,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     kubeconfig: files.kubeconfig,
     planeKubeconfig: files.planeKubeconfig,
     strangerKubeconfig: kubeconfigText(server, `stranger-${token}`),
-    planeWrites: () => writesIn(readFileSync(files.auditLog, "utf8")),
+    serviceAccountKey: files.serviceAccountKey,
+    planeWrites: () => writesIn(planeEvents(files.auditLog)),
+    planeRefusals: () => refusalsIn(planeEvents(files.auditLog)),
+    planeWatches: (resource) => openWatches(planeEvents(files.auditLog), resource),
     get program() {
       return program;
     },
@@ -150,9 +159,13 @@ function tokenTable(token: string): string {
 }
 
 const PLANE = "plane";
+/** Our programs, as themselves or by an account that registration made. */
+const OURS = /^(plane|system:serviceaccount:gloo-mesh:.*)$/;
 const READS = new Set(["get", "list", "watch"]);
+const FORBIDDEN = 403;
 
 interface AuditEvent {
+  readonly auditID: string;
   readonly stage: string;
   readonly verb: string;
   readonly user: { readonly username: string };
@@ -160,17 +173,38 @@ interface AuditEvent {
   readonly responseStatus?: { readonly code: number };
 }
 
-function writesIn(auditLog: string): readonly PlaneWrite[] {
-  return auditLog
+function planeEvents(auditLog: string): readonly AuditEvent[] {
+  return readFileSync(auditLog, "utf8")
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as AuditEvent)
-    .filter(({ stage, verb, user }) => stage === "ResponseComplete" && user.username === PLANE && !READS.has(verb))
-    .map(({ verb, objectRef, responseStatus }) => {
-      const { resource = "", subresource, namespace, name = "" } = objectRef ?? {};
-      const place = `${namespace === undefined ? "" : `${namespace}/`}${name}`;
-      return { what: `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`} ${place}`, code: responseStatus?.code ?? 0 };
-    });
+    .filter(({ user }) => OURS.test(user.username));
+}
+
+function writesIn(events: readonly AuditEvent[]): readonly PlaneWrite[] {
+  return events
+    .filter(({ stage, verb }) => stage === "ResponseComplete" && !READS.has(verb))
+    .map((event) => ({ what: requestOf(event), code: event.responseStatus?.code ?? 0 }));
+}
+
+function refusalsIn(events: readonly AuditEvent[]): readonly string[] {
+  return [...new Set(events.filter(({ responseStatus }) => responseStatus?.code === FORBIDDEN).map(requestOf))];
+}
+
+function openWatches(events: readonly AuditEvent[], resource: string): number {
+  const open = new Set<string>();
+  for (const { auditID, stage, verb, objectRef } of events) {
+    if (verb !== "watch" || objectRef?.resource !== resource) continue;
+    if (stage === "ResponseStarted") open.add(auditID);
+    else open.delete(auditID);
+  }
+  return open.size;
+}
+
+function requestOf({ verb, objectRef }: AuditEvent): string {
+  const { resource = "", subresource, namespace, name = "" } = objectRef ?? {};
+  const place = `${namespace === undefined ? "" : `${namespace}/`}${name}`;
+  return `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`} ${place}`;
 }
 
 function isReady(url: string, certificate: string, token: string): Promise<true | undefined> {

@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AnyResource, Kind } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
-import type { Clock, Cluster } from "@isthmus/plane/ports";
+import type { Clock, Cluster, Log } from "@isthmus/plane/ports";
 import type { ApiServer } from "./apiServer.ts";
 
 export const clock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }),
 };
+
+/** A log that nobody reads. */
+export const silent: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** A client of an API server, as its administrator, or as a user without rights. */
 export function clusterOf(server: ApiServer, name: string, { asStranger = false } = {}): Cluster {

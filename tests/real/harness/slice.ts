@@ -1,21 +1,17 @@
 import { setMaxListeners } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { DestinationRule, Gateway, Secret, ServiceEntry, VirtualService } from "@isthmus/api";
-import type { AnyResource, Kind, Resource } from "@isthmus/core";
+import type { Kind, Resource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
-import { startControllers } from "@isthmus/simulator";
 import { type App, buildApps, type ManagementServer, startAgent, startManagementServer } from "./apps.ts";
-import { clock, clusterOf } from "./clusters.ts";
-import { type Components, istioBookinfo, istioCrds } from "./components.ts";
+import { clusterOf } from "./clusters.ts";
+import type { Components } from "./components.ts";
 import { type Fleet, startFleet } from "./fleet.ts";
-import { istioInstallation, namespace } from "./istioInstallation.ts";
-import { applyAll, installCrds, objectsIn } from "./manifests.ts";
+import { namespace } from "./istioInstallation.ts";
+import { applyAll, installCrds } from "./manifests.ts";
+import { fillMeshCluster, ourCrds } from "./meshCluster.ts";
 import { waitFor } from "./waitFor.ts";
 
-const CRDS = fileURLToPath(new URL("../../../deploy/crds", import.meta.url));
 const WRITTEN: readonly Kind[] = [VirtualService, DestinationRule, ServiceEntry, Gateway];
-const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** On every object that networking writes. */
 export const OWNER_LABEL = "owner.networking.mesh.gloo.solo.io";
@@ -64,13 +60,8 @@ export async function startSlice(components: Components, options: SliceOptions =
     const second = clusterOf(fleet.servers["cluster-2"], "cluster-2");
     await installCrds(management, ourCrds());
     await applyAll(management, [namespace("gloo-mesh")]);
-    for (const cluster of [first, second]) {
-      await installCrds(cluster, [...meshCrds(components), ...ourCrds()]);
-      ends.push(startControllers(cluster, { clock, log: silent }, controllers.signal));
-      await applyAll(cluster, istioInstallation({ trustDomain: cluster.name }));
-      await applyAll(cluster, [namespace("gloo-mesh"), namespace("bookinfo", { injection: true })]);
-      await applyAll(cluster, objectsIn(istioBookinfo(components)), { namespace: "bookinfo" });
-    }
+    const filled = await Promise.all([first, second].map((cluster) => fillMeshCluster(cluster, components, controllers.signal)));
+    ends.push(...filled.map(({ ended }) => ended));
     const { directory } = fleet;
     const replicas: ManagementServer[] = [];
     for (const [i, more] of told.entries()) {
@@ -95,14 +86,6 @@ export async function startSlice(components: Components, options: SliceOptions =
     await stop();
     throw error;
   }
-}
-
-export function ourCrds(): readonly AnyResource[] {
-  return readdirSync(CRDS).flatMap((file) => objectsIn(readFileSync(`${CRDS}/${file}`, "utf8")));
-}
-
-function meshCrds(components: Components): readonly AnyResource[] {
-  return objectsIn(istioCrds(components)).filter(({ kind }) => kind === "CustomResourceDefinition");
 }
 
 /** Copies what an agent needs to be let in, as an installer does. */

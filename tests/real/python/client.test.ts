@@ -12,7 +12,7 @@ import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
 import { namespace } from "../harness/istioInstallation.ts";
 import { applyAll, installCrds } from "../harness/manifests.ts";
-import { ourCrds } from "../harness/slice.ts";
+import { ourCrds } from "../harness/meshCluster.ts";
 
 const client = fileURLToPath(new URL("client.py", import.meta.url));
 
