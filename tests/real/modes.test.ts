@@ -1,0 +1,254 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { KubernetesCluster, Secret, TrafficPolicy, VirtualMesh, VirtualService } from "@isthmus/api";
+import type { Kind, TimedCondition } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { PlaneWrite } from "./harness/apiServer.ts";
+import { type App, buildApps, type ManagementServer, startAgent, startManagementServer } from "./harness/apps.ts";
+import type { Program } from "./harness/childProcess.ts";
+import { anyKind, clusterOf } from "./harness/clusters.ts";
+import { describeReal } from "./harness/describeReal.ts";
+import { type Fleet, startFleet } from "./harness/fleet.ts";
+import { applyAll } from "./harness/manifests.ts";
+import { fillMeshCluster } from "./harness/meshCluster.ts";
+import { virtualMesh } from "./harness/policies.ts";
+import { written } from "./harness/slice.ts";
+import { startTokenController } from "./harness/tokenController.ts";
+import { waitFor } from "./harness/waitFor.ts";
+
+const MESHCTL = fileURLToPath(new URL("../../apps/meshctl/bin/meshctl.js", import.meta.url));
+const namespace = "gloo-mesh";
+const POLICY = { name: "timeout", namespace };
+const REVIEWS = { name: "reviews", namespace: "bookinfo" };
+const ServiceAccount = anyKind("v1", "ServiceAccount", "serviceaccounts");
+const ClusterRoleBinding = anyKind("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings", { namespaced: false });
+
+// One story: each test goes on where the one before it ended. The management cluster is the workload cluster cluster-1 as well.
+describeReal("the modes without agents, on real Kubernetes", (components) => {
+  let fleet: Fleet<"management" | "cluster-2">;
+  let management: Cluster;
+  let second: Cluster;
+  let server: ManagementServer;
+  let tokens: Program;
+  const controllers = new AbortController();
+  const ends: Promise<void>[] = [];
+  const apps: App[] = [];
+
+  beforeAll(async () => {
+    buildApps();
+    fleet = await startFleet(components, ["management", "cluster-2"], { audit: true });
+    management = clusterOf(fleet.servers.management, "");
+    second = clusterOf(fleet.servers["cluster-2"], "cluster-2");
+    tokens = startTokenController(components, fleet.servers["cluster-2"], fleet.directory);
+    const meshes = [clusterOf(fleet.servers.management, "cluster-1"), second];
+    const filled = await Promise.all(meshes.map((cluster) => fillMeshCluster(cluster, components, controllers.signal)));
+    ends.push(...filled.map(({ ended }) => ended));
+  }, 300_000);
+  afterAll(async () => {
+    await Promise.all([tokens, ...apps.map(({ program }) => program)].map((program) => program?.stop()));
+    controllers.abort();
+    await Promise.allSettled(ends);
+    await fleet?.stop();
+  });
+
+  async function start(name: string, more: readonly string[]): Promise<void> {
+    server = await startManagementServer({ server: fleet.servers.management, directory: fleet.directory, name, more });
+    apps.push(server.app);
+    await server.app.ready();
+  }
+
+  /** As the administrator of both clusters types it. */
+  async function meshctl(...args: readonly string[]): Promise<string> {
+    const places = ["--kubeconfig", fleet.servers["cluster-2"].kubeconfig, "--mgmt-kubeconfig", fleet.servers.management.kubeconfig];
+    return (await promisify(execFile)(process.execPath, [MESHCTL, "cluster", ...args, ...places])).stderr;
+  }
+
+  async function inForce({ apiVersion, kind, plural }: Kind, name: string): Promise<void> {
+    await waitFor(`${kind} ${name} to be in force`, async () => {
+      const found = await management.get(anyKind(apiVersion, kind, plural), { name, namespace });
+      const status = (found?.["status"] ?? {}) as { readonly state?: string; readonly conditions?: readonly TimedCondition[] };
+      const applied = status.conditions?.find(({ type }) => type === "Applied");
+      expect([status.state, applied?.status, applied?.observedGeneration], JSON.stringify(status)).toEqual([
+        "ACCEPTED",
+        "True",
+        found?.metadata.generation,
+      ]);
+      return true;
+    });
+  }
+
+  const timeoutIn = async (cluster: Cluster) => (await cluster.get(VirtualService, REVIEWS))?.spec?.http?.[0]?.timeout;
+
+  /** Changes the policy and waits until every cluster in `clusters` has it. */
+  async function ask(requestTimeout: string, clusters: readonly Cluster[]): Promise<void> {
+    const { apiVersion, kind } = TrafficPolicy;
+    const reviews = { kubeServiceMatcher: { namespaces: ["bookinfo"], labels: { app: "reviews" } } };
+    const spec = { destinationSelector: [reviews], policy: { requestTimeout } };
+    await applyAll(management, [{ apiVersion, kind, metadata: POLICY, spec }]);
+    await waitFor("the new timeout", async () => {
+      expect(await Promise.all(clusters.map(timeoutIn))).toEqual(clusters.map(() => requestTimeout));
+      return true;
+    });
+    await inForce(TrafficPolicy, POLICY.name);
+  }
+
+  /** What is written while `during` runs, by cluster: without repeats, and without what only tells of it. */
+  async function writesWhile(during: () => Promise<void>): Promise<Readonly<Record<string, readonly string[]>>> {
+    const { servers } = fleet;
+    const before = Object.fromEntries(Object.entries(servers).map(([name, api]) => [name, api.planeWrites().length]));
+    await during();
+    return Object.fromEntries(Object.entries(servers).map(([name, api]) => [name, traces(api.planeWrites().slice(before[name]))]));
+  }
+
+  async function connected(name: string): Promise<string | undefined> {
+    const found = await management.get(KubernetesCluster, { name, namespace });
+    return found?.status?.conditions?.find(({ type }) => type === "Connected")?.status;
+  }
+
+  const rest = () => new Promise((resolve) => setTimeout(resolve, 2_000));
+
+  /** Bookinfo's pods take a while to be there, and what follows from each is written. */
+  async function atRest(): Promise<readonly Readonly<Record<string, string>>[]> {
+    const all = () => Promise.all([management, second].map(written));
+    return waitFor("writes to come to rest", async () => {
+      const before = await all();
+      await rest();
+      const after = await all();
+      expect(after).toEqual(before);
+      return after;
+    });
+  }
+
+  it("single cluster: the server writes its own cluster, as soon as somebody asks for something", async () => {
+    await start("mgmt-server", ["--single-cluster=cluster-1"]);
+    await waitFor("the cluster to be connected", async () => (await connected("cluster-1")) === "True");
+    await ask("3s", [management]);
+    const policy = await management.get(TrafficPolicy, POLICY);
+    expect(Object.keys(policy?.status?.destinations ?? {})).toEqual(["reviews-bookinfo-cluster-1.gloo-mesh."]);
+    expect(await timeoutIn(second)).toBeUndefined();
+  });
+
+  it("standard: a cluster that is registered is connected to, with rights that suffice, and managed beside it", async () => {
+    expect(await meshctl("register", "cluster-2")).toContain("Successfully registered cluster: cluster-2");
+    const token = await second.get(Secret, { name: "cluster-2-token", namespace });
+    expect([token?.type, Object.keys(token?.data ?? {}).sort()]).toEqual([
+      "kubernetes.io/service-account-token",
+      ["ca.crt", "namespace", "token"],
+    ]);
+    await waitFor("the cluster to be connected", async () => (await connected("cluster-2")) === "True");
+    await ask("4s", [management, second]);
+    await applyAll(management, [virtualMesh()]);
+    await inForce(VirtualMesh, "all");
+    for (const cluster of await atRest()) expect(Object.keys(cluster).some((key) => key.startsWith("ServiceEntry "))).toBe(true);
+    // What was created is turned into what is applied before it is changed for the first time: that is done with.
+    await ask("44s", [management, second]);
+    expect(fleet.servers["cluster-2"].planeRefusals()).toEqual([]);
+  });
+
+  it("an edit changes what it is about, in both clusters, and nothing else", async () => {
+    expect(await writesWhile(() => ask("5s", [management, second]))).toEqual(ROUTES);
+  });
+
+  it("registering again changes nothing but what somebody else has changed", async () => {
+    const secret = await management.get(Secret, { name: "cluster-2", namespace });
+    const writes = await writesWhile(async () => {
+      await meshctl("register", "cluster-2");
+      await rest();
+    });
+    expect(writes).toEqual({ management: [], "cluster-2": [] });
+    expect(await management.get(Secret, { name: "cluster-2", namespace })).toEqual(secret);
+  });
+
+  it("a server that is killed and comes back writes what was missed, and nothing else", async () => {
+    const writes = await writesWhile(async () => {
+      await server.app.program.kill();
+      const back = server.app.restart();
+      await ask("6s", [management, second]);
+      await back;
+      await rest();
+    });
+    expect(writes).toEqual(ROUTES);
+  });
+
+  it("what is removed in either cluster is on the admin port, with why", async () => {
+    const { apiVersion, kind } = TrafficPolicy;
+    await management.delete({ apiVersion, kind, ...POLICY, clusterName: "" });
+    await waitFor("the routes to go", async () => {
+      expect(await Promise.all([management, second].map(timeoutIn))).toEqual([undefined, undefined]);
+      return true;
+    });
+    const { items } = (await (await fetch(`${server.adminUrl}/evidence`)).json()) as { readonly items: readonly Evidence[] };
+    const removed = items.filter(({ step, object }) => step === "Removed" && object.kind === "VirtualService" && object.name === "reviews");
+    expect(removed.map(({ object }) => object.clusterName).sort()).toEqual(["cluster-1", "cluster-2"]);
+    expect(fleet.servers["cluster-2"].planeRefusals()).toEqual([]);
+    for (const { evidence } of removed) expect(evidence.inputs.map(({ name }) => name)).toEqual([POLICY.name]);
+  });
+
+  it("a cluster that is deregistered keeps what it has, and the other one forgets it", async () => {
+    await ask("7s", [management, second]);
+    const [, before] = await atRest();
+    expect(await meshctl("deregister", "cluster-2")).toContain("Successfully deregistered cluster: cluster-2");
+    await waitFor("what came from it to go", async () => {
+      const left = Object.keys((await written(management)) ?? {}).filter((key) => key.includes("cluster-2"));
+      expect(left).toEqual([]);
+      return true;
+    });
+    await rest();
+    expect(await written(second)).toEqual(before);
+    const account = { name: "cluster-2", namespace };
+    expect([
+      await management.get(KubernetesCluster, account),
+      await management.get(Secret, account),
+      await second.get(ServiceAccount, account),
+      await second.get(Secret, { name: "cluster-2-token", namespace }),
+      await second.get(ClusterRoleBinding, { name: "cluster-2-gloomesh-remote-access-clusterrole-binding", namespace: "" }),
+    ]).toEqual([undefined, undefined, undefined, undefined, undefined]);
+    // It goes on with the cluster that is left.
+    await ask("8s", [management]);
+    expect(await timeoutIn(second)).toBe("7s");
+  });
+
+  it("the management cluster goes over to an agent of its own: nothing is written but what is asked for then", async () => {
+    const writes = await writesWhile(async () => {
+      await server.app.program.stop();
+      await start("mgmt-server-relay", []);
+      const { relayAddress } = server;
+      const where = { server: fleet.servers.management, cluster: "cluster-1", relayAddress, directory: fleet.directory };
+      const agent = await startAgent(where);
+      apps.push(agent);
+      await agent.ready();
+      await waitFor("the agent to be connected", () => server.app.program.output().includes("agent of cluster-1 connected"));
+      await rest();
+      expect(await timeoutIn(management)).toBe("8s");
+      await ask("9s", [management]);
+      await rest();
+    });
+    expect(writes["management"]).toEqual(["create secrets gloo-mesh/relay-client-tls-secret", "patch virtualservices bookinfo/reviews"]);
+    // What users ask there is read once: by the server, as the management cluster's.
+    const policy = await management.get(TrafficPolicy, POLICY);
+    expect(Object.keys(policy?.status?.destinations ?? {})).toEqual(["reviews-bookinfo-cluster-1.gloo-mesh."]);
+    const input = await (await fetch(`${server.adminUrl}/snapshots/input?cluster=cluster-1`)).text();
+    expect(input).toContain('"kind":"Service"');
+    expect(input).not.toContain('"kind":"TrafficPolicy"');
+  });
+});
+
+interface Evidence {
+  readonly step: string;
+  readonly object: { readonly kind: string; readonly name: string; readonly clusterName: string };
+  readonly evidence: { readonly inputs: readonly { readonly name: string }[] };
+}
+
+/** What an edit of the policy may change; what only tells of it is in `TELLING`. */
+const ROUTES = {
+  management: ["patch virtualservices bookinfo/reviews", "patch virtualservices istio-system/reviews-bookinfo-cluster-2"],
+  "cluster-2": ["patch virtualservices bookinfo/reviews", "patch virtualservices istio-system/reviews-bookinfo-cluster-1"],
+};
+const TELLING =
+  /^patch (trafficpolicies|virtualmeshes|kubernetesclusters)\/status gloo-mesh\/.*$|^patch destinations\/status gloo-mesh\/reviews-bookinfo-cluster-[12]$/;
+
+function traces(writes: readonly PlaneWrite[]): readonly string[] {
+  return [...new Set(writes.map(({ what }) => what))].filter((what) => !TELLING.test(what)).sort();
+}
