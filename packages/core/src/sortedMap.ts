@@ -69,9 +69,8 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
 
   /** A map with `changes` made: a value is set, `undefined` removes. The last change of a key wins. */
   update(changes: Iterable<readonly [string, V | undefined]>): SortedMap<V> {
-    const latest = new Map(changes);
-    if (latest.size === 0) return this;
-    const sorted = inOrder(latest);
+    const sorted = inOrder(changes);
+    if (sorted.length === 0) return this;
     const keyParts: (readonly (readonly string[])[])[] = [];
     const valueParts: (readonly (readonly V[])[])[] = [];
     let size = this.size;
@@ -81,11 +80,13 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
       const upper = this.#keys[chunk + 1]?.[0];
       let to = from + 1;
       while (to < sorted.length && (upper === undefined || (sorted[to] as Entry<V>)[0] < upper)) to++;
-      const oldKeys = this.#keys[chunk] ?? [];
-      const [keys, values] = merge(oldKeys, this.#values[chunk] ?? [], sorted.slice(from, to));
+      const [oldKeys, oldValues] = [this.#keys[chunk] ?? [], this.#values[chunk] ?? []];
+      const edits = from === 0 && to === sorted.length ? sorted : sorted.slice(from, to);
+      const replaced = withValues(oldKeys, oldValues, edits);
+      const [keys, values] = replaced === undefined ? merge(oldKeys, oldValues, edits) : [oldKeys, replaced];
       size += keys.length - oldKeys.length;
-      keyParts.push(this.#keys.slice(copied, chunk), split(keys));
-      valueParts.push(this.#values.slice(copied, chunk), split(values));
+      keyParts.push(this.#keys.slice(copied, chunk), replaced === undefined ? split(keys) : [keys]);
+      valueParts.push(this.#values.slice(copied, chunk), replaced === undefined ? split(values) : [values]);
       copied = chunk + 1;
       from = to;
     }
@@ -143,13 +144,24 @@ function lowerBound(keys: readonly string[], key: string): number {
 
 type Entry<V> = readonly [string, V | undefined];
 
-/** Most bulk loads come in order already. */
-function inOrder<V>(latest: ReadonlyMap<string, V | undefined>): readonly Entry<V>[] {
-  const entries = [...latest];
-  for (let i = 1; i < entries.length; i++) {
-    if ((entries[i - 1] as Entry<V>)[0] > (entries[i] as Entry<V>)[0]) return entries.sort(([a], [b]) => (a < b ? -1 : 1));
+/** In the order of their keys, the last one of each key. Most bulk loads come in order already. */
+function inOrder<V>(changes: Iterable<Entry<V>>): readonly Entry<V>[] {
+  const entries = [...changes];
+  let isSorted = true;
+  for (let i = 1; i < entries.length && isSorted; i++) isSorted = (entries[i - 1] as Entry<V>)[0] < (entries[i] as Entry<V>)[0];
+  if (isSorted) return entries;
+  // Stable, so that the last of equals stays the last.
+  entries.sort(byKey);
+  let length = 0;
+  for (let i = 0; i < entries.length; i++) {
+    if (entries[i]?.[0] !== entries[i + 1]?.[0]) entries[length++] = entries[i] as Entry<V>;
   }
+  entries.length = length;
   return entries;
+}
+
+function byKey([a]: Entry<unknown>, [b]: Entry<unknown>): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** A place among the entries of some chunks. Plain loops over arrays: a changed chunk has hundreds of entries that did not change. */
@@ -192,7 +204,11 @@ function changesBetween<V>(older: Cursor<V>, newer: Cursor<V>): readonly Change<
     const left = older.keys[older.position];
     const right = newer.keys[newer.position];
     if (left === undefined && right === undefined) return changes;
-    if (left === right) {
+    if (older.keys === newer.keys && older.position === newer.position) {
+      replacements(older, newer, changes);
+      older.next();
+      newer.next();
+    } else if (left === right) {
       const [before, after] = [older.values[older.position] as V, newer.values[newer.position] as V];
       if (before !== after) changes.push({ key: left as string, before, after });
       if (++older.position === older.keys.length) older.next();
@@ -207,7 +223,31 @@ function changesBetween<V>(older: Cursor<V>, newer: Cursor<V>): readonly Change<
   }
 }
 
-function merge<V>(oldKeys: readonly string[], oldValues: readonly V[], changes: readonly Entry<V>[]): [string[], V[]] {
+/** The rest of two chunks with the very same keys. */
+function replacements<V>({ keys, values, position }: Cursor<V>, newer: Cursor<V>, changes: Change<V>[]): void {
+  for (let i = position; i < keys.length; i++) {
+    const [before, after] = [values[i] as V, newer.values[i] as V];
+    if (before !== after) changes.push({ key: keys[i] as string, before, after });
+  }
+}
+
+/** The values of a chunk where changes give other ones to keys that are there; undefined where they change its keys. Chunks share these then. */
+function withValues<V>(keys: readonly string[], values: readonly V[], changes: readonly Entry<V>[]): V[] | undefined {
+  if (changes.length > keys.length) return undefined;
+  const positions: number[] = [];
+  for (const [key, value] of changes) {
+    const position = lowerBound(keys, key);
+    if (value === undefined || keys[position] !== key) return undefined;
+    positions.push(position);
+  }
+  const replaced = values.slice();
+  positions.forEach((position, i) => {
+    replaced[position] = changes[i]?.[1] as V;
+  });
+  return replaced;
+}
+
+function merge<V>(oldKeys: readonly string[], oldValues: readonly V[], changes: readonly Entry<V>[]): readonly [readonly string[], readonly V[]] {
   const keys: string[] = [];
   const values: V[] = [];
   let old = 0;
@@ -230,7 +270,7 @@ function merge<V>(oldKeys: readonly string[], oldValues: readonly V[], changes: 
 }
 
 /** Cuts what became too long into chunks of equal length. What became short stays: a chunk goes when its last entry does. */
-function split<T>(entries: T[]): readonly (readonly T[])[] {
+function split<T>(entries: readonly T[]): readonly (readonly T[])[] {
   if (entries.length === 0) return [];
   const parts = Math.ceil(entries.length / (2 * CHUNK));
   const length = Math.ceil(entries.length / parts);

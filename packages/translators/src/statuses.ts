@@ -21,7 +21,7 @@ import type { Delivery } from "./statuses/delivery.ts";
 import { policyStatus } from "./statuses/policies.ts";
 import { type Standings, standingsAfter } from "./statuses/standings.ts";
 import { virtualMeshStatus } from "./statuses/virtualMeshes.ts";
-import { type Answer, answersAfter, askedFor, noAnswers, questionOf, type Selecting } from "./statuses/workloads.ts";
+import { type Answer, answersAfter, answerTo, noAnswers, questionOf, type Selecting } from "./statuses/workloads.ts";
 import type { World } from "./translate.ts";
 import { userKeyOf } from "./userResources.ts";
 
@@ -86,18 +86,18 @@ export function* judgement(world: World, delivery: Delivery | undefined, before?
     users: memory.users,
     answers: { now: asked, before: memory.answers },
   });
-  let answers = asked;
+  const answers = new Map<string, Answer>();
   const users = yield* remade(memory.users, affected.keys(), (key, row) => {
     const ref = affected.get(key);
     const made = ref && userStatus(ref, standings);
     if (made === undefined) return undefined;
-    const answer = made.selecting && askedFor(made.selecting, answers, standings);
-    if (answer !== undefined) answers = answers.with([[answer.key, answer]]);
-    const status = made.statusFor(answer?.keys ?? []) as JsonObject;
     const { selecting, reported } = made;
+    const answer = selecting && (asked.row(selecting.question) ?? answers.get(selecting.question) ?? answerTo(selecting, standings));
+    if (answer !== undefined) answers.set(answer.key, answer);
+    const status = made.statusFor(answer?.keys ?? []) as JsonObject;
     return { key, ref: refOf(made.object), status: steady(status, row?.status), selecting, reported };
   });
-  const next: StatusMemory = { standings, users, answers: stillAsked(answers, users, memory.users) };
+  const next: StatusMemory = { standings, users, answers: stillAsked(asked.with(answers), users, memory.users) };
   return {
     *all() {
       for (const { ref, status } of next.users) yield { ref, status };

@@ -1,11 +1,12 @@
-import { AccessPolicy, Destination, type TrafficPolicy, Workload } from "@isthmus/api";
+import { type AccessPolicy, Destination, type TrafficPolicy, Workload } from "@isthmus/api";
 import { emptyTable, keyOfResource, type Table } from "@isthmus/core";
 import { byMesh } from "../attachment/indexes.ts";
 import { selectsIdentity, selectsWorkload } from "../attachment/selectors.ts";
 import { meshKey } from "../attachment/virtualMeshes.ts";
-import { changesOf, versionsOf } from "../incremental/changes.ts";
+import { changesOf } from "../incremental/changes.ts";
 import { groupOfMesh, meshesOf } from "./meshGroups.ts";
 import type { Standings } from "./standings.ts";
+import { isAccessPolicy, traitsOf, wantedTraits } from "./workloadTraits.ts";
 
 type Policy = TrafficPolicy | AccessPolicy;
 
@@ -44,35 +45,48 @@ export function questionOf(policy: Policy, destinationKeys: Iterable<string>, { 
   return { question: JSON.stringify([policy.kind, policy.spec?.sourceSelector ?? [], sorted]), policy, groups: sorted };
 }
 
-/** The answer to a question: the one that is known, or a new one, at the cost of all workloads in question. */
-export function askedFor({ question, policy, groups }: Selecting, answers: Table<Answer>, standings: Standings): Answer {
-  const known = answers.row(question);
-  if (known !== undefined) return known;
-  const workloads = standings.world.attached.of(Workload);
-  const keys = groups
-    .flatMap((group) => meshesOf(group, standings.groups))
-    .flatMap((mesh) => workloads.where(byMesh, mesh))
-    .filter((workload) => selects(policy, workload))
-    .map(keyOfResource)
-    .sort();
+/** The answer to a question, at the cost of the workloads that have what it asks for. */
+export function answerTo({ question, policy, groups }: Selecting, standings: Standings): Answer {
+  const candidates = inQuestion(policy, groups, standings).filter((workload) => selects(policy, workload));
+  const keys = [...new Set(candidates.map(keyOfResource))].sort();
   return { key: question, policy, groups, keys };
+}
+
+/** Workloads of some groups among which are all that a policy selects there; some of them perhaps twice. */
+function inQuestion(policy: Policy, groups: readonly string[], { world, groups: meshGroups }: Standings): readonly Workload[] {
+  const workloads = world.attached.of(Workload);
+  const wanted = wantedTraits(policy);
+  if (wanted === "any") return groups.flatMap((group) => meshesOf(group, meshGroups)).flatMap((mesh) => workloads.where(byMesh, mesh));
+  const asked = new Set(groups);
+  const isInGroups = (workload: Workload) => byMesh(workload).some((mesh) => asked.has(groupOfMesh(mesh, meshGroups)));
+  return wanted.flatMap((trait) => workloads.where(traitsOf, trait).filter(isInGroups));
 }
 
 /** The answers that are still right: corrected by workloads that changed, and without those about groups that did. */
 export function answersAfter(answers: Table<Answer>, now: Standings, before: Standings | undefined): Table<Answer> {
   const edits = new Map<string, Answer | undefined>();
-  for (const { key, ...change } of changesOf(Workload, now.world.attached, before?.world.attached)) {
-    const groups = new Set([...versionsOf([{ key, ...change }])].flatMap(byMesh).map((mesh) => groupOfMesh(mesh, now.groups)));
-    for (const group of groups) {
-      for (const { key: question } of answers.where(byGroup, group)) {
+  const changes = answers.size === 0 ? [] : changesOf(Workload, now.world.attached, before?.world.attached);
+  for (const { key, before: was, after } of changes) {
+    const traits = new Set([ANY, ...(was === undefined ? [] : traitsOf(was)), ...(after === undefined ? [] : traitsOf(after))]);
+    for (const trait of traits) {
+      for (const { key: question } of answers.where(byWanted, trait)) {
         const answer = edits.get(question) ?? answers.row(question);
-        if (answer !== undefined) edits.set(question, corrected(answer, key, isAnswer(answer, change.after, now)));
+        if (answer !== undefined) edits.set(question, corrected(answer, key, isAnswer(answer, after, now)));
       }
     }
   }
   for (const group of now.groups.changed) for (const { key } of answers.where(byGroup, group)) edits.set(key, undefined);
   return answers.with(edits);
 }
+
+/** Answers by what all workloads have that can be in them. */
+function byWanted({ policy }: Answer): readonly string[] {
+  const wanted = wantedTraits(policy);
+  return wanted === "any" ? [ANY] : wanted;
+}
+
+// Traits begin with a word and a space.
+const ANY = "any";
 
 /** What rests upon groups of meshes. */
 function byGroup({ groups }: Pick<Answer, "groups">): readonly string[] {
@@ -85,18 +99,26 @@ function isAnswer({ policy, groups }: Answer, workload: Workload | undefined, no
 }
 
 function corrected(answer: Answer, key: string, isSelected: boolean): Answer {
-  const isKnown = answer.keys.includes(key);
-  if (isKnown === isSelected) return answer;
-  const keys = isSelected ? [...answer.keys, key].sort() : answer.keys.filter((one) => one !== key);
+  const position = lowerBound(answer.keys, key);
+  if ((answer.keys[position] === key) === isSelected) return answer;
+  const keys = [...answer.keys];
+  if (isSelected) keys.splice(position, 0, key);
+  else keys.splice(position, 1);
   return { ...answer, keys };
+}
+
+function lowerBound(keys: readonly string[], key: string): number {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((keys[middle] as string) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function selects(policy: Policy, workload: Workload): boolean {
   return isAccessPolicy(policy)
     ? selectsIdentity(policy.spec?.sourceSelector, workload)
     : selectsWorkload(policy.spec?.sourceSelector, workload);
-}
-
-function isAccessPolicy(policy: Policy): policy is AccessPolicy {
-  return policy.kind === AccessPolicy.kind;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { merged } from "./merged.ts";
+import { merged } from "../src/merged.ts";
 
 it("holds the members of both, the second's where both have one", () => {
   expect(merged({ a: 1, b: 1 }, { b: 2, c: 2 })).toEqual({ a: 1, b: 2, c: 2 });
