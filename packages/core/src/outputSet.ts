@@ -98,6 +98,7 @@ class ClusteredOutputSet<O extends Output> implements OutputSet<O> {
   }
 
   at(key: string): O | undefined {
+    if (this.#byCluster.size === 0) return undefined;
     return this.#in(clusterNameIn(key)).get(key);
   }
 
@@ -132,7 +133,8 @@ class ClusteredOutputSet<O extends Output> implements OutputSet<O> {
     for (const [key, output] of changes) {
       // Without its label an object would stay for ever.
       if (output !== undefined && !isOwnedBy(output.resource, this.owner)) throw new Error(`${key} lacks the label of its owner`);
-      const clusterName = clusterNameIn(key);
+      // The same for both; the object's own text is at hand.
+      const clusterName = output === undefined ? clusterNameIn(key) : (output.resource.metadata.clusterName ?? "");
       const list = edits.get(clusterName);
       if (list === undefined) edits.set(clusterName, [[key, output]]);
       else list.push([key, output]);

@@ -247,7 +247,11 @@ function withValues<V>(keys: readonly string[], values: readonly V[], changes: r
   return replaced;
 }
 
-function merge<V>(oldKeys: readonly string[], oldValues: readonly V[], changes: readonly Entry<V>[]): readonly [readonly string[], readonly V[]] {
+function merge<V>(
+  oldKeys: readonly string[],
+  oldValues: readonly V[],
+  changes: readonly Entry<V>[],
+): readonly [readonly string[], readonly V[]] {
   const keys: string[] = [];
   const values: V[] = [];
   let old = 0;

@@ -1,6 +1,7 @@
 import { KubernetesCluster, Mesh, Settings } from "@isthmus/api";
-import { equalJson, type Snapshot } from "@isthmus/core";
-import type { Surroundings } from "../inputs.ts";
+import { type Collection, equalJson, type Snapshot } from "@isthmus/core";
+import type { Surroundings, TrustDomain } from "../inputs.ts";
+import { remembered } from "../remembered.ts";
 
 export interface SurroundingsOptions {
   readonly namespace: string;
@@ -11,15 +12,12 @@ export interface SurroundingsOptions {
 export function surroundingsOf(snapshot: Snapshot, options: SurroundingsOptions, previous?: Surroundings): Surroundings {
   const { namespace, disallowIntersectingConfig } = options;
   const settings = snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" }) ?? defaultSettings(namespace);
-  const clusterDomains = clusterDomainsOf(snapshot, namespace);
-  const trustDomains = [...snapshot.of(Mesh)].flatMap(({ spec }) => {
-    const { trustDomain, installation } = spec?.istio ?? {};
-    return trustDomain ? [{ clusterName: installation?.cluster ?? "", trustDomain }] : [];
-  });
+  const clusterDomains = clusterDomainsIn(snapshot.of(KubernetesCluster))(namespace);
+  const trustDomains = trustDomainsOf(snapshot.of(Mesh));
   if (
     previous !== undefined &&
     equalJson(previous.settings?.spec, settings.spec) &&
-    equalJson([...previous.clusterDomains], [...clusterDomains]) &&
+    isSameMap(previous.clusterDomains, clusterDomains) &&
     equalJson(previous.trustDomains, trustDomains) &&
     previous.namespace === namespace &&
     previous.disallowIntersectingConfig === disallowIntersectingConfig
@@ -29,13 +27,34 @@ export function surroundingsOf(snapshot: Snapshot, options: SurroundingsOptions,
   return { namespace, settings, clusterDomains, trustDomains, disallowIntersectingConfig };
 }
 
-/** Only clusters registered in the plane's own namespace count. */
-function clusterDomainsOf(snapshot: Snapshot, namespace: string): ReadonlyMap<string, string> {
+// Asked for with every change, and there are many meshes.
+const trustDomainsOf = remembered((meshes: Collection<Mesh>): readonly TrustDomain[] =>
+  [...meshes].flatMap(({ spec }) => {
+    const { trustDomain, installation } = spec?.istio ?? {};
+    return trustDomain ? [{ clusterName: installation?.cluster ?? "", trustDomain }] : [];
+  }),
+);
+
+/** By the plane's namespace: only clusters registered there count. */
+const clusterDomainsIn = remembered((clusters: Collection<KubernetesCluster>) => {
+  const known = new Map<string, ReadonlyMap<string, string>>();
+  return (namespace: string): ReadonlyMap<string, string> => {
+    const domains = known.get(namespace) ?? domainsOf(clusters, namespace);
+    known.set(namespace, domains);
+    return domains;
+  };
+});
+
+function domainsOf(clusters: Collection<KubernetesCluster>, namespace: string): ReadonlyMap<string, string> {
   const domains = new Map<string, string>();
-  for (const { metadata, spec } of snapshot.of(KubernetesCluster)) {
+  for (const { metadata, spec } of clusters) {
     if (metadata.namespace === namespace && spec?.clusterDomain) domains.set(metadata.name, spec.clusterDomain);
   }
   return domains;
+}
+
+function isSameMap(left: ReadonlyMap<string, string>, right: ReadonlyMap<string, string>): boolean {
+  return left === right || equalJson([...left], [...right]);
 }
 
 /** Those that the chart installs: their loss must not turn mutual TLS off everywhere. */
