@@ -60,6 +60,8 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
   const server: Server = startServer(
     {
       ...shared,
+      // Everything else may happen between any two steps.
+      sliceMs: 0,
       leadership,
       ...(store === undefined ? {} : { sharing: { store: tampering.store?.(store) ?? store, replica: name } }),
       ...SERVER_ROLES,

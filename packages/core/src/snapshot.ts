@@ -2,7 +2,8 @@ import { type Collection, emptyCollection } from "./collection.ts";
 import type { Delta } from "./delta.ts";
 import type { Kind } from "./kind.ts";
 import { keyOf, kindKeyOf } from "./ref.ts";
-import { keyOfResource, type Resource } from "./resource.ts";
+import { keyOfResource, type Resource, refOf } from "./resource.ts";
+import type { Steps } from "./steps.ts";
 
 /** Everything known at one instant. Applying a delta makes a new snapshot that shares unchanged collections. */
 export interface Snapshot {
@@ -23,6 +24,37 @@ export function emptySnapshot(): Snapshot {
 /** A snapshot of the given resources. */
 export function snapshotOf(resources: Iterable<Resource>): Snapshot {
   return emptySnapshot().apply({ put: [...resources], remove: [] });
+}
+
+/** A snapshot with a delta applied in steps. */
+export function* applied(snapshot: Snapshot, { put, remove }: Delta): Steps<Snapshot> {
+  let next = snapshot;
+  for (let from = 0; from < put.length; from += PART) {
+    next = next.apply({ put: put.length <= PART ? put : put.slice(from, from + PART), remove: [] });
+    yield;
+  }
+  for (let from = 0; from < remove.length; from += PART) {
+    next = next.apply({ put: [], remove: remove.slice(from, from + PART) });
+    yield;
+  }
+  return next;
+}
+
+// A few milliseconds.
+const PART = 1_024;
+
+/** What turns one snapshot into another, at the cost of what differs where one came from the other. */
+export function deltaBetween(before: Snapshot, after: Snapshot): Delta {
+  const [put, remove]: [Resource[], Delta["remove"][number][]] = [[], []];
+  const [older, newer] = [before.collections(), after.collections()];
+  for (const kindKey of new Set([...older.keys(), ...newer.keys()])) {
+    const changes = (newer.get(kindKey) ?? NOTHING).changesSince(older.get(kindKey) ?? NOTHING);
+    for (const change of changes) {
+      if (change.after !== undefined) put.push(change.after);
+      else if (change.before !== undefined) remove.push(refOf(change.before));
+    }
+  }
+  return { put, remove };
 }
 
 class CollectionSnapshot implements Snapshot {

@@ -34,7 +34,12 @@ export function coalesced(
       await clock.sleep(pauseMs, signal).catch(() => undefined);
       if (signal.aborted) return;
       requested = false;
-      await work();
+      try {
+        await work();
+      } catch (error) {
+        // What was given up half-way, as nobody wants it any more, is no fault.
+        if (!signal.aborted) throw error;
+      }
       if (restMs > 0) await clock.sleep(restMs, signal).catch(() => undefined);
     }
   }

@@ -271,6 +271,8 @@ describe("restarts", () => {
       async () => expect((await ours(first(), ServiceEntry)).filter((name) => name.includes("cluster-2"))).toEqual([]),
       soon,
     );
-    expect((await fleet.management.list(Mesh)).items.map(({ metadata }) => metadata.name)).toEqual(["istiod-istio-system-cluster-1"]);
+    // Published behind what clusters are told.
+    const meshes = async () => (await fleet.management.list(Mesh)).items.map(({ metadata }) => metadata.name);
+    await vi.waitFor(async () => expect(await meshes()).toEqual(["istiod-istio-system-cluster-1"]), soon);
   });
 });

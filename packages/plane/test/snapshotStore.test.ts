@@ -90,11 +90,11 @@ describe("snapshot store", () => {
     store.connected("a", agent);
     store.observed("a", { put: [service("cart", "a")], remove: [] });
     store.synced("a", keys(service("cart", "a")));
-    const before = store.snapshot;
+    const before = store.snapshotIn("a");
     store.observed("a", { put: [service("cart", "a")], remove: [] });
-    expect(store.snapshot).toBe(before);
+    expect(store.snapshotIn("a")).toBe(before);
     store.observed("a", { put: [service("cart", "a", 81)], remove: [] });
-    expect(store.snapshot).not.toBe(before);
+    expect(store.snapshotIn("a")).not.toBe(before);
   });
 
   it("leaves out a malformed object, says why once, and keeps the last good form", () => {
@@ -114,9 +114,9 @@ describe("snapshot store", () => {
     const { store } = started();
     store.connected("a", agent);
     store.synced("a", new Map());
-    const before = store.snapshot;
+    const before = store.snapshotIn("a");
     store.observed("a", { put: [{ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w", clusterName: "a" } }], remove: [] });
-    expect(store.snapshot).toBe(before);
+    expect(store.snapshotIn("a")).toBe(before);
   });
 
   it("forgets a cluster that is no longer registered", () => {

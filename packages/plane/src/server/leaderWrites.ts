@@ -71,7 +71,11 @@ export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSig
   }
 
   return {
-    publisher: { publish: (wanted, evidenceOf) => turn?.publisher.publish(wanted, evidenceOf) },
+    publisher: {
+      *publish(wanted, evidenceOf) {
+        if (turn !== undefined) yield* turn.publisher.publish(wanted, evidenceOf);
+      },
+    },
     writeStatuses: (updates, traces) => turn?.statuses.write(updates, traces),
     observed: (delta) => turn?.applier.observed(delta),
     queues: () => (turn === undefined ? {} : { publish: turn.applier.sizes, status: turn.statuses.sizes }),

@@ -1,4 +1,4 @@
-import { emptyOutputSet, kindKeyOf, type OutputSet, type Resource, SortedMap } from "@isthmus/core";
+import { emptyOutputSet, kindKeyOf, type OutputSet, type Resource, SortedMap, type Steps } from "@isthmus/core";
 
 /** What is to stand in the management cluster, and what it was made of. */
 export interface Publication {
@@ -25,7 +25,7 @@ export const nothingPublished: Publication = { sources: undefined, wanted: Sorte
  * What is to be published now. Costs what its sources changed. `published`: `kindKeyOf` of what is written into the management
  * cluster.
  */
-export function publicationOf(now: PublicationSources, before: Publication, published: ReadonlySet<string>): Publication {
+export function* publicationOf(now: PublicationSources, before: Publication, published: ReadonlySet<string>): Steps<Publication> {
   const { own, discovery, remembered } = before.sources ?? nothing(now);
   const changed = new Set<string>();
   for (const { key } of now.own.changesSince(own)) changed.add(key);
@@ -39,8 +39,20 @@ export function publicationOf(now: PublicationSources, before: Publication, publ
     const found = now.discovery.at(key)?.resource;
     return found !== undefined && now.isInScope(found) ? found : now.remembered.get(key);
   };
-  return { sources: now, wanted: before.wanted.update([...changed].map((key) => [key, at(key)] as const)) };
+  let { wanted } = before;
+  let part: (readonly [string, Resource | undefined])[] = [];
+  for (const key of changed) {
+    part.push([key, at(key)]);
+    if (part.length < PART) continue;
+    wanted = wanted.update(part);
+    part = [];
+    yield;
+  }
+  return { sources: now, wanted: wanted.update(part) };
 }
+
+// A few milliseconds.
+const PART = 1_024;
 
 function nothing({ own, discovery }: PublicationSources): Pick<PublicationSources, "own" | "discovery" | "remembered"> {
   return { own: emptyOutputSet(own.owner), discovery: emptyOutputSet(discovery.owner), remembered: SortedMap.empty() };

@@ -1,24 +1,25 @@
-import { type Resource, refOf, SortedMap } from "@isthmus/core";
+import { type Resource, refOf, SortedMap, type Steps } from "@isthmus/core";
 import type { Applier } from "../applier.ts";
 import type { Evidence } from "../ports.ts";
 
 /** Writes outputs into the management cluster itself, through the same applier that agents use. */
 export interface Publisher {
   /**
-   * Publishes what is wanted now, by `resourceKeyOf`, at the cost of what differs from what was wanted before. To be called
+   * In steps, publishes what is wanted now, by `resourceKeyOf`, at the cost of what differs from what was wanted before. To be called
    * only when every kind of the management cluster is known: what else bears our label is pruned at the first call.
    */
-  publish(wanted: SortedMap<Resource>, evidenceOf: (resource: Resource) => Evidence): void;
+  publish(wanted: SortedMap<Resource>, evidenceOf: (resource: Resource) => Evidence): Steps<void>;
 }
 
 export function publisher(applier: Applier): Publisher {
   let published: SortedMap<Resource> | undefined;
   return {
-    publish(wanted, evidenceOf) {
+    *publish(wanted, evidenceOf) {
       const isFirst = published === undefined;
       for (const { before, after } of wanted.changesSince(published ?? SortedMap.empty<Resource>())) {
         if (after !== undefined) applier.put(after);
         else if (before !== undefined) applier.remove({ ref: refOf(before), evidence: evidenceOf(before) });
+        yield;
       }
       published = wanted;
       if (!isFirst) return;

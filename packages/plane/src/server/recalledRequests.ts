@@ -40,10 +40,10 @@ export function recalledRequests(before: RecalledRequests, sources: RequestSourc
 }
 
 /** What joins the inputs of translation, and what leaves them but for what is really there: `known` is what agents reported. */
-export function requestDelta(before: RecalledRequests, now: RecalledRequests, known: Snapshot): Delta {
+export function requestDelta(before: RecalledRequests, now: RecalledRequests, known: (clusterName: string) => Snapshot): Delta {
   const put = [...now.objects].filter(([key, resource]) => before.objects.get(key) !== resource).map(([, resource]) => resource);
   const gone = [...before.objects].filter(([key]) => !now.objects.has(key)).map(([, resource]) => refOf(resource));
-  const isThere = (ref: ReturnType<typeof refOf>) => collectionOf(known, kindKeyOf(ref))?.get(ref) !== undefined;
+  const isThere = (ref: ReturnType<typeof refOf>) => collectionOf(known(ref.clusterName), kindKeyOf(ref))?.get(ref) !== undefined;
   return { put, remove: gone.filter((ref) => !isThere(ref)) };
 }
 

@@ -1,4 +1,5 @@
 import {
+  applied,
   type Delta,
   emptySnapshot,
   isEmpty,
@@ -9,6 +10,7 @@ import {
   refOf,
   resourceKeyOf,
   type Snapshot,
+  type Steps,
 } from "@isthmus/core";
 import {
   isInScope,
@@ -17,11 +19,13 @@ import {
   publicationScopeSource,
   rescoped,
   type TranslateOptions,
-  translate,
+  translation,
   type World,
 } from "@isthmus/translators";
 import type { ClusterView } from "../clusterView.ts";
 import type { Clock, Log, ServerLink } from "../ports.ts";
+import { inSlices } from "../slices.ts";
+import { type Admitted, admission, type Origin } from "./admission.ts";
 import type { DeliveryLog } from "./delivery.ts";
 import { nothingPublished, publicationOf } from "./publication.ts";
 import type { Publisher } from "./publisher.ts";
@@ -34,10 +38,12 @@ import type { SnapshotStore } from "./snapshotStore.ts";
 /** From everything known to what every cluster shall hold. */
 export interface Reconciler {
   readonly world: World | undefined;
+  /** Clusters of which everything is known, and which the next turns translate. */
+  readonly waiting: number;
   /** Takes in what changed, in the management cluster or in a workload cluster. */
-  take(delta: Delta): void;
-  /** Translates what is known and hands the results on. Says whether anything was new. */
-  run(): boolean;
+  take(delta: Delta, origin: Origin): void;
+  /** Translates what is known at this moment and hands the results on, a slice at a time. Rejects when aborted. */
+  run(signal: AbortSignal): Promise<void>;
 }
 
 export interface ReconcilerOptions {
@@ -54,6 +60,8 @@ export interface ReconcilerOptions {
   readonly rememberedRequests: RequestSources["rememberedRequests"];
   readonly translation: TranslateOptions;
   readonly clock: Clock;
+  /** For how long, in ms, others may be kept waiting. */
+  readonly sliceMs: number;
   readonly log: Log;
   readonly meter: Meter;
 }
@@ -70,8 +78,9 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     discoveryOwner,
     registration,
     rememberedRequests,
-    translation,
+    translation: translationOptions,
     clock,
+    sliceMs,
     log,
     meter,
   } = options;
@@ -87,15 +96,21 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   let awaited = "";
   /** Clusters that have been told what is wanted of them. */
   let told: ReadonlySet<string> = new Set();
+  const arrivals = admission();
   let inputs = emptySnapshot();
   let translated: Snapshot | undefined;
+
+  /** Unknown is not empty: nothing is wanted of a cluster before everything in it is known, and translated. */
+  function isKnown(clusterName: string): boolean {
+    return (store.clusters.get(clusterName)?.phase ?? "unknown") !== "unknown" && !arrivals.waits(clusterName);
+  }
 
   /** Clusters that are registered, and of which nothing is known: those of other namespaces are somebody else's. */
   function silent(): ReadonlySet<string> {
     const names = new Set<string>();
     for (const { metadata } of view().snapshot.of(registration)) {
-      if (metadata.namespace !== translation.namespace) continue;
-      if ((store.clusters.get(metadata.name)?.phase ?? "unknown") === "unknown") names.add(metadata.name);
+      if (metadata.namespace !== translationOptions.namespace) continue;
+      if (!isKnown(metadata.name)) names.add(metadata.name);
     }
     return names;
   }
@@ -106,7 +121,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     const sources = { management: view().snapshot, discoveryKinds, silent: silent() };
     recalled = recalledObjects(before, { ...sources, owner: discoveryOwner });
     requests = recalledRequests(requested, { ...sources, rememberedRequests });
-    const asked = requestDelta(requested, requests, store.snapshot);
+    const asked = requestDelta(requested, requests, store.snapshotIn);
     if (!isEmpty(asked)) inputs = inputs.apply(asked);
     const { put, remove } = recallDelta(before, recalled);
     const restored = [...disturbed].flatMap((key) => recalled.objects.get(key) ?? []);
@@ -124,25 +139,49 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       .map(({ metadata }) => metadata.name);
   }
 
-  function run(): boolean {
-    recall();
-    const before = world;
-    if (before !== undefined && inputs === translated) {
-      handOn(before, before);
-      return false;
+  /** Takes up what the turn is about. What comes later waits for the next one: nothing that a turn reads changes meanwhile. */
+  function* takenUp({ deltas }: Admitted): Steps<void> {
+    for (const delta of deltas) {
+      if (recalled.objects.size > 0) {
+        for (const ref of [...delta.put.map(refOf), ...delta.remove]) {
+          const key = resourceKeyOf(ref);
+          if (recalled.objects.has(key)) disturbed.add(key);
+        }
+      }
+      inputs = yield* applied(inputs, delta);
     }
+    recall();
+  }
+
+  function* turn(admitted: Admitted, known: readonly string[]): Steps<void> {
     const started = clock.now();
-    const now = translate(inputs, translation, before ?? withheld);
+    yield* takenUp(admitted);
+    const before = world;
+    if (before !== undefined && inputs === translated) return yield* handOn(before, before, known);
+    const now = yield* translation(inputs, translationOptions, before ?? withheld);
     withheld = before === undefined && publicationScopeOf(now) === "NONE" && isMissing(forgotten()) ? now : undefined;
-    if (withheld !== undefined) return false;
-    world = now;
-    translated = inputs;
+    if (withheld !== undefined) return;
     meter.add("gloo_mesh_translations_total");
     meter.record("gloo_mesh_translation_time_sec", (clock.now() - started) / 1000);
     countFindings(meter, newReports(now, before));
     log.debug({ ms: clock.now() - started, outputs: now.networking.size, discovered: now.discovery.size }, "translated");
-    handOn(now, before);
-    return true;
+    yield* handOn(now, before, known);
+    // Only now: what is told of a world is about what its clusters were asked for.
+    world = now;
+    translated = inputs;
+    tellProgress(admitted, { known, ms: clock.now() - started });
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    const admitted = arrivals.next(world === undefined);
+    const known = [...store.clusters.keys()].filter(isKnown);
+    await inSlices(turn(admitted, known), { clock, sliceMs }, signal);
+  }
+
+  function tellProgress({ joined }: Admitted, { known, ms }: { readonly known: readonly string[]; readonly ms: number }): void {
+    if (joined.length === 0) return;
+    const figures = { joined: joined.length, clusters: known.length, waiting: arrivals.waiting, ms };
+    log.info(figures, `translated ${joined.length} more clusters in ${ms} ms: ${known.length} are known, ${arrivals.waiting} wait`);
   }
 
   function isMissing(clusters: readonly string[]): boolean {
@@ -156,18 +195,19 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   }
 
   /** Clusters of which nothing changed get the same set again, which costs nothing. */
-  function handOn(now: World, before: World | undefined): void {
-    // Unknown is not empty: nothing is wanted of a cluster before everything in it is known.
-    const known = [...store.clusters].filter(([, { phase }]) => phase !== "unknown").map(([clusterName]) => clusterName);
+  function* handOn(now: World, before: World | undefined, known: readonly string[]): Steps<void> {
     // A cluster that has just joined is not to wait behind what its coming changes in all others.
-    const inOrder = known.sort((a, b) => Number(told.has(a)) - Number(told.has(b)));
+    const inOrder = [...known].sort((a, b) => Number(told.has(a)) - Number(told.has(b)));
     told = new Set(known);
     for (const clusterName of inOrder) {
+      yield;
+      // Forgotten meanwhile, or just being heard for the first time after that.
+      if (!isKnown(clusterName)) continue;
       const wanted = now.networking.inCluster(clusterName);
       delivery.wanted(clusterName, wanted);
       link.want(clusterName, wanted, { evidenceOf: (ref) => evidenceFor(ref, { before, now, registration }) });
     }
-    publication = publicationOf(
+    publication = yield* publicationOf(
       {
         own: now.networking.inCluster(""),
         discovery: now.discovery,
@@ -178,7 +218,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       publication,
       published,
     );
-    publisher.publish(publication.wanted, (resource) => {
+    yield* publisher.publish(publication.wanted, (resource) => {
       const ref = refOf(resource);
       const source = publicationScopeSource(now);
       // Still discovered: it goes because so much is not to be published.
@@ -191,14 +231,10 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     get world() {
       return world;
     },
-    take(delta) {
-      if (isEmpty(delta)) return;
-      for (const ref of [...delta.put.map(refOf), ...delta.remove]) {
-        const key = resourceKeyOf(ref);
-        if (recalled.objects.has(key)) disturbed.add(key);
-      }
-      inputs = inputs.apply(delta);
+    get waiting() {
+      return arrivals.waiting;
     },
+    take: arrivals.take,
     run,
   };
 }

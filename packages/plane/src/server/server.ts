@@ -1,10 +1,12 @@
 import { type Delta, isEmpty, kindKeyOf, type Metric, noMeter } from "@isthmus/core";
-import { type Statuses, statusesAfter, type World } from "@isthmus/translators";
+import { judgement, type Statuses, type World } from "@isthmus/translators";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
 import { coalesced } from "../coalesce.ts";
 import { alwaysLeader } from "../leadership.ts";
 import type { ServerLink } from "../ports.ts";
 import type { RemovalLog } from "../removalLog.ts";
+import { inSlices, SLICE_MS } from "../slices.ts";
+import type { Origin } from "./admission.ts";
 import { deliveryLog } from "./delivery.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
 import { managementNews } from "./managementNews.ts";
@@ -41,6 +43,7 @@ export interface Server {
 
 export function startServer(options: ServerOptions, signal: AbortSignal): Server {
   const { cluster, kinds, clock, random, log, discoveryOwner, namespace, leadership = alwaysLeader, meter = noMeter } = options;
+  const slicing = { clock, sliceMs: options.sliceMs ?? SLICE_MS };
   const discoveryKinds = new Set(kinds.discovery.map(kindKeyOf));
   const delivery = deliveryLog();
   /** Of clusters that this server connects to itself. */
@@ -54,7 +57,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     isReadElsewhere,
     isRegistered,
     log,
-    changed: (delta) => taken(delta),
+    changed: taken,
   });
   const isServed = (name: string) => store.clusters.get(name)?.isServed === true;
 
@@ -113,7 +116,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const changed = (delta: Delta) => {
     const untold = untranslated.of(delta);
     // What is empty tells that more is known than before.
-    if (isEmpty(delta) || !isEmpty(untold)) taken(untold);
+    if (isEmpty(delta) || !isEmpty(untold)) taken(untold, { clusterName: "" });
     members.changed(delta);
     // What we publish is put back when somebody edits or deletes it, and so are statuses.
     writes.observed(delta);
@@ -158,7 +161,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     rememberedRequests: options.rememberedRequests,
     translation: { ...options.translation, namespace },
     log,
-    clock,
+    ...slicing,
     meter,
   });
 
@@ -189,11 +192,12 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const shares = options.sharing === undefined ? noSharing : startSharing({ ...options.sharing, ...sharingOptions() }, signal);
 
   const reconcile = coalesced(
-    () => {
+    async () => {
       if (!view.isComplete) return;
       notices.settings();
       if (!shares.isLoaded) return;
-      seen.reconciled(core.run);
+      await seen.reconciled(() => core.run(signal));
+      if (core.waiting > 0) reconcile.request();
       if (core.world !== undefined) shares.want("", core.world.networking.inCluster(""));
       statuses.request();
     },
@@ -205,9 +209,11 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       if (!view.isComplete) return;
       resumption.check(view.snapshot.of(kinds.registration));
       const ids = seen.takeForStatuses();
-      if (core.world !== undefined) judged = statusesAfter(core.world, delivery.state, judged);
+      if (core.world !== undefined) judged = await inSlices(judgement(core.world, delivery.state, judged), slicing, signal);
       // What another replica leads is its to write: when this one gains the lead, it starts over.
-      const updates = leadership.isLeader ? news.next({ statuses: judged, resumed: resumed(), now: clock.now() }) : [];
+      const updates = leadership.isLeader
+        ? await inSlices(news.next({ statuses: judged, resumed: resumed(), now: clock.now() }), slicing, signal)
+        : [];
       if (judged !== undefined) notices.statuses(judged);
       for (let from = 0; from < updates.length; from += STATUS_SLICE) {
         // Of a fleet that has just been heard there are many: others get their turn in between.
@@ -247,9 +253,9 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     return words;
   }
 
-  function taken(delta: Delta): void {
+  function taken(delta: Delta, origin: Origin): void {
     seen.merged(delta);
-    core.take(delta);
+    core.take(delta, origin);
     shares.changed();
     reconcile.request();
   }

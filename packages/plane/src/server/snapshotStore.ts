@@ -1,10 +1,10 @@
 import {
   type Collection,
   type Delta,
+  deltaBetween,
   emptyDelta,
   emptySnapshot,
   equalJson,
-  type Index,
   isEmpty,
   type Kind,
   keyOf,
@@ -17,6 +17,7 @@ import {
   snapshotOf,
 } from "@isthmus/core";
 import type { AgentInfo, Log, Observation } from "../ports.ts";
+import type { Origin } from "./admission.ts";
 
 /**
  * How much is known of a workload cluster. `unknown`: its agent has not reported everything since this server started, and no
@@ -36,8 +37,11 @@ export interface ClusterState {
   readonly malformed: ReadonlyMap<string, string>;
 }
 
-/** What all agents have reported, as one snapshot. Clusters join it when they are registered and synced, not before. */
+/** What all agents have reported, each cluster apart. A cluster counts when it is registered and synced, not before. */
 export interface SnapshotStore {
+  /** Everything that counts of one cluster: nothing, while not everything is known. */
+  snapshotIn(clusterName: string): Snapshot;
+  /** All of it as one, made when it is asked for: for those who look at a plane. */
   readonly snapshot: Snapshot;
   readonly clusters: ReadonlyMap<string, ClusterState>;
   connected(clusterName: string, agent: AgentInfo): void;
@@ -46,11 +50,13 @@ export interface SnapshotStore {
   registered(clusterName: string): void;
   synced(clusterName: string, complete: ReadonlyMap<string, ReadonlySet<string>>): void;
   disconnected(clusterName: string): void;
+  /** An object of a cluster as its kind reads it; undefined where nothing can be made of it, which is noted. */
+  parsed(clusterName: string, resource: Resource): Resource | undefined;
   /**
-   * What another replica tells of a cluster, and how that differs from what is known; with its first word the cluster is known.
-   * While the agent is connected here, only it counts. Says whether it was taken.
+   * What another replica tells of a cluster, and all that there is in it now, made from `snapshotIn` of `parsed` objects; with its first
+   * word the cluster is known. While the agent is connected here, only it counts. Says whether it was taken.
    */
-  followed(clusterName: string, told: ToldState, delta: Delta): boolean;
+  followed(clusterName: string, told: ToldState, now: Snapshot): boolean;
   /** Whether everything that its agent said here is still known as it was said, so that it need say only what has changed. */
   remembers(clusterName: string): boolean;
   /** Drops a cluster that is no longer registered, and all that it reported. */
@@ -68,8 +74,8 @@ export interface SnapshotStoreOptions {
   /** Whether a cluster of this name is registered. What another one reports is kept apart until it is. */
   readonly isRegistered: (clusterName: string) => boolean;
   readonly log: Log;
-  /** Called after each change of `snapshot` or of a cluster's state. */
-  readonly changed: (delta: Delta) => void;
+  /** Called after each change of what is known of a cluster, or of its state. */
+  readonly changed: (delta: Delta, origin: Origin) => void;
 }
 
 interface Known {
@@ -80,6 +86,8 @@ interface Known {
   readonly isFollowed: boolean;
   readonly agent?: AgentInfo;
   readonly malformed: Map<string, string>;
+  /** Everything that counts. */
+  readonly snapshot: Snapshot;
   /** What an agent has reported before it was synced for the first time, or its cluster registered. */
   readonly gathering: Snapshot | undefined;
   /** Whether that is everything. */
@@ -87,7 +95,6 @@ interface Known {
 }
 
 export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegistered, log, changed }: SnapshotStoreOptions): SnapshotStore {
-  let snapshot = emptySnapshot();
   const clusters = new Map<string, Known>();
 
   function stateOf(clusterName: string): Known {
@@ -116,24 +123,26 @@ export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegiste
   function join(clusterName: string): void {
     const state = clusters.get(clusterName);
     if (state?.gathering === undefined || !state.isWhole || !isRegistered(clusterName)) return;
-    const delta = { put: [...state.gathering.collections().values()].flatMap((collection) => [...collection]), remove: [] };
-    snapshot = snapshot.apply(delta);
-    clusters.set(clusterName, { ...state, phase: "synced", isFollowed: false, gathering: undefined });
-    changed(delta);
+    const snapshot = state.gathering;
+    clusters.set(clusterName, { ...state, phase: "synced", isFollowed: false, snapshot, gathering: undefined });
+    changed(deltaBetween(emptySnapshot(), snapshot), { clusterName, isJoin: true });
   }
 
   return {
+    snapshotIn: (clusterName) => stateOf(clusterName).snapshot,
     get snapshot() {
-      return snapshot;
+      const all = [...clusters.values()].map(({ snapshot }) => deltaBetween(emptySnapshot(), snapshot).put);
+      return snapshotOf(all.flat());
     },
     clusters,
+    parsed,
     connected(clusterName, agent) {
       const state = stateOf(clusterName);
       const gathering = state.phase === "unknown" ? emptySnapshot() : undefined;
       // What another replica knew stays in use, but this one has not heard everything yet.
       const phase = state.phase === "synced" && state.isFollowed ? "stale" : state.phase;
       clusters.set(clusterName, { ...state, phase, connected: true, isServed: true, agent, gathering, isWhole: false });
-      changed(emptyDelta);
+      changed(emptyDelta, { clusterName });
     },
     observed(clusterName, observation) {
       const state = stateOf(clusterName);
@@ -143,10 +152,10 @@ export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegiste
         clusters.set(clusterName, { ...state, gathering: state.gathering.apply({ put, remove: observation.remove }) });
         return;
       }
-      const delta = withoutRepeats(snapshot, { put, remove: observation.remove });
+      const delta = withoutRepeats(state.snapshot, { put, remove: observation.remove });
       if (isEmpty(delta)) return;
-      snapshot = snapshot.apply(delta);
-      changed(delta);
+      clusters.set(clusterName, { ...state, snapshot: state.snapshot.apply(delta) });
+      changed(delta, { clusterName });
     },
     registered: join,
     synced(clusterName, complete) {
@@ -159,28 +168,24 @@ export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegiste
         join(clusterName);
         return;
       }
-      const delta: Delta = { put: [], remove: vanished(snapshot, clusterName, complete) };
-      snapshot = snapshot.apply(delta);
-      clusters.set(clusterName, { ...state, phase: "synced", isFollowed: false });
-      changed(delta);
+      const delta: Delta = { put: [], remove: vanished(state.snapshot, complete) };
+      clusters.set(clusterName, { ...state, phase: "synced", isFollowed: false, snapshot: state.snapshot.apply(delta) });
+      changed(delta, { clusterName });
     },
     disconnected(clusterName) {
       const state = stateOf(clusterName);
       const phase = state.phase === "synced" ? "stale" : state.phase;
       clusters.set(clusterName, { ...state, connected: false, isServed: false, phase, isWhole: false });
-      changed(emptyDelta);
+      changed(emptyDelta, { clusterName });
     },
-    followed(clusterName, { phase, connected, agent }, news) {
+    followed(clusterName, { phase, connected, agent }, snapshot) {
       const state = stateOf(clusterName);
       if (state.isServed || !isRegistered(clusterName)) return false;
-      const put = news.put.map((resource) => parsed(clusterName, resource)).filter((resource) => resource !== undefined);
-      const delta = withoutRepeats(snapshot, { put, remove: news.remove });
-      snapshot = snapshot.apply(delta);
       const { agent: known, malformed } = state;
       const said = agent ?? known;
       const told = { phase, connected, ...(said === undefined ? {} : { agent: said }) };
-      clusters.set(clusterName, { ...NOTHING, ...told, malformed, isFollowed: true, gathering: undefined });
-      changed(delta);
+      clusters.set(clusterName, { ...NOTHING, ...told, malformed, isFollowed: true, snapshot, gathering: undefined });
+      changed(deltaBetween(state.snapshot, snapshot), { clusterName, isJoin: state.phase === "unknown" });
       return true;
     },
     remembers(clusterName) {
@@ -188,10 +193,8 @@ export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegiste
       return phase !== "unknown" && !isFollowed;
     },
     forget(clusterName) {
-      if (!clusters.delete(clusterName)) return;
-      const remove = [...snapshot.collections().values()].flatMap((collection) => collection.where(byCluster, clusterName).map(refOf));
-      snapshot = snapshot.apply({ put: [], remove });
-      changed({ put: [], remove });
+      const { snapshot } = stateOf(clusterName);
+      if (clusters.delete(clusterName)) changed(deltaBetween(snapshot, emptySnapshot()), { clusterName });
     },
   };
 }
@@ -201,6 +204,7 @@ const NOTHING: Omit<Known, "malformed"> = {
   connected: false,
   isServed: false,
   isFollowed: false,
+  snapshot: emptySnapshot(),
   gathering: emptySnapshot(),
   isWhole: false,
 };
@@ -213,19 +217,17 @@ function held(gathering: Snapshot, complete: ReadonlyMap<string, ReadonlySet<str
   });
 }
 
-const byCluster: Index<Resource> = (resource) => [resource.metadata.clusterName ?? ""];
-
 /** A delta without objects that are known as they are: an agent that reconnects says everything again. */
-function withoutRepeats(snapshot: Snapshot, delta: Delta): Delta {
+export function withoutRepeats(snapshot: Snapshot, delta: Delta): Delta {
   const put = delta.put.filter((resource) => !equalJson(collectionOf(snapshot, kindKeyOf(resource))?.get(refOf(resource)), resource));
   const remove = delta.remove.filter((ref) => collectionOf(snapshot, kindKeyOf(ref))?.get(ref) !== undefined);
   return { put, remove };
 }
 
 /** What a cluster was known to hold of the kinds in `complete`, and now does not. Kinds that are not in it stay as they are. */
-function vanished(snapshot: Snapshot, clusterName: string, complete: ReadonlyMap<string, ReadonlySet<string>>): Delta["remove"] {
+function vanished(snapshot: Snapshot, complete: ReadonlyMap<string, ReadonlySet<string>>): Delta["remove"] {
   return [...complete].flatMap(([kindKey, keys]) =>
-    (collectionOf(snapshot, kindKey)?.where(byCluster, clusterName) ?? []).map(refOf).filter((ref) => !keys.has(keyOf(ref))),
+    [...(collectionOf(snapshot, kindKey) ?? [])].map(refOf).filter((ref) => !keys.has(keyOf(ref))),
   );
 }
 

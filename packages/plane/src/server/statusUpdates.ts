@@ -1,4 +1,4 @@
-import { type Delta, kindKeyOf, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import { type Delta, kindKeyOf, type ResourceRef, refOf, resourceKeyOf, type Steps } from "@isthmus/core";
 import { changedStatuses, type Statuses } from "@isthmus/translators";
 import type { ClusterView } from "../clusterView.ts";
 import { malformedStatus } from "../malformedStatus.ts";
@@ -16,8 +16,11 @@ export interface StatusUpdates {
   observed(delta: Delta): void;
   /** Everything is to be looked at once more. */
   startOver(): void;
-  /** The statuses that objects should have which changed, or of which something else is to be said, since the last call. */
-  next(sources: StatusSources): StatusUpdate[];
+  /**
+   * The statuses that objects should have which changed, or of which something else is to be said, since the last call; those of
+   * discovered objects, which are many, behind those of users'.
+   */
+  next(sources: StatusSources): Steps<StatusUpdate[]>;
 }
 
 export interface StatusSources {
@@ -109,13 +112,19 @@ export function statusUpdates({ delivery, lateSince, problemIn, view, store, kin
       for (const ref of remove) touch(ref);
     },
     startOver,
-    next({ statuses: judged, resumed, now }) {
+    *next({ statuses: judged, resumed, now }) {
       if (judged !== undefined) for (const ref of changedStatuses(judged, statuses)) if (ref.clusterName === "") touch(ref);
       statuses = judged;
       touchClusters({ resumed, now });
-      const updates = [...touched.values()].flatMap(updateOf);
+      // What is touched from now on is looked at the next time.
+      const refs = [...touched.values()];
       touched.clear();
-      return updates;
+      const [few, many]: [StatusUpdate[], StatusUpdate[]] = [[], []];
+      for (const ref of refs) {
+        (discovery.has(kindKeyOf(ref)) ? many : few).push(...updateOf(ref));
+        yield;
+      }
+      return [...few, ...many];
     },
   };
 }

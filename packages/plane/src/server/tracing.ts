@@ -10,7 +10,7 @@ export interface Tracing {
   /** A change is seen, in the management cluster (""), or by an agent that may have given it ids. */
   received(clusterName: string, change: { readonly put: number; readonly remove: number }, traces?: readonly string[]): void;
   /** Runs what translates and hands on: `current` are the ids of what is translated. */
-  translating(run: () => void): void;
+  translating(run: () => Promise<void>): Promise<void>;
   readonly current: readonly string[];
   acknowledged(clusterName: string, acknowledgement: Acknowledgement): void;
   /** The ids of what has been translated or acknowledged since this was asked last: what statuses are written for. */
@@ -44,10 +44,10 @@ export function tracing({ clock, random, log, meter }: TracingOptions): Tracing 
       untranslated = joined(untranslated, traces);
       log.debug({ cluster, traces, put, remove }, "received");
     },
-    translating(run) {
+    async translating(run) {
       const started = clock.now();
       [current, untranslated] = [untranslated, []];
-      run();
+      await run();
       if (current.length > 0) log.debug({ traces: current, ms: clock.now() - started }, "translated");
       unwritten = joined(unwritten, current);
       current = [];

@@ -15,7 +15,7 @@ export interface Witness {
   /** Something that translation reads has changed. */
   merged(delta: Delta): void;
   /** Runs what translates and hands on. */
-  reconciled(run: () => void): void;
+  reconciled(run: () => Promise<void>): Promise<void>;
   /** A cluster is wanted so: gives what is to be told with it. */
   wanted(clusterName: string, wanted: OutputSet, why: Why): Why;
   acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: OutputSet): void;
@@ -38,12 +38,14 @@ export function witness({ clock, random, log, meter, late }: WitnessOptions, sig
   const behind = lags({ clock, late }, signal);
   /** Counts the changes of what translation reads. */
   let snapshot = 0;
+  /** How many there were when what is being translated was taken up. */
+  let translated = 0;
   /** Whose report is being taken in at this moment, and the ids of its changes. */
   let arriving: { readonly clusterName: string; readonly traces: readonly string[] | undefined } | undefined;
 
   /** Says and keeps why an object is no longer wanted, and in which snapshot. */
   function ordered(object: ResourceRef, evidence: Evidence): Evidence {
-    const dated = { ...evidence, snapshot };
+    const dated = { ...evidence, snapshot: translated };
     removals.record({ step: "Ordered", object, reason: reasonFor(dated), evidence: dated, traces: traces.current });
     return dated;
   }
@@ -71,9 +73,10 @@ export function witness({ clock, random, log, meter, late }: WitnessOptions, sig
       countMerged(meter, delta);
       traces.received(arriving?.clusterName ?? "", { put: delta.put.length, remove: delta.remove.length }, arriving?.traces);
     },
-    reconciled(run) {
+    async reconciled(run) {
       const started = clock.now();
-      traces.translating(run);
+      translated = snapshot;
+      await traces.translating(run);
       meter.record("gloo_mesh_reconciler_time_sec", (clock.now() - started) / 1000);
     },
     wanted(clusterName, wanted, { evidenceOf }) {

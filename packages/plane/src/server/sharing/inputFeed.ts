@@ -1,60 +1,67 @@
-import { type Collection, clusterNameIn, emptySnapshot, type Index, type Resource, type Snapshot } from "@isthmus/core";
+import type { Change, Resource, Snapshot } from "@isthmus/core";
 import type { AreaChange, AreaContent } from "./areaWriter.ts";
 
-/** What all clusters have reported, cluster by cluster, and what changed of it. */
+/** What clusters have reported, and what changed of it. */
 export interface InputFeed {
   /** Tells what has changed since the last call, and holds on to what is there now. */
   advance(): void;
   /** One cluster as it is now; advances. */
   contentOf(clusterName: string): AreaContent;
+  forget(clusterName: string): void;
 }
 
-export function inputFeed(current: () => Snapshot, changed: (clusterName: string, changes: readonly AreaChange[]) => void): InputFeed {
-  let last = emptySnapshot();
+/** Follows the clusters that `names` gives, each from where it is first seen. */
+export function inputFeed(
+  { names, snapshotIn }: { readonly names: () => Iterable<string>; readonly snapshotIn: (clusterName: string) => Snapshot },
+  changed: (clusterName: string, changes: readonly AreaChange[]) => void,
+): InputFeed {
+  const last = new Map<string, Snapshot>();
 
   function advance(): void {
-    const before = last;
-    last = current();
-    if (last === before) return;
-    const byCluster = new Map<string, AreaChange[]>();
-    for (const kindKey of new Set([...last.collections().keys(), ...before.collections().keys()])) {
-      for (const change of changesOf(last.collections().get(kindKey), before.collections().get(kindKey))) {
-        const clusterName = clusterNameIn(change.key);
-        const changes = byCluster.get(clusterName) ?? [];
-        changes.push({ kindKey, key: change.key, before: change.before });
-        byCluster.set(clusterName, changes);
-      }
+    for (const clusterName of names()) {
+      const before = last.get(clusterName);
+      const now = snapshotIn(clusterName);
+      if (now === before) continue;
+      last.set(clusterName, now);
+      if (before === undefined) continue;
+      const changes = [...changesBetween(before, now)];
+      if (changes.length > 0) changed(clusterName, changes);
     }
-    for (const [clusterName, changes] of byCluster) changed(clusterName, changes);
   }
 
   return {
     advance,
     contentOf(clusterName) {
       advance();
-      return contentIn(last, clusterName);
+      return contentIn(snapshotIn(clusterName));
     },
+    forget: (clusterName) => void last.delete(clusterName),
   };
 }
 
-/** What a snapshot has of one cluster. */
-export function contentIn(snapshot: Snapshot, clusterName: string): AreaContent {
+/** A snapshot of one cluster as the content of its area. */
+export function contentIn(snapshot: Snapshot): AreaContent {
   const collections = snapshot.collections();
-  const objects = (kindKey: string): readonly Resource[] => collections.get(kindKey)?.where(byCluster, clusterName) ?? [];
   return {
     get kinds() {
-      return [...collections.keys()].filter((kindKey) => objects(kindKey).length > 0).sort();
+      return [...collections]
+        .filter(([, { size }]) => size > 0)
+        .map(([kindKey]) => kindKey)
+        .sort();
     },
-    objects,
+    objects: (kindKey) => [...(collections.get(kindKey) ?? [])],
     at: (kindKey, key) => collections.get(kindKey)?.row(key),
   };
 }
 
-function changesOf(now: Collection<Resource> | undefined, before: Collection<Resource> | undefined) {
-  if (now === before) return [];
-  if (now === undefined) return [...(before?.entries() ?? [])].map(([key, resource]) => ({ key, before: resource }));
-  if (before === undefined) return [...now.entries()].map(([key]) => ({ key, before: undefined }));
-  return now.changesSince(before);
+function* changesBetween(before: Snapshot, now: Snapshot): Iterable<AreaChange> {
+  const [older, newer] = [before.collections(), now.collections()];
+  for (const kindKey of new Set([...older.keys(), ...newer.keys()])) {
+    const [was, is] = [older.get(kindKey), newer.get(kindKey)];
+    if (was === is) continue;
+    if (is === undefined) for (const [key, resource] of was?.entries() ?? []) yield { kindKey, key, before: resource };
+    else if (was === undefined) for (const [key] of is.entries()) yield { kindKey, key, before: undefined };
+    else
+      for (const change of is.changesSince(was) as readonly Change<Resource>[]) yield { kindKey, key: change.key, before: change.before };
+  }
 }
-
-const byCluster: Index<Resource> = (resource) => [resource.metadata.clusterName ?? ""];

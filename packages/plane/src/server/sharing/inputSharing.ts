@@ -1,13 +1,15 @@
 import {
   type AnyResource,
   type Delta,
-  emptyDelta,
   type JsonObject,
   keyOfResource,
   messageOf,
+  parseCompact,
   type Resource,
   refOf,
   resourceKeyOf,
+  type Snapshot,
+  type Steps,
 } from "@isthmus/core";
 import {
   type Clock,
@@ -21,7 +23,8 @@ import {
   type StoreOverview,
   type StoreVersion,
 } from "../../ports.ts";
-import type { SnapshotStore } from "../snapshotStore.ts";
+import { inSlices, SLICE_MS } from "../../slices.ts";
+import { type SnapshotStore, withoutRepeats } from "../snapshotStore.ts";
 import { type Followed, type Loaded, loadArea, type WrittenNotice } from "./areaLoader.ts";
 import { type AreaWriter, areaWriter } from "./areaWriter.ts";
 import { type ClusterMeta, metaOf } from "./clusterMeta.ts";
@@ -75,6 +78,7 @@ export interface InputSharingOptions {
 
 export function inputSharing(options: InputSharingOptions): InputSharing {
   const { store, instance, snapshots, isRegistered, areRegistrationsKnown, isAlive, leads, meta, link, wake, heard, clock, log } = options;
+  const slicing = { clock, sliceMs: SLICE_MS };
   const writers = new Map<string, AreaWriter>();
   const followed = new Map<string, Followed>();
   const told = new Map<string, ClusterMeta>();
@@ -85,15 +89,12 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   /** In the store and not registered, with the time since when: left by a registration that was deleted while nobody looked. */
   const strangers = new Map<string, number>();
 
-  const feed = inputFeed(
-    () => snapshots.snapshot,
-    (clusterName, changes) => {
-      const writer = writers.get(clusterName);
-      if (writer === undefined) return;
-      writer.mark(changes);
-      wake(clusterName);
-    },
-  );
+  const feed = inputFeed({ names: () => writers.keys(), snapshotIn: snapshots.snapshotIn }, (clusterName, changes) => {
+    const writer = writers.get(clusterName);
+    if (writer === undefined) return;
+    writer.mark(changes);
+    wake(clusterName);
+  });
 
   const isServed = (clusterName: string): boolean => snapshots.clusters.get(clusterName)?.isServed === true;
   const isKnown = (clusterName: string): boolean => (snapshots.clusters.get(clusterName)?.phase ?? "unknown") !== "unknown";
@@ -103,6 +104,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     feed.advance();
     const state = writers.get(clusterName)?.followed();
     writers.delete(clusterName);
+    feed.forget(clusterName);
     if (state === undefined) followed.delete(clusterName);
     else followed.set(clusterName, state);
     if (isServed(clusterName)) {
@@ -167,20 +169,9 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   }
 
   async function take(clusterName: string, { head, whole, since }: Loaded): Promise<boolean> {
-    const put: Resource[] = [];
-    const remove: Delta["remove"][number][] = [];
-    for (const texts of whole.values()) {
-      for (const text of texts.values()) {
-        put.push(...resourceFrom(text, clusterName));
-        if (put.length % PAUSE_AFTER === 0) await clock.sleep(0);
-      }
-    }
-    const known = contentIn(snapshots.snapshot, clusterName);
-    for (const [kindKey, texts] of whole) {
-      for (const resource of known.objects(kindKey)) if (!texts.has(keyOfResource(resource))) remove.push(refOf(resource));
-    }
-    if (!tell(clusterName, metaOf(head), { put, remove })) return false;
-    for (const delta of since) tell(clusterName, metaOf(head), deltaFrom(clusterName, delta));
+    const read = await inSlices(snapshotFrom(clusterName, whole), slicing);
+    if (!tell(clusterName, metaOf(head), read)) return false;
+    for (const delta of since) tell(clusterName, metaOf(head), snapshotAfter(clusterName, delta));
     followed.set(clusterName, { version: head.version, kinds: head.kinds });
     return true;
   }
@@ -190,14 +181,14 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     const known = followed.get(clusterName);
     if (known !== undefined && isNotAfter(head.version, known.version)) return true;
     if (known === undefined || delta === undefined || !isSameVersion(base, known.version)) return false;
-    if (!tell(clusterName, metaOf(head), deltaFrom(clusterName, delta))) return false;
+    if (!tell(clusterName, metaOf(head), snapshotAfter(clusterName, delta))) return false;
     followed.set(clusterName, { version: head.version, kinds: head.kinds });
     return true;
   }
 
-  function tell(clusterName: string, said: ClusterMeta, delta: Delta): boolean {
+  function tell(clusterName: string, said: ClusterMeta, now: Snapshot): boolean {
     const { phase, connected, agent } = living(said);
-    if (!snapshots.followed(clusterName, { phase, connected, ...(agent === undefined ? {} : { agent }) }, delta)) return false;
+    if (!snapshots.followed(clusterName, { phase, connected, ...(agent === undefined ? {} : { agent }) }, now)) return false;
     told.set(clusterName, said);
     heard(clusterName);
     return true;
@@ -208,8 +199,34 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     return said.connected && !isAlive(said.servedBy) ? { ...said, connected: false, phase: "stale" } : said;
   }
 
+  /** A cluster as it is known, with the kinds in `whole` as they were read. Nothing else changes it while it is read. */
+  function* snapshotFrom(clusterName: string, whole: Loaded["whole"]): Steps<Snapshot> {
+    let now = snapshots.snapshotIn(clusterName);
+    const known = contentIn(now);
+    for (const [kindKey, texts] of whole) {
+      let part: Resource[] = [];
+      for (const text of texts.values()) {
+        part.push(...resourceFrom(text, clusterName));
+        yield;
+        if (part.length < PART) continue;
+        now = now.apply(withoutRepeats(now, { put: part, remove: [] }));
+        part = [];
+      }
+      const gone = known.objects(kindKey).filter((resource) => !texts.has(keyOfResource(resource)));
+      now = now.apply(withoutRepeats(now, { put: part, remove: gone.map(refOf) }));
+      yield;
+    }
+    return now;
+  }
+
+  /** A cluster as it is known, after a write. */
+  function snapshotAfter(clusterName: string, delta: StoreDelta): Snapshot {
+    const known = snapshots.snapshotIn(clusterName);
+    return known.apply(withoutRepeats(known, deltaFrom(clusterName, delta)));
+  }
+
   function deltaFrom(clusterName: string, { erase, put, remove }: StoreDelta): Delta {
-    const known = contentIn(snapshots.snapshot, clusterName);
+    const known = contentIn(snapshots.snapshotIn(clusterName));
     const gone = [
       ...erase.flatMap((kindKey) => known.objects(kindKey)),
       ...remove.flatMap(({ kindKey, key }) => known.at(kindKey, key) ?? []),
@@ -221,11 +238,11 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     };
   }
 
-  /** What is said of this cluster and of no other. */
+  /** What is said of this cluster and of no other, and is of its kind. */
   function resourceFrom(text: string, clusterName: string): readonly Resource[] {
     try {
-      const resource = JSON.parse(text) as AnyResource;
-      if (resource.metadata?.clusterName === clusterName) return [resource];
+      const resource = parseCompact(text) as AnyResource;
+      if (resource.metadata?.clusterName === clusterName) return [snapshots.parsed(clusterName, resource) ?? []].flat();
       log.error({ cluster: clusterName }, `the store holds an object of another cluster under ${clusterName}: it is left out`);
     } catch (error) {
       log.error({ cluster: clusterName }, `the store holds what is not JSON under ${clusterName}: ${messageOf(error)}`);
@@ -305,7 +322,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
       if (!isServed(clusterName)) await read(clusterName);
     },
     replicasChanged() {
-      for (const [clusterName, said] of told) tell(clusterName, said, emptyDelta);
+      for (const [clusterName, said] of told) tell(clusterName, said, snapshots.snapshotIn(clusterName));
     },
   };
 }
@@ -314,8 +331,8 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
 const MOST_BUFFERED = 1_000;
 
 const STRANGER_MS = 60_000;
-// So long does nothing else happen at most: some milliseconds.
-const PAUSE_AFTER = 250;
+// A few milliseconds.
+const PART = 500;
 
 function areaOf(clusterName: string): StoreArea {
   return { section: "input", clusterName };

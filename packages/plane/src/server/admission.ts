@@ -1,0 +1,71 @@
+import { type Delta, isEmpty } from "@isthmus/core";
+
+/**
+ * What waits to become part of what is translated. Changes of users, and of clusters that are part of it already, are taken up at the
+ * next turn. Clusters that join wait behind them, and join a few at a time: else a change would wait for a whole fleet that is
+ * just being heard. What a cluster says while it waits, waits with it. Bounded by what is known: a cluster joins once.
+ */
+export interface Admission {
+  take(delta: Delta, origin: Origin): void;
+  /** Whether a cluster is known and not part of what is translated yet. */
+  waits(clusterName: string): boolean;
+  /** How many clusters wait. */
+  readonly waiting: number;
+  /** What the next turn takes up; `everything`: all there is, as a first translation must not lack what is known. */
+  next(everything: boolean): Admitted;
+}
+
+/** Where a change comes from. */
+export interface Origin {
+  /** "" is the management cluster. */
+  readonly clusterName: string;
+  /** Whether it is everything of a cluster of which nothing was known. */
+  readonly isJoin?: boolean;
+}
+
+export interface Admitted {
+  /** In the order in which they came, as far as they are about one cluster. */
+  readonly deltas: readonly Delta[];
+  /** The clusters that join. */
+  readonly joined: readonly string[];
+}
+
+export function admission(): Admission {
+  let due: Delta[] = [];
+  const joining = new Map<string, Delta[]>();
+  let wasOvertaken = false;
+
+  return {
+    take(delta, { clusterName, isJoin = false }) {
+      const waiting = joining.get(clusterName);
+      if (waiting !== undefined) waiting.push(delta);
+      else if (isJoin) joining.set(clusterName, [delta]);
+      else if (!isEmpty(delta)) due.push(delta);
+    },
+    waits: (clusterName) => joining.has(clusterName),
+    get waiting() {
+      return joining.size;
+    },
+    next(everything) {
+      const deltas = due;
+      due = [];
+      // Every other turn is the clusters' as well: who edits without end does not keep them out.
+      const isOvertaken = deltas.length > 0 && joining.size > 0 && !everything && !wasOvertaken;
+      wasOvertaken = isOvertaken;
+      if (isOvertaken) return { deltas, joined: [] };
+      const joined: string[] = [];
+      let objects = 0;
+      for (const [clusterName, waiting] of joining) {
+        if (objects >= MOST_OBJECTS && !everything) break;
+        joining.delete(clusterName);
+        joined.push(clusterName);
+        deltas.push(...waiting);
+        for (const { put } of waiting) objects += put.length;
+      }
+      return { deltas, joined };
+    },
+  };
+}
+
+// As many as a cluster of a thousand services has: about a second of work, by which a change of a user comes later.
+const MOST_OBJECTS = 10_000;

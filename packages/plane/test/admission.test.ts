@@ -1,0 +1,76 @@
+import type { Delta, Resource } from "@isthmus/core";
+import { expect, test } from "vitest";
+import { admission } from "../src/server/admission.ts";
+
+function delta(clusterName: string, name: string, count = 1): Delta {
+  const put = Array.from({ length: count }, (_, i): Resource => {
+    return { apiVersion: "v1", kind: "Service", metadata: { name: `${name}-${i}`, namespace: "shop", clusterName } };
+  });
+  return { put, remove: [] };
+}
+
+const edit = (name: string) => [delta("", name), { clusterName: "" }] as const;
+const join = (clusterName: string, count: number) => [delta(clusterName, "all", count), { clusterName, isJoin: true }] as const;
+
+function namesOf(deltas: readonly Delta[]): readonly string[] {
+  return deltas.map(({ put }) => `${put[0]?.metadata.name}@${put[0]?.metadata.clusterName}`);
+}
+
+test("what users change comes ahead of clusters that join", () => {
+  const { take, next } = admission();
+  take(...join("a", 10));
+  take(...edit("policy"));
+  expect(next(false)).toMatchObject({ joined: [], deltas: [{ put: [{ metadata: { name: "policy-0" } }] }] });
+  expect(next(false).joined).toEqual(["a"]);
+});
+
+test("who edits without end does not keep clusters out", () => {
+  const { take, next } = admission();
+  for (const name of ["a", "b", "c"]) take(...join(name, 10_000));
+  const joined: string[][] = [];
+  for (let turn = 0; turn < 6; turn++) {
+    take(...edit(`policy-${turn}`));
+    const admitted = next(false);
+    expect(namesOf(admitted.deltas)).toContain(`policy-${turn}-0@`);
+    joined.push([...admitted.joined]);
+  }
+  expect(joined).toEqual([[], ["a"], [], ["b"], [], ["c"]]);
+});
+
+test("small clusters join together, large ones one at a time, in the order in which they came", () => {
+  const { take, next } = admission();
+  for (const name of ["a", "b", "c"]) take(...join(name, 20));
+  for (const name of ["d", "e"]) take(...join(name, 20_000));
+  expect(next(false).joined).toEqual(["a", "b", "c", "d"]);
+  expect(next(false).joined).toEqual(["e"]);
+});
+
+test("what a cluster says while it waits stays behind what it said before", () => {
+  const { take, next, waits } = admission();
+  take(...join("a", 10_000));
+  take(...join("b", 1));
+  take(delta("b", "later"), { clusterName: "b" });
+  take(delta("c", "known"), { clusterName: "c" });
+  expect(namesOf(next(false).deltas)).toEqual(["known-0@c"]);
+  expect(next(false).joined).toEqual(["a"]);
+  expect(waits("b")).toBe(true);
+  const admitted = next(false);
+  expect(namesOf(admitted.deltas)).toEqual(["all-0@b", "later-0@b"]);
+  expect(waits("b")).toBe(false);
+});
+
+test("a first translation lacks nothing that is known", () => {
+  const { take, next } = admission();
+  for (const name of ["a", "b"]) take(...join(name, 20_000));
+  take(...edit("policy"));
+  const admitted = next(true);
+  expect(admitted.joined).toEqual(["a", "b"]);
+  expect(admitted.deltas).toHaveLength(3);
+});
+
+test("a cluster without any object joins as well", () => {
+  const { take, next, waits } = admission();
+  take({ put: [], remove: [] }, { clusterName: "a", isJoin: true });
+  expect(waits("a")).toBe(true);
+  expect(next(false).joined).toEqual(["a"]);
+});
