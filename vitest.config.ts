@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 // Everything that needs nothing but Node: unit, golden, properties, simulator, real sockets on loopback.
@@ -11,5 +12,7 @@ export default defineConfig({
       "tools/**/*.test.ts",
     ],
     testTimeout: 20_000,
+    // The default leaves one processor free, which is half of a machine with two.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 });
