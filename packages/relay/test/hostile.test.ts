@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { deflateRawSync } from "node:zlib";
 import { Metadata } from "@grpc/grpc-js";
 import { refOf } from "@isthmus/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DEFAULT_AUTHORITY } from "../src/index.ts";
 import { openChannel } from "../src/transport/channel.ts";
-import { certificateOf } from "./rawClient.ts";
+import { certificateOf, rawConnect } from "./rawClient.ts";
 import { type RealServer, realAgent, realServer, until } from "./realRelay.ts";
 import { KINDS, service, virtualService, wantedSet } from "./world.ts";
 
@@ -80,6 +81,19 @@ describe("a healthy agent", () => {
       call.on("data", () => undefined);
       await new Promise<void>((resolve) => call.on("status", () => resolve()));
       client.close();
+    }
+    await isUndisturbed(1);
+  });
+
+  test("is not disturbed by deflated messages that are none", async () => {
+    const signing = server.identity.signing ?? server.identity.server;
+    const identity = await certificateOf(signing, { dnsNames: ["cluster-9"], now: Date.now() });
+    const caller = { address: server.address, root: server.identity.root, identity };
+    for (const deflated of [noise(1, 500), deflateRawSync(Buffer.alloc(8 * 1024 * 1024))]) {
+      // The welcome comes first; what follows it is the end.
+      const { all, status } = await rawConnect(caller, [{ deflated }, { deflated }]);
+      expect(all.length).toBeLessThanOrEqual(1);
+      expect(status?.details).toContain("a message cannot be unpacked");
     }
     await isUndisturbed(1);
   });

@@ -86,7 +86,7 @@ describe("what a server tells", () => {
     expect(messages.length).toBeGreaterThan(3);
     expect(tellings).toEqual([40]);
     expect(hasMissed(heard, noticeDigest(notices))).toBe(false);
-    expect(takeNotice(startListening(), messages[0] as Notice, "cluster-2").notices.arriving.put).toEqual([]);
+    expect(takeNotice(startListening(), messages[0] as Notice, "cluster-2").notices.arriving?.piece.put).toEqual([]);
   });
 
   test("is asked for again when some of it was lost", () => {

@@ -29,8 +29,9 @@ interface Recording {
 
 const FOLDER = fileURLToPath(new URL("../testdata/wire", import.meta.url));
 
-// The first is the protocol as it began; the second has the features `notices` and `traces`, and evidence names its snapshot.
-const VERSIONS = ["v1", "v1.1"];
+// The first is the protocol as it began; the second has the features `notices` and `traces`, and evidence names its snapshot; the
+// third has the feature `deflate`, which no session sees.
+const VERSIONS = ["v1", "v1.1", "v1.2"];
 const TODAY = `${FOLDER}/${VERSIONS.at(-1)}`;
 
 if (process.env["RECORD_WIRE"] === "1") {
@@ -48,7 +49,8 @@ const recordings = readdirSync(FOLDER).flatMap((version) =>
 test("there are recordings of every version", () => {
   const filesOf = (of: string) => recordings.filter(({ version }) => version === of).map(({ file }) => file);
   expect(filesOf("v1").sort()).toEqual(["parts.json", "registration.json", "session.json"]);
-  expect(filesOf("v1.1").sort()).toEqual(["notices.json", "parts.json", "registration.json", "session.json"]);
+  for (const version of ["v1.1", "v1.2"])
+    expect(filesOf(version).sort()).toEqual(["notices.json", "parts.json", "registration.json", "session.json"]);
 });
 
 test("what is said today is what was recorded last: else a new version of the wire has to be recorded", () => {

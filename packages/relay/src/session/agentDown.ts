@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { formatRef, keyOf, kindKeyOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import { type Ack, AckSchema, type Down, type KindDigest } from "../gen/relay/v1/relay_pb.ts";
+import { type Chain, piecesOf } from "./chain.ts";
 import { hashOf } from "./digest.ts";
 import { digestOfAll, emptyInventory, type Inventory, type InventoryChange, withChanges } from "./inventory.ts";
 import type { Acknowledgement, Desired, Rejection, Removal } from "./link.ts";
@@ -28,12 +29,17 @@ interface Arriving {
   readonly revision: number;
   readonly parts: number;
   readonly complete: boolean;
+  readonly pieces: Chain<Piece> | undefined;
+  readonly traces: readonly string[];
+}
+
+/** What one part says. */
+interface Piece {
   readonly put: readonly Resource[];
   readonly remove: readonly Removal[];
   readonly withheld: readonly ResourceRef[];
   readonly changes: readonly InventoryChange[];
   readonly refused: readonly Rejection[];
-  readonly traces: readonly string[];
 }
 
 export interface DownStep {
@@ -55,17 +61,18 @@ export function takePart(down: AgentDown, part: Down, clusterName: string): Down
   if (before === undefined || before.revision !== part.revision || before.parts + 1 !== part.part) {
     return askAgain(down, `part ${part.part} of revision ${part.revision} came without what belongs before it`);
   }
-  const arriving = withPart(before, part, clusterName);
+  const arriving = { ...before, parts: part.part, pieces: { piece: pieceOf(part, clusterName), before: before.pieces } };
   if (!part.last) return { down: { ...down, arriving } };
-  return { down: joined(down, arriving), desired: desiredOf(arriving) };
+  const pieces = piecesOf(arriving.pieces);
+  return { down: joined(down, arriving, pieces), desired: desiredOf(arriving, pieces) };
 }
 
 function beginning(down: AgentDown, { revision, complete, traces }: Down): Arriving | undefined {
   if (!complete && (down.asking !== undefined || revision !== down.revision + 1)) return undefined;
-  return { revision, parts: 0, complete, put: [], remove: [], withheld: [], changes: [], refused: [], traces: tracesFrom(traces) };
+  return { revision, parts: 0, complete, pieces: undefined, traces: tracesFrom(traces) };
 }
 
-function withPart(before: Arriving, part: Down, clusterName: string): Arriving {
+function pieceOf(part: Down, clusterName: string): Piece {
   const put: Resource[] = [];
   const remove: Removal[] = [];
   const changes: InventoryChange[] = [];
@@ -90,38 +97,33 @@ function withPart(before: Arriving, part: Down, clusterName: string): Arriving {
       refused.push({ ref, code: "Refused", message: `${formatRef(ref)}: a removal without evidence is not carried out` });
     else remove.push({ ref, evidence });
   }
-  const wanted = new Set(part.upserts.map(({ ref }) => resourceKeyOf(refFrom(ref))));
   const withheld = part.withheld.map(refFrom);
   for (const ref of withheld) note(ref, new Uint8Array());
-  return {
-    revision: before.revision,
-    complete: before.complete,
-    traces: before.traces,
-    parts: part.part,
-    put: [...before.put, ...put],
-    remove: [...before.remove, ...remove],
-    withheld: [...before.withheld, ...withheld],
-    changes: [...before.changes, ...changes],
-    // What an earlier part was refused for is of no account once the object is wanted after all.
-    refused: [...before.refused.filter(({ ref }) => !wanted.has(resourceKeyOf(ref))), ...refused],
-  };
+  return { put, remove, withheld, changes, refused };
 }
 
 function foreign(ref: ResourceRef, clusterName: string): Rejection {
   return { ref, code: "Refused", message: `${formatRef(ref)}: this agent writes to ${clusterName} only` };
 }
 
-function joined(down: AgentDown, arriving: Arriving): AgentDown {
+function joined(down: AgentDown, { revision, complete }: Arriving, pieces: readonly Piece[]): AgentDown {
   const { arriving: _, asking, ...rest } = down;
-  const refused = new Map(arriving.complete ? [] : down.refused);
-  for (const { key } of arriving.changes) refused.delete(key);
-  for (const rejection of arriving.refused) refused.set(resourceKeyOf(rejection.ref), rejection);
-  const held = withChanges(arriving.complete ? emptyInventory : down.held, arriving.changes);
-  const stillAsking = arriving.complete || asking === undefined ? {} : { asking };
-  return { ...rest, ...stillAsking, revision: arriving.revision, held, refused };
+  const refused = new Map(complete ? [] : down.refused);
+  for (const piece of pieces) {
+    // What was refused before is of no account once something else is said of the object.
+    for (const { key } of piece.changes) refused.delete(key);
+    for (const rejection of piece.refused) refused.set(resourceKeyOf(rejection.ref), rejection);
+  }
+  const changes = pieces.flatMap((piece) => piece.changes);
+  const held = withChanges(complete ? emptyInventory : down.held, changes);
+  const stillAsking = complete || asking === undefined ? {} : { asking };
+  return { ...rest, ...stillAsking, revision, held, refused };
 }
 
-function desiredOf({ revision, complete, put, remove, withheld, traces }: Arriving): Desired {
+function desiredOf({ revision, complete, traces }: Arriving, pieces: readonly Piece[]): Desired {
+  const put = pieces.flatMap((piece) => piece.put);
+  const remove = pieces.flatMap((piece) => piece.remove);
+  const withheld = pieces.flatMap((piece) => piece.withheld);
   return { revision, complete, put, remove, ...(withheld.length > 0 ? { withheld } : {}), ...tracesField(traces) };
 }
 

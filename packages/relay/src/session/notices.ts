@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { keyOf, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
 import { type KindDigest, KindDigestSchema, type Notice, NoticeSchema, ResourceBodySchema } from "../gen/relay/v1/relay_pb.ts";
+import { type Chain, piecesOf } from "./chain.ts";
 import { hashOf } from "./digest.ts";
 import { digestOfAll, emptyInventory, type Inventory, type InventoryChange, withChanges } from "./inventory.ts";
 import type { Notices } from "./link.ts";
@@ -83,13 +84,12 @@ export interface AgentNotices {
   readonly held: Inventory;
   /** Whether all of the first telling is there. */
   readonly isWhole: boolean;
-  readonly arriving: Notices;
+  /** What has come of a telling that is not whole. */
+  readonly arriving: Chain<Notices> | undefined;
 }
 
-const NOTHING: Notices = { complete: false, put: [], remove: [] };
-
 export function startListening(): AgentNotices {
-  return { held: emptyInventory, isWhole: false, arriving: NOTHING };
+  return { held: emptyInventory, isWhole: false, arriving: undefined };
 }
 
 /** Takes one message; gives what it completes. What names another cluster, or is not what it says, is left out. */
@@ -98,7 +98,7 @@ export function takeNotice(
   { start, last, resources, gone }: Notice,
   clusterName: string,
 ): { readonly notices: AgentNotices; readonly told?: Notices } {
-  const { held, arriving } = start ? { held: emptyInventory, arriving: { ...NOTHING, complete: true } } : before;
+  const { held, arriving } = start ? { held: emptyInventory, arriving: undefined } : before;
   const changes: InventoryChange[] = [];
   const put: Resource[] = [];
   for (const body of resources) {
@@ -109,9 +109,17 @@ export function takeNotice(
   }
   const remove = gone.map(refFrom);
   for (const ref of remove) changes.push({ kind: kindKeyOf(ref), key: resourceKeyOf(ref), hash: undefined });
-  const told: Notices = { complete: arriving.complete, put: [...arriving.put, ...put], remove: [...arriving.remove, ...remove] };
+  const pieces = { piece: { complete: start, put, remove }, before: arriving };
   const next = { held: withChanges(held, changes), isWhole: before.isWhole || last };
-  return last ? { notices: { ...next, arriving: NOTHING }, told } : { notices: { ...next, arriving: told } };
+  return last ? { notices: { ...next, arriving: undefined }, told: joined(piecesOf(pieces)) } : { notices: { ...next, arriving: pieces } };
+}
+
+function joined(pieces: readonly Notices[]): Notices {
+  return {
+    complete: pieces.some(({ complete }) => complete),
+    put: pieces.flatMap(({ put }) => put),
+    remove: pieces.flatMap(({ remove }) => remove),
+  };
 }
 
 /** Whether the server says to have told something else than what is here. */

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { formatRef, keyOf, type OutputSet, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
 import { type Ack, type Down, DownSchema, ResourceBodySchema } from "../gen/relay/v1/relay_pb.ts";
+import { type Chain, piecesOf } from "./chain.ts";
 import { allOf, type ClusterWant, type WantedChange, type WantStep } from "./clusterWant.ts";
 import { hashOf } from "./digest.ts";
 import { emptyInventory, type Inventory, type InventoryChange, withChanges } from "./inventory.ts";
@@ -33,7 +34,7 @@ export interface ServerDown {
   readonly acknowledged?: Sent & { readonly rejected: readonly Rejection[] };
   /** Wanted objects that no message can hold, by key. */
   readonly oversized: ReadonlyMap<string, Rejection>;
-  readonly arrivingAck: { readonly revision: number; readonly parts: number; readonly rejected: readonly Rejection[] };
+  readonly arrivingAck: { readonly revision: number; readonly parts: number; readonly rejected: Chain<readonly Rejection[]> | undefined };
 }
 
 interface Sent {
@@ -45,11 +46,17 @@ interface Sent {
   readonly traces: readonly string[];
 }
 
-interface Sending extends Sent {
+interface Sending extends Pick<Sent, "revision" | "wanted" | "traces"> {
   readonly complete: boolean;
   readonly parts: number;
   readonly left: Outbox<WantedChange>;
+  readonly said: Chain<Said> | undefined;
+}
+
+/** What one part says. */
+interface Said {
   readonly changes: readonly InventoryChange[];
+  readonly removals: readonly WantedChange[];
 }
 
 /** What an acknowledgement means to the loops, and which removals are done. */
@@ -63,7 +70,7 @@ export interface Acknowledged {
 // it, changes gather in the outbox, the latest of each object.
 const MAX_UNACKNOWLEDGED = 8;
 
-const NO_ACK = { revision: 0, parts: 0, rejected: [] };
+const NO_ACK = { revision: 0, parts: 0, rejected: undefined };
 
 export function startSending(want: ClusterWant | undefined): ServerDown {
   return {
@@ -135,8 +142,7 @@ export function nextDown(down: ServerDown, maxMessageBytes: number): { readonly 
     ...sending,
     left,
     parts: sending.parts + 1,
-    changes: [...sending.changes, ...changes],
-    removals: [...sending.removals, ...removals],
+    said: { piece: { changes, removals }, before: sending.said },
   };
   const known = new Map(begun.oversized);
   for (const { item } of [...batch.bodies, ...removals.map((item) => ({ item }))]) known.delete(item.key);
@@ -156,15 +162,16 @@ function beginning(down: ServerDown): Sending | undefined {
     wanted: want.wanted,
     parts: 0,
     left,
-    changes: [],
-    removals: [],
-    oversized: [],
+    said: undefined,
     traces,
   };
 }
 
-function wholly(down: ServerDown, { revision, complete, wanted, removals, changes, traces }: Sending): ServerDown {
+function wholly(down: ServerDown, { revision, complete, wanted, said, traces }: Sending): ServerDown {
   const { sending: _, ...rest } = down;
+  const pieces = piecesOf(said);
+  const changes = pieces.flatMap((piece) => piece.changes);
+  const removals = pieces.flatMap((piece) => piece.removals);
   const held = withChanges(complete ? emptyInventory : down.held, changes);
   const oversized = [...down.oversized].filter(([key]) => wanted.at(key) !== undefined).map(([, rejection]) => rejection);
   return {
@@ -193,9 +200,9 @@ export function takeAck(down: ServerDown, ack: Ack): { down: ServerDown; acknowl
     return { down, broken: `revision ${revision} was acknowledged, ${down.sentRevision} is the last one sent` };
   const before = part === 1 ? { ...NO_ACK, revision } : down.arrivingAck;
   if (before.revision !== revision || before.parts + 1 !== part) return { down: { ...down, arrivingAck: NO_ACK } };
-  const rejected = [...before.rejected, ...ack.rejected.map(rejectionFrom)];
+  const rejected = { piece: ack.rejected.map(rejectionFrom), before: before.rejected };
   if (!last) return { down: { ...down, arrivingAck: { revision, parts: part, rejected } } };
-  return wholeAck({ ...down, arrivingAck: NO_ACK }, revision, rejected);
+  return wholeAck({ ...down, arrivingAck: NO_ACK }, revision, piecesOf(rejected).flat());
 }
 
 function wholeAck(down: ServerDown, revision: number, rejected: readonly Rejection[]): { down: ServerDown; acknowledged?: Acknowledged } {

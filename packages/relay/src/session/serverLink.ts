@@ -6,37 +6,13 @@ import { type Peer, type Stream, type StreamEnd, type StreamHandler, shownBy } f
 import { startCounters } from "./counters.ts";
 import type { Inventory } from "./inventory.ts";
 import type { AgentInfo } from "./link.ts";
+import { type Asker, askOver, type LiveStream } from "./liveStream.ts";
 import { type NoticeItem, noticeItems, withItems } from "./notices.ts";
-import { MAX_QUESTIONS, type Reply } from "./questions.ts";
 import type { RunningServerLink, ServerLinkOptions } from "./serverLinkOptions.ts";
-import { countReceived, countSent, logSent, sessionMetrics } from "./serverMetrics.ts";
-import {
-  memoryOf,
-  type ServerEffect,
-  type ServerEvent,
-  type ServerSession,
-  serverSession,
-  serverWakeAt,
-  stepServer,
-} from "./serverSession.ts";
+import { countReceived, countSent, logSent, noteForeign, noteResync, sessionMetrics } from "./serverMetrics.ts";
+import { memoryOf, type ServerEffect, type ServerEvent, serverSession, serverWakeAt, stepServer } from "./serverSession.ts";
 import { startTicker } from "./ticker.ts";
 import { MAX_MESSAGE_BYTES } from "./wire.ts";
-
-/** One stream. It belongs to its cluster from its hello to its end. */
-interface Live {
-  readonly peer: Peer;
-  readonly stream: Stream<ConnectResponse>;
-  readonly life: AbortController;
-  readonly questions: Map<number, (reply: Reply) => void>;
-  session: ServerSession;
-  isWritable: boolean;
-  isPumping: boolean;
-  /** The hello of an agent that waits to be let in. */
-  hello: ConnectRequest | undefined;
-  /** Gives its place back to whoever waits. */
-  leave(): void;
-  rearm(): void;
-}
 
 const HEARTBEAT_MS = 10_000;
 
@@ -64,26 +40,26 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   /** What the agents should know, by cluster. */
   const notices = new Map<string, SortedMap<NoticeItem>>();
   /** The stream of each cluster; streams that have not said hello are in `guests`. */
-  const clusters = new Map<string, Live>();
-  const guests = new Set<Live>();
+  const clusters = new Map<string, LiveStream>();
+  const guests = new Set<LiveStream>();
   /** What agents that are away had reported. */
   const memories = new Map<string, Inventory>();
 
-  function step(live: Live, event: ServerEvent): readonly ServerEffect[] {
+  function step(live: LiveStream, event: ServerEvent): readonly ServerEffect[] {
     const [next, effects] = stepServer(live.session, event);
     live.session = next;
     performAll(live, effects);
     return effects;
   }
 
-  function performAll(live: Live, effects: readonly ServerEffect[]): void {
+  function performAll(live: LiveStream, effects: readonly ServerEffect[]): void {
     for (const effect of effects) {
       if (live.life.signal.aborted) return;
       perform(live, effect);
     }
   }
 
-  function perform(live: Live, effect: ServerEffect): void {
+  function perform(live: LiveStream, effect: ServerEffect): void {
     const { clusterName } = live.peer;
     switch (effect.type) {
       case "send":
@@ -116,15 +92,10 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
         live.questions.delete(effect.id);
         return;
       case "foreign":
-        log.warn(
-          { cluster: clusterName, address: live.peer.address },
-          `refused ${effect.objects} objects that are not of ${clusterName}, whose agent sent them`,
-        );
-        counters.add("relay_server_foreign_refs_total", { cluster: clusterName }, effect.objects);
+        noteForeign({ log, counters }, clusterName, { ...effect, address: live.peer.address });
         return;
       case "resync":
-        log.warn({ cluster: clusterName, direction: effect.direction, kinds: effect.kinds }, "resync: the two ends hold different objects");
-        counters.add("relay_server_resyncs_total", { cluster: clusterName, direction: effect.direction });
+        noteResync({ log, counters }, clusterName, effect);
         return;
       case "end":
         finish(live, effect);
@@ -138,7 +109,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     return live === undefined ? memories.get(clusterName) : memoryOf(live.session);
   }
 
-  function greeted(live: Live, agent: AgentInfo, epoch: bigint): void {
+  function greeted(live: LiveStream, agent: AgentInfo, epoch: bigint): void {
     const { clusterName } = live.peer;
     const other = clusters.get(clusterName);
     if (other?.session.agent?.instance === agent.instance && other.session.epoch > epoch) {
@@ -163,13 +134,13 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   }
 
   /** Ends a stream from this end. */
-  function finish(live: Live, end: StreamEnd): void {
+  function finish(live: LiveStream, end: StreamEnd): void {
     if (live.life.signal.aborted) return;
     live.stream.end(end);
     ended(live, end);
   }
 
-  function ended(live: Live, { code, reason }: StreamEnd): void {
+  function ended(live: LiveStream, { code, reason }: StreamEnd): void {
     if (live.life.signal.aborted) return;
     live.life.abort();
     live.leave();
@@ -186,7 +157,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   }
 
   /** An agent's first message counts when there is a place for it. */
-  function arrived(live: Live, hello: ConnectRequest): void {
+  function arrived(live: LiveStream, hello: ConnectRequest): void {
     live.hello = hello;
     live.leave = admission.enter(() => {
       live.hello = undefined;
@@ -196,13 +167,13 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     if (live.life.signal.aborted) live.leave();
   }
 
-  function take(live: Live, message: ConnectRequest): void {
+  function take(live: LiveStream, message: ConnectRequest): void {
     const remembered = message.body.case === "hello" ? rememberedOf(live.peer.clusterName) : undefined;
     step(live, { type: "received", message, now: clock.now(), ...(remembered === undefined ? {} : { remembered }) });
     pumpSoon(live);
   }
 
-  function pumpSoon(live: Live): void {
+  function pumpSoon(live: LiveStream): void {
     if (live.isPumping) return;
     live.isPumping = true;
     queueMicrotask(() => {
@@ -211,11 +182,11 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     });
   }
 
-  function pump(live: Live): void {
+  function pump(live: LiveStream): void {
     while (live.isWritable && !live.life.signal.aborted && step(live, { type: "flush" }).length > 0);
   }
 
-  function due(live: Live): void {
+  function due(live: LiveStream): void {
     const now = clock.now();
     step(live, live.hello === undefined ? { type: "tick", now } : { type: "waits", hello: live.hello, now });
   }
@@ -233,7 +204,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       want: undefined,
       now: clock.now(),
     });
-    const live: Live = {
+    const live: LiveStream = {
       peer,
       stream,
       life,
@@ -311,26 +282,12 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
         memories.delete(clusterName);
       });
     },
-    ask(clusterName, question, asking) {
-      return new Promise((resolve, reject) => {
-        asking.throwIfAborted();
-        const live = clusters.get(clusterName);
-        if (live === undefined) throw new Error(`no agent of ${clusterName} is connected to this server`);
-        if (live.questions.size >= MAX_QUESTIONS) throw new Error(`${clusterName} has ${live.questions.size} questions to answer already`);
-        const asked = step(live, { type: "ask", question }).find((effect) => effect.type === "asked");
-        if (asked === undefined) return;
-        const { id } = asked;
-        const abort = () => {
-          live.questions.delete(id);
-          reject(asking.reason);
-        };
-        asking.addEventListener("abort", abort, { once: true });
-        live.questions.set(id, (reply) => {
-          asking.removeEventListener("abort", abort);
-          if ("error" in reply) reject(new Error(reply.error));
-          else resolve(reply.body);
-        });
-      });
+    async ask(clusterName, question, asking) {
+      asking.throwIfAborted();
+      const live = clusters.get(clusterName);
+      if (live === undefined) throw new Error(`no agent of ${clusterName} is connected to this server`);
+      const ask: Asker = (to, asked) => step(to, { type: "ask", question: asked }).find((effect) => effect.type === "asked")?.id;
+      return askOver(live, question, { ask, signal: asking });
     },
     drain(reconnectAfterMs) {
       // Spread, so that the next server is not called by all at once.

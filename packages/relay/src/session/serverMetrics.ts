@@ -29,6 +29,32 @@ export function countReceived(counters: Counters, cluster: string, { put, remove
   }
 }
 
+interface Notebook {
+  readonly log: Log;
+  readonly counters: Counters;
+}
+
+/** Tells and counts objects of other clusters that an agent spoke of. */
+export function noteForeign(
+  { log, counters }: Notebook,
+  cluster: string,
+  what: { readonly objects: number; readonly address: string },
+): void {
+  const { objects, address } = what;
+  log.warn({ cluster, address }, `refused ${objects} objects that are not of ${cluster}, whose agent sent them`);
+  counters.add("relay_server_foreign_refs_total", { cluster }, objects);
+}
+
+/** Tells and counts that the two ends differ. */
+export function noteResync(
+  { log, counters }: Notebook,
+  cluster: string,
+  { direction, kinds }: { readonly direction: "up" | "down"; readonly kinds: readonly string[] },
+): void {
+  log.warn({ cluster, direction, kinds }, "resync: the two ends hold different objects");
+  counters.add("relay_server_resyncs_total", { cluster, direction });
+}
+
 /** What a cluster's stream says now; undefined when no agent of the cluster is connected. */
 export function sessionMetrics(cluster: string, session: ServerSession | undefined): readonly Metric[] {
   const labels = { cluster };

@@ -29,8 +29,11 @@ export const OLDEST_PROTOCOL_VERSION = 1;
 /** The feature of a server that takes resources which users write in workload clusters. An older one would mistake them for its own. */
 export const USER_RESOURCES = "user-resources";
 
+/** The feature of an end that understands deflated messages. Those are the transport's business: no session ever sees one. */
+export const DEFLATE = "deflate";
+
 /** What this program knows beyond the protocol version. */
-export const FEATURES: readonly string[] = ["ask", "resume", "wait", "traces", "notices", USER_RESOURCES];
+export const FEATURES: readonly string[] = ["ask", "resume", "wait", "traces", "notices", USER_RESOURCES, DEFLATE];
 
 /** Of a message on the wire. Source: decisions §4.7. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;

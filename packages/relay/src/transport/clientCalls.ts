@@ -1,6 +1,8 @@
 import type { Client, ClientDuplexStream, Metadata, MethodDefinition, StatusObject } from "@grpc/grpc-js";
 import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
 import type { Stream, StreamHandler } from "../session/connection.ts";
+import { RelayError } from "../session/relayError.ts";
+import { agentPacking } from "./packing.ts";
 import { connectMethod } from "./serviceDefinition.ts";
 import { endOf, relayErrorOf } from "./status.ts";
 
@@ -56,11 +58,32 @@ export function openStream(client: Client, { handler, metadata, greeted, server 
     responseDeserialize,
     metadata,
   );
+  const packing = agentPacking();
   let isEnded = false;
   let cut: NodeJS.Timeout | undefined;
 
+  function end(): void {
+    isEnded = true;
+    call.end();
+    cut = setTimeout(() => call.cancel(), ENDING_MS);
+  }
+
+  function received(packed: ConnectResponse): void {
+    if (isEnded) return;
+    let message: ConnectResponse;
+    try {
+      message = packing.unpacked(packed);
+    } catch (error) {
+      if (!(error instanceof RelayError)) throw error;
+      end();
+      handler.ended({ code: error.code, reason: error.message });
+      return;
+    }
+    handler.received(message);
+  }
+
   call.on("metadata", (said: Metadata) => isEnded || greeted?.(said));
-  call.on("data", (message: ConnectResponse) => isEnded || handler.received(message));
+  call.on("data", received);
   call.on("drain", () => isEnded || handler.drained());
   // The status tells the same, and tells it also when all is well.
   call.on("error", () => undefined);
@@ -73,12 +96,9 @@ export function openStream(client: Client, { handler, metadata, greeted, server 
   });
 
   return {
-    send: (message) => !isEnded && call.write(message),
+    send: (message) => !isEnded && call.write(packing.packed(message)),
     end() {
-      if (isEnded) return;
-      isEnded = true;
-      call.end();
-      cut = setTimeout(() => call.cancel(), ENDING_MS);
+      if (!isEnded) end();
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Metadata, ServerDuplexStream } from "@grpc/grpc-js";
 import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
 import type { Acceptor, Peer, Stream, StreamHandler } from "../session/connection.ts";
+import { serverPacking } from "./packing.ts";
 import { type GrpcStatus, statusOf } from "./status.ts";
 
 export type ConnectCall = ServerDuplexStream<ConnectRequest, ConnectResponse>;
@@ -27,6 +28,7 @@ const MAX_UNREAD = 64;
 
 /** Hands one call over to the link, once it is known who calls. */
 export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, accept }: StreamServing): void {
+  const packing = serverPacking();
   let isEnded = false;
   let writing = 0;
   let handler: StreamHandler<ConnectRequest> | undefined;
@@ -48,7 +50,7 @@ export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, acce
     send(message) {
       if (isEnded) return false;
       writing++;
-      call.write(message, written);
+      call.write(packing.packed(message), written);
       if (writing >= MAX_UNREAD) call.pause();
       return writing < MAX_WRITING;
     },
@@ -67,7 +69,19 @@ export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, acce
       isEnded = true;
       accepted.ended({ code: "Ended", reason });
     };
-    call.on("data", (message: ConnectRequest) => isEnded || accepted.received(message));
+    call.on("data", (packed: ConnectRequest) => {
+      if (isEnded) return;
+      let message: ConnectRequest;
+      try {
+        message = packing.unpacked(packed);
+      } catch (error) {
+        const status = refusal(error);
+        ended(status.details);
+        call.emit("error", status);
+        return;
+      }
+      accepted.received(message);
+    });
     call.on("end", () => {
       ended("the agent ended the connection");
       call.end();
