@@ -24,15 +24,8 @@ export interface Surroundings {
   readonly settings: Settings | undefined;
   /** DNS domain of each registered cluster that names one; others have `cluster.local`. */
   readonly clusterDomains: ReadonlyMap<string, string>;
-  /** Istio meshes that name a trust domain, in mesh key order. */
-  readonly trustDomains: readonly TrustDomain[];
   /** Refuse to write what a user's own Istio object for the same host says already. */
   readonly disallowIntersectingConfig: boolean;
-}
-
-export interface TrustDomain {
-  readonly clusterName: string;
-  readonly trustDomain: string;
 }
 
 /** All that the translation of one Destination may read. */
@@ -45,6 +38,8 @@ export interface DestinationInputs {
   readonly trafficPolicies: readonly TrafficPolicy[];
   /** AccessPolicies in force on it, in order of precedence. */
   readonly accessPolicies: readonly AccessPolicy[];
+  /** Istio meshes that name a trust domain, in the clusters of which those AccessPolicies name callers, in key order within each cluster. */
+  readonly callingMeshes: readonly Mesh[];
   /** The accepted VirtualMesh of its mesh, for its name alone: what it says of the Destination is in the other inputs. */
   readonly virtualMesh: Resource | undefined;
   /** The Istio meshes it is federated to, in key order. */

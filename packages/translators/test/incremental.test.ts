@@ -1,5 +1,5 @@
 import { kindOf } from "@isthmus/api";
-import { type OutputSet, type Report, type Resource, type Snapshot, type Steps, snapshotOf } from "@isthmus/core";
+import { type AnyResource, type OutputSet, type Report, type Resource, type Snapshot, type Steps, snapshotOf } from "@isthmus/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -118,4 +118,52 @@ test("steps of several translations among one another, and one given up half-way
     }),
     { numRuns: 40 },
   );
+});
+
+test("a trust domain that comes, changes or goes bears on the policies that name callers there, and on no others", () => {
+  const called = (name: string, source: object): AnyResource => ({
+    apiVersion: "networking.mesh.gloo.solo.io/v1",
+    kind: "AccessPolicy",
+    metadata: { name, namespace: NAMESPACE },
+    spec: {
+      sourceSelector: [source],
+      destinationSelector: [{ kubeServiceRefs: { services: [{ name, namespace: "shop", clusterName: "east" }] } }],
+    },
+  });
+  const service = (name: string): AnyResource => ({
+    apiVersion: "discovery.mesh.gloo.solo.io/v1",
+    kind: "Destination",
+    metadata: { name: `${name}-shop-east`, namespace: NAMESPACE },
+    spec: {
+      kubeService: { ref: { name, namespace: "shop", clusterName: "east" }, workloadSelectorLabels: { app: name } },
+      mesh: { name: "istiod-east", namespace: NAMESPACE },
+    },
+  });
+  const mesh = (cluster: string, trustDomain: string): AnyResource => ({
+    apiVersion: "discovery.mesh.gloo.solo.io/v1",
+    kind: "Mesh",
+    metadata: { name: `istiod-${cluster}`, namespace: NAMESPACE },
+    spec: { istio: { installation: { cluster, namespace: "istio-system" }, trustDomain } },
+  });
+  const start = [
+    mesh("east", "east.test"),
+    ...["one", "any", "nobody"].map(service),
+    called("one", { kubeServiceAccountRefs: { serviceAccounts: [{ name: "web", namespace: "shop", clusterName: "west" }] } }),
+    called("any", { kubeServiceAccountRefs: { serviceAccounts: [{ name: "web", namespace: "shop" }] } }),
+    called("nobody", { kubeIdentityMatcher: { namespaces: ["shop"] } }),
+  ];
+  const west = { kind: "Mesh", apiVersion: "discovery.mesh.gloo.solo.io/v1", name: "istiod-west", namespace: NAMESPACE, clusterName: "" };
+  const steps = [
+    { put: [mesh("west", "west.test")], remove: [] },
+    { put: [mesh("west", "other.test")], remove: [] },
+    { put: [], remove: [west] },
+  ];
+  checkTrace({ start, steps }, { namespace: NAMESPACE, stage: "networking" });
+
+  const before = translate(snapshotOf(start.map(parsed)), { namespace: NAMESPACE, stage: "networking" });
+  const given = before.memory.given.apply({ put: steps[0]?.put.map(parsed) ?? [], remove: [] });
+  const after = translate(given, { namespace: NAMESPACE, stage: "networking" }, before);
+  const targets = after.memory.targets.changesSince(before.memory.targets).map(({ key }) => key.split("|").at(-1));
+  expect(targets).toEqual(expect.arrayContaining([expect.stringContaining("one-shop-east"), expect.stringContaining("any-shop-east")]));
+  expect(targets).not.toContainEqual(expect.stringContaining("nobody-shop-east"));
 });

@@ -4,6 +4,7 @@ import { versionsOf } from "../incremental/changes.ts";
 import { keysOf } from "../incremental/rows.ts";
 import { bySelector } from "./assembly.ts";
 import type { Attachment, AttachmentChanges, AttachmentStep } from "./attachment.ts";
+import { destinationsCalled } from "./callingMeshes.ts";
 import { byCluster, byMesh, byService, podLabelKey } from "./indexes.ts";
 import { meshKeysOf } from "./virtualMeshes.ts";
 
@@ -36,7 +37,8 @@ export function affectedTargets(
   };
 }
 
-function affectedDestinations({ since }: AttachmentStep, { known }: Attachment, changes: AttachmentChanges): ReadonlySet<string> {
+function affectedDestinations({ since }: AttachmentStep, attachment: Attachment, changes: AttachmentChanges): ReadonlySet<string> {
+  const { known } = attachment;
   const affected = new Set([...changes.judged, ...changes.known.map(({ key }) => key)]);
   const add = (destination: Destination) => affected.add(keyOfResource(destination));
   for (const service of changes.services) known.where(byService, service).forEach(add);
@@ -56,6 +58,7 @@ function affectedDestinations({ since }: AttachmentStep, { known }: Attachment, 
   for (const { metadata } of versionsOf(since?.changes.of(OsmMeshConfig) ?? [])) {
     known.where(byCluster, metadata.clusterName ?? "").forEach(add);
   }
+  if (since !== undefined) for (const destination of destinationsCalled(since.changes, attachment)) add(destination);
   return affected;
 }
 

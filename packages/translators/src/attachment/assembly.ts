@@ -6,6 +6,7 @@ import { virtualDestinationKeys } from "../networking/istio/routeContext.ts";
 import { serviceOf } from "../networking/istio/routes/targets.ts";
 import { userNameOf } from "../userResources.ts";
 import type { Attachment, AttachmentStep } from "./attachment.ts";
+import { callingMeshes } from "./callingMeshes.ts";
 import { byMesh, byPodLabel, byService, podLabelKey } from "./indexes.ts";
 import { requiredSubsetsOf } from "./requiredSubsets.ts";
 import type { Standing } from "./standings.ts";
@@ -42,6 +43,7 @@ export function destinationInputs(
     mesh,
     trafficPolicies,
     accessPolicies,
+    callingMeshes: callingMeshes(accessPolicies, inputs),
     virtualMesh: attachment.membership.virtualMeshOf.get(meshKey),
     federatedTo,
     gateways: isFederated ? (attachment.meshes.row(meshKey)?.gateways ?? NONE) : NONE,

@@ -1,6 +1,6 @@
-import { KubernetesCluster, Mesh, Settings } from "@isthmus/api";
+import { KubernetesCluster, Settings } from "@isthmus/api";
 import { type Collection, equalJson, type Snapshot } from "@isthmus/core";
-import type { Surroundings, TrustDomain } from "../inputs.ts";
+import type { Surroundings } from "../inputs.ts";
 import { remembered } from "../remembered.ts";
 
 export interface SurroundingsOptions {
@@ -13,27 +13,17 @@ export function surroundingsOf(snapshot: Snapshot, options: SurroundingsOptions,
   const { namespace, disallowIntersectingConfig } = options;
   const settings = snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" }) ?? defaultSettings(namespace);
   const clusterDomains = clusterDomainsIn(snapshot.of(KubernetesCluster))(namespace);
-  const trustDomains = trustDomainsOf(snapshot.of(Mesh));
   if (
     previous !== undefined &&
     equalJson(previous.settings?.spec, settings.spec) &&
     isSameMap(previous.clusterDomains, clusterDomains) &&
-    equalJson(previous.trustDomains, trustDomains) &&
     previous.namespace === namespace &&
     previous.disallowIntersectingConfig === disallowIntersectingConfig
   ) {
     return previous;
   }
-  return { namespace, settings, clusterDomains, trustDomains, disallowIntersectingConfig };
+  return { namespace, settings, clusterDomains, disallowIntersectingConfig };
 }
-
-// Asked for with every change, and there are many meshes.
-const trustDomainsOf = remembered((meshes: Collection<Mesh>): readonly TrustDomain[] =>
-  [...meshes].flatMap(({ spec }) => {
-    const { trustDomain, installation } = spec?.istio ?? {};
-    return trustDomain ? [{ clusterName: installation?.cluster ?? "", trustDomain }] : [];
-  }),
-);
 
 /** By the plane's namespace: only clusters registered there count. */
 const clusterDomainsIn = remembered((clusters: Collection<KubernetesCluster>) => {

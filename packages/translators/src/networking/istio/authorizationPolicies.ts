@@ -1,9 +1,9 @@
 import { type AccessPolicy, AuthorizationPolicy, type AuthorizationRule } from "@isthmus/api";
 import { formatRef, refOf } from "@isthmus/core";
 import { type Finding, invalid, reported } from "../../findings.ts";
-import { type DestinationInputs, nothing, type TargetTranslation, type TrustDomain } from "../../inputs.ts";
+import { type DestinationInputs, nothing, type TargetTranslation } from "../../inputs.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
-import { callersOf } from "./callers.ts";
+import { callersOf, type TrustDomain, trustDomainOf } from "./callers.ts";
 
 /**
  * Allows what the AccessPolicies on a Destination say, one rule each, and with that nothing else. A policy that cannot be
@@ -32,8 +32,11 @@ interface TranslatedRule {
   readonly findings: readonly Finding[];
 }
 
-function ruleOf({ spec = {} }: AccessPolicy, { destination, surroundings }: DestinationInputs): TranslatedRule {
-  const from = fromOf(spec.sourceSelector ?? [], surroundings.trustDomains);
+function ruleOf({ spec = {} }: AccessPolicy, { destination, callingMeshes }: DestinationInputs): TranslatedRule {
+  const from = fromOf(
+    spec.sourceSelector ?? [],
+    callingMeshes.flatMap((mesh) => trustDomainOf(mesh) ?? []),
+  );
   const to = toOf(spec);
   // Without labels the policy would be about every pod of the namespace; in Istio's root namespace, about every pod.
   const isSelectable = Object.keys(destination.spec?.kubeService?.workloadSelectorLabels ?? {}).length > 0;

@@ -1,6 +1,25 @@
-import type { AuthorizationSource, IdentitySelector } from "@isthmus/api";
+import type { AccessPolicy, AuthorizationSource, IdentitySelector, Mesh } from "@isthmus/api";
 import { type Finding, invalid } from "../../findings.ts";
-import type { TrustDomain } from "../../inputs.ts";
+
+/** The trust domain of an Istio mesh, and the cluster that it is in. */
+export interface TrustDomain {
+  readonly clusterName: string;
+  readonly trustDomain: string;
+}
+
+/** Undefined for a mesh that names none. */
+export function trustDomainOf({ spec }: Mesh): TrustDomain | undefined {
+  const { trustDomain = "", installation } = spec?.istio ?? {};
+  return trustDomain === "" ? undefined : { clusterName: installation?.cluster ?? "", trustDomain };
+}
+
+/** The clusters of which an AccessPolicy names callers, some perhaps twice; "" stands for every cluster. */
+export function clustersOfCallers({ spec }: AccessPolicy): readonly string[] {
+  return (spec?.sourceSelector ?? []).flatMap(({ kubeIdentityMatcher, kubeServiceAccountRefs }) => [
+    ...(kubeIdentityMatcher?.clusters ?? []),
+    ...(kubeServiceAccountRefs?.serviceAccounts ?? []).map(({ clusterName = "" }) => clusterName),
+  ]);
+}
 
 /** The callers that one entry of an AccessPolicy's sourceSelector stands for. */
 export interface Callers {
