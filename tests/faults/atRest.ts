@@ -3,6 +3,7 @@ import { type AnyResource, equalJson, formatRef, type JsonObject, kindKeyOf, typ
 import { statusesOf, type World } from "@isthmus/translators";
 import type { Fleet } from "./fleet.ts";
 import { isTheirs } from "./objects.ts";
+import { MAX_OBJECT_BYTES } from "./processes.ts";
 import { bearsOurLabel, type Truth, translatedFrom, wantedOf } from "./truth.ts";
 
 /** What is not as it ought to be, now that everything is healed and has had its time. */
@@ -16,7 +17,12 @@ export function problemsAtRest(fleet: Fleet, truth: Truth): readonly string[] {
     if (!truth.places.has(cluster.name)) continue;
     problems.push(...differences(cluster.objects(), wantedOf(world, cluster.name), foreign));
   }
-  return [...problems, ...statusProblems(fleet, world, foreign), ...registrationProblems(fleet, truth)];
+  return [...problems, ...statusProblems(fleet, { world, places: truth.places }, foreign), ...registrationProblems(fleet, truth)];
+}
+
+/** What the clusters that are registered are judged by. */
+interface Judged extends Pick<Truth, "places"> {
+  readonly world: World;
 }
 
 /** Compares one cluster with what ought to be there; a wanted object that is somebody else's is added to `foreign`. */
@@ -56,20 +62,26 @@ function bodyOf(resource: Resource): object {
   return body;
 }
 
-function statusProblems({ management }: Fleet, world: World, foreign: ReadonlySet<string>): string[] {
-  const live = new Map(management.objects().map((object) => [resourceKeyOf(refOf(object)), object]));
+function statusProblems({ management, clusters }: Fleet, { world, places }: Judged, foreign: ReadonlySet<string>): string[] {
   const delivery = {
     stateOf: (ref: Parameters<typeof resourceKeyOf>[0]) =>
       foreign.has(resourceKeyOf(ref)) ? { code: "Conflict", message: "is somebody else's" } : ("applied" as const),
   };
   return statusesOf(world, delivery).flatMap(({ ref, status }) => {
-    const object = live.get(resourceKeyOf(ref));
+    const object = places.has(ref.clusterName) ? (clusters.get(ref.clusterName) ?? management).object(ref) : undefined;
     // A wanted object that is missing, or that is somebody else's, has no status of ours; the former is told already.
     if (object === undefined || foreign.has(resourceKeyOf(ref))) return [];
-    const [is, ought] = [comparable((object["status"] ?? {}) as JsonObject), comparable(status)];
+    // What no message can hold an agent is not told.
+    if (ref.clusterName !== "" && JSON.stringify(status).length > TOLD_BYTES) return [];
+    const live = (object["status"] ?? {}) as JsonObject;
+    if (equalJson(live, status)) return [];
+    const [is, ought] = [comparable(live), comparable(status)];
     return equalJson(is, ought) ? [] : [`status of ${formatRef(ref)} is ${JSON.stringify(is)}, not ${JSON.stringify(ought)}`];
   });
 }
+
+// Less than fits, by what is said of the object beside its status, and by what may yet be said in it.
+const TOLD_BYTES = MAX_OBJECT_BYTES - 1024;
 
 /** Server-side apply leaves `{}` where the last member went. */
 function isEmptyObject(value: unknown): boolean {

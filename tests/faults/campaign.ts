@@ -36,8 +36,8 @@ interface BlockResult {
 
 // Small enough that all threads end at about the same time, large enough that nobody waits for the next one.
 const BLOCK = 20;
-// Schedules leave much behind that is soon garbage: in a large nursery most of it costs nothing.
-const NURSERY_MIB = 48;
+// Schedules leave much behind that is soon garbage: in a nursery that holds a few of them most of it costs nothing.
+const NURSERY_MIB = 192;
 
 /** What the coordinator says to a thread. */
 export type WorkerData = { readonly campaign: Campaign };

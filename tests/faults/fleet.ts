@@ -7,7 +7,7 @@ import { actorPort, type Write } from "./actorPort.ts";
 import { type CallFaults, callFaults } from "./callFaults.ts";
 import { type Certificates, certificates } from "./certificates.ts";
 import { type DisturbedNetwork, type Down, disturbedNetwork, type Up } from "./disturbedNetwork.ts";
-import { killed, type Process, type ServerProcess, startAgentProcess, startServerProcess } from "./processes.ts";
+import { type AgentProcess, agentName, killed, type ServerProcess, startAgentProcess, startServerProcess } from "./processes.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { SIMULATED } from "./roles.ts";
 import type { Tampering } from "./tampering.ts";
@@ -33,6 +33,8 @@ export interface FleetOptions {
   readonly image?: FleetImage;
   /** Servers share a store, and one of them is elected to lead. Default: there is one server without a store. */
   readonly hasStore?: boolean;
+  /** An agent has two replicas, of which one is elected to lead. Default: it is alone, and a second one takes turns with it. */
+  readonly hasAgentReplicas?: boolean;
 }
 
 /** What all clusters of a fleet hold at one moment. */
@@ -60,6 +62,10 @@ export interface Fleet {
   readonly servers: ReadonlyMap<string, ServerProcess>;
   /** The server that may write into the management cluster now. */
   leader(): ServerProcess | undefined;
+  /** Whether agents have replicas. */
+  readonly hasAgentReplicas: boolean;
+  /** The replicas of a cluster's agent that run and lead. */
+  leadingAgents(clusterName: string): readonly AgentProcess[];
   /** Undefined where there is one server only. */
   readonly store: MemoryStore | undefined;
   /** Which server the agent of a cluster goes to from now on, while it runs. */
@@ -77,7 +83,8 @@ export interface Fleet {
   image(): FleetImage;
 }
 
-export function startFleet({ clusters: names, seed, tampering = {}, image, watcher, log, hasStore = false }: FleetOptions): Fleet {
+export function startFleet(options: FleetOptions): Fleet {
+  const { clusters: names, seed, tampering = {}, image, watcher, log, hasStore = false, hasAgentReplicas = false } = options;
   const clock = virtualClock(image?.at);
   const random = seededRandom(seed ^ 0x5eed);
   const delays = { network: 0, apiServer: 0 };
@@ -90,7 +97,7 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, watch
     simulatedCluster({ name, clock, kinds: SIMULATED, historyLimit: 256, ...(from === undefined ? {} : { image: from }) });
   const management = simulated("", image?.management);
   const clusters = new Map(names.map((name) => [name, simulated(name, image?.clusters.get(name))]));
-  const agents = new Map<string, Process>();
+  const agents = new Map<string, AgentProcess>();
   const servers = new Map<string, ServerProcess>();
   const routes = new Map<string, string>();
   const slow = new Map<string, number>();
@@ -137,7 +144,8 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, watch
     const instance = `${id}-${++starts}`;
     const told = (desired: Desired) => watcher.told(name, desired);
     const connector = shownCertificates.shown(clusterName, network.connector(clusterName));
-    agents.set(name, startAgentProcess({ ...shared, name, cluster: portOf(cluster, name), instance, connector, told }));
+    const port = { cluster: portOf(cluster, name), connector, told };
+    agents.set(name, startAgentProcess({ ...shared, ...port, name, instance, isReplica: hasAgentReplicas }));
   }
 
   async function stopAgent(name: string): Promise<void> {
@@ -157,6 +165,9 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, watch
     servers,
     store,
     leader: () => [...servers.values()].find(({ leadership }) => leadership.isLeader),
+    hasAgentReplicas,
+    leadingAgents: (clusterName) =>
+      ["1", "2"].flatMap((id) => agents.get(agentName(clusterName, id)) ?? []).filter(({ leadership }) => leadership.isLeader),
     route: (clusterName, server) => void routes.set(clusterName, server),
     slowDown: (process, ms) => void slow.set(process, ms),
     isTroubled(clusterName) {
@@ -196,10 +207,6 @@ export function startFleet({ clusters: names, seed, tampering = {}, image, watch
       await Promise.all([...servers.keys()].map((id) => stopServer(id)));
     },
   };
-}
-
-function agentName(clusterName: string, id: string): string {
-  return `agent ${clusterName}/${id}`;
 }
 
 function delayed(random: Random, most: number): number {

@@ -9,13 +9,14 @@ import { shrunk } from "./shrink.ts";
 import { formatStep, parseStep } from "./step.ts";
 import { tamperingNamed, tamperings } from "./tamperings.ts";
 
-const USAGE = `usage: npm run test:faults -- [--runs N] [--seed S] [--jobs J] [--length L] [--tamper RULE] [--trace] [--steps STEPS --clusters C [--store]]
+const USAGE = `usage: npm run test:faults -- [--runs N] [--seed S] [--jobs J] [--length L] [--tamper RULE] [--trace] [--steps STEPS --clusters C [--store] [--replicas]]
   --runs    schedules (default 200); the first has the seed S, those of the others follow from it
   --jobs    threads (default: one per processor)
   --length  steps of each schedule (default ${USUAL_LENGTH})
   --tamper  with this safety rule switched off: ${Object.keys(tamperings).join(", ")}
   --trace   the one schedule of the seed, step by step
-  --steps   this one schedule, such as "cut a 0 0;putService b 1 3", for C clusters; with --store for two servers that share one`;
+  --steps   this one schedule, such as "cut a 0 0;putService b 1 3", for C clusters; with --store for two servers that share one,
+            with --replicas for agents that have two replicas each`;
 
 const PROGRESS_MS = 60_000;
 
@@ -32,13 +33,15 @@ async function main(args: readonly string[]): Promise<number> {
       steps: { type: "string" },
       clusters: { type: "string", default: "2" },
       store: { type: "boolean", default: false },
+      replicas: { type: "boolean", default: false },
     },
   });
   const [seed, length, runs] = [number("seed", values.seed), number("length", values.length), number("runs", values.runs)];
   const campaign: Campaign = { runs, seed, length, ...(values.tamper === undefined ? {} : { tamper: values.tamper }) };
   if (values.steps !== undefined) {
     const clusters = number("clusters", values.clusters);
-    return traced({ seed, clusters, hasStore: values.store, steps: values.steps.split(";").map(parseStep) }, values.tamper);
+    const kept = { hasStore: values.store, hasAgentReplicas: values.replicas };
+    return traced({ seed, clusters, ...kept, steps: values.steps.split(";").map(parseStep) }, values.tamper);
   }
   if (values.trace) return traced(drawSchedule(seed, length), values.tamper);
   return judged(campaign, Math.min(number("jobs", values.jobs), runs));
@@ -77,9 +80,11 @@ async function judged(campaign: Campaign, jobs: number): Promise<number> {
     return 0;
   }
   const { schedule, rule, message } = found;
-  const { seed, clusters, hasStore, steps } = await shrunk(schedule, rule, { tampering: tamperingNamed(campaign.tamper) });
+  const { seed, clusters, hasStore, hasAgentReplicas, steps } = await shrunk(schedule, rule, {
+    tampering: tamperingNamed(campaign.tamper),
+  });
   console.log(
-    `replay: --seed ${seed} --trace, or shrunk: --seed ${seed} --clusters ${clusters}${hasStore === true ? " --store" : ""} --steps "${steps.map(formatStep).join(";")}"`,
+    `replay: --seed ${seed} --trace, or shrunk: --seed ${seed} --clusters ${clusters}${hasStore === true ? " --store" : ""}${hasAgentReplicas === true ? " --replicas" : ""} --steps "${steps.map(formatStep).join(";")}"`,
   );
   console.log(`violation in seed ${seed}: ${rule}: ${message.replaceAll("\n", "; ")}`);
   return 1;

@@ -16,7 +16,28 @@ export function isTheirs({ metadata }: Resource): boolean {
 
 /** Namespaces, for every cluster. */
 export function namespaces(): Resource[] {
-  return [NAMESPACE, SHOP, ISTIO].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+  return [NAMESPACE, SHOP, ISTIO].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { name } } }));
+}
+
+/** The shop's namespace; in odd variants with the label that Settings may select it by. */
+export function shop(variant: number): AnyResource {
+  const labels = { name: SHOP, open: variant % 2 === 1 ? "yes" : "no" };
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name: SHOP, labels } };
+}
+
+/** Variants differ in what is discovered, and odd ones in what resources of workload clusters may select. */
+export function settings(variant: number): AnyResource {
+  const without = (name: string) => ({ matchExpressions: [{ key: "name", operator: "NotIn", values: [name] }] });
+  const selectors = [[], [without(SHOP)], [without(SHOP), { matchLabels: { open: "yes" } }], [{ matchLabels: { name: SHOP } }]];
+  return {
+    apiVersion: "settings.mesh.gloo.solo.io/v1",
+    kind: "Settings",
+    metadata: { name: "settings", namespace: NAMESPACE },
+    spec: {
+      discovery: { selectors: selectors[variant >> 1] ?? [] },
+      workloadClusterResources: { targets: variant % 2 === 0 ? "ANY_DESTINATION" : "OWN_DESTINATIONS" },
+    },
+  } as AnyResource;
 }
 
 /** Istio's kinds that we write: API servers know them by CRDs, which come and go. */

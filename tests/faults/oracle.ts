@@ -14,11 +14,13 @@ import type { World } from "@isthmus/translators";
 import type { Write } from "./actorPort.ts";
 import type { Down, Up } from "./disturbedNetwork.ts";
 import type { Fleet } from "./fleet.ts";
-import { type Landslides, landslides } from "./landslides.ts";
+import { type Landslides, landslides, SMALLEST_BUDGET } from "./landslides.ts";
 import { leaders } from "./leaders.ts";
 import { problemOfMessage } from "./messages.ts";
 import { isTheirs } from "./objects.ts";
 import { orders } from "./orders.ts";
+import { agentName } from "./processes.ts";
+import { ROLES } from "./roles.ts";
 import { bearsOurLabel, type Hidden, registeredOnly, TrueStates, type Truth, translatedFrom, wantedOf } from "./truth.ts";
 
 /** Something that must never happen, in words. */
@@ -84,15 +86,14 @@ export class Oracle {
   wrote(write: Write): void {
     const { verb, before, after } = write;
     if (this.#leaders.wrote(write)) return;
-    if (write.cluster === "" && !this.#leaders.mayWrite(write.actor, write.begun)) {
-      this.#found("unintended write", write, "another server leads");
-    }
+    if (!this.#leaders.mayWrite(write.cluster, write.actor, write.begun)) this.#found("unintended write", write, "another replica leads");
     // Statuses of ours count as inputs, such as that of a registration.
     if (after !== undefined && !bearsOurLabel(after)) this.changed(write.cluster);
     // The first thing that is wrong is the one to look at; to look for explanations of all that follows would take long.
     if (this.violations.length > 0) return;
     if (verb === "applyStatus") {
-      if (write.cluster !== "") this.#found("unintended write", write, "a status outside the management cluster");
+      const problem = write.cluster === "" ? undefined : problemOfStatus(write);
+      if (problem !== undefined) this.#found("unintended write", write, problem);
       return;
     }
     if (before !== undefined && (!bearsOurLabel(before) || (verb === "delete" && !this.#made.has(before.metadata.uid ?? "")))) {
@@ -116,6 +117,14 @@ export class Oracle {
 
   crashed(process: string, error: unknown): void {
     this.violations.push({ rule: "crash", message: `${process}: ${error instanceof Error ? error.stack : String(error)}` });
+  }
+
+  /** Whether a cluster's agent holds removals back though there are too few that nobody asked for to be a landslide. */
+  holdsBackNeedlessly(clusterName: string): boolean {
+    const processes = ["1", "2"].map((id) => agentName(clusterName, id));
+    const ours = this.#fleet.clusters.get(clusterName)?.objects().filter(bearsOurLabel) ?? [];
+    const unseen = ours.filter((object) => processes.some((process) => this.orders.of(process, refOf(object)) === "unseen"));
+    return unseen.length + this.landslides.removedBy(processes) <= SMALLEST_BUDGET;
   }
 
   /** An agent removes nothing without an order that says why, and no landslide. */
@@ -212,11 +221,21 @@ function isSame(a: Resource | undefined, b: Resource): boolean {
   return a !== undefined && equalJson(contentOf(a), contentOf(b));
 }
 
-/** What others decide of an object. In the management cluster its status is ours. */
+/** In workload clusters only what users ask of us bears a status of ours, and with the status nothing else changes. */
+function problemOfStatus({ before, after }: Write): string | undefined {
+  if (before === undefined || after === undefined) return "a status of what is not there";
+  if (!USERS.has(kindKeyOf(after))) return "a status of what is none of our business";
+  return isSame(before, after) && before.metadata.generation === after.metadata.generation ? undefined : "more than the status";
+}
+
+const USERS = new Set(ROLES.userKinds.map(kindKeyOf));
+
+/** What others decide of an object. In the management cluster its status is ours, and so is that of what users ask of us. */
 function contentOf(resource: Resource): object {
-  const { resourceVersion: _, ...metadata } = resource.metadata;
+  const { resourceVersion: _, managedFields: __, ...metadata } = resource.metadata;
   const { status, ...rest } = resource as Resource & { readonly status?: unknown };
-  return metadata.clusterName === undefined ? { ...rest, metadata } : { ...rest, metadata, status };
+  const isOurs = metadata.clusterName === undefined || USERS.has(kindKeyOf(resource));
+  return isOurs ? { ...rest, metadata } : { ...rest, metadata, status };
 }
 
 function clusterOf(resource: Resource): string {

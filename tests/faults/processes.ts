@@ -15,6 +15,10 @@ export interface Process {
   readonly ended: Promise<unknown>;
 }
 
+export interface AgentProcess extends Process {
+  readonly leadership: Leadership;
+}
+
 export interface ServerProcess extends Process {
   readonly server: Server;
   readonly link: RunningServerLink;
@@ -35,9 +39,10 @@ export interface ProcessOptions {
   readonly crashed: (process: string, error: unknown) => void;
 }
 
-// With messages as small as these every set goes in parts, and an object too large to travel costs little. A part holds less by
-// what belongs around it: 8 KiB.
+// With messages as small as these every set goes in parts, and an object too large to travel costs little.
 export const MAX_MESSAGE_BYTES = 12 * 1024;
+/** An object may be smaller by 8 KiB, which belong to what is around it. */
+export const MAX_OBJECT_BYTES = 4 * 1024;
 
 export interface ServerProcessOptions extends ProcessOptions {
   /** Shared with other replicas, of which one is elected to lead. Undefined: there is no other. */
@@ -97,27 +102,47 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
   };
 }
 
+/** The Lease of an agent's replicas. */
+export const AGENT_LEASE = { name: "gloo-mesh-agent", namespace: NAMESPACE };
+
+/** What an agent is called as a process: the `id` tells replicas, or twins, of one cluster apart. */
+export function agentName(clusterName: string, id: string): string {
+  return `agent ${clusterName}/${id}`;
+}
+
+/** Who holds the Lease, as `FleetWatcher` names it. */
+export function processOf(holderIdentity: string): string {
+  return holderIdentity.split("#")[0] ?? "";
+}
+
 export interface AgentProcessOptions extends ProcessOptions {
   /** No two agents have the same, not even one after the other. */
   readonly instance: string;
+  /** It is one of several replicas, of which one is elected to lead. */
+  readonly isReplica: boolean;
   readonly connector: Connector;
   /** The link has handed this to the agent's loops. */
   readonly told: (desired: Desired) => void;
 }
 
-export function startAgentProcess(options: AgentProcessOptions): Process {
-  const { name, cluster, clock, random, log, tampering, crashed, instance, connector, told } = options;
+export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
+  const { name, cluster, clock, random, log, tampering, crashed, instance, isReplica, connector, told } = options;
   const stop = quietController();
   const shared = { clock, random, log };
+  const lease = { cluster, lease: AGENT_LEASE, identity: `${name}#${instance}` };
+  const election = isReplica ? startElection({ ...shared, ...lease }, stop.signal) : undefined;
+  const leadership: Leadership = election ?? ALONE;
   const sentKinds = tampering.sentKinds?.(ROLES.sentKinds) ?? ROLES.sentKinds;
   const kinds = sentKinds.map(kindKeyOf);
+  let turns = 0;
   const agent: Agent = startAgent(
     {
       ...shared,
       ...ROLES,
       sentKinds,
+      leadership: tampering.agentLeadership?.(leadership) ?? leadership,
       cluster: tampering.agentCluster?.(cluster) ?? cluster,
-      link: (handler) => {
+      link: (handler, turn) => {
         const inner = tampering.agentHandler?.(handler) ?? handler;
         const link = startAgentLink(
           {
@@ -125,7 +150,7 @@ export function startAgentProcess(options: AgentProcessOptions): Process {
             clusterName: cluster.name,
             kinds,
             userKinds: ROLES.userKinds.map(kindKeyOf),
-            agent: { instance, version: "1.0.0", agentNamespace: NAMESPACE, clusterUid: cluster.name },
+            agent: { instance: `${instance}.${++turns}`, version: "1.0.0", agentNamespace: NAMESPACE, clusterUid: cluster.name },
             answer: agentAnswers(() => agent),
             connector,
             handler: {
@@ -136,7 +161,7 @@ export function startAgentProcess(options: AgentProcessOptions): Process {
               },
             },
           },
-          stop.signal,
+          turn,
         );
         void link.closed.catch((error: unknown) => crashed(`link of ${name}`, error));
         return tampering.agentLink?.(link, kinds) ?? link;
@@ -144,7 +169,8 @@ export function startAgentProcess(options: AgentProcessOptions): Process {
     },
     stop.signal,
   );
-  return { name, stop, ended: agent.ended.catch((error: unknown) => crashed(name, error)) };
+  const ended = Promise.all([agent.ended, election?.ended]).catch((error: unknown) => crashed(name, error));
+  return { name, leadership, stop, ended };
 }
 
 const ALONE: Leadership = { isLeader: true, fence: 0, onChange: () => () => undefined };

@@ -13,13 +13,25 @@ const UNUSED_TOO = new Set([
   "CertificateRequest",
   "VirtualDestination",
 ]);
-const isUsed = ({ kind }: Kind) => !UNUSED.has(kind) && !UNUSED_TOO.has(kind);
+// Other meshes have a Mesh too.
+const OTHER_MESHES = new Set(["appmesh.k8s.aws", "config.openservicemesh.io"]);
+const isUsed = ({ apiVersion, kind }: Kind) =>
+  !UNUSED.has(kind) && !UNUSED_TOO.has(kind) && !OTHER_MESHES.has(apiVersion.split("/")[0] ?? "");
 
 /** What the simulated API servers know. */
 export const SIMULATED = allKinds().filter(isUsed);
 const ALL = agentRoles(NAMESPACE);
 
 /** What the agents deal with. */
-export const ROLES = { ...ALL, sentKinds: ALL.sentKinds.filter(isUsed), writtenKinds: ALL.writtenKinds.filter(isUsed) };
+export const ROLES = {
+  ...ALL,
+  sentKinds: ALL.sentKinds.filter(isUsed),
+  userKinds: ALL.userKinds.filter(isUsed),
+  writtenKinds: ALL.writtenKinds.filter(isUsed),
+};
+const ALL_OF_SERVER = serverRoles(NAMESPACE);
 /** What the server reads in the management cluster. */
-export const SERVER_ROLES = serverRoles(NAMESPACE);
+export const SERVER_ROLES = {
+  ...ALL_OF_SERVER,
+  kinds: { ...ALL_OF_SERVER.kinds, management: ALL_OF_SERVER.kinds.management.filter(isUsed) },
+};

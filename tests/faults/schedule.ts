@@ -21,6 +21,8 @@ export interface Schedule {
   readonly clusters: number;
   /** Two servers share a store. */
   readonly hasStore?: boolean;
+  /** Each agent has two replicas, of which one is elected to lead. */
+  readonly hasAgentReplicas?: boolean;
   readonly steps: readonly Step[];
 }
 
@@ -37,10 +39,11 @@ export function drawSchedule(seed: number, length = USUAL_LENGTH, focus: readonl
   const clusters = random.int(4) === 0 ? 3 : 2;
   const names = ["a", "b", "c"].slice(0, clusters);
   const hasStore = kindsOfStore(focus) || random.int(3) === 0;
+  const hasAgentReplicas = focus.includes("pauseAgent") || random.int(5) === 0;
   const steps = Array.from({ length }, () => drawStep(kinds, names, random));
   // Mostly everything has started before the first thing happens.
   const start = random.int(4) === 0 ? [] : [{ does: "wait", cluster: "-", n: 5, v: 0 }];
-  return { seed, clusters, hasStore, steps: [...start, ...steps] };
+  return { seed, clusters, hasStore, hasAgentReplicas, steps: [...start, ...steps] };
 }
 
 function kindsOfStore(focus: readonly string[]): boolean {
@@ -63,7 +66,7 @@ function inFocus(focus: readonly string[]): StepKinds {
  * trace.
  */
 export async function runSchedule(
-  { seed, clusters, hasStore = false, steps }: Schedule,
+  { seed, clusters, hasStore = false, hasAgentReplicas = false, steps }: Schedule,
   { tampering = {}, trace }: RunOptions = {},
 ): Promise<readonly Violation[]> {
   const { image, states } = await baseOf(clusters);
@@ -77,7 +80,8 @@ export async function runSchedule(
     told: (process, desired) => oracle.orders.told(process, desired),
     crashed: (process, error) => oracle.crashed(process, error),
   };
-  const fleet = startFleet({ clusters: [...image.clusters.keys()], seed, tampering, log, image, watcher, hasStore });
+  const names = [...image.clusters.keys()];
+  const fleet = startFleet({ clusters: names, seed, tampering, log, image, watcher, hasStore, hasAgentReplicas });
   const oracle = new Oracle(fleet, states);
   const began = fleet.clock.now();
   const stage = startStage(fleet, oracle, () => writes);
@@ -93,7 +97,8 @@ export async function runSchedule(
 
   fleet.startServer();
   fleet.startServer("2");
-  for (const name of fleet.clusters.keys()) fleet.startAgent(name, "1");
+  for (const name of names) fleet.startAgent(name, "1");
+  if (hasAgentReplicas) for (const name of names) fleet.startAgent(name, "2");
   for (const step of [...steps, { does: "rest", cluster: "-", n: 0, v: 0 }]) {
     note(() => `${fleet.clock.now() - began} ${formatStep(step)}`);
     const kind = stepKinds[step.does];

@@ -60,6 +60,9 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     for (const registration of fleet.management.objects()) {
       if (kindKeyOf(registration) !== kindKeyOf(KubernetesCluster) || !isPaused(registration)) continue;
       const { name, namespace = "" } = registration.metadata;
+      if (oracle.holdsBackNeedlessly(name)) {
+        oracle.violations.push({ rule: "landslide", message: `removals wait in ${name}, and somebody asked for them` });
+      }
       oracle.landslides.resumed(name);
       const { apiVersion, kind } = registration;
       const metadata = { name, namespace, annotations: { "isthmus.mesh/resume-deletes": String(fleet.clock.now()) } };
@@ -75,13 +78,14 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     fleet.startServer("2");
     for (const name of fleet.clusters.keys()) {
       fleet.startAgent(name, "1");
-      await fleet.stopAgent(name, "2");
+      if (fleet.hasAgentReplicas) fleet.startAgent(name, "2");
+      else await fleet.stopAgent(name, "2");
     }
     let problems: readonly string[] = ["nothing was looked at"];
     for (const ms of PATIENCE_MS) {
       await fleet.clock.advance(ms);
       resumeDeletes();
-      problems = [...problemsAtRest(fleet, oracle.truth), ...replicasProblems(fleet)];
+      problems = [...problemsAtRest(fleet, oracle.truth), ...agentProblems(fleet), ...replicasProblems(fleet)];
       if (problems.length === 0) break;
     }
     if (problems.length > 0) {
@@ -124,6 +128,15 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
 function isPaused(registration: AnyResource): boolean {
   const { conditions = [] } = (registration["status"] ?? {}) as { readonly conditions?: readonly { type: string; status: string }[] };
   return conditions.some(({ type, status }) => type === "DeletesPaused" && status === "True");
+}
+
+/** One replica of each agent leads. */
+function agentProblems({ hasAgentReplicas, clusters, leadingAgents }: Fleet): string[] {
+  if (!hasAgentReplicas) return [];
+  return [...clusters.keys()].flatMap((name) => {
+    const leading = leadingAgents(name).length;
+    return leading === 1 ? [] : [`${leading} agents of ${name} lead`];
+  });
 }
 
 /** Replicas that know the same want the same. */

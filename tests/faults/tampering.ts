@@ -16,6 +16,7 @@ export interface Tampering {
   readonly sentKinds?: (kinds: readonly Kind[]) => readonly Kind[];
   readonly maxMessageBytes?: number;
   readonly leadership?: (leadership: Leadership) => Leadership;
+  readonly agentLeadership?: (leadership: Leadership) => Leadership;
   readonly store?: (store: Store) => Store;
   readonly network?: Pick<DisturbedNetworkOptions, "outOfTime" | "forged">;
 }

@@ -112,6 +112,23 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
       }),
     },
   },
+  /** What somebody asked for is no landslide: nothing tells the agent of what a user has edited. */
+  purposeIsForgotten: {
+    rule: 3,
+    focus: ["putCrowd", "putSettings"],
+    by: {
+      agentHandler: (handler) => ({
+        ...handler,
+        desired(desired) {
+          const remove = desired.remove.map(({ ref, evidence }) => {
+            const inputs = evidence.inputs.filter((input) => DISCOVERED.has(kindKeyOf(input)));
+            return { ref, evidence: { ...evidence, reason: "InputRemoved" as const, inputs } };
+          });
+          handler.desired({ ...desired, remove });
+        },
+      }),
+    },
+  },
   /** Nothing is forced on first contact. */
   firstContactByForce: {
     rule: 4,
@@ -169,6 +186,12 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
     rule: 5,
     focus: ["startReplica", "reroute"],
     by: { leadership: () => ({ isLeader: true, fence: 1, onChange: () => () => undefined }) },
+  },
+  /** Only the leading replica of an agent writes into its cluster: every one takes itself for it. */
+  everyAgentLeads: {
+    rule: 5,
+    focus: ["pauseAgent", "putService"],
+    by: { agentLeadership: () => ({ isLeader: true, fence: 1, onChange: () => () => undefined }) },
   },
   /** A write to the store goes onto the very version that it was made for: it goes onto whatever is there. */
   writesGoOnAnyVersion: {

@@ -203,6 +203,9 @@ function microTime(ms: number): string {
   return new Date(ms).toISOString().replace("Z", "000Z");
 }
 
+/** A reason of its own: without one every answer makes a DOMException, with its stack. */
+const ANSWERED = new Error("it has been answered");
+
 /** A signal that is aborted after `ms`, or with `parent`; `done` ends the wait. */
 function expiring(clock: Clock, ms: number, parent?: AbortSignal): { readonly signal: AbortSignal; done(): void } {
   const controller = new AbortController();
@@ -217,7 +220,7 @@ function expiring(clock: Clock, ms: number, parent?: AbortSignal): { readonly si
     signal: controller.signal,
     done() {
       forget();
-      over.abort();
+      over.abort(ANSWERED);
     },
   };
 }

@@ -1,6 +1,10 @@
+import { agentName } from "../processes.ts";
 import type { StepKinds } from "../step.ts";
 
 const WAITS_MS = [0, 1, 5, 30, 200, 1_000, 5_000, 20_000, 45_000];
+
+/** Longer than a lease lasts. */
+export const PAUSE_MS = 12_000;
 
 /** What becomes of our processes, and time. */
 export const processSteps: StepKinds = {
@@ -27,5 +31,16 @@ export const processSteps: StepKinds = {
   /** A second agent of the same name, which takes turns with the first. */
   startTwin: { weight: 1, isAboutCluster: true, act: ({ fleet }, { cluster }) => fleet.startAgent(cluster, "2") },
   stopTwin: { weight: 2, isAboutCluster: true, act: ({ fleet }, { cluster }) => fleet.stopAgent(cluster, "2") },
+  /** What the leading replica of an agent asks of its API server comes so late that the other one may lead by then; or no longer does. */
+  pauseAgent: {
+    weight: 2,
+    n: 2,
+    isAboutCluster: true,
+    act({ fleet }, { cluster, n }) {
+      if (!fleet.hasAgentReplicas) return;
+      for (const id of ["1", "2"]) fleet.slowDown(agentName(cluster, id), 0);
+      for (const { name } of n === 0 ? [] : fleet.leadingAgents(cluster)) fleet.slowDown(name, PAUSE_MS);
+    },
+  },
   rest: { weight: 1, act: (stage) => stage.rest() },
 };

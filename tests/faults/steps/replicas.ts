@@ -1,5 +1,6 @@
 import type { Fleet } from "../fleet.ts";
 import type { StepKinds } from "../step.ts";
+import { PAUSE_MS } from "./processes.ts";
 
 const SLOW_MS = [0, 5, 200, 2_000];
 
@@ -58,9 +59,6 @@ export const replicaSteps: StepKinds = {
   loseStoreAnswers: { weight: 2, n: 3, act: ({ fleet }, { n }) => fleet.store?.faults.loseAnswers(n + 1) },
   loseNotices: { weight: 2, n: 6, act: ({ fleet }, { n }) => fleet.store?.faults.loseNotices(n + 1) },
 };
-
-// Longer than a lease lasts.
-const PAUSE_MS = 12_000;
 
 function idOfLeader({ servers, leader, store }: Fleet): string | undefined {
   return store === undefined ? undefined : [...servers].find(([, server]) => server === leader())?.[0];

@@ -7,6 +7,8 @@ import {
   largeService,
   meshConfig,
   service,
+  settings,
+  shop,
   trafficPolicy,
   virtualMesh,
   workload,
@@ -67,6 +69,31 @@ export const userSteps: StepKinds = {
   deletePolicy: { weight: 3, n: 2, act: (stage, { n }) => remove(stage, "", [trafficPolicy(`p${n}`, 0)]) },
   putAccess: { weight: 2, v: 3, act: (stage, { v }) => put(stage, "", [accessPolicy("access", v)]) },
   deleteAccess: { weight: 1, act: (stage) => remove(stage, "", [accessPolicy("access", 0)]) },
+  /** What users ask of us in a workload cluster, under names that those of the management cluster have too. */
+  putPolicyThere: {
+    weight: 3,
+    n: 2,
+    v: 8,
+    isAboutCluster: true,
+    act: (stage, { cluster, n, v }) => put(stage, cluster, [trafficPolicy(`p${n}`, v)]),
+  },
+  deletePolicyThere: {
+    weight: 2,
+    n: 2,
+    isAboutCluster: true,
+    act: (stage, { cluster, n }) => remove(stage, cluster, [trafficPolicy(`p${n}`, 0)]),
+  },
+  putAccessThere: {
+    weight: 1,
+    v: 3,
+    isAboutCluster: true,
+    act: (stage, { cluster, v }) => put(stage, cluster, [accessPolicy("access", v)]),
+  },
+  deleteAccessThere: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, [accessPolicy("access", 0)]) },
+  /** What is discovered, and what resources of workload clusters may do. */
+  putSettings: { weight: 2, v: 8, act: (stage, { v }) => put(stage, "", [settings(v)]) },
+  deleteSettings: { weight: 2, act: (stage) => remove(stage, "", [settings(0)]) },
+  labelShop: { weight: 1, v: 2, isAboutCluster: true, act: (stage, { cluster, v }) => put(stage, cluster, [shop(v)]) },
   putVirtualMesh: { weight: 3, n: 2, v: 4, act: (stage, { n, v }) => put(stage, "", [virtualMesh(joined(stage, n), v)]) },
   deleteVirtualMesh: { weight: 1, act: (stage) => remove(stage, "", [virtualMesh([], 0)]) },
   /** So many Services that their going is a landslide. */

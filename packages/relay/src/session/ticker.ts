@@ -7,10 +7,13 @@ export interface TickerOptions {
   readonly due: () => void;
 }
 
+/** A reason of its own: without one every message makes a DOMException, with its stack. */
+const REARMED = new Error("another time is asked for");
+
 /** Calls `due` at the times that `wakeAt` says, until the signal is aborted. `rearm` has `wakeAt` asked again. */
 export function startTicker({ clock, wakeAt, due }: TickerOptions, signal: AbortSignal): { rearm(): void } {
   let sleeping = new AbortController();
-  signal.addEventListener("abort", () => sleeping.abort(), { once: true });
+  signal.addEventListener("abort", () => sleeping.abort(REARMED), { once: true });
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
@@ -26,5 +29,5 @@ export function startTicker({ clock, wakeAt, due }: TickerOptions, signal: Abort
   }
   void run();
 
-  return { rearm: () => sleeping.abort() };
+  return { rearm: () => sleeping.abort(REARMED) };
 }
