@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type App, buildApps, startAgent, startManagementServer } from "./harness/apps.ts";
+import { type App, startAgent, startManagementServer } from "./harness/apps.ts";
 import { clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
@@ -24,7 +24,6 @@ describeReal("the admin ports of real processes", (components) => {
   const apps: App[] = [];
 
   beforeAll(async () => {
-    buildApps();
     fleet = await startFleet(components, ["one"]);
     const server = fleet.servers.one;
     cluster = clusterOf(server, "");

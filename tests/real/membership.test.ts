@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { KubernetesCluster, Secret } from "@isthmus/api";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type App, buildApps, type ManagementServer, startAgent, startManagementServer } from "./harness/apps.ts";
+import { type App, type ManagementServer, startAgent, startManagementServer } from "./harness/apps.ts";
 import { clusterOf, Namespace } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
@@ -24,7 +24,6 @@ describeReal("who may join, on real Kubernetes", (components) => {
   const agents: App[] = [];
 
   beforeAll(async () => {
-    buildApps();
     fleet = await startFleet(components, ["management", "east"]);
     management = clusterOf(fleet.servers.management, "");
     east = clusterOf(fleet.servers.east, "east");

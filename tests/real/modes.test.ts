@@ -6,7 +6,7 @@ import type { Kind, TimedCondition } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { PlaneWrite } from "./harness/apiServer.ts";
-import { type App, buildApps, type ManagementServer, startAgent, startManagementServer } from "./harness/apps.ts";
+import { type App, type ManagementServer, startAgent, startManagementServer } from "./harness/apps.ts";
 import type { Program } from "./harness/childProcess.ts";
 import { anyKind, clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
@@ -37,7 +37,6 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
   const apps: App[] = [];
 
   beforeAll(async () => {
-    buildApps();
     fleet = await startFleet(components, ["management", "cluster-2"], { audit: true });
     management = clusterOf(fleet.servers.management, "");
     second = clusterOf(fleet.servers["cluster-2"], "cluster-2");

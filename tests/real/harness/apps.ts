@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApiServer } from "./apiServer.ts";
@@ -7,11 +6,6 @@ import { freePorts } from "./freePorts.ts";
 import { waitFor } from "./waitFor.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-
-/** Bundles the apps, so that what runs is what the sources say now. */
-export function buildApps(): void {
-  execFileSync(process.execPath, [join(root, "tools/build.mjs")], { cwd: root, stdio: "inherit" });
-}
 
 /** One of our programs, in a process of its own. */
 export interface App {

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { DestinationRule, Gateway, Secret, ServiceEntry, VirtualService } from "@isthmus/api";
 import type { Kind, Resource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
-import { type App, buildApps, type ManagementServer, startAgent, startManagementServer } from "./apps.ts";
+import { type App, type ManagementServer, startAgent, startManagementServer } from "./apps.ts";
 import { clusterOf } from "./clusters.ts";
 import type { Components } from "./components.ts";
 import { type Fleet, startFleet } from "./fleet.ts";
@@ -40,7 +40,6 @@ export interface SliceOptions {
 /** Starts everything; resolves when the agents run. Whatever ran is stopped when something does not start. */
 export async function startSlice(components: Components, options: SliceOptions = {}): Promise<Slice> {
   const { replicas: told = [[]], relay } = options;
-  buildApps();
   const fleet = await startFleet(components, ["management", "cluster-1", "cluster-2"], { audit: true });
   const controllers = new AbortController();
   // Each controller's queue and each watch listens.

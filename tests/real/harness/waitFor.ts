@@ -6,11 +6,14 @@ export interface WaitOptions {
   readonly everyMs?: number;
 }
 
-/** Tries until `probe` gives something. Throws after `timeoutMs` with what was seen last. */
+/**
+ * Tries until `probe` gives something. Throws after `timeoutMs` with what was seen last; the default is no promise of anything,
+ * but when to give up on a busy machine.
+ */
 export async function waitFor<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
-  { timeoutMs = 30_000, everyMs = 100 }: WaitOptions = {},
+  { timeoutMs = 60_000, everyMs = 100 }: WaitOptions = {},
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
   let last = "nothing yet";

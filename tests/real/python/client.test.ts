@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { KubernetesCluster, Secret } from "@isthmus/api";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { buildApps, type ManagementServer, startManagementServer } from "../harness/apps.ts";
+import { type ManagementServer, startManagementServer } from "../harness/apps.ts";
 import { clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
@@ -22,7 +22,6 @@ describeReal("a client in Python", (components) => {
   let server: ManagementServer;
 
   beforeAll(async () => {
-    buildApps();
     fleet = await startFleet(components, ["management"], {});
     management = clusterOf(fleet.servers.management, "");
     await installCrds(management, ourCrds());
