@@ -1,3 +1,4 @@
+import type { ServerIdentity } from "@isthmus/relay";
 import { clusterName } from "../fleet.ts";
 import { churnFor } from "./churn.ts";
 import { replacePods } from "./endpoint.ts";
@@ -6,12 +7,13 @@ import { propagateRounds } from "./propagate.ts";
 import { registerEach } from "./registration.ts";
 import { clusterAnswers } from "./remoteCluster.ts";
 import { answer } from "./rpc.ts";
-import { type ServerAddress, startServerUnderTest } from "./serverUnderTest.ts";
+import { type ServerAddress, type ServerUnderTest, startServerUnderTest } from "./serverUnderTest.ts";
 import { changePod } from "./wire.ts";
 
 // The process beside a benchmark's own: it holds everything that the benchmark does not measure.
 
 let open: HostedFleet | undefined;
+let server: ServerUnderTest | undefined;
 
 function fleet(): HostedFleet {
   if (open === undefined) throw new Error("no fleet has been opened");
@@ -43,7 +45,11 @@ answer(process, {
     settled: (quietMs: number) => fleet().settled(quietMs),
     atRest: (quietMs: number) => fleet().atRest(quietMs),
     bytes: () => fleet().bytes(),
-    serve: async () => (await startServerUnderTest({ cluster: fleet().management })).address,
+    async serve(identity?: ServerIdentity) {
+      server = await startServerUnderTest({ cluster: fleet().management, ...(identity === undefined ? {} : { identity }) });
+      return server.address;
+    },
+    stopServing: () => server?.stop(),
     propagate: (rounds: number) => propagateRounds(fleet(), rounds),
     churn: (seconds: number) => churnFor(fleet(), seconds),
     replacePods: (times: number) => replacePods(fleet(), times),

@@ -1,5 +1,7 @@
 import { loadavg } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { rounded } from "../measure.ts";
 
 /** What this process has spent since `startLoad`, and how long its event loop was held up. */
@@ -45,3 +47,27 @@ export function machineLoad(): number {
 export function rssMiB(): number {
   return Math.round(process.memoryUsage.rss() / 1024 / 1024);
 }
+
+/** What this process holds when nothing is left to be collected. */
+export function settledRssMiB(): number {
+  setFlagsFromString("--expose-gc");
+  // Twice: what the first round has marked as unreachable, the second gives back.
+  for (let round = 0; round < 2; round++) runInNewContext("gc")();
+  return rssMiB();
+}
+
+/** Watches what this process holds until the returned function is called, which gives the most. */
+export function startMemory(): () => number {
+  let most = rssMiB();
+  const look = () => {
+    most = Math.max(most, rssMiB());
+  };
+  const timer = setInterval(look, SAMPLE_MS);
+  return () => {
+    clearInterval(timer);
+    look();
+    return most;
+  };
+}
+
+const SAMPLE_MS = 50;

@@ -1,7 +1,7 @@
 import { type FleetBeside, startFleetBeside } from "./fleetBeside.ts";
 import type { HostedFleetOptions } from "./hostedFleet.ts";
 import { remoteCluster } from "./remoteCluster.ts";
-import { newIdentity, type ServerUnderTest, startServerUnderTest } from "./serverUnderTest.ts";
+import { type ServerUnderTest, startServerUnderTest } from "./serverUnderTest.ts";
 
 /** A server in this process, and beside it everything that it works with. */
 export interface PlaneRun {
@@ -9,8 +9,6 @@ export interface PlaneRun {
   readonly plane: ServerUnderTest;
   /** How long it took from the start of the agents until all had been registered and were in sync, in milliseconds. */
   readonly syncMs: number;
-  /** Puts another server, that knows nothing, in the place of this one. */
-  restart(): Promise<ServerUnderTest>;
 }
 
 export interface PlaneRunOptions extends HostedFleetOptions {
@@ -25,27 +23,12 @@ export async function withPlane<T>(options: PlaneRunOptions, work: (run: PlaneRu
   const { heapMiB, quietMs = QUIET_MS, isAtRest = false, ...fleet } = options;
   const beside = startFleetBeside(heapMiB === undefined ? {} : { heapMiB });
   await beside.call("open", fleet);
-  const identity = await newIdentity();
-  const cluster = remoteCluster("", beside);
-  let plane = await startServerUnderTest({ cluster, identity });
+  const plane = await startServerUnderTest({ cluster: remoteCluster("", beside) });
   await beside.call("startAgents", plane.address);
   const syncMs = await beside.call<number>("settled", quietMs);
   if (isAtRest) await beside.call("atRest", REST_MS);
   try {
-    return await work({
-      beside,
-      get plane() {
-        return plane;
-      },
-      syncMs,
-      async restart() {
-        const { port } = plane.address;
-        await plane.stop();
-        await beside.call("mark");
-        plane = await startServerUnderTest({ cluster, identity, port });
-        return plane;
-      },
-    });
+    return await work({ beside, plane, syncMs });
   } finally {
     await plane.stop();
     await beside.close();

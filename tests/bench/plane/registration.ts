@@ -3,7 +3,7 @@ import { clusterName } from "../fleet.ts";
 import { percentile, rounded } from "../measure.ts";
 import { startFleetBeside } from "./fleetBeside.ts";
 import type { HostedFleet } from "./hostedFleet.ts";
-import { machineLoad } from "./load.ts";
+import { machineLoad, startLoad } from "./load.ts";
 import { remoteCluster } from "./remoteCluster.ts";
 import { type ServerAddress, startServerUnderTest } from "./serverUnderTest.ts";
 
@@ -14,13 +14,19 @@ export async function* registrationBenchmark(options: BenchmarkOptions): AsyncIt
   const beside = startFleetBeside();
   await beside.call("open", { size, agents: "whole", isRegistered: false });
   const plane = await startServerUnderTest({ cluster: remoteCluster("", beside) });
+  const loaded = startLoad();
   const times = await beside.call<readonly number[]>("register", plane.address);
+  const { cpuMs, eventLoopP99Ms, eventLoopMaxMs } = loaded();
   yield {
     name: "registration",
     clusters,
     services: clusters * services,
     p50Ms: rounded(percentile(times, 50)),
     p99Ms: rounded(percentile(times, 99)),
+    maxMs: rounded(Math.max(...times)),
+    serverCpuMsEach: rounded(cpuMs / clusters),
+    eventLoopP99Ms,
+    eventLoopMaxMs,
     load: machineLoad(),
   };
   await plane.stop();
