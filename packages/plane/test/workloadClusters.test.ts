@@ -1,4 +1,4 @@
-import { Settings, TrafficPolicy, VirtualService } from "@isthmus/api";
+import { Settings, TrafficPolicy, VirtualDestination, VirtualService } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -130,6 +130,40 @@ describe("a TrafficPolicy of a workload cluster", () => {
     expect(written(second())).toEqual(before);
     await first().delete({ ...timeoutPolicy, name: "timeout", namespace: "bookinfo", clusterName: "cluster-1" });
     await vi.waitFor(async () => expect(await timeouts()).toEqual([undefined, undefined]), soon);
+  });
+
+  it("stays in force with the VirtualDestination of its cluster that it sends traffic to, over such a restart", async () => {
+    const carts = { name: "carts", namespace: "bookinfo" };
+    const place = { apiVersion: VirtualDestination.apiVersion, kind: VirtualDestination.kind, metadata: carts };
+    await first().create({ ...place, spec: { hostname: "carts.first", port: { number: 9080, protocol: "http" } } } as Resource);
+    // The same name in the management cluster is another one, and not to be taken for it.
+    await fleet.management.create({
+      ...place,
+      spec: { hostname: "carts.management", port: { number: 9080, protocol: "http" } },
+    } as Resource);
+    const shift = { destinations: [{ virtualDestination: carts, weight: 100 }] };
+    await first().create({ ...timeoutPolicy, spec: { ...timeoutPolicy.spec, policy: { trafficShift: shift } } } as TrafficPolicy);
+    const hosts = async () =>
+      (await second().get(VirtualService, { name: "reviews", namespace: "bookinfo" }))?.spec?.http?.[0]?.route?.map(
+        ({ destination }) => destination?.host,
+      );
+    await vi.waitFor(async () => expect(await hosts()).toEqual(["carts.first"]), soon);
+    const published = {
+      apiVersion: "discovery.mesh.gloo.solo.io/v1",
+      kind: "Destination",
+      metadata: { name: "reviews-bookinfo-cluster-2", namespace: "gloo-mesh" },
+    };
+    await vi.waitFor(async () => expect(JSON.stringify(await statusOf(fleet, published))).toContain("carts.first"), soon);
+    await fleet.stopServer();
+    await fleet.stopAgent("cluster-1");
+    const before = written(second());
+    fleet.startServer();
+    await vi.waitFor(() => expect(fleet.server().store.clusters.get("cluster-2")?.phase).toBe("synced"), soon);
+    await quiet();
+    expect(written(second())).toEqual(before);
+    fleet.startAgent("cluster-1");
+    await first().delete({ ...timeoutPolicy, name: "timeout", namespace: "bookinfo", clusterName: "cluster-1" });
+    await vi.waitFor(async () => expect(await hosts()).not.toEqual(["carts.first"]), soon);
   });
 
   /** As an older CRD, which checks less, lets it in. */

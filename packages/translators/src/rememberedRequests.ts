@@ -1,4 +1,4 @@
-import { AccessPolicy, Destination, Mesh, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { AccessPolicy, Destination, Mesh, TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
 import { type Kind, kindKeyOf, type Metadata, type Resource } from "@isthmus/core";
 import type { UserRef } from "./userResources.ts";
 
@@ -11,6 +11,9 @@ export function rememberedRequests(published: Resource): readonly Resource[] {
     const { appliedTrafficPolicies = [], appliedAccessPolicies = [] } = (published as Destination).status ?? {};
     return [
       ...appliedTrafficPolicies.flatMap((applied) => asked(TrafficPolicy, applied)),
+      ...appliedTrafficPolicies.flatMap(({ virtualDestinations = [] }) =>
+        virtualDestinations.flatMap((named) => asked(VirtualDestination, named)),
+      ),
       ...appliedAccessPolicies.flatMap((applied) => asked(AccessPolicy, applied)),
     ];
   }

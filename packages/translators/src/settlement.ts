@@ -1,4 +1,4 @@
-import { AccessPolicy, Destination, type DestinationStatus, Mesh, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { AccessPolicy, Destination, type DestinationStatus, Mesh, TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
 import { type Change, keyOf, keyOfResource, type Report, type Snapshot, type Steps, type Table, withEach } from "@isthmus/core";
 import type { Attachment, AttachmentChanges, AttachmentStep } from "./attachment/attachment.ts";
 import { attachedStatus } from "./attachment/destinations.ts";
@@ -81,6 +81,7 @@ function settledDestination(
     appliedFederation: attachment.known.row(key)?.status?.appliedFederation,
     requiredSubsets: service === undefined ? undefined : requiredSubsetsOf(service, attachment),
     clusterDomains: step.surroundings.clusterDomains,
+    virtualDestination: (name) => step.inputs.of(VirtualDestination).row(name),
   });
   return unchangedOr({ ...destination, status: refused.size === 0 ? status : without(refused, status) }, row);
 }

@@ -2,6 +2,7 @@ import type { ResourceOf } from "@isthmus/core";
 import { Type } from "@sinclair/typebox";
 import type { AccessPolicySpec } from "../networking/accessPolicy.ts";
 import type { TrafficPolicySpec } from "../networking/trafficPolicySpec.ts";
+import type { VirtualDestinationSpec } from "../networking/virtualDestination.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { atMostOneOf, fields, mapOf, oneOfWords, strings, uint32 } from "../shared/schema.ts";
 import { clusterObjectRef, creation, eitherOf, generation, labels, objectRef, preserved, text, userRef } from "./schema.ts";
@@ -78,6 +79,9 @@ const destinationStatus = fields({
       observedGeneration: generation,
       creationTimestamp: creation,
       spec: preserved<TrafficPolicySpec>("The spec as it was accepted."),
+      virtualDestinations: Type.Array(fields({ ref: userRef, spec: preserved<VirtualDestinationSpec>("The spec as it was read.") }), {
+        description: "For a policy of a workload cluster: the VirtualDestinations there that it sends traffic to.",
+      }),
     }),
     {
       description: "The TrafficPolicies in force, in their order of precedence.",

@@ -11,3 +11,5 @@ export const VirtualDestination = defineKind({
 });
 
 export type VirtualDestination = ReturnType<typeof VirtualDestination.parse>;
+
+export type VirtualDestinationSpec = NonNullable<VirtualDestination["spec"]>;

@@ -1,5 +1,7 @@
-import type { AccessPolicy, Destination, DestinationStatus, TrafficPolicy } from "@isthmus/api";
+import type { AccessPolicy, Destination, DestinationStatus, TrafficPolicy, VirtualDestination } from "@isthmus/api";
+import { keyOf } from "@isthmus/core";
 import { localHostname } from "../networking/istio/hostnames.ts";
+import { serviceOf } from "../networking/istio/routes/targets.ts";
 import { creationOf, userRefOf } from "../userResources.ts";
 import { observed } from "./meshes.ts";
 import { publishedSpec } from "./publishedSpec.ts";
@@ -11,20 +13,35 @@ export interface DestinationAttachments {
   readonly appliedFederation: DestinationStatus["appliedFederation"];
   readonly requiredSubsets: DestinationStatus["requiredSubsets"];
   readonly clusterDomains: ReadonlyMap<string, string>;
+  /** By its key. */
+  readonly virtualDestination: (key: string) => VirtualDestination | undefined;
 }
 
 /** The status of a Destination: what is in force on it. */
 export function attachedStatus(destination: Destination, attachments: DestinationAttachments): DestinationStatus {
-  const { trafficPolicies, accessPolicies, appliedFederation, requiredSubsets, clusterDomains } = attachments;
+  const { trafficPolicies, accessPolicies, appliedFederation, requiredSubsets, clusterDomains, virtualDestination } = attachments;
   const service = destination.spec?.kubeService?.ref;
+  const appliedTraffic = (policy: TrafficPolicy) => ({ ...appliedPolicy(policy), ...targetsBeside(policy, virtualDestination) });
   return {
     ...observed(destination),
-    ...(trafficPolicies.length === 0 ? {} : { appliedTrafficPolicies: trafficPolicies.map(appliedPolicy) }),
+    ...(trafficPolicies.length === 0 ? {} : { appliedTrafficPolicies: trafficPolicies.map(appliedTraffic) }),
     ...(accessPolicies.length === 0 ? {} : { appliedAccessPolicies: accessPolicies.map(appliedPolicy) }),
     ...(service === undefined ? {} : { localFqdn: localHostname(service, clusterDomains) }),
     ...(appliedFederation === undefined ? {} : { appliedFederation }),
     ...(requiredSubsets === undefined ? {} : { requiredSubsets }),
   };
+}
+
+/** What of its own workload cluster a policy sends traffic to: who remembers the policy while that cluster is silent needs it as well. */
+function targetsBeside({ spec, metadata: { clusterName = "" } }: TrafficPolicy, find: DestinationAttachments["virtualDestination"]) {
+  if (clusterName === "") return {};
+  const named = (spec?.policy?.trafficShift?.destinations ?? []).flatMap((entry) => entry.virtualDestination ?? []);
+  const keys = new Set(named.map((ref) => keyOf({ ...serviceOf(ref), clusterName })));
+  const virtualDestinations = [...keys].flatMap((key) => {
+    const found = find(key);
+    return found?.spec === undefined ? [] : [{ ref: userRefOf(found), spec: found.spec }];
+  });
+  return virtualDestinations.length === 0 ? {} : { virtualDestinations };
 }
 
 function appliedPolicy<P extends TrafficPolicy | AccessPolicy>(policy: P) {
