@@ -12,7 +12,7 @@ import {
   systemClock,
   clusterUid as uidOf,
 } from "@isthmus/plane";
-import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
+import { createLog, keepHeapSmall, runProgram, startAdmin, startMetrics } from "@isthmus/process";
 import { grpcConnector } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
 import { adminPages } from "./adminPages.ts";
@@ -21,6 +21,7 @@ import { type Config, readConfig } from "./config.ts";
 const VERSION = "0.1.0";
 
 async function run(config: Config, signal: AbortSignal): Promise<void> {
+  keepHeapSmall();
   const log = createLog({ logger: NAMES[config.generation].agent, verbose: config.verbose });
   const { clusterName, namespace } = config;
   const random = Math.random;
@@ -47,13 +48,16 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     random,
     log,
   });
-  const following = secrets.follow(() => void connector.reload(), signal);
+  let link: RunningAgentLink | undefined;
+  const following = secrets.follow(() => {
+    void connector.reload();
+    link?.retry();
+  }, signal);
   const roles = agentRoles(config.managementNamespace);
   // A new name at each start: a replica that starts again is another one.
   const identity = `${config.instance}-${randomUUID()}`;
   const lease = { name: NAMES[config.generation].agent, namespace };
   const election = config.leaderElection ? startElection({ cluster, lease, identity, clock, random, log }, signal) : undefined;
-  let link: RunningAgentLink | undefined;
   const metrics = startMetrics({ source: "agent", read: () => [...(link?.metrics() ?? []), ...agent.metrics()] });
   const agent: Agent = startAgent(
     {

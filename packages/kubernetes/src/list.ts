@@ -1,13 +1,14 @@
 import type { Resource } from "@isthmus/core";
-import { ClusterError, type ListOptions, type Malformed, type ResourceList } from "@isthmus/plane/ports";
+import { ClusterError, type Malformed, type ResourceList, type WholeListOptions } from "@isthmus/plane/ports";
 import { asRead, checked, type WireObject } from "./objects.ts";
 import { collectionPath } from "./paths.ts";
 import { call } from "./request.ts";
 import { selectionQuery } from "./selectors.ts";
 import type { Target } from "./target.ts";
 
-// As Kubernetes' own client does: small enough for the server's memory, few enough round trips.
-const PAGE_SIZE = 500;
+// A Pod as it is sent may take 10 KB and its JSON thrice as much while it is read: a page is some megabytes. Kubernetes' own client
+// asks for 500.
+const PAGE_SIZE = 200;
 
 interface WireList {
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
@@ -15,7 +16,11 @@ interface WireList {
 }
 
 /** All objects of a kind, page by page, as of one resourceVersion. */
-export async function listAll<R extends Resource>(target: Target<R>, options: ListOptions, signal?: AbortSignal): Promise<ResourceList<R>> {
+export async function listAll<R extends Resource>(
+  target: Target<R>,
+  options: WholeListOptions<R>,
+  signal?: AbortSignal,
+): Promise<ResourceList<R>> {
   const query = selectionQuery(options);
   try {
     return await pages(target, options, { ...query, limit: String(PAGE_SIZE) }, signal);
@@ -28,7 +33,7 @@ export async function listAll<R extends Resource>(target: Target<R>, options: Li
 
 async function pages<R extends Resource>(
   target: Target<R>,
-  { namespace }: ListOptions,
+  { namespace, keep = (resource) => resource }: WholeListOptions<R>,
   query: Readonly<Record<string, string>>,
   signal: AbortSignal | undefined,
 ): Promise<ResourceList<R>> {
@@ -42,7 +47,7 @@ async function pages<R extends Resource>(
     const page = (await call(connection, { method: "GET", path, query: pageQuery }, signal)) as WireList;
     for (const object of page.items ?? []) {
       const result = checked(kind, asRead(object, collection, clusterName));
-      if ("resource" in result) items.push(result.resource);
+      if ("resource" in result) items.push(keep(result.resource));
       else malformed.push(result.malformed);
     }
     continuation = page.metadata?.continue || undefined;

@@ -25,8 +25,8 @@ describe("lists", () => {
     expect(list.resourceVersion).toBe("7");
     const queries = server.seen.filter(({ path }) => path === "/api/v1/configmaps").map(({ query }) => query);
     expect(queries).toEqual([
-      { limit: "500", labelSelector: "x notin (1,2)" },
-      { limit: "500", labelSelector: "x notin (1,2)", continue: "more" },
+      { limit: "200", labelSelector: "x notin (1,2)" },
+      { limit: "200", labelSelector: "x notin (1,2)", continue: "more" },
     ]);
   });
 

@@ -100,7 +100,7 @@ export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): C
         const remove = vanished(snapshot.of(kind), event.items, event.malformed);
         // Told even of those that were never known: something is to be said of them.
         if (!keepsLastGood(kind)) remove.push(...event.malformed.map(({ ref }) => ref));
-        const put = event.items.map(trimmed(kind)).filter((item) => isNews(kind, item));
+        const put = event.items.filter((item) => isNews(kind, item));
         return isEmpty({ put, remove }) ? undefined : { put, remove };
       }
       case "put": {
@@ -153,6 +153,7 @@ export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): C
       {
         cluster,
         kind,
+        keep: trimmed(kind),
         redefined: definitions.onChange,
         ...(relistMs === undefined ? {} : { relistMs }),
         clock,

@@ -20,6 +20,8 @@ export interface FollowOptions<R extends Resource> {
   readonly cluster: Cluster;
   readonly kind: Kind<R>;
   readonly list?: ListOptions;
+  /** Gives what is kept of each listed object. Default: all of it. */
+  readonly keep?: (resource: R) => R;
   /** Calls its listener with the `kindKeyOf` of each kind whose definition changed; the result takes that back. */
   readonly redefined?: (listener: (kindKey: string) => void) => () => void;
   /** Lists anew so often, in milliseconds, whether or not the watch told of changes. Default: never. */
@@ -31,7 +33,7 @@ export interface FollowOptions<R extends Resource> {
 
 /** Lists and watches one kind until aborted. Resolves then; never rejects for the world's faults. */
 export async function follow<R extends Resource>(options: FollowOptions<R>, signal: AbortSignal): Promise<void> {
-  const { cluster, kind, list = {}, redefined, relistMs, clock, random, emit } = options;
+  const { cluster, kind, list = {}, keep, redefined, relistMs, clock, random, emit } = options;
   let resourceVersion: string | undefined;
   let failures = 0;
   let isInterrupted = false;
@@ -44,7 +46,11 @@ export async function follow<R extends Resource>(options: FollowOptions<R>, sign
 
   // A function of its own: one that goes on to watch would keep all that was listed alive for as long.
   async function listed(within: AbortSignal): Promise<string> {
-    const { items, malformed, resourceVersion: listedAt } = await cluster.list(kind, list, within);
+    const {
+      items,
+      malformed,
+      resourceVersion: listedAt,
+    } = await cluster.list(kind, { ...list, ...(keep === undefined ? {} : { keep }) }, within);
     isInterrupted = false;
     emit({ type: "listed", items, malformed });
     return listedAt;

@@ -32,6 +32,14 @@ export interface ListOptions {
   readonly labels?: LabelSelector;
 }
 
+export interface WholeListOptions<R extends Resource> extends ListOptions {
+  /**
+   * Gives what is kept of each object, as soon as it is read: of a large list no more than a page stands in memory as the API server
+   * sent it. Default: all of it.
+   */
+  readonly keep?: (resource: R) => R;
+}
+
 export interface WatchOptions extends ListOptions {
   /** Begins with a bookmark of the version that was asked for, as soon as the API server has accepted the watch. Default: no. */
   readonly saysAccepted?: boolean;
@@ -74,7 +82,7 @@ export interface Cluster {
     signal?: AbortSignal,
   ): Promise<R | undefined>;
   /** Pages as needed. */
-  list<R extends Resource>(kind: Kind<R>, options?: ListOptions, signal?: AbortSignal): Promise<ResourceList<R>>;
+  list<R extends Resource>(kind: Kind<R>, options?: WholeListOptions<R>, signal?: AbortSignal): Promise<ResourceList<R>>;
   /**
    * All changes after `resourceVersion`, with bookmarks. Ends without error when the server closes the watch (watch again from
    * the last resourceVersion), with ClusterError `Expired` when it is too old (list again).

@@ -1,5 +1,5 @@
 import { type AnyResource, InvalidResource, type JsonObject, type Kind, matchesSelector, type Resource, refOf } from "@isthmus/core";
-import { ClusterError, type ListOptions, type Malformed, type ResourceList } from "@isthmus/plane/ports";
+import { ClusterError, type Malformed, type ResourceList, type WholeListOptions } from "@isthmus/plane/ports";
 import { isMembers } from "./json.ts";
 import { type ClusterState, inVersion } from "./state.ts";
 import { viewed } from "./writes.ts";
@@ -60,7 +60,7 @@ export function getObject<R extends Resource>(
 export function listObjects<R extends Resource>(
   state: ClusterState,
   objects: ParsedObjects,
-  { kind, namespace, labels }: ListOptions & { readonly kind: Kind<R> },
+  { kind, namespace, labels, keep = (resource) => resource }: WholeListOptions<R> & { readonly kind: Kind<R> },
 ): ResourceList<R> {
   const { served, apiVersion } = state.servedVersion(kind);
   const items: R[] = [];
@@ -69,7 +69,7 @@ export function listObjects<R extends Resource>(
     if (labels !== undefined && !matchesSelector(labels, resource.metadata.labels)) continue;
     const read = objects.read(kind, resource, apiVersion);
     if (isMalformed(read)) malformed.push(read);
-    else items.push(read);
+    else items.push(keep(read));
   }
   return { items, malformed, resourceVersion: String(state.revision) };
 }

@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { keepHeapSmall } from "@isthmus/process";
 import type { BenchmarkOptions, Figures } from "../benchmarks.ts";
 import { clusterName } from "../fleet.ts";
 import { peakRssMiB, rounded } from "../measure.ts";
@@ -11,6 +12,8 @@ import { startWholeAgent } from "./simulatedAgent.ts";
 /** What the agent of a large cluster holds; its cluster and the server are in another process. */
 export async function* memoryAgentBenchmark(options: BenchmarkOptions): AsyncIterable<Figures> {
   const { smoke, services = smoke ? 4 : 1000, pods = smoke ? 2 : 20 } = options;
+  // As the agent's program does.
+  keepHeapSmall();
   const beside = startFleetBeside();
   await beside.call("open", { size: { clusters: 1, servicesPerCluster: services, podsPerService: pods }, agents: "whole" });
   const address = await beside.call<ServerAddress>("serve");
@@ -19,14 +22,17 @@ export async function* memoryAgentBenchmark(options: BenchmarkOptions): AsyncIte
   setMaxListeners(0, life.signal);
   const name = clusterName(0);
   const started = performance.now();
+  const cpu = process.cpuUsage();
   const agent = startWholeAgent({ clusterName: name, address, wallet: new Map() }, remoteCluster(name, beside), life.signal);
   const syncMs = (await agent.inSync) - started;
+  const { user, system } = process.cpuUsage(cpu);
   await new Promise((resolve) => setTimeout(resolve, smoke ? 100 : SETTLING_MS));
   yield {
     name: "memory-agent",
     services,
     pods: services * pods,
     syncMs: rounded(syncMs),
+    syncCpuMs: rounded((user + system) / 1000),
     emptyMiB,
     rssMiB: rssMiB(),
     heapUsedMiB: Math.round(process.memoryUsage().heapUsed / 1024 / 1024),

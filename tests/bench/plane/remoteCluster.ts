@@ -8,6 +8,7 @@ import {
   type Preconditions,
   type ResourceList,
   type WatchEvent,
+  type WholeListOptions,
 } from "@isthmus/plane/ports";
 import { type Answers, type Remote, RemoteError } from "./rpc.ts";
 
@@ -19,6 +20,7 @@ type ClusterCall =
   | { readonly method: "servedKinds" }
   | { readonly method: "get"; readonly type: Type; readonly ref: { readonly name: string; readonly namespace: string } }
   | { readonly method: "list"; readonly type: Type; readonly list: ListOptions }
+  | { readonly method: "listOn"; readonly page: number }
   | { readonly method: "apply" | "applyStatus"; readonly resource: AnyResource; readonly options: ApplyOptions }
   | { readonly method: "create" | "update" | "updateStatus"; readonly resource: AnyResource }
   | { readonly method: "delete"; readonly ref: ResourceRef; readonly preconditions: Preconditions };
@@ -35,6 +37,12 @@ interface WatchArgument {
   readonly list: ListOptions;
 }
 
+/** Of a list as of one moment. */
+interface Page extends ResourceList<Resource> {
+  /** Names the next one; undefined after the last one. */
+  readonly next: number | undefined;
+}
+
 /** A cluster in another process, so that the work of its API server is not counted in this one. */
 export function remoteCluster(name: string, remote: Remote): Cluster {
   const ask = <T>(call: ClusterCall): Promise<T> =>
@@ -47,9 +55,18 @@ export function remoteCluster(name: string, remote: Remote): Cluster {
       const found = await ask<unknown>({ method: "get", type: typeOf(kind), ref });
       return found === undefined ? undefined : kind.parse(found);
     },
-    async list<R extends Resource>(kind: Kind<R>, list: ListOptions = {}): Promise<ResourceList<R>> {
-      const found = await ask<ResourceList<Resource>>({ method: "list", type: typeOf(kind), list });
-      return { ...found, items: found.items.map((item) => kind.parse(item)) };
+    async list<R extends Resource>(
+      kind: Kind<R>,
+      { keep = (resource) => resource, ...list }: WholeListOptions<R> = {},
+    ): Promise<ResourceList<R>> {
+      const items: R[] = [];
+      let page = await ask<Page>({ method: "list", type: typeOf(kind), list });
+      const { malformed, resourceVersion } = page;
+      for (;;) {
+        for (const item of page.items) items.push(keep(kind.parse(item)));
+        if (page.next === undefined) return { items, malformed, resourceVersion };
+        page = await ask<Page>({ method: "listOn", page: page.next });
+      }
     },
     async *watch<R extends Resource>(kind: Kind<R>, resourceVersion: string, list: ListOptions, signal: AbortSignal) {
       const argument: WatchArgument = { cluster: name, type: typeOf(kind), resourceVersion, list };
@@ -95,7 +112,9 @@ function carriedOut(cluster: Cluster, call: ClusterCall): Promise<unknown> {
     case "get":
       return cluster.get(uncheckedKind(call.type), call.ref);
     case "list":
-      return cluster.list(uncheckedKind(call.type), call.list);
+      return cluster.list(uncheckedKind(call.type), call.list).then(firstPage);
+    case "listOn":
+      return Promise.resolve(pageAt(call.page));
     case "apply":
     case "applyStatus":
       return cluster[call.method](call.resource, call.options);
@@ -110,4 +129,24 @@ function carriedOut(cluster: Cluster, call: ClusterCall): Promise<unknown> {
 
 function uncheckedKind(type: Type): Kind {
   return { ...type, parse: (input) => input as Resource };
+}
+
+// As many as our own client asks for.
+const PAGE_SIZE = 200;
+const lists = new Map<number, { readonly list: ResourceList<Resource>; from: number }>();
+let lastList = 0;
+
+function firstPage(list: ResourceList<Resource>): Page {
+  lists.set(++lastList, { list, from: 0 });
+  return pageAt(lastList);
+}
+
+function pageAt(id: number): Page {
+  const open = lists.get(id);
+  if (open === undefined) throw new Error(`list ${id} has been read`);
+  const items = open.list.items.slice(open.from, open.from + PAGE_SIZE);
+  open.from += items.length;
+  const isLast = open.from >= open.list.items.length;
+  if (isLast) lists.delete(id);
+  return { ...open.list, items, next: isLast ? undefined : id };
 }

@@ -111,6 +111,7 @@ export function agentSecrets(cluster: Cluster, { namespace, token, clock, random
           emit(event) {
             if (event.type === "listed") changed();
             if (event.type === "put" && RELEVANT.has(event.resource.metadata.name)) changed();
+            if (event.type === "removed" && RELEVANT.has(event.ref.name)) changed();
           },
         },
         signal,

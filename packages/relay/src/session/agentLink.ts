@@ -1,4 +1,4 @@
-import { formatRef, type Metric, messageOf } from "@isthmus/core";
+import { formatRef, type Metric, messageOf, onAbort } from "@isthmus/core";
 import type { ConnectRequest } from "../gen/relay/v1/relay_pb.ts";
 import { type AgentEffect, type AgentEvent, agentSession, agentWakeAt, isConnected, stepAgent, unreportedObjects } from "./agentSession.ts";
 import { backoffMs, SETTLED_MS } from "./backoff.ts";
@@ -28,6 +28,8 @@ export interface AgentLinkOptions {
 }
 
 export interface RunningAgentLink extends AgentLink {
+  /** Something has changed by which a connection may succeed that did not: it is tried at once instead of after the usual pause. */
+  retry(): void;
   /** Settles when the link was aborted and its stream has ended. */
   readonly closed: Promise<void>;
   metrics(): readonly Metric[];
@@ -55,6 +57,9 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
   let open: Open | undefined;
   let lastEpoch = 0n;
   let isPumping = false;
+  /** Ends the pause before the next try; and whether there is reason to, where it was said during a try. */
+  let pause = new AbortController();
+  let isWoken = false;
 
   function step(event: AgentEvent): number {
     const [next, effects] = stepAgent(session, event);
@@ -183,10 +188,19 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
     return now > lastEpoch ? now : lastEpoch + 1n;
   }
 
+  async function paused(ms: number): Promise<void> {
+    pause = new AbortController();
+    const forget = onAbort(signal, () => pause.abort());
+    // Rejects when there is nothing to wait for any more.
+    await clock.sleep(ms, pause.signal).catch(() => undefined);
+    forget();
+  }
+
   async function run(): Promise<void> {
     let attempt = 0;
     while (!signal.aborted) {
       const began = clock.now();
+      isWoken = false;
       const end = await connection().catch((error: unknown): Ended => {
         if (error instanceof RelayError) return { code: error.code, reason: error.message };
         if (signal.aborted) return { code: "Ended", reason: "the agent is stopping" };
@@ -201,7 +215,7 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
         `no connection to the management server: ${end.reason}`,
       );
       handler.state("waiting", end.reason);
-      await clock.sleep(delayMs, signal).catch(() => undefined);
+      if (!isWoken) await paused(delayMs);
     }
     handler.state("closed", "the agent is stopping");
   }
@@ -218,6 +232,11 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
     acknowledge(acknowledgement) {
       step({ type: "acknowledged", acknowledgement });
       pumpSoon();
+    },
+    retry() {
+      if (open !== undefined) return;
+      isWoken = true;
+      pause.abort();
     },
     closed: run(),
     metrics: () => [

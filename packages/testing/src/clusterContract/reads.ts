@@ -61,7 +61,7 @@ export function readContract(current: Current): void {
       const subject = current();
       const { cluster, namespace } = subject;
       const labels = { pages: subject.name() };
-      // One more than our client's page of 500.
+      // More than two of our client's pages of 200.
       const wanted = Array.from({ length: 501 }, (_, i) => configMap(subject, { number: String(i) }, { labels }));
       for (let start = 0; start < wanted.length; start += 25) {
         await Promise.all(wanted.slice(start, start + 25).map((resource) => cluster.create(resource)));
@@ -70,6 +70,19 @@ export function readContract(current: Current): void {
       expect(new Set(items.map((item) => dataOf(item)["number"])).size).toBe(501);
       expect(items).toHaveLength(501);
     }, 60_000);
+
+    it("list of each object what is to be kept", async () => {
+      const subject = current();
+      const { cluster, namespace } = subject;
+      const labels = { kept: subject.name() };
+      const { metadata } = await cluster.create(configMap(subject, { large: "x" }, { labels }));
+      const { items } = await cluster.list(ConfigMap, {
+        namespace,
+        labels: { matchLabels: labels },
+        keep: (resource) => ({ ...resource, data: { size: String(dataOf(resource)["large"]?.length) } }),
+      });
+      expect(items.map((item) => [item.metadata.name, dataOf(item)])).toEqual([[metadata.name, { size: "1" }]]);
+    });
 
     it("list objects that their kind does not understand apart, each with its reason", async () => {
       const subject = current();
