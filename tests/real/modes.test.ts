@@ -160,6 +160,29 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
     expect(await management.get(Secret, { name: "cluster-2", namespace })).toEqual(secret);
   });
 
+  it("a policy that lives in the registered cluster is answered there, by the rights that registration gave", async () => {
+    const { apiVersion, kind } = TrafficPolicy;
+    const metadata = { name: "timeout-ratings", namespace };
+    const ratings = { kubeServiceMatcher: { namespaces: ["bookinfo"], labels: { app: "ratings" } } };
+    await applyAll(second, [{ apiVersion, kind, metadata, spec: { destinationSelector: [ratings], policy: { requestTimeout: "1s" } } }]);
+    await waitFor("its status where it lives", async () => {
+      const { status } = (await second.get(TrafficPolicy, metadata)) ?? {};
+      expect([status?.state, Object.keys(status?.destinations ?? {})]).toEqual([
+        "ACCEPTED",
+        ["ratings-bookinfo-cluster-1.gloo-mesh.", "ratings-bookinfo-cluster-2.gloo-mesh."],
+      ]);
+      return true;
+    });
+    await second.delete({ apiVersion, kind, ...metadata, clusterName: "cluster-2" });
+    await waitFor("its routes to go", async () => {
+      const routes = await Promise.all(
+        [management, second].map((cluster) => cluster.get(VirtualService, { name: "ratings", namespace: "bookinfo" })),
+      );
+      expect(routes).toEqual([undefined, undefined]);
+      return true;
+    });
+  });
+
   it("a server that is killed and comes back writes what was missed, and nothing else", async () => {
     const writes = await writesWhile(async () => {
       await server.app.program.kill();
