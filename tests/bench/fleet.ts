@@ -168,7 +168,6 @@ function podOf(name: string, place: Place, { name: podName, ip, nodeName }: PodP
       name: podName,
       ...place,
       labels: own,
-      uid: uidOf("p", podName, place),
       ownerReferences: [ownerOf("ReplicaSet", `${name}-7d9c`)],
     },
     spec: { serviceAccountName: name, nodeName, containers: [app(name), { ...SIDECAR }] },

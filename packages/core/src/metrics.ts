@@ -172,6 +172,12 @@ export const METRICS = {
     labels: [],
     on: SERVER,
   },
+  gloo_mesh_clusters_to_translate: {
+    type: "gauge",
+    help: "Clusters of which everything is known and that wait to be translated, behind changes of users.",
+    labels: [],
+    on: SERVER,
+  },
   gloo_mesh_store_up: { type: "gauge", help: "Whether the shared store answers.", labels: [], on: SERVER },
   gloo_mesh_store_lag_seconds: {
     type: "gauge",

@@ -22,7 +22,8 @@ export interface ObjectRef {
  * trailing dot for the management cluster. Unique per kind, as neither namespaces nor cluster names contain dots.
  */
 export function keyOf(ref: ClusterObjectRef): string {
-  return `${ref.name}.${ref.namespace}.${ref.clusterName}`;
+  // Joined, as V8 keeps a template's result as a tree of its pieces: keys are compared and kept, by the million.
+  return [ref.name, ref.namespace, ref.clusterName].join(".");
 }
 
 /** The name of the cluster in a key of `keyOf` or `resourceKeyOf`. */
@@ -43,7 +44,7 @@ export function kindKeyOf(type: { readonly apiVersion: string; readonly kind: st
 
 /** Names one object across kinds, clusters and versions: `group/Kind|name.namespace.cluster`. */
 export function resourceKeyOf(ref: ResourceRef): string {
-  return `${kindKeyOf(ref)}|${keyOf(ref)}`;
+  return [`${kindKeyOf(ref)}|${ref.name}`, ref.namespace, ref.clusterName].join(".");
 }
 
 /** A ref as a person reads it: `VirtualMesh bookinfo.gloo-mesh`, `Service reviews.bookinfo in cluster-1`. */

@@ -59,7 +59,7 @@ export function refOf(resource: Resource): ResourceRef {
 /** The key of an object within its kind: see `keyOf`. */
 export function keyOfResource(resource: Resource): string {
   const { name, namespace = "", clusterName = "" } = resource.metadata;
-  return `${name}.${namespace}.${clusterName}`;
+  return [name, namespace, clusterName].join(".");
 }
 
 /** The same object, said to be from `clusterName` ("" for the management cluster), without server bookkeeping of field managers. */

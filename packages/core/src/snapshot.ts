@@ -3,7 +3,7 @@ import type { Delta } from "./delta.ts";
 import type { Kind } from "./kind.ts";
 import { keyOf, kindKeyOf } from "./ref.ts";
 import { keyOfResource, type Resource, refOf } from "./resource.ts";
-import type { Steps } from "./steps.ts";
+import { type Steps, withEach } from "./steps.ts";
 
 /** Everything known at one instant. Applying a delta makes a new snapshot that shares unchanged collections. */
 export interface Snapshot {
@@ -42,6 +42,15 @@ export function* applied(snapshot: Snapshot, { put, remove }: Delta): Steps<Snap
 
 // A few milliseconds.
 const PART = 1_024;
+
+/** Two snapshots as one, in steps; the objects of `other`, which win, keep their keys. */
+export function* joined(snapshot: Snapshot, other: Snapshot): Steps<Snapshot> {
+  const collections = new Map(snapshot.collections());
+  for (const [kindKey, collection] of other.collections()) {
+    collections.set(kindKey, yield* withEach(collections.get(kindKey) ?? NOTHING, [...collection.entries()]));
+  }
+  return new CollectionSnapshot(collections);
+}
 
 /** What turns one snapshot into another, at the cost of what differs where one came from the other. */
 export function deltaBetween(before: Snapshot, after: Snapshot): Delta {

@@ -21,6 +21,35 @@ describe("compact values", () => {
     expect(compact({ first: texts[0] })).toEqual({ first: "text 0" });
   });
 
+  it("hold parts that recur once", () => {
+    const pod = (name: string) => ({ name, labels: { app: "cart", version: "v1" }, owners: [{ kind: "ReplicaSet", name: "cart-7d9c" }] });
+    const [, , third, fourth] = ["a", "b", "c", "d"].map((name) => compact(pod(name)));
+    expect(third).toEqual(pod("c"));
+    expect(third?.labels).toBe(fourth?.labels);
+    expect(third?.owners).toBe(fourth?.owners);
+  });
+
+  it("do not take one part for another", () => {
+    const parts = [
+      { a: "b", c: "d" },
+      { 'a:1"b,1"c': "d" },
+      { a: 'b,1"c:1"d' },
+      { a: ["b", "c"] },
+      { a: ["b,c"] },
+      { a: "1" },
+      { a: 1 },
+      { a: "null" },
+      { a: null },
+      { a: [] },
+      { a: {} },
+      { a: "" },
+      { a: true },
+      { a: { 0: "b" } },
+      { a: ["b"] },
+    ];
+    for (let times = 0; times < 3; times++) for (const part of parts) expect(compact({ part })).toEqual({ part });
+  });
+
   it("refuse what is not JSON", () => {
     expect(() => parseCompact("{")).toThrow(SyntaxError);
   });

@@ -1,6 +1,6 @@
-import type { Delta, Resource } from "@isthmus/core";
+import { type Delta, emptySnapshot, type Resource, snapshotOf } from "@isthmus/core";
 import { expect, test } from "vitest";
-import { admission } from "../src/server/admission.ts";
+import { type Arrival, admission } from "../src/server/admission.ts";
 
 function delta(clusterName: string, name: string, count = 1): Delta {
   const put = Array.from({ length: count }, (_, i): Resource => {
@@ -10,17 +10,23 @@ function delta(clusterName: string, name: string, count = 1): Delta {
 }
 
 const edit = (name: string) => [delta("", name), { clusterName: "" }] as const;
-const join = (clusterName: string, count: number) => [delta(clusterName, "all", count), { clusterName, isJoin: true }] as const;
+const join = (clusterName: string, count: number) => {
+  const all = delta(clusterName, "all", count);
+  return [all, { clusterName, whole: snapshotOf(all.put) }] as const;
+};
 
-function namesOf(deltas: readonly Delta[]): readonly string[] {
-  return deltas.map(({ put }) => `${put[0]?.metadata.name}@${put[0]?.metadata.clusterName}`);
+function namesOf(arrivals: readonly Arrival[]): readonly string[] {
+  return arrivals.map((arrival) => {
+    const [first] = "put" in arrival ? arrival.put : [...arrival.whole.collections().values()].flatMap((collection) => [...collection]);
+    return `${first?.metadata.name}@${first?.metadata.clusterName}`;
+  });
 }
 
 test("what users change comes ahead of clusters that join", () => {
   const { take, next } = admission();
   take(...join("a", 10));
   take(...edit("policy"));
-  expect(next(false)).toMatchObject({ joined: [], deltas: [{ put: [{ metadata: { name: "policy-0" } }] }] });
+  expect(next(false)).toMatchObject({ joined: [], arrivals: [{ put: [{ metadata: { name: "policy-0" } }] }] });
   expect(next(false).joined).toEqual(["a"]);
 });
 
@@ -31,7 +37,7 @@ test("who edits without end does not keep clusters out", () => {
   for (let turn = 0; turn < 6; turn++) {
     take(...edit(`policy-${turn}`));
     const admitted = next(false);
-    expect(namesOf(admitted.deltas)).toContain(`policy-${turn}-0@`);
+    expect(namesOf(admitted.arrivals)).toContain(`policy-${turn}-0@`);
     joined.push([...admitted.joined]);
   }
   expect(joined).toEqual([[], ["a"], [], ["b"], [], ["c"]]);
@@ -51,11 +57,11 @@ test("what a cluster says while it waits stays behind what it said before", () =
   take(...join("b", 1));
   take(delta("b", "later"), { clusterName: "b" });
   take(delta("c", "known"), { clusterName: "c" });
-  expect(namesOf(next(false).deltas)).toEqual(["known-0@c"]);
+  expect(namesOf(next(false).arrivals)).toEqual(["known-0@c"]);
   expect(next(false).joined).toEqual(["a"]);
   expect(waits("b")).toBe(true);
   const admitted = next(false);
-  expect(namesOf(admitted.deltas)).toEqual(["all-0@b", "later-0@b"]);
+  expect(namesOf(admitted.arrivals)).toEqual(["all-0@b", "later-0@b"]);
   expect(waits("b")).toBe(false);
 });
 
@@ -65,12 +71,12 @@ test("a first translation lacks nothing that is known", () => {
   take(...edit("policy"));
   const admitted = next(true);
   expect(admitted.joined).toEqual(["a", "b"]);
-  expect(admitted.deltas).toHaveLength(3);
+  expect(admitted.arrivals).toHaveLength(3);
 });
 
 test("a cluster without any object joins as well", () => {
   const { take, next, waits } = admission();
-  take({ put: [], remove: [] }, { clusterName: "a", isJoin: true });
+  take({ put: [], remove: [] }, { clusterName: "a", whole: emptySnapshot() });
   expect(waits("a")).toBe(true);
   expect(next(false).joined).toEqual(["a"]);
 });

@@ -3,7 +3,7 @@ import { type Change, keyOf, keyOfResource, type Report, type Snapshot, type Ste
 import type { Attachment, AttachmentChanges, AttachmentStep } from "./attachment/attachment.ts";
 import { attachedStatus } from "./attachment/destinations.ts";
 import { byService } from "./attachment/indexes.ts";
-import { unchangedOr } from "./attachment/meshes.ts";
+import { unchangedOr, withStatus } from "./attachment/meshes.ts";
 import { requiredSubsetsOf } from "./attachment/requiredSubsets.ts";
 import { versionsOf } from "./incremental/changes.ts";
 import { keysOf, remadeRows } from "./incremental/rows.ts";
@@ -83,7 +83,7 @@ function settledDestination(
     clusterDomains: step.surroundings.clusterDomains,
     virtualDestination: (name) => step.inputs.of(VirtualDestination).row(name),
   });
-  return unchangedOr({ ...destination, status: refused.size === 0 ? status : without(refused, status) }, row);
+  return unchangedOr(withStatus(destination, refused.size === 0 ? status : without(refused, status)), row);
 }
 
 interface Reporting {

@@ -29,6 +29,8 @@ export async function* churnBenchmark(options: BenchmarkOptions): AsyncIterable<
       serverCores: load.cores,
       eventLoopP99Ms: load.eventLoopP99Ms,
       eventLoopMaxMs: load.eventLoopMaxMs,
+      ownTurnP99Ms: load.ownTurnP99Ms,
+      ownTurnMaxMs: load.ownTurnMaxMs,
       bytesUpPerPod: rounded(up / clusters / seconds),
       bytesDownPerPod: rounded(down / clusters / seconds),
       load: machineLoad(),

@@ -2,7 +2,7 @@ import { loadavg } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { rounded } from "../measure.ts";
+import { percentile, rounded } from "../measure.ts";
 
 /** What this process has spent since `startLoad`, and how long its event loop was held up. */
 export interface Load {
@@ -12,6 +12,9 @@ export interface Load {
   readonly cores: number;
   readonly eventLoopP99Ms: number;
   readonly eventLoopMaxMs: number;
+  /** Time that this process spent on processors between two timers that are due 5 ms apart: what of the above is its own doing. */
+  readonly ownTurnP99Ms: number;
+  readonly ownTurnMaxMs: number;
 }
 
 /** Measures this process until the returned function is called. */
@@ -19,7 +22,15 @@ export function startLoad(): () => Load {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
   const [cpu, started] = [process.cpuUsage(), performance.now()];
+  const turns: number[] = [];
+  let before = cpu;
+  const timer = setInterval(() => {
+    const now = process.cpuUsage();
+    turns.push((now.user + now.system - before.user - before.system) / 1000);
+    before = now;
+  }, RESOLUTION_MS);
   return () => {
+    clearInterval(timer);
     const { user, system } = process.cpuUsage(cpu);
     const cpuMs = (user + system) / 1000;
     delay.disable();
@@ -28,6 +39,8 @@ export function startLoad(): () => Load {
       cores: rounded(cpuMs / (performance.now() - started)),
       eventLoopP99Ms: late(delay.percentile(99)),
       eventLoopMaxMs: late(delay.max),
+      ownTurnP99Ms: rounded(percentile(turns, 99)),
+      ownTurnMaxMs: rounded(Math.max(0, ...turns)),
     };
   };
 }

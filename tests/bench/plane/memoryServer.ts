@@ -1,6 +1,6 @@
 import type { BenchmarkOptions, Figures } from "../benchmarks.ts";
 import { peakRssMiB, rounded } from "../measure.ts";
-import { machineLoad, rssMiB } from "./load.ts";
+import { machineLoad, rssMiB, startLoad } from "./load.ts";
 import { withPlane } from "./planeRun.ts";
 
 /** What a server holds of a large fleet: of a Pod that is what translation reads. */
@@ -8,7 +8,9 @@ export async function* memoryServerBenchmark(options: BenchmarkOptions): AsyncIt
   const { smoke, clusters = smoke ? 3 : 100, services = smoke ? 4 : 1000, pods = smoke ? 2 : 10 } = options;
   const size = { clusters, servicesPerCluster: services, podsPerService: pods };
   const emptyMiB = rssMiB();
+  const load = startLoad();
   yield await withPlane({ size, agents: "reporters", heapMiB: 12_288 }, async ({ syncMs }) => {
+    const joining = load();
     await new Promise((resolve) => setTimeout(resolve, smoke ? 100 : SETTLING_MS));
     const { heapUsed, rss } = process.memoryUsage();
     return {
@@ -17,6 +19,10 @@ export async function* memoryServerBenchmark(options: BenchmarkOptions): AsyncIt
       services: clusters * services,
       pods: clusters * services * pods,
       syncMs: rounded(syncMs),
+      cpuMs: joining.cpuMs,
+      eventLoopP99Ms: joining.eventLoopP99Ms,
+      ownTurnP99Ms: joining.ownTurnP99Ms,
+      ownTurnMaxMs: joining.ownTurnMaxMs,
       emptyMiB,
       rssMiB: rssMiB(),
       heapUsedMiB: Math.round(heapUsed / 1024 / 1024),

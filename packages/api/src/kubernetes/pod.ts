@@ -31,7 +31,14 @@ export const Pod = defineKind({ apiVersion: "v1", kind: "Pod", plural: "pods", f
 export type Pod = ReturnType<typeof Pod.parse>;
 
 function podMetadata(metadata: Metadata): Metadata {
-  const { ownerReferences, generation: _, creationTimestamp: __, resourceVersion: ___, ...rest } = projectedMetadata(metadata, isRevision);
+  const {
+    ownerReferences,
+    generation: _,
+    creationTimestamp: __,
+    resourceVersion: ___,
+    uid: ____,
+    ...rest
+  } = projectedMetadata(metadata, isRevision);
   const controllers = ownerReferences?.filter(({ controller }) => controller === true) ?? [];
   return controllers.length === 0 ? rest : { ...rest, ownerReferences: controllers };
 }

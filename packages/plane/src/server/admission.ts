@@ -1,4 +1,4 @@
-import { type Delta, isEmpty } from "@isthmus/core";
+import { type Delta, isEmpty, type Snapshot } from "@isthmus/core";
 
 /**
  * What waits to become part of what is translated. Changes of users, and of clusters that are part of it already, are taken up at the
@@ -19,27 +19,30 @@ export interface Admission {
 export interface Origin {
   /** "" is the management cluster. */
   readonly clusterName: string;
-  /** Whether it is everything of a cluster of which nothing was known. */
-  readonly isJoin?: boolean;
+  /** Everything of a cluster of which nothing was known, when that is what the change is. */
+  readonly whole?: Snapshot;
 }
+
+/** A change, or everything of a cluster. */
+export type Arrival = Delta | { readonly whole: Snapshot };
 
 export interface Admitted {
   /** In the order in which they came, as far as they are about one cluster. */
-  readonly deltas: readonly Delta[];
+  readonly arrivals: readonly Arrival[];
   /** The clusters that join. */
   readonly joined: readonly string[];
 }
 
 export function admission(): Admission {
-  let due: Delta[] = [];
-  const joining = new Map<string, Delta[]>();
+  let due: Arrival[] = [];
+  const joining = new Map<string, Arrival[]>();
   let wasOvertaken = false;
 
   return {
-    take(delta, { clusterName, isJoin = false }) {
+    take(delta, { clusterName, whole }) {
       const waiting = joining.get(clusterName);
       if (waiting !== undefined) waiting.push(delta);
-      else if (isJoin) joining.set(clusterName, [delta]);
+      else if (whole !== undefined) joining.set(clusterName, [{ whole }]);
       else if (!isEmpty(delta)) due.push(delta);
     },
     waits: (clusterName) => joining.has(clusterName),
@@ -47,25 +50,30 @@ export function admission(): Admission {
       return joining.size;
     },
     next(everything) {
-      const deltas = due;
+      const arrivals = due;
       due = [];
       // Every other turn is the clusters' as well: who edits without end does not keep them out.
-      const isOvertaken = deltas.length > 0 && joining.size > 0 && !everything && !wasOvertaken;
+      const isOvertaken = arrivals.length > 0 && joining.size > 0 && !everything && !wasOvertaken;
       wasOvertaken = isOvertaken;
-      if (isOvertaken) return { deltas, joined: [] };
+      if (isOvertaken) return { arrivals, joined: [] };
       const joined: string[] = [];
       let objects = 0;
       for (const [clusterName, waiting] of joining) {
         if (objects >= MOST_OBJECTS && !everything) break;
         joining.delete(clusterName);
         joined.push(clusterName);
-        deltas.push(...waiting);
-        for (const { put } of waiting) objects += put.length;
+        arrivals.push(...waiting);
+        objects += waiting.reduce((sum, arrival) => sum + sizeOf(arrival), 0);
       }
-      return { deltas, joined };
+      return { arrivals, joined };
     },
   };
 }
 
 // As many as a cluster of a thousand services has: about a second of work, by which a change of a user comes later.
 const MOST_OBJECTS = 10_000;
+
+function sizeOf(arrival: Arrival): number {
+  if ("put" in arrival) return arrival.put.length;
+  return [...arrival.whole.collections().values()].reduce((sum, { size }) => sum + size, 0);
+}

@@ -3,6 +3,7 @@ import {
   type Delta,
   emptySnapshot,
   isEmpty,
+  joined,
   type Kind,
   type Meter,
   type Owner,
@@ -140,8 +141,12 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   }
 
   /** Takes up what the turn is about. What comes later waits for the next one: nothing that a turn reads changes meanwhile. */
-  function* takenUp({ deltas }: Admitted): Steps<void> {
-    for (const delta of deltas) {
+  function* takenUp({ arrivals: taken }: Admitted): Steps<void> {
+    for (const delta of taken) {
+      if ("whole" in delta) {
+        inputs = yield* joined(inputs, delta.whole);
+        continue;
+      }
       if (recalled.objects.size > 0) {
         for (const ref of [...delta.put.map(refOf), ...delta.remove]) {
           const key = resourceKeyOf(ref);
@@ -178,10 +183,10 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     await inSlices(turn(admitted, known), { clock, sliceMs }, signal);
   }
 
-  function tellProgress({ joined }: Admitted, { known, ms }: { readonly known: readonly string[]; readonly ms: number }): void {
-    if (joined.length === 0) return;
-    const figures = { joined: joined.length, clusters: known.length, waiting: arrivals.waiting, ms };
-    log.info(figures, `translated ${joined.length} more clusters in ${ms} ms: ${known.length} are known, ${arrivals.waiting} wait`);
+  function tellProgress({ joined: newcomers }: Admitted, { known, ms }: { readonly known: readonly string[]; readonly ms: number }): void {
+    if (newcomers.length === 0) return;
+    const figures = { joined: newcomers.length, clusters: known.length, waiting: arrivals.waiting, ms };
+    log.info(figures, `translated ${newcomers.length} more clusters in ${ms} ms: ${known.length} are known, ${arrivals.waiting} wait`);
   }
 
   function isMissing(clusters: readonly string[]): boolean {

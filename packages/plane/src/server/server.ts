@@ -279,7 +279,15 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       statuses.request();
     },
     metrics: () => [
-      ...serverMetrics({ store, delivery, lags: seen.lags, world: core.world, queues: writes.queues(), now: clock.now() }),
+      ...serverMetrics({
+        store,
+        delivery,
+        lags: seen.lags,
+        world: core.world,
+        waiting: core.waiting,
+        queues: writes.queues(),
+        now: clock.now(),
+      }),
       ...shares.metrics(),
     ],
     ended: Promise.all([view.ended, writes.ended, reconcile.ended, statuses.ended, shares.ended, members.ended]).then(() => undefined),

@@ -12,11 +12,13 @@ export interface ServerFigures {
   readonly delivery: DeliveryLog;
   readonly lags: Lags;
   readonly world: World | undefined;
+  /** Clusters of which everything is known and that are not translated yet. */
+  readonly waiting: number;
   readonly queues: Readonly<Record<string, WorkQueueSizes>>;
   readonly now: number;
 }
 
-export function serverMetrics({ store, delivery, lags, world, queues, now }: ServerFigures): readonly Metric[] {
+export function serverMetrics({ store, delivery, lags, world, waiting, queues, now }: ServerFigures): readonly Metric[] {
   const perCluster = [...store.clusters].flatMap(([cluster, { phase }]): Metric[] => {
     const since = lags.behindSince(cluster);
     const rejected = [...delivery.rejectedIn(cluster)].map(
@@ -28,7 +30,12 @@ export function serverMetrics({ store, delivery, lags, world, queues, now }: Ser
       ...rejected,
     ];
   });
-  return [...perCluster, { name: "gloo_mesh_outputs", labels: {}, value: world?.networking.size ?? 0 }, ...workItems(queues)];
+  return [
+    ...perCluster,
+    { name: "gloo_mesh_clusters_to_translate", labels: {}, value: waiting },
+    { name: "gloo_mesh_outputs", labels: {}, value: world?.networking.size ?? 0 },
+    ...workItems(queues),
+  ];
 }
 
 /** Counts what changed of what translation reads, by the cluster that it is in. */

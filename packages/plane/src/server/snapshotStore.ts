@@ -125,7 +125,7 @@ export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegiste
     if (state?.gathering === undefined || !state.isWhole || !isRegistered(clusterName)) return;
     const snapshot = state.gathering;
     clusters.set(clusterName, { ...state, phase: "synced", isFollowed: false, snapshot, gathering: undefined });
-    changed(deltaBetween(emptySnapshot(), snapshot), { clusterName, isJoin: true });
+    changed(deltaBetween(emptySnapshot(), snapshot), { clusterName, whole: snapshot });
   }
 
   return {
@@ -185,7 +185,8 @@ export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegiste
       const said = agent ?? known;
       const told = { phase, connected, ...(said === undefined ? {} : { agent: said }) };
       clusters.set(clusterName, { ...NOTHING, ...told, malformed, isFollowed: true, snapshot, gathering: undefined });
-      changed(deltaBetween(state.snapshot, snapshot), { clusterName, isJoin: state.phase === "unknown" });
+      const isNew = state.phase === "unknown";
+      changed(deltaBetween(state.snapshot, snapshot), { clusterName, ...(isNew ? { whole: snapshot } : {}) });
       return true;
     },
     remembers(clusterName) {

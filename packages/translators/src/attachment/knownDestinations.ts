@@ -18,7 +18,7 @@ import type { AttachmentStep } from "./attachment.ts";
 import { appliedFederationOf, changedFederation } from "./federation.ts";
 import { callingClusters, type FederationDemand, type FederationLoads, federationLoads, noLoads, sameDemand } from "./federationLoads.ts";
 import { byMesh } from "./indexes.ts";
-import { type AttachedMesh, unchangedOr } from "./meshes.ts";
+import { type AttachedMesh, unchangedOr, withStatus } from "./meshes.ts";
 import { selectedDestinations } from "./selection.ts";
 import { type Memberships, meshKey, meshKeysOf } from "./virtualMeshes.ts";
 
@@ -81,7 +81,7 @@ export function* knownDestinations(step: AttachmentStep, before: KnownDestinatio
     const isTooMuch = virtualMesh !== undefined && loads.verdicts.row(keyOfResource(virtualMesh))?.isRefused === true;
     const appliedFederation = reports.length > 0 || isTooMuch ? undefined : wanted;
     if (appliedFederation === undefined && destination.status === undefined) return destination;
-    return unchangedOr({ ...destination, status: appliedFederation === undefined ? {} : { appliedFederation } }, row);
+    return unchangedOr(withStatus(destination, appliedFederation === undefined ? {} : { appliedFederation }), row);
   });
   return { known, refusals: yield* withEach(before.refusals, refusals), loads };
 }

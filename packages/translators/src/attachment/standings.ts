@@ -60,11 +60,15 @@ export function* judgeDestinations(
     const access = withinReach(policiesOn(destination, sources.access), destination, reach);
     const next = judged(step, destination, { policies: traffic.within, references, claims: sources.claims });
     const beyond = [...traffic.beyond, ...access.beyond];
+    // Named one by one: an object that begins with a spread has a hidden class of its own (docs/decisions/0026).
     const standing: Standing = {
-      ...next,
       key,
+      trafficPolicies: next.trafficPolicies,
       accessPolicies: access.within,
       refused: traffic.beyond.length === 0 ? next.refused : [...next.refused, ...traffic.beyond],
+      hasSubsets: next.hasSubsets,
+      federatedTo: next.federatedTo,
+      userObjects: next.userObjects,
       reports: beyond.length === 0 ? next.reports : [...next.reports, ...beyond.map((policy) => reportOfReach(policy, destination))],
     };
     return row !== undefined && isSameStanding(row, standing) ? row : standing;

@@ -1,5 +1,6 @@
 import type { Endpoint, EndpointSlice, EndpointSubset, Endpoints, Node, Service, Workload } from "@isthmus/api";
 import { compareKeys } from "@isthmus/core";
+import { remembered } from "../remembered.ts";
 import { subZoneOf, zoneOf } from "./nodes.ts";
 import { withoutZeroValues } from "./zeroValues.ts";
 
@@ -115,13 +116,18 @@ export function endpointSubsets(
 }
 
 function endpointOf({ ip, podName, zone: statedZone }: Address, workloads: readonly Workload[], node: Node | undefined): Endpoint {
-  const zone = node === undefined ? statedZone : zoneOf(node);
   return withoutZeroValues({
     ipAddress: ip,
     labels: podName === "" ? {} : (workloadOf(podName, workloads)?.spec?.kubernetes?.podLabels ?? {}),
-    subLocality: zone === "" ? {} : withoutZeroValues({ zone, subZone: subZoneOf(node) }),
+    subLocality: node === undefined ? withoutZeroValues({ zone: statedZone }) : subLocalityOf(node),
   });
 }
+
+// One for all endpoints on a node.
+const subLocalityOf = remembered((node: Node) => {
+  const zone = zoneOf(node);
+  return zone === "" ? {} : withoutZeroValues({ zone, subZone: subZoneOf(node) });
+});
 
 /** The workload that a pod belongs to, by its name, as the published API tells it: the first one whose name it begins with. */
 function workloadOf(podName: string, workloads: readonly Workload[]): Workload | undefined {

@@ -21,7 +21,7 @@ export function placeOf({ metadata }: Resource): Place {
 
 /** The index key of one object of a namespace, of one label pair there, and so on. */
 export function keyIn(place: Place, key: string): string {
-  return `${placeKey(place)}/${key}`;
+  return [place.clusterName, place.namespace, key].join("/");
 }
 
 /** Objects by their cluster. */

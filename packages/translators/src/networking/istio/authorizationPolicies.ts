@@ -41,7 +41,7 @@ function ruleOf({ spec = {} }: AccessPolicy, { destination, callingMeshes }: Des
   // Without labels the policy would be about every pod of the namespace; in Istio's root namespace, about every pod.
   const isSelectable = Object.keys(destination.spec?.kubeService?.workloadSelectorLabels ?? {}).length > 0;
   return {
-    rule: { ...from.rule, ...to.rule },
+    rule: Object.fromEntries([...Object.entries(from.rule), ...Object.entries(to.rule)]),
     findings: [...from.findings, ...to.findings, ...(isSelectable ? [] : [serviceWithoutSelector(formatRef(refOf(destination)))])],
   };
 }

@@ -1,5 +1,6 @@
 import type { AppliedEastWestIngressGateway, Endpoint, KubeService, ServicePort, Workload, WorkloadEntry } from "@isthmus/api";
 import { matchesLabels } from "@isthmus/core";
+import { remembered } from "../../../remembered.ts";
 import { portName } from "./ports.ts";
 
 /** What the endpoints of a federated service are made of. */
@@ -19,11 +20,16 @@ export function gatewayEndpoints(
   const labels = (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [] }) =>
     endpoints.filter(hasAddress).map((endpoint) => endpointLabels(endpoint.labels, workloads)),
   );
+  // Seen from elsewhere, endpoints with the same labels are the same.
+  const kinds = new Set(labels);
   return gateways.flatMap(({ externalAddresses = [], destinationPort = 0 }) => {
     const gatewayPorts = ports.length === 0 ? {} : { ports: Object.fromEntries(ports.map(({ name = "" }) => [name, destinationPort])) };
     return externalAddresses
       .filter((address) => address !== "")
-      .flatMap((address) => labels.map((own) => ({ address, ...gatewayPorts, labels: own })));
+      .flatMap((address) => {
+        const entries = new Map([...kinds].map((own): [object, WorkloadEntry] => [own, { address, ...gatewayPorts, labels: own }]));
+        return labels.flatMap((own) => entries.get(own) ?? []);
+      });
   });
 }
 
@@ -32,9 +38,10 @@ export function localEndpoints({ kubeService, ports, workloads }: EndpointSource
   const defined = new Set(ports.map(({ name }) => name));
   return (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [], ports: endpointPorts = [] }) => {
     const open = endpointPorts.flatMap((port) => (defined.has(portName(port)) ? [[portName(port), port.port ?? 0] as const] : []));
+    const entryPorts = open.length === 0 ? {} : { ports: Object.fromEntries(open) };
     return endpoints.filter(hasAddress).map(({ ipAddress = "", labels }) => ({
       address: ipAddress,
-      ...(open.length === 0 ? {} : { ports: Object.fromEntries(open) }),
+      ...entryPorts,
       labels: endpointLabels(labels, workloads),
     }));
   });
@@ -52,7 +59,7 @@ export function hasAddress({ ipAddress }: Endpoint): boolean {
  */
 function endpointLabels(labels: Readonly<Record<string, string>> = {}, workloads: readonly Workload[]): Readonly<Record<string, string>> {
   const hasSidecar = workloads.some(({ spec }) => isPodOf(spec?.kubernetes?.podLabels ?? {}, labels));
-  return hasSidecar ? { ...labels, [TLS_MODE_LABEL]: "istio" } : labels;
+  return hasSidecar ? withSidecar(labels) : labels;
 }
 
 function isPodOf(podLabels: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>>): boolean {
@@ -60,6 +67,12 @@ function isPodOf(podLabels: Readonly<Record<string, string>>, labels: Readonly<R
 }
 
 const TLS_MODE_LABEL = "security.istio.io/tlsMode";
+
+// The pods of one workload share their labels, and so do its endpoints, in whichever cluster.
+const withSidecar = remembered(
+  (labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+    Object.fromEntries([...Object.entries(labels), [TLS_MODE_LABEL, "istio"]]),
+);
 
 /** How Istio finds the endpoints' addresses; undefined when host names and IPv6 addresses are mixed, which Envoy cannot do in one cluster. */
 export function resolutionOf(endpoints: readonly WorkloadEntry[]): "STATIC" | "DNS" | undefined {
