@@ -25,6 +25,12 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     hasStore: true,
     steps: "wait - 5 0;restartServer - 0 0;foreign b 6 0",
   },
+  {
+    name: "a server begins although the last that it reads is nothing but what it published itself",
+    seed: 902088076,
+    clusters: 2,
+    steps: "loseManagement - 0 0;slowNetwork - 3 0;putWorkload a 2 1;putService b 1 3;wait - 8 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

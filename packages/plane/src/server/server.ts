@@ -113,10 +113,14 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     signal,
   );
 
+  /** What was known of each kind when something last changed. */
+  let known = "";
   const changed = (delta: Delta) => {
     const untold = untranslated.of(delta);
-    // What is empty tells that more is known than before.
-    if (isEmpty(delta) || !isEmpty(untold)) taken(untold, { clusterName: "" });
+    const nowKnown = [...view.kinds.values()].join();
+    // That more is known is news by itself, even if the last kind to be read holds nothing but what we wrote.
+    if (nowKnown !== known || isEmpty(delta) || !isEmpty(untold)) taken(untold, { clusterName: "" });
+    known = nowKnown;
     members.changed(delta);
     // What we publish is put back when somebody edits or deletes it, and so are statuses.
     writes.observed(delta);
