@@ -151,7 +151,7 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
   /** A connection"s epoch voids older work: what comes out of its time bears the epoch of the day. */
   everyMessageIsOfThisEpoch: {
     rule: 5,
-    focus: ["rest", "reopen", "putService"],
+    focus: ["rest", "reopen", "putService", "deleteService"],
     length: 22,
     by: {
       network: { outOfTime: (message, epoch) => ({ ...message, epoch }) },
