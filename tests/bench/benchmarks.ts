@@ -10,7 +10,7 @@ import { registrationBenchmark } from "./plane/registration.ts";
 import { restartBenchmark } from "./plane/restart.ts";
 import { restartReplicaBenchmark } from "./plane/restartReplica.ts";
 import { wireBenchmark } from "./plane/wire.ts";
-import { translateBenchmark } from "./translate.ts";
+import { coldBenchmark, translateBenchmark } from "./translate.ts";
 
 /** One result: `name` and numbers whose unit is in their names. */
 export type Figures = { readonly name: string } & Readonly<Record<string, string | number>>;
@@ -41,6 +41,7 @@ export interface Benchmark {
 export const benchmarks: readonly Benchmark[] = [
   { name: "translate", run: translateBenchmark },
   { name: "growth", run: growthBenchmark },
+  { name: "cold", isPart: true, run: coldBenchmark },
   { name: "fleet", heapMiB: 8192, run: fleetBenchmark },
   { name: "propagate", run: propagateBenchmark },
   { name: "churn", run: churnBenchmark },

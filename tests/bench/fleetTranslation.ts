@@ -3,7 +3,7 @@ import { type Resource, type Snapshot, snapshotOf } from "@isthmus/core";
 import { statusesOf, type TranslateOptions, translate, type World } from "@isthmus/translators";
 import type { BenchmarkOptions, Figures } from "./benchmarks.ts";
 import { accessPolicyName, clusterName, type FleetSize, fleetObjects, serviceAt, trafficPolicyName } from "./fleet.ts";
-import { peakRssMiB, percentile, rounded, timed } from "./measure.ts";
+import { peakRssMiB, percentile, rounded, timedWithCpu } from "./measure.ts";
 import { meshRef, PLANE } from "./planeObjects.ts";
 
 const OPTIONS: TranslateOptions = { namespace: PLANE, stage: "all" };
@@ -17,7 +17,7 @@ const SMOKE_SIZE: FleetSize = { clusters: 4, servicesPerCluster: 40, podsPerServ
 export function* fleetBenchmark({ smoke }: BenchmarkOptions): Iterable<Figures> {
   const size = smoke ? SMOKE_SIZE : SIZE;
   const resources = [...fleetObjects(size)].map((object): Resource => kindOf(object.apiVersion, object.kind)?.parse(object) ?? object);
-  const [start, coldMs] = timed((): Instant => {
+  const [start, coldMs, coldCpuMs] = timedWithCpu((): Instant => {
     const given = snapshotOf(resources);
     const world = translate(given, OPTIONS);
     statusesOf(world);
@@ -29,6 +29,7 @@ export function* fleetBenchmark({ smoke }: BenchmarkOptions): Iterable<Figures> 
     inputs: resources.length,
     outputs: start.world.networking.size,
     coldMs: rounded(coldMs),
+    coldCpuMs: rounded(coldCpuMs),
     rssMiB: peakRssMiB(),
   };
   for (const change of CHANGES) yield changed(start, change, size, smoke ? 4 : change.times);
@@ -51,16 +52,18 @@ interface Change {
 function changed(start: Instant, { name, make }: Change, size: FleetSize, times: number): Figures {
   let before = start;
   let outputs = 0;
+  const cpuTimes: number[] = [];
   const durations = Array.from({ length: times }, (_, n) => {
     const object = make(before.given, n, size);
     if (object === undefined) throw new Error(`${name}: there is no object to change`);
-    const [after, ms] = timed((): Instant => {
+    const [after, ms, cpuMs] = timedWithCpu((): Instant => {
       const given = before.given.apply({ put: [object], remove: [] });
       const world = translate(given, OPTIONS, before.world);
       outputs += world.networking.changesSince(before.world.networking).length;
       return { given, world };
     });
     before = after;
+    cpuTimes.push(cpuMs);
     return ms;
   });
   return {
@@ -70,6 +73,7 @@ function changed(start: Instant, { name, make }: Change, size: FleetSize, times:
     firstMs: rounded(durations[0] ?? 0),
     p50Ms: rounded(percentile(durations, 50)),
     p99Ms: rounded(percentile(durations, 99)),
+    p50CpuMs: rounded(percentile(cpuTimes, 50)),
   };
 }
 

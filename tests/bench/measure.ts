@@ -5,6 +5,14 @@ export function timed<T>(work: () => T): readonly [T, number] {
   return [result, performance.now() - started];
 }
 
+/** The same with the milliseconds of processor, which other work on the machine changes less. */
+export function timedWithCpu<T>(work: () => T): readonly [result: T, ms: number, cpuMs: number] {
+  const before = process.cpuUsage();
+  const [result, ms] = timed(work);
+  const { user, system } = process.cpuUsage(before);
+  return [result, ms, (user + system) / 1000];
+}
+
 /** The value below which `percent` of the sample lies (nearest rank). */
 export function percentile(sample: readonly number[], percent: number): number {
   const sorted = [...sample].sort((a, b) => a - b);

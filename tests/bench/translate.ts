@@ -3,7 +3,7 @@ import { kindOf, TrafficPolicy } from "@isthmus/api";
 import { type AnyResource, type Resource, snapshotOf } from "@isthmus/core";
 import { statusesOf, type TranslateOptions, translate, type World } from "@isthmus/translators";
 import type { BenchmarkOptions, Figures } from "./benchmarks.ts";
-import { peakRssMiB, percentile, rounded, timed } from "./measure.ts";
+import { peakRssMiB, percentile, rounded, timed, timedWithCpu } from "./measure.ts";
 import { syntheticFleet } from "./syntheticFleet.ts";
 
 const OPTIONS: TranslateOptions = { namespace: "gloo-mesh", stage: "networking" };
@@ -17,10 +17,7 @@ export function* translateBenchmark({ smoke, input, services }: BenchmarkOptions
   const [resources, parseMs] = timed(() =>
     parsed(input === undefined ? syntheticFleet(services ?? (smoke ? 100 : 2000), 10) : listIn(input)),
   );
-  const [world, coldMs] = timed(() => {
-    const cold = translate(snapshotOf(resources), OPTIONS);
-    return { ...cold, outputs: [...cold.networking.entries()], statuses: statusesOf(cold) };
-  });
+  const [world, coldMs] = timed(() => fromScratch(resources));
   const durations = incremental(world, resources.filter((resource) => resource.kind === TrafficPolicy.kind) as readonly TrafficPolicy[]);
   yield {
     name: "translate",
@@ -32,6 +29,18 @@ export function* translateBenchmark({ smoke, input, services }: BenchmarkOptions
     incrementalP99Ms: rounded(percentile(durations, 99)),
     rssMiB: peakRssMiB(),
   };
+}
+
+/** The first translation alone, for the benchmark of growth. */
+export function* coldBenchmark({ services = 100 }: BenchmarkOptions): Iterable<Figures> {
+  const resources = parsed(syntheticFleet(services, 10));
+  const [, coldMs, coldCpuMs] = timedWithCpu(() => fromScratch(resources));
+  yield { name: "cold", coldMs: rounded(coldMs), coldCpuMs: rounded(coldCpuMs) };
+}
+
+function fromScratch(resources: readonly Resource[]) {
+  const cold = translate(snapshotOf(resources), OPTIONS);
+  return { ...cold, outputs: [...cold.networking.entries()], statuses: statusesOf(cold) };
 }
 
 function listIn(file: string): readonly AnyResource[] {
