@@ -34,6 +34,7 @@ export { type ApprovalState, type Report, worstState } from "./report.ts";
 export {
   type AnyResource,
   clusterRefOf,
+  fullKeyOf,
   inCluster,
   type Json,
   type JsonObject,

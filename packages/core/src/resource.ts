@@ -1,4 +1,4 @@
-import type { ClusterObjectRef, ResourceRef } from "./ref.ts";
+import { type ClusterObjectRef, kindKeyOf, type ResourceRef } from "./ref.ts";
 
 /** Any value that JSON can hold. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -53,13 +53,19 @@ export function clusterRefOf(resource: Resource): ClusterObjectRef {
 
 /** The full name of an object. */
 export function refOf(resource: Resource): ResourceRef {
-  return { apiVersion: resource.apiVersion, kind: resource.kind, ...clusterRefOf(resource) };
+  const { apiVersion, kind, metadata } = resource;
+  return { apiVersion, kind, name: metadata.name, namespace: metadata.namespace ?? "", clusterName: metadata.clusterName ?? "" };
 }
 
 /** The key of an object within its kind: see `keyOf`. */
 export function keyOfResource(resource: Resource): string {
   const { name, namespace = "", clusterName = "" } = resource.metadata;
   return [name, namespace, clusterName].join(".");
+}
+
+/** The key of an object across kinds, clusters and versions: see `resourceKeyOf`. */
+export function fullKeyOf(resource: Resource): string {
+  return `${kindKeyOf(resource)}|${keyOfResource(resource)}`;
 }
 
 /** The same object, said to be from `clusterName` ("" for the management cluster), without server bookkeeping of field managers. */

@@ -28,6 +28,7 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
   }
 
   get(key: string): V | undefined {
+    if (this.size === 0) return undefined;
     const chunk = this.#chunkOf(key);
     const keys = this.#keys[chunk];
     if (keys === undefined) return undefined;

@@ -71,8 +71,11 @@ class IndexedTable<V extends object> implements Table<V> {
 
   with(changes: Iterable<readonly [string, V | undefined]>): IndexedTable<V> {
     const effective = new Map<string, Change<V>>();
-    for (const [key, after] of changes) effective.set(key, { key, before: this.#rows.get(key), after });
-    for (const [key, { before, after }] of effective) if (before === after) effective.delete(key);
+    for (const [key, after] of changes) {
+      const before = this.#rows.get(key);
+      if (before !== after) effective.set(key, { key, before, after });
+      else if (effective.size > 0) effective.delete(key);
+    }
     if (effective.size === 0) return this;
     const indexes = new Map<Index<V>, Buckets<V>>();
     for (const [index, buckets] of this.#indexes) indexes.set(index, this.#rebucketed(index, buckets, effective.values()));

@@ -48,17 +48,19 @@ export function* collectedOutputs(
   { before, targetsBefore }: { readonly before: Outputs; readonly targetsBefore: Table<Target> },
 ): Steps<Outputs> {
   const claims = yield* claimed(targets, before, targetsBefore);
-  const contests = yield* remade(before.contests, claims.keys(), (key, row) => {
+  const contested: string[] = [];
+  const changes: (readonly [string, TargetOutput | undefined])[] = [];
+  for (const [key, claim] of claims) {
+    if (isList(claim) || before.contests.row(key) !== undefined) contested.push(key);
+    changes.push([key, isList(claim) ? agreed(claim) : claim]);
+    yield;
+  }
+  const contests = yield* remade(before.contests, contested, (key, row) => {
     const claim = claims.get(key);
     if (claim === undefined || !isList(claim) || claim.length < 2) return undefined;
     const reports = contestReports(claim, targets);
     return row !== undefined && isSame(row.claims, claim) && equalJson(row.reports, reports) ? row : { key, claims: claim, reports };
   });
-  const changes: (readonly [string, TargetOutput | undefined])[] = [];
-  for (const [key, claim] of claims) {
-    changes.push([key, isList(claim) ? agreed(claim) : claim]);
-    yield;
-  }
   return { set: yield* withEach(before.set, changes), contests };
 }
 

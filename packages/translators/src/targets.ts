@@ -2,13 +2,12 @@ import { Destination, Mesh, VirtualMesh } from "@isthmus/api";
 import {
   emptyTable,
   equalJson,
+  fullKeyOf,
   type Kind,
   keyOfResource,
   kindKeyOf,
   type Output,
   type Report,
-  refOf,
-  resourceKeyOf,
   type Steps,
   type Table,
 } from "@isthmus/core";
@@ -76,9 +75,10 @@ function* prefixed(prefix: string, keys: Iterable<string>): Iterable<string> {
 /** Outputs that say the same as before stay the same objects. */
 function translated(key: string, inputs: TargetInputs, before: Target | undefined): Target {
   const result = translateTarget(inputs);
+  const knownByKey = before && new Map(before.outputs.map((output) => [output.key, output]));
   const outputs = result.outputs.map(({ resource, parents }): TargetOutput => {
-    const outputKey = resourceKeyOf(refOf(resource));
-    const known = before?.outputs.find((output) => output.key === outputKey);
+    const outputKey = fullKeyOf(resource);
+    const known = knownByKey?.get(outputKey);
     return known !== undefined && equalJson(known.resource, resource) && equalJson(known.parents, parents)
       ? known
       : { resource, parents, key: outputKey, target: key };

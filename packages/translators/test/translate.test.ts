@@ -1,3 +1,4 @@
+import { Mesh } from "@isthmus/api";
 import { snapshotOf } from "@isthmus/core";
 import { readInput } from "@isthmus/testing";
 import { expect, test } from "vitest";
@@ -78,4 +79,16 @@ test("what did not change keeps its identity", () => {
   const again = translate(first.inputs.apply({ put: [], remove: [] }), { namespace: "gloo-mesh", stage: "all" }, first);
   const before = new Map([...first.networking].map(({ resource }) => [resource.metadata.name + resource.kind, resource]));
   for (const { resource } of again.networking) expect(resource).toBe(before.get(resource.metadata.name + resource.kind));
+});
+
+test("that the agent of a mesh was seen is no news for the mesh's services", () => {
+  const first = world(KUBERNETES, "all");
+  const mesh = first.inputs.of(Mesh).get({ name: "istiod-istio-system-a", namespace: "gloo-mesh", clusterName: "" });
+  expect(mesh).toBeDefined();
+  const seen = { ...mesh, spec: { ...mesh?.spec, agentInfo: { agentNamespace: "elsewhere" } } } as Mesh;
+  const next = translate(first.memory.given.apply({ put: [seen], remove: [] }), { namespace: "gloo-mesh", stage: "all" }, first);
+  expect(next.inputs.of(Mesh).get({ name: "istiod-istio-system-a", namespace: "gloo-mesh", clusterName: "" })).toBe(seen);
+  const key = "discovery.mesh.gloo.solo.io/Destination|cart-shop-a.gloo-mesh.";
+  expect(next.memory.targets.row(key)).toBeDefined();
+  expect(next.memory.targets.row(key)).toBe(first.memory.targets.row(key));
 });

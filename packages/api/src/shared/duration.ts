@@ -6,6 +6,8 @@ const PART = "(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h)";
 /** What `duration` texts look like; schemas of durations have exactly this pattern. */
 export const DURATION_PATTERN = `^[-+]?(?:0|(?:${PART})+)$`;
 const DURATION = new RegExp(DURATION_PATTERN);
+// As nearly all are written.
+const WHOLE = /^([0-9]{1,9})(ns|us|ms|s|m|h)$/;
 
 /** A length of time as Go writes it: `100ms`, `1h30m`, `5s`. Source: pkg.go.dev/time#ParseDuration. */
 export function duration(options: SchemaOptions = {}) {
@@ -14,6 +16,8 @@ export function duration(options: SchemaOptions = {}) {
 
 /** Nanoseconds of a duration; undefined for a text that is none. Exact to the nanosecond up to 104 days. */
 export function nanosecondsOf(text: string): number | undefined {
+  const [, count, only = ""] = WHOLE.exec(text) ?? [];
+  if (count !== undefined) return Number(count) * (UNITS[only] ?? 1);
   if (!DURATION.test(text)) return undefined;
   const sign = text.startsWith("-") ? -1 : 1;
   let sum = 0;

@@ -22,19 +22,27 @@ export function publishedForm<T>(schema: TSchema, value: T): T {
   return formOf(schema as SchemaNode, value) as T;
 }
 
+/** The value itself where nothing of it has to change: statuses then share it with the object that they repeat. */
 function formOf(schema: SchemaNode | undefined, value: unknown): unknown {
   if (schema === undefined) return value;
-  if (Array.isArray(value)) return value.map((element) => formOf(schema.items, element));
+  if (Array.isArray(value)) {
+    const elements = value.map((element) => formOf(schema.items, element));
+    return elements.every((element, i) => element === value[i]) ? value : elements;
+  }
   if (typeof value === "string" && schema.pattern === DURATION_PATTERN) return canonicalDuration(value);
   if (typeof value !== "object" || value === null) return value;
   const { properties, additionalProperties, atMostOneOf = [] } = schema;
-  const entries = Object.entries(value).flatMap(([name, member]) => {
+  const entries: (readonly [string, unknown])[] = [];
+  let isAsGiven = true;
+  for (const [name, member] of Object.entries(value)) {
     const known = properties?.[name] ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
     const isMap = properties === undefined;
-    if (!isMap && !atMostOneOf.includes(name) && known !== undefined && isZero(known, member)) return [];
-    return [[name, formOf(known, member)] as const];
-  });
-  return Object.fromEntries(entries);
+    const isLeftOut = !isMap && known !== undefined && !atMostOneOf.includes(name) && isZero(known, member);
+    const form = isLeftOut ? undefined : formOf(known, member);
+    if (form !== member) isAsGiven = false;
+    if (!isLeftOut) entries.push([name, form]);
+  }
+  return isAsGiven ? value : Object.fromEntries(entries);
 }
 
 function isZero(schema: SchemaNode, value: unknown): boolean {

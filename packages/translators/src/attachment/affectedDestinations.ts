@@ -25,7 +25,8 @@ export function affectedDestinations(step: AttachmentStep, now: StandingSources,
   for (const policy of referringTo(knownChanges, step, now)) selectors.push(policy.spec?.destinationSelector);
   for (const list of selectors) for (const destination of selectedDestinations(list, known)) add(destination);
 
-  for (const { key } of since.changes.of(Mesh)) {
+  for (const { key, before: was, after } of now.meshes.changesSince(before.meshes)) {
+    if (was?.face === after?.face) continue;
     known.where(byMesh, key).forEach(add);
     known.where(byFederatedTo, key).forEach(add);
   }

@@ -11,7 +11,7 @@ import { byMesh, byPodLabel, byService, podLabelKey } from "./indexes.ts";
 import { requiredSubsetsOf } from "./requiredSubsets.ts";
 import type { Standing } from "./standings.ts";
 import { virtualIpOf } from "./virtualIps.ts";
-import { meshKeysOf } from "./virtualMeshes.ts";
+import { meshKey, meshKeysOf } from "./virtualMeshes.ts";
 
 /** What the inputs of targets are assembled from. */
 export interface AssemblySources {
@@ -28,25 +28,25 @@ export function destinationInputs(
   { step, attachment }: AssemblySources,
   before: DestinationInputs | undefined,
 ): DestinationInputs | undefined {
-  const { inputs, surroundings } = step;
+  const { surroundings } = step;
   const known = attachment.known.row(key);
   const standing = attachment.standings.row(key);
-  const mesh = known?.spec?.mesh === undefined ? undefined : inputs.of(Mesh).get({ ...known.spec.mesh, clusterName: "" });
+  const attachedMesh = known?.spec?.mesh === undefined ? undefined : attachment.meshes.row(meshKey(known.spec.mesh));
+  const mesh = attachedMesh?.face;
   if (known === undefined || standing === undefined || mesh === undefined) return undefined;
   const { trafficPolicies, accessPolicies, federatedTo, userObjects } = standing;
   const service = known.spec?.kubeService?.ref;
   const isFederated = known.status?.appliedFederation !== undefined;
   const virtualIp = isFederated && service !== undefined ? virtualIpOf(service, attachment.virtualIps) : undefined;
-  const meshKey = keyOfResource(mesh);
   return {
     destination: withSubsets(known, attachment, before?.destination),
     mesh,
     trafficPolicies,
     accessPolicies,
-    callingMeshes: callingMeshes(accessPolicies, inputs),
-    virtualMesh: attachment.membership.virtualMeshOf.get(meshKey),
+    callingMeshes: callingMeshes(accessPolicies, step.inputs),
+    virtualMesh: attachment.membership.virtualMeshOf.get(keyOfResource(mesh)),
     federatedTo,
-    gateways: isFederated ? (attachment.meshes.row(meshKey)?.gateways ?? NONE) : NONE,
+    gateways: isFederated ? (attachedMesh?.gateways ?? NONE) : NONE,
     virtualIp: before !== undefined && equalJson(before.virtualIp, virtualIp) ? before.virtualIp : virtualIp,
     ...referredBy(standing, known, { step, attachment }),
     workloads: workloadsBehind(known, step.inputs),

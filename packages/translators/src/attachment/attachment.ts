@@ -77,14 +77,14 @@ export function* attachPolicies(
   const access = yield* checkAccessPolicies(step, before.access);
   const meshChanges = meshes.changesSince(before.meshes);
   const { known, refusals, loads } = yield* knownDestinations(step, before, { membership, changed, meshes, meshChanges });
-  const sources = { known, traffic, access, claims: yield* hostClaims(step, before.claims) };
+  const sources = { known, traffic, access, meshes, claims: yield* hostClaims(step, before.claims) };
   yield* known.indexed(byService, byPlainAddress);
   const judged = affectedDestinations(step, sources, before);
   const standings = yield* judgeDestinations(step, sources, { before: before.standings, affected: judged });
   const supports = yield* countedSupport(before.supports, standings.changesSince(before.standings));
   const knownChanges = known.changesSince(before.known);
   const virtualIps = assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
-  const attachment = { membership, meshes, refusals, loads, ...sources, standings, supports, virtualIps };
+  const attachment = { membership, refusals, loads, ...sources, standings, supports, virtualIps };
   const services = new Set([...affectedServices(attachment, before), ...readdressedServices(virtualIps, before.virtualIps)]);
   return {
     attachment,

@@ -5,7 +5,7 @@ import type { DestinationInputs } from "../inputs.ts";
 import { defaultConnectionPolicy } from "../networking/istio/connections/tls.ts";
 import { connectionFieldsOf, connectionFindingsOf } from "../networking/istio/destinationRules.ts";
 import { bySources, covers, equalMatches, type Matches, matchesFrom } from "../networking/istio/matches.ts";
-import { routeFieldsOf, routeFindingsOf, type SourceContext } from "../networking/istio/policyGroups.ts";
+import { asksContext, routeFieldsOf, routeFindingsOf, type SourceContext } from "../networking/istio/policyGroups.ts";
 import { type References, routeContext } from "../networking/istio/routeContext.ts";
 import type { RouteFields } from "../networking/istio/routes/routePolicy.ts";
 import { type Source, sourcesOf } from "../networking/istio/source.ts";
@@ -29,7 +29,7 @@ export interface PolicyVerdict {
  * leaves no trace: what it set is free for those after it.
  */
 export function policyVerdicts(target: PolicyTarget): readonly PolicyVerdict[] {
-  const sources = sourcesOf(target).map((source) => new SourceClaims(source, target));
+  const sources = tellingSources(target).map((source) => new SourceClaims(source, target));
   // What one policy sets matters to others, and to objects of users.
   const mayMatter = target.policies.length > 1 || target.userObjects.length > 0;
   const verdicts = target.policies.map((policy): PolicyVerdict => {
@@ -39,6 +39,15 @@ export function policyVerdicts(target: PolicyTarget): readonly PolicyVerdict[] {
     return { policy, isInForce, findings };
   });
   return withUserConflicts(verdicts, distinct(sources.flatMap((source) => source.userConflicts())));
+}
+
+/** The sources from which something else may be found than from those before them. */
+function tellingSources(target: PolicyTarget): readonly Source[] {
+  const [policy, ...others] = target.policies;
+  const isAlone = policy !== undefined && others.length === 0 && target.userObjects.length === 0;
+  if (!isAlone || asksContext(policy.spec?.policy ?? {})) return sourcesOf(target);
+  const byMatches = new Map(sourcesOf(target).map((source) => [matchesFrom(source.clusterName, policy.spec ?? {}), source]));
+  return [...byMatches.values()];
 }
 
 /** What policies in force have set for requests from one source. */

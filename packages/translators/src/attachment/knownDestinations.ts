@@ -147,7 +147,7 @@ function affectedDestinations({ inputs, since }: AttachmentStep, sources: Federa
     }
   }
   for (const { key, before, after } of sources.meshChanges) {
-    if (before?.mesh.spec === after?.mesh.spec) {
+    if (before?.face === after?.face) {
       // Its gateways are the way to its own services.
       if (before?.gateways !== after?.gateways) addMesh(key);
       continue;

@@ -26,6 +26,8 @@ export interface AttachedMesh {
   readonly key: string;
   /** With its VirtualMesh and the gateways through which other clusters reach it in its status. */
   readonly mesh: Mesh;
+  /** As Destinations and their callers see it: the very same while nothing changes that bears on them. */
+  readonly face: Mesh;
   /** Those gateways. */
   readonly gateways: readonly Gateway[];
   readonly reports: readonly Report[];
@@ -101,13 +103,33 @@ function attached(
   const next: AttachedMesh = {
     key,
     mesh: unchangedOr({ ...mesh, status }, row?.mesh),
+    face: steady(faceOf(mesh), row?.face),
     gateways: row !== undefined && isSameGateways(row.gateways, gateways) ? row.gateways : gateways,
     reports: steady(reports, row?.reports),
   };
-  return row !== undefined && row.mesh === next.mesh && row.gateways === next.gateways && row.reports === next.reports ? row : next;
+  return row !== undefined &&
+    row.mesh === next.mesh &&
+    row.face === next.face &&
+    row.gateways === next.gateways &&
+    row.reports === next.reports
+    ? row
+    : next;
 }
 
 const NONE: readonly never[] = [];
+
+/** What the translation of Destinations may read of a mesh. That its agent was seen, or its gateways' addresses, are no news for each of them. */
+function faceOf({ apiVersion, kind, metadata, spec }: Mesh): Mesh {
+  const { name, namespace, clusterName } = metadata;
+  const { agentInfo: _, istio, ...others } = spec ?? {};
+  const { ingressGateways: __, ...ofIstio } = istio ?? {};
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...(clusterName === undefined ? {} : { clusterName }) },
+    spec: istio === undefined ? others : { ...others, istio: ofIstio },
+  };
+}
 
 function isSameGateways(left: readonly Gateway[], right: readonly Gateway[]): boolean {
   // Their Destinations are large: those are the same or not.

@@ -1,4 +1,4 @@
-import { type AccessPolicy, type Destination, Mesh, type TrafficPolicy, VirtualDestination } from "@isthmus/api";
+import { type AccessPolicy, type Destination, type Mesh, type TrafficPolicy, VirtualDestination } from "@isthmus/api";
 import { emptyTable, equalJson, keyOf, type Report, refOf, type Steps, type Table } from "@isthmus/core";
 import { reported } from "../findings.ts";
 import { isSame, remade } from "../incremental/rows.ts";
@@ -8,9 +8,11 @@ import { sourcesOf } from "../networking/istio/source.ts";
 import type { AttachmentStep } from "./attachment.ts";
 import { policyVerdicts } from "./conflicts.ts";
 import { byService } from "./indexes.ts";
+import type { AttachedMesh } from "./meshes.ts";
 import { type CheckedPolicy, policiesOn } from "./policies.ts";
 import { destinationCluster, outOfReach, type Reach, reachIn } from "./reach.ts";
 import { type HostClaim, userObjectsFor } from "./userObjects.ts";
+import { meshKey } from "./virtualMeshes.ts";
 
 /** What bears on one Destination. */
 export interface Standing {
@@ -43,6 +45,7 @@ export interface StandingSources {
   readonly traffic: Table<CheckedPolicy<TrafficPolicy>>;
   readonly access: Table<CheckedPolicy<AccessPolicy>>;
   readonly claims: Table<HostClaim>;
+  readonly meshes: Table<AttachedMesh>;
 }
 
 /** What bears on each of some Destinations. */
@@ -58,7 +61,7 @@ export function* judgeDestinations(
     if (destination === undefined) return undefined;
     const traffic = withinReach(policiesOn(destination, sources.traffic), destination, reach);
     const access = withinReach(policiesOn(destination, sources.access), destination, reach);
-    const next = judged(step, destination, { policies: traffic.within, references, claims: sources.claims });
+    const next = judged(step, destination, { policies: traffic.within, references, sources });
     const beyond = [...traffic.beyond, ...access.beyond];
     // Named one by one: an object that begins with a spread has a hidden class of its own (docs/decisions/0026).
     const standing: Standing = {
@@ -113,23 +116,23 @@ interface Circumstances {
   /** TrafficPolicies that select the Destination, in order of precedence. */
   readonly policies: readonly TrafficPolicy[];
   readonly references: References;
-  readonly claims: Table<HostClaim>;
+  readonly sources: StandingSources;
 }
 
 /** Which of the TrafficPolicies that select a Destination are in force on it. */
 function judged(
-  { inputs, surroundings }: AttachmentStep,
+  { surroundings }: AttachmentStep,
   destination: Destination,
-  { policies, references, claims }: Circumstances,
+  { policies, references, sources: { claims, meshes } }: Circumstances,
 ): Omit<Standing, "key" | "accessPolicies"> {
-  const mesh = meshNamed(destination.spec?.mesh, inputs.of(Mesh));
+  const mesh = meshNamed(destination.spec?.mesh, meshes);
   if (destination.spec?.kubeService === undefined || mesh?.spec?.istio === undefined) {
     // Nothing of Istio comes of them; other meshes judge policies as they translate them.
     const hasSubsets = mesh?.spec?.osm === undefined;
     return { trafficPolicies: policies, refused: NONE, hasSubsets, federatedTo: NONE, userObjects: NONE, reports: NONE };
   }
   const refs = destination.status?.appliedFederation?.federatedToMeshes ?? NONE;
-  const federatedTo = refs.flatMap((ref) => meshNamed(ref, inputs.of(Mesh)) ?? []).filter(({ spec }) => spec?.istio !== undefined);
+  const federatedTo = refs.flatMap((ref) => meshNamed(ref, meshes) ?? []).filter(({ spec }) => spec?.istio !== undefined);
   const userObjects = userObjectsFor(destination, sourcesOf({ destination, federatedTo }), { claims, surroundings });
   const nothing = { trafficPolicies: NONE, refused: NONE, hasSubsets: true, federatedTo, userObjects, reports: NONE };
   if (policies.length === 0) return nothing;
@@ -145,6 +148,6 @@ function judged(
 
 const NONE: readonly never[] = [];
 
-function meshNamed(ref: { readonly name: string; readonly namespace: string } | undefined, meshes: Table<Mesh>): Mesh | undefined {
-  return ref === undefined ? undefined : meshes.row(keyOf({ ...ref, clusterName: "" }));
+function meshNamed(ref: { readonly name: string; readonly namespace: string } | undefined, meshes: Table<AttachedMesh>): Mesh | undefined {
+  return ref === undefined ? undefined : meshes.row(meshKey(ref))?.face;
 }

@@ -36,13 +36,15 @@ export function* keysOf<V>(table: Table<V>): Iterable<string> {
 
 /** Whether two flat records hold the same values; lists are compared element by element. */
 export function isSameRecord<R extends object>(a: R, b: R): boolean {
-  const [left, right] = [Object.entries(a), b as Readonly<Record<string, unknown>>];
-  return left.length === Object.keys(b).length && left.every(([key, value]) => isSame(value, right[key]));
+  const [left, right] = [a, b] as readonly Readonly<Record<string, unknown>>[];
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => isSame(left?.[key], right?.[key]));
 }
 
 /** Whether two values are the same; lists are, when their elements are. */
 export function isSame(a: unknown, b: unknown): boolean {
-  if (!Array.isArray(a) || !Array.isArray(b)) return a === b;
+  if (a === b) return true;
+  if (!Array.isArray(a) || !Array.isArray(b)) return false;
   return a.length === b.length && a.every((element, i) => element === b[i]);
 }
 

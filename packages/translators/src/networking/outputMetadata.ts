@@ -45,7 +45,8 @@ export interface OutputReasons {
 /** Made once for all outputs that it is the origin of: what they share is held once. */
 export function originOf({ surroundings, parents, annotationsOf, federates }: OutputReasons): OutputOrigin {
   const [parent, ...others] = parents;
-  const { refs, annotations: ofParents } = parent === undefined || others.length > 0 ? parentage(parents) : oneParent(parent);
+  const isOften = parent !== undefined && parent !== annotationsOf && others.length === 0;
+  const { refs, annotations: ofParents } = isOften ? oneParent(parent) : parentage(parents);
   const given = annotationsOf?.metadata.annotations;
   const federated = federates === undefined ? {} : { [FEDERATION_ANNOTATION]: keyOf(federates) };
   const own = federates === undefined ? ofParents : merged(ofParents, federated);
@@ -90,7 +91,7 @@ function parentage(parents: readonly Resource[]): Parentage {
   return { refs, annotations: { [PARENTS_ANNOTATION]: parentsAnnotation(refs) } };
 }
 
-// Most outputs have one parent, and one parent has many outputs.
+// A VirtualMesh is the one parent of many outputs. A Destination is asked for once, and what is remembered of each burdens the collector.
 const oneParent = remembered((parent: Resource) => parentage([parent]));
 
 // One object for all outputs of a cluster.

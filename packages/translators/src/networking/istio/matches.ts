@@ -7,7 +7,7 @@ import {
   type TrafficPolicySpec,
   type WorkloadSelector,
 } from "@isthmus/api";
-import { equalJson } from "@isthmus/core";
+import { equalJson, merged } from "@isthmus/core";
 import { remembered } from "../../remembered.ts";
 
 /** The part of a match that says where requests come from. */
@@ -97,7 +97,7 @@ function isIn(wanted: readonly object[], given: readonly object[]): boolean {
 
 /** Every combination of a source and a request, as Istio wants them. */
 export function matchRequests({ sources, requests }: Matches): readonly HttpMatchRequest[] {
-  return sources.flatMap((source) => requests.map((request) => ({ ...source, ...request })));
+  return sources.flatMap((source) => requests.map((request) => merged(source, request)));
 }
 
 /** One match per namespace of each entry that selects the cluster; a single match without conditions when an entry selects all of it. */
