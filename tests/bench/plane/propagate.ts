@@ -18,7 +18,7 @@ export async function* propagateBenchmark(options: BenchmarkOptions): AsyncItera
   const size = { clusters, servicesPerCluster: services, podsPerService: 2 };
   yield await withPlane({ size, agents: "whole", isAtRest: true }, async ({ beside }) => {
     const loaded = startLoad();
-    const times = await profiled(() => beside.call<readonly number[]>("propagate", rounds));
+    const { times, besideCpuMs } = await profiled(() => beside.call<PropagateTimes>("propagate", rounds));
     const { cpuMs } = loaded();
     return {
       name: "propagate",
@@ -27,13 +27,21 @@ export async function* propagateBenchmark(options: BenchmarkOptions): AsyncItera
       p50Ms: rounded(percentile(times, 50)),
       p99Ms: rounded(percentile(times, 99)),
       serverCpuMsPerChange: rounded(cpuMs / rounds),
+      clustersCpuMsPerChange: rounded(besideCpuMs / rounds),
       load: machineLoad(),
     };
   });
 }
 
+interface PropagateTimes {
+  readonly times: readonly number[];
+  /** What all clusters, their API servers and agents, spent on a processor. */
+  readonly besideCpuMs: number;
+}
+
 /** For each round and cluster the milliseconds from the write of a policy that holds for one service of every cluster. */
-export async function propagateRounds({ management, clusters }: HostedFleet, rounds: number): Promise<readonly number[]> {
+export async function propagateRounds({ management, clusters }: HostedFleet, rounds: number): Promise<PropagateTimes> {
+  const loaded = startLoad();
   const { name, namespace } = serviceAt(1);
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -54,7 +62,7 @@ export async function propagateRounds({ management, clusters }: HostedFleet, rou
     for (const at of await Promise.all(seen)) times.push(at - started);
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
-  return times;
+  return { times, besideCpuMs: loaded().cpuMs };
 }
 
 // Statuses and acknowledgements of one round are no part of the next one.
