@@ -6,6 +6,7 @@ import { demoClusters, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startFullAgent } from "./harness/fullAgent.ts";
 import { NAMESPACE, type Replica, type Replicas, replicasOf, SHARED_TOKEN, until } from "./harness/replicas.ts";
+import { unpackedWire } from "./harness/unpackedWire.ts";
 
 const CANARY = "canary-8f3d1c-do-not-tell";
 const clock = systemClock;
@@ -16,9 +17,10 @@ beforeEach(async () => {
 });
 afterEach(() => plane.stop());
 
-/** Ends TLS with the server's own certificate, and speaks TLS to the server: what passes is seen as it is. */
+/** Ends TLS with the server's own certificate, and speaks TLS to the server: what passes is seen as it is, and unpacked. */
 async function recordingProxy({ grpc, kept }: Replica): Promise<{ readonly port: number; bytes(): Buffer; close(): void }> {
-  const chunks: Buffer[] = [];
+  /** By who sent it: one end of one connection. */
+  const sent: Buffer[][] = [];
   const sockets = new Set<TLSSocket>();
   const { certificate, key } = kept.identity.server;
   const proxy = createServer({ cert: certificate, key, ALPNProtocols: ["h2"] }, (down) => {
@@ -34,6 +36,8 @@ async function recordingProxy({ grpc, kept }: Replica): Promise<{ readonly port:
       [up, down],
     ] as const) {
       sockets.add(from);
+      const chunks: Buffer[] = [];
+      sent.push(chunks);
       from.on("data", (chunk: Buffer) => {
         chunks.push(chunk);
         to.write(chunk);
@@ -47,7 +51,7 @@ async function recordingProxy({ grpc, kept }: Replica): Promise<{ readonly port:
   if (address === null || typeof address === "string") throw new Error("the proxy has no port");
   return {
     port: address.port,
-    bytes: () => Buffer.concat(chunks),
+    bytes: () => Buffer.concat(sent.map((chunks) => unpackedWire(Buffer.concat(chunks)))),
     close() {
       for (const socket of sockets) socket.destroy();
       proxy.close();
