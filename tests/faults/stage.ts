@@ -92,6 +92,8 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
       oracle.violations.push({ rule: "not as it ought to be", message: problems.join("\n") });
       return;
     }
+    // What an agent without a server still had to write, nobody waited for above.
+    if ([...fleet.clusters.keys()].some((name) => !oracle.truth.places.has(name))) await fleet.clock.advance(LONGEST_PAUSE_MS);
     const [before, resyncs] = [writes(), fleet.resyncs()];
     await fleet.clock.advance(QUIET_MS);
     if (fleet.resyncs() !== resyncs) {
@@ -159,5 +161,6 @@ function nth<T>(list: readonly T[], n: number): T | undefined {
 // A silent connection is given up after three heartbeats of 10 s, and what was lost is missed at the next heartbeat. The longest
 // pauses before something is tried again are a minute (writes) and half a minute (connections, lists).
 const PATIENCE_MS = [36_000, 10_000, 20_000, 60_000, 120_000];
+const LONGEST_PAUSE_MS = 62_000;
 /** A heartbeat of each end, in which it is seen whether the two ends hold the same. */
 const QUIET_MS = 12_000;

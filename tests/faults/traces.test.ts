@@ -31,6 +31,12 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     clusters: 2,
     steps: "loseManagement - 0 0;slowNetwork - 3 0;putWorkload a 2 1;putService b 1 3;wait - 8 0",
   },
+  {
+    name: "the agent of a cluster that is no longer registered still writes what it was told, once its kind is served again",
+    seed: 2125178145,
+    clusters: 2,
+    steps: "wait - 5 0;deregister a 0 0;deleteDefinition a 3 0;disturb a 1 2;putAccess - 0 0;wait - 8 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {
