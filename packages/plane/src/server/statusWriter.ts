@@ -16,6 +16,7 @@ import {
 import { gvkOf } from "../figures.ts";
 import { FIELD_MANAGER } from "../ownership.ts";
 import { type Clock, type Cluster, ClusterError, type Log } from "../ports.ts";
+import { restorations } from "../restorations.ts";
 import { startWorkQueue, type WorkQueueSizes } from "../workQueue.ts";
 
 /** The status that an object should have. Conditions carry no times: those are added when it is written. */
@@ -55,6 +56,7 @@ export function startStatusWriter(
   signal: AbortSignal,
 ): StatusWriter {
   const written = new Map<string, { readonly status: JsonObject; readonly over: unknown }>();
+  const restored = restorations(() => clock.now());
   const queue = startWorkQueue<Traced>({ workers: WORKERS, retry: RETRY, isBulk, work, clock, random }, signal);
 
   function isBulk({ update }: Traced): boolean {
@@ -92,12 +94,36 @@ export function startStatusWriter(
     return { resource: { apiVersion, kind, metadata: { name, ...(namespace === "" ? {} : { namespace }) }, status: live }, status: next };
   }
 
+  /** Whether a status may be written now; somebody who takes it back each time is answered less and less often. */
+  function isDue(key: string, { ref }: StatusUpdate, status: JsonObject): boolean {
+    const last = written.get(key);
+    if (last === undefined || !equalJson(withoutTimes(last.status), withoutTimes(status))) {
+      restored.forget(key);
+      return true;
+    }
+    const wasFought = restored.isFought(key);
+    const isDue = restored.mayRestore(key);
+    if (restored.isFought(key) && !wasFought) {
+      log.warn(
+        { object: formatRef(ref) },
+        "its status is changed again and again by another writer, perhaps a second agent of its cluster: it is put back less and less often",
+      );
+    }
+    return isDue;
+  }
+
+  function forget(key: string): void {
+    written.delete(key);
+    restored.forget(key);
+  }
+
   async function work(key: string, { update, traces }: Traced): Promise<"done" | "again"> {
     const todo = pending(update);
     if (todo === undefined) {
-      if (liveOf(update.ref) === undefined && update.malformed === undefined) written.delete(key);
+      if (liveOf(update.ref) === undefined && update.malformed === undefined) forget(key);
       return "done";
     }
+    if (!isDue(key, update, todo.status)) return "again";
     const { name, namespace, resourceVersion } = todo.resource.metadata;
     // Of that very version: a write that was long under way must not undo what another replica has said since.
     const metadata = {
@@ -116,7 +142,7 @@ export function startStatusWriter(
       if (signal.aborted) return "done";
       if (!(error instanceof ClusterError)) throw error;
       if (error.code === "NotFound") {
-        written.delete(key);
+        forget(key);
         return "done";
       }
       // Changed a moment ago: the watch will tell.
