@@ -17,7 +17,8 @@ const approvalStatus = fields({
 
 /** How a policy stands on each of its targets, by `name.namespace.` of the target. */
 export const approvalsByTarget = mapOf(approvalStatus, {
-  description: "How it stands on each target, by `name.namespace.` of the target.",
+  description:
+    "How it stands on each target, by `name.namespace.` of the target: no more than 1,000, those with errors or warnings first. The counts are of all.",
 });
 
 /** A standard Kubernetes condition. */

@@ -3,6 +3,7 @@ import { keyOf, type Report, refOf } from "@isthmus/core";
 import { observed } from "../attachment/meshes.ts";
 import { userKeyOf } from "../userResources.ts";
 import { approvalOf, conditionsOf, messagesOf, publishedState } from "./approval.ts";
+import { LISTED, listedFirst } from "./listed.ts";
 import { ordersOf, progressOf, reportsOn, type Standings } from "./standings.ts";
 
 /** The status of a policy, once it is known which workloads it is about. */
@@ -20,15 +21,13 @@ export function policyStatus(policy: TrafficPolicy | AccessPolicy, standings: St
   const key = userKeyOf(refOf(policy));
   const reports = reportsOn(key, standings);
   const own = reports.filter(({ target }) => target === undefined);
-  const destinations = approvals(ordersOf(key, standings), reports);
-  const keys = Object.keys(destinations);
-  const accepted = Object.values(destinations).filter(({ state }) => state !== "INVALID").length;
+  const { keys, accepted, listed } = approvals(ordersOf(key, standings), reports);
   const warnings = reports.filter(({ state }) => state === "WARNING").length;
   const status = (selected: readonly string[]) => ({
     ...observed(policy),
     state: publishedState(reports),
-    ...(keys.length === 0 ? {} : { destinations }),
-    ...(selected.length === 0 ? {} : { workloads: selected }),
+    ...(keys.length === 0 ? {} : { destinations: listed }),
+    ...(selected.length === 0 ? {} : { workloads: selected.length > LISTED ? selected.slice(0, LISTED) : selected }),
     ...messagesOf(own),
     targetCount: keys.length,
     acceptedCount: accepted,
@@ -40,18 +39,33 @@ export function policyStatus(policy: TrafficPolicy | AccessPolicy, standings: St
   return { destinations: keys, reported: [...reported], status };
 }
 
-/** How a policy stands on each of its targets of one kind, by key in key order. */
-export function approvals(
-  orders: ReadonlyMap<string, number | undefined> | undefined,
-  reports: readonly Report[],
-): Readonly<Record<string, ApprovalStatus>> {
-  const byTarget = new Map<string, Report[]>([...(orders?.keys() ?? [])].map((key) => [key, []]));
+/** How something stands on its targets of one kind. */
+export interface Approvals {
+  /** All targets, sorted. */
+  readonly keys: readonly string[];
+  /** On how many it is not INVALID. */
+  readonly accepted: number;
+  /** By key in key order, no more than `LISTED`: those about which there is something to say come first. */
+  readonly listed: Readonly<Record<string, ApprovalStatus>>;
+}
+
+/** `orders`: its place on each target, where places count. */
+export function approvals(orders: ReadonlyMap<string, number | undefined> | undefined, reports: readonly Report[]): Approvals {
+  const reported = new Map<string, Report[]>();
   for (const report of reports) {
     if (report.target === undefined) continue;
     const key = keyOf(report.target);
-    byTarget.set(key, [...(byTarget.get(key) ?? []), report]);
+    const others = reported.get(key);
+    if (others === undefined) reported.set(key, [report]);
+    else others.push(report);
   }
-  return Object.fromEntries(
-    [...byTarget.keys()].sort().map((key) => [key, approvalOf(byTarget.get(key) ?? [], orders?.get(key))] as const),
-  );
+  const keys = [...new Set([...(orders?.keys() ?? []), ...reported.keys()])].sort();
+  const isInvalid = (key: string) => publishedState(reported.get(key) ?? []) === "INVALID";
+  const invalid = [...reported.keys()].filter(isInvalid).length;
+  const listed = listedFirst(keys, [isInvalid, (key) => reported.has(key)]);
+  return {
+    keys,
+    accepted: keys.length - invalid,
+    listed: Object.fromEntries(listed.map((key) => [key, approvalOf(reported.get(key) ?? [], orders?.get(key))] as const)),
+  };
 }

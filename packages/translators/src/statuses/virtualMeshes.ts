@@ -20,24 +20,21 @@ export function virtualMeshStatus(virtualMesh: VirtualMesh, isAccepted: boolean,
     unordered(federatedBy(key, standings)),
     reports.filter(({ target }) => target?.kind === Destination.kind),
   );
-  const targets = Object.values(destinations);
-  const accepted = targets.filter(({ state }) => state !== "INVALID").length;
-  const members = Object.values(meshes);
   const warnings = reports.filter(({ state }) => state === "WARNING").length;
   return {
     ...observed(virtualMesh),
     state: publishedState(reports),
-    ...(members.length === 0 ? {} : { meshes }),
-    ...(targets.length === 0 ? {} : { destinations }),
+    ...(meshes.keys.length === 0 ? {} : { meshes: meshes.listed }),
+    ...(destinations.keys.length === 0 ? {} : { destinations: destinations.listed }),
     ...messagesOf(own),
-    meshCount: members.length,
-    targetCount: targets.length,
-    acceptedCount: accepted,
+    meshCount: meshes.keys.length,
+    targetCount: destinations.keys.length,
+    acceptedCount: destinations.accepted,
     ...(warnings === 0 ? {} : { warningCount: warnings }),
     conditions: conditionsOf({
       reports,
-      targets: members.length,
-      accepted: members.filter(({ state }) => state !== "INVALID").length,
+      targets: meshes.keys.length,
+      accepted: meshes.accepted,
       progress: progressOf(key, standings),
     }),
   };

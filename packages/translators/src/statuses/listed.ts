@@ -1,0 +1,25 @@
+/**
+ * How many targets a list in a status names at most: an object has to fit into what an API server stores (1.5 MiB), and whoever
+ * watches it gets all of it each time. Counts beside the lists are of all.
+ */
+export const LISTED = 1_000;
+
+/**
+ * No more than `LISTED` of some sorted keys, in their order: those that the first of `matters` is true of before those that the
+ * second is true of, and so on, and the rest last.
+ */
+export function listedFirst(keys: readonly string[], matters: readonly ((key: string) => boolean)[]): readonly string[] {
+  if (keys.length <= LISTED) return keys;
+  const rank = (key: string) => {
+    const found = matters.findIndex((isSo) => isSo(key));
+    return found < 0 ? matters.length : found;
+  };
+  const byRank = new Map<number, string[]>();
+  for (const key of keys) {
+    const same = byRank.get(rank(key));
+    if (same === undefined) byRank.set(rank(key), [key]);
+    else same.push(key);
+  }
+  const inOrder = [...byRank].sort(([a], [b]) => a - b).flatMap(([, same]) => same);
+  return inOrder.slice(0, LISTED).sort();
+}
