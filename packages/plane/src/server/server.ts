@@ -200,7 +200,10 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       if (!view.isComplete) return;
       notices.settings();
       if (!shares.isLoaded) return;
-      await seen.reconciled(() => core.run(signal));
+      await seen.reconciled(async () => {
+        await core.run(signal);
+        return core.waiting === 0;
+      });
       if (core.waiting > 0) reconcile.request();
       if (core.world !== undefined) shares.want("", core.world.networking.inCluster(""));
       statuses.request();

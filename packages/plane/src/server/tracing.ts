@@ -9,8 +9,8 @@ import { newTraceId } from "../traceId.ts";
 export interface Tracing {
   /** A change is seen, in the management cluster (""), or by an agent that may have given it ids. */
   received(clusterName: string, change: { readonly put: number; readonly remove: number }, traces?: readonly string[]): void;
-  /** Runs what translates and hands on: `current` are the ids of what is translated. */
-  translating(run: () => Promise<void>): Promise<void>;
+  /** Runs what translates and hands on: `current` are the ids of what is translated. `run` says whether it has taken up all there is. */
+  translating(run: () => Promise<boolean>): Promise<void>;
   readonly current: readonly string[];
   acknowledged(clusterName: string, acknowledgement: Acknowledgement): void;
   /** The ids of what has been translated or acknowledged since this was asked last: what statuses are written for. */
@@ -47,8 +47,10 @@ export function tracing({ clock, random, log, meter }: TracingOptions): Tracing 
     async translating(run) {
       const started = clock.now();
       [current, untranslated] = [untranslated, []];
-      await run();
+      const isAll = await run();
       if (current.length > 0) log.debug({ traces: current, ms: clock.now() - started }, "translated");
+      // Nobody knows whose change waits for the next turn.
+      if (!isAll) untranslated = joined(current, untranslated);
       unwritten = joined(unwritten, current);
       current = [];
     },

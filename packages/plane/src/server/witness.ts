@@ -15,7 +15,7 @@ export interface Witness {
   /** Something that translation reads has changed. */
   merged(delta: Delta): void;
   /** Runs what translates and hands on. */
-  reconciled(run: () => Promise<void>): Promise<void>;
+  reconciled(run: () => Promise<boolean>): Promise<void>;
   /** A cluster is wanted so: gives what is to be told with it. */
   wanted(clusterName: string, wanted: OutputSet, why: Why): Why;
   acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: OutputSet): void;
