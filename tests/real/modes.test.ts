@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { KubernetesCluster, Secret, TrafficPolicy, VirtualMesh, VirtualService } from "@isthmus/api";
+import { Destination, KubernetesCluster, Secret, TrafficPolicy, VirtualMesh, VirtualService } from "@isthmus/api";
 import type { Kind, TimedCondition } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -179,6 +179,12 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
         [management, second].map((cluster) => cluster.get(VirtualService, { name: "ratings", namespace: "bookinfo" })),
       );
       expect(routes).toEqual([undefined, undefined]);
+      return true;
+    });
+    await waitFor("its Destinations to say that it is gone", async () => {
+      const names = ["ratings-bookinfo-cluster-1", "ratings-bookinfo-cluster-2"];
+      const found = await Promise.all(names.map((name) => management.get(Destination, { name, namespace })));
+      expect(found.map((destination) => destination?.status?.appliedTrafficPolicies ?? [])).toEqual([[], []]);
       return true;
     });
   });
