@@ -169,7 +169,13 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   }
 
   async function take(clusterName: string, { head, whole, since }: Loaded): Promise<boolean> {
+    const known = snapshots.snapshotIn(clusterName);
     const read = await inSlices(snapshotFrom(clusterName, whole), slicing);
+    if (snapshots.snapshotIn(clusterName) !== known) {
+      // Its agent was here for a moment, or it was registered anew: what was read may be older than what is known.
+      wake(clusterName);
+      return false;
+    }
     if (!tell(clusterName, metaOf(head), read)) return false;
     for (const delta of since) tell(clusterName, metaOf(head), snapshotAfter(clusterName, delta));
     followed.set(clusterName, { version: head.version, kinds: head.kinds });
@@ -199,7 +205,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     return said.connected && !isAlive(said.servedBy) ? { ...said, connected: false, phase: "stale" } : said;
   }
 
-  /** A cluster as it is known, with the kinds in `whole` as they were read. Nothing else changes it while it is read. */
+  /** A cluster as it is known, with the kinds in `whole` as they were read. */
   function* snapshotFrom(clusterName: string, whole: Loaded["whole"]): Steps<Snapshot> {
     let now = snapshots.snapshotIn(clusterName);
     const known = contentIn(now);
