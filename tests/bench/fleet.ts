@@ -13,11 +13,14 @@ const CREATED = "2026-01-01T00:00:00Z";
 /** One service in so many has a TrafficPolicy of its own, and so many share an AccessPolicy. */
 const SERVICES_PER_POLICY = 10;
 const NODES = 20;
+/** The schema limits the selectors of a VirtualMesh. */
+const CLUSTERS_PER_VIRTUAL_MESH = 100;
 
 /**
  * A fleet as agents and the management cluster report it, of what leaves a cluster: in each a control plane, an east-west gateway
- * and services, each with a Deployment, a ReplicaSet, pods with sidecars and a slice. One VirtualMesh federates the services of each
- * cluster to the next two. Every tenth service has a TrafficPolicy; an AccessPolicy holds for ten services each.
+ * and services, each with a Deployment, a ReplicaSet, pods with sidecars and a slice. A VirtualMesh for every hundred clusters
+ * federates the services of each to the next two of them. Every tenth service has a TrafficPolicy; an AccessPolicy holds for ten
+ * services each.
  */
 export function* fleetObjects(size: FleetSize): Iterable<AnyResource> {
   yield* managementObjects(size);
@@ -39,6 +42,11 @@ export function trafficPolicyName(cluster: string, service: number): string {
 
 export function accessPolicyName(cluster: string, service: number): string {
   return `callers-${serviceAt(service).name}-${cluster}`;
+}
+
+/** The VirtualMesh that federates the cluster at `position`. */
+export function virtualMeshName(position: number): string {
+  return `fleet-${Math.floor(position / CLUSTERS_PER_VIRTUAL_MESH)}`;
 }
 
 /** What the agent of one cluster reports. */
@@ -70,20 +78,25 @@ export function* managementObjects({ clusters, servicesPerCluster }: FleetSize):
   const names = Array.from({ length: clusters }, (_, i) => clusterName(i));
   for (const name of names)
     yield planeObject("multicluster.solo.io/v1alpha1", "KubernetesCluster", name, { clusterDomain: "cluster.local" });
-  yield networking("VirtualMesh", "fleet", {
-    meshes: names.map(meshRef),
+  for (let first = 0; first < clusters; first += CLUSTERS_PER_VIRTUAL_MESH)
+    yield virtualMeshOf(virtualMeshName(first), names.slice(first, first + CLUSTERS_PER_VIRTUAL_MESH));
+  for (const cluster of names) {
+    for (let i = 0; i < servicesPerCluster; i += SERVICES_PER_POLICY) yield* policies(cluster, i, servicesPerCluster);
+  }
+}
+
+function virtualMeshOf(name: string, clusters: readonly string[]): AnyResource {
+  return networking("VirtualMesh", name, {
+    meshes: clusters.map(meshRef),
     mtlsConfig: { shared: { rootCertificateAuthority: { generated: {} } } },
     federation: {
-      selectors: names.map((name, i) => ({
-        destinationSelectors: [{ kubeServiceMatcher: { clusters: [name] } }],
-        meshes: [1, 2].map((step) => meshRef(names[(i + step) % clusters] ?? "")),
+      selectors: clusters.map((cluster, i) => ({
+        destinationSelectors: [{ kubeServiceMatcher: { clusters: [cluster] } }],
+        meshes: [1, 2].map((step) => meshRef(clusters[(i + step) % clusters.length] ?? "")),
       })),
     },
     globalAccessPolicy: "ENABLED",
   });
-  for (const cluster of names) {
-    for (let i = 0; i < servicesPerCluster; i += SERVICES_PER_POLICY) yield* policies(cluster, i, servicesPerCluster);
-  }
 }
 
 function* policies(cluster: string, first: number, servicesPerCluster: number): Iterable<AnyResource> {

@@ -2,7 +2,7 @@ import { AccessPolicy, kindOf, Service, TrafficPolicy, VirtualMesh } from "@isth
 import { type Resource, type Snapshot, snapshotOf } from "@isthmus/core";
 import { statusesOf, type TranslateOptions, translate, type World } from "@isthmus/translators";
 import type { BenchmarkOptions, Figures } from "./benchmarks.ts";
-import { accessPolicyName, clusterName, type FleetSize, fleetObjects, serviceAt, trafficPolicyName } from "./fleet.ts";
+import { accessPolicyName, clusterName, type FleetSize, fleetObjects, serviceAt, trafficPolicyName, virtualMeshName } from "./fleet.ts";
 import { peakRssMiB, percentile, rounded, timedWithCpu } from "./measure.ts";
 import { meshRef, PLANE } from "./planeObjects.ts";
 
@@ -113,7 +113,7 @@ const CHANGES: readonly Change[] = [
     times: 20,
     // Another two meshes for the services of one cluster.
     make(given, n, size) {
-      const virtualMesh = given.of(VirtualMesh).get({ name: "fleet", namespace: PLANE, clusterName: "" });
+      const virtualMesh = given.of(VirtualMesh).get({ name: virtualMeshName(0), namespace: PLANE, clusterName: "" });
       const meshes = [1, 3].map((step) => meshRef(clusterName((n + step) % size.clusters)));
       const selectors = virtualMesh?.spec?.federation?.selectors?.map((selector, i) => (i === n ? { ...selector, meshes } : selector));
       if (virtualMesh === undefined || selectors === undefined) return undefined;

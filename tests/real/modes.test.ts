@@ -124,8 +124,12 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
     await start("mgmt-server", ["--single-cluster=cluster-1"]);
     await waitFor("the cluster to be connected", async () => (await connected("cluster-1")) === "True");
     await ask("3s", [management]);
-    const policy = await management.get(TrafficPolicy, POLICY);
-    expect(Object.keys(policy?.status?.destinations ?? {})).toEqual(["reviews-bookinfo-cluster-1.gloo-mesh."]);
+    // What is applied is seen before what is told of it: the policy was accepted, for nothing, before its service was discovered.
+    await waitFor("its status to name the service", async () => {
+      const policy = await management.get(TrafficPolicy, POLICY);
+      expect(Object.keys(policy?.status?.destinations ?? {})).toEqual(["reviews-bookinfo-cluster-1.gloo-mesh."]);
+      return true;
+    });
     expect(await timeoutIn(second)).toBeUndefined();
   });
 
