@@ -37,6 +37,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     clusters: 2,
     steps: "wait - 5 0;deregister a 0 0;deleteDefinition a 3 0;disturb a 1 2;putAccess - 0 0;wait - 8 0",
   },
+  {
+    name: "a replica lets go a kind that a cluster has no more, where another has taken it over from an emptied store",
+    seed: 1677489664,
+    clusters: 2,
+    hasStore: true,
+    steps: "wait - 5 0;stopAgent b 0 0;reroute b 1 1;wipeStore - 0 0;deleteMesh b 0 0;stopStore - 0 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

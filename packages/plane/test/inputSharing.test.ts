@@ -1,10 +1,10 @@
-import { Service } from "@isthmus/api";
+import { ConfigMap, Service } from "@isthmus/api";
+import { keyOfResource, type Resource } from "@isthmus/core";
 import { memoryStore } from "@isthmus/store";
 import { expect, test } from "vitest";
-import type { Clock, ServerLink, Store } from "../src/index.ts";
-import { digestOf, sumAfter } from "../src/server/sharing/digests.ts";
-import { inputSharing } from "../src/server/sharing/inputSharing.ts";
-import { snapshotStore } from "../src/server/snapshotStore.ts";
+import { type Clock, type ServerLink, type Store, StoreError } from "../src/index.ts";
+import { type InputSharing, inputSharing } from "../src/server/sharing/inputSharing.ts";
+import { type SnapshotStore, snapshotStore } from "../src/server/snapshotStore.ts";
 import { recordingLog } from "./recordingLog.ts";
 
 const link: ServerLink = { want: () => undefined, tell: () => undefined, disconnect: () => undefined };
@@ -74,50 +74,175 @@ test("what the store has of a cluster stays while nobody knows who is registered
   expect(await holds()).toBe(false);
 });
 
-test("what was read is not taken where an agent was here meanwhile: it may be older", async () => {
-  let now = 0;
+const named = (name: string) => ({ apiVersion: "v1", kind: "Service", metadata: { name, namespace: "shop", clusterName: "east" } });
+const map = (name: string) => ({ ...named(name), kind: "ConfigMap" });
+const agent = { instance: "i", version: "1", agentNamespace: "gloo-mesh", clusterUid: "uid", features: [] };
+
+/** Replicas of one registered cluster over one store, each doing its work when it is told to. */
+function replicas() {
+  let now = 1;
   const clock: Clock = { now: () => now++, sleep: async () => undefined };
-  const store: Store = memoryStore({ clock, id: () => "id" });
-  const named = (name: string) => ({ apiVersion: "v1", kind: "Service", metadata: { name, namespace: "shop", clusterName: "east" } });
-  const text = JSON.stringify(named("old"));
-  const put = [{ kindKey: "/Service", key: "old.shop.east", text }];
-  const kinds = { "/Service": digestOf(sumAfter(undefined, "old.shop.east", undefined, text)) };
-  const fence = await store.raiseFence("input/east", "another");
-  const meta = { servedBy: "another", phase: "synced", connected: true };
-  await store.write({ area, fence, base: undefined, sequence: 1, delta: { erase: [], put, remove: [] }, complete: true, kinds, meta });
+  let count = 0;
+  const store = memoryStore({ clock, id: () => `id-${count++}` });
+  const life = new AbortController();
   const log = recordingLog();
-  const inner = snapshotStore({ kindOf: () => Service, isRegistered: () => true, log, changed: () => undefined });
+  const kindOf = (_: string, kind: string) => (kind === "Service" ? Service : ConfigMap);
+
+  function replica(instance: string, over: Partial<SnapshotStore> = {}) {
+    const known = snapshotStore({ kindOf, isRegistered: () => true, log, changed: () => inputs?.changed() });
+    let inputs: InputSharing | undefined;
+    inputs = inputSharing({
+      store,
+      instance,
+      snapshots: {
+        ...known,
+        get clusters() {
+          return known.clusters;
+        },
+        ...over,
+      },
+      isRegistered: () => true,
+      areRegistrationsKnown: () => true,
+      isAlive: () => true,
+      leads: () => true,
+      meta: (_, isHeard) => ({ servedBy: instance, phase: "synced", connected: true, isHeard }),
+      link: () => ({ ...link, disconnect: () => gone() }),
+      wake: () => undefined,
+      heard: () => undefined,
+      clock,
+      log,
+    });
+    const { touch, work, hear, compare } = inputs;
+    store.subscribe(hear, life.signal);
+    const gone = () => {
+      known.disconnected("east");
+      touch("east");
+    };
+    return {
+      known,
+      gone,
+      /** Its agent comes. */
+      comes() {
+        known.connected("east", agent);
+        touch("east");
+      },
+      /** Its agent says everything. */
+      says(...objects: readonly Resource[]) {
+        known.observed("east", { put: objects, remove: [] });
+        const keys = (kind: string) => new Set(objects.filter((object) => object.kind === kind).map(keyOfResource));
+        known.synced("east", new Map(["Service", "ConfigMap"].map((kind) => [`/${kind}`, keys(kind)])));
+        touch("east");
+      },
+      work: () => work("east"),
+      compare,
+      has: () =>
+        [Service, ConfigMap].flatMap((kind) => [...known.snapshotIn("east").of<Resource>(kind)]).map(({ metadata }) => metadata.name),
+    };
+  }
+  return { store, replica };
+}
+
+test("a replica that follows lets go a kind that the store has no more, though it does not know what the store had", async () => {
+  const { store, replica } = replicas();
+  const [one, two] = [replica("one"), replica("two")];
+  one.comes();
+  one.says(named("web"), map("istio"));
+  await one.work();
+  // Nothing of what it wrote is there any more, and it does not know.
+  store.faults.wipe();
+  await one.compare();
+  two.comes();
+  two.says(named("web"));
+  await two.work();
+  await one.work();
+  expect(one.has()).toEqual(["web"]);
+});
+
+test("what an agent said that came and went is written, and what the store has does not take its place", async () => {
+  const { replica } = replicas();
+  const [one, two, three] = [replica("one"), replica("two"), replica("three")];
+  one.comes();
+  one.says(named("old"));
+  await one.work();
+  one.gone();
+  two.comes();
+  two.says(named("old"), named("new"));
+  two.gone();
+  await two.work();
+  expect(two.has()).toEqual(["new", "old"]);
+  await three.work();
+  expect(three.has()).toEqual(["new", "old"]);
+});
+
+test("what came while a cluster was read is not undone by what was read", async () => {
+  const { replica } = replicas();
+  const one = replica("one");
+  one.comes();
+  one.says(named("old"));
+  await one.work();
+  one.gone();
   let comesAndGoes = () => {
     comesAndGoes = () => undefined;
-    inner.connected("east", { instance: "i", version: "1", agentNamespace: "gloo-mesh", clusterUid: "uid", features: [] });
-    inner.observed("east", { put: [named("new")], remove: [] });
-    inner.synced("east", new Map([["/Service", new Set(["new.shop.east"])]]));
-    inner.disconnected("east");
+    two.comes();
+    two.says(named("new"));
+    two.gone();
   };
-  const snapshots = {
-    ...inner,
-    parsed: (...said: Parameters<typeof inner.parsed>) => {
+  const two = replica("two", {
+    parsed: (clusterName, resource) => {
       comesAndGoes();
-      return inner.parsed(...said);
+      return two.known.parsed(clusterName, resource);
     },
-  };
-  const woken: string[] = [];
-  const inputs = inputSharing({
-    store,
-    instance: "one",
-    snapshots,
-    isRegistered: () => true,
-    areRegistrationsKnown: () => true,
-    isAlive: () => true,
-    leads: () => true,
-    meta: () => ({}),
-    link: () => link,
-    wake: (clusterName) => void woken.push(clusterName),
-    heard: () => undefined,
-    clock,
-    log,
   });
-  await inputs.work("east");
-  expect([...inner.snapshotIn("east").of(Service)].map(({ metadata }) => metadata.name)).toEqual(["new"]);
-  expect(woken).toContain("east");
+  await two.work();
+  expect(two.has()).toEqual(["new"]);
+  await two.work();
+  expect(two.has()).toEqual(["new"]);
+});
+
+test("what was never written is not undone by the next replica, before that has heard everything", async () => {
+  const { store, replica } = replicas();
+  const [one, two, three] = [replica("one"), replica("two"), replica("three")];
+  one.comes();
+  one.says(named("old"));
+  await one.work();
+  await two.work();
+  store.faults.stop();
+  one.known.observed("east", { put: [named("new")], remove: [] });
+  await expect(one.work()).rejects.toThrow(StoreError);
+  store.faults.start();
+  // The agent goes to the other one, which knows it as the store has it.
+  two.comes();
+  await two.work();
+  await one.work();
+  expect(one.has()).toEqual(["new", "old"]);
+  await three.work();
+  expect(three.has()).toEqual(["old"]);
+  two.says(named("new"));
+  await two.work();
+  await Promise.all([one.work(), three.work()]);
+  expect([one.has(), three.has()]).toEqual([["new"], ["new"]]);
+});
+
+test("a replica that had the agent long ago does not write what it heard then over what is newer", async () => {
+  const { store, replica } = replicas();
+  const [one, two, three] = [replica("one"), replica("two"), replica("three")];
+  one.comes();
+  one.says(named("old"));
+  await one.work();
+  one.gone();
+  // It does not hear of the other.
+  store.faults.loseNotices(10);
+  two.comes();
+  two.says(named("new"));
+  await two.work();
+  two.gone();
+  await one.compare();
+  one.comes();
+  await one.work();
+  await three.work();
+  expect(three.has()).toEqual(["new"]);
+  one.says(named("newest"));
+  await one.work();
+  await three.work();
+  expect(three.has()).toEqual(["newest"]);
 });

@@ -20,6 +20,14 @@ export interface Followed {
   readonly kinds: Readonly<Record<string, KindDigest>>;
 }
 
+/** What memory holds of an area. */
+export interface Known {
+  /** Kinds that are known to be in memory as they were in the store, with their digests. */
+  readonly kinds: Readonly<Record<string, KindDigest>>;
+  /** All kinds of which memory has something, by key. */
+  readonly held: readonly string[];
+}
+
 /** An area as it was read: the kinds that differ from what was known, whole, and what changed of the others. */
 export interface Loaded {
   readonly head: StoreHead;
@@ -29,19 +37,24 @@ export interface Loaded {
   readonly since: readonly StoreDelta[];
 }
 
+export interface AreaReader {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** What has been written since it began to read. */
+  readonly heard: () => readonly WrittenNotice[];
+  /** Whether a state of the area is wanted. */
+  readonly accepts: (head: StoreHead) => boolean;
+}
+
 /**
  * Reads the kinds of an area that differ from what is known. While it reads, others write: `heard` gives the notices that have
  * come since before it began, and together they make one state, whose digests must be those of its head. Undefined: there
- * is no such area, or not all of it yet. Rejects with StoreError when what it read makes no sense: to be tried again.
+ * is no such area, or not all of it yet, or it is not wanted. Rejects with StoreError when what it read makes no sense: to be tried again.
  */
-export async function loadArea(
-  { store, clock, heard }: { readonly store: Store; readonly clock: Clock; readonly heard: () => readonly WrittenNotice[] },
-  area: StoreArea,
-  known: Followed | undefined,
-): Promise<Loaded | undefined> {
+export async function loadArea({ store, clock, heard, accepts }: AreaReader, area: StoreArea, known: Known): Promise<Loaded | undefined> {
   const first = await store.head(area);
-  if (first?.complete !== true) return undefined;
-  const differing = Object.keys(first.kinds).filter((kindKey) => !isSameDigest(first.kinds[kindKey], known?.kinds[kindKey]));
+  if (first?.complete !== true || !accepts(first)) return undefined;
+  const differing = Object.keys(first.kinds).filter((kindKey) => !isSameDigest(first.kinds[kindKey], known.kinds[kindKey]));
   const whole = new Map<string, Map<string, string>>();
   for (const kindKey of differing) {
     const texts = new Map<string, string>();
@@ -51,9 +64,9 @@ export async function loadArea(
     }
     whole.set(kindKey, texts);
   }
-  for (const kindKey of Object.keys(known?.kinds ?? {})) if (first.kinds[kindKey] === undefined) whole.set(kindKey, new Map());
+  for (const kindKey of known.held) if (first.kinds[kindKey] === undefined) whole.set(kindKey, new Map());
   const last = await store.head(area);
-  if (last?.complete !== true) return undefined;
+  if (last?.complete !== true || !accepts(last)) return undefined;
   const between = await heardBetween(first.version, last.version, { heard, clock });
   for (const delta of between) replay(whole, delta);
   if (!(await agrees(whole, last, clock)))

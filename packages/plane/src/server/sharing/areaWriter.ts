@@ -211,7 +211,8 @@ export function areaWriter({ area, fence, store, content, meta, clock, log }: Ar
   };
 }
 
-const NO_VERSION: StoreVersion = { fence: 0, sequence: 0 };
+/** No version of the store is what memory has. */
+export const NO_VERSION: StoreVersion = { fence: 0, sequence: 0 };
 
 const BATCH_OBJECTS = 500;
 // Of JSON: about half of what a message of 1 MiB would hold.

@@ -7,6 +7,8 @@ export interface ClusterMeta {
   readonly servedBy: string;
   readonly phase: "synced" | "stale";
   readonly connected: boolean;
+  /** Whether the agent has told the writer everything; else some of it may be what was known before. */
+  readonly isHeard: boolean;
   readonly agent?: AgentInfo;
   readonly delivered?: Delivered;
   /** For which word of a user the agent was told to let go what it held back. */
@@ -33,11 +35,13 @@ export function metaJson(meta: ClusterMeta): JsonObject {
 
 /** What a head says; members of another version of this program that make no sense are left out. */
 export function metaOf({ meta }: Pick<StoreHead, "meta">): ClusterMeta {
-  const { servedBy, phase, connected, agent, delivered, resumedDeletes } = meta;
+  const { servedBy, phase, connected, isHeard, agent, delivered, resumedDeletes } = meta;
   return {
     servedBy: typeof servedBy === "string" ? servedBy : "",
     phase: phase === "synced" ? "synced" : "stale",
     connected: connected === true,
+    // Replicas of an earlier version do not say.
+    isHeard: isHeard === true || (isHeard === undefined && phase === "synced"),
     ...(isObject(agent) ? { agent: agentFrom(agent) } : {}),
     ...(isObject(delivered) ? { delivered: deliveredFrom(delivered) } : {}),
     ...(typeof resumedDeletes === "string" ? { resumedDeletes } : {}),

@@ -1,16 +1,4 @@
-import {
-  type AnyResource,
-  type Delta,
-  type JsonObject,
-  keyOfResource,
-  messageOf,
-  parseCompact,
-  type Resource,
-  refOf,
-  resourceKeyOf,
-  type Snapshot,
-  type Steps,
-} from "@isthmus/core";
+import type { JsonObject, Snapshot } from "@isthmus/core";
 import {
   type Clock,
   isSameVersion,
@@ -18,17 +6,18 @@ import {
   type ServerLink,
   type Store,
   type StoreArea,
-  type StoreDelta,
+  type StoreHead,
   type StoreNotice,
   type StoreOverview,
   type StoreVersion,
 } from "../../ports.ts";
 import { inSlices, SLICE_MS } from "../../slices.ts";
-import { type SnapshotStore, withoutRepeats } from "../snapshotStore.ts";
+import type { SnapshotStore } from "../snapshotStore.ts";
 import { type Followed, type Loaded, loadArea, type WrittenNotice } from "./areaLoader.ts";
-import { type AreaWriter, areaWriter } from "./areaWriter.ts";
+import { type AreaWriter, areaWriter, NO_VERSION } from "./areaWriter.ts";
 import { type ClusterMeta, metaOf } from "./clusterMeta.ts";
 import { contentIn, inputFeed } from "./inputFeed.ts";
+import { inputTexts } from "./inputTexts.ts";
 
 /**
  * Shares what agents report: the replica that an agent is connected to holds the fence of its cluster and writes what it
@@ -66,7 +55,7 @@ export interface InputSharingOptions {
   /** Whether this replica clears what no other will. */
   readonly leads: () => boolean;
   /** What is to be said of a cluster whose agent is, or was last, connected here. */
-  readonly meta: (clusterName: string) => JsonObject;
+  readonly meta: (clusterName: string, isHeard: boolean) => JsonObject;
   readonly link: () => ServerLink;
   /** Asks for a call of `work`. */
   readonly wake: (clusterName: string) => void;
@@ -79,9 +68,19 @@ export interface InputSharingOptions {
 export function inputSharing(options: InputSharingOptions): InputSharing {
   const { store, instance, snapshots, isRegistered, areRegistrationsKnown, isAlive, leads, meta, link, wake, heard, clock, log } = options;
   const slicing = { clock, sliceMs: SLICE_MS };
+  const texts = inputTexts({ snapshots, log });
   const writers = new Map<string, AreaWriter>();
   const followed = new Map<string, Followed>();
   const told = new Map<string, ClusterMeta>();
+  /** Clusters whose agents have told everything, and nothing of it is written yet: they may be gone again before it is. */
+  const arrived = new Set<string>();
+  /** Clusters that this replica writes, whose agent has not told everything here yet; with the version that memory has of the store. */
+  const unheard = new Map<string, StoreVersion | undefined>();
+  /**
+   * Clusters of which memory may have what the store never had. Only what another replica has heard in whole replaces it, under
+   * this fence or a higher one.
+   */
+  const ahead = new Map<string, number>();
   /** Of clusters that are being read: what was written meanwhile. */
   const reading = new Map<string, WrittenNotice[]>();
   /** No longer registered, and to be cleared in the store. */
@@ -97,16 +96,24 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   });
 
   const isServed = (clusterName: string): boolean => snapshots.clusters.get(clusterName)?.isServed === true;
+  const isHeard = (clusterName: string): boolean => isServed(clusterName) && snapshots.clusters.get(clusterName)?.phase === "synced";
   const isKnown = (clusterName: string): boolean => (snapshots.clusters.get(clusterName)?.phase ?? "unknown") !== "unknown";
+
+  /** Whether this replica is to write it: its agent is here, or was, and nobody has written what it said. */
+  const isOurs = (clusterName: string): boolean => isServed(clusterName) || (arrived.has(clusterName) && snapshots.remembers(clusterName));
 
   /** Another replica has the cluster now, or nobody: this one writes nothing more of it. */
   function yieldTo(clusterName: string, by: string): void {
     feed.advance();
-    const state = writers.get(clusterName)?.followed();
+    const writer = writers.get(clusterName);
+    const state = writer?.followed();
     writers.delete(clusterName);
+    unheard.delete(clusterName);
     feed.forget(clusterName);
     if (state === undefined) followed.delete(clusterName);
     else followed.set(clusterName, state);
+    if (writer !== undefined && (state === undefined || isSameVersion(state.version, NO_VERSION)))
+      ahead.set(clusterName, writer.fence.number + 1);
     if (isServed(clusterName)) {
       log.warn({ cluster: clusterName, replica: by }, `the agent of ${clusterName} has gone to replica ${by}: its connection here ends`);
       link().disconnect(clusterName, `the agent is connected to another replica (${by})`, "Ended");
@@ -114,20 +121,32 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     wake(clusterName);
   }
 
+  /** What an agent that is gone told this replica is not to be written any more: another replica has it, under `fence`, or may have. */
+  function overtaken(clusterName: string, fence: number): void {
+    if (arrived.delete(clusterName)) ahead.set(clusterName, fence);
+  }
+
   async function claim(clusterName: string): Promise<void> {
     const fence = await store.raiseFence(fenceName(clusterName), instance);
-    // The agent may have gone meanwhile; whoever has it now raises the fence again.
-    if (!isServed(clusterName)) return;
+    // The agent may have gone meanwhile, to a replica that has raised the fence before.
+    if (!isOurs(clusterName)) return;
     const options = { area: areaOf(clusterName), fence, store, content: () => feed.contentOf(clusterName), clock, log };
-    writers.set(clusterName, areaWriter({ ...options, meta: () => meta(clusterName) }));
-    followed.delete(clusterName);
-    told.delete(clusterName);
+    writers.set(clusterName, areaWriter({ ...options, meta: () => meta(clusterName, !unheard.has(clusterName)) }));
+    if (!isHeard(clusterName) && !arrived.has(clusterName)) unheard.set(clusterName, followed.get(clusterName)?.version);
+    for (const known of [followed, told, arrived, ahead]) known.delete(clusterName);
   }
 
   async function write(clusterName: string, writer: AreaWriter): Promise<void> {
     // Unknown is not empty: what was told of an earlier life stays until everything has been reported.
-    if (!isKnown(clusterName)) return;
+    if (!isKnown(clusterName) || !(await isWorthWriting(clusterName, writer))) return;
     if ((await writer.flush()) === "superseded" && writers.get(clusterName) === writer) yieldTo(clusterName, "unknown");
+  }
+
+  /** What the store has is newer than what is known, where this replica did not follow it and has not heard the agent out. */
+  async function isWorthWriting(clusterName: string, writer: AreaWriter): Promise<boolean> {
+    if (!unheard.has(clusterName) || writer.version !== undefined) return true;
+    const head = await store.head(areaOf(clusterName));
+    return head !== undefined && isSameVersion(head.version, unheard.get(clusterName));
   }
 
   async function clear(clusterName: string): Promise<void> {
@@ -141,8 +160,11 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     const buffer: WrittenNotice[] = [];
     reading.set(clusterName, buffer);
     try {
-      const loaded = await loadArea({ store, clock, heard: () => buffer }, areaOf(clusterName), followed.get(clusterName));
-      if (loaded === undefined || !(await take(clusterName, loaded))) return;
+      const before = snapshots.snapshotIn(clusterName);
+      const known = { kinds: followed.get(clusterName)?.kinds ?? {}, held: contentIn(before).kinds };
+      const reader = { store, clock, heard: () => buffer, accepts: (head: StoreHead) => accepts(clusterName, head) };
+      const loaded = await loadArea(reader, areaOf(clusterName), known);
+      if (loaded === undefined || !(await take(clusterName, before, loaded))) return;
       const isCaughtUp = buffer.every((notice) => follow(clusterName, notice));
       if (!isCaughtUp) wake(clusterName);
     } finally {
@@ -168,16 +190,26 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     for (const clusterName of withdrawn) wake(clusterName);
   }
 
-  async function take(clusterName: string, { head, whole, since }: Loaded): Promise<boolean> {
-    const known = snapshots.snapshotIn(clusterName);
-    const read = await inSlices(snapshotFrom(clusterName, whole), slicing);
-    if (snapshots.snapshotIn(clusterName) !== known) {
+  /** Whether what the store has may replace what is known. Where not, what is said of the cluster holds all the same. */
+  function accepts(clusterName: string, head: StoreHead): boolean {
+    const least = ahead.get(clusterName);
+    if (least === undefined) return true;
+    const said = metaOf(head);
+    if (head.version.fence < least) return false;
+    if (!said.isHeard) tell(clusterName, said, snapshots.snapshotIn(clusterName));
+    return said.isHeard;
+  }
+
+  async function take(clusterName: string, before: Snapshot, { head, whole, since }: Loaded): Promise<boolean> {
+    const read = await inSlices(texts.snapshotFrom(clusterName, before, whole), slicing);
+    if (snapshots.snapshotIn(clusterName) !== before) {
       // Its agent was here for a moment, or it was registered anew: what was read may be older than what is known.
       wake(clusterName);
       return false;
     }
     if (!tell(clusterName, metaOf(head), read)) return false;
-    for (const delta of since) tell(clusterName, metaOf(head), snapshotAfter(clusterName, delta));
+    for (const delta of since) tell(clusterName, metaOf(head), texts.snapshotAfter(clusterName, delta));
+    ahead.delete(clusterName);
     followed.set(clusterName, { version: head.version, kinds: head.kinds });
     return true;
   }
@@ -187,7 +219,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     const known = followed.get(clusterName);
     if (known !== undefined && isNotAfter(head.version, known.version)) return true;
     if (known === undefined || delta === undefined || !isSameVersion(base, known.version)) return false;
-    if (!tell(clusterName, metaOf(head), snapshotAfter(clusterName, delta))) return false;
+    if (!tell(clusterName, metaOf(head), texts.snapshotAfter(clusterName, delta))) return false;
     followed.set(clusterName, { version: head.version, kinds: head.kinds });
     return true;
   }
@@ -205,77 +237,40 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     return said.connected && !isAlive(said.servedBy) ? { ...said, connected: false, phase: "stale" } : said;
   }
 
-  /** A cluster as it is known, with the kinds in `whole` as they were read. */
-  function* snapshotFrom(clusterName: string, whole: Loaded["whole"]): Steps<Snapshot> {
-    let now = snapshots.snapshotIn(clusterName);
-    const known = contentIn(now);
-    for (const [kindKey, texts] of whole) {
-      let part: Resource[] = [];
-      for (const text of texts.values()) {
-        part.push(...resourceFrom(text, clusterName));
-        yield;
-        if (part.length < PART) continue;
-        now = now.apply(withoutRepeats(now, { put: part, remove: [] }));
-        part = [];
-      }
-      const gone = known.objects(kindKey).filter((resource) => !texts.has(keyOfResource(resource)));
-      now = now.apply(withoutRepeats(now, { put: part, remove: gone.map(refOf) }));
-      yield;
-    }
-    return now;
-  }
-
-  /** A cluster as it is known, after a write. */
-  function snapshotAfter(clusterName: string, delta: StoreDelta): Snapshot {
-    const known = snapshots.snapshotIn(clusterName);
-    return known.apply(withoutRepeats(known, deltaFrom(clusterName, delta)));
-  }
-
-  function deltaFrom(clusterName: string, { erase, put, remove }: StoreDelta): Delta {
-    const known = contentIn(snapshots.snapshotIn(clusterName));
-    const gone = [
-      ...erase.flatMap((kindKey) => known.objects(kindKey)),
-      ...remove.flatMap(({ kindKey, key }) => known.at(kindKey, key) ?? []),
-    ];
-    const back = new Set(put.map(({ kindKey, key }) => `${kindKey}|${key}`));
-    return {
-      put: put.flatMap(({ text }) => resourceFrom(text, clusterName)),
-      remove: gone.map(refOf).filter((ref) => !back.has(resourceKeyOf(ref))),
-    };
-  }
-
-  /** What is said of this cluster and of no other, and is of its kind. */
-  function resourceFrom(text: string, clusterName: string): readonly Resource[] {
-    try {
-      const resource = parseCompact(text) as AnyResource;
-      if (resource.metadata?.clusterName === clusterName) return [snapshots.parsed(clusterName, resource) ?? []].flat();
-      log.error({ cluster: clusterName }, `the store holds an object of another cluster under ${clusterName}: it is left out`);
-    } catch (error) {
-      log.error({ cluster: clusterName }, `the store holds what is not JSON under ${clusterName}: ${messageOf(error)}`);
-    }
-    return [];
-  }
-
   return {
     told,
     get owned() {
       return new Set(writers.keys());
     },
-    touch: wake,
+    touch(clusterName) {
+      if (isHeard(clusterName)) {
+        unheard.delete(clusterName);
+        if (!writers.has(clusterName)) arrived.add(clusterName);
+      }
+      wake(clusterName);
+    },
     changed: feed.advance,
     forget(clusterName) {
       const isOwned = writers.delete(clusterName);
-      followed.delete(clusterName);
-      told.delete(clusterName);
+      for (const known of [followed, told, arrived, ahead, unheard]) known.delete(clusterName);
       if (!isOwned && !leads()) return;
       withdrawn.add(clusterName);
       wake(clusterName);
     },
     hear(notice) {
+      if (notice.type === "missed") {
+        // Another may have raised a fence unheard.
+        for (const clusterName of arrived) {
+          if (!isServed(clusterName)) overtaken(clusterName, (followed.get(clusterName)?.version.fence ?? 0) + 1);
+        }
+        return;
+      }
       if (notice.type === "raised") {
         const clusterName = clusterOf(notice.fence.name);
         const writer = clusterName === undefined ? undefined : writers.get(clusterName);
-        if (clusterName === undefined || writer === undefined || notice.by === instance) return;
+        if (clusterName === undefined || notice.by === instance) return;
+        if (!isServed(clusterName)) overtaken(clusterName, notice.fence.number);
+        if (writer === undefined) return;
         if (notice.fence.number > writer.fence.number) yieldTo(clusterName, notice.by);
         return;
       }
@@ -322,10 +317,10 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
         withdrawn.delete(clusterName);
       }
       if (!isRegistered(clusterName)) return;
-      if (isServed(clusterName) && !writers.has(clusterName)) await claim(clusterName);
+      if (isOurs(clusterName) && !writers.has(clusterName)) await claim(clusterName);
       const writer = writers.get(clusterName);
       if (writer !== undefined) return write(clusterName, writer);
-      if (!isServed(clusterName)) await read(clusterName);
+      if (!isOurs(clusterName)) await read(clusterName);
     },
     replicasChanged() {
       for (const [clusterName, said] of told) tell(clusterName, said, snapshots.snapshotIn(clusterName));
@@ -337,8 +332,6 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
 const MOST_BUFFERED = 1_000;
 
 const STRANGER_MS = 60_000;
-// A few milliseconds.
-const PART = 500;
 
 function areaOf(clusterName: string): StoreArea {
   return { section: "input", clusterName };

@@ -118,7 +118,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     areRegistrationsKnown: isReady,
     isAlive: (name) => others.alive.has(name),
     leads: () => leadership.isLeader,
-    meta: (clusterName) => metaJson(metaFor(clusterName)),
+    meta: (clusterName, isHeard) => metaJson(metaFor(clusterName, isHeard)),
     link,
     wake: wakeInput,
     heard: (clusterName) => deliver(clusterName),
@@ -163,7 +163,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     options.loaded();
   }
 
-  function metaFor(clusterName: string): ClusterMeta {
+  function metaFor(clusterName: string, isHeard: boolean): ClusterMeta {
     const { phase, connected, agent } = snapshots.clusters.get(clusterName) ?? { phase: "unknown", connected: false };
     const delivered = deliveries.get(clusterName);
     const resumedDeletes = options.resumedDeletes(clusterName);
@@ -171,6 +171,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
       servedBy: instance,
       phase: phase === "synced" ? "synced" : "stale",
       connected,
+      isHeard,
       ...(agent === undefined ? {} : { agent }),
       ...(delivered === undefined ? {} : { delivered }),
       ...(resumedDeletes === undefined ? {} : { resumedDeletes }),
@@ -241,8 +242,8 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   }
 
   store.subscribe((notice) => {
-    if (notice.type === "missed") return wake("compare", () => inputs.compare().then(() => undefined));
     inputs.hear(notice);
+    if (notice.type === "missed") return wake("compare", () => inputs.compare().then(() => undefined));
     outputs.hear(notice);
   }, signal);
   const forget = leadership.onChange(() => outputs.leadChanged());

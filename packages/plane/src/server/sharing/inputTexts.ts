@@ -1,0 +1,80 @@
+import {
+  type AnyResource,
+  type Delta,
+  keyOfResource,
+  messageOf,
+  parseCompact,
+  type Resource,
+  refOf,
+  resourceKeyOf,
+  type Snapshot,
+  type Steps,
+} from "@isthmus/core";
+import type { Log, StoreDelta } from "../../ports.ts";
+import { type SnapshotStore, withoutRepeats } from "../snapshotStore.ts";
+import type { Loaded } from "./areaLoader.ts";
+import { contentIn } from "./inputFeed.ts";
+
+/** Makes of the store's texts what clusters hold. */
+export interface InputTexts {
+  /** A cluster as it was known, with the kinds in `whole` as they were read. */
+  snapshotFrom(clusterName: string, before: Snapshot, whole: Loaded["whole"]): Steps<Snapshot>;
+  /** A cluster as it is known, after a write. */
+  snapshotAfter(clusterName: string, delta: StoreDelta): Snapshot;
+}
+
+/** Objects that are not of their cluster or kind, or not even JSON, are left out and told of. */
+export function inputTexts({ snapshots, log }: { readonly snapshots: SnapshotStore; readonly log: Log }): InputTexts {
+  function deltaFrom(clusterName: string, { erase, put, remove }: StoreDelta): Delta {
+    const known = contentIn(snapshots.snapshotIn(clusterName));
+    const gone = [
+      ...erase.flatMap((kindKey) => known.objects(kindKey)),
+      ...remove.flatMap(({ kindKey, key }) => known.at(kindKey, key) ?? []),
+    ];
+    const back = new Set(put.map(({ kindKey, key }) => `${kindKey}|${key}`));
+    return {
+      put: put.flatMap(({ text }) => resourceFrom(text, clusterName)),
+      remove: gone.map(refOf).filter((ref) => !back.has(resourceKeyOf(ref))),
+    };
+  }
+
+  /** What is said of this cluster and of no other, and is of its kind. */
+  function resourceFrom(text: string, clusterName: string): readonly Resource[] {
+    try {
+      const resource = parseCompact(text) as AnyResource;
+      if (resource.metadata?.clusterName === clusterName) return [snapshots.parsed(clusterName, resource) ?? []].flat();
+      log.error({ cluster: clusterName }, `the store holds an object of another cluster under ${clusterName}: it is left out`);
+    } catch (error) {
+      log.error({ cluster: clusterName }, `the store holds what is not JSON under ${clusterName}: ${messageOf(error)}`);
+    }
+    return [];
+  }
+
+  return {
+    *snapshotFrom(clusterName, before, whole) {
+      let now = before;
+      const known = contentIn(before);
+      for (const [kindKey, texts] of whole) {
+        let part: Resource[] = [];
+        for (const text of texts.values()) {
+          part.push(...resourceFrom(text, clusterName));
+          yield;
+          if (part.length < PART) continue;
+          now = now.apply(withoutRepeats(now, { put: part, remove: [] }));
+          part = [];
+        }
+        const gone = known.objects(kindKey).filter((resource) => !texts.has(keyOfResource(resource)));
+        now = now.apply(withoutRepeats(now, { put: part, remove: gone.map(refOf) }));
+        yield;
+      }
+      return now;
+    },
+    snapshotAfter(clusterName, delta) {
+      const known = snapshots.snapshotIn(clusterName);
+      return known.apply(withoutRepeats(known, deltaFrom(clusterName, delta)));
+    },
+  };
+}
+
+// A few milliseconds.
+const PART = 500;
