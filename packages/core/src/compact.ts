@@ -17,84 +17,95 @@ export function compact<T extends object>(value: T): T {
   return parseCompact(JSON.stringify(value)) as T;
 }
 
-/**
- * Replaces texts and parts by equal ones, in place: nobody else has seen the value. Gives a text that equal values alone have;
- * undefined for one that is too long to recur.
- */
-function shareParts(value: object): string | undefined {
+/** Replaces texts and parts by equal ones, in place: nobody else has seen the value. Gives a hash, which equal values have in common. */
+function shareParts(value: object): number {
+  if (Array.isArray(value)) {
+    let hash = value.length;
+    for (let i = 0; i < value.length; i++) {
+      const item: unknown = value[i];
+      const part = hashAfterSharing(item);
+      hash = mixed(hash, part);
+      if (typeof item === "string") value[i] = sharedText(item, part);
+      else if (typeof item === "object" && item !== null) value[i] = sharedPart(item, part);
+    }
+    return hash;
+  }
   const fields = value as Record<string, unknown>;
-  const isList = Array.isArray(value);
-  let text: string | undefined = isList ? "[" : "{";
+  let hash = OBJECT;
   for (const key in fields) {
     const field = fields[key];
-    let part: string | undefined;
-    if (typeof field === "string") {
-      fields[key] = sharedText(field);
-      // The length tells where it ends.
-      part = `${field.length}"${field}`;
-    } else if (typeof field === "object" && field !== null) {
-      part = shareParts(field);
-      if (part !== undefined) fields[key] = sharedPart(field, part);
-    } else part = String(field);
-    if (text === undefined || part === undefined) text = undefined;
-    else {
-      text += isList ? `${part},` : `${key.length}"${key}:${part},`;
-      if (text.length > LONGEST_PART) text = undefined;
-    }
+    const part = hashAfterSharing(field);
+    // Enough of the key to tell most from one another: equality is found out otherwise.
+    hash = mixed(hash, part ^ ((key.length << 8) + key.charCodeAt(0)));
+    if (typeof field === "string") fields[key] = sharedText(field, part);
+    else if (typeof field === "object" && field !== null) fields[key] = sharedPart(field, part);
   }
+  return hash;
+}
+
+const OBJECT = 0x811c9dc5;
+
+function hashAfterSharing(value: unknown): number {
+  if (typeof value === "string") return hashOf(value);
+  if (typeof value === "object" && value !== null) return shareParts(value);
+  return typeof value === "number" ? value | 0 : value === true ? 1 : 2;
+}
+
+/** FNV-1a of a text, or of the beginning of a long one. */
+function hashOf(text: string): number {
+  let hash = text.length;
+  const end = Math.min(text.length, LONGEST);
+  for (let i = 0; i < end; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash ^ (hash >>> 15);
+}
+
+function mixed(hash: number, part: number): number {
+  const sum = Math.imul(hash ^ part, 0x85ebca6b);
+  return sum ^ (sum >>> 13);
+}
+
+// Longer texts seldom recur, and would keep much alive.
+const LONGEST = 128;
+// What recurs is found at the place that its hash gives, until something else takes it. Together a few megabytes.
+const TEXTS = 1 << 17;
+const PARTS = 1 << 16;
+const texts: (string | undefined)[] = new Array<undefined>(TEXTS).fill(undefined);
+const parts: (object | undefined)[] = new Array<undefined>(PARTS).fill(undefined);
+// Hashes of parts that came once: only what comes again is kept, as most parts never do.
+const seenOnce = new Int32Array(PARTS);
+
+function sharedText(text: string, hash: number): string {
+  if (text.length > LONGEST) return text;
+  const place = hash & (TEXTS - 1);
+  const known = texts[place];
+  if (known === text) return known;
+  texts[place] = text;
   return text;
 }
 
-/** What recurs is found in one of two generations and moves on; what came once falls out. Together a few megabytes. */
-interface Generations<T> {
-  young: Map<string, T>;
-  old: Map<string, T>;
-}
-
-const GENERATION = 32_768;
-// Longer texts seldom recur, and would keep much alive.
-const LONGEST = 128;
-const LONGEST_PART = 384;
-const texts: Generations<string> = { young: new Map(), old: new Map() };
-const parts: Generations<object> = { young: new Map(), old: new Map() };
-
-function sharedText(text: string): string {
-  if (text.length > LONGEST) return text;
-  return found(texts, text) ?? kept(texts, text, text);
-}
-
-// Hashes of parts that came once: only what comes again is kept, as most parts never do.
-const seenOnce = new Int32Array(1 << 16);
-
-function sharedPart(part: object, text: string): object {
-  const known = found(parts, text);
-  if (known !== undefined) return known;
-  const hash = hashOf(text);
-  const place = hash & (seenOnce.length - 1);
-  if (seenOnce[place] === hash) return kept(parts, text, part);
-  seenOnce[place] = hash;
+function sharedPart(part: object, hash: number): object {
+  const place = hash & (PARTS - 1);
+  const known = parts[place];
+  if (known !== undefined && isSame(known, part)) return known;
+  if (seenOnce[place] === hash) parts[place] = part;
+  else seenOnce[place] = hash;
   return part;
 }
 
-function found<T>(generations: Generations<T>, text: string): T | undefined {
-  const known = generations.young.get(text);
-  if (known !== undefined) return known;
-  const old = generations.old.get(text);
-  return old === undefined ? undefined : kept(generations, text, old);
-}
-
-function kept<T>(generations: Generations<T>, text: string, value: T): T {
-  if (generations.young.size >= GENERATION) {
-    generations.old = generations.young;
-    generations.young = new Map();
+/** Whether two values have the same fields, whose parts have been shared. */
+function isSame(a: object, b: object): boolean {
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+    return true;
   }
-  generations.young.set(text, value);
-  return value;
-}
-
-/** FNV-1a: two parts with one hash cost a place among those that are kept, and nothing else. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return hash | 0;
+  if (Array.isArray(b)) return false;
+  const [fields, others] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  let count = 0;
+  for (const key in fields) {
+    if (fields[key] !== others[key] || !(key in others)) return false;
+    count++;
+  }
+  for (const _ in others) count--;
+  return count === 0;
 }
