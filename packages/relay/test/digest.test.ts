@@ -41,11 +41,11 @@ describe("an inventory", () => {
         for (const batch of batches) {
           const changes = batch.map(({ kind, name, body }) => ({
             kind,
-            key: `${kind}|${name}`,
+            key: name,
             hash: body === undefined ? undefined : hashOf(name, bytes(body)),
           }));
           inventory = withChanges(inventory, changes);
-          for (const it of changes) it.hash === undefined ? held.delete(it.key) : held.set(it.key, it);
+          for (const it of changes) it.hash === undefined ? held.delete(`${it.kind}|${it.key}`) : held.set(`${it.kind}|${it.key}`, it);
         }
         const direct = withChanges(emptyInventory, [...held.values()].reverse());
         expect(digestOfAll(inventory)).toEqual(digestOfAll(direct));

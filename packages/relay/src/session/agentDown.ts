@@ -1,9 +1,8 @@
 import { create } from "@bufbuild/protobuf";
-import { formatRef, keyOf, kindKeyOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import { formatRef, kindKeyOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import { type Ack, AckSchema, type Down, type KindDigest } from "../gen/relay/v1/relay_pb.ts";
 import { type Chain, piecesOf } from "./chain.ts";
-import { hashOf } from "./digest.ts";
-import { digestOfAll, emptyInventory, type Inventory, type InventoryChange, withChanges } from "./inventory.ts";
+import { digestOfAll, emptyInventory, type Inventory, type InventoryChange, noted, withChanges } from "./inventory.ts";
 import type { Acknowledgement, Desired, Rejection, Removal } from "./link.ts";
 import { tracesField, tracesFrom } from "./traces.ts";
 import { BATCH_BYTES, evidenceFrom, refBytes, refFrom, rejectionMessage, resourceFrom, textBytes } from "./wire.ts";
@@ -77,8 +76,7 @@ function pieceOf(part: Down, clusterName: string): Piece {
   const remove: Removal[] = [];
   const changes: InventoryChange[] = [];
   const refused: Rejection[] = [];
-  const note = (ref: ResourceRef, body: Uint8Array | undefined) =>
-    changes.push({ kind: kindKeyOf(ref), key: resourceKeyOf(ref), hash: body === undefined ? undefined : hashOf(keyOf(ref), body) });
+  const note = (ref: ResourceRef, body: Uint8Array | undefined) => changes.push(noted(kindKeyOf(ref), ref, body));
 
   for (const body of part.upserts) {
     const ref = refFrom(body.ref);
@@ -111,7 +109,7 @@ function joined(down: AgentDown, { revision, complete }: Arriving, pieces: reado
   const refused = new Map(complete ? [] : down.refused);
   for (const piece of pieces) {
     // What was refused before is of no account once something else is said of the object.
-    for (const { key } of piece.changes) refused.delete(key);
+    for (const { kind, key } of piece.changes) refused.delete(`${kind}|${key}`);
     for (const rejection of piece.refused) refused.set(resourceKeyOf(rejection.ref), rejection);
   }
   const changes = pieces.flatMap((piece) => piece.changes);

@@ -11,8 +11,17 @@ import {
   UpSchema,
   WithheldSchema,
 } from "../gen/relay/v1/relay_pb.ts";
-import { hashOf } from "./digest.ts";
-import { digestOfKind, emptyInventory, type Inventory, type InventoryChange, onlyKinds, withChanges, withoutKind } from "./inventory.ts";
+import {
+  digestOfKind,
+  emptyInventory,
+  holds,
+  type Inventory,
+  type InventoryChange,
+  noted,
+  onlyKinds,
+  withChanges,
+  withoutKind,
+} from "./inventory.ts";
 import type { Observation, Withheld } from "./link.ts";
 import { type Batch, type Outbox, type Outgoing, takeBatch } from "./outbox.ts";
 import { together } from "./traces.ts";
@@ -83,7 +92,7 @@ export function observe(
   // What the server has never heard of needs no removal.
   const outbox = up?.outbox.update(
     [...items].map(([key, item]) => {
-      const isUnheard = isGone(item) && up.sent.hashes.get(key) === undefined;
+      const isUnheard = isGone(item) && !holds(up.sent, item.kind, keyOf(item.ref));
       return [key, isUnheard || up.muted.has(item.kind) ? undefined : item];
     }),
   );
@@ -151,7 +160,7 @@ export function mute(up: AgentUp, kinds: readonly string[]): AgentUp {
 /** What is left to say when the server still knows some kinds from the stream before. */
 export function resume(up: AgentUp, past: AgentUp, knownKinds: readonly string[]): AgentUp {
   let { outbox } = up;
-  const known = knownKinds.filter((kind) => past.sent.kinds.has(kind) && !up.muted.has(kind));
+  const known = knownKinds.filter((kind) => past.sent.has(kind) && !up.muted.has(kind));
   for (const kind of known) {
     const all = outbox.withPrefix(`${kind}|`).map(({ key }) => [key, undefined] as const);
     const changed = past.outbox.withPrefix(`${kind}|`).map((item) => [item.key, item] as const);
@@ -162,12 +171,12 @@ export function resume(up: AgentUp, past: AgentUp, knownKinds: readonly string[]
 
 /** Count and digest of each kind, as it was sent. */
 export function sentDigests({ sent }: AgentUp): KindDigest[] {
-  return [...sent.kinds.keys()].sort().map((kind) => create(KindDigestSchema, { kind, ...digestOfKind(sent, kind) }));
+  return [...sent.keys()].sort().map((kind) => create(KindDigestSchema, { kind, ...digestOfKind(sent, kind) }));
 }
 
 /** Begins kinds anew; no kinds means all. */
 export function restart(view: AgentView, up: AgentUp, asked: readonly string[]): AgentUp {
-  const all = asked.length > 0 ? asked : [...new Set([...view.kinds, ...up.sent.kinds.keys()])];
+  const all = asked.length > 0 ? asked : [...new Set([...view.kinds, ...up.sent.keys()])];
   const kinds = all.filter((kind) => !up.muted.has(kind));
   let { outbox, sent } = up;
   for (const kind of kinds) {
@@ -210,9 +219,9 @@ function sent(
   const tooLarge = batch.oversized.map(({ item, problem }): Withheld => ({ ref: item.ref, code: "TooLarge", message: problem }));
   const withheld = [...tooLarge, ...batch.rest.flatMap((item) => (item.withheld === undefined ? [] : [item.withheld]))];
   const changes: InventoryChange[] = [
-    ...batch.bodies.map(({ item, json }) => ({ kind, key: item.key, hash: hashOf(keyOf(item.ref), json) })),
-    ...withheld.map(({ ref }) => ({ kind, key: resourceKeyOf(ref), hash: hashOf(keyOf(ref), NOTHING) })),
-    ...batch.rest.filter(isGone).map(({ key }) => ({ kind, key, hash: undefined })),
+    ...batch.bodies.map(({ item, json }) => noted(kind, item.ref, json)),
+    ...withheld.map(({ ref }) => noted(kind, ref, NOTHING)),
+    ...batch.rest.filter(isGone).map(({ ref }) => noted(kind, ref, undefined)),
   ];
   const value: Up = create(UpSchema, {
     seq: up.seq + 1,

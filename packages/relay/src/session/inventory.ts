@@ -1,83 +1,98 @@
-import { SortedMap } from "@isthmus/core";
-import { type Hash, hexOf, minus, plus, ZERO } from "./digest.ts";
+import { type ClusterObjectRef, keyOf, SortedMap } from "@isthmus/core";
+import { type Hash, hashOf, hexOf, minus, plus, ZERO } from "./digest.ts";
 
-/** Which objects one end holds, without their content: the two ends of a stream compare inventories. Immutable. */
-export interface Inventory {
-  readonly hashes: SortedMap<Entry>;
-  readonly kinds: ReadonlyMap<string, Summary>;
-}
+/** Which objects one end holds, without their content: the two ends of a stream compare inventories. By `kindKeyOf`; immutable. */
+export type Inventory = ReadonlyMap<string, Holding>;
 
-/** How many objects there are of a kind, and the sum of their hashes. */
-export interface Summary {
-  readonly count: number;
+/** The objects of one kind. */
+export interface Holding {
+  /** Each object's hash by `keyOf`: no text of its own, as there are millions. */
+  readonly hashes: SortedMap<Hash>;
+  /** The sum of all hashes. */
   readonly sum: Hash;
-}
-
-/** One object: there are millions, so its hash is not an object of its own. */
-interface Entry extends Hash {
-  readonly key: string;
 }
 
 /** One change of an inventory; without a hash the object is gone. */
 export interface InventoryChange {
   /** `kindKeyOf` */
   readonly kind: string;
-  /** `resourceKeyOf` */
+  /** `keyOf` */
   readonly key: string;
   readonly hash: Hash | undefined;
 }
 
-export const emptyInventory: Inventory = { hashes: SortedMap.empty(), kinds: new Map() };
+/** An object that is there, with its body, or that is gone. `kind` is its `kindKeyOf`. */
+export function noted(kind: string, ref: ClusterObjectRef, body: Uint8Array | undefined): InventoryChange {
+  const key = keyOf(ref);
+  return { kind, key, hash: body === undefined ? undefined : hashOf(key, body) };
+}
 
-const NONE: Summary = { count: 0, sum: ZERO };
+export const emptyInventory: Inventory = new Map();
+
+const NONE: Holding = { hashes: SortedMap.empty(), sum: ZERO };
 
 export function withChanges(inventory: Inventory, changes: readonly InventoryChange[]): Inventory {
   if (changes.length === 0) return inventory;
-  const latest = new Map(changes.map((change) => [change.key, change]));
-  const kinds = new Map(inventory.kinds);
-  for (const { kind, key, hash } of latest.values()) {
-    const before = inventory.hashes.get(key);
-    let { count, sum } = kinds.get(kind) ?? NONE;
-    if (before !== undefined) [count, sum] = [count - 1, minus(sum, before)];
-    if (hash !== undefined) [count, sum] = [count + 1, plus(sum, hash)];
-    kinds.set(kind, { count, sum });
+  const byKind = new Map<string, Map<string, Hash | undefined>>();
+  for (const { kind, key, hash } of changes) {
+    const latest = byKind.get(kind);
+    if (latest === undefined) byKind.set(kind, new Map([[key, hash]]));
+    else latest.set(key, hash);
   }
-  const hashes = inventory.hashes.update(
-    [...latest.values()].map(({ key, hash }) => [key, hash === undefined ? undefined : { key, a: hash.a, b: hash.b }] as const),
-  );
-  return { hashes, kinds };
+  const next = new Map(inventory);
+  for (const [kind, latest] of byKind) next.set(kind, changed(next.get(kind) ?? NONE, latest));
+  return next;
+}
+
+function changed({ hashes, sum }: Holding, latest: ReadonlyMap<string, Hash | undefined>): Holding {
+  let total = sum;
+  for (const [key, hash] of latest) {
+    const before = hashes.get(key);
+    if (before !== undefined) total = minus(total, before);
+    if (hash !== undefined) total = plus(total, hash);
+  }
+  return { hashes: hashes.update(latest), sum: total };
 }
 
 /** The inventory with nothing of a kind. */
 export function withoutKind(inventory: Inventory, kind: string): Inventory {
-  const entries = inventory.hashes.withPrefix(`${kind}|`);
-  const kinds = new Map(inventory.kinds);
-  kinds.delete(kind);
-  return { hashes: inventory.hashes.update(entries.map(({ key }) => [key, undefined])), kinds };
+  return onlyWhere(inventory, (other) => other !== kind);
 }
 
 /** The inventory of some kinds alone. */
 export function onlyKinds(inventory: Inventory, kinds: Iterable<string>): Inventory {
   const kept = new Set(kinds);
-  let rest = inventory;
-  for (const kind of inventory.kinds.keys()) if (!kept.has(kind)) rest = withoutKind(rest, kind);
-  return rest;
+  return onlyWhere(inventory, (kind) => kept.has(kind));
+}
+
+function onlyWhere(inventory: Inventory, isKept: (kind: string) => boolean): Inventory {
+  return new Map([...inventory].filter(([kind]) => isKept(kind)));
+}
+
+/** Whether an object is in it, by `kindKeyOf` and `keyOf`. */
+export function holds(inventory: Inventory, kind: string, key: string): boolean {
+  return inventory.get(kind)?.hashes.has(key) === true;
+}
+
+/** How many objects there are. */
+export function sizeOf(inventory: Inventory): number {
+  return [...inventory.values()].reduce((sum, { hashes }) => sum + hashes.size, 0);
 }
 
 /** The keys (`keyOf`) of a kind's objects. */
 export function keysOfKind(inventory: Inventory, kind: string): ReadonlySet<string> {
-  return new Set(inventory.hashes.withPrefix(`${kind}|`).map(({ key }) => key.slice(kind.length + 1)));
+  return new Set([...(inventory.get(kind) ?? NONE).hashes].map(([key]) => key));
 }
 
 /** Count and digest of one kind. */
 export function digestOfKind(inventory: Inventory, kind: string): { readonly count: number; readonly digest: string } {
-  const { count, sum } = inventory.kinds.get(kind) ?? NONE;
-  return { count, digest: hexOf(sum) };
+  const { hashes, sum } = inventory.get(kind) ?? NONE;
+  return { count: hashes.size, digest: hexOf(sum) };
 }
 
 /** Count and digest of all kinds together. */
 export function digestOfAll(inventory: Inventory): { readonly count: number; readonly digest: string } {
   let total = ZERO;
-  for (const { sum } of inventory.kinds.values()) total = plus(total, sum);
-  return { count: inventory.hashes.size, digest: hexOf(total) };
+  for (const { sum } of inventory.values()) total = plus(total, sum);
+  return { count: sizeOf(inventory), digest: hexOf(total) };
 }

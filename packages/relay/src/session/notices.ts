@@ -2,8 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { keyOf, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
 import { type KindDigest, KindDigestSchema, type Notice, NoticeSchema, ResourceBodySchema } from "../gen/relay/v1/relay_pb.ts";
 import { type Chain, piecesOf } from "./chain.ts";
-import { hashOf } from "./digest.ts";
-import { digestOfAll, emptyInventory, type Inventory, type InventoryChange, withChanges } from "./inventory.ts";
+import { digestOfAll, emptyInventory, holds, type Inventory, type InventoryChange, noted, withChanges } from "./inventory.ts";
 import type { Notices } from "./link.ts";
 import { type Outbox, type Outgoing, takeBatch } from "./outbox.ts";
 import { BATCH_BYTES, refBytes, refFrom, refMessage, resourceFrom } from "./wire.ts";
@@ -48,7 +47,7 @@ export function withItems(all: SortedMap<NoticeItem>, items: readonly NoticeItem
 export function takeItems(notices: ServerNotices, all: SortedMap<NoticeItem>, items: readonly NoticeItem[]): ServerNotices {
   if (notices.all === undefined || notices.needsStart) return { ...notices, all, outbox: all };
   const changes = items.map((item) => {
-    const isNews = item.resource !== undefined || notices.sent.hashes.get(item.key) !== undefined;
+    const isNews = item.resource !== undefined || holds(notices.sent, item.kind, keyOf(item.ref));
     return [item.key, isNews ? item : undefined] as const;
   });
   return { ...notices, all, outbox: notices.outbox.update(changes) };
@@ -68,8 +67,8 @@ export function nextNotice(
     gone: batch.rest.map(({ ref }) => refMessage(ref)),
   });
   const changes: InventoryChange[] = [
-    ...batch.bodies.map(({ item, json }) => ({ kind: item.kind, key: item.key, hash: hashOf(keyOf(item.ref), json) })),
-    ...batch.rest.map(({ kind, key }) => ({ kind, key, hash: undefined })),
+    ...batch.bodies.map(({ item, json }) => noted(item.kind, item.ref, json)),
+    ...batch.rest.map(({ kind, ref }) => noted(kind, ref, undefined)),
   ];
   return { notices: { ...notices, outbox: left, needsStart: false, sent: withChanges(notices.sent, changes) }, message };
 }
@@ -103,12 +102,12 @@ export function takeNotice(
   const put: Resource[] = [];
   for (const body of resources) {
     const ref = refFrom(body.ref);
-    changes.push({ kind: kindKeyOf(ref), key: resourceKeyOf(ref), hash: hashOf(keyOf(ref), body.json) });
+    changes.push(noted(kindKeyOf(ref), ref, body.json));
     const resource = resourceFrom(body);
     if (ref.clusterName === clusterName && !("problem" in resource)) put.push(resource);
   }
   const remove = gone.map(refFrom);
-  for (const ref of remove) changes.push({ kind: kindKeyOf(ref), key: resourceKeyOf(ref), hash: undefined });
+  for (const ref of remove) changes.push(noted(kindKeyOf(ref), ref, undefined));
   const pieces = { piece: { complete: start, put, remove }, before: arriving };
   const next = { held: withChanges(held, changes), isWhole: before.isWhole || last };
   return last ? { notices: { ...next, arriving: undefined }, told: joined(piecesOf(pieces)) } : { notices: { ...next, arriving: pieces } };

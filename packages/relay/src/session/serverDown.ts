@@ -1,10 +1,9 @@
 import { create } from "@bufbuild/protobuf";
-import { formatRef, keyOf, type OutputSet, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
+import { formatRef, type OutputSet, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
 import { type Ack, type Down, DownSchema, ResourceBodySchema } from "../gen/relay/v1/relay_pb.ts";
 import { type Chain, piecesOf } from "./chain.ts";
 import { allOf, type ClusterWant, type WantedChange, type WantStep } from "./clusterWant.ts";
-import { hashOf } from "./digest.ts";
-import { emptyInventory, type Inventory, type InventoryChange, withChanges } from "./inventory.ts";
+import { emptyInventory, type Inventory, type InventoryChange, noted, withChanges } from "./inventory.ts";
 import type { Acknowledgement, Rejection } from "./link.ts";
 import { type Outbox, takeBatch } from "./outbox.ts";
 import { together, tracesField } from "./traces.ts";
@@ -134,9 +133,9 @@ export function nextDown(down: ServerDown, maxMessageBytes: number): { readonly 
     traces: sending.parts === 0 && down.isTraced ? [...sending.traces] : [],
   });
   const changes: InventoryChange[] = [
-    ...batch.bodies.map(({ item, json }) => ({ kind: item.kind, key: item.key, hash: hashOf(keyOf(refOfChange(item)), json) })),
-    ...oversized.map(({ item }) => ({ kind: item.kind, key: item.key, hash: hashOf(keyOf(refOfChange(item)), new Uint8Array()) })),
-    ...removals.map(({ kind, key }) => ({ kind, key, hash: undefined })),
+    ...batch.bodies.map(({ item, json }) => noted(item.kind, refOfChange(item), json)),
+    ...oversized.map(({ item }) => noted(item.kind, refOfChange(item), NOTHING)),
+    ...removals.map((item) => noted(item.kind, refOfChange(item), undefined)),
   ];
   const after: Sending = {
     ...sending,
@@ -220,3 +219,5 @@ function wholeAck(down: ServerDown, revision: number, rejected: readonly Rejecti
     acknowledged: { acknowledgement: { revision, rejected: all, ...tracesField(traces) }, wanted: sent.wanted, removed },
   };
 }
+
+const NOTHING = new Uint8Array();

@@ -2,6 +2,7 @@ import type { Metric } from "@isthmus/core";
 import type { ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
 import type { Counters } from "./counters.ts";
 import type { Log } from "./environment.ts";
+import { sizeOf } from "./inventory.ts";
 import type { Observation } from "./link.ts";
 import type { ServerSession } from "./serverSession.ts";
 
@@ -62,7 +63,7 @@ export function sessionMetrics(cluster: string, session: ServerSession | undefin
   return [
     { name: "relay_push_clients_connected", labels, value: isConnected },
     { name: "relay_pull_clients_connected", labels, value: isConnected },
-    { name: "relay_server_reported_objects", labels, value: session?.up.held.hashes.size ?? 0 },
+    { name: "relay_server_reported_objects", labels, value: session === undefined ? 0 : sizeOf(session.up.held) },
     { name: "relay_server_outbox_objects", labels, value: (session?.down.outbox.size ?? 0) + (session?.down.sending?.left.size ?? 0) },
     { name: "relay_server_unacknowledged_revisions", labels, value: session?.down.unacknowledged.length ?? 0 },
   ];

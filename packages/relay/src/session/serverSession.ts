@@ -126,7 +126,7 @@ export function memoryOf({ up }: ServerSession): Inventory | undefined {
     ? up.held
     : onlyKinds(
         up.held,
-        [...up.held.kinds.keys()].filter((kind) => !up.resyncs.has(kind)),
+        [...up.held.keys()].filter((kind) => !up.resyncs.has(kind)),
       );
 }
 

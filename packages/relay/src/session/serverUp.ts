@@ -1,8 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import { formatRef, keyOf, kindKeyOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import { formatRef, kindKeyOf, type Resource, type ResourceRef } from "@isthmus/core";
 import { type SyncComplete, type Up, type UpAck, UpAckSchema, type Withheld as WithheldMessage } from "../gen/relay/v1/relay_pb.ts";
-import { hashOf } from "./digest.ts";
-import { emptyInventory, type Inventory, type InventoryChange, keysOfKind, withChanges, withoutKind } from "./inventory.ts";
+import { emptyInventory, type Inventory, type InventoryChange, keysOfKind, noted, withChanges, withoutKind } from "./inventory.ts";
 import type { Observation, Rejection, Withheld } from "./link.ts";
 import { asking, differingKinds, type Resyncs, settled } from "./resync.ts";
 import { tracesField, tracesFrom } from "./traces.ts";
@@ -77,7 +76,7 @@ function sorted({ kind, upserts, deletes, withheld }: Up, clusterName: string): 
   // What is refused counts as held all the same: else the digests would differ for ever.
   function note(ref: ResourceRef, body: Uint8Array | undefined): void {
     if (kindKeyOf(ref) !== kind) return;
-    result.changes.push({ kind, key: resourceKeyOf(ref), hash: body === undefined ? undefined : hashOf(keyOf(ref), body) });
+    result.changes.push(noted(kind, ref, body));
   }
 
   for (const body of upserts) {
