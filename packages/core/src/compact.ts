@@ -1,3 +1,5 @@
+import { hashOf, textAt } from "./sharedTexts.ts";
+
 /**
  * JSON values in little memory. A fleet is millions of small objects whose texts recur (namespaces, nodes, images), and so do whole
  * parts of them (the labels, owners and containers of the pods of one ReplicaSet): those are held once. And objects as `JSON.parse` makes
@@ -25,7 +27,7 @@ function shareParts(value: object): number {
       const item: unknown = value[i];
       const part = hashAfterSharing(item);
       hash = mixed(hash, part);
-      if (typeof item === "string") value[i] = sharedText(item, part);
+      if (typeof item === "string") value[i] = textAt(item, part);
       else if (typeof item === "object" && item !== null) value[i] = sharedPart(item, part);
     }
     return hash;
@@ -37,7 +39,7 @@ function shareParts(value: object): number {
     const part = hashAfterSharing(field);
     // Enough of the key to tell most from one another: equality is found out otherwise.
     hash = mixed(hash, part ^ ((key.length << 8) + key.charCodeAt(0)));
-    if (typeof field === "string") fields[key] = sharedText(field, part);
+    if (typeof field === "string") fields[key] = textAt(field, part);
     else if (typeof field === "object" && field !== null) fields[key] = sharedPart(field, part);
   }
   return hash;
@@ -51,37 +53,16 @@ function hashAfterSharing(value: unknown): number {
   return typeof value === "number" ? value | 0 : value === true ? 1 : 2;
 }
 
-/** FNV-1a of a text, or of the beginning of a long one. */
-function hashOf(text: string): number {
-  let hash = text.length;
-  const end = Math.min(text.length, LONGEST);
-  for (let i = 0; i < end; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return hash ^ (hash >>> 15);
-}
-
 function mixed(hash: number, part: number): number {
   const sum = Math.imul(hash ^ part, 0x85ebca6b);
   return sum ^ (sum >>> 13);
 }
 
-// Longer texts seldom recur, and would keep much alive.
-const LONGEST = 128;
-// What recurs is found at the place that its hash gives, until something else takes it. Together a few megabytes.
-const TEXTS = 1 << 17;
+// What recurs is found at the place that its hash gives, until something else takes it: half a megabyte, and what it keeps alive.
 const PARTS = 1 << 16;
-const texts: (string | undefined)[] = new Array<undefined>(TEXTS).fill(undefined);
 const parts: (object | undefined)[] = new Array<undefined>(PARTS).fill(undefined);
 // Hashes of parts that came once: only what comes again is kept, as most parts never do.
 const seenOnce = new Int32Array(PARTS);
-
-function sharedText(text: string, hash: number): string {
-  if (text.length > LONGEST) return text;
-  const place = hash & (TEXTS - 1);
-  const known = texts[place];
-  if (known === text) return known;
-  texts[place] = text;
-  return text;
-}
 
 function sharedPart(part: object, hash: number): object {
   const place = hash & (PARTS - 1);

@@ -45,6 +45,7 @@ export {
   refOf,
 } from "./resource.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelector } from "./selector.ts";
+export { sharedText } from "./sharedTexts.ts";
 export { applied, deltaBetween, emptySnapshot, joined, type Snapshot, snapshotOf } from "./snapshot.ts";
 export { type Change, SortedMap } from "./sortedMap.ts";
 export { type Condition, type TimedCondition, timedConditions } from "./status.ts";

@@ -1,3 +1,5 @@
+import { sharedText } from "./sharedTexts.ts";
+
 /** Names one object of a kind known from context. `clusterName` is "" for the management cluster, `namespace` is "" for cluster-scoped kinds. */
 export interface ClusterObjectRef {
   readonly name: string;
@@ -23,7 +25,7 @@ export interface ObjectRef {
  */
 export function keyOf(ref: ClusterObjectRef): string {
   // Joined, as V8 keeps a template's result as a tree of its pieces: keys are compared and kept, by the million.
-  return [ref.name, ref.namespace, ref.clusterName].join(".");
+  return sharedText([ref.name, ref.namespace, ref.clusterName].join("."));
 }
 
 /** The name of the cluster in a key of `keyOf` or `resourceKeyOf`. */
@@ -44,7 +46,7 @@ export function kindKeyOf(type: { readonly apiVersion: string; readonly kind: st
 
 /** Names one object across kinds, clusters and versions: `group/Kind|name.namespace.cluster`. */
 export function resourceKeyOf(ref: ResourceRef): string {
-  return [`${kindKeyOf(ref)}|${ref.name}`, ref.namespace, ref.clusterName].join(".");
+  return sharedText([`${kindKeyOf(ref)}|${ref.name}`, ref.namespace, ref.clusterName].join("."));
 }
 
 /** A ref as a person reads it: `VirtualMesh bookinfo.gloo-mesh`, `Service reviews.bookinfo in cluster-1`. */

@@ -1,3 +1,5 @@
+import { merged } from "./merged.ts";
+
 /** A standard Kubernetes condition, without a time: times are added when the condition is written and has changed. */
 export interface Condition {
   readonly type: string;
@@ -23,9 +25,10 @@ export function timedConditions(
   now: string,
   observedGeneration?: number,
 ): TimedCondition[] {
-  return next.map((condition) => {
-    const before = previous.find(({ type }) => type === condition.type);
-    const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
-    return { ...condition, lastTransitionTime, ...(observedGeneration === undefined ? {} : { observedGeneration }) };
+  return next.map(({ type, status, reason, message }) => {
+    const before = previous.find((other) => other.type === type);
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
+    const condition = { type, status, reason, message, lastTransitionTime };
+    return observedGeneration === undefined ? condition : merged(condition, { observedGeneration });
   });
 }

@@ -11,7 +11,7 @@ import {
   type Service,
   type Workload,
 } from "@isthmus/api";
-import { clusterRefOf, discoveredName, type Owner, type Report, refOf } from "@isthmus/core";
+import { clusterRefOf, discoveredName, merged, type Owner, type Report, refOf } from "@isthmus/core";
 import { addressGroups, endpointSubsets } from "./endpoints.ts";
 import { externalAddresses } from "./externalAddresses.ts";
 import { finding } from "./findings.ts";
@@ -99,7 +99,7 @@ function serviceFields({ service, podNodes, firstNode }: DestinationInputs) {
 function portOf({ targetPort = 0, port, name, protocol, appProtocol, nodePort }: KubernetesServicePort): KubeServicePort {
   // One of the two is always written, also as 0: the API knows by it which one is meant.
   const target = typeof targetPort === "string" ? { targetPortName: targetPort } : { targetPortNumber: targetPort };
-  return { ...withoutZeroValues({ port, name, protocol, appProtocol, nodePort }), ...target };
+  return merged(withoutZeroValues({ port, name, protocol, appProtocol, nodePort }), target);
 }
 
 // They differ from one rollout to the next, and tell nothing about what runs.

@@ -1,5 +1,5 @@
 import { EndpointSlice, Pod, ReplicaSet, SERVICE_NAME_LABEL, Service, type Workload } from "@isthmus/api";
-import type { OwnerReference, Resource, Snapshot, Steps } from "@isthmus/core";
+import { type OwnerReference, type Resource, type Snapshot, type Steps, sharedText } from "@isthmus/core";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -21,7 +21,7 @@ export function placeOf({ metadata }: Resource): Place {
 
 /** The index key of one object of a namespace, of one label pair there, and so on. */
 export function keyIn(place: Place, key: string): string {
-  return [place.clusterName, place.namespace, key].join("/");
+  return sharedText([place.clusterName, place.namespace, key].join("/"));
 }
 
 /** Objects by their cluster. */
