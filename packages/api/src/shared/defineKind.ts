@@ -68,14 +68,14 @@ export function defineKind<F extends Fields>(
     // Compiled on first use: a command that reads three kinds must not pay for thirty.
     validate ??= compile(definition.fields);
     const resource = withoutNulls(input);
-    const object = nameForErrors(kind, resource);
-    if (!isResource(resource)) throw notAResource(object, resource);
+    if (!isResource(resource)) throw notAResource(nameForErrors(kind, resource), resource);
     if (resource.kind !== kind || !versions.includes(resource.apiVersion)) {
-      throw new InvalidResource(object, "apiVersion", `${resource.apiVersion} ${resource.kind} is not ${versions.join(" or ")} ${kind}`);
+      const problem = `${resource.apiVersion} ${resource.kind} is not ${versions.join(" or ")} ${kind}`;
+      throw new InvalidResource(nameForErrors(kind, resource), "apiVersion", problem);
     }
     if (!validate(resource)) {
       const { path, problem } = problemOf((validate.errors ?? []) as ErrorObject[]);
-      throw new InvalidResource(object, path, problem);
+      throw new InvalidResource(nameForErrors(kind, resource), path, problem);
     }
     return resource as DefinedResource<F>;
   }
@@ -141,19 +141,22 @@ function withoutNulls(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
     let copy: unknown[] | undefined;
-    value.forEach((element, i) => {
+    for (let i = 0; i < value.length; i++) {
+      const element: unknown = value[i];
       const cleaned = withoutNulls(element);
-      if (cleaned === element) return;
+      if (cleaned === element) continue;
       copy ??= [...value];
       copy[i] = cleaned;
-    });
+    }
     return copy ?? value;
   }
+  const members = value as Readonly<Record<string, unknown>>;
   let copy: Record<string, unknown> | undefined;
-  for (const [key, member] of Object.entries(value)) {
+  for (const key in members) {
+    const member = members[key];
     const cleaned = member === null ? undefined : withoutNulls(member);
     if (cleaned === member) continue;
-    copy ??= { ...value };
+    copy ??= { ...members };
     if (cleaned === undefined) delete copy[key];
     else copy[key] = cleaned;
   }

@@ -5,6 +5,7 @@ import {
   emptyDelta,
   emptySnapshot,
   equalJson,
+  fullKeyOf,
   isEmpty,
   type Kind,
   keyOf,
@@ -13,6 +14,7 @@ import {
   messageOf,
   type Resource,
   refOf,
+  resourceKeyOf,
   type Snapshot,
   snapshotOf,
 } from "@isthmus/core";
@@ -102,17 +104,17 @@ export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegiste
   }
 
   function parsed(clusterName: string, resource: Resource): Resource | undefined {
-    const { malformed } = stateOf(clusterName);
+    const known = clusters.get(clusterName)?.malformed;
     const kind = kindOf(resource.apiVersion, resource.kind);
     if (kind === undefined || isReadElsewhere(clusterName, kindKeyOf(kind))) return undefined;
-    const key = `${kindKeyOf(resource)}|${keyOf(refOf(resource))}`;
     try {
       const good = kind.parse(resource);
-      malformed.delete(key);
+      if (known !== undefined && known.size > 0) known.delete(fullKeyOf(resource));
       return good;
     } catch (error) {
       // The last good form stays in use.
-      const message = messageOf(error);
+      const [key, message] = [fullKeyOf(resource), messageOf(error)];
+      const { malformed } = stateOf(clusterName);
       if (malformed.get(key) !== message) log.warn({ cluster: clusterName }, `${message}; it is left out`);
       malformed.set(key, message);
       return undefined;
@@ -147,7 +149,7 @@ export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegiste
     observed(clusterName, observation) {
       const state = stateOf(clusterName);
       const put = observation.put.map((resource) => parsed(clusterName, resource)).filter((resource) => resource !== undefined);
-      for (const ref of observation.remove) state.malformed.delete(`${kindKeyOf(ref)}|${keyOf(ref)}`);
+      for (const ref of observation.remove) state.malformed.delete(resourceKeyOf(ref));
       if (state.gathering !== undefined) {
         clusters.set(clusterName, { ...state, gathering: state.gathering.apply({ put, remove: observation.remove }) });
         return;
@@ -220,8 +222,11 @@ function held(gathering: Snapshot, complete: ReadonlyMap<string, ReadonlySet<str
 
 /** A delta without objects that are known as they are: an agent that reconnects says everything again. */
 export function withoutRepeats(snapshot: Snapshot, delta: Delta): Delta {
-  const put = delta.put.filter((resource) => !equalJson(collectionOf(snapshot, kindKeyOf(resource))?.get(refOf(resource)), resource));
-  const remove = delta.remove.filter((ref) => collectionOf(snapshot, kindKeyOf(ref))?.get(ref) !== undefined);
+  const collections = snapshot.collections();
+  // The most that comes at once comes for the first time.
+  if (collections.size === 0) return { put: delta.put, remove: [] };
+  const put = delta.put.filter((resource) => !equalJson(collections.get(kindKeyOf(resource))?.row(keyOfResource(resource)), resource));
+  const remove = delta.remove.filter((ref) => collections.get(kindKeyOf(ref))?.get(ref) !== undefined);
   return { put, remove };
 }
 

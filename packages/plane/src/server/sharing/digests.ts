@@ -20,23 +20,31 @@ export function canonicalText(resource: Resource): string {
 /** The same value with the members of each object in order; what is in order already is not copied. */
 function ordered(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    const items = value.map(ordered);
-    return items.every((item, i) => item === value[i]) ? value : items;
+  return Array.isArray(value) ? orderedItems(value) : orderedMembers(value as Members);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function orderedItems(items: readonly unknown[]): readonly unknown[] {
+  let copy: unknown[] | undefined;
+  for (let i = 0; i < items.length; i++) {
+    const item = ordered(items[i]);
+    if (copy !== undefined) copy.push(item);
+    else if (item !== items[i]) copy = [...items.slice(0, i), item];
   }
-  const members = value as Readonly<Record<string, unknown>>;
+  return copy ?? items;
+}
+
+function orderedMembers(members: Members): Members {
   const keys = Object.keys(members);
-  let isSame = true;
-  for (let i = 1; i < keys.length && isSame; i++) isSame = (keys[i - 1] as string) < (keys[i] as string);
-  if (!isSame) keys.sort();
-  // Without a prototype, as a member may be called `__proto__`.
-  const copy: Record<string, unknown> = Object.create(null);
-  for (const key of keys) {
-    const member = ordered(members[key]);
-    if (member !== members[key]) isSame = false;
-    copy[key] = member;
-  }
-  return isSame ? value : copy;
+  let isInOrder = true;
+  for (let i = 1; i < keys.length && isInOrder; i++) isInOrder = (keys[i - 1] as string) < (keys[i] as string);
+  if (isInOrder && keys.every((key) => ordered(members[key]) === members[key])) return members;
+  if (!isInOrder) keys.sort();
+  // Without a prototype where it would be set: a member may be called `__proto__`.
+  const copy: Record<string, unknown> = Object.hasOwn(members, "__proto__") ? Object.create(null) : {};
+  for (const key of keys) copy[key] = ordered(members[key]);
+  return copy;
 }
 
 /** The sum of a kind after one object (by `keyOf`) has another text than before; undefined: there is none. */

@@ -60,11 +60,11 @@ export function inputTexts({ snapshots, log }: { readonly snapshots: SnapshotSto
           part.push(...resourceFrom(text, clusterName));
           yield;
           if (part.length < PART) continue;
-          now = now.apply(withoutRepeats(now, { put: part, remove: [] }));
+          now = now.apply(withoutRepeats(before, { put: part, remove: [] }));
           part = [];
         }
         const gone = known.objects(kindKey).filter((resource) => !texts.has(keyOfResource(resource)));
-        now = now.apply(withoutRepeats(now, { put: part, remove: gone.map(refOf) }));
+        now = now.apply(withoutRepeats(before, { put: part, remove: gone.map(refOf) }));
         yield;
       }
       return now;

@@ -1,0 +1,31 @@
+/**
+ * Texts that recur are held once: of equal ones, one is given to all who ask, as long as nothing else has taken its place. Keys of
+ * objects are made again wherever they are needed, and each would be kept for itself.
+ */
+export function sharedText(text: string): string {
+  return textAt(text, hashOf(text));
+}
+
+/** The same, by the hash that `hashOf` gives. */
+export function textAt(text: string, hash: number): string {
+  if (text.length > LONGEST) return text;
+  const place = hash & (PLACES - 1);
+  const known = texts[place];
+  if (known === text) return known;
+  texts[place] = text;
+  return text;
+}
+
+/** A number that equal texts have in common, of 32 bits: FNV-1a of a text, or of the beginning of a long one. */
+export function hashOf(text: string): number {
+  let hash = text.length;
+  const end = Math.min(text.length, LONGEST);
+  for (let i = 0; i < end; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash ^ (hash >>> 15);
+}
+
+// Longer texts seldom recur, and would keep much alive.
+const LONGEST = 128;
+// About as many as one cluster of a thousand services has names and keys.
+const PLACES = 1 << 17;
+const texts: (string | undefined)[] = new Array<undefined>(PLACES).fill(undefined);
