@@ -17,18 +17,57 @@ interface Changeable<V, Self> {
   with(changes: Iterable<readonly [string, V | undefined]>): Self;
 }
 
+type Entry<V> = readonly [string, V | undefined];
+
 /** A table, collection or output set with many changes made, the last of each key. */
-export function* withEach<V, Self extends Changeable<V, Self>>(
-  table: Self,
-  changes: readonly (readonly [string, V | undefined])[],
-): Steps<Self> {
+export function* withEach<V, Self extends Changeable<V, Self>>(table: Self, changes: readonly Entry<V>[]): Steps<Self> {
+  if (changes.length <= PART) return table.with(changes);
+  // In the order of their keys, each part changes one stretch of the table; else it would copy nearly all of it.
+  const sorted = yield* inKeyOrder(changes);
   let changed = table;
-  for (let from = 0; from < changes.length; from += PART) {
-    changed = changed.with(from === 0 && changes.length <= PART ? changes : changes.slice(from, from + PART));
+  for (let from = 0; from < sorted.length; from += PART) {
+    changed = changed.with(sorted.slice(from, from + PART));
     yield;
   }
   return changed;
 }
 
-// A few milliseconds. Smaller parts would copy more of what did not change.
+/** Entries in the order of their keys; those of one key stay in theirs. */
+function* inKeyOrder<V>(entries: readonly Entry<V>[]): Steps<readonly Entry<V>[]> {
+  let runs: (readonly Entry<V>[])[] = [];
+  for (let from = 0; from < entries.length; from += PART) {
+    runs.push(entries.slice(from, from + PART).sort(byKey));
+    yield;
+  }
+  while (runs.length > 1) {
+    const longer: (readonly Entry<V>[])[] = [];
+    for (let i = 0; i < runs.length; i += 2) longer.push(yield* mergedRuns(runs[i] ?? [], runs[i + 1] ?? []));
+    runs = longer;
+  }
+  return runs[0] ?? [];
+}
+
+function* mergedRuns<V>(first: readonly Entry<V>[], second: readonly Entry<V>[]): Steps<readonly Entry<V>[]> {
+  const [last, next] = [first[first.length - 1], second[0]];
+  if (last === undefined || next === undefined || last[0] <= next[0]) return second.length === 0 ? first : first.concat(second);
+  const all: Entry<V>[] = [];
+  for (let i = 0, j = 0; i < first.length || j < second.length; ) {
+    if (all.length % PART === 0) yield;
+    const [left, right] = [first[i], second[j]];
+    if (right === undefined || (left !== undefined && left[0] <= right[0])) {
+      all.push(left as Entry<V>);
+      i++;
+    } else {
+      all.push(right);
+      j++;
+    }
+  }
+  return all;
+}
+
+function byKey(left: Entry<unknown>, right: Entry<unknown>): number {
+  return left[0] < right[0] ? -1 : left[0] > right[0] ? 1 : 0;
+}
+
+// A few milliseconds.
 const PART = 2_048;
