@@ -21,6 +21,7 @@ export { onAbort } from "./onAbort.ts";
 export { emptyOutputSet, isOwnedBy, type Output, type OutputSet, type Owner, outputSet } from "./outputSet.ts";
 export {
   type ClusterObjectRef,
+  clusterNameIn,
   compareKeys,
   formatRef,
   groupOf,

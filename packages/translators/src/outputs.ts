@@ -1,4 +1,5 @@
 import {
+  clusterNameIn,
   emptyOutputSet,
   emptyTable,
   equalJson,
@@ -61,7 +62,25 @@ export function* collectedOutputs(
     const reports = contestReports(claim, targets);
     return row !== undefined && isSame(row.claims, claim) && equalJson(row.reports, reports) ? row : { key, claims: claim, reports };
   });
-  return { set: yield* withEach(before.set, changes), contests };
+  return { set: yield* withChanges(before.set, changes), contests };
+}
+
+/** Cluster by cluster, as sets are kept: else each step would change them all. */
+function* withChanges(
+  before: OutputSet<TargetOutput>,
+  changes: readonly (readonly [string, TargetOutput | undefined])[],
+): Steps<OutputSet<TargetOutput>> {
+  const byCluster = new Map<string, (readonly [string, TargetOutput | undefined])[]>();
+  for (const change of changes) {
+    const clusterName = clusterNameIn(change[0]);
+    const list = byCluster.get(clusterName);
+    if (list === undefined) byCluster.set(clusterName, [change]);
+    else list.push(change);
+    yield;
+  }
+  let set = before;
+  for (const list of byCluster.values()) set = yield* withEach(set, list);
+  return set;
 }
 
 type Claim = TargetOutput | readonly TargetOutput[];
