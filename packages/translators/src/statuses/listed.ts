@@ -4,6 +4,20 @@
  */
 export const LISTED = 1_000;
 
+// Thousands of policies may be about the same workloads, and each has its status in memory.
+const firsts = new WeakMap<readonly string[], readonly string[]>();
+
+/** The first `LISTED` of some keys: the same list for the same keys. */
+export function firstListed(keys: readonly string[]): readonly string[] {
+  if (keys.length <= LISTED) return keys;
+  let first = firsts.get(keys);
+  if (first === undefined) {
+    first = keys.slice(0, LISTED);
+    firsts.set(keys, first);
+  }
+  return first;
+}
+
 /**
  * No more than `LISTED` of some sorted keys, in their order: those that the first of `matters` is true of before those that the
  * second is true of, and so on, and the rest last.

@@ -3,7 +3,7 @@ import { keyOf, type Report, refOf } from "@isthmus/core";
 import { observed } from "../attachment/meshes.ts";
 import { userKeyOf } from "../userResources.ts";
 import { approvalOf, conditionsOf, messagesOf, publishedState } from "./approval.ts";
-import { LISTED, listedFirst } from "./listed.ts";
+import { firstListed, listedFirst } from "./listed.ts";
 import { ordersOf, progressOf, reportsOn, type Standings } from "./standings.ts";
 
 /** The status of a policy, once it is known which workloads it is about. */
@@ -27,7 +27,7 @@ export function policyStatus(policy: TrafficPolicy | AccessPolicy, standings: St
     ...observed(policy),
     state: publishedState(reports),
     ...(keys.length === 0 ? {} : { destinations: listed }),
-    ...(selected.length === 0 ? {} : { workloads: selected.length > LISTED ? selected.slice(0, LISTED) : selected }),
+    ...(selected.length === 0 ? {} : { workloads: firstListed(selected) }),
     ...messagesOf(own),
     targetCount: keys.length,
     acceptedCount: accepted,
