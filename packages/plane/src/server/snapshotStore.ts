@@ -8,7 +8,6 @@ import {
   fullKeyOf,
   isEmpty,
   type Kind,
-  keyOf,
   keyOfResource,
   kindKeyOf,
   messageOf,
@@ -163,7 +162,12 @@ export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegiste
     synced(clusterName, complete) {
       const state = stateOf(clusterName);
       if (state.gathering !== undefined) {
-        clusters.set(clusterName, { ...state, gathering: snapshotOf(held(state.gathering, complete)), isWhole: true });
+        // A kind may have been sent twice.
+        clusters.set(clusterName, {
+          ...state,
+          gathering: state.gathering.apply({ put: [], remove: vanished(state.gathering, complete) }),
+          isWhole: true,
+        });
         if (!isRegistered(clusterName)) {
           log.info({ cluster: clusterName }, `${clusterName} has reported everything; it counts as soon as it is registered`);
         }
@@ -212,14 +216,6 @@ const NOTHING: Omit<Known, "malformed"> = {
   isWhole: false,
 };
 
-/** What was gathered, but for what the agent no longer holds: a kind may have been sent twice. */
-function held(gathering: Snapshot, complete: ReadonlyMap<string, ReadonlySet<string>>): Resource[] {
-  return [...gathering.collections()].flatMap(([kindKey, collection]) => {
-    const keys = complete.get(kindKey);
-    return [...collection].filter((resource) => keys === undefined || keys.has(keyOfResource(resource)));
-  });
-}
-
 /** A delta without objects that are known as they are: an agent that reconnects says everything again. */
 export function withoutRepeats(snapshot: Snapshot, delta: Delta): Delta {
   const collections = snapshot.collections();
@@ -232,9 +228,11 @@ export function withoutRepeats(snapshot: Snapshot, delta: Delta): Delta {
 
 /** What a cluster was known to hold of the kinds in `complete`, and now does not. Kinds that are not in it stay as they are. */
 function vanished(snapshot: Snapshot, complete: ReadonlyMap<string, ReadonlySet<string>>): Delta["remove"] {
-  return [...complete].flatMap(([kindKey, keys]) =>
-    [...(collectionOf(snapshot, kindKey) ?? [])].map(refOf).filter((ref) => !keys.has(keyOf(ref))),
-  );
+  const gone: Delta["remove"][number][] = [];
+  for (const [kindKey, keys] of complete) {
+    for (const [key, resource] of collectionOf(snapshot, kindKey)?.entries() ?? []) if (!keys.has(key)) gone.push(refOf(resource));
+  }
+  return gone;
 }
 
 function collectionOf(snapshot: Snapshot, kindKey: string): Collection<Resource> | undefined {

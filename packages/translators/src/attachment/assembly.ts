@@ -1,5 +1,5 @@
 import { type Destination, Mesh, OsmMeshConfig, Secret, VirtualDestination, type VirtualMesh, Workload } from "@isthmus/api";
-import { type ClusterObjectRef, equalJson, keyOf, keyOfResource, matchesLabels, type Snapshot } from "@isthmus/core";
+import { type ClusterObjectRef, equalJson, exactly, keyOf, keyOfResource, matchesLabels, type Snapshot } from "@isthmus/core";
 import type { DestinationInputs, MeshInputs, VirtualMeshInputs } from "../inputs.ts";
 import { serviceKeyOf } from "../networking/istio/hostnames.ts";
 import { virtualDestinationKeys } from "../networking/istio/routeContext.ts";
@@ -143,7 +143,7 @@ export function workloadsBehind({ spec }: Destination, inputs: Snapshot): readon
   if (ref === undefined || first === undefined) return NONE;
   const candidates = inputs.of(Workload).where(byPodLabel, podLabelKey(ref, ...first));
   if (others.length === 0) return candidates;
-  return candidates.filter((workload) => matchesLabels(workloadSelectorLabels, workload.spec?.kubernetes?.podLabels));
+  return exactly(candidates.filter((workload) => matchesLabels(workloadSelectorLabels, workload.spec?.kubernetes?.podLabels)));
 }
 
 /** Destinations by one label pair, in their place, that their Service selects workloads by. */

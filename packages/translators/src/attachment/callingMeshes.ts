@@ -1,5 +1,5 @@
 import { type AccessPolicy, type Destination, Mesh } from "@isthmus/api";
-import type { Snapshot, Table } from "@isthmus/core";
+import { exactly, type Snapshot, type Table } from "@isthmus/core";
 import type { Changes } from "../incremental/changes.ts";
 import { clustersOfCallers, trustDomainOf } from "../networking/istio/callers.ts";
 import type { CheckedPolicy } from "./policies.ts";
@@ -11,7 +11,7 @@ export function callingMeshes(policies: readonly AccessPolicy[], inputs: Snapsho
   if (clusters.size === 0) return NONE;
   const meshes = inputs.of(Mesh);
   if (clusters.has(ANY)) return meshes.where(byPlaceOfTrust, ANY);
-  return [...clusters].sort().flatMap((clusterName) => meshes.where(byPlaceOfTrust, clusterName));
+  return exactly([...clusters].sort().flatMap((clusterName) => meshes.where(byPlaceOfTrust, clusterName)));
 }
 
 /** The Destinations with AccessPolicies that name callers of clusters in which a trust domain came, went or changed. */

@@ -3,6 +3,7 @@ import {
   type Collection,
   emptyTable,
   equalJson,
+  exactly,
   type Kind,
   keyOf,
   keyOfResource,
@@ -115,7 +116,7 @@ export function policiesOn<P extends TrafficPolicy | AccessPolicy>(
   for (const { policy } of selectingCandidates({ where: (key) => policies.where(bySelection, key) }, destination)) {
     if (selectsDestination(policy.spec?.destinationSelector, destination)) selecting.push(policy);
   }
-  return selecting.length < 2 ? selecting : selecting.sort(byPrecedence);
+  return exactly(selecting.length < 2 ? selecting : selecting.sort(byPrecedence));
 }
 
 function bySelection({ policy, isSound }: CheckedPolicy<TrafficPolicy | AccessPolicy>): readonly string[] {

@@ -1,5 +1,5 @@
 import { type AccessPolicy, type Destination, type Mesh, type TrafficPolicy, VirtualDestination } from "@isthmus/api";
-import { emptyTable, equalJson, keyOf, type Report, refOf, type Steps, type Table } from "@isthmus/core";
+import { emptyTable, equalJson, exactly, keyOf, type Report, refOf, type Steps, type Table } from "@isthmus/core";
 import { reported } from "../findings.ts";
 import { isSame, remade } from "../incremental/rows.ts";
 import type { UserObject } from "../inputs.ts";
@@ -132,7 +132,7 @@ function judged(
     return { trafficPolicies: policies, refused: NONE, hasSubsets, federatedTo: NONE, userObjects: NONE, reports: NONE };
   }
   const refs = destination.status?.appliedFederation?.federatedToMeshes ?? NONE;
-  const federatedTo = refs.flatMap((ref) => meshNamed(ref, meshes) ?? []).filter(({ spec }) => spec?.istio !== undefined);
+  const federatedTo = exactly(refs.flatMap((ref) => meshNamed(ref, meshes) ?? []).filter(({ spec }) => spec?.istio !== undefined));
   const userObjects = userObjectsFor(destination, sourcesOf({ destination, federatedTo }), { claims, surroundings });
   const nothing = { trafficPolicies: NONE, refused: NONE, hasSubsets: true, federatedTo, userObjects, reports: NONE };
   if (policies.length === 0) return nothing;

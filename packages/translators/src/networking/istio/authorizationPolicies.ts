@@ -1,5 +1,5 @@
 import { type AccessPolicy, AuthorizationPolicy, type AuthorizationRule } from "@isthmus/api";
-import { formatRef, refOf } from "@isthmus/core";
+import { exactly, formatRef, refOf } from "@isthmus/core";
 import { type Finding, invalid, reported } from "../../findings.ts";
 import { type DestinationInputs, nothing, type TargetTranslation } from "../../inputs.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
@@ -18,7 +18,7 @@ export function authorizationPolicyFor(inputs: DestinationInputs, origin: Output
   const reports = translated.flatMap(({ policy, findings }) =>
     findings.map((finding) => reported(refOf(policy), finding, refOf(destination))),
   );
-  const rules = translated.flatMap(({ rule, findings }) => (findings.length === 0 ? [rule] : []));
+  const rules = exactly(translated.flatMap(({ rule, findings }) => (findings.length === 0 ? [rule] : [])));
   if (rules.length === 0) return { outputs: [], reports };
 
   const { name = "", namespace = "", clusterName = "" } = kubeService.ref ?? {};
@@ -50,7 +50,7 @@ type AccessPolicySpec = NonNullable<AccessPolicy["spec"]>;
 
 function fromOf(selectors: NonNullable<AccessPolicySpec["sourceSelector"]>, trustDomains: readonly TrustDomain[]): TranslatedRule {
   const callers = selectors.map((selector, i) => callersOf(selector, `spec.sourceSelector[${i}]`, trustDomains));
-  const sources = callers.flatMap(({ source }) => (source === undefined ? [] : [{ source }]));
+  const sources = exactly(callers.flatMap(({ source }) => (source === undefined ? [] : [{ source }])));
   // One entry that stands for everybody makes the others pointless; Istio says everybody by leaving `from` out.
   const isEverybody = sources.length < callers.length || callers.length === 0;
   return { rule: isEverybody ? {} : { from: sources }, findings: callers.flatMap(({ findings }) => findings) };

@@ -1,5 +1,5 @@
 import type { AppliedEastWestIngressGateway, Endpoint, KubeService, ServicePort, Workload, WorkloadEntry } from "@isthmus/api";
-import { matchesLabels } from "@isthmus/core";
+import { exactly, matchesLabels } from "@isthmus/core";
 import { remembered } from "../../../remembered.ts";
 import { portName } from "./ports.ts";
 
@@ -22,21 +22,22 @@ export function gatewayEndpoints(
   );
   // Seen from elsewhere, endpoints with the same labels are the same.
   const kinds = new Set(labels);
-  return gateways.flatMap(({ externalAddresses = [], destinationPort = 0 }) => {
+  const entries = gateways.flatMap(({ externalAddresses = [], destinationPort = 0 }) => {
     const gatewayPorts = ports.length === 0 ? {} : { ports: Object.fromEntries(ports.map(({ name = "" }) => [name, destinationPort])) };
     return externalAddresses
       .filter((address) => address !== "")
       .flatMap((address) => {
-        const entries = new Map([...kinds].map((own): [object, WorkloadEntry] => [own, { address, ...gatewayPorts, labels: own }]));
-        return labels.flatMap((own) => entries.get(own) ?? []);
+        const byLabels = new Map([...kinds].map((own): [object, WorkloadEntry] => [own, { address, ...gatewayPorts, labels: own }]));
+        return labels.flatMap((own) => byLabels.get(own) ?? []);
       });
   });
+  return exactly(entries);
 }
 
 /** For the service's own cluster: each endpoint at its own address, to which the gateway sends what comes in. */
 export function localEndpoints({ kubeService, ports, workloads }: EndpointSource): readonly WorkloadEntry[] {
   const defined = new Set(ports.map(({ name }) => name));
-  return (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [], ports: endpointPorts = [] }) => {
+  const entries = (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [], ports: endpointPorts = [] }) => {
     const open = endpointPorts.flatMap((port) => (defined.has(portName(port)) ? [[portName(port), port.port ?? 0] as const] : []));
     const entryPorts = open.length === 0 ? {} : { ports: Object.fromEntries(open) };
     return endpoints.filter(hasAddress).map(({ ipAddress = "", labels }) => ({
@@ -45,6 +46,7 @@ export function localEndpoints({ kubeService, ports, workloads }: EndpointSource
       labels: endpointLabels(labels, workloads),
     }));
   });
+  return exactly(entries);
 }
 
 /** A pod that is still starting has no address yet. */
