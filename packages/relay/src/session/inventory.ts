@@ -6,8 +6,9 @@ export type Inventory = ReadonlyMap<string, Holding>;
 
 /** The objects of one kind. */
 export interface Holding {
-  /** Each object's hash by `keyOf`: no text of its own, as there are millions. */
-  readonly hashes: SortedMap<Hash>;
+  /** The two halves of each object's hash by `keyOf`: neither texts nor objects of their own, as there are millions. */
+  readonly a: SortedMap<number>;
+  readonly b: SortedMap<number>;
   /** The sum of all hashes. */
   readonly sum: Hash;
 }
@@ -29,7 +30,7 @@ export function noted(kind: string, ref: ClusterObjectRef, body: Uint8Array | un
 
 export const emptyInventory: Inventory = new Map();
 
-const NONE: Holding = { hashes: SortedMap.empty(), sum: ZERO };
+const NONE: Holding = { a: SortedMap.empty(), b: SortedMap.empty(), sum: ZERO };
 
 export function withChanges(inventory: Inventory, changes: readonly InventoryChange[]): Inventory {
   if (changes.length === 0) return inventory;
@@ -44,14 +45,18 @@ export function withChanges(inventory: Inventory, changes: readonly InventoryCha
   return next;
 }
 
-function changed({ hashes, sum }: Holding, latest: ReadonlyMap<string, Hash | undefined>): Holding {
-  let total = sum;
+function changed(holding: Holding, latest: ReadonlyMap<string, Hash | undefined>): Holding {
+  let { sum } = holding;
   for (const [key, hash] of latest) {
-    const before = hashes.get(key);
-    if (before !== undefined) total = minus(total, before);
-    if (hash !== undefined) total = plus(total, hash);
+    const [a, b] = [holding.a.get(key), holding.b.get(key)];
+    if (a !== undefined && b !== undefined) sum = minus(sum, { a, b });
+    if (hash !== undefined) sum = plus(sum, hash);
   }
-  return { hashes: hashes.update(latest), sum: total };
+  return { a: holding.a.update(halves(latest, "a")), b: holding.b.update(halves(latest, "b")), sum };
+}
+
+function* halves(latest: ReadonlyMap<string, Hash | undefined>, half: keyof Hash): Iterable<readonly [string, number | undefined]> {
+  for (const [key, hash] of latest) yield [key, hash?.[half]];
 }
 
 /** The inventory with nothing of a kind. */
@@ -71,23 +76,23 @@ function onlyWhere(inventory: Inventory, isKept: (kind: string) => boolean): Inv
 
 /** Whether an object is in it, by `kindKeyOf` and `keyOf`. */
 export function holds(inventory: Inventory, kind: string, key: string): boolean {
-  return inventory.get(kind)?.hashes.has(key) === true;
+  return inventory.get(kind)?.a.has(key) === true;
 }
 
 /** How many objects there are. */
 export function sizeOf(inventory: Inventory): number {
-  return [...inventory.values()].reduce((sum, { hashes }) => sum + hashes.size, 0);
+  return [...inventory.values()].reduce((sum, { a }) => sum + a.size, 0);
 }
 
 /** The keys (`keyOf`) of a kind's objects. */
 export function keysOfKind(inventory: Inventory, kind: string): ReadonlySet<string> {
-  return new Set([...(inventory.get(kind) ?? NONE).hashes].map(([key]) => key));
+  return new Set([...(inventory.get(kind) ?? NONE).a].map(([key]) => key));
 }
 
 /** Count and digest of one kind. */
 export function digestOfKind(inventory: Inventory, kind: string): { readonly count: number; readonly digest: string } {
-  const { hashes, sum } = inventory.get(kind) ?? NONE;
-  return { count: hashes.size, digest: hexOf(sum) };
+  const { a, sum } = inventory.get(kind) ?? NONE;
+  return { count: a.size, digest: hexOf(sum) };
 }
 
 /** Count and digest of all kinds together. */
