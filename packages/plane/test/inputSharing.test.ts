@@ -246,3 +246,24 @@ test("a replica that had the agent long ago does not write what it heard then ov
   await three.work();
   expect(three.has()).toEqual(["newest"]);
 });
+
+test("what an agent said that came and went is not written where another replica has written since, though its fence was not heard of", async () => {
+  const { store, replica } = replicas();
+  const [one, two, three] = [replica("one"), replica("two"), replica("three")];
+  one.comes();
+  one.says(named("old"));
+  await one.work();
+  await two.work();
+  one.gone();
+  two.comes();
+  two.says(named("new"));
+  two.gone();
+  store.faults.loseNotices(2);
+  three.comes();
+  three.says(named("newer"));
+  await three.work();
+  three.says(named("newest"));
+  await three.work();
+  await two.work();
+  expect([two.has(), three.has()]).toEqual([["newest"], ["newest"]]);
+});

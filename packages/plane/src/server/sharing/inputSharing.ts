@@ -287,6 +287,8 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
         if (notice.head.version.fence > writer.fence.number) yieldTo(clusterName, metaOf(notice.head).servedBy);
         return;
       }
+      const { fence: known = 0 } = followed.get(clusterName)?.version ?? {};
+      if (known > 0 && notice.head.version.fence > known && !isServed(clusterName)) overtaken(clusterName, notice.head.version.fence);
       const buffer = reading.get(clusterName);
       if (buffer !== undefined) {
         if (buffer.length < MOST_BUFFERED) buffer.push(notice);
