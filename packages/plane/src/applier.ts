@@ -41,6 +41,8 @@ export interface Applier {
   readonly wanted: ReadonlyMap<string, Resource>;
   /** Tells what changed in the cluster, so that drift is put back. */
   observed(delta: Delta): void;
+  /** A kind (`kindKeyOf`) is there again: what waits for it is tried at once. */
+  servedAgain(kindKey: string): void;
   readonly sizes: WorkQueueSizes;
   /** What is refused or failing now, by `resourceKeyOf`. */
   readonly rejections: ReadonlyMap<string, Rejection>;
@@ -249,6 +251,12 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     observed({ put, remove }) {
       for (const resource of put) drift(refOf(resource), resource);
       for (const ref of remove) drift(ref, undefined);
+    },
+    servedAgain(kindKey) {
+      for (const [key, { ref, code }] of rejections) {
+        const want = wanted.get(key);
+        if (code === "Unserved" && kindKeyOf(ref) === kindKey && want !== undefined) queue.set(key, { put: want });
+      }
     },
     rejections,
     get isIdle() {

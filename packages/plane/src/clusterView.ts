@@ -52,11 +52,13 @@ export interface ClusterViewOptions {
   readonly keepsLastGood?: (kind: Kind) => boolean;
   /** Called after each change of `snapshot` or of a kind's state. Must not throw. */
   readonly changed: (delta: Delta) => void;
+  /** Called when a kind (`kindKeyOf`) that was not served is there again. Must not throw. Default: nobody asks. */
+  readonly servedAgain?: (kindKey: string) => void;
 }
 
 /** Follows `kinds` in a cluster. */
 export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): ClusterView {
-  const { cluster, kinds, relistMs, clock, random, log, changed, keepsLastGood = () => true } = options;
+  const { cluster, kinds, relistMs, clock, random, log, changed, servedAgain, keepsLastGood = () => true } = options;
   let snapshot = emptySnapshot();
   const states = new Map<string, KindState>(kinds.map((kind) => [kindKeyOf(kind), "unknown"]));
   const malformed = new Map<string, Malformed>();
@@ -74,8 +76,9 @@ export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): C
     const kindKey = kindKeyOf(kind);
     const before = states.get(kindKey);
     const delta = deltaOf(kind, event);
+    let isBack = false;
     if (event.type === "unserved") unserved.add(kindKey);
-    else if (event.type !== "unavailable") unserved.delete(kindKey);
+    else if (event.type !== "unavailable") isBack = unserved.delete(kindKey);
     if (event.type === "unavailable") {
       if (before === "known") states.set(kindKey, "stale");
       log.warn(
@@ -90,6 +93,7 @@ export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): C
     }
     if (delta !== undefined) snapshot = snapshot.apply(delta);
     if (delta !== undefined || states.get(kindKey) !== before) changed(delta ?? { put: [], remove: [] });
+    if (isBack) servedAgain?.(kindKey);
   }
 
   function deltaOf(kind: Kind, event: FollowEvent<Resource>): Delta | undefined {

@@ -2,6 +2,7 @@ import { AuthorizationPolicy, allKinds, Service, VirtualService } from "@isthmus
 import { type Delta, type Kind, kindKeyOf, type Resource } from "@isthmus/core";
 import { type SimulatedCluster, simulatedCluster, type VirtualClock, virtualClock } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startApplier } from "../src/applier.ts";
 import { type ClusterView, viewCluster } from "../src/clusterView.ts";
 import { recordingLog } from "./recordingLog.ts";
 
@@ -161,5 +162,26 @@ describe("a kind that nothing happens to", () => {
     cluster.faults.fail({ code: "Forbidden", times: 1_000, matches: ({ verb }) => verb === "list" });
     await clock.advance(20_000);
     expect(stateOf(seen, Service)).toBe("known");
+  });
+
+  it("is deleted and installed again gets back what we wrote at once, however long it has been tried in vain", async () => {
+    await cluster.create(definition("v1"));
+    const shared = { cluster, kinds: [VirtualService], clock, random: () => 0, log: recordingLog() };
+    const owner = { label: "owner.networking.mesh.gloo.solo.io", value: "gloo-mesh" } as const;
+    const seen = viewCluster(
+      { ...shared, changed: (delta) => applier.observed(delta), servedAgain: (kindKey) => applier.servedAgain(kindKey) },
+      stop.signal,
+    );
+    const applier = startApplier({ ...shared, owners: [owner], live: () => seen.snapshot, settled: () => undefined }, stop.signal);
+    applier.put({ ...reviews(), metadata: { ...reviews().metadata, clusterName: "east", labels: { [owner.label]: owner.value } } });
+    await clock.advance(1_000);
+    expect(seen.snapshot.of(VirtualService).size).toBe(1);
+    await cluster.delete(definitionRef);
+    await clock.advance(610_000);
+    expect([...applier.rejections.values()]).toMatchObject([{ code: "Unserved" }]);
+    await cluster.create(definition("v1"));
+    await clock.advance(1_000);
+    expect(seen.snapshot.of(VirtualService).size).toBe(1);
+    expect([...applier.rejections]).toEqual([]);
   });
 });

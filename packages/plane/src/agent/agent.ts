@@ -68,6 +68,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
       log,
       keepsLastGood: (kind) => !userKinds.includes(kind),
       changed,
+      servedAgain: (kindKey) => turn?.servedAgain(kindKey),
     },
     signal,
   );

@@ -27,6 +27,8 @@ export interface RelayLoops {
   /** What of the plane's settings holds here. */
   readonly settings: AgentSettings;
   observed(delta: Delta): void;
+  /** A kind (`kindKeyOf`) that was not served is there again. */
+  servedAgain(kindKey: string): void;
   resumeDeletes(): number;
   wanted(): readonly Resource[];
   metrics(): readonly Metric[];
@@ -136,6 +138,9 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       up.observed(delta);
       down.observed(delta);
       board.observed(delta);
+    },
+    servedAgain(kindKey) {
+      if (!signal.aborted) applier.servedAgain(kindKey);
     },
     get settings() {
       return board.settings;
