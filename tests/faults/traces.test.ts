@@ -44,6 +44,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     hasStore: true,
     steps: "wait - 5 0;stopAgent b 0 0;reroute b 1 1;wipeStore - 0 0;deleteMesh b 0 0;stopStore - 0 0",
   },
+  {
+    name: "what was wanted and given up while an agent was away is no landslide there: it holds nothing back",
+    seed: 691689974,
+    clusters: 3,
+    hasStore: true,
+    steps: "wait - 5 0;putCrowd b 0 0;expireCertificate a 0 0;wait - 5 0;deleteMesh b 0 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

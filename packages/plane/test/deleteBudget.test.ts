@@ -100,6 +100,7 @@ async function holding(count: number): Promise<{
       applier,
       isViewComplete: () => view.isComplete,
       kinds: () => view.kinds,
+      mayHold: (ref) => view.snapshot.of(ServiceEntry).get(ref) !== undefined,
       isOurs: (resource) => resource.metadata.labels?.[owner.label] === owner.value,
       isConnected: () => true,
       discovered,
@@ -156,5 +157,12 @@ describe("an agent that is to remove sixty objects at once", () => {
     await vi.waitFor(() => expect(acknowledged()).toEqual({ revision: 3, rejected: [] }));
     expect(down.resumeDeletes()).toBe(0);
     expect(await names()).toBe(60);
+  });
+
+  it("holds nothing of a few, when it is told of many others that never came here", async () => {
+    const { down, acknowledged, names } = await holding(3);
+    down.desired({ revision: 2, complete: false, put: [], remove: removals(60, Destination) });
+    await vi.waitFor(async () => expect(await names()).toBe(0), { timeout: 5_000 });
+    await vi.waitFor(() => expect(acknowledged()).toEqual({ revision: 2, rejected: [] }));
   });
 });

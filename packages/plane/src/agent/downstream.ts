@@ -27,6 +27,8 @@ export interface DownstreamOptions {
   readonly isViewComplete: () => boolean;
   /** Kinds (`kindKeyOf`) that may hold outputs of ours, and how much is known of each now. */
   readonly kinds: () => Iterable<readonly [string, KindState]>;
+  /** Whether an object is in the cluster, or may be there as not everything of its kind is known. */
+  readonly mayHold: (ref: ResourceRef) => boolean;
   /** Whether an object bears the label of what we write. */
   readonly isOurs: (resource: Resource) => boolean;
   readonly isConnected: () => boolean;
@@ -38,7 +40,7 @@ export interface DownstreamOptions {
 }
 
 export function downstream(options: DownstreamOptions, signal: AbortSignal): Downstream {
-  const { link, applier, isViewComplete, kinds, isOurs, isConnected, discovered, deleteLimits, clock, log } = options;
+  const { link, applier, isViewComplete, kinds, mayHold, isOurs, isConnected, discovered, deleteLimits, clock, log } = options;
   const budget = deleteBudget(() => clock.now(), deleteLimits);
   let revision: number | undefined;
   /** The last answer to this revision, as text; empty before there was one. */
@@ -81,7 +83,16 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
 
   function remove(planned: readonly PlannedRemoval[]): void {
     const before = budget.held.size;
-    for (const { ref, reason } of budget.admit(planned, applier.wanted.size)) carryOut(ref, reason);
+    const here: PlannedRemoval[] = [];
+    for (const removal of planned) {
+      if (applier.wanted.has(resourceKeyOf(removal.ref)) || mayHold(removal.ref)) here.push(removal);
+      else {
+        // Wanted and given up again while the agent was away, it never came here: that takes nothing from anybody.
+        budget.wanted(removal.ref);
+        carryOut(removal.ref, removal.reason);
+      }
+    }
+    for (const { ref, reason } of budget.admit(here, applier.wanted.size)) carryOut(ref, reason);
     if (before === 0 && budget.held.size > 0) {
       log.error(
         { held: budget.held.size },

@@ -115,6 +115,8 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       applier,
       isViewComplete: () => view.isComplete,
       kinds: () => [...view.kinds].filter(([kindKey]) => writtenKeys.has(kindKey)),
+      mayHold: (ref) =>
+        view.kinds.get(kindKeyOf(ref)) !== "known" || view.snapshot.collections().get(kindKeyOf(ref))?.get(ref) !== undefined,
       isOurs: (resource) => bearsLabelOf(resource, owners),
       isConnected: () => linkState === "connected",
       discovered: new Set(options.discoveryKinds.map(kindKeyOf)),
