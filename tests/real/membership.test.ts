@@ -33,8 +33,14 @@ describeReal("who may join, on real Kubernetes", (components) => {
     }
     // Two replicas that start together: they make one identity.
     const { directory } = fleet;
-    servers.push(...(await Promise.all([1, 2].map(() => startManagementServer({ server: fleet.servers.management, directory })))));
+    const more = ["--leader-election"];
+    const started = [1, 2].map((id) => startManagementServer({ server: fleet.servers.management, directory, name: `server-${id}`, more }));
+    servers.push(...(await Promise.all(started)));
     await Promise.all(servers.map(({ app }) => app.ready()));
+    // The one that leads first: it tells what is connected to it, as they share no store.
+    const leads = ({ app }: ManagementServer) => app.program.output().includes("this replica leads now");
+    await waitFor("one of them to lead", () => servers.some(leads));
+    servers.sort((a, b) => Number(leads(b)) - Number(leads(a)));
     const root = await management.get(Secret, { name: "relay-root-tls-secret", namespace: "gloo-mesh" });
     expect(Object.keys(root?.data ?? {})).toEqual(["ca.crt"]);
     const { apiVersion, kind } = Secret;
