@@ -11,9 +11,8 @@ export interface ApartOptions {
 
 /** Runs `tests/bench/main.ts` with `args` in a process of its own; its results. Throws when it ends with another code than 0. */
 export async function runApart(args: readonly string[], { heapMiB, onLine }: ApartOptions = {}): Promise<readonly Figures[]> {
-  const extra = (process.env["BENCH_FLAGS"] ?? "").split(" ").filter(Boolean);
   const flags = heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`];
-  const child = spawn(process.execPath, [...extra, ...flags, join("tools", "run.mjs"), join("tests", "bench", "main.ts"), ...args], {
+  const child = spawn(process.execPath, [...flags, join("tools", "run.mjs"), join("tests", "bench", "main.ts"), ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const figures: Figures[] = [];

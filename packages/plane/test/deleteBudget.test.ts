@@ -69,7 +69,10 @@ describe("delete budget", () => {
 let stop = new AbortController();
 afterEach(() => stop.abort());
 
-async function holding(count: number): Promise<{
+async function holding(
+  count: number,
+  sees: (ref: ResourceRef) => boolean = () => true,
+): Promise<{
   readonly cluster: SimulatedCluster;
   readonly down: Downstream;
   readonly acknowledged: () => Acknowledgement | undefined;
@@ -100,7 +103,7 @@ async function holding(count: number): Promise<{
       applier,
       isViewComplete: () => view.isComplete,
       kinds: () => view.kinds,
-      mayHold: (ref) => view.snapshot.of(ServiceEntry).get(ref) !== undefined,
+      mayHold: (ref) => sees(ref) && view.snapshot.of(ServiceEntry).get(ref) !== undefined,
       isOurs: (resource) => resource.metadata.labels?.[owner.label] === owner.value,
       isConnected: () => true,
       discovered,
@@ -164,5 +167,14 @@ describe("an agent that is to remove sixty objects at once", () => {
     down.desired({ revision: 2, complete: false, put: [], remove: removals(60, Destination) });
     await vi.waitFor(async () => expect(await names()).toBe(0), { timeout: 5_000 });
     await vi.waitFor(() => expect(acknowledged()).toEqual({ revision: 2, rejected: [] }));
+  });
+
+  it("removes none of those that it does not see, as their number is not known: they may be there all the same", async () => {
+    const mine = new Set(range(0, 3).map((i) => entry(i).metadata.name));
+    const { cluster, down, acknowledged, names } = await holding(3, ({ name }) => mine.has(name));
+    cluster.load(range(3, 63).map(entry));
+    down.desired({ revision: 2, complete: false, put: [], remove: removals(63, Destination) });
+    await vi.waitFor(() => expect(acknowledged()).toEqual({ revision: 2, rejected: [] }));
+    await vi.waitFor(async () => expect(await names()).toBe(60), { timeout: 5_000 });
   });
 });

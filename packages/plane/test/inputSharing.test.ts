@@ -139,7 +139,16 @@ function replicas() {
         [Service, ConfigMap].flatMap((kind) => [...known.snapshotIn("east").of<Resource>(kind)]).map(({ metadata }) => metadata.name),
     };
   }
-  return { store, replica };
+
+  /** A replica whose agent has told everything, which is written. */
+  async function serving(instance: string) {
+    const one = replica(instance);
+    one.comes();
+    one.says(named("old"));
+    await one.work();
+    return one;
+  }
+  return { store, replica, serving };
 }
 
 test("a replica that follows lets go a kind that the store has no more, though it does not know what the store had", async () => {
@@ -159,11 +168,8 @@ test("a replica that follows lets go a kind that the store has no more, though i
 });
 
 test("what an agent said that came and went is written, and what the store has does not take its place", async () => {
-  const { replica } = replicas();
-  const [one, two, three] = [replica("one"), replica("two"), replica("three")];
-  one.comes();
-  one.says(named("old"));
-  await one.work();
+  const { replica, serving } = replicas();
+  const [one, two, three] = [await serving("one"), replica("two"), replica("three")];
   one.gone();
   two.comes();
   two.says(named("old"), named("new"));
@@ -200,11 +206,8 @@ test("what came while a cluster was read is not undone by what was read", async 
 });
 
 test("what was never written is not undone by the next replica, before that has heard everything", async () => {
-  const { store, replica } = replicas();
-  const [one, two, three] = [replica("one"), replica("two"), replica("three")];
-  one.comes();
-  one.says(named("old"));
-  await one.work();
+  const { store, replica, serving } = replicas();
+  const [one, two, three] = [await serving("one"), replica("two"), replica("three")];
   await two.work();
   store.faults.stop();
   one.known.observed("east", { put: [named("new")], remove: [] });
@@ -224,11 +227,8 @@ test("what was never written is not undone by the next replica, before that has 
 });
 
 test("a replica that had the agent long ago does not write what it heard then over what is newer", async () => {
-  const { store, replica } = replicas();
-  const [one, two, three] = [replica("one"), replica("two"), replica("three")];
-  one.comes();
-  one.says(named("old"));
-  await one.work();
+  const { store, replica, serving } = replicas();
+  const [one, two, three] = [await serving("one"), replica("two"), replica("three")];
   one.gone();
   // It does not hear of the other.
   store.faults.loseNotices(10);
@@ -248,11 +248,8 @@ test("a replica that had the agent long ago does not write what it heard then ov
 });
 
 test("what an agent said that came and went is not written where another replica has written since, though its fence was not heard of", async () => {
-  const { store, replica } = replicas();
-  const [one, two, three] = [replica("one"), replica("two"), replica("three")];
-  one.comes();
-  one.says(named("old"));
-  await one.work();
+  const { store, replica, serving } = replicas();
+  const [one, two, three] = [await serving("one"), replica("two"), replica("three")];
   await two.work();
   one.gone();
   two.comes();

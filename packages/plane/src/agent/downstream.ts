@@ -83,16 +83,15 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
 
   function remove(planned: readonly PlannedRemoval[]): void {
     const before = budget.held.size;
-    const here: PlannedRemoval[] = [];
-    for (const removal of planned) {
-      if (applier.wanted.has(resourceKeyOf(removal.ref)) || mayHold(removal.ref)) here.push(removal);
-      else {
-        // Wanted and given up again while the agent was away, it never came here: that takes nothing from anybody.
-        budget.wanted(removal.ref);
-        carryOut(removal.ref, removal.reason);
-      }
-    }
-    for (const { ref, reason } of budget.admit(here, applier.wanted.size)) carryOut(ref, reason);
+    const meant = planned.filter(({ ref, isOnPurpose }) => {
+      const key = resourceKeyOf(ref);
+      if (isOnPurpose || applier.wanted.has(key) || mayHold(ref)) return true;
+      // Wanted and given up again while the agent was away, it never came here. Should it only be late to be seen, it is a stray then, and counts.
+      budget.wanted(ref);
+      removals.delete(key);
+      return false;
+    });
+    for (const { ref, reason } of budget.admit(meant, applier.wanted.size)) carryOut(ref, reason);
     if (before === 0 && budget.held.size > 0) {
       log.error(
         { held: budget.held.size },
