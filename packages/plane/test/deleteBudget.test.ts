@@ -6,6 +6,7 @@ import { DELETE_LIMITS, deleteBudget, type PlannedRemoval } from "../src/agent/d
 import { type Downstream, downstream } from "../src/agent/downstream.ts";
 import { startApplier } from "../src/applier.ts";
 import { viewCluster } from "../src/clusterView.ts";
+import { FIELD_MANAGER } from "../src/ownership.ts";
 import type { Acknowledgement, Removal } from "../src/ports.ts";
 import { systemClock } from "../src/systemClock.ts";
 import { recordingLog } from "./recordingLog.ts";
@@ -172,7 +173,7 @@ describe("an agent that is to remove sixty objects at once", () => {
   it("removes none of those that it does not see, as their number is not known: they may be there all the same", async () => {
     const mine = new Set(range(0, 3).map((i) => entry(i).metadata.name));
     const { cluster, down, acknowledged, names } = await holding(3, ({ name }) => mine.has(name));
-    cluster.load(range(3, 63).map(entry));
+    for (const i of range(3, 63)) await cluster.apply(entry(i), { fieldManager: FIELD_MANAGER });
     down.desired({ revision: 2, complete: false, put: [], remove: removals(63, Destination) });
     await vi.waitFor(() => expect(acknowledged()).toEqual({ revision: 2, rejected: [] }));
     await vi.waitFor(async () => expect(await names()).toBe(60), { timeout: 5_000 });
