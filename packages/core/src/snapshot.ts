@@ -43,11 +43,20 @@ export function* applied(snapshot: Snapshot, { put, remove }: Delta): Steps<Snap
 // A few milliseconds.
 const PART = 1_024;
 
-/** Two snapshots as one, in steps; the objects of `other`, which win, keep their keys. */
-export function* joined(snapshot: Snapshot, other: Snapshot): Steps<Snapshot> {
+/**
+ * Snapshots as one, in steps; the objects of later ones win, and all keep their keys. The keys of clusters interleave: to join
+ * many at once copies what is there once, and not once for each.
+ */
+export function* joined(snapshot: Snapshot, others: readonly Snapshot[]): Steps<Snapshot> {
   const collections = new Map(snapshot.collections());
-  for (const [kindKey, collection] of other.collections()) {
-    collections.set(kindKey, yield* withEach(collections.get(kindKey) ?? NOTHING, [...collection.entries()]));
+  for (const kindKey of new Set(others.flatMap((other) => [...other.collections().keys()]))) {
+    const entries: (readonly [string, Resource])[] = [];
+    for (const other of others) {
+      for (const entry of other.collections().get(kindKey)?.entries() ?? []) {
+        if (entries.push(entry) % PART === 0) yield;
+      }
+    }
+    collections.set(kindKey, yield* withEach(collections.get(kindKey) ?? NOTHING, entries));
   }
   return new CollectionSnapshot(collections);
 }

@@ -33,29 +33,29 @@ export function* withEach<V, Self extends Changeable<V, Self>>(table: Self, chan
 }
 
 /** Entries in the order of their keys; those of one key stay in theirs. */
-function* inKeyOrder<V>(entries: readonly Entry<V>[]): Steps<readonly Entry<V>[]> {
-  let runs: (readonly Entry<V>[])[] = [];
+export function* inKeyOrder<E extends readonly [string, unknown]>(entries: readonly E[]): Steps<readonly E[]> {
+  let runs: (readonly E[])[] = [];
   for (let from = 0; from < entries.length; from += PART) {
     runs.push(entries.slice(from, from + PART).sort(byKey));
     yield;
   }
   while (runs.length > 1) {
-    const longer: (readonly Entry<V>[])[] = [];
+    const longer: (readonly E[])[] = [];
     for (let i = 0; i < runs.length; i += 2) longer.push(yield* mergedRuns(runs[i] ?? [], runs[i + 1] ?? []));
     runs = longer;
   }
   return runs[0] ?? [];
 }
 
-function* mergedRuns<V>(first: readonly Entry<V>[], second: readonly Entry<V>[]): Steps<readonly Entry<V>[]> {
+function* mergedRuns<E extends readonly [string, unknown]>(first: readonly E[], second: readonly E[]): Steps<readonly E[]> {
   const [last, next] = [first[first.length - 1], second[0]];
   if (last === undefined || next === undefined || last[0] <= next[0]) return second.length === 0 ? first : first.concat(second);
-  const all: Entry<V>[] = [];
+  const all: E[] = [];
   for (let i = 0, j = 0; i < first.length || j < second.length; ) {
     if (all.length % PART === 0) yield;
     const [left, right] = [first[i], second[j]];
     if (right === undefined || (left !== undefined && left[0] <= right[0])) {
-      all.push(left as Entry<V>);
+      all.push(left as E);
       i++;
     } else {
       all.push(right);
@@ -65,7 +65,7 @@ function* mergedRuns<V>(first: readonly Entry<V>[], second: readonly Entry<V>[])
   return all;
 }
 
-function byKey(left: Entry<unknown>, right: Entry<unknown>): number {
+function byKey(left: readonly [string, unknown], right: readonly [string, unknown]): number {
   return left[0] < right[0] ? -1 : left[0] > right[0] ? 1 : 0;
 }
 

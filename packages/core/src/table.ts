@@ -1,5 +1,5 @@
 import { type Change, SortedMap } from "./sortedMap.ts";
-import { finished, type Steps } from "./steps.ts";
+import { finished, inKeyOrder, type Steps } from "./steps.ts";
 
 /** Names the values under which a row can be found. Define it once, at module level: an index is kept by identity. */
 export type Index<V> = (row: V) => readonly string[];
@@ -140,21 +140,18 @@ function* bucketsOf<V extends object>(rows: Iterable<V>, index: Index<V>): Steps
       } else if (bucket[bucket.length - 1] !== row) bucket.push(row);
     }
   }
-  let sorted = SortedMap.empty<Bucket<V>>();
-  let part: [string, Bucket<V>][] = [];
-  for (const entry of buckets) {
-    part.push(entry);
-    if (part.length < PART) continue;
-    sorted = sorted.update(part);
-    part = [];
+  const sorted = yield* inKeyOrder([...buckets]);
+  let map = SortedMap.empty<Bucket<V>>();
+  for (let from = 0; from < sorted.length; from += PART) {
+    map = map.update(sorted.slice(from, from + PART));
     yield;
   }
-  return sorted.update(part);
+  return map;
 }
 
 // Well below a millisecond.
 const STEP = 256;
-// A few milliseconds: each part is sorted by itself.
+// A few milliseconds.
 const PART = 4_096;
 
 /** A bucket with rows taken out and put in; undefined when none is left. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { emptySnapshot, type Index, InvalidResource, type Kind, type Resource, refOf, snapshotOf } from "../src/index.ts";
+import { emptySnapshot, finished, type Index, InvalidResource, joined, type Kind, type Resource, refOf, snapshotOf } from "../src/index.ts";
 
 interface Widget extends Resource {
   readonly spec: { readonly colour: string };
@@ -48,6 +48,20 @@ describe("snapshot", () => {
             expect(snapshot.of(Widget).where(byColour, colour)).toEqual(sorted.filter(({ spec }) => spec.colour === colour));
           }
         }
+      }),
+    );
+  });
+
+  it("is joined by many at once as by one after the other: what comes last wins", () => {
+    fc.assert(
+      fc.property(fc.array(widgets, { maxLength: 5 }), (parts) => {
+        const [first = emptySnapshot(), ...others] = parts.map((part) => snapshotOf(part.map(({ name, colour }) => widget(name, colour))));
+        const inTurn = others.reduce((snapshot, other) => {
+          const put = [...other.collections().values()].flatMap((collection) => [...collection]);
+          return snapshot.apply({ put, remove: [] });
+        }, first);
+        const atOnce = finished(joined(first, others));
+        expect([...atOnce.of(Widget).entries()]).toEqual([...inTurn.of(Widget).entries()]);
       }),
     );
   });

@@ -1,4 +1,4 @@
-import { type Delta, emptySnapshot, type Resource, snapshotOf } from "@isthmus/core";
+import { type Delta, emptySnapshot, type Resource, type Snapshot, snapshotOf } from "@isthmus/core";
 import { expect, test } from "vitest";
 import { type Arrival, admission } from "../src/server/admission.ts";
 
@@ -16,10 +16,13 @@ const join = (clusterName: string, count: number) => {
 };
 
 function namesOf(arrivals: readonly Arrival[]): readonly string[] {
-  return arrivals.map((arrival) => {
-    const [first] = "put" in arrival ? arrival.put : [...arrival.whole.collections().values()].flatMap((collection) => [...collection]);
-    return `${first?.metadata.name}@${first?.metadata.clusterName}`;
-  });
+  return arrivals
+    .flatMap((arrival) => ("put" in arrival ? [arrival.put] : arrival.wholes.map(objectsOf)))
+    .map(([first]) => `${first?.metadata.name}@${first?.metadata.clusterName}`);
+}
+
+function objectsOf(whole: Snapshot): readonly Resource[] {
+  return [...whole.collections().values()].flatMap((collection) => [...collection]);
 }
 
 test("what users change comes ahead of clusters that join", () => {
@@ -71,7 +74,17 @@ test("a first translation lacks nothing that is known", () => {
   take(...edit("policy"));
   const admitted = next(true);
   expect(admitted.joined).toEqual(["a", "b"]);
-  expect(admitted.arrivals).toHaveLength(3);
+  expect(namesOf(admitted.arrivals)).toEqual(["policy-0@", "all-0@a", "all-0@b"]);
+});
+
+test("clusters that join come together, and what they said since comes after all of them", () => {
+  const { take, next } = admission();
+  take(...join("a", 1));
+  take(delta("a", "later"), { clusterName: "a" });
+  take(...join("b", 1));
+  const { arrivals } = next(true);
+  expect(namesOf(arrivals)).toEqual(["all-0@a", "all-0@b", "later-0@a"]);
+  expect(arrivals).toHaveLength(2);
 });
 
 test("a cluster without any object joins as well", () => {

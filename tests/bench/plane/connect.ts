@@ -5,20 +5,15 @@ import { machineLoad, rssMiB, settledRssMiB, startLoad, startMemory } from "./lo
 import { remoteCluster } from "./remoteCluster.ts";
 import { newIdentity, type ServerAddress, startServerUnderTest } from "./serverUnderTest.ts";
 
-/**
- * A server that knows nothing takes the place of another, and all agents come back at once: until all are in sync. The other one ran
- * in the process beside, so that this one holds nothing of it.
- */
+/** A server that knows nothing starts, and all agents, who have their certificates, come at once: until all are in sync. */
 export async function* connectBenchmark(options: BenchmarkOptions): AsyncIterable<Figures> {
   const { smoke, clusters = smoke ? 5 : 1000, services = smoke ? 3 : 20 } = options;
   const size = { clusters, servicesPerCluster: services, podsPerService: 1 };
   const beside = startFleetBeside();
   await beside.call("open", { size, agents: "reporters" });
   const identity = await newIdentity();
-  const address = await beside.call<ServerAddress>("serve", identity);
+  const address = await beside.call<ServerAddress>("enrol", identity);
   await beside.call("startAgents", address);
-  const registerMs = await beside.call<number>("settled", QUIET_MS);
-  await beside.call("stopServing");
 
   await beside.call("mark");
   const emptyMiB = rssMiB();
@@ -31,7 +26,6 @@ export async function* connectBenchmark(options: BenchmarkOptions): AsyncIterabl
     name: "connect",
     agents: clusters,
     services: clusters * services,
-    registerMs: rounded(registerMs),
     connectMs: rounded(connectMs),
     serverCpuMs: load.cpuMs,
     serverCores: load.cores,

@@ -2,18 +2,18 @@ import type { ServerIdentity } from "@isthmus/relay";
 import { clusterName } from "../fleet.ts";
 import { churnFor } from "./churn.ts";
 import { replacePods } from "./endpoint.ts";
+import { enrol } from "./enrolment.ts";
 import { type HostedFleet, type HostedFleetOptions, hostedFleet } from "./hostedFleet.ts";
 import { propagateRounds } from "./propagate.ts";
 import { registerEach } from "./registration.ts";
 import { clusterAnswers } from "./remoteCluster.ts";
 import { answer } from "./rpc.ts";
-import { type ServerAddress, type ServerUnderTest, startServerUnderTest } from "./serverUnderTest.ts";
+import { type ServerAddress, startServerUnderTest } from "./serverUnderTest.ts";
 import { changePod } from "./wire.ts";
 
 // The process beside a benchmark's own: it holds everything that the benchmark does not measure.
 
 let open: HostedFleet | undefined;
-let server: ServerUnderTest | undefined;
 
 function fleet(): HostedFleet {
   if (open === undefined) throw new Error("no fleet has been opened");
@@ -33,6 +33,7 @@ answer(process, {
     open(options: HostedFleetOptions) {
       open = hostedFleet(options);
     },
+    enrol: (identity: ServerIdentity) => enrol(fleet(), identity),
     startAgents(address: ServerAddress) {
       fleet().mark();
       fleet().start(
@@ -45,11 +46,7 @@ answer(process, {
     settled: (quietMs: number) => fleet().settled(quietMs),
     atRest: (quietMs: number) => fleet().atRest(quietMs),
     bytes: () => fleet().bytes(),
-    async serve(identity?: ServerIdentity) {
-      server = await startServerUnderTest({ cluster: fleet().management, ...(identity === undefined ? {} : { identity }) });
-      return server.address;
-    },
-    stopServing: () => server?.stop(),
+    serve: async () => (await startServerUnderTest({ cluster: fleet().management })).address,
     propagate: (rounds: number) => propagateRounds(fleet(), rounds),
     churn: (seconds: number) => churnFor(fleet(), seconds),
     replacePods: (times: number) => replacePods(fleet(), times),

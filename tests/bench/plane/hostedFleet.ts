@@ -25,6 +25,8 @@ export interface HostedFleet {
   /** Empty for reporters. */
   readonly clusters: ReadonlyMap<string, SimulatedCluster>;
   readonly agents: ReadonlyMap<string, RunningAgent>;
+  /** The agents' certificates. */
+  readonly wallet: Wallet;
   start(names: readonly string[], address: ServerAddress): void;
   stopAgents(): Promise<void>;
   /** What agents were told so far does not count for `settled` any more. */
@@ -58,6 +60,7 @@ export function hostedFleet({ size, agents: kindOfAgent, isRegistered = true }: 
     management,
     clusters,
     agents,
+    wallet,
     start(started, address) {
       for (const name of started) {
         const place = { clusterName: name, address, wallet };

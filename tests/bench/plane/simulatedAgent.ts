@@ -11,7 +11,7 @@ import {
   systemClock,
 } from "@isthmus/plane";
 import { type Credentials, grpcConnector } from "@isthmus/relay";
-import { startAgentLink } from "@isthmus/relay/session";
+import { type Connector, startAgentLink } from "@isthmus/relay/session";
 import { PLANE } from "../planeObjects.ts";
 import { benchLog } from "./benchLog.ts";
 import type { ServerAddress } from "./serverUnderTest.ts";
@@ -61,20 +61,13 @@ export function startReporter(place: AgentPlace, objects: readonly Resource[], s
   return watched.running(Promise.resolve());
 }
 
-function watchedLink({ clusterName, address, wallet }: AgentPlace, signal: AbortSignal) {
-  const progress = { desired: 0, answered: 0, lastActiveAt: performance.now() };
-  let closed: Promise<void> | undefined;
-  let synced: (at: number) => void = () => undefined;
-  const inSync = new Promise<number>((resolve) => {
-    synced = resolve;
-  });
-  const clusterUid = `uid-of-${clusterName}`;
-  const environment = { clock: systemClock, random: Math.random, log: benchLog };
-  const connector = grpcConnector({
-    ...environment,
+/** Of an agent that has the token and keeps its certificate in the wallet. */
+export function connectorOf({ clusterName, address, wallet }: AgentPlace): Connector {
+  return grpcConnector({
+    ...ENVIRONMENT,
     address: `127.0.0.1:${address.port}`,
     clusterName,
-    clusterUid,
+    clusterUid: uidOf(clusterName),
     root: async () => address.root,
     token: async () => address.token,
     credentials: {
@@ -82,12 +75,29 @@ function watchedLink({ clusterName, address, wallet }: AgentPlace, signal: Abort
       save: async (credentials) => void wallet.set(clusterName, credentials),
     },
   });
+}
+
+const ENVIRONMENT = { clock: systemClock, random: Math.random, log: benchLog };
+
+function uidOf(clusterName: string): string {
+  return `uid-of-${clusterName}`;
+}
+
+function watchedLink({ clusterName, address, wallet }: AgentPlace, signal: AbortSignal) {
+  const progress = { desired: 0, answered: 0, lastActiveAt: performance.now() };
+  let closed: Promise<void> | undefined;
+  let synced: (at: number) => void = () => undefined;
+  const inSync = new Promise<number>((resolve) => {
+    synced = resolve;
+  });
+  const clusterUid = uidOf(clusterName);
+  const connector = connectorOf({ clusterName, address, wallet });
 
   return {
     start(handler: AgentLinkHandler, agent?: () => Agent): AgentLink {
       const link = startAgentLink(
         {
-          ...environment,
+          ...ENVIRONMENT,
           clusterName,
           kinds: ROLES.sentKinds.map(kindKeyOf),
           userKinds: ROLES.userKinds.map(kindKeyOf),

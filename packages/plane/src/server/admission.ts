@@ -23,26 +23,26 @@ export interface Origin {
   readonly whole?: Snapshot;
 }
 
-/** A change, or everything of a cluster. */
-export type Arrival = Delta | { readonly whole: Snapshot };
+/** A change, or everything of some clusters. */
+export type Arrival = Delta | { readonly wholes: readonly Snapshot[] };
 
 export interface Admitted {
-  /** In the order in which they came, as far as they are about one cluster. */
+  /** In the order in which they came, as far as they are about one cluster; clusters that join come together. */
   readonly arrivals: readonly Arrival[];
   /** The clusters that join. */
   readonly joined: readonly string[];
 }
 
 export function admission(): Admission {
-  let due: Arrival[] = [];
-  const joining = new Map<string, Arrival[]>();
+  let due: Delta[] = [];
+  const joining = new Map<string, Newcomer>();
   let wasOvertaken = false;
 
   return {
     take(delta, { clusterName, whole }) {
       const waiting = joining.get(clusterName);
-      if (waiting !== undefined) waiting.push(delta);
-      else if (whole !== undefined) joining.set(clusterName, [{ whole }]);
+      if (waiting !== undefined) waiting.since.push(delta);
+      else if (whole !== undefined) joining.set(clusterName, { whole, since: [] });
       else if (!isEmpty(delta)) due.push(delta);
     },
     waits: (clusterName) => joining.has(clusterName),
@@ -57,23 +57,32 @@ export function admission(): Admission {
       wasOvertaken = isOvertaken;
       if (isOvertaken) return { arrivals, joined: [] };
       const joined: string[] = [];
+      const wholes: Snapshot[] = [];
+      const since: Delta[] = [];
       let objects = 0;
-      for (const [clusterName, waiting] of joining) {
+      for (const [clusterName, newcomer] of joining) {
         if (objects >= MOST_OBJECTS && !everything) break;
         joining.delete(clusterName);
         joined.push(clusterName);
-        arrivals.push(...waiting);
-        objects += waiting.reduce((sum, arrival) => sum + sizeOf(arrival), 0);
+        wholes.push(newcomer.whole);
+        since.push(...newcomer.since);
+        objects += sizeOf(newcomer);
       }
-      return { arrivals, joined };
+      return { arrivals: wholes.length === 0 ? arrivals : [...arrivals, { wholes }, ...since], joined };
     },
   };
+}
+
+/** A cluster that waits: everything in it, and what changed meanwhile. */
+interface Newcomer {
+  readonly whole: Snapshot;
+  readonly since: Delta[];
 }
 
 // As many as a cluster of a thousand services has: about a second of work, by which a change of a user comes later.
 const MOST_OBJECTS = 10_000;
 
-function sizeOf(arrival: Arrival): number {
-  if ("put" in arrival) return arrival.put.length;
-  return [...arrival.whole.collections().values()].reduce((sum, { size }) => sum + size, 0);
+function sizeOf({ whole, since }: Newcomer): number {
+  const changes = since.reduce((sum, { put }) => sum + put.length, 0);
+  return [...whole.collections().values()].reduce((sum, { size }) => sum + size, changes);
 }

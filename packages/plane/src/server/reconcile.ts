@@ -143,8 +143,8 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   /** Takes up what the turn is about. What comes later waits for the next one: nothing that a turn reads changes meanwhile. */
   function* takenUp({ arrivals: taken }: Admitted): Steps<void> {
     for (const delta of taken) {
-      if ("whole" in delta) {
-        inputs = yield* joined(inputs, delta.whole);
+      if ("wholes" in delta) {
+        inputs = yield* joined(inputs, delta.wholes);
         continue;
       }
       if (recalled.objects.size > 0) {
