@@ -15,7 +15,7 @@ import {
 } from "@isthmus/core";
 import { reasonFor } from "./evidence.ts";
 import { fights, foughtOver } from "./fights.ts";
-import { alreadySays, asApplied, bearsLabelOf, FIELD_MANAGER, isWrittenByUs } from "./ownership.ts";
+import { alreadySays, asApplied, bearsLabelOf, FIELD_MANAGER, holdOnce, isWrittenByUs } from "./ownership.ts";
 import { type Clock, type Cluster, ClusterError, type Evidence, type Log, type Rejection, type Removal } from "./ports.ts";
 import type { RemovalLog } from "./removalLog.ts";
 import { servedVersions } from "./servedVersions.ts";
@@ -26,8 +26,8 @@ import { startWorkQueue, type WorkQueueSizes } from "./workQueue.ts";
  * back what somebody changed, and tries again what failed. One object never holds up another.
  */
 export interface Applier {
-  /** Wants an object. Nothing is written when the cluster already says so. */
-  put(resource: Resource): void;
+  /** Wants an object. Nothing is written when the cluster already says so. `key`: its `resourceKeyOf`, where the caller holds it. */
+  put(resource: Resource, key?: string): void;
   /** Wants an object gone. Refused without evidence, and for an object that does not bear our label or that we never wrote. */
   remove(removal: Removal): void;
   /**
@@ -96,7 +96,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       kind === undefined
         ? ({ ref, code: "Refused", message: `${formatRef(ref)}: objects of this kind are not written here` } as const)
         : "put" in task
-          ? ((await applied(kind, task.put)) ?? (await fight(kind, task.put)))
+          ? ((await applied(kind, key, task.put)) ?? (await fight(kind, key, task.put)))
           : await removed(kind, task);
     if (rejection === undefined || signal.aborted) {
       if ("remove" in task) {
@@ -114,22 +114,27 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     return "again";
   }
 
-  async function applied(kind: Kind, resource: Resource): Promise<Rejection | undefined> {
+  async function applied(kind: Kind, key: string, resource: Resource): Promise<Rejection | undefined> {
     const ref = refOf(resource);
-    const key = resourceKeyOf(ref);
-    const known = live().of(kind).get(ref);
-    if (known !== undefined && bearsLabelOf(known, owners) && alreadySays(known, resource)) {
+    if (isAsWanted(live().of(kind).get(ref), resource)) {
       struggles.holds(key, resource);
       return undefined;
     }
     try {
-      return await written(kind, resource);
+      return await written(kind, key, resource);
     } catch (error) {
       return signal.aborted ? undefined : rejectionOf(ref, error);
     }
   }
 
-  async function written(kind: Kind, resource: Resource, tries = 1): Promise<Rejection | undefined> {
+  /** Whether the cluster has an object as it is wanted, as far as is known. */
+  function isAsWanted(live: Resource | undefined, wanted: Resource): boolean {
+    if (live === undefined || !bearsLabelOf(live, owners) || !alreadySays(live, wanted)) return false;
+    holdOnce(live, wanted);
+    return true;
+  }
+
+  async function written(kind: Kind, key: string, resource: Resource, tries = 1): Promise<Rejection | undefined> {
     const ref = refOf(resource);
     // Read afresh: what is not ours must not become ours because a watch was a moment late.
     const existing = await cluster.get(kind, ref, signal);
@@ -140,7 +145,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
         message: `${formatRef(ref)} exists and was not made by us: it is left alone; delete or rename it, or add our owner label to hand it over`,
       };
     }
-    struggles.writing(resourceKeyOf(ref), resource, existing);
+    struggles.writing(key, resource, existing);
     const served = await versions.asServed(kind, resource, signal);
     try {
       // An apply would join an object that somebody else makes in this moment, where it contradicts ours in nothing.
@@ -156,17 +161,16 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       if (error instanceof ClusterError && error.code === "Unserved") versions.forget();
       const isOutdated = error instanceof ClusterError && error.code === (existing === undefined ? "AlreadyExists" : "Conflict");
       if (!isOutdated || tries >= MAX_READS) throw error;
-      return written(kind, resource, tries + 1);
+      return written(kind, key, resource, tries + 1);
     }
     meter.add("resources_synced_total", { type: kindKeyOf(ref), result: existing === undefined ? "created" : "updated" });
-    struggles.holds(resourceKeyOf(ref), resource);
+    struggles.holds(key, resource);
     return undefined;
   }
 
   /** What is to be said of an object that is as it ought to be, for the moment. */
-  async function fight(kind: Kind, resource: Resource): Promise<Rejection | undefined> {
+  async function fight(kind: Kind, key: string, resource: Resource): Promise<Rejection | undefined> {
     const ref = refOf(resource);
-    const key = resourceKeyOf(ref);
     if (!struggles.isOver(key)) return undefined;
     try {
       return foughtOver(ref, await cluster.get(kind, ref, signal), struggles.fieldsOf(key));
@@ -208,14 +212,13 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     const key = resourceKeyOf(ref);
     const want = wanted.get(key);
     if (want === undefined || queue.has(key)) return;
-    if (live !== undefined && bearsLabelOf(live, owners) && alreadySays(live, want)) return;
+    if (isAsWanted(live, want)) return;
     // While somebody fights over it, its next try comes of itself.
     if (!struggles.isOver(key)) queue.set(key, { put: want });
   }
 
   return {
-    put(resource) {
-      const key = resourceKeyOf(refOf(resource));
+    put(resource, key = resourceKeyOf(refOf(resource))) {
       wanted.set(key, resource);
       removing.delete(key);
       queue.set(key, { put: resource });

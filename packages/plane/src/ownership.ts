@@ -47,6 +47,11 @@ export function alreadySays(live: Resource, wanted: Resource): boolean {
   );
 }
 
+/** Holds the body of an object of the cluster that `alreadySays` what is wanted once, in memory: it is the wanted one from then on. */
+export function holdOnce(live: Resource, wanted: Resource): void {
+  Object.assign(live, bodyOf(wanted));
+}
+
 function holds(live: Readonly<Record<string, string>> = {}, wanted: Readonly<Record<string, string>> = {}): boolean {
   return Object.entries(wanted).every(([key, value]) => live[key] === value);
 }

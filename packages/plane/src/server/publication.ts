@@ -2,17 +2,21 @@ import { emptyOutputSet, kindKeyOf, type OutputSet, type Resource, SortedMap, ty
 
 /** What is to stand in the management cluster, and what it was made of. */
 export interface Publication {
-  readonly sources: PublicationSources | undefined;
+  readonly sources: PublishedObjects | undefined;
   /** By `resourceKeyOf`. */
   readonly wanted: SortedMap<Resource>;
 }
 
-export interface PublicationSources {
+/** Where what is to be published comes from. */
+interface PublishedObjects {
   /** The outputs of networking for the management cluster. */
   readonly own: OutputSet;
   readonly discovery: OutputSet;
   /** What stands for clusters that are away, by `resourceKeyOf`: it stays, whatever is to be published of what is known. */
   readonly remembered: SortedMap<Resource>;
+}
+
+export interface PublicationSources extends PublishedObjects {
   /** Whether a discovered object is to be published. */
   readonly isInScope: (resource: Resource) => boolean;
   /** The discovered objects, by `resourceKeyOf`, of which that may have changed since the publication before. */
@@ -48,12 +52,14 @@ export function* publicationOf(now: PublicationSources, before: Publication, pub
     part = [];
     yield;
   }
-  return { sources: now, wanted: wanted.update(part) };
+  // Nothing else of them: what says what is in scope knows whole worlds, also the one before.
+  const sources = { own: now.own, discovery: now.discovery, remembered: now.remembered };
+  return { sources, wanted: wanted.update(part) };
 }
 
 // A few milliseconds.
 const PART = 1_024;
 
-function nothing({ own, discovery }: PublicationSources): Pick<PublicationSources, "own" | "discovery" | "remembered"> {
+function nothing({ own, discovery }: PublicationSources): PublishedObjects {
   return { own: emptyOutputSet(own.owner), discovery: emptyOutputSet(discovery.owner), remembered: SortedMap.empty() };
 }

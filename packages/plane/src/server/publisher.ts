@@ -16,8 +16,8 @@ export function publisher(applier: Applier): Publisher {
   return {
     *publish(wanted, evidenceOf) {
       const isFirst = published === undefined;
-      for (const { before, after } of wanted.changesSince(published ?? SortedMap.empty<Resource>())) {
-        if (after !== undefined) applier.put(after);
+      for (const { key, before, after } of wanted.changesSince(published ?? SortedMap.empty<Resource>())) {
+        if (after !== undefined) applier.put(after, key);
         else if (before !== undefined) applier.remove({ ref: refOf(before), evidence: evidenceOf(before) });
         yield;
       }

@@ -10,6 +10,7 @@ import {
   type ResourceRef,
   resourceKeyOf,
   type Snapshot,
+  sharedText,
   type TimedCondition,
   timedConditions,
 } from "@isthmus/core";
@@ -55,6 +56,7 @@ export function startStatusWriter(
   { bulk = new Set<string>(), cluster, live, clock, random, log, meter }: StatusWriterOptions,
   signal: AbortSignal,
 ): StatusWriter {
+  /** What was written last, and over what, until the cluster is seen to have it. */
   const written = new Map<string, { readonly status: JsonObject; readonly over: unknown }>();
   const restored = restorations(() => clock.now());
   const queue = startWorkQueue<Traced>({ workers: WORKERS, retry: RETRY, isBulk, work, clock, random }, signal);
@@ -74,8 +76,13 @@ export function startStatusWriter(
     if (resource === undefined) return malformed === undefined ? undefined : pendingUnread({ ref, status }, malformed.status);
     const before = (resource["status"] ?? {}) as JsonObject;
     const next = withTimes(status, before, clock.now(), resource.metadata.generation);
-    if (equalJson(next, before)) return undefined;
-    const last = written.get(resourceKeyOf(ref));
+    const key = resourceKeyOf(ref);
+    const last = written.get(key);
+    if (equalJson(next, before)) {
+      // What both say is held once.
+      if (last !== undefined && last.status !== before) written.set(key, { status: before, over: ARRIVED });
+      return undefined;
+    }
     // Somebody else adds to this status: what we have to say stands there already.
     if (last !== undefined && last.over === before && equalJson(withoutTimes(last.status), withoutTimes(next))) return undefined;
     return { resource, status: next };
@@ -155,7 +162,7 @@ export function startStatusWriter(
   return {
     write(updates, traces = []) {
       for (const update of updates) {
-        const key = resourceKeyOf(update.ref);
+        const key = sharedText(resourceKeyOf(update.ref));
         if (pending(update) === undefined) queue.delete(key);
         else queue.set(key, { update, traces });
       }
@@ -166,6 +173,9 @@ export function startStatusWriter(
     ended: queue.ended,
   };
 }
+
+// Nothing that stands anywhere.
+const ARRIVED = Symbol("arrived");
 
 const WORKERS = 4;
 // The first retry comes soon: what was changed meanwhile is seen within milliseconds.
