@@ -3,7 +3,7 @@ import { type AnyResource, type Delta, type Resource, type ResourceRef, refOf, r
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Applier, startApplier } from "../src/applier.ts";
-import { viewCluster } from "../src/clusterView.ts";
+import { type ClusterView, viewCluster } from "../src/clusterView.ts";
 import { systemClock } from "../src/systemClock.ts";
 import { recordingLog } from "./recordingLog.ts";
 
@@ -23,7 +23,7 @@ afterEach(() => stop.abort());
 
 async function started(
   ...existing: Resource[]
-): Promise<{ cluster: SimulatedCluster; applier: Applier; hosts: () => Promise<Record<string, unknown>> }> {
+): Promise<{ cluster: SimulatedCluster; view: ClusterView; applier: Applier; hosts: () => Promise<Record<string, unknown>> }> {
   stop = new AbortController();
   const log = recordingLog();
   const cluster = simulatedCluster({ name: "a", clock: systemClock, kinds: [ServiceEntry] });
@@ -41,7 +41,7 @@ async function started(
     const { items } = await cluster.list(ServiceEntry);
     return Object.fromEntries(items.map((item) => [item.metadata.name, item.spec?.hosts?.[0]]));
   };
-  return { cluster, applier, hosts };
+  return { cluster, view, applier, hosts };
 }
 
 function evidence(...inputs: ResourceRef[]) {
@@ -62,6 +62,15 @@ describe("applier", () => {
     applier.put(entry("one", "one.global"));
     await vi.waitFor(() => expect(applier.isIdle).toBe(true));
     expect((await current(cluster, entry("one", ""))).metadata.resourceVersion).toBe(version);
+  });
+
+  it("holds once, in memory, what is wanted and seen to be there", async () => {
+    const { view, applier } = await started(entry("one", "one.global"));
+    for (const name of ["one", "two"]) {
+      const wanted = entry(name, `${name}.global`);
+      applier.put(wanted);
+      await vi.waitFor(() => expect(view.snapshot.of(ServiceEntry).get(refOf(wanted))?.spec).toBe((wanted as AnyResource)["spec"]));
+    }
   });
 
   it("puts back what somebody changed, and recreates what somebody deleted", async () => {
