@@ -140,7 +140,11 @@ function* bucketsOf<V extends object>(rows: Iterable<V>, index: Index<V>): Steps
       } else if (bucket[bucket.length - 1] !== row) bucket.push(row);
     }
   }
-  const sorted = yield* inKeyOrder([...buckets]);
+  const entries: (readonly [string, Bucket<V>])[] = [];
+  for (const entry of buckets) {
+    if (entries.push(entry) % PART === 0) yield;
+  }
+  const sorted = yield* inKeyOrder(entries);
   let map = SortedMap.empty<Bucket<V>>();
   for (let from = 0; from < sorted.length; from += PART) {
     map = map.update(sorted.slice(from, from + PART));

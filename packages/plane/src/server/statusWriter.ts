@@ -56,7 +56,7 @@ export function startStatusWriter(
   { bulk = new Set<string>(), cluster, live, clock, random, log, meter }: StatusWriterOptions,
   signal: AbortSignal,
 ): StatusWriter {
-  /** What was written last, and over what, until the cluster is seen to have it. */
+  /** What was written last, and over what: `ARRIVED` as soon as the cluster is seen to have it. */
   const written = new Map<string, { readonly status: JsonObject; readonly over: unknown }>();
   const restored = restorations(() => clock.now());
   const queue = startWorkQueue<Traced>({ workers: WORKERS, retry: RETRY, isBulk, work, clock, random }, signal);
@@ -71,12 +71,11 @@ export function startStatusWriter(
   }
 
   /** The status to write, or undefined when the cluster has it. */
-  function pending({ ref, status, malformed }: StatusUpdate): { resource: AnyResource; status: JsonObject } | undefined {
+  function pending(key: string, { ref, status, malformed }: StatusUpdate): { resource: AnyResource; status: JsonObject } | undefined {
     const resource = liveOf(ref);
-    if (resource === undefined) return malformed === undefined ? undefined : pendingUnread({ ref, status }, malformed.status);
+    if (resource === undefined) return malformed === undefined ? undefined : pendingUnread(key, { ref, status }, malformed.status);
     const before = (resource["status"] ?? {}) as JsonObject;
     const next = withTimes(status, before, clock.now(), resource.metadata.generation);
-    const key = resourceKeyOf(ref);
     const last = written.get(key);
     if (equalJson(next, before)) {
       // What both say is held once.
@@ -90,11 +89,12 @@ export function startStatusWriter(
 
   /** Of an object that cannot be parsed only the status is known; `live`, until the watch tells of what was written over it. */
   function pendingUnread(
+    key: string,
     { ref, status }: StatusUpdate,
     live: JsonObject | undefined,
   ): { resource: AnyResource; status: JsonObject } | undefined {
     const { apiVersion, kind, name, namespace } = ref;
-    const last = written.get(resourceKeyOf(ref));
+    const last = written.get(key);
     const before = (last !== undefined && last.over === live ? last.status : live) ?? {};
     const next = withTimes(status, before, clock.now(), undefined);
     if (equalJson(next, before)) return undefined;
@@ -125,7 +125,7 @@ export function startStatusWriter(
   }
 
   async function work(key: string, { update, traces }: Traced): Promise<"done" | "again"> {
-    const todo = pending(update);
+    const todo = pending(key, update);
     if (todo === undefined) {
       if (liveOf(update.ref) === undefined && update.malformed === undefined) forget(key);
       return "done";
@@ -163,7 +163,7 @@ export function startStatusWriter(
     write(updates, traces = []) {
       for (const update of updates) {
         const key = sharedText(resourceKeyOf(update.ref));
-        if (pending(update) === undefined) queue.delete(key);
+        if (pending(key, update) === undefined) queue.delete(key);
         else queue.set(key, { update, traces });
       }
     },
