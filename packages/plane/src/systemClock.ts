@@ -7,15 +7,25 @@ export const systemClock: Clock = {
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
-      const timer = setTimeout(() => {
+      const cancel = after(ms, () => {
         forget?.();
         resolve();
-      }, ms);
+      });
       const forget =
         signal &&
         onAbort(signal, () => {
-          clearTimeout(timer);
+          cancel();
           reject(signal.reason);
         });
     }),
 };
+
+/** Gives what calls it off. No timer is due before a millisecond has passed: who only gives way to others does not wait for one. */
+function after(ms: number, done: () => void): () => void {
+  if (ms <= 0) {
+    const immediate = setImmediate(done);
+    return () => clearImmediate(immediate);
+  }
+  const timer = setTimeout(done, ms);
+  return () => clearTimeout(timer);
+}
