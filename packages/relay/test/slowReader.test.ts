@@ -7,6 +7,7 @@ import { type ConnectRequest, ConnectRequestSchema, type ConnectResponse, Connec
 import { DEFAULT_AUTHORITY } from "../src/index.ts";
 import { type ConnectCall, serveStream } from "../src/transport/serverStream.ts";
 import { connectMethod } from "../src/transport/serviceDefinition.ts";
+import { startTurns } from "../src/transport/turns.ts";
 import { type RealServer, realServer, TOKEN, until } from "./realRelay.ts";
 import { service, virtualService, wantedSet } from "./world.ts";
 
@@ -111,6 +112,7 @@ test("an agent that talks and does not read is not listened to for ever", async 
       drained: () => void drained++,
       ended: () => undefined,
     }),
+    turns: startTurns(),
   });
   const total = 1_000;
   for (let seq = 1; seq <= total; seq++) call.push(create(ConnectRequestSchema, { body: { case: "up", value: { seq } } }));
@@ -126,4 +128,31 @@ test("an agent that talks and does not read is not listened to for ever", async 
   }
   expect(received).toBe(total);
   expect(drained).toBeGreaterThan(0);
+});
+
+test("an agent that says more than there is time for is listened to when its turn comes, and to its end", async () => {
+  const { call } = slowCall();
+  const jobs: (() => void)[] = [];
+  const heard: string[] = [];
+  serveStream(call, {
+    peerOf: async () => ({ clusterName: CLUSTER, address: "nowhere", authentication: "none" }),
+    greeting: async () => new Metadata(),
+    refusal: () => ({ code: 2, details: "", metadata: new Metadata() }),
+    accept: () => ({
+      received: ({ body }) => void heard.push(body.case === "up" ? String(body.value.seq) : ""),
+      drained: () => undefined,
+      ended: ({ reason }) => void heard.push(reason),
+    }),
+    turns: { take: (job) => void jobs.push(job) },
+  });
+  for (const seq of [1, 2, 3]) call.push(create(ConnectRequestSchema, { body: { case: "up", value: { seq } } }));
+  call.push(null);
+  await settled(() => jobs.length);
+  expect([jobs.length, heard, call.isPaused()]).toEqual([1, [], true]);
+  for (const expected of ["1", "2", "3", "the agent ended the connection"]) {
+    jobs.shift()?.();
+    expect(heard.at(-1)).toBe(expected);
+    await settled(() => jobs.length);
+  }
+  expect(heard).toHaveLength(4);
 });

@@ -34,6 +34,7 @@ import { type ConnectCall, serveStream } from "./serverStream.ts";
 import { serverTls } from "./serverTls.ts";
 import { connectMethod, registerMethod, renewMethod, SERVICE_NAMES } from "./serviceDefinition.ts";
 import { type GrpcStatus, statusOfError } from "./status.ts";
+import { startTurns } from "./turns.ts";
 import { withLargeWindow } from "./window.ts";
 
 export interface GrpcServerOptions {
@@ -165,9 +166,10 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   }
 
   const server = new Server(SERVER_OPTIONS);
+  const turns = startTurns();
   const definition: ServiceDefinition = { connect: connectMethod, register: registerMethod, renew: renewMethod };
   const handlers: UntypedServiceImplementation = {
-    connect: (call: ConnectCall) => serveStream(call, { peerOf, greeting, accept, refusal: (error) => refusal("Connect", error) }),
+    connect: (call: ConnectCall) => serveStream(call, { peerOf, greeting, accept, turns, refusal: (error) => refusal("Connect", error) }),
     register: unary("Register", register),
     renew: unary("Renew", renew),
   };

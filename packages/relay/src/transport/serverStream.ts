@@ -3,6 +3,7 @@ import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.t
 import type { Acceptor, Peer, Stream, StreamHandler } from "../session/connection.ts";
 import { serverPacking } from "./packing.ts";
 import { type GrpcStatus, statusOf } from "./status.ts";
+import type { Turns } from "./turns.ts";
 
 export type ConnectCall = ServerDuplexStream<ConnectRequest, ConnectResponse>;
 
@@ -12,6 +13,8 @@ export interface StreamServing {
   readonly greeting: () => Promise<Metadata>;
   readonly refusal: (error: unknown) => GrpcStatus;
   readonly accept: Acceptor;
+  /** Shared by all calls of a server. */
+  readonly turns: Turns;
 }
 
 /**
@@ -27,10 +30,12 @@ const MAX_WRITING = 2;
 const MAX_UNREAD = 64;
 
 /** Hands one call over to the link, once it is known who calls. */
-export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, accept }: StreamServing): void {
+export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, accept, turns }: StreamServing): void {
   const packing = serverPacking();
   let isEnded = false;
   let writing = 0;
+  /** Messages of the agent that wait for their turn. */
+  let waiting = 0;
   let handler: StreamHandler<ConnectRequest> | undefined;
 
   /** Ends the call with a status. The library takes it as an error event. */
@@ -40,10 +45,21 @@ export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, acce
     call.emit("error", status);
   }
 
+  /** Listens to the agent, or not: what it says meanwhile waits at its end. */
+  function listen(): void {
+    const isHeldUp = writing >= MAX_UNREAD || waiting > 0;
+    if (isHeldUp === call.isPaused()) return;
+    if (isHeldUp) call.pause();
+    else call.resume();
+  }
+
   function written(): void {
     writing--;
-    if (writing < MAX_UNREAD && call.isPaused()) call.resume();
-    if (writing === MAX_WRITING - 1 && !isEnded) handler?.drained();
+    listen();
+    if (writing !== MAX_WRITING - 1) return;
+    turns.take(() => {
+      if (!isEnded) handler?.drained();
+    });
   }
 
   const stream: Stream<ConnectResponse> = {
@@ -51,7 +67,7 @@ export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, acce
       if (isEnded) return false;
       writing++;
       call.write(packing.packed(message), written);
-      if (writing >= MAX_UNREAD) call.pause();
+      listen();
       return writing < MAX_WRITING;
     },
     end: (end) => endWith(statusOf(end)),
@@ -69,7 +85,7 @@ export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, acce
       isEnded = true;
       accepted.ended({ code: "Ended", reason });
     };
-    call.on("data", (packed: ConnectRequest) => {
+    const received = (packed: ConnectRequest) => {
       if (isEnded) return;
       let message: ConnectRequest;
       try {
@@ -81,11 +97,23 @@ export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, acce
         return;
       }
       accepted.received(message);
+    };
+    call.on("data", (packed: ConnectRequest) => {
+      waiting++;
+      turns.take(() => {
+        waiting--;
+        received(packed);
+        listen();
+      });
+      listen();
     });
-    call.on("end", () => {
-      ended("the agent ended the connection");
-      call.end();
-    });
+    // It comes while the last message still waits.
+    call.on("end", () =>
+      turns.take(() => {
+        ended("the agent ended the connection");
+        call.end();
+      }),
+    );
     call.on("cancelled", () => ended("the connection was lost"));
     call.on("error", (error) => ended(`the connection failed: ${error.message}`));
   }
