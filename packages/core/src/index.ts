@@ -51,5 +51,5 @@ export { sharedText } from "./sharedTexts.ts";
 export { applied, deltaBetween, emptySnapshot, joined, type Snapshot, snapshotOf } from "./snapshot.ts";
 export { type Change, SortedMap } from "./sortedMap.ts";
 export { type Condition, type TimedCondition, timedConditions } from "./status.ts";
-export { finished, type Steps, withEach } from "./steps.ts";
+export { finished, inKeyOrder, type Steps, withEach } from "./steps.ts";
 export { emptyTable, type Index, type Table } from "./table.ts";

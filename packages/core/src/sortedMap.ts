@@ -53,6 +53,12 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
     for (const values of this.#values) yield* values;
   }
 
+  /** Whether all keys are below `key`. */
+  isBelow(key: string): boolean {
+    const last = this.#keys[this.#keys.length - 1];
+    return last === undefined || (last[last.length - 1] as string) < key;
+  }
+
   /** The values whose keys begin with `prefix`, in key order; costs the result, not the map. */
   withPrefix(prefix: string): V[] {
     const found: V[] = [];
@@ -147,10 +153,11 @@ type Entry<V> = readonly [string, V | undefined];
 
 /** In the order of their keys, the last one of each key. Most bulk loads come in order already. */
 function inOrder<V>(changes: Iterable<Entry<V>>): readonly Entry<V>[] {
-  const entries = [...changes];
+  const given: readonly Entry<V>[] = Array.isArray(changes) ? changes : [...changes];
   let isSorted = true;
-  for (let i = 1; i < entries.length && isSorted; i++) isSorted = (entries[i - 1] as Entry<V>)[0] < (entries[i] as Entry<V>)[0];
-  if (isSorted) return entries;
+  for (let i = 1; i < given.length && isSorted; i++) isSorted = (given[i - 1] as Entry<V>)[0] < (given[i] as Entry<V>)[0];
+  if (isSorted) return given;
+  const entries = given.slice();
   // Stable, so that the last of equals stays the last.
   entries.sort(byKey);
   let length = 0;

@@ -35,8 +35,12 @@ export function* withEach<V, Self extends Changeable<V, Self>>(table: Self, chan
 /** Entries in the order of their keys; those of one key stay in theirs. */
 export function* inKeyOrder<E extends readonly [string, unknown]>(entries: readonly E[]): Steps<readonly E[]> {
   let runs: (readonly E[])[] = [];
-  for (let from = 0; from < entries.length; from += PART) {
-    runs.push(entries.slice(from, from + PART).sort(byKey));
+  for (let from = 0; from < entries.length; ) {
+    const to = yield* endOfRun(entries, from);
+    // What is in order is left so: what clusters hold comes one after the other, each in order.
+    const run = to - from >= PART ? entries.slice(from, to) : entries.slice(from, from + PART).sort(byKey);
+    runs.push(run);
+    from += run.length;
     yield;
   }
   while (runs.length > 1) {
@@ -47,22 +51,30 @@ export function* inKeyOrder<E extends readonly [string, unknown]>(entries: reado
   return runs[0] ?? [];
 }
 
+/** Where the entries from `from` on are in order no longer. */
+function* endOfRun<E extends readonly [string, unknown]>(entries: readonly E[], from: number): Steps<number> {
+  let to = from + 1;
+  for (; to < entries.length && byKey(entries[to - 1] as E, entries[to] as E) <= 0; to++) if (to % PART === 0) yield;
+  return to;
+}
+
 function* mergedRuns<E extends readonly [string, unknown]>(first: readonly E[], second: readonly E[]): Steps<readonly E[]> {
-  const [last, next] = [first[first.length - 1], second[0]];
-  if (last === undefined || next === undefined || last[0] <= next[0]) return second.length === 0 ? first : first.concat(second);
+  let [left, right] = [first[0], second[0]];
+  const last = first[first.length - 1];
+  if (last === undefined || right === undefined || last[0] <= right[0]) return second.length === 0 ? first : first.concat(second);
   const all: E[] = [];
-  for (let i = 0, j = 0; i < first.length || j < second.length; ) {
+  let [i, j] = [0, 0];
+  while (left !== undefined && right !== undefined) {
     if (all.length % PART === 0) yield;
-    const [left, right] = [first[i], second[j]];
-    if (right === undefined || (left !== undefined && left[0] <= right[0])) {
-      all.push(left as E);
-      i++;
+    if (left[0] <= right[0]) {
+      all.push(left);
+      left = first[++i];
     } else {
       all.push(right);
-      j++;
+      right = second[++j];
     }
   }
-  return all;
+  return all.concat(first.slice(i), second.slice(j));
 }
 
 function byKey(left: readonly [string, unknown], right: readonly [string, unknown]): number {

@@ -70,6 +70,9 @@ class IndexedTable<V extends object> implements Table<V> {
   }
 
   with(changes: Iterable<readonly [string, V | undefined]>): IndexedTable<V> {
+    if (this.#indexes.size === 0 && isAppended(this.#rows, changes)) {
+      return new IndexedTable(this.#rows.update(changes), new Map(), this.#keyOf);
+    }
     const effective = new Map<string, Change<V>>();
     for (const [key, after] of changes) {
       const before = this.#rows.get(key);
@@ -120,6 +123,21 @@ function listOf<V extends object>(bucket: Bucket<V> | undefined): readonly V[] {
 /** Rows are never lists. */
 function isList<V extends object>(bucket: Bucket<V>): bucket is readonly V[] {
   return Array.isArray(bucket);
+}
+
+/** Whether changes are rows that are new, and behind all that are there: so are nearly all where a table is made. */
+function isAppended<V>(
+  rows: SortedMap<V>,
+  changes: Iterable<readonly [string, V | undefined]>,
+): changes is readonly (readonly [string, V])[] {
+  const [first] = Array.isArray(changes) ? (changes as readonly (readonly [string, V | undefined])[]) : [];
+  if (first === undefined || !rows.isBelow(first[0])) return false;
+  let key: string | undefined;
+  for (const change of changes) {
+    if (change[1] === undefined || (key !== undefined && key >= change[0])) return false;
+    key = change[0];
+  }
+  return true;
 }
 
 function* afterEach<V>(changes: Iterable<Change<V>>): Iterable<readonly [string, V | undefined]> {

@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { emptyTable, finished, type Steps, withEach } from "../src/index.ts";
+import { emptyTable, finished, inKeyOrder, type Steps, withEach } from "../src/index.ts";
 
 interface Row {
   readonly key: string;
@@ -66,4 +67,22 @@ test("changes while an index is being built leave both right", () => {
   finished(building);
   expect(table.where(byGroup, "group-0")).toHaveLength(667);
   expect(changed.where(byGroup, "group-0")).toHaveLength(666);
+});
+
+test("entries that come in long runs, short ones or none are put in order, in steps, and those of one key stay in theirs", () => {
+  const runs = fc.array(fc.tuple(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: 7 }), fc.boolean()), { maxLength: 6 });
+  fc.assert(
+    fc.property(runs, (lengths) => {
+      const entries = lengths.flatMap(([length, step, isRising], run) =>
+        Array.from({ length }, (_, i): readonly [string, string] => {
+          const key = String((isRising ? i : length - i) * step).padStart(6, "0");
+          return [key, `${run}/${i}`];
+        }),
+      );
+      const { value, steps } = counted(inKeyOrder(entries));
+      expect(value).toEqual([...entries].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+      expect(steps).toBeGreaterThan(entries.length / 5_000);
+    }),
+    { numRuns: 30 },
+  );
 });

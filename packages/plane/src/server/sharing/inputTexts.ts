@@ -1,6 +1,7 @@
 import {
   type AnyResource,
   type Delta,
+  inKeyOrder,
   keyOfResource,
   messageOf,
   parseCompact,
@@ -56,7 +57,8 @@ export function inputTexts({ snapshots, log }: { readonly snapshots: SnapshotSto
       const known = contentIn(before);
       for (const [kindKey, texts] of whole) {
         let part: Resource[] = [];
-        for (const text of texts.values()) {
+        // In the order of their keys each part is put at the end of what is there, which is not copied for it.
+        for (const [, text] of yield* inKeyOrder([...texts])) {
           part.push(...resourceFrom(text, clusterName));
           yield;
           if (part.length < PART) continue;

@@ -5,7 +5,10 @@ import { splitKey } from "./keys.ts";
 
 /** Digests of what is wanted in each cluster, each made from the one before: a digest costs what changed. */
 export interface OutputDigests {
-  /** One at a time for each cluster. Pauses where much has changed. */
+  /**
+   * One after the other, with pauses where much has changed: after a start all clusters are due at once, and nobody is to wait for
+   * more than a part of one.
+   */
   digestOf(clusterName: string, wanted: OutputSet): Promise<KindDigest>;
   /** One digest of everything that is known now. */
   total(): KindDigest;
@@ -34,17 +37,16 @@ export function outputDigests(clock: Clock): OutputDigests {
     return digestOfAll(sums.values());
   }
 
-  const turns = new Map<string, Promise<unknown>>();
+  let last: Promise<unknown> = Promise.resolve();
   return {
     digestOf(clusterName, wanted) {
-      const turn = (turns.get(clusterName) ?? Promise.resolve()).then(() => compute(clusterName, wanted));
-      turns.set(clusterName, turn);
+      const turn = last.then(() => compute(clusterName, wanted));
+      last = turn.catch(() => undefined);
       return turn;
     },
     total: () => digestOfAll([...known.values()].flatMap(({ sums }) => [...sums.values()])),
     forget(clusterName) {
       known.delete(clusterName);
-      turns.delete(clusterName);
     },
   };
 }
