@@ -80,11 +80,10 @@ const BATCH = 1_000;
 function digestsOf(
   objects: readonly { readonly kindKey: string; readonly key: string; readonly text: string }[],
 ): Readonly<Record<string, KindDigest>> {
-  const encoder = new TextEncoder();
   const sums = new Map<string, { count: number; sum: typeof ZERO }>();
   for (const { kindKey, key, text } of objects) {
     const { count, sum } = sums.get(kindKey) ?? { count: 0, sum: ZERO };
-    sums.set(kindKey, { count: count + 1, sum: plus(sum, hashOf(key, encoder.encode(text))) });
+    sums.set(kindKey, { count: count + 1, sum: plus(sum, hashOf(key, text)) });
   }
   return Object.fromEntries([...sums].map(([kindKey, { count, sum }]) => [kindKey, { count, digest: hexOf(sum) }]));
 }

@@ -11,10 +11,19 @@ export interface Hash {
 
 export const ZERO: Hash = { a: 0, b: 0 };
 
-/** The hash of one object under its key (`keyOf`). */
-export function hashOf(key: string, body: Uint8Array): Hash {
-  const name = encoder.encode(key);
-  return { a: murmur3(murmur3(0, name), body) | 0, b: murmur3(murmur3(1, name), body) | 0 };
+/** The hash of one object under its key (`keyOf`): of its JSON text, as a string or in UTF-8. */
+export function hashOf(key: string, body: Uint8Array | string): Hash {
+  const name = inUtf8(key);
+  const [a, b] = [murmur3(0, name.bytes, name.length), murmur3(1, name.bytes, name.length)];
+  const { bytes, length } = typeof body === "string" ? inUtf8(body) : { bytes: body, length: body.length };
+  return { a: murmur3(a, bytes, length) | 0, b: murmur3(b, bytes, length) | 0 };
+}
+
+/** A text in bytes that are good until the next call: a replica that starts hashes a million of them. */
+function inUtf8(text: string): { readonly bytes: Uint8Array; readonly length: number } {
+  // No code unit takes more than three bytes.
+  if (text.length * 3 > scratch.length) scratch = new Uint8Array(text.length * 6);
+  return { bytes: scratch, length: encoder.encodeInto(text, scratch).written };
 }
 
 /** Sums are modulo 2^32, so that the digest of a set does not depend on its order and follows each change in one step. */
@@ -32,10 +41,11 @@ export function hexOf({ a, b }: Hash): string {
 }
 
 const encoder = new TextEncoder();
+let scratch = new Uint8Array(16_384);
 
-/** MurmurHash3_x86_32, an unsigned number. Source: Austin Appleby's reference code, in the public domain (smhasher). */
-export function murmur3(seed: number, bytes: Uint8Array): number {
-  const whole = bytes.length & ~3;
+/** MurmurHash3_x86_32 of the first `length` bytes, an unsigned number. Source: Austin Appleby's reference code, in the public domain (smhasher). */
+export function murmur3(seed: number, bytes: Uint8Array, length = bytes.length): number {
+  const whole = length & ~3;
   let hash = seed | 0;
   for (let i = 0; i < whole; i += 4) {
     const word =
@@ -45,9 +55,9 @@ export function murmur3(seed: number, bytes: Uint8Array): number {
     hash = (Math.imul(hash, 5) + 0xe6546b64) | 0;
   }
   let tail = 0;
-  for (let i = bytes.length - 1; i >= whole; i--) tail = (tail << 8) | (bytes[i] as number);
-  if (whole < bytes.length) hash ^= scrambled(tail);
-  hash ^= bytes.length;
+  for (let i = length - 1; i >= whole; i--) tail = (tail << 8) | (bytes[i] as number);
+  if (whole < length) hash ^= scrambled(tail);
+  hash ^= length;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;

@@ -50,16 +50,10 @@ function orderedMembers(members: Members): Members {
 /** The sum of a kind after one object (by `keyOf`) has another text than before; undefined: there is none. */
 export function sumAfter(sum: KindSum | undefined, key: string, before: string | undefined, after: string | undefined): KindSum {
   let { count, sum: total } = sum ?? NOTHING;
-  if (before !== undefined) [count, total] = [count - 1, minus(total, textHash(key, before))];
-  if (after !== undefined) [count, total] = [count + 1, plus(total, textHash(key, after))];
+  if (before !== undefined) [count, total] = [count - 1, minus(total, hashOf(key, before))];
+  if (after !== undefined) [count, total] = [count + 1, plus(total, hashOf(key, after))];
   return { count, sum: total };
 }
-
-function textHash(key: string, text: string): Hash {
-  return hashOf(key, encoder.encode(text));
-}
-
-const encoder = new TextEncoder();
 
 export function digestOf({ count, sum }: KindSum): KindDigest {
   return { count, digest: hexOf(sum) };
