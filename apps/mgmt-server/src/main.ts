@@ -17,7 +17,7 @@ import {
   startServer,
   systemClock,
 } from "@isthmus/plane";
-import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
+import { createLog, growingHeap, runProgram, startAdmin, startMetrics } from "@isthmus/process";
 import { type GrpcServer, makeIdentity, rotateIdentity, startGrpcServer } from "@isthmus/relay";
 import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
 import { adminPages } from "./adminPages.ts";
@@ -73,6 +73,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   let link: RunningServerLink | undefined;
   const read = () => [...(link?.metrics() ?? []), ...(grpc?.metrics() ?? []), ...server.metrics()];
   const metrics = startMetrics({ source: "server", read });
+  const heap = growingHeap();
   const server: Server = startServer(
     {
       cluster,
@@ -100,6 +101,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
       random,
       log,
       meter: metrics,
+      clustersJoined: heap.grew,
     },
     signal,
   );
@@ -158,6 +160,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
 
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
   await Promise.all([server.ended, direct, kept.ended, mirrored, link.closed.then(() => grpc?.close())]);
+  heap.stop();
   await election?.resign();
   await Promise.all([admin.close(), store?.close()]);
 }

@@ -1,7 +1,7 @@
 export { type AdminOptions, type Page, startAdmin } from "./admin.ts";
 export type { Authorize } from "./admission.ts";
 export { diagnosticsPage } from "./diagnostics.ts";
-export { keepHeapSmall } from "./heap.ts";
+export { type GrowingHeap, growingHeap, keepHeapSmall } from "./heap.ts";
 export { listPage } from "./listPage.ts";
 export { createLog } from "./log.ts";
 export { type Metrics, startMetrics } from "./metrics.ts";

@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { Cluster } from "@isthmus/plane";
 import { clusterRegistrations, type Server, serverRoles, startServer, systemClock } from "@isthmus/plane";
+import { growingHeap } from "@isthmus/process";
 import { createServerIdentity, type ServerIdentity, startGrpcServer } from "@isthmus/relay";
 import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
 import { PLANE } from "../planeObjects.ts";
@@ -43,6 +44,8 @@ export async function startServerUnderTest(options: ServerUnderTestOptions): Pro
   setMaxListeners(0, signal);
   const shared = { clock: systemClock, random: Math.random, log: benchLog };
   let link: RunningServerLink | undefined;
+  // As in the program.
+  const heap = growingHeap();
   const server: Server = startServer(
     {
       ...shared,
@@ -56,6 +59,7 @@ export async function startServerUnderTest(options: ServerUnderTestOptions): Pro
       resumeDeletes: async () => undefined,
       namespace: PLANE,
       translation: { namespace: PLANE, stage: "all" },
+      clustersJoined: heap.grew,
     },
     signal,
   );
@@ -67,6 +71,7 @@ export async function startServerUnderTest(options: ServerUnderTestOptions): Pro
     server,
     address: { port: grpc.port, root: identity.root, token: TOKEN },
     async stop() {
+      heap.stop();
       life.abort(new Error("the benchmark is over"));
       await Promise.all([closed, server.ended]);
       await grpc.close();

@@ -65,6 +65,8 @@ export interface ReconcilerOptions {
   readonly sliceMs: number;
   readonly log: Log;
   readonly meter: Meter;
+  /** Clusters have been translated for the first time. */
+  readonly clustersJoined: () => void;
 }
 
 export function reconciler(options: ReconcilerOptions): Reconciler {
@@ -84,6 +86,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     sliceMs,
     log,
     meter,
+    clustersJoined,
   } = options;
   let world: World | undefined;
   let recalled = nothingRecalled;
@@ -187,6 +190,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     if (newcomers.length === 0) return;
     const figures = { joined: newcomers.length, clusters: known.length, waiting: arrivals.waiting, ms };
     log.info(figures, `translated ${newcomers.length} more clusters in ${ms} ms: ${known.length} are known, ${arrivals.waiting} wait`);
+    clustersJoined();
   }
 
   function isMissing(clusters: readonly string[]): boolean {

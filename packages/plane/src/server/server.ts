@@ -167,6 +167,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     log,
     ...slicing,
     meter,
+    clustersJoined: options.clustersJoined ?? (() => undefined),
   });
 
   const news = statusUpdates({

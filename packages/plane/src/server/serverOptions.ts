@@ -54,4 +54,6 @@ export interface ServerOptions {
   readonly log: Log;
   /** Takes in figures as they arise. Default: nobody does. */
   readonly meter?: Meter;
+  /** Called when clusters of which everything has become known have been translated for the first time. */
+  readonly clustersJoined?: () => void;
 }
