@@ -80,7 +80,7 @@ export function statusesAfter(world: World, delivery: Delivery | undefined, befo
 export function* judgement(world: World, delivery: Delivery | undefined, before?: Statuses): Steps<Statuses> {
   const memory = before?.memory ?? nothingSaid();
   const standings = yield* standingsAfter(world, delivery, before?.memory.standings);
-  const asked = answersAfter(memory.answers, standings, before?.memory.standings);
+  const asked = yield* answersAfter(memory.answers, standings, before?.memory.standings);
   const affected = yield* affectedSubjects(standings, {
     before: before?.memory.standings,
     users: memory.users,

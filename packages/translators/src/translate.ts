@@ -90,7 +90,7 @@ export function* translation(given: Snapshot, options: TranslateOptions, previou
   const step = { inputs, surroundings, since };
 
   const { attachment, changes } = yield* attachPolicies(step, before.memory.attachment);
-  const affected = affectedTargets(step, { attachment, changes }, before.memory.attachment);
+  const affected = yield* affectedTargets(step, { attachment, changes }, before.memory.attachment);
   const targetsBefore = before.memory.targets;
   const targets = stage === "discovery" ? targetsBefore : yield* translateTargets({ step, attachment }, targetsBefore, affected);
   const outputs = yield* collectedOutputs(targets, { before: before.memory.outputs, targetsBefore });

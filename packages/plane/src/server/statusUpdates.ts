@@ -113,8 +113,14 @@ export function statusUpdates({ delivery, lateSince, problemIn, view, store, kin
     },
     startOver,
     *next({ statuses: judged, resumed, now }) {
-      if (judged !== undefined) for (const ref of changedStatuses(judged, statuses)) if (ref.clusterName === "") touch(ref);
+      const before = statuses;
       statuses = judged;
+      if (judged !== undefined) {
+        for (const ref of changedStatuses(judged, before)) {
+          if (ref.clusterName === "") touch(ref);
+          yield;
+        }
+      }
       touchClusters({ resumed, now });
       // What is touched from now on is looked at the next time.
       const refs = [...touched.values()];

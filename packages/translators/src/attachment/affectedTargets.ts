@@ -1,5 +1,5 @@
 import { type Destination, Mesh, OsmMeshConfig, Secret, Workload } from "@isthmus/api";
-import { keyOfResource } from "@isthmus/core";
+import { keyOfResource, type Steps } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { keysOf } from "../incremental/rows.ts";
 import { bySelector } from "./assembly.ts";
@@ -16,11 +16,11 @@ export interface AffectedTargets {
 }
 
 /** The targets whose inputs may not be as they were. */
-export function affectedTargets(
+export function* affectedTargets(
   step: AttachmentStep,
   { attachment, changes }: { readonly attachment: Attachment; readonly changes: AttachmentChanges },
   before: Attachment,
-): AffectedTargets {
+): Steps<AffectedTargets> {
   const { surroundings, since } = step;
   const virtualMeshes = new Set([...attachment.membership.accepted, ...before.membership.accepted].map(keyOfResource));
   if (since === undefined || since.surroundings !== surroundings) {
@@ -31,26 +31,36 @@ export function affectedTargets(
     };
   }
   return {
-    destinations: affectedDestinations(step, attachment, changes),
+    destinations: yield* affectedDestinations(step, attachment, changes),
     meshes: affectedMeshes(step, attachment, changes),
     virtualMeshes: changes.membership.length > 0 || since.changes.some(Mesh, Secret) ? virtualMeshes : new Set(),
   };
 }
 
-function affectedDestinations({ since }: AttachmentStep, attachment: Attachment, changes: AttachmentChanges): ReadonlySet<string> {
+function* affectedDestinations({ since }: AttachmentStep, attachment: Attachment, changes: AttachmentChanges): Steps<ReadonlySet<string>> {
   const { known } = attachment;
   const affected = new Set([...changes.judged, ...changes.known.map(({ key }) => key)]);
   const add = (destination: Destination) => affected.add(keyOfResource(destination));
-  for (const service of changes.services) known.where(byService, service).forEach(add);
+  for (const service of changes.services) {
+    known.where(byService, service).forEach(add);
+    yield;
+  }
   for (const { key, before, after } of changes.meshes) {
     if (before?.gateways === after?.gateways) continue;
-    for (const destination of known.where(byMesh, key)) if (destination.status?.appliedFederation !== undefined) add(destination);
+    for (const destination of known.where(byMesh, key)) {
+      if (destination.status?.appliedFederation !== undefined) add(destination);
+      yield;
+    }
   }
   for (const { key, before, after } of changes.membership) {
-    if (before === undefined || after === undefined || keyOfResource(before) !== keyOfResource(after))
-      known.where(byMesh, key).forEach(add);
+    if (before !== undefined && after !== undefined && keyOfResource(before) === keyOfResource(after)) continue;
+    for (const destination of known.where(byMesh, key)) {
+      add(destination);
+      yield;
+    }
   }
   for (const { spec } of versionsOf(since?.changes.of(Workload) ?? [])) {
+    yield;
     const { controller, podLabels = {} } = spec?.kubernetes ?? {};
     if (controller === undefined) continue;
     for (const pair of Object.entries(podLabels)) known.where(bySelector, podLabelKey(controller, ...pair)).forEach(add);

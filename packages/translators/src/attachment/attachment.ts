@@ -83,7 +83,7 @@ export function* attachPolicies(
   const standings = yield* judgeDestinations(step, sources, { before: before.standings, affected: judged });
   const supports = yield* countedSupport(before.supports, standings.changesSince(before.standings));
   const knownChanges = known.changesSince(before.known);
-  const virtualIps = assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
+  const virtualIps = yield* assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
   const attachment = { membership, refusals, loads, ...sources, standings, supports, virtualIps };
   const services = new Set([...affectedServices(attachment, before), ...readdressedServices(virtualIps, before.virtualIps)]);
   return {

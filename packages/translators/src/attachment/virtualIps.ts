@@ -1,5 +1,5 @@
 import { type Destination, Service } from "@isthmus/api";
-import { type Change, type ClusterObjectRef, keyOf, type Snapshot, type Table } from "@isthmus/core";
+import { type Change, type ClusterObjectRef, keyOf, type Snapshot, type Steps, type Table } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { steady } from "../incremental/rows.ts";
 import {
@@ -24,14 +24,19 @@ export interface VirtualIps {
 export const noVirtualIps: VirtualIps = { shared: new Set(), displaced: new Map() };
 
 /** An address for each Destination that is federated to some mesh. */
-export function assignedVirtualIps(
+export function* assignedVirtualIps(
   { inputs, since }: AttachmentStep,
   known: Table<Destination>,
   { before, changes }: { readonly before: VirtualIps; readonly changes: readonly Change<Destination>[] },
-): VirtualIps {
-  const addresses = new Set([...versionsOf(changes)].flatMap((destination) => federatedServices(destination).map(plainAddress)));
+): Steps<VirtualIps> {
+  const addresses = new Set<number>();
+  for (const destination of versionsOf(changes)) {
+    for (const service of federatedServices(destination)) addresses.add(plainAddress(service));
+    yield;
+  }
   const shared = new Set(before.shared);
   for (const address of addresses) {
+    yield;
     const count = known.where(byPlainAddress, String(address)).length;
     if (count > 1 || (count > 0 && isReserved(address))) shared.add(address);
     else shared.delete(address);

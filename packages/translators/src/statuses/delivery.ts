@@ -101,7 +101,7 @@ function deliveredOf({ key, inputs, outputs }: Target, { networking }: World, de
 const USER_KINDS: ReadonlySet<string> = new Set([TrafficPolicy.kind, AccessPolicy.kind, VirtualMesh.kind]);
 
 /** How far each subject's objects have come, by `userKeyOf`: sums that follow what changed. */
-export function progressAfter(delivered: Table<Delivered>, before: Standings | undefined): SortedMap<Progress> {
+export function* progressAfter(delivered: Table<Delivered>, before: Standings | undefined): Steps<SortedMap<Progress>> {
   const sums = new Map<string, Progress>();
   const known = before?.progress ?? SortedMap.empty<Progress>();
   const add = ({ subject, ...tally }: Tally, sign: 1 | -1) => {
@@ -117,6 +117,7 @@ export function progressAfter(delivered: Table<Delivered>, before: Standings | u
   for (const { before: was, after } of delivered.changesSince(before?.delivered ?? nothingDelivered())) {
     for (const tally of was?.tallies ?? []) add(tally, -1);
     for (const tally of after?.tallies ?? []) add(tally, 1);
+    yield;
   }
   return known.update([...sums].map(([key, sum]) => [key, sum.total === 0 ? undefined : sum] as const));
 }

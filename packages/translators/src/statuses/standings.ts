@@ -38,7 +38,7 @@ export function* standingsAfter(world: World, delivery: Delivery | undefined, be
     federated: yield* federatedAfter(world, before),
     groups: groupsOf(world, before),
     delivered,
-    progress: progressAfter(delivered, before),
+    progress: yield* progressAfter(delivered, before),
   };
 }
 

@@ -1,5 +1,5 @@
 import { type AccessPolicy, Destination, type TrafficPolicy, Workload } from "@isthmus/api";
-import { emptyTable, keyOfResource, type Table } from "@isthmus/core";
+import { emptyTable, keyOfResource, type Steps, type Table } from "@isthmus/core";
 import { byMesh } from "../attachment/indexes.ts";
 import { selectsIdentity, selectsWorkload } from "../attachment/selectors.ts";
 import { meshKey } from "../attachment/virtualMeshes.ts";
@@ -63,7 +63,7 @@ function inQuestion(policy: Policy, groups: readonly string[], { world, groups: 
 }
 
 /** The answers that are still right: corrected by workloads that changed, and without those about groups that did. */
-export function answersAfter(answers: Table<Answer>, now: Standings, before: Standings | undefined): Table<Answer> {
+export function* answersAfter(answers: Table<Answer>, now: Standings, before: Standings | undefined): Steps<Table<Answer>> {
   const edits = new Map<string, Answer | undefined>();
   const changes = answers.size === 0 ? [] : changesOf(Workload, now.world.attached, before?.world.attached);
   for (const { key, before: was, after } of changes) {
@@ -74,6 +74,7 @@ export function answersAfter(answers: Table<Answer>, now: Standings, before: Sta
         if (answer !== undefined) edits.set(question, corrected(answer, key, isAnswer(answer, after, now)));
       }
     }
+    yield;
   }
   for (const group of now.groups.changed) for (const { key } of answers.where(byGroup, group)) edits.set(key, undefined);
   return answers.with(edits);
