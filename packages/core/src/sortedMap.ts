@@ -53,6 +53,12 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
     for (const values of this.#values) yield* values;
   }
 
+  /** The same map with the keys of another one that has the very same: held once by both. */
+  withKeysOf(other: SortedMap<unknown>): SortedMap<V> {
+    const isSame = other.#keys.length === this.#keys.length && other.#keys.every((keys, i) => keys.length === this.#keys[i]?.length);
+    return isSame && other.size === this.size ? new SortedMap<V>(other.#keys, this.#values, this.size) : this;
+  }
+
   /** Whether all keys are below `key`. */
   isBelow(key: string): boolean {
     const last = this.#keys[this.#keys.length - 1];

@@ -26,6 +26,21 @@ describe("sorted map", () => {
     );
   });
 
+  it("is the same with the keys of another map that has the very same, and keeps its own beside others", () => {
+    fc.assert(
+      fc.property(fc.array(changes, { maxLength: 8 }), changes, (steps, later) => {
+        let [map, other] = [SortedMap.empty<number>(), SortedMap.empty<string>()];
+        for (const step of steps) {
+          other = other.update(step.map(([key, value]) => [key, value === undefined ? undefined : `${value}`] as const));
+          map = map.update(step).withKeysOf(other);
+          expect([...map].map(([key, value]) => [key, `${value}`])).toEqual([...other]);
+        }
+        const changed = map.update(later);
+        if (changed.size !== other.size) expect(changed.withKeysOf(other)).toBe(changed);
+      }),
+    );
+  });
+
   it("keeps order over many chunks, through bulk loads and single changes", () => {
     const key = (i: number) => `key-${String(i).padStart(6, "0")}`;
     let map = SortedMap.empty<number>().update(Array.from({ length: 20_000 }, (_, i) => [key((i * 7919) % 20_000), i] as const));

@@ -17,15 +17,18 @@ export interface Holding {
 export interface InventoryChange {
   /** `kindKeyOf` */
   readonly kind: string;
-  /** `keyOf` */
+  /** `keyOf`, or what else its inventory knows objects by. */
   readonly key: string;
   readonly hash: Hash | undefined;
 }
 
-/** An object that is there, with its body, or that is gone. `kind` is its `kindKeyOf`. */
-export function noted(kind: string, ref: ClusterObjectRef, body: Uint8Array | undefined): InventoryChange {
+/**
+ * An object that is there, with its body, or that is gone. `kind` is its `kindKeyOf`. `known`: a key by which the inventory is to know it, where
+ * one is kept anyhow; its hash is of its `keyOf` all the same.
+ */
+export function noted(kind: string, ref: ClusterObjectRef, body: Uint8Array | undefined, known?: string): InventoryChange {
   const key = keyOf(ref);
-  return { kind, key, hash: body === undefined ? undefined : hashOf(key, body) };
+  return { kind, key: known ?? key, hash: body === undefined ? undefined : hashOf(key, body) };
 }
 
 export const emptyInventory: Inventory = new Map();
@@ -52,7 +55,8 @@ function changed(holding: Holding, latest: ReadonlyMap<string, Hash | undefined>
     if (a !== undefined && b !== undefined) sum = minus(sum, { a, b });
     if (hash !== undefined) sum = plus(sum, hash);
   }
-  return { a: holding.a.update(halves(latest, "a")), b: holding.b.update(halves(latest, "b")), sum };
+  const a = holding.a.update(halves(latest, "a"));
+  return { a, b: holding.b.update(halves(latest, "b")).withKeysOf(a), sum };
 }
 
 function* halves(latest: ReadonlyMap<string, Hash | undefined>, half: keyof Hash): Iterable<readonly [string, number | undefined]> {

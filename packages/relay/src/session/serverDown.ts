@@ -25,7 +25,7 @@ export interface ServerDown {
   /** The last revision that was begun. */
   readonly revision: number;
   readonly sending?: Sending;
-  /** What the agent holds once it has all that was sent: the desired set of `sentRevision`. */
+  /** What the agent holds once it has all that was sent, by the keys of what is wanted: the desired set of `sentRevision`. */
   readonly held: Inventory;
   readonly sentRevision: number;
   /** Oldest first. */
@@ -133,9 +133,9 @@ export function nextDown(down: ServerDown, maxMessageBytes: number): { readonly 
     traces: sending.parts === 0 && down.isTraced ? [...sending.traces] : [],
   });
   const changes: InventoryChange[] = [
-    ...batch.bodies.map(({ item, json }) => noted(item.kind, refOfChange(item), json)),
-    ...oversized.map(({ item }) => noted(item.kind, refOfChange(item), NOTHING)),
-    ...removals.map((item) => noted(item.kind, refOfChange(item), undefined)),
+    ...batch.bodies.map(({ item, json }) => noted(item.kind, refOfChange(item), json, item.key)),
+    ...oversized.map(({ item }) => noted(item.kind, refOfChange(item), NOTHING, item.key)),
+    ...removals.map((item) => noted(item.kind, refOfChange(item), undefined, item.key)),
   ];
   const after: Sending = {
     ...sending,
