@@ -3,6 +3,7 @@ import {
   type Collection,
   emptyOutputSet,
   type Kind,
+  keyOfResource,
   kindKeyOf,
   type Output,
   type OutputSet,
@@ -29,21 +30,23 @@ export function* discoveredInputs(
 ): Steps<{ readonly inputs: Snapshot; readonly beside: OutputSet }> {
   if (discovered === undefined) return { inputs: given, beside: before.discovery };
   const discoveredBefore = before.memory.discovery?.outputs ?? emptyOutputSet(discovered.owner);
-  const changed = discovered.changesSince(discoveredBefore).map(({ key }) => key);
+  const changed = discovered.changesSince(discoveredBefore);
   const beside: [string, Output | undefined][] = [];
   let inputs = given;
   for (const kind of DISCOVERED) {
     const prefix = `${kindKeyOf(kind)}|`;
     const ofKind = given.of(kind);
-    const keys = new Set([
-      ...ofKind.changesSince(before.memory.given.of(kind)).map(({ key }) => key),
-      ...changed.flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : [])),
-    ]);
+    // With the key across kinds, as it stands in what was discovered: a text of its own for each would be kept.
+    const keys = new Map(ofKind.changesSince(before.memory.given.of(kind)).map(({ key }) => [key, `${prefix}${key}`]));
+    for (const { key, before: was, after } of changed) {
+      const output = after ?? was;
+      if (output !== undefined && key.startsWith(prefix)) keys.set(keyOfResource(output.resource), key);
+    }
     const rows: (readonly [string, Resource | undefined])[] = [];
-    for (const key of keys) {
+    for (const [key, fullKey] of keys) {
       const own = ofKind.row(key);
-      const output = own === undefined ? discovered.at(`${prefix}${key}`) : undefined;
-      beside.push([`${prefix}${key}`, output]);
+      const output = own === undefined ? discovered.at(fullKey) : undefined;
+      beside.push([fullKey, output]);
       rows.push([key, own ?? output?.resource]);
       yield;
     }

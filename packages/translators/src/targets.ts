@@ -9,6 +9,7 @@ import {
   type Output,
   type Report,
   type Steps,
+  sharedText,
   type Table,
 } from "@isthmus/core";
 import type { AffectedTargets } from "./attachment/affectedTargets.ts";
@@ -69,7 +70,7 @@ function remake(
 }
 
 function* prefixed(prefix: string, keys: Iterable<string>): Iterable<string> {
-  for (const key of keys) yield `${prefix}${key}`;
+  for (const key of keys) yield sharedText([prefix, key].join(""));
 }
 
 /** Outputs that say the same as before stay the same objects. */

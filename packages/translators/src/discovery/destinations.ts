@@ -47,14 +47,17 @@ export function isAnnotated(service: Service): boolean {
   return service.metadata.annotations?.[ENABLED_ANNOTATION] === "true";
 }
 
+// One for all: nearly every Service has none.
+const NONE: readonly never[] = [];
+
 /** Translates one Service into its Destination. */
 export function translateDestination(inputs: DestinationInputs): Discovery<Destination> {
   const { service, annotatedMesh, workloads } = inputs;
   if (isAnnotated(service) && annotatedMesh !== undefined) {
     const mesh = { name: annotatedMesh.metadata.name, namespace: annotatedMesh.metadata.namespace ?? "" };
-    return { output: outputOf(inputs, { kubeService: withoutZeroValues(serviceFields(inputs)), mesh }), reports: [] };
+    return { output: outputOf(inputs, { kubeService: withoutZeroValues(serviceFields(inputs)), mesh }), reports: NONE };
   }
-  const reports = isAnnotated(service) ? [withoutMesh(service)] : [];
+  const reports = isAnnotated(service) ? [withoutMesh(service)] : NONE;
   const mesh = workloads[0]?.spec?.mesh;
   if (mesh === undefined) return { reports };
   const kubeService = withoutZeroValues({

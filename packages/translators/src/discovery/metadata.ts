@@ -1,5 +1,6 @@
 import type { Metadata, Owner, Resource } from "@isthmus/core";
 import { CLUSTER_LABEL } from "../clusterLabel.ts";
+import { remembered } from "../remembered.ts";
 
 /** On every object that discovery writes: its value tells whose discovery. */
 const DISCOVERY_OWNER_LABEL = "owner.discovery.mesh.gloo.solo.io";
@@ -25,7 +26,20 @@ export function discoveredMetadata(name: string, source: Resource, owner: Owner,
   return {
     name,
     namespace,
-    labels: { [DISCOVERED_CLUSTER_LABEL]: source.metadata.clusterName ?? "", [CLUSTER_LABEL]: "", [owner.label]: owner.value },
+    labels: labelsFor(source.metadata.clusterName ?? "", owner),
     ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
   };
 }
+
+/** One for all that is discovered in a cluster. */
+function labelsFor(clusterName: string, owner: Owner): NonNullable<Metadata["labels"]> {
+  const known = labelsByCluster(owner);
+  let labels = known.get(clusterName);
+  if (labels === undefined) {
+    labels = { [DISCOVERED_CLUSTER_LABEL]: clusterName, [CLUSTER_LABEL]: "", [owner.label]: owner.value };
+    known.set(clusterName, labels);
+  }
+  return labels;
+}
+
+const labelsByCluster = remembered((_: Owner) => new Map<string, NonNullable<Metadata["labels"]>>());

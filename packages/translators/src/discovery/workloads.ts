@@ -29,6 +29,9 @@ function workloadName(controller: Controller): string {
   return `${discoveredName(clusterRefOf(controller))}-${controller.kind.toLowerCase()}`;
 }
 
+// One for all: nearly every controller has none.
+const NONE: readonly never[] = [];
+
 /** Translates one controller into its Workload: one injected pod is enough. */
 export function translateWorkload({ controller, pods, meshes, owner, namespace }: WorkloadInputs): Discovery<Workload> {
   let stray: Report | undefined;
@@ -36,12 +39,12 @@ export function translateWorkload({ controller, pods, meshes, owner, namespace }
     for (const detector of DETECTORS.filter(({ isInjected }) => isInjected(pod))) {
       const mesh = detector.meshOf(pod, meshes);
       if (mesh !== undefined) {
-        return { output: { resource: workloadOf({ controller, mesh, owner, namespace }), parents: [refOf(controller)] }, reports: [] };
+        return { output: { resource: workloadOf({ controller, mesh, owner, namespace }), parents: [refOf(controller)] }, reports: NONE };
       }
       stray ??= strayPod(controller, pod, detector);
     }
   }
-  return { reports: stray === undefined ? [] : [stray] };
+  return { reports: stray === undefined ? NONE : [stray] };
 }
 
 function strayPod(controller: Controller, pod: Pod, { name }: SidecarDetector): Report {

@@ -1,5 +1,5 @@
 import type { Destination } from "@isthmus/api";
-import { type ClusterObjectRef, keyOf } from "@isthmus/core";
+import { type ClusterObjectRef, keyOf, sharedText } from "@isthmus/core";
 
 /** Last part of federated host names unless a VirtualMesh says otherwise. */
 export const DEFAULT_HOSTNAME_SUFFIX = "global";
@@ -12,12 +12,12 @@ export function clusterDomainOf(clusterName: string, clusterDomains: ReadonlyMap
 
 /** The host name of a Service inside its own cluster. */
 export function localHostname(service: ClusterObjectRef, clusterDomains: ReadonlyMap<string, string>): string {
-  return `${service.name}.${service.namespace}.svc.${clusterDomainOf(service.clusterName, clusterDomains)}`;
+  return sharedText([service.name, service.namespace, "svc", clusterDomainOf(service.clusterName, clusterDomains)].join("."));
 }
 
 /** The host name of a Service in other clusters. */
 export function federatedHostname(service: ClusterObjectRef, suffix: string | undefined): string {
-  return `${service.name}.${service.namespace}.svc.${service.clusterName}.${suffix || DEFAULT_HOSTNAME_SUFFIX}`;
+  return sharedText([service.name, service.namespace, "svc", service.clusterName, suffix || DEFAULT_HOSTNAME_SUFFIX].join("."));
 }
 
 /** The host name by which a Destination is called from a cluster: the local one at home, else the federated one. */

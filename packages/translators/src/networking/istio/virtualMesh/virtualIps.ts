@@ -74,7 +74,7 @@ export function isReserved(address: number): boolean {
 }
 
 function ipOf(address: number): string {
-  return `${address >>> 24}.${(address >>> 16) & 0xff}.${(address >>> 8) & 0xff}.${address & 0xff}`;
+  return [address >>> 24, (address >>> 16) & 0xff, (address >>> 8) & 0xff, address & 0xff].join(".");
 }
 
 function compareAge(a: VirtualIpClaim, b: VirtualIpClaim): number {
