@@ -5,32 +5,36 @@ import { growingHeap } from "../src/index.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const TIDYING = ["--optimize-for-size", "--heap-growing-percent=15"];
+const GROWING = ["--heap-growing-percent=50", "--no-optimize-for-size"];
+const TIDYING = ["--heap-growing-percent=10", "--optimize-for-size"];
+const MINUTE = 60_000;
 
-test("memory is given back when nothing has been read for a while, not before, and for a while only", () => {
+test("memory is given back when nothing has been read for a while, not before, and again now and then", () => {
   const flags: string[] = [];
   const heap = growingHeap((flag) => void flags.push(flag));
   for (let read = 0; read < 10; read++) {
     heap.grew();
-    vi.advanceTimersByTime(20_000);
+    vi.advanceTimersByTime(1.5 * MINUTE);
   }
-  expect(flags).not.toContain(TIDYING[0]);
+  expect(flags).toEqual(Array.from({ length: 10 }, () => GROWING).flat());
 
   flags.length = 0;
-  vi.advanceTimersByTime(20_000);
+  vi.advanceTimersByTime(MINUTE);
   expect(flags).toEqual(TIDYING);
-  vi.advanceTimersByTime(120_000);
+  vi.advanceTimersByTime(9 * MINUTE);
   expect(flags).toEqual([...TIDYING, "--no-optimize-for-size"]);
+  vi.advanceTimersByTime(3 * MINUTE);
+  expect(flags).toEqual([...TIDYING, "--no-optimize-for-size", ...TIDYING, "--no-optimize-for-size"]);
 });
 
 test("who reads again has the processor for it", () => {
   const flags: string[] = [];
   const heap = growingHeap((flag) => void flags.push(flag));
   heap.grew();
-  vi.advanceTimersByTime(40_000);
+  vi.advanceTimersByTime(2.5 * MINUTE);
   heap.grew();
-  expect(flags.slice(-3)).toEqual([...TIDYING, "--no-optimize-for-size"]);
-  vi.advanceTimersByTime(40_000);
+  expect(flags).toEqual([...GROWING, ...TIDYING, ...GROWING]);
+  vi.advanceTimersByTime(2.5 * MINUTE);
   expect(flags.slice(-2)).toEqual(TIDYING);
 });
 
@@ -40,12 +44,12 @@ test("after its end nothing is changed", () => {
   heap.grew();
   heap.stop();
   flags.length = 0;
-  vi.advanceTimersByTime(300_000);
+  vi.advanceTimersByTime(60 * MINUTE);
   expect(flags).toEqual([]);
 });
 
 test("V8 knows the options", () => {
-  const options = [...TIDYING, "--no-optimize-for-size"];
+  const options = [...GROWING, ...TIDYING];
   const { status, stderr } = spawnSync(process.execPath, [...options, "-e", ""], { encoding: "utf8" });
   expect([status, stderr]).toEqual([0, ""]);
 });
