@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { ConnectRequestSchema, HelloSchema } from "../src/gen/relay/v1/relay_pb.ts";
 import { startAdmission } from "../src/session/admission.ts";
+import { serverSession, serverWakeAt, stepServer } from "../src/session/serverSession.ts";
 import { inMemoryNetwork } from "../src/transport/inMemory.ts";
 import { virtualClock } from "./virtualClock.ts";
 import { KINDS, testAgent, testServer } from "./world.ts";
@@ -79,4 +80,15 @@ test("an agent that goes on talking before it was let in is sent away", async ()
   handler.received(hello);
   handler.received(hello);
   expect(ends).toEqual(["the agent spoke on before it was let in"]);
+});
+
+test("an agent whose certificate expires while it waits is sent away, and not looked at for ever", () => {
+  const now = 60_000;
+  const session = serverSession({ clusterName: "a", serverId: "server-1", heartbeatMs: 10_000, expiresAt: now, want: undefined, now: 0 });
+  const hello = create(ConnectRequestSchema, { epoch: 1n, body: { case: "hello", value: create(HelloSchema, { features: ["wait"] }) } });
+  const [waiting, nothing] = stepServer(session, { type: "waits", hello, now: now - 1 });
+  expect(nothing.map(({ type }) => type)).toEqual(["send"]);
+  expect(serverWakeAt(waiting)).toBe(now);
+  const [, effects] = stepServer(waiting, { type: "waits", hello, now });
+  expect(effects).toEqual([{ type: "end", code: "CertificateRefused", reason: "the agent's certificate has expired" }]);
 });

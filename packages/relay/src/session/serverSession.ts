@@ -249,6 +249,7 @@ function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEven
 
 /** An agent that waits says nothing, and is not given up for that; the transport finds connections that are gone. */
 function waits(session: ServerSession, { epoch, body }: ConnectRequest, now: number): Step {
+  if (hasExpired(session, now)) return [session, [EXPIRED]];
   const isDue = isHeartbeatDue(session.liveness, now);
   const next = { ...session, liveness: { intervalMs: session.heartbeatMs, saidAt: isDue ? now : session.liveness.saidAt, heardAt: now } };
   // An older agent takes nothing before its welcome: it goes after three heartbeats of silence, and comes back.
@@ -274,9 +275,7 @@ function heardUp(session: ServerSession, { up, observation, ack, foreign, resync
 }
 
 function tick(session: ServerSession, now: number): Step {
-  if (session.expiresAt !== undefined && now >= session.expiresAt) {
-    return [session, [{ type: "end", code: "CertificateRefused", reason: "the agent's certificate has expired" }]];
-  }
+  if (hasExpired(session, now)) return [session, [EXPIRED]];
   if (isOverdue(session.liveness, now)) {
     return [session, [{ type: "end", code: "Unreachable", reason: "nothing was heard of the agent for three heartbeats" }]];
   }
@@ -289,6 +288,12 @@ function tick(session: ServerSession, now: number): Step {
   const heartbeat = create(HeartbeatSchema, { seq: next.heartbeats, revision: down.sentRevision, digests });
   return [next, [send(session, { case: "heartbeat", value: heartbeat })]];
 }
+
+function hasExpired({ expiresAt }: ServerSession, now: number): boolean {
+  return expiresAt !== undefined && now >= expiresAt;
+}
+
+const EXPIRED: ServerEffect = { type: "end", code: "CertificateRefused", reason: "the agent's certificate has expired" };
 
 function takesNotices({ agent }: ServerSession): boolean {
   return agent?.features.includes("notices") === true;

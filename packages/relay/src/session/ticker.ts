@@ -20,7 +20,8 @@ export function startTicker({ clock, wakeAt, due }: TickerOptions, signal: Abort
       const at = wakeAt();
       if (at === undefined) return;
       sleeping = new AbortController();
-      const isDue = await clock.sleep(Math.max(0, at - clock.now()), sleeping.signal).then(
+      // Never at once: a time that stays in the past must not keep a processor busy.
+      const isDue = await clock.sleep(Math.max(1, at - clock.now()), sleeping.signal).then(
         () => true,
         () => false,
       );
