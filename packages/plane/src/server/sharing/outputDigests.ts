@@ -22,11 +22,12 @@ interface Known {
 
 export function outputDigests(clock: Clock): OutputDigests {
   const known = new Map<string, Known>();
+  /** Of all clusters together: many small ones in a row would make no pause otherwise. */
+  let count = 0;
 
   async function compute(clusterName: string, wanted: OutputSet): Promise<KindDigest> {
     const { wanted: before, sums: old } = known.get(clusterName) ?? { wanted: emptyOutputSet(wanted.owner), sums: new Map() };
     const sums = new Map<string, KindSum>(old);
-    let count = 0;
     for (const change of wanted.changesSince(before)) {
       const { kindKey, key } = splitKey(change.key);
       const texts = [change.before, change.after].map((output) => (output === undefined ? undefined : canonicalText(output.resource)));
@@ -47,6 +48,8 @@ export function outputDigests(clock: Clock): OutputDigests {
     total: () => digestOfAll([...known.values()].flatMap(({ sums }) => [...sums.values()])),
     forget(clusterName) {
       known.delete(clusterName);
+      // What is under way or waits would bring it back.
+      last = last.then(() => known.delete(clusterName));
     },
   };
 }

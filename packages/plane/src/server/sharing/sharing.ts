@@ -193,6 +193,8 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     const wanted = wants.get(clusterName);
     if (wanted === undefined) return;
     const known = await digester.digestOf(clusterName, wanted);
+    // Forgotten meanwhile.
+    if (!wants.has(clusterName)) return;
     digests.set(clusterName, known);
     const sets = recent.get(clusterName) ?? new Map<string, OutputSet>();
     sets.delete(known.digest);
@@ -270,6 +272,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     answered(clusterName, wanted, { rejected, held }) {
       wake(`answered/${clusterName}`, async () => {
         const { digest: answered } = await digester.digestOf(clusterName, wanted);
+        if (!wants.has(clusterName)) return;
         deliveries.set(clusterName, { digest: answered, rejected: rejected.slice(0, MOST_REJECTIONS), held });
         inputs.touch(clusterName);
       });
