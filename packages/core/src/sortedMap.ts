@@ -53,10 +53,10 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
     for (const values of this.#values) yield* values;
   }
 
-  /** The same map with the keys of another one that has the very same: held once by both. */
+  /** The same map with the lists of keys of another one that has the same, so that both hold them once; else itself. */
   withKeysOf(other: SortedMap<unknown>): SortedMap<V> {
-    const isSame = other.#keys.length === this.#keys.length && other.#keys.every((keys, i) => keys.length === this.#keys[i]?.length);
-    return isSame && other.size === this.size ? new SortedMap<V>(other.#keys, this.#values, this.size) : this;
+    const isSame = other.#keys.length === this.#keys.length && other.#keys.every((keys, i) => isSameChunk(keys, this.#keys[i] ?? []));
+    return isSame ? new SortedMap<V>(other.#keys, this.#values, this.size) : this;
   }
 
   /** Whether all keys are below `key`. */
@@ -139,6 +139,10 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
     }
     return low;
   }
+}
+
+function isSameChunk(keys: readonly string[], others: readonly string[]): boolean {
+  return keys === others || (keys.length === others.length && keys.every((key, i) => key === others[i]));
 }
 
 // Copying 512 pointers takes about a microsecond; fewer would make the list of chunks the larger cost at a million entries.

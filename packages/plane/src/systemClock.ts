@@ -20,9 +20,12 @@ export const systemClock: Clock = {
     }),
 };
 
-/** Gives what calls it off. No timer is due before a millisecond has passed: who only gives way to others does not wait for one. */
+/**
+ * Gives what calls it off. No timer is due before a millisecond has passed: who only gives way to others does not wait for one, but in a
+ * browser, which has nothing else.
+ */
 function after(ms: number, done: () => void): () => void {
-  if (ms <= 0) {
+  if (ms <= 0 && typeof setImmediate === "function") {
     const immediate = setImmediate(done);
     return () => clearImmediate(immediate);
   }

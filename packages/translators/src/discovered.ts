@@ -41,6 +41,7 @@ export function* discoveredInputs(
     for (const { key, before: was, after } of changed) {
       const output = after ?? was;
       if (output !== undefined && key.startsWith(prefix)) keys.set(keyOfResource(output.resource), key);
+      yield;
     }
     const rows: (readonly [string, Resource | undefined])[] = [];
     for (const [key, fullKey] of keys) {

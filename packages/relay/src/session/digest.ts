@@ -43,7 +43,10 @@ export function hexOf({ a, b }: Hash): string {
 const encoder = new TextEncoder();
 let scratch = new Uint8Array(16_384);
 
-/** MurmurHash3_x86_32 of the first `length` bytes, an unsigned number. Source: Austin Appleby's reference code, in the public domain (smhasher). */
+/**
+ * MurmurHash3_x86_32 of the first `length` bytes, an unsigned number. Source: Austin Appleby's reference code, in the public domain
+ * (smhasher).
+ */
 export function murmur3(seed: number, bytes: Uint8Array, length = bytes.length): number {
   const whole = length & ~3;
   let hash = seed | 0;

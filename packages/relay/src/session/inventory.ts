@@ -6,7 +6,7 @@ export type Inventory = ReadonlyMap<string, Holding>;
 
 /** The objects of one kind. */
 export interface Holding {
-  /** The two halves of each object's hash by `keyOf`: neither texts nor objects of their own, as there are millions. */
+  /** The two halves of each object's hash by the key of its changes: neither texts nor objects of their own, as there are millions. */
   readonly a: SortedMap<number>;
   readonly b: SortedMap<number>;
   /** The sum of all hashes. */
@@ -23,8 +23,8 @@ export interface InventoryChange {
 }
 
 /**
- * An object that is there, with its body, or that is gone. `kind` is its `kindKeyOf`. `known`: a key by which the inventory is to know it, where
- * one is kept anyhow; its hash is of its `keyOf` all the same.
+ * An object that is there, with its body, or that is gone. `kind` is its `kindKeyOf`. `known`: a key by which the inventory is to
+ * know it, where one is kept anyhow; its hash is of its `keyOf` all the same.
  */
 export function noted(kind: string, ref: ClusterObjectRef, body: Uint8Array | undefined, known?: string): InventoryChange {
   const key = keyOf(ref);
@@ -78,7 +78,7 @@ function onlyWhere(inventory: Inventory, isKept: (kind: string) => boolean): Inv
   return new Map([...inventory].filter(([kind]) => isKept(kind)));
 }
 
-/** Whether an object is in it, by `kindKeyOf` and `keyOf`. */
+/** Whether an object is in it, by `kindKeyOf` and the key that its change named. */
 export function holds(inventory: Inventory, kind: string, key: string): boolean {
   return inventory.get(kind)?.a.has(key) === true;
 }
@@ -88,7 +88,7 @@ export function sizeOf(inventory: Inventory): number {
   return [...inventory.values()].reduce((sum, { a }) => sum + a.size, 0);
 }
 
-/** The keys (`keyOf`) of a kind's objects. */
+/** The keys of a kind's objects, as their changes named them. */
 export function keysOfKind(inventory: Inventory, kind: string): ReadonlySet<string> {
   return new Set([...(inventory.get(kind) ?? NONE).a].map(([key]) => key));
 }

@@ -1,4 +1,7 @@
-/** Shares one thread among the streams of a server: what they bring is done in the order in which it came, some of it in each turn of the event loop. */
+/**
+ * Shares one thread among the streams of a server: what they bring is done in the order in which it came, some of it in each turn
+ * of the event loop. What waits is bounded by the number of streams: of each, one message, its end, and that its socket has room.
+ */
 export interface Turns {
   /** Does `job` at once while the event loop's turn has time left and nobody waits, else in a later turn. */
   take(job: () => void): void;

@@ -31,7 +31,7 @@ export function discoveredMetadata(name: string, source: Resource, owner: Owner,
   };
 }
 
-/** One for all that is discovered in a cluster. */
+/** One for all that is discovered in a cluster in one step, which in a cold start is everything. */
 function labelsFor(clusterName: string, owner: Owner): NonNullable<Metadata["labels"]> {
   const known = labelsByCluster(owner);
   let labels = known.get(clusterName);
