@@ -12,7 +12,7 @@ export interface ApartOptions {
 /** Runs `tests/bench/main.ts` with `args` in a process of its own; its results. Throws when it ends with another code than 0. */
 export async function runApart(args: readonly string[], { heapMiB, onLine }: ApartOptions = {}): Promise<readonly Figures[]> {
   // As the README says for large servers.
-  const flags = heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`, "--max-semi-space-size=64"];
+  const flags = heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`, "--max-semi-space-size=32"];
   const child = spawn(process.execPath, [...flags, join("tools", "run.mjs"), join("tests", "bench", "main.ts"), ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });

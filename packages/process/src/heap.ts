@@ -51,10 +51,10 @@ export function growingHeap(setFlag: (flag: string) => void = setFlagsFromString
 
 // By how much old objects may grow until V8 looks through them, else threefold: what dies meanwhile leaves holes among what lives, of
 // which V8 closes few. A server that starts from a store reads first, and is not slower for it.
-const [GROWING, SETTLED] = ["--heap-growing-percent=50", "--heap-growing-percent=10"];
+const [GROWING, SETTLED] = ["--heap-growing-percent=50", "--heap-growing-percent=6"];
 const QUIET_MS = 120_000;
 // While this is on, V8 looks through old objects every few seconds, in small steps, and moves some of what is left into fewer pages.
-// That takes a third of a processor where 200 objects a second are written, so it is on for a minute now and then.
+// That takes a third of a processor where 200 objects a second are written, so it is on for two minutes now and then.
 const [LOOK_OFTEN, LOOK_SELDOM] = ["--optimize-for-size", "--no-optimize-for-size"];
-const TIDY_MS = 60_000;
+const TIDY_MS = 120_000;
 const TIDY_AGAIN_MS = 600_000;

@@ -6,7 +6,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const GROWING = ["--heap-growing-percent=50", "--no-optimize-for-size"];
-const TIDYING = ["--heap-growing-percent=10", "--optimize-for-size"];
+const TIDYING = ["--heap-growing-percent=6", "--optimize-for-size"];
 const MINUTE = 60_000;
 
 test("memory is given back when nothing has been read for a while, not before, and again now and then", () => {
@@ -23,7 +23,7 @@ test("memory is given back when nothing has been read for a while, not before, a
   expect(flags).toEqual(TIDYING);
   vi.advanceTimersByTime(9 * MINUTE);
   expect(flags).toEqual([...TIDYING, "--no-optimize-for-size"]);
-  vi.advanceTimersByTime(3 * MINUTE);
+  vi.advanceTimersByTime(5 * MINUTE);
   expect(flags).toEqual([...TIDYING, "--no-optimize-for-size", ...TIDYING, "--no-optimize-for-size"]);
 });
 
