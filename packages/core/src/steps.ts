@@ -14,6 +14,7 @@ export function finished<T>(steps: Steps<T>): T {
 
 /** What is changed by key, and shares what did not change. */
 interface Changeable<V, Self> {
+  readonly size: number;
   with(changes: Iterable<readonly [string, V | undefined]>): Self;
 }
 
@@ -24,9 +25,10 @@ export function* withEach<V, Self extends Changeable<V, Self>>(table: Self, chan
   if (changes.length <= PART) return table.with(changes);
   // In the order of their keys, each part changes one stretch of the table; else it would copy nearly all of it.
   const sorted = yield* inKeyOrder(changes);
+  const part = table.size > changes.length ? SPARSE_PART : PART;
   let changed = table;
-  for (let from = 0; from < sorted.length; from += PART) {
-    changed = changed.with(sorted.slice(from, from + PART));
+  for (let from = 0; from < sorted.length; from += part) {
+    changed = changed.with(sorted.slice(from, from + part));
     yield;
   }
   return changed;
@@ -83,3 +85,5 @@ function byKey(left: readonly [string, unknown], right: readonly [string, unknow
 
 // A few milliseconds.
 const PART = 2_048;
+// As much where most changes have a stretch of some hundred rows to themselves, all of which is copied.
+const SPARSE_PART = 256;

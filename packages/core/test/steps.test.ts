@@ -36,6 +36,14 @@ test("many changes are made in steps, and are what they are at once", () => {
   expect([...value]).toEqual([...emptyTable<Row>(({ key }) => key).with(changes)]);
 });
 
+test("many changes of a table that holds more are made in shorter steps, and are what they are at once", () => {
+  const table = emptyTable<Row>(({ key }) => key).with(rows(10_000));
+  const changes = rows(3_000).map(([key, row], i) => [key, i % 5 === 0 ? undefined : { ...row, group: "group-9" }] as const);
+  const { value, steps } = counted(withEach(table, changes));
+  expect(steps).toBeGreaterThan(11);
+  expect([...value]).toEqual([...table.with(changes)]);
+});
+
 test("of two changes of one key the last counts, however far apart", () => {
   const key = "row-000000";
   const removed = finished(
