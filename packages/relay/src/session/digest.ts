@@ -22,7 +22,7 @@ export function hashOf(key: string, body: Uint8Array | string): Hash {
 /** A text in bytes that are good until the next call: a replica that starts hashes a million of them. */
 function inUtf8(text: string): { readonly bytes: Uint8Array; readonly length: number } {
   // No code unit takes more than three bytes.
-  if (text.length * 3 > scratch.length) scratch = new Uint8Array(text.length * 6);
+  if (text.length * 3 > scratch.length) scratch = new Uint8Array(text.length * 3);
   return { bytes: scratch, length: encoder.encodeInto(text, scratch).written };
 }
 

@@ -15,8 +15,8 @@ export interface TurnsOptions {
 }
 
 /**
- * One turn of the event loop reads all sockets that have something, of each up to 2 MB: deflated, that is two hundred thousand objects of
- * a hundred agents which join, and seconds in which nobody else is heard.
+ * One turn of the event loop reads all sockets that have something, of each up to 2 MB, which deflated is ten thousand objects and more:
+ * when many agents join, nobody else would be heard for seconds.
  */
 export function startTurns({ sliceMs = 5, now = () => performance.now() }: TurnsOptions = {}): Turns {
   const waiting: (() => void)[] = [];

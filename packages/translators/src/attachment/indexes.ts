@@ -1,5 +1,6 @@
 import { Destination, Workload } from "@isthmus/api";
-import { keyOf, type Snapshot, type Steps, sharedText } from "@isthmus/core";
+import { keyOf, type Snapshot, type Steps } from "@isthmus/core";
+import { keyIn } from "../discovery/indexes.ts";
 import { serviceKeyOf } from "../networking/istio/hostnames.ts";
 
 /** Destinations by the key of their Service. */
@@ -44,7 +45,7 @@ export function byPodLabel({ spec }: Workload): readonly string[] {
 }
 
 export function podLabelKey(place: { readonly namespace: string; readonly clusterName: string }, key: string, value: string): string {
-  return sharedText([place.clusterName, place.namespace, labelKey(key, value)].join("/"));
+  return keyIn(place, labelKey(key, value));
 }
 
 export function labelKey(key: string, value: string): string {
