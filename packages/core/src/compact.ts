@@ -19,6 +19,12 @@ export function compact<T extends object>(value: T): T {
   return parseCompact(JSON.stringify(value)) as T;
 }
 
+/** A copy of a JSON value that is likely to be made again: where one has been already, it is that one. */
+export function shared<T extends object>(value: T): T {
+  const copy = JSON.parse(JSON.stringify(value)) as T;
+  return sharedPart(copy, shareParts(copy)) as T;
+}
+
 /** Replaces texts and parts by equal ones, in place: nobody else has seen the value. Gives a hash, which equal values have in common. */
 function shareParts(value: object): number {
   if (Array.isArray(value)) {

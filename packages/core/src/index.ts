@@ -1,5 +1,5 @@
 export { type Collection, emptyCollection } from "./collection.ts";
-export { compact, parseCompact } from "./compact.ts";
+export { compact, parseCompact, shared } from "./compact.ts";
 export { type Delta, emptyDelta, isEmpty } from "./delta.ts";
 export { equalContent, equalJson } from "./equality.ts";
 export { DuplicateOutput, InvalidResource, messageOf, UsageError } from "./errors.ts";
@@ -20,6 +20,7 @@ export {
 export { discoveredName, isClusterName, sanitizedName } from "./names.ts";
 export { onAbort } from "./onAbort.ts";
 export { emptyOutputSet, isOwnedBy, type Output, type OutputSet, type Owner, outputSet } from "./outputSet.ts";
+export { type Packed, packed, packedWhere } from "./packed.ts";
 export {
   type ClusterObjectRef,
   clusterNameIn,

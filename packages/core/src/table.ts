@@ -1,3 +1,4 @@
+import { exactly } from "./exactly.ts";
 import { type Change, SortedMap } from "./sortedMap.ts";
 import { finished, inKeyOrder, type Steps } from "./steps.ts";
 
@@ -159,8 +160,8 @@ function* bucketsOf<V extends object>(rows: Iterable<V>, index: Index<V>): Steps
     }
   }
   const entries: (readonly [string, Bucket<V>])[] = [];
-  for (const entry of buckets) {
-    if (entries.push(entry) % PART === 0) yield;
+  for (const [value, bucket] of buckets) {
+    if (entries.push([value, Array.isArray(bucket) ? exactly(bucket) : bucket]) % PART === 0) yield;
   }
   const sorted = yield* inKeyOrder(entries);
   let map = SortedMap.empty<Bucket<V>>();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compact, parseCompact } from "../src/index.ts";
+import { compact, parseCompact, shared } from "../src/index.ts";
 
 describe("compact values", () => {
   it("say the same", () => {
@@ -27,6 +27,14 @@ describe("compact values", () => {
     expect(third).toEqual(pod("c"));
     expect(third?.labels).toBe(fourth?.labels);
     expect(third?.owners).toBe(fourth?.owners);
+  });
+
+  it("are one, when they are said to recur", () => {
+    const made = () => Object.freeze([Object.freeze({ name: "http", port: 80, hosts: Object.freeze(["a", "b"]) })]);
+    const [first, second, third] = [shared(made()), shared(made()), shared(made())];
+    expect([first, second, third]).toEqual([made(), made(), made()]);
+    expect(third).toBe(second);
+    expect(shared([{ name: "http", port: 81, hosts: ["a", "b"] }])).not.toBe(second);
   });
 
   it("do not take one part for another", () => {

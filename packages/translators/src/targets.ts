@@ -2,6 +2,7 @@ import { Destination, Mesh, VirtualMesh } from "@isthmus/api";
 import {
   emptyTable,
   equalJson,
+  exactly,
   fullKeyOf,
   type Kind,
   keyOfResource,
@@ -74,7 +75,9 @@ function* prefixed(prefix: string, keys: Iterable<string>): Iterable<string> {
 }
 
 /** Outputs that say the same as before stay the same objects. */
-function translated(key: string, inputs: TargetInputs, before: Target | undefined): Target {
+function translated(given: string, inputs: TargetInputs, before: Target | undefined): Target {
+  // The text that outputs of before hold already.
+  const key = before?.key ?? given;
   const result = translateTarget(inputs);
   const knownByKey = before && new Map(before.outputs.map((output) => [output.key, output]));
   const outputs = result.outputs.map(({ resource, parents }): TargetOutput => {
@@ -84,5 +87,5 @@ function translated(key: string, inputs: TargetInputs, before: Target | undefine
       ? known
       : { resource, parents, key: outputKey, target: key };
   });
-  return { key, inputs, outputs, reports: steady(result.reports, before?.reports) };
+  return { key, inputs, outputs, reports: steady(exactly(result.reports), before?.reports) };
 }

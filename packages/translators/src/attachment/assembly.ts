@@ -4,6 +4,7 @@ import type { DestinationInputs, MeshInputs, VirtualMeshInputs } from "../inputs
 import { serviceKeyOf } from "../networking/istio/hostnames.ts";
 import { virtualDestinationKeys } from "../networking/istio/routeContext.ts";
 import { serviceOf } from "../networking/istio/routes/targets.ts";
+import { sharedList } from "../sharedLists.ts";
 import { userNameOf } from "../userResources.ts";
 import type { Attachment, AttachmentStep } from "./attachment.ts";
 import { callingMeshes } from "./callingMeshes.ts";
@@ -37,18 +38,20 @@ export function destinationInputs(
   const { trafficPolicies, accessPolicies, federatedTo, userObjects } = standing;
   const service = known.spec?.kubeService?.ref;
   const isFederated = known.status?.appliedFederation !== undefined;
+  const referred = referredBy(standing, known, { step, attachment });
   const virtualIp = isFederated && service !== undefined ? virtualIpOf(service, attachment.virtualIps) : undefined;
   return {
     destination: withSubsets(known, attachment, before?.destination),
     mesh,
     trafficPolicies,
     accessPolicies,
-    callingMeshes: callingMeshes(accessPolicies, step.inputs),
+    callingMeshes: sharedList(callingMeshes(accessPolicies, step.inputs)),
     virtualMesh: attachment.membership.virtualMeshOf.get(keyOfResource(mesh)),
     federatedTo,
     gateways: isFederated ? (attachedMesh?.gateways ?? NONE) : NONE,
     virtualIp: before !== undefined && equalJson(before.virtualIp, virtualIp) ? before.virtualIp : virtualIp,
-    ...referredBy(standing, known, { step, attachment }),
+    referred: referred.referred,
+    virtualDestinations: referred.virtualDestinations,
     workloads: workloadsBehind(known, step.inputs),
     osmMeshConfig: osmMeshConfigOf(mesh, step),
     userObjects,

@@ -1,7 +1,8 @@
 import type { AccessPolicy, Destination, DestinationStatus, TrafficPolicy, VirtualDestination } from "@isthmus/api";
-import { keyOf } from "@isthmus/core";
+import { keyOf, packed } from "@isthmus/core";
 import { localHostname } from "../networking/istio/hostnames.ts";
 import { serviceOf } from "../networking/istio/routes/targets.ts";
+import { remembered } from "../remembered.ts";
 import { creationOf, userRefOf } from "../userResources.ts";
 import { observed } from "./meshes.ts";
 import { publishedSpec } from "./publishedSpec.ts";
@@ -22,14 +23,14 @@ export function attachedStatus(destination: Destination, attachments: Destinatio
   const { trafficPolicies, accessPolicies, appliedFederation, requiredSubsets, clusterDomains, virtualDestination } = attachments;
   const service = destination.spec?.kubeService?.ref;
   const appliedTraffic = (policy: TrafficPolicy) => ({ ...appliedPolicy(policy), ...targetsBeside(policy, virtualDestination) });
-  return {
+  return packed({
     ...observed(destination),
-    ...(trafficPolicies.length === 0 ? {} : { appliedTrafficPolicies: trafficPolicies.map(appliedTraffic) }),
-    ...(accessPolicies.length === 0 ? {} : { appliedAccessPolicies: accessPolicies.map(appliedPolicy) }),
-    ...(service === undefined ? {} : { localFqdn: localHostname(service, clusterDomains) }),
-    ...(appliedFederation === undefined ? {} : { appliedFederation }),
-    ...(requiredSubsets === undefined ? {} : { requiredSubsets }),
-  };
+    appliedTrafficPolicies: trafficPolicies.length === 0 ? undefined : trafficPolicies.map(appliedTraffic),
+    appliedAccessPolicies: accessPolicies.length === 0 ? undefined : accessPolicies.map(appliedAccess),
+    localFqdn: service && localHostname(service, clusterDomains),
+    appliedFederation,
+    requiredSubsets,
+  });
 }
 
 /** What of its own workload cluster a policy sends traffic to: who remembers the policy while that cluster is silent needs it as well. */
@@ -47,3 +48,6 @@ function targetsBeside({ spec, metadata: { clusterName = "" } }: TrafficPolicy, 
 function appliedPolicy<P extends TrafficPolicy | AccessPolicy>(policy: P) {
   return { ref: userRefOf(policy), ...observed(policy), ...creationOf(policy), spec: publishedSpec(policy) };
 }
+
+// One for all Destinations that it selects.
+const appliedAccess = remembered(appliedPolicy<AccessPolicy>);

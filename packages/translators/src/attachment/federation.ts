@@ -23,10 +23,13 @@ export function appliedFederationOf(destination: Destination, virtualMesh: Virtu
     federatedHostname: federatedHostname(kubeService.ref, federation.hostnameSuffix),
     federatedToMeshes,
     ...(federation.flatNetwork ? { flatNetwork: true } : {}),
-    virtualMeshRef: userRefOf(virtualMesh),
+    virtualMeshRef: refOfMany(virtualMesh),
     ...(federation.tcpKeepalive === undefined ? {} : { tcpKeepalive: federation.tcpKeepalive }),
   };
 }
+
+// One for all that it federates.
+const refOfMany = remembered((virtualMesh: VirtualMesh) => userRefOf(virtualMesh));
 
 /** The meshes that selectors name for a Destination, or all of the VirtualMesh; each once, in key order. */
 function federatedMeshes(destination: Destination, { spec }: VirtualMesh): readonly ObjectRef[] {

@@ -11,7 +11,7 @@ import { entrySelects } from "./selectors.ts";
 export function selectionKeys(selectors: readonly DestinationSelector[] | undefined): readonly string[] {
   if (selectors === undefined || selectors.length === 0) return [EVERY];
   return selectors.flatMap(({ kubeServiceRefs, kubeServiceMatcher }) => {
-    const keys = (kubeServiceRefs?.services ?? []).map((ref) => `${SERVICE}${keyOf(serviceOf(ref))}`);
+    const keys = (kubeServiceRefs?.services ?? []).map((ref) => keyOf(serviceOf(ref)));
     if (kubeServiceMatcher === undefined) return keys;
     const { labels = {}, namespaces = [], clusters = [] } = kubeServiceMatcher;
     const [label] = Object.entries(labels);
@@ -24,7 +24,6 @@ export function selectionKeys(selectors: readonly DestinationSelector[] | undefi
 }
 
 const EVERY = "every";
-const SERVICE = "service ";
 const LABEL = "label ";
 const NAMESPACE = "namespace ";
 const CLUSTER = "cluster ";
@@ -39,7 +38,7 @@ export function selectingCandidates<S>({ where }: Selecting<S>, destination: Des
   const found = [...where(EVERY)];
   const service = destination.spec?.kubeService;
   if (service?.ref === undefined) return found;
-  found.push(...where(`${SERVICE}${keyOf(service.ref)}`));
+  found.push(...where(keyOf(service.ref)));
   if (where(CLUSTER).length > 0) found.push(...where(`${CLUSTER}${service.ref.clusterName}`));
   if (where(NAMESPACE).length > 0) found.push(...where(`${NAMESPACE}${service.ref.namespace}`));
   if (where(LABEL).length > 0) for (const label of byLabel(destination)) found.push(...where(`${LABEL}${label}`));

@@ -5,6 +5,7 @@ import { isSame, remade } from "../incremental/rows.ts";
 import type { UserObject } from "../inputs.ts";
 import { firstOf, type References } from "../networking/istio/routeContext.ts";
 import { sourcesOf } from "../networking/istio/source.ts";
+import { sharedList } from "../sharedLists.ts";
 import type { AttachmentStep } from "./attachment.ts";
 import { policyVerdicts } from "./conflicts.ts";
 import { byService } from "./indexes.ts";
@@ -67,7 +68,7 @@ export function* judgeDestinations(
     const standing: Standing = {
       key,
       trafficPolicies: next.trafficPolicies,
-      accessPolicies: access.within,
+      accessPolicies: sharedList(access.within),
       refused: traffic.beyond.length === 0 ? next.refused : [...next.refused, ...traffic.beyond],
       hasSubsets: next.hasSubsets,
       federatedTo: next.federatedTo,
@@ -132,7 +133,9 @@ function judged(
     return { trafficPolicies: policies, refused: NONE, hasSubsets, federatedTo: NONE, userObjects: NONE, reports: NONE };
   }
   const refs = destination.status?.appliedFederation?.federatedToMeshes ?? NONE;
-  const federatedTo = exactly(refs.flatMap((ref) => meshNamed(ref, meshes) ?? []).filter(({ spec }) => spec?.istio !== undefined));
+  const federatedTo = sharedList(
+    exactly(refs.flatMap((ref) => meshNamed(ref, meshes) ?? []).filter(({ spec }) => spec?.istio !== undefined)),
+  );
   const userObjects = userObjectsFor(destination, sourcesOf({ destination, federatedTo }), { claims, surroundings });
   const nothing = { trafficPolicies: NONE, refused: NONE, hasSubsets: true, federatedTo, userObjects, reports: NONE };
   if (policies.length === 0) return nothing;

@@ -11,7 +11,7 @@ import {
   type Service,
   type Workload,
 } from "@isthmus/api";
-import { clusterRefOf, discoveredName, merged, type Owner, type Report, refOf } from "@isthmus/core";
+import { clusterRefOf, discoveredName, merged, type Owner, type Report, refOf, shared } from "@isthmus/core";
 import { addressGroups, endpointSubsets } from "./endpoints.ts";
 import { externalAddresses } from "./externalAddresses.ts";
 import { finding } from "./findings.ts";
@@ -92,7 +92,7 @@ function serviceFields({ service, podNodes, firstNode }: DestinationInputs) {
     ref: clusterRefOf(service),
     workloadSelectorLabels: selector,
     labels: service.metadata.labels ?? {},
-    ports: ports.map(portOf),
+    ports: shared(ports.map(portOf)),
     region: regionOf(firstNode),
     externalAddresses: externalAddresses(service, podNodes),
     serviceType: SERVICE_TYPES[type],

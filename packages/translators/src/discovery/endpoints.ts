@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointSlice, EndpointSubset, Endpoints, Node, Service, Workload } from "@isthmus/api";
-import { compareKeys } from "@isthmus/core";
+import { compareKeys, shared } from "@isthmus/core";
 import { remembered } from "../remembered.ts";
 import { subZoneOf, zoneOf } from "./nodes.ts";
 import { withoutZeroValues } from "./zeroValues.ts";
@@ -59,7 +59,7 @@ function groupsOfSlices(service: Service, slices: readonly EndpointSlice[]): rea
   const groups = new Map<string, { readonly ports: readonly AddressPort[]; readonly byIp: Map<string, Address> }>();
   for (const { addressType, endpoints = [], ports = [] } of slices) {
     if (addressType !== undefined && addressType !== family) continue;
-    const sorted = ports.map(portOf).sort((a, b) => compareKeys(portKey(a), portKey(b)));
+    const sorted = shared(ports.map(portOf).sort((a, b) => compareKeys(portKey(a), portKey(b))));
     const key = sorted.map(portKey).join();
     const group = groups.get(key) ?? { ports: sorted, byIp: new Map<string, Address>() };
     for (const { addresses = [], conditions, nodeName = "", zone = "", targetRef } of endpoints) {

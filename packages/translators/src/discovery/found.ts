@@ -13,7 +13,7 @@ export interface Discovery<R extends Resource> {
 
 /** What came of one object, and which that was. */
 export interface Sourced<R extends Resource> {
-  /** `resourceKeyOf` the source; of what has many, the name that they share. */
+  /** `keyOf` a source that is a Service, `resourceKeyOf` one of several kinds; of what has many sources, the name that they share. */
   readonly key: string;
   readonly source: Resource;
   readonly result: Discovery<R>;

@@ -1,5 +1,5 @@
 import { type Destination, EndpointSlice, Endpoints, Node, Pod, SERVICE_NAME_LABEL, Service, type Workload } from "@isthmus/api";
-import { type Change, type Collection, type Resource, refOf, resourceKeyOf, type Steps, type Table } from "@isthmus/core";
+import { type Change, type Collection, keyOfResource, type Resource, type Steps, type Table } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { remade } from "../incremental/rows.ts";
 import { translateDestination } from "./destinations.ts";
@@ -38,13 +38,13 @@ export function* discoverDestinations(
   });
 }
 
-/** The Services to be looked at, by `resourceKeyOf`; undefined for one that is gone. */
+/** The Services to be looked at, by `keyOf`; undefined for one that is gone. */
 function* affectedServices(
   { snapshot, since }: DiscoveryStep,
   { anew, workloadChanges }: DestinationSources,
 ): Steps<ReadonlyMap<string, Service | undefined>> {
   const affected = new Map<string, Service | undefined>();
-  const add = (service: Service | undefined) => service && affected.set(resourceKeyOf(refOf(service)), service);
+  const add = (service: Service | undefined) => service && affected.set(keyOfResource(service), service);
   const services = snapshot.of(Service);
   const addCluster = (clusterName: string) => services.where(byCluster, clusterName).forEach(add);
   if (anew === "all") for (const service of services) add(service);
@@ -54,7 +54,7 @@ function* affectedServices(
   const { changes } = since;
   for (const { before, after } of changes.of(Service)) {
     if (after !== undefined) add(after);
-    else if (before !== undefined) affected.set(resourceKeyOf(refOf(before)), undefined);
+    else if (before !== undefined) affected.set(keyOfResource(before), undefined);
   }
   const addNamed = (name: string | undefined, object: Resource) => name !== undefined && add(services.get({ name, ...placeOf(object) }));
   for (const slice of versionsOf(changes.of(EndpointSlice))) addNamed(slice.metadata.labels?.[SERVICE_NAME_LABEL], slice);

@@ -1,5 +1,6 @@
 import { type Controller, Deployment, type Mesh, Pod, ReplicaSet, Workload } from "@isthmus/api";
 import { clusterRefOf, compareKeys, discoveredName, keyOfResource, type Owner, type Report, refOf, type Snapshot } from "@isthmus/core";
+import { remembered } from "../remembered.ts";
 import { appMeshSidecar } from "./detectors/appMeshSidecar.ts";
 import { istioSidecar } from "./detectors/istioSidecar.ts";
 import { osmSidecar } from "./detectors/osmSidecar.ts";
@@ -67,14 +68,18 @@ function workloadOf({ controller, mesh, owner, namespace }: WorkloadParts): Work
     kind: Workload.kind,
     metadata: discoveredMetadata(workloadName(controller), controller, owner, namespace),
     spec: {
-      kubernetes: {
+      kubernetes: withoutZeroValues({
         controller: clusterRefOf(controller),
-        ...withoutZeroValues({ podLabels: metadata?.labels, serviceAccountName: spec?.serviceAccountName }),
-      },
-      mesh: { name: mesh.metadata.name, namespace: mesh.metadata.namespace ?? "" },
+        podLabels: metadata?.labels,
+        serviceAccountName: spec?.serviceAccountName,
+      }),
+      mesh: meshRefOf(mesh),
     },
   };
 }
+
+// One for all that is in it.
+const meshRefOf = remembered(({ metadata: { name, namespace = "" } }: Mesh) => ({ name, namespace }));
 
 /** The pods of a controller, in key order: its own, or a Deployment's by way of its ReplicaSets. */
 export function podsOf(snapshot: Snapshot, controller: Controller): readonly Pod[] {

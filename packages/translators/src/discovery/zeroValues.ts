@@ -1,3 +1,5 @@
+import { packedWhere } from "@isthmus/core";
+
 /** A record in which no member holds its type's zero value. */
 export type WithoutZeroValues<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
@@ -6,8 +8,7 @@ export type WithoutZeroValues<T> = { readonly [K in keyof T]?: Exclude<T[K], und
  * Members inside members stay as they are.
  */
 export function withoutZeroValues<T extends object>(record: T): WithoutZeroValues<T> {
-  const kept: [string, unknown][] = Object.entries(record).filter(([, value]) => !isZero(value));
-  return Object.fromEntries(kept) as WithoutZeroValues<T>;
+  return packedWhere(record, (value) => !isZero(value)) as WithoutZeroValues<T>;
 }
 
 function isZero(value: unknown): boolean {

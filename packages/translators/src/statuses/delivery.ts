@@ -1,5 +1,17 @@
 import { AccessPolicy, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { emptyTable, equalJson, formatRef, type Report, type ResourceRef, refOf, SortedMap, type Steps, type Table } from "@isthmus/core";
+import {
+  emptyTable,
+  equalJson,
+  exactly,
+  formatRef,
+  type Report,
+  type ResourceRef,
+  refOf,
+  SortedMap,
+  type Steps,
+  shared,
+  type Table,
+} from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { keysOf, remade } from "../incremental/rows.ts";
 import { concernedBy } from "../networking/concern.ts";
@@ -95,7 +107,8 @@ function deliveredOf({ key, inputs, outputs }: Target, { networking }: World, de
       reports.push({ subject, target, state: "FAILED", code: "WriteFailed", message });
     }
   }
-  return tallies.size === 0 ? undefined : { key, tallies: [...tallies.values()], reports };
+  // Of most targets there is the same to tell.
+  return tallies.size === 0 ? undefined : { key, tallies: shared([...tallies.values()]), reports: exactly(reports) };
 }
 
 const USER_KINDS: ReadonlySet<string> = new Set([TrafficPolicy.kind, AccessPolicy.kind, VirtualMesh.kind]);

@@ -1,6 +1,7 @@
 import { AccessPolicy, Destination, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { type Change, keyOfResource, type Report, type ResourceRef, SortedMap, type Steps, type Table } from "@isthmus/core";
+import { type Change, type Report, type ResourceRef, SortedMap, type Steps, type Table } from "@isthmus/core";
 import { changesOf } from "../incremental/changes.ts";
+import { GroupEdits, type Groups } from "../incremental/groups.ts";
 import { type Reporting, reportingTables } from "../newReports.ts";
 import type { World } from "../translate.ts";
 import { userKeyOf } from "../userResources.ts";
@@ -13,19 +14,13 @@ export interface Standings {
   readonly world: World;
   /** Undefined where nothing is delivered, as offline. */
   readonly delivery: Delivery | undefined;
-  readonly orders: SortedMap<Place>;
-  /** By VirtualMesh and Destination, the keys of the Destinations that it would federate. */
-  readonly federated: SortedMap<string>;
+  /** By policy, its place among the policies of each Destination where it is in force, by the Destination's key. */
+  readonly orders: Groups<number>;
+  /** By VirtualMesh, the keys of the Destinations that it would federate. */
+  readonly federated: Groups<true>;
   readonly groups: MeshGroups;
   readonly delivered: Table<Delivered>;
   readonly progress: SortedMap<Progress>;
-}
-
-/** Where a policy is in force, and its place among the policies there. */
-export interface Place {
-  /** Key of the Destination. */
-  readonly destination: string;
-  readonly position: number;
 }
 
 /** What is known now, at the cost of what changed since. */
@@ -51,12 +46,12 @@ export function reportsOn(key: string, { world, delivered }: Standings): readonl
 
 /** By the key of each Destination on which a policy is in force, its place among the policies there. */
 export function ordersOf(key: string, { orders }: Standings): ReadonlyMap<string, number> {
-  return new Map(orders.withPrefix(`${key}|`).map(({ destination, position }) => [destination, position]));
+  return new Map(orders.get(key));
 }
 
 /** The keys of the Destinations that a VirtualMesh would federate. */
 export function federatedBy(key: string, { federated }: Standings): readonly string[] {
-  return federated.withPrefix(`${key}|`);
+  return [...(federated.get(key) ?? [])].map(([destination]) => destination);
 }
 
 /** How far a subject's objects have come; undefined where nothing is delivered. */
@@ -88,21 +83,15 @@ function typeOf({ apiVersion, kind }: { readonly apiVersion: string; readonly ki
   return { apiVersion, kind };
 }
 
-function* ordersAfter(world: World, before: Standings | undefined): Steps<SortedMap<Place>> {
-  const edits = new Map<string, Place | undefined>();
-  for (const { before: was, after } of changesOf(Destination, world.attached, before?.world.attached)) {
+function* ordersAfter(world: World, before: Standings | undefined): Steps<Groups<number>> {
+  const edits = new GroupEdits<number>();
+  for (const { key, before: was, after } of changesOf(Destination, world.attached, before?.world.attached)) {
     if (was?.status === after?.status) continue;
-    for (const [key] of placesOn(was)) edits.set(key, undefined);
-    for (const [key, place] of placesOn(after)) edits.set(key, place);
+    for (const { ref } of policiesOn(was)) edits.set(userKeyOf(ref), key, undefined);
+    for (const { ref, position } of policiesOn(after)) edits.set(userKeyOf(ref), key, position);
     yield;
   }
-  return (before?.orders ?? SortedMap.empty<Place>()).update(edits);
-}
-
-function placesOn(destination: Destination | undefined): readonly (readonly [string, Place])[] {
-  if (destination === undefined) return NONE;
-  const key = keyOfResource(destination);
-  return policiesOn(destination).map(({ ref, position }) => [`${userKeyOf(ref)}|${key}`, { destination: key, position }]);
+  return edits.madeIn(before?.orders ?? SortedMap.empty());
 }
 
 /** The VirtualMesh that would federate a Destination. */
@@ -111,15 +100,15 @@ export function federatorOf(destination: Destination | undefined): ResourceRef |
   return ref && { ...NAMELESS, ...ref, ...typeOf(VirtualMesh) };
 }
 
-function* federatedAfter(world: World, before: Standings | undefined): Steps<SortedMap<string>> {
-  const edits = new Map<string, string | undefined>();
+function* federatedAfter(world: World, before: Standings | undefined): Steps<Groups<true>> {
+  const edits = new GroupEdits<true>();
   for (const { key, before: was, after } of knownChanges(world, before?.world)) {
     const [left, right] = [federatorOf(was), federatorOf(after)];
-    if (left !== undefined) edits.set(`${userKeyOf(left)}|${key}`, undefined);
-    if (right !== undefined) edits.set(`${userKeyOf(right)}|${key}`, key);
+    if (left !== undefined) edits.set(userKeyOf(left), key, undefined);
+    if (right !== undefined) edits.set(userKeyOf(right), key, true);
     yield;
   }
-  return (before?.federated ?? SortedMap.empty<string>()).update(edits);
+  return edits.madeIn(before?.federated ?? SortedMap.empty());
 }
 
 /** Changes of Destinations as they are federated. */

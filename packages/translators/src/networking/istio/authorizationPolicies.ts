@@ -1,5 +1,5 @@
 import { type AccessPolicy, AuthorizationPolicy, type AuthorizationRule } from "@isthmus/api";
-import { exactly, formatRef, refOf } from "@isthmus/core";
+import { exactly, formatRef, refOf, shared } from "@isthmus/core";
 import { type Finding, invalid, reported } from "../../findings.ts";
 import { type DestinationInputs, nothing, type TargetTranslation } from "../../inputs.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
@@ -18,7 +18,8 @@ export function authorizationPolicyFor(inputs: DestinationInputs, origin: Output
   const reports = translated.flatMap(({ policy, findings }) =>
     findings.map((finding) => reported(refOf(policy), finding, refOf(destination))),
   );
-  const rules = exactly(translated.flatMap(({ rule, findings }) => (findings.length === 0 ? [rule] : [])));
+  // A policy says the same of each Destination that it selects.
+  const rules = shared(exactly(translated.flatMap(({ rule, findings }) => (findings.length === 0 ? [rule] : []))));
   if (rules.length === 0) return { outputs: [], reports };
 
   const { name = "", namespace = "", clusterName = "" } = kubeService.ref ?? {};

@@ -1,4 +1,5 @@
 import type { AccessPolicy, AuthorizationSource, IdentitySelector, Mesh } from "@isthmus/api";
+import { sharedText } from "@isthmus/core";
 import { type Finding, invalid } from "../../findings.ts";
 
 /** The trust domain of an Istio mesh, and the cluster that it is in. */
@@ -88,7 +89,7 @@ function domainsOf(
 
 /** Istio's name of an identity, without the scheme; an empty namespace or name stands for any. Source: istio.io, AuthorizationPolicy, Source.principals. */
 function principal(trustDomain: string, namespace: string, name: string): string {
-  return namespace === "" ? `${trustDomain}/ns/*` : `${trustDomain}/ns/${namespace}/sa/${name || "*"}`;
+  return sharedText(namespace === "" ? `${trustDomain}/ns/*` : [trustDomain, "ns", namespace, "sa", name || "*"].join("/"));
 }
 
 // Istio refuses a source that says nothing.

@@ -1,5 +1,5 @@
 import type { Destination, Mesh } from "@isthmus/api";
-import { keyOf, keyOfResource } from "@isthmus/core";
+import { keyOf, keyOfResource, sharedText } from "@isthmus/core";
 import type { DestinationInputs } from "../../inputs.ts";
 
 /** Where requests to a Destination start: its own mesh, or one that it is federated to. */
@@ -32,7 +32,7 @@ export function objectNameFor(destination: Destination, source: Source): { name:
   const { name = "", namespace = "", clusterName = "" } = destination.spec?.kubeService?.ref ?? {};
   if (source.remoteMesh === undefined) return { name, namespace, clusterName };
   return {
-    name: `${name}-${namespace}-${clusterName}`,
+    name: sharedText([name, namespace, clusterName].join("-")),
     namespace: source.remoteMesh.spec?.istio?.installation?.namespace ?? "istio-system",
     clusterName: source.clusterName,
   };

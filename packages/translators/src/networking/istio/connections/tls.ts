@@ -11,8 +11,17 @@ export const tls: ConnectionRule = ({ mtls }) => (mtls?.istio === undefined ? {}
  */
 export function defaultConnectionPolicy(settings: Settings | undefined, { remoteMesh }: Source): ConnectionPolicy {
   const istio = settings?.spec?.mtls?.istio ?? (remoteMesh === undefined ? {} : { tlsMode: MUTUAL });
-  return { tls: { mode: istio.tlsMode ?? "DISABLE" } };
+  return withMode(istio.tlsMode ?? "DISABLE");
 }
+
+/** One for all Destinations; the schema knows three modes. */
+function withMode(mode: string): ConnectionPolicy {
+  const policy = policies.get(mode) ?? { tls: { mode } };
+  policies.set(mode, policy);
+  return policy;
+}
+
+const policies = new Map<string, ConnectionPolicy>();
 
 /** Whether connections with these settings get through the gateways between meshes. */
 export function passesGateways({ tls }: ConnectionPolicy): boolean {

@@ -1,5 +1,5 @@
 import type { AppliedEastWestIngressGateway, Endpoint, KubeService, ServicePort, Workload, WorkloadEntry } from "@isthmus/api";
-import { exactly, matchesLabels } from "@isthmus/core";
+import { exactly, matchesLabels, shared } from "@isthmus/core";
 import { remembered } from "../../../remembered.ts";
 import { portName } from "./ports.ts";
 
@@ -23,7 +23,7 @@ export function gatewayEndpoints(
   // Seen from elsewhere, endpoints with the same labels are the same.
   const kinds = new Set(labels);
   const entries = gateways.flatMap(({ externalAddresses = [], destinationPort = 0 }) => {
-    const gatewayPorts = ports.length === 0 ? {} : { ports: Object.fromEntries(ports.map(({ name = "" }) => [name, destinationPort])) };
+    const gatewayPorts = ports.length === 0 ? {} : portsAt(ports.map(({ name = "" }) => [name, destinationPort]));
     return externalAddresses
       .filter((address) => address !== "")
       .flatMap((address) => {
@@ -39,7 +39,7 @@ export function localEndpoints({ kubeService, ports, workloads }: EndpointSource
   const defined = new Set(ports.map(({ name }) => name));
   const entries = (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [], ports: endpointPorts = [] }) => {
     const open = endpointPorts.flatMap((port) => (defined.has(portName(port)) ? [[portName(port), port.port ?? 0] as const] : []));
-    const entryPorts = open.length === 0 ? {} : { ports: Object.fromEntries(open) };
+    const entryPorts = open.length === 0 ? {} : portsAt(open);
     return endpoints.filter(hasAddress).map(({ ipAddress = "", labels }) => ({
       address: ipAddress,
       ...entryPorts,
@@ -47,6 +47,11 @@ export function localEndpoints({ kubeService, ports, workloads }: EndpointSource
     }));
   });
   return exactly(entries);
+}
+
+/** Most services have the same ports, and all are behind the same ones of a gateway. */
+function portsAt(numbers: readonly (readonly [name: string, number: number])[]): Pick<WorkloadEntry, "ports"> {
+  return { ports: shared(Object.fromEntries(numbers)) };
 }
 
 /** A pod that is still starting has no address yet. */

@@ -1,5 +1,5 @@
 import { DestinationRule, type Mesh, ServiceEntry, type ServiceEntrySpec } from "@isthmus/api";
-import { merged, type Output, type Resource, refOf } from "@isthmus/core";
+import { merged, type Output, packed, type Resource, refOf } from "@isthmus/core";
 import { reported } from "../../../findings.ts";
 import { type DestinationInputs, nothing, type TargetTranslation } from "../../../inputs.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";
@@ -36,7 +36,7 @@ function remoteOutputs({ destination, surroundings }: DestinationInputs, { servi
   const federates = destination.spec?.kubeService?.ref;
   const origin = originOf({ surroundings, parents: [virtualMesh], annotationsOf: destination, ...(federates && { federates }) });
   // The same for all of them.
-  const spec = { addresses: [virtualIp.address], ...serviceEntrySpec(service, atGateways) };
+  const spec = serviceEntrySpec({ addresses: [virtualIp.address] }, service, atGateways);
   const outputs: Output[] = [];
   for (const mesh of service.remotes) {
     outputs.push(atHost(mesh, ServiceEntry, spec));
@@ -47,7 +47,7 @@ function remoteOutputs({ destination, surroundings }: DestinationInputs, { servi
 
 function localOutputs(service: FederatedService, atHost: HostOutputs, rule: DestinationRule | undefined): readonly Output[] {
   // For the gateways alone, which run beside the control plane: workloads at home use the local host name.
-  const spec = { exportTo: ["."], ...serviceEntrySpec(service, service.atPods) };
+  const spec = serviceEntrySpec({ exportTo: ["."] }, service, service.atPods);
   const serviceEntry = atHost(service.home, ServiceEntry, spec);
   // The SNI names the subset, so the gateways must know the subsets of the callers.
   if (rule === undefined) return [serviceEntry];
@@ -65,14 +65,21 @@ function hostOutputs({ surroundings }: DestinationInputs, { hostname, virtualMes
   };
 }
 
-function serviceEntrySpec({ hostname, ports }: FederatedService, { endpoints, resolution }: EndpointGroup): ServiceEntrySpec {
-  return {
+type Audience = Pick<ServiceEntrySpec, "addresses"> | Pick<ServiceEntrySpec, "exportTo">;
+
+function serviceEntrySpec(
+  audience: Audience,
+  { hostname, ports }: FederatedService,
+  { endpoints, resolution }: EndpointGroup,
+): ServiceEntrySpec {
+  return packed({
+    ...audience,
     hosts: [hostname],
-    location: "MESH_INTERNAL",
+    location: "MESH_INTERNAL" as const,
     ports,
-    ...(resolution === undefined ? {} : { resolution }),
-    ...(endpoints.length === 0 ? {} : { endpoints }),
-  };
+    resolution,
+    endpoints: endpoints.length === 0 ? undefined : endpoints,
+  });
 }
 
 function isDestinationRule(resource: Resource): resource is DestinationRule {

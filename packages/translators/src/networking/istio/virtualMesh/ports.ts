@@ -1,5 +1,5 @@
 import type { KubeServicePort, ServicePort } from "@isthmus/api";
-import { exactly } from "@isthmus/core";
+import { exactly, shared } from "@isthmus/core";
 
 // Protocols that Istio knows, by what users write in port names. Source: istio.io/docs/ops/configuration/traffic-management/protocol-selection.
 const PROTOCOLS: ReadonlyMap<string, string> = new Map([
@@ -59,7 +59,7 @@ export function federatedPorts(servicePorts: readonly KubeServicePort[]): Federa
     if (protocol === undefined || reason !== undefined) omitted.push({ port, reason: reason ?? "" });
     else ports.push({ number: port.port ?? 0, protocol, name: portName(port) });
   }
-  return { ports: exactly(ports), omitted };
+  return { ports: shared(exactly(ports)), omitted };
 }
 
 /** Why a port can't stand beside the others: DNS, for instance, has one number for both TCP and UDP, which gateways don't pass on. */
