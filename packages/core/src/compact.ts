@@ -19,12 +19,6 @@ export function compact<T extends object>(value: T): T {
   return parseCompact(JSON.stringify(value)) as T;
 }
 
-/** A copy of a JSON value that is likely to be made again: where one has been already, it is that one. */
-export function shared<T extends object>(value: T): T {
-  const copy = JSON.parse(JSON.stringify(value)) as T;
-  return sharedPart(copy, shareParts(copy)) as T;
-}
-
 /** Replaces texts and parts by equal ones, in place: nobody else has seen the value. Gives a hash, which equal values have in common. */
 function shareParts(value: object): number {
   if (Array.isArray(value)) {
@@ -79,7 +73,10 @@ function sharedPart(part: object, hash: number): object {
   return part;
 }
 
-/** Whether two values have the same fields, whose parts have been shared. */
+// Of one object at a time; a list for each would be garbage.
+const names: string[] = [];
+
+/** Whether two values, whose parts have been shared, have the same fields in the same order: texts that are made of them must not differ. */
 function isSame(a: object, b: object): boolean {
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false;
@@ -90,9 +87,10 @@ function isSame(a: object, b: object): boolean {
   const [fields, others] = [a as Record<string, unknown>, b as Record<string, unknown>];
   let count = 0;
   for (const key in fields) {
-    if (fields[key] !== others[key] || !(key in others)) return false;
-    count++;
+    if (fields[key] !== others[key]) return false;
+    names[count++] = key;
   }
-  for (const _ in others) count--;
-  return count === 0;
+  let position = 0;
+  for (const key in others) if (names[position++] !== key) return false;
+  return count === position;
 }

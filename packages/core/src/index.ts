@@ -1,5 +1,5 @@
 export { type Collection, emptyCollection } from "./collection.ts";
-export { compact, parseCompact, shared } from "./compact.ts";
+export { compact, parseCompact } from "./compact.ts";
 export { type Delta, emptyDelta, isEmpty } from "./delta.ts";
 export { equalContent, equalJson } from "./equality.ts";
 export { DuplicateOutput, InvalidResource, messageOf, UsageError } from "./errors.ts";
@@ -49,6 +49,7 @@ export {
 } from "./resource.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelector } from "./selector.ts";
 export { sharedText } from "./sharedTexts.ts";
+export { shared } from "./sharedValues.ts";
 export { applied, deltaBetween, emptySnapshot, joined, type Snapshot, snapshotOf } from "./snapshot.ts";
 export { type Change, SortedMap } from "./sortedMap.ts";
 export { type Condition, type TimedCondition, timedConditions } from "./status.ts";

@@ -1,15 +1,20 @@
 import { isSame } from "./incremental/rows.ts";
 
-/** A list, or one of the same objects that came before: the policies and meshes of one Destination are those of many. */
-export function sharedList<T extends object>(list: readonly T[]): readonly T[] {
-  const [first] = list;
-  if (first === undefined) return list;
-  const known = lists.get(first);
-  // What is kept under an object begins with it.
-  if (known !== undefined && isSame(known, list)) return known as readonly T[];
-  lists.set(first, list);
+/**
+ * A list, or one of the same objects that came before: the policies and meshes of one Destination are those of many. Of the lists with
+ * one beginning the last is known, and of those with one end. `origin`: what else the list is found by; what it was made of, say.
+ */
+export function sharedList<T extends object>(list: readonly T[], origin: object | undefined = list[0]): readonly T[] {
+  const last = list[list.length - 1];
+  if (origin === undefined || last === undefined) return list;
+  for (const known of [byOrigin.get(origin), byEnd.get(last)]) {
+    // Of the same objects, and so of the same type.
+    if (known !== undefined && isSame(known, list)) return known as readonly T[];
+  }
+  byOrigin.set(origin, list);
+  byEnd.set(last, list);
   return list;
 }
 
-// The list that came last, of those that begin with an object.
-const lists = new WeakMap<object, readonly object[]>();
+const byOrigin = new WeakMap<object, readonly object[]>();
+const byEnd = new WeakMap<object, readonly object[]>();

@@ -36,6 +36,8 @@ export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, acce
   let writing = 0;
   /** Messages of the agent that wait for their turn. */
   let waiting = 0;
+  /** Whether the link's turn is to come, in which it hears of room. */
+  let isDraining = false;
   let handler: StreamHandler<ConnectRequest> | undefined;
 
   /** Ends the call with a status. The library takes it as an error event. */
@@ -56,8 +58,10 @@ export function serveStream(call: ConnectCall, { peerOf, greeting, refusal, acce
   function written(): void {
     writing--;
     listen();
-    if (writing !== MAX_WRITING - 1) return;
+    if (writing !== MAX_WRITING - 1 || isDraining) return;
+    isDraining = true;
     turns.take(() => {
+      isDraining = false;
       if (!isEnded) handler?.drained();
     });
   }

@@ -24,7 +24,7 @@ export function attachedStatus(destination: Destination, attachments: Destinatio
   const service = destination.spec?.kubeService?.ref;
   const appliedTraffic = (policy: TrafficPolicy) => ({ ...appliedPolicy(policy), ...targetsBeside(policy, virtualDestination) });
   return packed({
-    ...observed(destination),
+    observedGeneration: observed(destination).observedGeneration,
     appliedTrafficPolicies: trafficPolicies.length === 0 ? undefined : trafficPolicies.map(appliedTraffic),
     appliedAccessPolicies: accessPolicies.length === 0 ? undefined : accessPolicies.map(appliedAccess),
     localFqdn: service && localHostname(service, clusterDomains),

@@ -135,6 +135,7 @@ function judged(
   const refs = destination.status?.appliedFederation?.federatedToMeshes ?? NONE;
   const federatedTo = sharedList(
     exactly(refs.flatMap((ref) => meshNamed(ref, meshes) ?? []).filter(({ spec }) => spec?.istio !== undefined)),
+    refs,
   );
   const userObjects = userObjectsFor(destination, sourcesOf({ destination, federatedTo }), { claims, surroundings });
   const nothing = { trafficPolicies: NONE, refused: NONE, hasSubsets: true, federatedTo, userObjects, reports: NONE };

@@ -1,5 +1,6 @@
 import { AccessPolicy, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import { type Output, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { remembered } from "../remembered.ts";
 import { userKeyOf } from "../userResources.ts";
 import type { TargetInputs } from "./targets.ts";
 
@@ -15,10 +16,13 @@ export interface Concern {
 export function concernedBy(inputs: TargetInputs, { resource, parents }: Output): Concern {
   const target = refOf(objectOf(inputs));
   const users = parents.filter(({ kind }) => USER_KINDS.has(kind));
-  const policies = "destination" in inputs ? policiesBehind(inputs, resource.kind).map(refOf) : [];
+  const policies = "destination" in inputs ? policiesBehind(inputs, resource.kind).map((policy) => refOfPolicy(policy)) : [];
   const subjects = [...new Map([...users, ...policies].map((ref) => [userKeyOf(ref), ref])).values()];
   return { target, subjects: subjects.length === 0 ? [target] : subjects };
 }
+
+// Asked for once for each output that exists because of it.
+const refOfPolicy = remembered((policy: Resource) => refOf(policy));
 
 const USER_KINDS: ReadonlySet<string> = new Set([TrafficPolicy.kind, AccessPolicy.kind, VirtualMesh.kind]);
 

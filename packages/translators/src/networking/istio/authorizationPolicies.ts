@@ -1,7 +1,9 @@
-import { type AccessPolicy, AuthorizationPolicy, type AuthorizationRule } from "@isthmus/api";
-import { exactly, formatRef, refOf, shared } from "@isthmus/core";
+import { type AccessPolicy, AuthorizationPolicy, type AuthorizationRule, type Mesh } from "@isthmus/api";
+import { exactly, formatRef, refOf } from "@isthmus/core";
 import { type Finding, invalid, reported } from "../../findings.ts";
+import { isSame } from "../../incremental/rows.ts";
 import { type DestinationInputs, nothing, type TargetTranslation } from "../../inputs.ts";
+import { sharedList } from "../../sharedLists.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
 import { callersOf, type TrustDomain, trustDomainOf } from "./callers.ts";
 
@@ -18,8 +20,7 @@ export function authorizationPolicyFor(inputs: DestinationInputs, origin: Output
   const reports = translated.flatMap(({ policy, findings }) =>
     findings.map((finding) => reported(refOf(policy), finding, refOf(destination))),
   );
-  // A policy says the same of each Destination that it selects.
-  const rules = shared(exactly(translated.flatMap(({ rule, findings }) => (findings.length === 0 ? [rule] : []))));
+  const rules = sharedList(exactly(translated.flatMap(({ rule, findings }) => (findings.length === 0 ? [rule] : []))));
   if (rules.length === 0) return { outputs: [], reports };
 
   const { name = "", namespace = "", clusterName = "" } = kubeService.ref ?? {};
@@ -33,19 +34,32 @@ interface TranslatedRule {
   readonly findings: readonly Finding[];
 }
 
-function ruleOf({ spec = {} }: AccessPolicy, { destination, callingMeshes }: DestinationInputs): TranslatedRule {
+function ruleOf(policy: AccessPolicy, { destination, callingMeshes }: DestinationInputs): TranslatedRule {
+  const translated = ruleFor(policy, callingMeshes);
+  // Without labels the policy would be about every pod of the namespace; in Istio's root namespace, about every pod.
+  const isSelectable = Object.keys(destination.spec?.kubeService?.workloadSelectorLabels ?? {}).length > 0;
+  if (isSelectable) return translated;
+  return { rule: translated.rule, findings: [...translated.findings, serviceWithoutSelector(formatRef(refOf(destination)))] };
+}
+
+/** What a policy says of every Destination that it selects, when its callers are of these meshes. */
+function ruleFor(policy: AccessPolicy, callingMeshes: readonly Mesh[]): TranslatedRule {
+  const known = rulesOf.get(policy);
+  if (known !== undefined && isSame(known.callingMeshes, callingMeshes)) return known.translated;
+  const { spec = {} } = policy;
   const from = fromOf(
     spec.sourceSelector ?? [],
     callingMeshes.flatMap((mesh) => trustDomainOf(mesh) ?? []),
   );
   const to = toOf(spec);
-  // Without labels the policy would be about every pod of the namespace; in Istio's root namespace, about every pod.
-  const isSelectable = Object.keys(destination.spec?.kubeService?.workloadSelectorLabels ?? {}).length > 0;
-  return {
-    rule: Object.fromEntries([...Object.entries(from.rule), ...Object.entries(to.rule)]),
-    findings: [...from.findings, ...to.findings, ...(isSelectable ? [] : [serviceWithoutSelector(formatRef(refOf(destination)))])],
-  };
+  const rule = Object.fromEntries([...Object.entries(from.rule), ...Object.entries(to.rule)]);
+  const translated = { rule, findings: [...from.findings, ...to.findings] };
+  rulesOf.set(policy, { callingMeshes, translated });
+  return translated;
 }
+
+// Destinations of one policy come one after the other, or nearly, and other policies on them can bring other meshes.
+const rulesOf = new WeakMap<AccessPolicy, { readonly callingMeshes: readonly Mesh[]; readonly translated: TranslatedRule }>();
 
 type AccessPolicySpec = NonNullable<AccessPolicy["spec"]>;
 

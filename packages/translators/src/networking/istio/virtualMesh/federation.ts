@@ -65,21 +65,20 @@ function hostOutputs({ surroundings }: DestinationInputs, { hostname, virtualMes
   };
 }
 
-type Audience = Pick<ServiceEntrySpec, "addresses"> | Pick<ServiceEntrySpec, "exportTo">;
+/** Who may call a service at which addresses. */
+interface Audience {
+  readonly exportTo?: readonly string[];
+  readonly addresses?: readonly string[];
+}
 
 function serviceEntrySpec(
-  audience: Audience,
+  { exportTo, addresses }: Audience,
   { hostname, ports }: FederatedService,
   { endpoints, resolution }: EndpointGroup,
 ): ServiceEntrySpec {
-  return packed({
-    ...audience,
-    hosts: [hostname],
-    location: "MESH_INTERNAL" as const,
-    ports,
-    resolution,
-    endpoints: endpoints.length === 0 ? undefined : endpoints,
-  });
+  const location = "MESH_INTERNAL";
+  const some = endpoints.length === 0 ? undefined : endpoints;
+  return packed({ exportTo, addresses, hosts: [hostname], location, ports, resolution, endpoints: some });
 }
 
 function isDestinationRule(resource: Resource): resource is DestinationRule {
