@@ -47,17 +47,20 @@ export function slicesByService(slice: EndpointSlice): readonly string[] {
 
 /** Pods by `keyIn` of their controller's `Kind/name`. */
 export function podsByController(pod: Pod): readonly string[] {
-  return keyOfController(pod);
+  return keysByController(placeOf(pod), pod.metadata.ownerReferences ?? NO_OWNERS);
 }
+
+const NO_OWNERS: readonly OwnerReference[] = [];
+
+const keysByController = lastInCluster((place, owners: readonly OwnerReference[]) => {
+  const controller = owners.find((owner) => owner.controller === true);
+  return controller === undefined ? [] : [keyIn(place, `${controller.kind}/${controller.name}`)];
+});
 
 /** ReplicaSets by `keyIn` of their controller's `Kind/name`. */
 export function replicaSetsByController(replicaSet: ReplicaSet): readonly string[] {
-  return keyOfController(replicaSet);
-}
-
-function keyOfController(resource: Resource): readonly string[] {
-  const controller = controllerOf(resource);
-  return controller === undefined ? [] : [keyIn(placeOf(resource), `${controller.kind}/${controller.name}`)];
+  const controller = controllerOf(replicaSet);
+  return controller === undefined ? [] : [keyIn(placeOf(replicaSet), `${controller.kind}/${controller.name}`)];
 }
 
 /** The object that makes another one. */
@@ -76,8 +79,28 @@ const TELLING_LABELS = ["app", "app.kubernetes.io/name", "k8s-app", "app.kuberne
 
 /** Pods by `keyIn` of each telling label pair. */
 export function podsByLabel(pod: Pod): readonly string[] {
-  const labels: Labels = pod.metadata.labels ?? {};
-  return TELLING_LABELS.filter((key) => labels[key] !== undefined).map((key) => keyIn(placeOf(pod), pairKey(key, labels[key] ?? "")));
+  return keysByLabel(placeOf(pod), pod.metadata.labels ?? NO_LABELS);
+}
+
+const NO_LABELS: Labels = {};
+
+const keysByLabel = lastInCluster((place, labels: Labels) =>
+  TELLING_LABELS.filter((key) => labels[key] !== undefined).map((key) => keyIn(place, pairKey(key, labels[key] ?? ""))),
+);
+
+/**
+ * Index keys by something that the pods of a workload share. The last answer of each cluster is known: in key order the pods of one
+ * workload follow one another, with those of its namesakes in other clusters in between.
+ */
+function lastInCluster<T extends object>(keysOf: (place: Place, shared: T) => readonly string[]) {
+  const last = new Map<string, { readonly namespace: string; readonly shared: T; readonly keys: readonly string[] }>();
+  return (place: Place, shared: T): readonly string[] => {
+    const known = last.get(place.clusterName);
+    if (known?.shared === shared && known.namespace === place.namespace) return known.keys;
+    const keys = keysOf(place, shared);
+    last.set(place.clusterName, { namespace: place.namespace, shared, keys });
+    return keys;
+  };
 }
 
 /** Workloads by `keyIn` (of their controller's namespace) of each label pair of their pods. */
