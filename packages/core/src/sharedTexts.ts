@@ -16,10 +16,10 @@ export function textAt(text: string, hash: number): string {
   return text;
 }
 
-/** A number that equal texts have in common, of 32 bits: FNV-1a of a text, or of the beginning of a long one. */
-export function hashOf(text: string): number {
+/** A number that equal texts have in common, of 32 bits: FNV-1a of a text, or of the beginning of one that is longer than `longest`. */
+export function hashOf(text: string, longest = LONGEST): number {
   let hash = text.length;
-  const end = Math.min(text.length, LONGEST);
+  const end = Math.min(text.length, longest);
   for (let i = 0; i < end; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash ^ (hash >>> 15);
 }

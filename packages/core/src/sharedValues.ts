@@ -6,7 +6,8 @@ import { hashOf } from "./sharedTexts.ts";
  */
 export function shared<T extends object>(value: T): T {
   const text = JSON.stringify(value);
-  const place = hashOf(text) & (PLACES - 1);
+  // All of it: lists of one form begin alike.
+  const place = hashOf(text, text.length) & (PLACES - 1);
   const known = values[place];
   // Of the same text, and so of the same form.
   if (known !== undefined && known.text === text) return known.value as T;

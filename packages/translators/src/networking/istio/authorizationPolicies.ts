@@ -5,7 +5,7 @@ import { isSame } from "../../incremental/rows.ts";
 import { type DestinationInputs, nothing, type TargetTranslation } from "../../inputs.ts";
 import { sharedList } from "../../sharedLists.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
-import { callersOf, type TrustDomain, trustDomainOf } from "./callers.ts";
+import { callersOf, clustersOfCallers, type TrustDomain, trustDomainOf } from "./callers.ts";
 
 /**
  * Allows what the AccessPolicies on a Destination say, one rule each, and with that nothing else. A policy that cannot be
@@ -42,24 +42,38 @@ function ruleOf(policy: AccessPolicy, { destination, callingMeshes }: Destinatio
   return { rule: translated.rule, findings: [...translated.findings, serviceWithoutSelector(formatRef(refOf(destination)))] };
 }
 
-/** What a policy says of every Destination that it selects, when its callers are of these meshes. */
+/** What a policy says of every Destination that it selects, when `callingMeshes` are those of its callers, and of others. */
 function ruleFor(policy: AccessPolicy, callingMeshes: readonly Mesh[]): TranslatedRule {
   const known = rulesOf.get(policy);
-  if (known !== undefined && isSame(known.callingMeshes, callingMeshes)) return known.translated;
+  if (known !== undefined && isSame(known.given, callingMeshes)) return known.translated;
+  const meshes = meshesOfCallers(policy, callingMeshes);
+  if (known !== undefined && isSame(known.meshes, meshes)) return known.translated;
   const { spec = {} } = policy;
   const from = fromOf(
     spec.sourceSelector ?? [],
-    callingMeshes.flatMap((mesh) => trustDomainOf(mesh) ?? []),
+    meshes.flatMap((mesh) => trustDomainOf(mesh) ?? []),
   );
   const to = toOf(spec);
   const rule = Object.fromEntries([...Object.entries(from.rule), ...Object.entries(to.rule)]);
   const translated = { rule, findings: [...from.findings, ...to.findings] };
-  rulesOf.set(policy, { callingMeshes, translated });
+  rulesOf.set(policy, { given: callingMeshes, meshes, translated });
   return translated;
 }
 
-// Destinations of one policy come one after the other, or nearly, and other policies on them can bring other meshes.
-const rulesOf = new WeakMap<AccessPolicy, { readonly callingMeshes: readonly Mesh[]; readonly translated: TranslatedRule }>();
+/** Other policies on a Destination bring meshes that this one does not name. */
+function meshesOfCallers(policy: AccessPolicy, meshes: readonly Mesh[]): readonly Mesh[] {
+  const clusters = new Set(clustersOfCallers(policy));
+  return clusters.has("") ? meshes : exactly(meshes.filter((mesh) => clusters.has(trustDomainOf(mesh)?.clusterName ?? "")));
+}
+
+interface KnownRule {
+  readonly given: readonly Mesh[];
+  /** Those of them that its callers may be of. */
+  readonly meshes: readonly Mesh[];
+  readonly translated: TranslatedRule;
+}
+
+const rulesOf = new WeakMap<AccessPolicy, KnownRule>();
 
 type AccessPolicySpec = NonNullable<AccessPolicy["spec"]>;
 
