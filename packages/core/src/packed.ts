@@ -8,8 +8,9 @@ export type Packed<T> = { readonly [K in keyof T as undefined extends T[K] ? nev
  * added to, as by a spread, `Object.assign` or `Object.fromEntries`, keeps them in a list of its own, with room for more
  * (docs/decisions/0026). For records whose members the program names: each combination of names is remembered.
  */
-export function packed<T extends object>(record: T): Packed<T> {
-  return packedWhere(record, (value) => value !== undefined) as unknown as Packed<T>;
+export function packed<T extends object>(record: T): Packed<T>;
+export function packed(record: object): object {
+  return packedWhere(record, (value) => value !== undefined);
 }
 
 /** The same, of the members that `isKept`. */

@@ -1,4 +1,5 @@
 import type { ConnectionPolicy, Settings } from "@isthmus/api";
+import { shared } from "@isthmus/core";
 import type { Source } from "../source.ts";
 import type { ConnectionRule } from "./connectionRule.ts";
 
@@ -11,17 +12,9 @@ export const tls: ConnectionRule = ({ mtls }) => (mtls?.istio === undefined ? {}
  */
 export function defaultConnectionPolicy(settings: Settings | undefined, { remoteMesh }: Source): ConnectionPolicy {
   const istio = settings?.spec?.mtls?.istio ?? (remoteMesh === undefined ? {} : { tlsMode: MUTUAL });
-  return withMode(istio.tlsMode ?? "DISABLE");
+  // One for all Destinations.
+  return shared({ tls: { mode: istio.tlsMode ?? "DISABLE" } });
 }
-
-/** One for all Destinations; the schema knows three modes. */
-function withMode(mode: string): ConnectionPolicy {
-  const policy = policies.get(mode) ?? { tls: { mode } };
-  policies.set(mode, policy);
-  return policy;
-}
-
-const policies = new Map<string, ConnectionPolicy>();
 
 /** Whether connections with these settings get through the gateways between meshes. */
 export function passesGateways({ tls }: ConnectionPolicy): boolean {
