@@ -26,6 +26,8 @@ export interface BenchmarkOptions {
   readonly pods?: number;
   /** How long to look on. */
   readonly seconds?: number;
+  /** So many seconds pass before that. */
+  readonly rest?: number;
 }
 
 export interface Benchmark {

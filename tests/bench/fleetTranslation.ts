@@ -73,6 +73,7 @@ function changed(start: Instant, { name, make }: Change, size: FleetSize, times:
     firstMs: rounded(durations[0] ?? 0),
     p50Ms: rounded(percentile(durations, 50)),
     p99Ms: rounded(percentile(durations, 99)),
+    maxMs: rounded(Math.max(...durations)),
     p50CpuMs: rounded(percentile(cpuTimes, 50)),
   };
 }
@@ -110,12 +111,15 @@ const CHANGES: readonly Change[] = [
   },
   {
     name: "VirtualMesh selector",
-    times: 20,
-    // Another two meshes for the services of one cluster.
+    times: 200,
+    // Another two meshes for the services of one cluster; others again in each round.
     make(given, n, size) {
       const virtualMesh = given.of(VirtualMesh).get({ name: virtualMeshName(0), namespace: PLANE, clusterName: "" });
-      const meshes = [1, 3].map((step) => meshRef(clusterName((n + step) % size.clusters)));
-      const selectors = virtualMesh?.spec?.federation?.selectors?.map((selector, i) => (i === n ? { ...selector, meshes } : selector));
+      const [cluster, round] = [n % size.clusters, Math.floor(n / size.clusters)];
+      const meshes = [1, 3 + round].map((step) => meshRef(clusterName((cluster + step) % size.clusters)));
+      const selectors = virtualMesh?.spec?.federation?.selectors?.map((selector, i) =>
+        i === cluster ? { ...selector, meshes } : selector,
+      );
       if (virtualMesh === undefined || selectors === undefined) return undefined;
       return { ...virtualMesh, spec: { ...virtualMesh.spec, federation: { ...virtualMesh.spec?.federation, selectors } } };
     },

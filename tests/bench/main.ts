@@ -11,7 +11,7 @@ const USAGE = `usage: npm run bench -- [--only NAME[,NAME…]] [--input FILE] [-
   --input  a JSON List for \`translate\`, instead of one that it makes
   --smoke  small sizes, to see that every benchmark still runs; the figures mean nothing
 SIZES, where a benchmark has them: --clusters N, --services N (of each cluster; of all for \`translate\`), --pods N (of each service),
-  --seconds N (how long to look on)`;
+  --seconds N (how long to look on), --rest N (seconds before that, as a server does other things once nobody has joined for a while)`;
 
 /**
  * Runs each benchmark in a process of its own, so that none inherits the heap or the warm code of another. JSON lines go to
@@ -30,13 +30,14 @@ async function main(args: readonly string[]): Promise<number> {
       services: { type: "string" },
       pods: { type: "string" },
       seconds: { type: "string" },
+      rest: { type: "string" },
     },
   });
   if (values.run !== undefined) {
     const options = {
       smoke: values.smoke === true,
       ...(values.input === undefined ? {} : { input: values.input }),
-      ...numbers({ clusters: values.clusters, services: values.services, pods: values.pods, seconds: values.seconds }),
+      ...numbers({ clusters: values.clusters, services: values.services, pods: values.pods, seconds: values.seconds, rest: values.rest }),
     };
     for await (const figures of benchmarkNamed(values.run).run(options)) console.log(JSON.stringify(figures));
     return 0;

@@ -215,7 +215,7 @@ function cursor<V>(
   return at;
 }
 
-/** Two sequences in key order, side by side. */
+/** Two sequences in key order, side by side. Nothing is made for an entry that did not change, as a pair of its values would be. */
 function changesBetween<V>(older: Cursor<V>, newer: Cursor<V>): readonly Change<V>[] {
   const changes: Change<V>[] = [];
   for (;;) {
@@ -227,7 +227,8 @@ function changesBetween<V>(older: Cursor<V>, newer: Cursor<V>): readonly Change<
       older.next();
       newer.next();
     } else if (left === right) {
-      const [before, after] = [older.values[older.position] as V, newer.values[newer.position] as V];
+      const before = older.values[older.position] as V;
+      const after = newer.values[newer.position] as V;
       if (before !== after) changes.push({ key: left as string, before, after });
       if (++older.position === older.keys.length) older.next();
       if (++newer.position === newer.keys.length) newer.next();
@@ -242,9 +243,10 @@ function changesBetween<V>(older: Cursor<V>, newer: Cursor<V>): readonly Change<
 }
 
 /** The rest of two chunks with the very same keys. */
-function replacements<V>({ keys, values, position }: Cursor<V>, newer: Cursor<V>, changes: Change<V>[]): void {
+function replacements<V>({ keys, values, position }: Cursor<V>, { values: others }: Cursor<V>, changes: Change<V>[]): void {
   for (let i = position; i < keys.length; i++) {
-    const [before, after] = [values[i] as V, newer.values[i] as V];
+    const before = values[i] as V;
+    const after = others[i] as V;
     if (before !== after) changes.push({ key: keys[i] as string, before, after });
   }
 }
@@ -270,6 +272,7 @@ function merge<V>(
   oldValues: readonly V[],
   changes: readonly Entry<V>[],
 ): readonly [readonly string[], readonly V[]] {
+  if (changes.length <= FEW) return spliced(oldKeys, oldValues, changes);
   const keys: string[] = [];
   const values: V[] = [];
   let old = 0;
@@ -289,6 +292,28 @@ function merge<V>(
     values.push(oldValues[old] as V);
   }
   return [keys, values];
+}
+
+// So few that to copy what lies between them in runs is cheaper than one by one, into a list that is made anew as it grows.
+const FEW = 16;
+
+function spliced<V>(
+  oldKeys: readonly string[],
+  oldValues: readonly V[],
+  changes: readonly Entry<V>[],
+): readonly [readonly string[], readonly V[]] {
+  const keys: (readonly string[])[] = [];
+  const values: (readonly V[])[] = [];
+  let copied = 0;
+  for (const [key, value] of changes) {
+    const position = lowerBound(oldKeys, key);
+    keys.push(oldKeys.slice(copied, position), value === undefined ? [] : [key]);
+    values.push(oldValues.slice(copied, position), value === undefined ? [] : [value]);
+    copied = oldKeys[position] === key ? position + 1 : position;
+  }
+  keys.push(oldKeys.slice(copied));
+  values.push(oldValues.slice(copied));
+  return [concatenated(keys), concatenated(values)];
 }
 
 /** Cuts what became too long into chunks of equal length. What became short stays: a chunk goes when its last entry does. */

@@ -2,7 +2,7 @@ import type { Steps } from "@isthmus/core";
 import type { Clock } from "./ports.ts";
 
 /** For so long, in ms, one piece of work may keep everything else waiting. */
-export const SLICE_MS = 5;
+export const SLICE_MS = 3;
 
 /** Drives steps a slice at a time; everything else gets its turn in between. Rejects when aborted, which is seen between slices. */
 export async function inSlices<T>(steps: Steps<T>, { clock, sliceMs }: Slicing, signal?: AbortSignal): Promise<T> {

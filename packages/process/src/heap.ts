@@ -1,4 +1,4 @@
-import { setFlagsFromString } from "node:v8";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
 
 /**
  * Has V8 keep little memory beside what lives, for a program that reads much once and then seldom changes it: collections come sooner
@@ -21,8 +21,8 @@ export interface GrowingHeap {
   stop(): void;
 }
 
-/** `setFlag` changes an option of V8. */
-export function growingHeap(setFlag: (flag: string) => void = setFlagsFromString): GrowingHeap {
+/** `setFlag` changes an option of V8; `usedMiB` says how much its objects take, what has died and is still there included. */
+export function growingHeap(setFlag: (flag: string) => void = setFlagsFromString, usedMiB: () => number = heapUsedMiB): GrowingHeap {
   let timer: NodeJS.Timeout | undefined;
 
   function after(ms: number, act: () => void): void {
@@ -30,9 +30,13 @@ export function growingHeap(setFlag: (flag: string) => void = setFlagsFromString
     timer = setTimeout(act, ms).unref();
   }
 
+  function growBy(percent: number): void {
+    setFlag(`--heap-growing-percent=${Math.max(percent, Math.ceil((100 * LEAST_GROWTH_MIB) / Math.max(1, usedMiB())))}`);
+  }
+
   function settle(): void {
-    setFlag(SETTLED);
-    setFlag(LOOK_OFTEN);
+    growBy(SETTLED_PERCENT);
+    if (usedMiB() >= LARGE_MIB) setFlag(LOOK_OFTEN);
     after(TIDY_MS, () => {
       setFlag(LOOK_SELDOM);
       after(TIDY_AGAIN_MS, settle);
@@ -41,7 +45,7 @@ export function growingHeap(setFlag: (flag: string) => void = setFlagsFromString
 
   return {
     grew() {
-      setFlag(GROWING);
+      growBy(GROWING_PERCENT);
       setFlag(LOOK_SELDOM);
       after(QUIET_MS, settle);
     },
@@ -49,13 +53,21 @@ export function growingHeap(setFlag: (flag: string) => void = setFlagsFromString
   };
 }
 
+function heapUsedMiB(): number {
+  return getHeapStatistics().used_heap_size / 2 ** 20;
+}
+
 // By how much old objects may grow until V8 looks through them, else threefold: what dies meanwhile leaves holes among what lives, of
 // which V8 closes few. A server that starts from a store reads first, and is not slower for it.
-const [GROWING, SETTLED] = ["--heap-growing-percent=50", "--heap-growing-percent=6"];
+const [GROWING_PERCENT, SETTLED_PERCENT] = [50, 6];
+// But not by less than this. To look through a heap takes two processors for a moment; with 9 MiB a second that do not die at once (100
+// pods replaced a second) a small server would do little else.
+const LEAST_GROWTH_MIB = 100;
 const QUIET_MS = 120_000;
 // While this is on, V8 looks through old objects every few seconds, in small steps, and moves some of what is left into fewer pages.
 // That takes a third of a processor where 200 objects a second are written, so it is on for a minute now and then: in each minute in
-// between, holes take 20 MiB more (100,000 services).
+// between, holes take 20 MiB more (100,000 services). What is not large has few of them.
 const [LOOK_OFTEN, LOOK_SELDOM] = ["--optimize-for-size", "--no-optimize-for-size"];
+const LARGE_MIB = 512;
 const TIDY_MS = 60_000;
 const TIDY_AGAIN_MS = 300_000;

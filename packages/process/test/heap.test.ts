@@ -8,10 +8,15 @@ afterEach(() => void vi.useRealTimers());
 const GROWING = ["--heap-growing-percent=50", "--no-optimize-for-size"];
 const TIDYING = ["--heap-growing-percent=6", "--optimize-for-size"];
 const MINUTE = 60_000;
+/** What is used, in MiB: so much that half of it, and 6 % of it, are what V8 is told. */
+const LARGE = 1_800;
 
 test("memory is given back when nothing has been read for a while, not before, and again now and then", () => {
   const flags: string[] = [];
-  const heap = growingHeap((flag) => void flags.push(flag));
+  const heap = growingHeap(
+    (flag) => void flags.push(flag),
+    () => LARGE,
+  );
   for (let read = 0; read < 10; read++) {
     heap.grew();
     vi.advanceTimersByTime(1.5 * MINUTE);
@@ -29,7 +34,10 @@ test("memory is given back when nothing has been read for a while, not before, a
 
 test("who reads again has the processor for it", () => {
   const flags: string[] = [];
-  const heap = growingHeap((flag) => void flags.push(flag));
+  const heap = growingHeap(
+    (flag) => void flags.push(flag),
+    () => LARGE,
+  );
   heap.grew();
   vi.advanceTimersByTime(2.5 * MINUTE);
   heap.grew();
@@ -40,12 +48,41 @@ test("who reads again has the processor for it", () => {
 
 test("after its end nothing is changed", () => {
   const flags: string[] = [];
-  const heap = growingHeap((flag) => void flags.push(flag));
+  const heap = growingHeap(
+    (flag) => void flags.push(flag),
+    () => LARGE,
+  );
   heap.grew();
   heap.stop();
   flags.length = 0;
   vi.advanceTimersByTime(60 * MINUTE);
   expect(flags).toEqual([]);
+});
+
+test("a small heap may grow by 100 MiB, and is not looked through more often for holes", () => {
+  const flags: string[] = [];
+  const heap = growingHeap(
+    (flag) => void flags.push(flag),
+    () => 80,
+  );
+  heap.grew();
+  vi.advanceTimersByTime(2.5 * MINUTE);
+  expect(flags).toEqual(["--heap-growing-percent=125", "--no-optimize-for-size", "--heap-growing-percent=125"]);
+});
+
+test("with each look it is asked again how much is used", () => {
+  const flags: string[] = [];
+  let used = 400;
+  const heap = growingHeap(
+    (flag) => void flags.push(flag),
+    () => used,
+  );
+  heap.grew();
+  vi.advanceTimersByTime(2 * MINUTE);
+  expect(flags).toEqual([...GROWING, "--heap-growing-percent=25"]);
+  used = LARGE;
+  vi.advanceTimersByTime(6 * MINUTE);
+  expect(flags.slice(-2)).toEqual(TIDYING);
 });
 
 test("V8 knows the options", () => {

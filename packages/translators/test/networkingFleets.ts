@@ -157,7 +157,7 @@ function virtualMesh(): fc.Arbitrary<AnyResource> {
     .record({
       name: fc.constantFrom(...NAMES),
       meshes: fc.subarray([...CLUSTERS, "nowhere"], { minLength: 1 }),
-      federation,
+      federation: fc.tuple(federation, gatewaySelectors()).map(([wanted, selectors]) => wanted && { ...wanted, ...selectors }),
       globalAccessPolicy: fc.constantFrom("ENABLED", "DISABLED"),
       mtlsConfig: fc.constantFrom(undefined, { shared: {} }, {}),
       origin: origin(),
@@ -166,6 +166,19 @@ function virtualMesh(): fc.Arbitrary<AnyResource> {
       const refs = meshes.map((cluster) => ({ name: `mesh-${cluster}`, namespace: "gloo-mesh" }));
       return object(NETWORKING, "VirtualMesh", name, { spec: { meshes: refs, ...withoutUndefined(spec) } }, from);
     });
+}
+
+/** Which services are gateways: what discovery takes for one by itself, one by its place, one that can't be, or nothing said. */
+function gatewaySelectors(): fc.Arbitrary<object> {
+  const named = { kubeServiceRefs: { services: [{ name: "gateway", namespace: "istio-system", clusterName: "west" }] } };
+  return fc
+    .constantFrom(
+      undefined,
+      [{}],
+      [{ destinationSelectors: [named] }],
+      [{ destinationSelectors: [{ kubeServiceMatcher: { labels: { app: "cart" } } }], portName: "http-80" }],
+    )
+    .map((eastWestIngressGatewaySelectors) => withoutUndefined({ eastWestIngressGatewaySelectors }));
 }
 
 function userObject(): fc.Arbitrary<AnyResource> {

@@ -15,9 +15,10 @@ interface Bytes {
 
 /** One pod replaced per second in every cluster: what that costs the server. */
 export async function* churnBenchmark(options: BenchmarkOptions): AsyncIterable<Figures> {
-  const { smoke, clusters = smoke ? 3 : 100, services = smoke ? 4 : 20, seconds = smoke ? 2 : SECONDS } = options;
+  const { smoke, clusters = smoke ? 3 : 100, services = smoke ? 4 : 20, seconds = smoke ? 2 : SECONDS, rest = 0 } = options;
   const size = { clusters, servicesPerCluster: services, podsPerService: 2 };
   yield await withPlane({ size, agents: "whole" }, async ({ beside }) => {
+    await new Promise((resolve) => setTimeout(resolve, rest * 1_000));
     const loaded = startLoad();
     const { up, down } = await beside.call<Bytes>("churn", seconds);
     const load = loaded();

@@ -18,7 +18,7 @@ export interface TurnsOptions {
  * One turn of the event loop reads all sockets that have something, of each up to 2 MB, which deflated is ten thousand objects and more:
  * when many agents join, nobody else would be heard for seconds.
  */
-export function startTurns({ sliceMs = 5, now = () => performance.now() }: TurnsOptions = {}): Turns {
+export function startTurns({ sliceMs = 3, now = () => performance.now() }: TurnsOptions = {}): Turns {
   const waiting: (() => void)[] = [];
   /** Time spent in this turn. */
   let spent = 0;

@@ -1,9 +1,19 @@
 import { type Destination, Mesh, OsmMeshConfig, Secret, VirtualDestination, type VirtualMesh, Workload } from "@isthmus/api";
-import { type ClusterObjectRef, equalJson, exactly, keyOf, keyOfResource, matchesLabels, type Snapshot } from "@isthmus/core";
+import {
+  type ClusterObjectRef,
+  type Collection,
+  equalJson,
+  exactly,
+  keyOf,
+  keyOfResource,
+  matchesLabels,
+  type Snapshot,
+} from "@isthmus/core";
 import type { DestinationInputs, MeshInputs, VirtualMeshInputs } from "../inputs.ts";
 import { serviceKeyOf } from "../networking/istio/hostnames.ts";
 import { virtualDestinationKeys } from "../networking/istio/routeContext.ts";
 import { serviceOf } from "../networking/istio/routes/targets.ts";
+import { remembered } from "../remembered.ts";
 import { sharedList } from "../sharedLists.ts";
 import { userNameOf } from "../userResources.ts";
 import type { Attachment, AttachmentStep } from "./attachment.ts";
@@ -97,9 +107,13 @@ function withSubsets(known: Destination, attachment: Attachment, before: Destina
 }
 
 function meshesOf(virtualMesh: VirtualMesh, { step }: AssemblySources): readonly Mesh[] {
-  const meshes = step.inputs.of(Mesh);
-  return meshKeysOf(virtualMesh).flatMap((key) => meshes.row(key) ?? []);
+  return membersAmong(step.inputs.of(Mesh))(virtualMesh);
 }
+
+// Each mesh of a VirtualMesh reads all of them: one list serves all.
+const membersAmong = remembered((meshes: Collection<Mesh>) =>
+  remembered((virtualMesh: VirtualMesh): readonly Mesh[] => exactly(meshKeysOf(virtualMesh).flatMap((key) => meshes.row(key) ?? []))),
+);
 
 function rootSecretOf({ metadata }: VirtualMesh, { step }: AssemblySources): Secret | undefined {
   return step.inputs.of(Secret).get({ name: userNameOf(metadata), namespace: step.surroundings.namespace, clusterName: "" });

@@ -89,9 +89,8 @@ function attached(
       },
     };
     if (mesh.spec?.istio !== undefined) {
-      const ofMesh = destinations.where(byMesh, key).filter(({ spec }) => spec?.kubeService?.ref !== undefined);
       const serviceIn = (ref: ClusterObjectRef) => destinations.where(byService, keyOf(ref)).at(-1);
-      const selection = eastWestGateways({ mesh, virtualMesh, destinations: ofMesh, serviceIn });
+      const selection = eastWestGateways({ mesh, virtualMesh, destinations: destinations.where(byMesh, key), serviceIn });
       reports = selection.reports;
       if (selection.gateways.length > 0) status = { ...status, appliedEastWestIngressGateways: selection.gateways };
       gateways = selection.gateways.flatMap(({ destinationRef, externalAddresses = [], destinationPort = 0, containerPort = 0 }) => {

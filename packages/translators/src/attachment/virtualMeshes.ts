@@ -66,9 +66,7 @@ function namesGateways({ spec }: VirtualMesh): boolean {
 }
 
 /** The keys of the meshes of a VirtualMesh, sorted, each once. */
-export function meshKeysOf({ spec }: VirtualMesh): readonly string[] {
-  return [...new Set((spec?.meshes ?? []).map(meshKey))].sort();
-}
+export const meshKeysOf = remembered(({ spec }: VirtualMesh): readonly string[] => [...new Set((spec?.meshes ?? []).map(meshKey))].sort());
 
 /** The key of the mesh that a reference names. */
 export function meshKey({ name = "", namespace = "" }: { readonly name?: string; readonly namespace?: string }): string {

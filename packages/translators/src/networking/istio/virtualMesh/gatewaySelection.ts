@@ -1,12 +1,13 @@
 import type { AppliedEastWestIngressGateway, Destination, KubeService, Mesh, VirtualMesh } from "@isthmus/api";
-import { type ClusterObjectRef, formatRef, type Report, refOf } from "@isthmus/core";
+import { type ClusterObjectRef, formatRef, type Report, refOf, shared } from "@isthmus/core";
 import { selectsDestination } from "../../../attachment/selectors.ts";
 import { reported, warning } from "../../../findings.ts";
+import { remembered } from "../../../remembered.ts";
 
 export interface GatewaySelectionInputs {
   readonly mesh: Mesh;
   readonly virtualMesh: VirtualMesh;
-  /** The Kubernetes services of the mesh, in key order. */
+  /** Those of the mesh, in key order: the very same list while none of them changes. */
   readonly destinations: readonly Destination[];
   /** Any Kubernetes service that is known, in whatever mesh or in none: a gateway need not have a sidecar. */
   serviceIn(ref: ClusterObjectRef): Destination | undefined;
@@ -50,14 +51,23 @@ function isUsable(candidate: Candidate): candidate is Usable {
 
 function selectedCandidates({ virtualMesh, destinations }: GatewaySelectionInputs): readonly Candidate[] {
   const selectors = virtualMesh.spec?.federation?.eastWestIngressGatewaySelectors ?? [];
-  if (selectors.length === 0) return [];
-  return destinations.flatMap((destination) => {
-    const selector = selectors.find(({ destinationSelectors = [] }) =>
-      destinationSelectors.length === 0 ? isDefaultGateway(destination) : selectsDestination(destinationSelectors, destination),
-    );
-    return selector === undefined ? [] : [candidate(destination, selector.portName || DEFAULT_PORT_NAME)];
-  });
+  // Found again by what they say: another part of the VirtualMesh is no reason to look at every service of its meshes.
+  return selectors.length === 0 ? [] : selectedAmong(destinations)(shared(selectors));
 }
+
+type Federation = NonNullable<NonNullable<VirtualMesh["spec"]>["federation"]>;
+type GatewaySelectors = NonNullable<Federation["eastWestIngressGatewaySelectors"]>;
+
+const selectedAmong = remembered((destinations: readonly Destination[]) =>
+  remembered((selectors: GatewaySelectors): readonly Candidate[] =>
+    destinations.flatMap((destination) => {
+      const selector = selectors.find(({ destinationSelectors = [] }) =>
+        destinationSelectors.length === 0 ? isDefaultGateway(destination) : selectsDestination(destinationSelectors, destination),
+      );
+      return selector === undefined ? [] : [candidate(destination, selector.portName || DEFAULT_PORT_NAME)];
+    }),
+  ),
+);
 
 function notedCandidates({ mesh, serviceIn }: GatewaySelectionInputs): readonly Candidate[] {
   const clusterName = mesh.spec?.istio?.installation?.cluster ?? "";
@@ -72,8 +82,12 @@ function notedCandidates({ mesh, serviceIn }: GatewaySelectionInputs): readonly 
 }
 
 function defaultCandidates({ destinations }: GatewaySelectionInputs): readonly Candidate[] {
-  return destinations.filter(isDefaultGateway).map((destination) => candidate(destination, DEFAULT_PORT_NAME));
+  return defaultsAmong(destinations);
 }
+
+const defaultsAmong = remembered((destinations: readonly Destination[]): readonly Candidate[] =>
+  destinations.filter(isDefaultGateway).map((destination) => candidate(destination, DEFAULT_PORT_NAME)),
+);
 
 function firstUsable(candidates: readonly Candidate[]): readonly Candidate[] {
   const position = candidates.findIndex(isUsable);
@@ -82,7 +96,8 @@ function firstUsable(candidates: readonly Candidate[]): readonly Candidate[] {
 
 /** Whether the service's pods are Istio's own ingress gateways, by the label that its charts give them. */
 function isDefaultGateway({ spec }: Destination): boolean {
-  return spec?.kubeService?.workloadSelectorLabels?.["istio"] === "ingressgateway";
+  const { ref, workloadSelectorLabels } = spec?.kubeService ?? {};
+  return ref !== undefined && workloadSelectorLabels?.["istio"] === "ingressgateway";
 }
 
 function candidate(destination: Destination, portName: string): Candidate {
