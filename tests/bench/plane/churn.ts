@@ -30,6 +30,7 @@ export async function* churnBenchmark(options: BenchmarkOptions): AsyncIterable<
       serverCores: load.cores,
       eventLoopP99Ms: load.eventLoopP99Ms,
       eventLoopMaxMs: load.eventLoopMaxMs,
+      ownDelayP99Ms: load.ownDelayP99Ms,
       ownTurnP99Ms: load.ownTurnP99Ms,
       ownTurnMaxMs: load.ownTurnMaxMs,
       bytesUpPerPod: rounded(up / clusters / seconds),

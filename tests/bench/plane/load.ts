@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
@@ -12,6 +13,11 @@ export interface Load {
   readonly cores: number;
   readonly eventLoopP99Ms: number;
   readonly eventLoopMaxMs: number;
+  /**
+   * How late the loop was, without the time that its thread was ready and waited for a processor: that is the doing of others. Where the
+   * kernel does not say, all of it.
+   */
+  readonly ownDelayP99Ms: number;
   /** Time that this process spent on processors between two timers that are due 5 ms apart: what of the above is its own doing. */
   readonly ownTurnP99Ms: number;
   readonly ownTurnMaxMs: number;
@@ -23,11 +29,16 @@ export function startLoad(): () => Load {
   delay.enable();
   const [cpu, started] = [process.cpuUsage(), performance.now()];
   const turns: number[] = [];
+  const delays: number[] = [];
   let before = cpu;
+  let [due, waited] = [started + RESOLUTION_MS, waitedMs()];
   const timer = setInterval(() => {
     const now = process.cpuUsage();
     turns.push((now.user + now.system - before.user - before.system) / 1000);
     before = now;
+    const [arrived, waitedNow] = [performance.now(), waitedMs()];
+    delays.push(Math.max(0, arrived - due - (waitedNow - waited)));
+    [due, waited] = [arrived + RESOLUTION_MS, waitedNow];
   }, RESOLUTION_MS);
   return () => {
     clearInterval(timer);
@@ -39,6 +50,7 @@ export function startLoad(): () => Load {
       cores: rounded(cpuMs / (performance.now() - started)),
       eventLoopP99Ms: late(delay.percentile(99)),
       eventLoopMaxMs: late(delay.max),
+      ownDelayP99Ms: rounded(percentile(delays, 99)),
       ownTurnP99Ms: rounded(percentile(turns, 99)),
       ownTurnMaxMs: rounded(Math.max(0, ...turns)),
     };
@@ -51,6 +63,17 @@ const RESOLUTION_MS = 5;
 function late(nanoseconds: number): number {
   return rounded(Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS));
 }
+
+/** How long this thread has been ready to run and had no processor; 0 where the kernel does not say. */
+function waitedMs(): number {
+  if (!KNOWS_WAITING) return 0;
+  // In nanoseconds: the time on a processor, and that waiting for one.
+  return Number(readFileSync(SCHEDULING, "utf8").split(" ")[1]) / 1e6;
+}
+
+// The main thread has the number of its process.
+const SCHEDULING = `/proc/self/task/${process.pid}/schedstat`;
+const KNOWS_WAITING = existsSync(SCHEDULING);
 
 /** How busy the machine is: figures of time mean little where this is above its number of processors. */
 export function machineLoad(): number {
