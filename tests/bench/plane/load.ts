@@ -14,8 +14,8 @@ export interface Load {
   readonly eventLoopP99Ms: number;
   readonly eventLoopMaxMs: number;
   /**
-   * How late the loop was, without the time that its thread was ready and waited for a processor: that is the doing of others. Where the
-   * kernel does not say, all of it.
+   * How late the loop was, without the time that its thread was ready and waited for a processor: that is the doing of others.
+   * Waiting that made nothing late is taken off as well. Where the kernel does not say, all of it.
    */
   readonly ownDelayP99Ms: number;
   /** Time that this process spent on processors between two timers that are due 5 ms apart: what of the above is its own doing. */

@@ -48,7 +48,7 @@ export interface ServerOptions {
   /** Where replicas share what they know, and how this one is called. Default: there is no other, and a restart forgets. */
   readonly sharing?: { readonly store: Store; readonly replica: string };
   readonly clock: Clock;
-  /** For how long, in ms, a long piece of work may keep others waiting; 0: for one step of it. Default: 5. */
+  /** For how long, in ms, a long piece of work may keep others waiting; 0: for one step of it. Default: 3. */
   readonly sliceMs?: number;
   readonly random: () => number;
   readonly log: Log;

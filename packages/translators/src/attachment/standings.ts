@@ -127,8 +127,8 @@ function judged(
   { policies, references, sources: { claims, meshes } }: Circumstances,
 ): Omit<Standing, "key" | "accessPolicies"> {
   const mesh = meshNamed(destination.spec?.mesh, meshes);
-  if (destination.spec?.kubeService === undefined || mesh?.spec?.istio === undefined) {
-    // Nothing of Istio comes of them; other meshes judge policies as they translate them.
+  if (destination.spec?.kubeService?.ref === undefined || mesh?.spec?.istio === undefined) {
+    // Nothing of Istio comes of them, nor of a Service that nobody names; other meshes judge policies as they translate them.
     const hasSubsets = mesh?.spec?.osm === undefined;
     return { trafficPolicies: policies, refused: NONE, hasSubsets, federatedTo: NONE, userObjects: NONE, reports: NONE };
   }

@@ -8,7 +8,7 @@ import { federate } from "./virtualMesh/federation.ts";
 /** Everything that a Destination of an Istio mesh needs, in its own cluster and in those it is federated to. */
 export function translateIstioDestination(inputs: DestinationInputs): TargetTranslation {
   const { destination, surroundings } = inputs;
-  if (destination.spec?.kubeService === undefined) return nothing;
+  if (destination.spec?.kubeService?.ref === undefined) return nothing;
   const objects = sourceObjects(inputs);
   const origin = originOf({ surroundings, parents: [destination], annotationsOf: destination });
   const local = { outputs: objects(localSource(destination), origin), reports: [] };

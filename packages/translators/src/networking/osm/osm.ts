@@ -7,6 +7,6 @@ import { trafficTargetsFor } from "./trafficTargets.ts";
  * have no effect on these meshes.
  */
 export function translateOsmDestination(inputs: DestinationInputs): TargetTranslation {
-  if (inputs.destination.spec?.kubeService === undefined) return nothing;
+  if (inputs.destination.spec?.kubeService?.ref === undefined) return nothing;
   return combined([trafficSplitFor(inputs), trafficTargetsFor(inputs)]);
 }

@@ -7,7 +7,7 @@ import { remembered } from "../../../remembered.ts";
 export interface GatewaySelectionInputs {
   readonly mesh: Mesh;
   readonly virtualMesh: VirtualMesh;
-  /** Those of the mesh, in key order: the very same list while none of them changes. */
+  /** Those of the mesh, in key order. Where the very same list is given again, nobody looks at all of them again. */
   readonly destinations: readonly Destination[];
   /** Any Kubernetes service that is known, in whatever mesh or in none: a gateway need not have a sidecar. */
   serviceIn(ref: ClusterObjectRef): Destination | undefined;
@@ -52,11 +52,13 @@ function isUsable(candidate: Candidate): candidate is Usable {
 function selectedCandidates({ virtualMesh, destinations }: GatewaySelectionInputs): readonly Candidate[] {
   const selectors = virtualMesh.spec?.federation?.eastWestIngressGatewaySelectors ?? [];
   // Found again by what they say: another part of the VirtualMesh is no reason to look at every service of its meshes.
-  return selectors.length === 0 ? [] : selectedAmong(destinations)(shared(selectors));
+  return selectors.length === 0 ? [] : selectedAmong(destinations)(canonical(selectors));
 }
 
 type Federation = NonNullable<NonNullable<VirtualMesh["spec"]>["federation"]>;
 type GatewaySelectors = NonNullable<Federation["eastWestIngressGatewaySelectors"]>;
+
+const canonical = remembered((selectors: GatewaySelectors) => shared(selectors));
 
 const selectedAmong = remembered((destinations: readonly Destination[]) =>
   remembered((selectors: GatewaySelectors): readonly Candidate[] =>
