@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, openSync, readSync } from "node:fs";
 import { loadavg } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
@@ -66,14 +66,16 @@ function late(nanoseconds: number): number {
 
 /** How long this thread has been ready to run and had no processor; 0 where the kernel does not say. */
 function waitedMs(): number {
-  if (!KNOWS_WAITING) return 0;
+  if (scheduling === undefined) return 0;
+  const length = readSync(scheduling, text, 0, text.length, 0);
   // In nanoseconds: the time on a processor, and that waiting for one.
-  return Number(readFileSync(SCHEDULING, "utf8").split(" ")[1]) / 1e6;
+  return Number(text.toString("latin1", 0, length).split(" ")[1]) / 1e6;
 }
 
-// The main thread has the number of its process.
+// The main thread has the number of its process. Kept open: it is read often.
 const SCHEDULING = `/proc/self/task/${process.pid}/schedstat`;
-const KNOWS_WAITING = existsSync(SCHEDULING);
+const scheduling = existsSync(SCHEDULING) ? openSync(SCHEDULING, "r") : undefined;
+const text = Buffer.alloc(128);
 
 /** How busy the machine is: figures of time mean little where this is above its number of processors. */
 export function machineLoad(): number {
