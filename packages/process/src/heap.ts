@@ -60,8 +60,9 @@ function heapUsedMiB(): number {
 // By how much old objects may grow until V8 looks through them, else threefold: what dies meanwhile leaves holes among what lives, of
 // which V8 closes few. A server that starts from a store reads first, and is not slower for it.
 const [GROWING_PERCENT, SETTLED_PERCENT] = [50, 6];
-// But not by much less than this: it is a part of what is used, of which some has died already. To look through a heap takes two processors for a moment; with 9 MiB a second that do not die at once (100
-// pods replaced a second) a small server would do little else.
+// But not by much less than this: what V8 is told is a part of what is used, of which some has died already. To look through a heap
+// takes two processors for a moment; with 9 MiB a second that do not die at once (100 pods replaced a second) a small server would do
+// so once a second.
 const LEAST_GROWTH_MIB = 100;
 const QUIET_MS = 120_000;
 // While this is on, V8 looks through old objects every few seconds, in small steps, and moves some of what is left into fewer pages.

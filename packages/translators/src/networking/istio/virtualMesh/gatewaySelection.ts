@@ -27,7 +27,8 @@ export interface GatewaySelection {
 export function eastWestGateways(inputs: GatewaySelectionInputs): GatewaySelection {
   const selected = selectedCandidates(inputs);
   const noted = selected.length > 0 ? [] : notedCandidates(inputs);
-  const candidates = selected.length > 0 ? selected : noted.some(isUsable) ? noted : [...noted, ...firstUsable(defaultCandidates(inputs))];
+  const candidates =
+    selected.length > 0 ? selected : noted.some(isUsable) ? noted : [...noted, ...firstUsable(defaultsAmong(inputs.destinations))];
   return {
     gateways: candidates.filter(isUsable).map(({ gateway }) => gateway),
     reports: candidates.flatMap((one) => reportsOn(one, inputs)),
@@ -81,10 +82,6 @@ function notedCandidates({ mesh, serviceIn }: GatewaySelectionInputs): readonly 
       return [{ destination, problem: `the Mesh's spec.istio.ingressGateways does not say its ports: ${SELECT_REMEDY}` }];
     },
   );
-}
-
-function defaultCandidates({ destinations }: GatewaySelectionInputs): readonly Candidate[] {
-  return defaultsAmong(destinations);
 }
 
 const defaultsAmong = remembered((destinations: readonly Destination[]): readonly Candidate[] =>
