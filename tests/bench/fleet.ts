@@ -1,4 +1,5 @@
-import type { AnyResource } from "@isthmus/core";
+import { kindOf } from "@isthmus/api";
+import type { AnyResource, Resource } from "@isthmus/core";
 import { meshRef, networking, PLANE, planeObject } from "./planeObjects.ts";
 
 /** Sizes of a fleet. */
@@ -17,14 +18,22 @@ const NODES = 20;
 const CLUSTERS_PER_VIRTUAL_MESH = 100;
 
 /**
- * A fleet as agents and the management cluster report it, of what leaves a cluster: in each a control plane, an east-west gateway
- * and services, each with a Deployment, a ReplicaSet, pods with sidecars and a slice. A VirtualMesh for every hundred clusters
- * federates the services of each to the next two of them. Every tenth service has a TrafficPolicy; an AccessPolicy holds for ten
- * services each.
+ * A fleet as agents and the management cluster report it: in each cluster a control plane, an east-west gateway and services, each
+ * with a Deployment, a ReplicaSet, pods with sidecars and a slice. A VirtualMesh for every hundred clusters federates the services of
+ * each to the next two of them. Every tenth service has a TrafficPolicy; an AccessPolicy holds for ten services each.
  */
-export function* fleetObjects(size: FleetSize): Iterable<AnyResource> {
-  yield* managementObjects(size);
-  for (let cluster = 0; cluster < size.clusters; cluster++) yield* clusterObjects(clusterName(cluster), cluster, size);
+export function* fleetObjects(size: FleetSize): Iterable<Resource> {
+  for (const object of managementObjects(size)) yield kindOf(object.apiVersion, object.kind)?.parse(object) ?? object;
+  for (let cluster = 0; cluster < size.clusters; cluster++) yield* reportedObjects(clusterName(cluster), cluster, size);
+}
+
+/** What the agent of one cluster reports: checked, and of each object what leaves its cluster. */
+export function* reportedObjects(cluster: string, position: number, size: FleetSize): Iterable<Resource> {
+  for (const object of clusterObjects(cluster, position, size)) {
+    const kind = kindOf(object.apiVersion, object.kind);
+    const resource = kind?.parse(object) ?? object;
+    yield kind?.project?.(resource) ?? resource;
+  }
 }
 
 export function clusterName(position: number): string {
@@ -49,7 +58,7 @@ export function virtualMeshName(position: number): string {
   return `fleet-${Math.floor(position / CLUSTERS_PER_VIRTUAL_MESH)}`;
 }
 
-/** What the agent of one cluster reports. */
+/** What one cluster holds, of what an agent reads there. */
 export function* clusterObjects(cluster: string, position: number, size: FleetSize): Iterable<AnyResource> {
   const node = (i: number) => `${cluster}-node-${i % NODES}`;
   for (let i = 0; i < NODES; i++) {

@@ -62,8 +62,13 @@ describe("what leaves a cluster", () => {
         containers: [{ name: "app", image: "app:1" }],
         initContainers: [{ name: "app", image: "app:1", restartPolicy: "Always" }],
       },
-      status: { phase: "Running", podIP: "10.0.0.1", conditions: [{ type: "Ready", status: "True" }] },
     });
+  });
+
+  test("a pod's status does not: that it becomes ready is no change of it", () => {
+    const spec = { nodeName: "n", containers: [] };
+    const withReady = (status: string) => projected(Pod, { metadata, spec, status: { conditions: [{ type: "Ready", status }] } });
+    expect(withReady("True")).toEqual(withReady("False"));
   });
 
   test("of a Deployment: its selector and template, without environments, commands and status", () => {

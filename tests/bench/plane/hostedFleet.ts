@@ -1,11 +1,11 @@
 import { channel } from "node:diagnostics_channel";
 import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
-import { allKinds, KubernetesCluster, kindOf } from "@isthmus/api";
-import type { AnyResource, Resource } from "@isthmus/core";
+import { allKinds, KubernetesCluster } from "@isthmus/api";
+import type { AnyResource } from "@isthmus/core";
 import { systemClock } from "@isthmus/plane";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
-import { clusterName, clusterObjects, type FleetSize, managementObjects, serviceAt } from "../fleet.ts";
+import { clusterName, clusterObjects, type FleetSize, managementObjects, reportedObjects, serviceAt } from "../fleet.ts";
 import { PLANE } from "../planeObjects.ts";
 import type { ServerAddress } from "./serverUnderTest.ts";
 import { type RunningAgent, startReporter, startWholeAgent, type Wallet } from "./simulatedAgent.ts";
@@ -67,7 +67,7 @@ export function hostedFleet({ size, agents: kindOfAgent, isRegistered = true }: 
         const cluster = clusters.get(name);
         const agent =
           cluster === undefined
-            ? startReporter(place, reported(clusterObjects(name, names.indexOf(name), size)), life.signal)
+            ? startReporter(place, [...reportedObjects(name, names.indexOf(name), size)], life.signal)
             : startWholeAgent(place, cluster, life.signal);
         agents.set(name, agent);
       }
@@ -123,15 +123,6 @@ function* namespaces(): Iterable<AnyResource> {
 
 function* withoutRegistrations(size: FleetSize): Iterable<AnyResource> {
   for (const object of managementObjects(size)) if (object.kind !== "KubernetesCluster") yield object;
-}
-
-/** As an agent has them: checked, and of each what leaves its cluster. */
-function reported(objects: Iterable<AnyResource>): readonly Resource[] {
-  return [...objects].map((object) => {
-    const kind = kindOf(object.apiVersion, object.kind);
-    const resource = kind?.parse(object) ?? object;
-    return kind?.project?.(resource) ?? resource;
-  });
 }
 
 /** Every watch of every kind listens to one signal. */

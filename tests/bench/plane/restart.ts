@@ -3,7 +3,7 @@ import type { KindDigest, Store } from "@isthmus/plane";
 import { hashOf, hexOf, plus, ZERO } from "@isthmus/relay/session";
 import { runApart } from "../apart.ts";
 import type { BenchmarkOptions, Figures } from "../benchmarks.ts";
-import { clusterName, clusterObjects, type FleetSize } from "../fleet.ts";
+import { clusterName, type FleetSize, reportedObjects } from "../fleet.ts";
 import { rounded } from "../measure.ts";
 import { benchStore, startBenchRedis } from "./benchRedis.ts";
 
@@ -52,7 +52,7 @@ async function fill(store: Store, position: number, size: FleetSize): Promise<vo
   const cluster = clusterName(position);
   const area = { section: "input", clusterName: cluster } as const;
   const fence = await store.raiseFence(`input/${cluster}`, "fill");
-  const objects = [...clusterObjects(cluster, position, size)].map((resource) => ({
+  const objects = [...reportedObjects(cluster, position, size)].map((resource) => ({
     kindKey: kindKeyOf(resource),
     key: keyOfResource(resource),
     text: JSON.stringify(resource),

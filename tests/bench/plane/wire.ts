@@ -45,13 +45,16 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** A pod of the first cluster becomes ready or ceases to be. */
+/** A pod of the first cluster becomes ready or ceases to be, as Kubernetes writes it: in its status, and for its address in the slice. */
 export function changePod({ clusters, size }: HostedFleet, n: number): void {
   const [cluster] = clusters.values();
   const { name, namespace } = serviceAt(n % size.servicesPerCluster);
   const pod = cluster?.object({ apiVersion: "v1", kind: "Pod", name: `${name}-7d9c-0`, namespace });
-  if (cluster === undefined || pod === undefined) throw new Error(`there is no pod of ${name}`);
-  const conditions = [{ type: "Ready", status: n % (2 * size.servicesPerCluster) < size.servicesPerCluster ? "False" : "True" }];
-  const changed: AnyResource = { ...pod, status: { ...(pod["status"] as object), conditions } };
-  cluster.load([changed]);
+  const slice = cluster?.object({ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", name: `${name}-x`, namespace });
+  if (cluster === undefined || pod === undefined || slice === undefined) throw new Error(`there is no pod of ${name}`);
+  const ready = n % (2 * size.servicesPerCluster) >= size.servicesPerCluster;
+  const conditions = [{ type: "Ready", status: ready ? "True" : "False" }];
+  cluster.load([{ ...pod, status: { ...(pod["status"] as object), conditions } } as AnyResource]);
+  const [first, ...others] = slice["endpoints"] as readonly object[];
+  cluster.load([{ ...slice, endpoints: [{ ...first, conditions: { ready } }, ...others] } as AnyResource]);
 }

@@ -1,32 +1,21 @@
 import type { Metadata } from "@isthmus/core";
-import { Type } from "@sinclair/typebox";
-import { defineKind, type Value } from "../shared/defineKind.ts";
+import { defineKind } from "../shared/defineKind.ts";
 import { projectedMetadata, projectedPodSpec } from "./project.ts";
-import { fields, podSpec } from "./schema.ts";
-
-const podStatus = fields({
-  phase: Type.String(),
-  podIP: Type.String(),
-  conditions: Type.Array(fields({ type: Type.String(), status: Type.String() })),
-});
-
-type PodStatus = Value<typeof podStatus>;
+import { podSpec } from "./schema.ts";
 
 /** Written by Istio's injector: the revision of the control plane whose sidecar a pod has. Source: istio.io/docs/reference/config/annotations. */
 export const REVISION_ANNOTATION = "istio.io/rev";
 /** Written by Istio's injector: what it injected, as JSON, `revision` included. */
 export const SIDECAR_STATUS_ANNOTATION = "sidecar.istio.io/status";
 
-/** A Kubernetes Pod. Of a million pods only what translation reads leaves their clusters. */
-export const Pod = defineKind({ apiVersion: "v1", kind: "Pod", plural: "pods", fields: { spec: podSpec, status: podStatus } }, (pod) => {
-  const { apiVersion, kind, spec, status } = pod;
-  return {
-    apiVersion,
-    kind,
-    metadata: podMetadata(pod.metadata),
-    ...(spec === undefined ? {} : { spec: projectedPodSpec(spec) }),
-    ...(status === undefined ? {} : { status: projectedStatus(status) }),
-  };
+/**
+ * A Kubernetes Pod. Of a million pods only what translation reads leaves their clusters: not their status, as addresses and readiness
+ * are read of EndpointSlices. A pod that becomes ready or ceases to be is no change of it.
+ */
+export const Pod = defineKind({ apiVersion: "v1", kind: "Pod", plural: "pods", fields: { spec: podSpec } }, (pod) => {
+  const { apiVersion, kind, spec } = pod;
+  const identity = { apiVersion, kind, metadata: podMetadata(pod.metadata) };
+  return spec === undefined ? identity : { ...identity, spec: projectedPodSpec(spec) };
 });
 export type Pod = ReturnType<typeof Pod.parse>;
 
@@ -45,13 +34,4 @@ function podMetadata(metadata: Metadata): Metadata {
 
 function isRevision(annotation: string): boolean {
   return annotation === REVISION_ANNOTATION || annotation === SIDECAR_STATUS_ANNOTATION;
-}
-
-function projectedStatus({ phase, podIP, conditions = [] }: PodStatus): PodStatus {
-  const ready = conditions.find(({ type }) => type === "Ready")?.status;
-  return {
-    ...(phase === undefined ? {} : { phase }),
-    ...(podIP === undefined ? {} : { podIP }),
-    ...(ready === undefined ? {} : { conditions: [{ type: "Ready", status: ready }] }),
-  };
 }
