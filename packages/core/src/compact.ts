@@ -27,8 +27,8 @@ function shareParts(value: object): number {
       const item: unknown = value[i];
       const part = hashAfterSharing(item);
       hash = mixed(hash, part);
-      if (typeof item === "string") value[i] = textAt(item, part);
-      else if (typeof item === "object" && item !== null) value[i] = sharedPart(item, part);
+      const known = knownAs(item, part);
+      if (known !== undefined) value[i] = known;
     }
     return hash;
   }
@@ -39,11 +39,20 @@ function shareParts(value: object): number {
     const part = hashAfterSharing(field);
     // Enough of the key to tell most from one another: equality is found out otherwise.
     hash = mixed(hash, part ^ ((key.length << 8) + key.charCodeAt(0)));
-    if (typeof field === "string") fields[key] = textAt(field, part);
-    else if (typeof field === "object" && field !== null) fields[key] = sharedPart(field, part);
+    const known = knownAs(field, part);
+    if (known !== undefined) fields[key] = known;
   }
   return hash;
 }
+
+/** What is equal to a text or part and is to take its place; undefined: nothing does. */
+function knownAs(value: unknown, hash: number): unknown {
+  if (typeof value === "string") return value.length > SHORT ? textAt(value, hash) : undefined;
+  return typeof value === "object" && value !== null ? sharedPart(value, hash) : undefined;
+}
+
+// V8 itself holds equal values of a parsed text once when they are no longer than this.
+const SHORT = 10;
 
 const OBJECT = 0x811c9dc5;
 
@@ -58,19 +67,26 @@ function mixed(hash: number, part: number): number {
   return sum ^ (sum >>> 13);
 }
 
-// What recurs is found at the place that its hash gives, until something else takes it: half a megabyte, and what it keeps alive.
+// What recurs is found at the place that its hash gives, until something else takes it: three quarters of a megabyte, and what it keeps alive.
 const PARTS = 1 << 16;
 const parts: (object | undefined)[] = new Array<undefined>(PARTS).fill(undefined);
+const hashes = new Int32Array(PARTS);
 // Hashes of parts that came once: only what comes again is kept, as most parts never do.
 const seenOnce = new Int32Array(PARTS);
 
-function sharedPart(part: object, hash: number): object {
+/** An equal part that came before, if one is known. */
+function sharedPart(part: object, hash: number): object | undefined {
   const place = hash & (PARTS - 1);
-  const known = parts[place];
-  if (known !== undefined && isSame(known, part)) return known;
-  if (seenOnce[place] === hash) parts[place] = part;
-  else seenOnce[place] = hash;
-  return part;
+  // What is far away in memory is looked at only where it is nearly always the same.
+  if (hashes[place] === hash) {
+    const known = parts[place];
+    if (known !== undefined && isSame(known, part)) return known;
+  }
+  if (seenOnce[place] === hash) {
+    parts[place] = part;
+    hashes[place] = hash;
+  } else seenOnce[place] = hash;
+  return undefined;
 }
 
 // Of one object at a time; a list for each would be garbage.

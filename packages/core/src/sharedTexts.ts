@@ -10,8 +10,12 @@ export function sharedText(text: string): string {
 export function textAt(text: string, hash: number): string {
   if (text.length > LONGEST) return text;
   const place = hash & (PLACES - 1);
-  const known = texts[place];
-  if (known === text) return known;
+  // What is far away in memory is looked at only where it is nearly always the same.
+  if (hashes[place] === hash) {
+    const known = texts[place];
+    if (known === text) return known;
+  }
+  hashes[place] = hash;
   texts[place] = text;
   return text;
 }
@@ -28,4 +32,5 @@ export function hashOf(text: string, longest = LONGEST): number {
 const LONGEST = 128;
 // About as many as one cluster of a thousand services has names and keys.
 const PLACES = 1 << 17;
+const hashes = new Int32Array(PLACES);
 const texts: (string | undefined)[] = new Array<undefined>(PLACES).fill(undefined);

@@ -36,7 +36,7 @@ export function* withEach<V, Self extends Changeable<V, Self>>(table: Self, chan
 
 /** Entries in the order of their keys; those of one key stay in theirs. */
 export function* inKeyOrder<E extends readonly [string, unknown]>(entries: readonly E[]): Steps<readonly E[]> {
-  let runs: (readonly E[])[] = [];
+  const runs: (readonly E[])[] = [];
   for (let from = 0; from < entries.length; ) {
     const to = yield* endOfRun(entries, from);
     // What is in order is left so: what clusters hold comes one after the other, each in order.
@@ -45,12 +45,7 @@ export function* inKeyOrder<E extends readonly [string, unknown]>(entries: reado
     from += run.length;
     yield;
   }
-  while (runs.length > 1) {
-    const longer: (readonly E[])[] = [];
-    for (let i = 0; i < runs.length; i += 2) longer.push(yield* mergedRuns(runs[i] ?? [], runs[i + 1] ?? []));
-    runs = longer;
-  }
-  return runs[0] ?? [];
+  return runs.length < 2 ? (runs[0] ?? []) : yield* merged(runs);
 }
 
 /** Where the entries from `from` on are in order no longer. */
@@ -60,23 +55,55 @@ function* endOfRun<E extends readonly [string, unknown]>(entries: readonly E[], 
   return to;
 }
 
-function* mergedRuns<E extends readonly [string, unknown]>(first: readonly E[], second: readonly E[]): Steps<readonly E[]> {
-  let [left, right] = [first[0], second[0]];
-  const last = first[first.length - 1];
-  if (last === undefined || right === undefined || last[0] <= right[0]) return second.length === 0 ? first : first.concat(second);
+/** How far one of several runs has been taken, and the key that is next. */
+interface Run<E> {
+  readonly entries: readonly E[];
+  readonly order: number;
+  position: number;
+  key: string;
+}
+
+/** Runs in order, none of them empty, as one: all at once, so that no key is looked at again long after it was. */
+function* merged<E extends readonly [string, unknown]>(runs: readonly (readonly E[])[]): Steps<readonly E[]> {
+  const heap = runs.map((entries, order): Run<E> => ({ entries, order, position: 0, key: (entries[0] as E)[0] }));
+  for (let i = (heap.length >> 1) - 1; i >= 0; i--) sink(heap, i);
   const all: E[] = [];
-  let [i, j] = [0, 0];
-  while (left !== undefined && right !== undefined) {
-    if (all.length % PART === 0) yield;
-    if (left[0] <= right[0]) {
-      all.push(left);
-      left = first[++i];
-    } else {
-      all.push(right);
-      right = second[++j];
+  for (;;) {
+    const first = heap[0] as Run<E>;
+    const [left, right] = [heap[1], heap[2]];
+    const second = right !== undefined && isBefore(right, left as Run<E>) ? right : left;
+    do {
+      if (all.push(first.entries[first.position++] as E) % PART === 0) yield;
+      if (first.position === first.entries.length) break;
+      first.key = (first.entries[first.position] as E)[0];
+    } while (second === undefined || isBefore(first, second));
+    if (first.position === first.entries.length) {
+      const last = heap.pop() as Run<E>;
+      if (heap.length === 0) return all;
+      heap[0] = last;
     }
+    sink(heap, 0);
   }
-  return all.concat(first.slice(i), second.slice(j));
+}
+
+/** Puts the run at a place of the heap where it belongs, those below being right. */
+function sink<E>(heap: Run<E>[], place: number): void {
+  const run = heap[place] as Run<E>;
+  let at = place;
+  for (;;) {
+    let next = 2 * at + 1;
+    if (next >= heap.length) break;
+    if (next + 1 < heap.length && isBefore(heap[next + 1] as Run<E>, heap[next] as Run<E>)) next++;
+    if (isBefore(run, heap[next] as Run<E>)) break;
+    heap[at] = heap[next] as Run<E>;
+    at = next;
+  }
+  heap[at] = run;
+}
+
+/** Entries of one key stay in their order. */
+function isBefore(run: Run<unknown>, other: Run<unknown>): boolean {
+  return run.key < other.key || (run.key === other.key && run.order < other.order);
 }
 
 function byKey(left: readonly [string, unknown], right: readonly [string, unknown]): number {

@@ -57,17 +57,17 @@ class IndexedTable<V extends object> implements Table<V> {
     if (this.size === 0) return NONE;
     let buckets = this.#indexes.get(index);
     if (buckets === undefined) {
-      buckets = finished(bucketsOf(this.#rows.values(), index));
+      [buckets = SortedMap.empty<Bucket<V>>()] = finished(bucketsOf(this.#rows.values(), [index]));
       this.#indexes.set(index, buckets);
     }
     return listOf(buckets.get(value));
   }
 
   *indexed(...indexes: readonly Index<V>[]): Steps<void> {
-    if (this.size === 0) return;
-    for (const index of indexes) {
-      if (!this.#indexes.has(index)) this.#indexes.set(index, yield* bucketsOf(this.#rows.values(), index));
-    }
+    const missing = this.size === 0 ? [] : indexes.filter((index) => !this.#indexes.has(index));
+    if (missing.length === 0) return;
+    const made = yield* bucketsOf(this.#rows.values(), missing);
+    missing.forEach((index, i) => void this.#indexes.set(index, made[i] as Buckets<V>));
   }
 
   with(changes: Iterable<readonly [string, V | undefined]>): IndexedTable<V> {
@@ -145,20 +145,34 @@ function* afterEach<V>(changes: Iterable<Change<V>>): Iterable<readonly [string,
   for (const { key, after } of changes) yield [key, after];
 }
 
-function* bucketsOf<V extends object>(rows: Iterable<V>, index: Index<V>): Steps<Buckets<V>> {
-  const buckets = new Map<string, V | V[]>();
+/** Several at once, as to go through a million rows costs more than what an index asks of each. */
+function* bucketsOf<V extends object>(rows: Iterable<V>, indexes: readonly Index<V>[]): Steps<readonly Buckets<V>[]> {
+  const gathered = indexes.map(() => new Map<string, V | V[]>());
   let count = 0;
   for (const row of rows) {
     if (++count % STEP === 0) yield;
-    for (const value of index(row)) {
-      const bucket = buckets.get(value);
-      // An index may name a value twice.
-      if (bucket === undefined) buckets.set(value, row);
-      else if (!Array.isArray(bucket)) {
-        if (bucket !== row) buckets.set(value, [bucket, row]);
-      } else if (bucket[bucket.length - 1] !== row) bucket.push(row);
-    }
+    for (let i = 0; i < indexes.length; i++) gather(gathered[i] as Map<string, V | V[]>, (indexes[i] as Index<V>)(row), row);
   }
+  const made: Buckets<V>[] = [];
+  for (const buckets of gathered) {
+    made.push(yield* mapOf(buckets));
+    buckets.clear();
+  }
+  return made;
+}
+
+function gather<V extends object>(buckets: Map<string, V | V[]>, values: readonly string[], row: V): void {
+  for (const value of values) {
+    const bucket = buckets.get(value);
+    // An index may name a value twice.
+    if (bucket === undefined) buckets.set(value, row);
+    else if (!Array.isArray(bucket)) {
+      if (bucket !== row) buckets.set(value, [bucket, row]);
+    } else if (bucket[bucket.length - 1] !== row) bucket.push(row);
+  }
+}
+
+function* mapOf<V extends object>(buckets: ReadonlyMap<string, V | V[]>): Steps<Buckets<V>> {
   const entries: (readonly [string, Bucket<V>])[] = [];
   for (const [value, bucket] of buckets) {
     if (entries.push([value, Array.isArray(bucket) ? exactly(bucket) : bucket]) % PART === 0) yield;

@@ -19,9 +19,12 @@ export function placeOf({ metadata }: Resource): Place {
   return { clusterName: metadata.clusterName ?? "", namespace: metadata.namespace ?? "" };
 }
 
-/** The index key of one object of a namespace, of one label pair there, and so on. */
+/**
+ * The index key of one object of a namespace, of one label pair there, and so on. The cluster comes last, as in the keys of rows: an
+ * index is made, and looked up in by a first translation, in about the order that it has.
+ */
 export function keyIn(place: Place, key: string): string {
-  return sharedText([place.clusterName, place.namespace, key].join("/"));
+  return sharedText([key, place.namespace, place.clusterName].join("/"));
 }
 
 /** Objects by their cluster. */
@@ -70,8 +73,12 @@ export function controllerOf({ metadata }: Resource): OwnerReference | undefined
 
 /** Pods by their namespace, for selectors that name none of the labels below. */
 export function podsByPlace(pod: Pod): readonly string[] {
-  return [placeKey(placeOf(pod))];
+  return keysByPlace(placeOf(pod), ANY);
 }
+
+const ANY = {};
+
+const keysByPlace = lastInCluster((place) => [placeKey(place)]);
 
 // Labels by which Services nearly always select, the most telling first. Indexing all labels of a million pods would cost
 // several times the memory of the pods.
@@ -139,20 +146,23 @@ export function agentPods(pod: Pod): readonly string[] {
   return app !== undefined && AGENT_APPS.has(app) ? [pod.metadata.clusterName ?? ""] : [];
 }
 
+// All that discovery looks pods up by: one way through a million of them.
+const BY_POD = [podsByPlace, agentPods, podsByController, podsByLabel];
+
 /** Builds what the discovery of meshes looks up in, in steps. */
 export function* indexedForMeshes(snapshot: Snapshot): Steps<void> {
-  yield* snapshot.of(Pod).indexed(podsByPlace, agentPods);
+  yield* snapshot.of(Pod).indexed(...BY_POD);
   yield* snapshot.of(Service).indexed(servicesByPlace);
 }
 
 /** Builds what the discovery of workloads looks up in, in steps. */
 export function* indexedForWorkloads(snapshot: Snapshot): Steps<void> {
-  yield* snapshot.of(Pod).indexed(podsByController);
+  yield* snapshot.of(Pod).indexed(...BY_POD);
   yield* snapshot.of(ReplicaSet).indexed(replicaSetsByController);
 }
 
 /** Builds what the discovery of destinations looks up in, in steps. */
 export function* indexedForDestinations(snapshot: Snapshot): Steps<void> {
-  yield* snapshot.of(Pod).indexed(podsByLabel);
+  yield* snapshot.of(Pod).indexed(...BY_POD);
   yield* snapshot.of(EndpointSlice).indexed(slicesByService);
 }

@@ -34,21 +34,21 @@ export function inputTexts({ snapshots, log }: { readonly snapshots: SnapshotSto
     ];
     const back = new Set(put.map(({ kindKey, key }) => `${kindKey}|${key}`));
     return {
-      put: put.flatMap(({ text }) => resourceFrom(text, clusterName)),
+      put: put.flatMap(({ text }) => resourceFrom(text, clusterName) ?? []),
       remove: gone.map(refOf).filter((ref) => !back.has(resourceKeyOf(ref))),
     };
   }
 
-  /** What is said of this cluster and of no other, and is of its kind. */
-  function resourceFrom(text: string, clusterName: string): readonly Resource[] {
+  /** What is said of this cluster and of no other, and is of its kind; undefined for anything else. */
+  function resourceFrom(text: string, clusterName: string): Resource | undefined {
     try {
       const resource = parseCompact(text) as AnyResource;
-      if (resource.metadata?.clusterName === clusterName) return [snapshots.parsed(clusterName, resource) ?? []].flat();
+      if (resource.metadata?.clusterName === clusterName) return snapshots.parsed(clusterName, resource);
       log.error({ cluster: clusterName }, `the store holds an object of another cluster under ${clusterName}: it is left out`);
     } catch (error) {
       log.error({ cluster: clusterName }, `the store holds what is not JSON under ${clusterName}: ${messageOf(error)}`);
     }
-    return [];
+    return undefined;
   }
 
   return {
@@ -59,7 +59,8 @@ export function inputTexts({ snapshots, log }: { readonly snapshots: SnapshotSto
         let part: Resource[] = [];
         // In the order of their keys each part is put at the end of what is there, which is not copied for it.
         for (const [, text] of yield* inKeyOrder([...texts])) {
-          part.push(...resourceFrom(text, clusterName));
+          const resource = resourceFrom(text, clusterName);
+          if (resource !== undefined) part.push(resource);
           yield;
           if (part.length < PART) continue;
           now = now.apply(withoutRepeats(before, { put: part, remove: [] }));
