@@ -71,11 +71,12 @@ class IndexedTable<V extends object> implements Table<V> {
   }
 
   with(changes: Iterable<readonly [string, V | undefined]>): IndexedTable<V> {
-    if (this.#indexes.size === 0 && isAppended(this.#rows, changes)) {
-      return new IndexedTable(this.#rows.update(changes), new Map(), this.#keyOf);
+    const given = Array.isArray(changes) ? (changes as readonly (readonly [string, V | undefined])[]) : [...changes];
+    if (this.#indexes.size === 0 && isAppended(this.#rows, given)) {
+      return new IndexedTable(this.#rows.update(given), new Map(), this.#keyOf);
     }
     const effective = new Map<string, Change<V>>();
-    for (const [key, after] of changes) {
+    for (const [key, after] of given) {
       const before = this.#rows.get(key);
       if (before !== after) effective.set(key, { key, before, after });
       else if (effective.size > 0) effective.delete(key);
@@ -127,11 +128,8 @@ function isList<V extends object>(bucket: Bucket<V>): bucket is readonly V[] {
 }
 
 /** Whether changes are rows that are new, and behind all that are there: so are nearly all where a table is made. */
-function isAppended<V>(
-  rows: SortedMap<V>,
-  changes: Iterable<readonly [string, V | undefined]>,
-): changes is readonly (readonly [string, V])[] {
-  const [first] = Array.isArray(changes) ? (changes as readonly (readonly [string, V | undefined])[]) : [];
+function isAppended<V>(rows: SortedMap<V>, changes: readonly (readonly [string, V | undefined])[]): boolean {
+  const [first] = changes;
   if (first === undefined || !rows.isBelow(first[0])) return false;
   let key: string | undefined;
   for (const change of changes) {

@@ -121,15 +121,19 @@ export function redisStore(settings: RedisSettings, { log }: { readonly log: Log
     },
     async *load(area, kindKey) {
       const seen = new Set<string>();
-      let cursor = "0";
-      do {
-        const [next, flat] = await answered(redis.hscan(keys.objects(area) + kindKey, cursor, "COUNT", PAGE));
+      const pageAt = (cursor: string) => answered(redis.hscan(keys.objects(area) + kindKey, cursor, "COUNT", PAGE));
+      let coming = pageAt("0");
+      for (let cursor: string | undefined; cursor !== "0"; ) {
+        const [next, flat] = await coming;
         cursor = next;
+        // Redis looks for the next page while this one is read; who wants no more does not hear that it could not.
+        if (cursor !== "0") coming = pageAt(cursor);
+        coming.catch(() => undefined);
         // While it grows, Redis may give an entry twice.
         const page = [...paired(flat)].filter(([key]) => !seen.has(key));
         for (const [key] of page) seen.add(key);
         if (page.length > 0) yield page.map(([key, text]): StoredText => ({ key, text }));
-      } while (cursor !== "0");
+      }
     },
     async raiseFence(name, by) {
       return fenceFrom(name, await script<string>(RAISE, [keys.fences, keys.channel], ["raised", name, by]));

@@ -8,7 +8,7 @@ import {
   type Workload,
   type WorkloadSelector,
 } from "@isthmus/api";
-import { keyOf, matchesLabels } from "@isthmus/core";
+import { matchesLabels } from "@isthmus/core";
 import { serviceOf } from "../networking/istio/routes/targets.ts";
 import { remembered } from "../remembered.ts";
 
@@ -42,8 +42,10 @@ export function entrySelects(selector: DestinationSelector, destination: Destina
     const { labels, namespaces, clusters } = kubeServiceMatcher;
     if (matchesLabels(labels, service.labels) && isIn(namespaces, namespace) && isIn(clusters, clusterName)) return true;
   }
-  const key = keyOf({ name, namespace, clusterName });
-  return (kubeServiceRefs?.services ?? []).some((ref) => keyOf(serviceOf(ref)) === key);
+  return (kubeServiceRefs?.services ?? []).some((ref) => {
+    const wanted = serviceOf(ref);
+    return wanted.name === name && wanted.namespace === namespace && wanted.clusterName === clusterName;
+  });
 }
 
 /** Whether some entry selects a Workload; an empty list, as well as an empty entry, selects every one. */

@@ -1,8 +1,6 @@
 import {
   Destination,
   type DestinationSpec,
-  type EndpointSlice,
-  type Endpoints,
   type KubernetesServicePort,
   type KubeService,
   type KubeServicePort,
@@ -12,7 +10,8 @@ import {
   type Workload,
 } from "@isthmus/api";
 import { clusterRefOf, discoveredName, merged, type Owner, type Report, refOf, shared } from "@isthmus/core";
-import { addressGroups, endpointSubsets } from "./endpoints.ts";
+import { remembered } from "../remembered.ts";
+import { type AddressGroup, endpointSubsets } from "./endpoints.ts";
 import { externalAddresses } from "./externalAddresses.ts";
 import { finding } from "./findings.ts";
 import type { Discovery, Found } from "./found.ts";
@@ -30,9 +29,9 @@ export interface DestinationInputs {
   readonly annotatedMesh: Mesh | undefined;
   /** The workloads that the Service selects, in key order. */
   readonly workloads: readonly Workload[];
-  readonly slices: readonly EndpointSlice[];
-  readonly endpoints: Endpoints | undefined;
-  /** The nodes of its endpoints. */
+  /** Its ready addresses. */
+  readonly addresses: readonly AddressGroup[];
+  /** The nodes of these. */
   readonly endpointNodes: readonly Node[];
   /** The node of each of its pods; of a NodePort Service only. */
   readonly podNodes: readonly Node[];
@@ -63,7 +62,7 @@ export function translateDestination(inputs: DestinationInputs): Discovery<Desti
   const kubeService = withoutZeroValues({
     ...serviceFields(inputs),
     subsets: subsetsOf(workloads),
-    endpointSubsets: endpointSubsets(addressGroups(service, inputs.slices, inputs.endpoints), workloads, inputs.endpointNodes),
+    endpointSubsets: endpointSubsets(inputs.addresses, workloads, inputs.endpointNodes),
   });
   return { output: outputOf(inputs, { kubeService, mesh }), reports };
 }
@@ -87,17 +86,20 @@ const SERVICE_TYPES: Readonly<Record<string, NonNullable<KubeService["serviceTyp
 
 /** What the Service itself says. CLUSTER_IP, the first word of its enum, is never written. */
 function serviceFields({ service, podNodes, firstNode }: DestinationInputs) {
-  const { selector = {}, ports = [], type = "" } = service.spec ?? {};
+  const { selector = {}, ports = NONE, type = "" } = service.spec ?? {};
   return {
     ref: clusterRefOf(service),
     workloadSelectorLabels: selector,
     labels: service.metadata.labels ?? {},
-    ports: shared(ports.map(portOf)),
+    ports: portsOf(ports),
     region: regionOf(firstNode),
     externalAddresses: externalAddresses(service, podNodes),
     serviceType: SERVICE_TYPES[type],
   };
 }
+
+// Services of a whole fleet have few lists of ports between them, each of which is held once.
+const portsOf = remembered((ports: readonly KubernetesServicePort[]) => shared(ports.map(portOf)));
 
 function portOf({ targetPort = 0, port, name, protocol, appProtocol, nodePort }: KubernetesServicePort): KubeServicePort {
   // One of the two is always written, also as 0: the API knows by it which one is meant.
@@ -110,6 +112,7 @@ const ROLLOUT_LABELS = new Set(["pod-template-hash", "service.istio.io/canonical
 
 /** The labels in which the workloads of a Service differ, each with its values. */
 function subsetsOf(workloads: readonly Workload[]): NonNullable<KubeService["subsets"]> {
+  if (workloads.length < 2) return {};
   const values = new Map<string, Set<string>>();
   for (const { spec } of workloads) {
     for (const [key, value] of Object.entries(spec?.kubernetes?.podLabels ?? {})) {

@@ -2,7 +2,7 @@ import type { Endpoint, EndpointSlice, EndpointSubset, Endpoints, Node, Service,
 import { compareKeys, shared } from "@isthmus/core";
 import { remembered } from "../remembered.ts";
 import { subZoneOf, zoneOf } from "./nodes.ts";
-import { withoutZeroValues } from "./zeroValues.ts";
+import { isZero, withoutZeroValues } from "./zeroValues.ts";
 
 /** One ready address behind a Service, from either kind of source. */
 export interface Address {
@@ -56,29 +56,43 @@ function groupsOfEndpoints({ metadata }: Service, endpoints: Endpoints | undefin
  */
 function groupsOfSlices(service: Service, slices: readonly EndpointSlice[]): readonly AddressGroup[] {
   const family = addressFamily(service, slices);
-  const groups = new Map<string, { readonly ports: readonly AddressPort[]; readonly byIp: Map<string, Address> }>();
-  for (const { addressType, endpoints = [], ports = [] } of slices) {
+  const groups = new Map<string, { readonly ports: readonly AddressPort[]; readonly addresses: Address[] }>();
+  for (const { addressType, endpoints = [], ports = NO_PORTS } of slices) {
     if (addressType !== undefined && addressType !== family) continue;
-    const sorted = shared(ports.map(portOf).sort((a, b) => compareKeys(portKey(a), portKey(b))));
-    const key = sorted.map(portKey).join();
-    const group = groups.get(key) ?? { ports: sorted, byIp: new Map<string, Address>() };
+    const { key, sorted } = portsInOrder(ports);
+    const group = groups.get(key) ?? { ports: sorted, addresses: [] };
     for (const { addresses = [], conditions, nodeName = "", zone = "", targetRef } of endpoints) {
       // Kubernetes: a condition that is not given counts as ready.
       if (conditions?.ready === false) continue;
-      for (const ip of addresses) group.byIp.set(ip, { ip, nodeName, zone, podName: podNameOf(targetRef, service.metadata.namespace) });
+      const podName = podNameOf(targetRef, service.metadata.namespace);
+      for (const ip of addresses) group.addresses.push({ ip, nodeName, zone, podName });
     }
-    if (group.byIp.size > 0) groups.set(key, group);
+    if (group.addresses.length > 0) groups.set(key, group);
   }
   return [...groups.keys()].sort().flatMap((key) => {
     const group = groups.get(key);
-    if (group === undefined) return [];
-    return [{ ports: group.ports, addresses: [...group.byIp.values()].sort((a, b) => compareKeys(a.ip, b.ip)) }];
+    return group === undefined ? [] : [{ ports: group.ports, addresses: inOrder(group.addresses) }];
   });
 }
+
+/** By address; of those that come more than once, the last. */
+function inOrder(addresses: readonly Address[]): readonly Address[] {
+  const sorted = [...addresses].sort((a, b) => compareKeys(a.ip, b.ip));
+  return sorted.filter(({ ip }, i) => ip !== sorted[i + 1]?.ip);
+}
+
+const NO_PORTS: readonly AddressPort[] = [];
+
+// Slices of a whole fleet have few lists of ports between them, each of which is held once.
+const portsInOrder = remembered((ports: readonly AddressPort[]) => {
+  const sorted = shared(ports.map(portOf).sort((a, b) => compareKeys(portKey(a), portKey(b))));
+  return { sorted, key: sorted.map(portKey).join() };
+});
 
 /** The family that clients of a Service use: each pod of a dual-stack Service would count twice otherwise. */
 function addressFamily(service: Service, slices: readonly EndpointSlice[]): string {
   const preferred = service.spec?.ipFamilies?.[0] ?? "IPv4";
+  if (slices.every(({ addressType }) => addressType === preferred)) return preferred;
   const present = new Set(slices.map(({ addressType = "" }) => addressType));
   return [preferred, "IPv4", "IPv6", "FQDN"].find((family) => present.has(family)) ?? preferred;
 }
@@ -97,8 +111,8 @@ function portKey({ port = 0, name = "", protocol = "", appProtocol = "" }: Addre
 
 /** The names of the nodes that addresses are on, sorted. */
 export function nodeNamesOf(groups: readonly AddressGroup[]): readonly string[] {
-  const names = new Set(groups.flatMap(({ addresses }) => addresses.map(({ nodeName }) => nodeName)));
-  names.delete("");
+  const names = new Set<string>();
+  for (const { addresses } of groups) for (const { nodeName } of addresses) if (nodeName !== "") names.add(nodeName);
   return [...names].sort();
 }
 
@@ -116,12 +130,14 @@ export function endpointSubsets(
 }
 
 function endpointOf({ ip, podName, zone: statedZone }: Address, workloads: readonly Workload[], node: Node | undefined): Endpoint {
-  return withoutZeroValues({
-    ipAddress: ip,
-    labels: podName === "" ? {} : (workloadOf(podName, workloads)?.spec?.kubernetes?.podLabels ?? {}),
-    subLocality: node === undefined ? withoutZeroValues({ zone: statedZone }) : subLocalityOf(node),
-  });
+  const labels = (podName === "" ? undefined : workloadOf(podName, workloads)?.spec?.kubernetes?.podLabels) ?? NO_LABELS;
+  const subLocality = node === undefined ? withoutZeroValues({ zone: statedZone }) : subLocalityOf(node);
+  // Nearly all of a million have all three, and so no room for others.
+  if (ip !== "" && !isZero(labels) && !isZero(subLocality)) return { ipAddress: ip, labels, subLocality };
+  return withoutZeroValues({ ipAddress: ip, labels, subLocality });
 }
+
+const NO_LABELS: Readonly<Record<string, string>> = {};
 
 // One for all endpoints on a node.
 const subLocalityOf = remembered((node: Node) => {
@@ -129,7 +145,10 @@ const subLocalityOf = remembered((node: Node) => {
   return zone === "" ? {} : withoutZeroValues({ zone, subZone: subZoneOf(node) });
 });
 
-/** The workload that a pod belongs to, by its name, as the published API tells it: the first one whose name it begins with. */
+/** The workload that a pod belongs to, by its name, as the published API tells it: the first one whose name and a dash it begins with. */
 function workloadOf(podName: string, workloads: readonly Workload[]): Workload | undefined {
-  return workloads.find(({ spec }) => podName.startsWith(`${spec?.kubernetes?.controller?.name ?? ""}-`));
+  return workloads.find(({ spec }) => {
+    const name = spec?.kubernetes?.controller?.name ?? "";
+    return podName[name.length] === "-" && podName.startsWith(name);
+  });
 }

@@ -3,7 +3,19 @@ import { type Collection, matchesLabels, type Owner, type Snapshot } from "@isth
 import { type DestinationInputs, isAnnotated } from "./destinations.ts";
 import { addressGroups, nodeNamesOf } from "./endpoints.ts";
 import type { MeshesOf } from "./foundMeshes.ts";
-import { anyPair, keyIn, placeKey, placeOf, podsByLabel, podsByPlace, slicesByService, tellingPair, workloadsByLabel } from "./indexes.ts";
+import {
+  anyPair,
+  keyIn,
+  nodesByName,
+  type Place,
+  placeKey,
+  placeOf,
+  podsByLabel,
+  podsByPlace,
+  slicesByService,
+  tellingPair,
+  workloadsByLabel,
+} from "./indexes.ts";
 import { nodeOf } from "./meshes.ts";
 
 /** Where the inputs of a Service come from. */
@@ -25,7 +37,7 @@ export function destinationInputs(service: Service, sources: ServiceSources): De
   if (workloads.length === 0 && !isAnnotated(service)) return undefined;
   const { type, selector = {} } = service.spec ?? {};
   const slices = snapshot.of(EndpointSlice).where(slicesByService, keyIn(place, service.metadata.name));
-  const endpoints = snapshot.of(Endpoints).get({ name: service.metadata.name, ...place });
+  const addresses = addressGroups(service, slices, snapshot.of(Endpoints).get({ name: service.metadata.name, ...place }));
   const pods = type === "NodePort" || !isEmpty(selector) ? podsOf(snapshot, service, selector) : [];
   return {
     service,
@@ -35,9 +47,8 @@ export function destinationInputs(service: Service, sources: ServiceSources): De
           .at(-1)
       : undefined,
     workloads,
-    slices,
-    endpoints,
-    endpointNodes: nodeNamesOf(addressGroups(service, slices, endpoints)).flatMap((name) => nodeNamed(snapshot, name, place.clusterName)),
+    addresses,
+    endpointNodes: nodesNamed(nodeNamesOf(addresses), place, snapshot),
     podNodes: type === "NodePort" ? pods.flatMap((pod) => nodeOf(snapshot, pod) ?? []) : [],
     firstNode: isEmpty(selector) ? undefined : nodeOf(snapshot, pods[0]),
     owner,
@@ -64,9 +75,9 @@ function podsOf(snapshot: Snapshot, service: Service, selector: Labels): readonl
   return candidates.filter(({ metadata }) => matchesLabels(selector, metadata.labels));
 }
 
-function nodeNamed(snapshot: Snapshot, name: string, clusterName: string): readonly Node[] {
-  const node = snapshot.of(Node).get({ name, namespace: "", clusterName });
-  return node === undefined ? [] : [node];
+function nodesNamed(names: readonly string[], { clusterName }: Place, snapshot: Snapshot): readonly Node[] {
+  const nodes = snapshot.of(Node);
+  return names.flatMap((name) => nodes.where(nodesByName, name).find(({ metadata }) => metadata.clusterName === clusterName) ?? []);
 }
 
 function isEmpty(labels: Labels): boolean {

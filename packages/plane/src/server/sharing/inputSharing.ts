@@ -1,4 +1,5 @@
 import type { JsonObject, Snapshot } from "@isthmus/core";
+import { atMost } from "../../atMost.ts";
 import {
   type Clock,
   isSameVersion,
@@ -155,6 +156,9 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     await store.clear(areaOf(clusterName), fence);
     withdrawn.delete(clusterName);
   }
+
+  /** Each of several that are read at once would hold up the others' turns, and keep all of its texts meanwhile. */
+  const inTurn = atMost(READERS);
 
   async function read(clusterName: string): Promise<void> {
     const buffer: WrittenNotice[] = [];
@@ -322,13 +326,17 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
       if (isOurs(clusterName) && !writers.has(clusterName)) await claim(clusterName);
       const writer = writers.get(clusterName);
       if (writer !== undefined) return write(clusterName, writer);
-      if (!isOurs(clusterName)) await read(clusterName);
+      // It may become ours while it waits.
+      if (!isOurs(clusterName)) await inTurn(async () => isOurs(clusterName) || read(clusterName));
     },
     replicasChanged() {
       for (const [clusterName, said] of told) tell(clusterName, said, snapshots.snapshotIn(clusterName));
     },
   };
 }
+
+// One comes in while another is made sense of.
+const READERS = 2;
 
 // More than that is written while a cluster is read: then it is read again.
 const MOST_BUFFERED = 1_000;

@@ -59,6 +59,6 @@ describe("endpoints", () => {
     [["256.0.0.1"], "DNS"],
     [[], "STATIC"],
   ])("at %o are found by %s", (addresses, resolution) => {
-    expect(resolutionOf(addresses.map((address) => ({ address })))).toBe(resolution);
+    expect(resolutionOf(addresses)).toBe(resolution);
   });
 });

@@ -52,7 +52,11 @@ export function federatedServiceOf(inputs: DestinationInputs): FederatedService 
 }
 
 function groupOf(endpoints: readonly WorkloadEntry[]): EndpointGroup {
-  return { endpoints, resolution: resolutionOf(endpoints) };
+  return { endpoints, resolution: resolutionOf(addressesOf(endpoints)) };
+}
+
+function* addressesOf(endpoints: readonly WorkloadEntry[]): Iterable<string> {
+  for (const { address = "" } of endpoints) yield address;
 }
 
 /** One mesh for each control plane namespace other than the service's own: revisions of a control plane share theirs, and so our objects. */

@@ -1,4 +1,4 @@
-import type { Destination, DestinationStatus, Mesh } from "@isthmus/api";
+import type { Destination, DestinationStatus, EndpointSubset, Mesh } from "@isthmus/api";
 import { formatRef, type ObjectRef, refOf } from "@isthmus/core";
 import { type Finding, invalid } from "../../../findings.ts";
 import { DEFAULT_HOSTNAME_SUFFIX } from "../hostnames.ts";
@@ -42,10 +42,11 @@ function dnsFindings(destination: Destination, federation: AppliedFederation, me
 }
 
 function addressFindings(destination: Destination, home: Mesh): readonly Finding[] {
-  const endpoints = (destination.spec?.kubeService?.endpointSubsets ?? []).flatMap(({ endpoints = [] }) => endpoints.filter(hasAddress));
+  const subsets = destination.spec?.kubeService?.endpointSubsets ?? [];
   const gateways = home.status?.appliedEastWestIngressGateways ?? [];
   // Without pods behind it there is nothing to be reached through a gateway.
-  const entrances = endpoints.length === 0 ? [] : gateways.flatMap(({ externalAddresses = [] }) => externalAddresses);
+  const hasEndpoints = subsets.some(({ endpoints = [] }) => endpoints.some(hasAddress));
+  const entrances = hasEndpoints ? gateways.flatMap(({ externalAddresses = [] }) => externalAddresses) : [];
   const mixed = (which: string): Finding =>
     invalid(
       "AddressesMixed",
@@ -53,10 +54,14 @@ function addressFindings(destination: Destination, home: Mesh): readonly Finding
     );
   return [
     ...(isMixed(entrances) ? [mixed(`the gateways of ${formatRef(refOf(home))}`)] : []),
-    ...(isMixed(endpoints.map(({ ipAddress = "" }) => ipAddress)) ? [mixed("its endpoints")] : []),
+    ...(isMixed(podAddresses(subsets)) ? [mixed("its endpoints")] : []),
   ];
 }
 
-function isMixed(addresses: readonly string[]): boolean {
-  return resolutionOf(addresses.map((address) => ({ address }))) === undefined;
+function* podAddresses(subsets: readonly EndpointSubset[]): Iterable<string> {
+  for (const { endpoints = [] } of subsets) for (const endpoint of endpoints) if (hasAddress(endpoint)) yield endpoint.ipAddress ?? "";
+}
+
+function isMixed(addresses: Iterable<string>): boolean {
+  return resolutionOf(addresses) === undefined;
 }
