@@ -42,17 +42,21 @@ export type ExternalAddress = Value<typeof externalAddress>;
 
 const SERVICE_TYPES = ["CLUSTER_IP", "NODE_PORT", "LOAD_BALANCER", "EXTERNAL_NAME"] as const;
 
-const kubeService = fields({
-  ref: clusterObjectRef,
-  workloadSelectorLabels: labels,
-  labels,
-  ports: Type.Array(kubeServicePort),
-  subsets: mapOf(fields({ values: strings() }), { description: "Labels in which the backing workloads differ, with their values." }),
-  region: text(),
-  endpointSubsets: Type.Array(endpointSubset),
-  externalAddresses: Type.Array(externalAddress),
-  serviceType: oneOfWords(SERVICE_TYPES, { description: "Absent means CLUSTER_IP." }),
-});
+const kubeService = fields(
+  {
+    ref: clusterObjectRef,
+    workloadSelectorLabels: labels,
+    labels,
+    ports: Type.Array(kubeServicePort),
+    subsets: mapOf(fields({ values: strings() }), { description: "Labels in which the backing workloads differ, with their values." }),
+    region: text(),
+    endpointSubsets: Type.Array(endpointSubset),
+    externalAddresses: Type.Array(externalAddress),
+    serviceType: oneOfWords(SERVICE_TYPES, { description: "Absent means CLUSTER_IP." }),
+  },
+  // Discovery always gives it; without it one that is written by hand says of which Service it speaks to nobody.
+  { required: ["ref"] },
+);
 /** What is known of a Kubernetes Service. */
 export type KubeService = Value<typeof kubeService>;
 

@@ -14,10 +14,12 @@ export const ZERO: Hash = { a: 0, b: 0 };
 /** The hash of one object under its key (`keyOf`): of its JSON text, as a string or in UTF-8. */
 export function hashOf(key: string, body: Uint8Array | string): Hash {
   const name = inUtf8(key);
-  const [a, b] = [murmur3(0, name.bytes, name.length), murmur3(1, name.bytes, name.length)];
+  const seeds = murmur3(SEEDS, name.bytes, name.length);
   const { bytes, length } = typeof body === "string" ? inUtf8(body) : { bytes: body, length: body.length };
-  return { a: murmur3(a, bytes, length) | 0, b: murmur3(b, bytes, length) | 0 };
+  return murmur3(seeds, bytes, length);
 }
+
+const SEEDS: Hash = { a: 0, b: 1 };
 
 /** A text in bytes that are good until the next call: a replica that starts hashes a million of them. */
 function inUtf8(text: string): { readonly bytes: Uint8Array; readonly length: number } {
@@ -44,29 +46,38 @@ const encoder = new TextEncoder();
 let scratch = new Uint8Array(16_384);
 
 /**
- * MurmurHash3_x86_32 of the first `length` bytes, an unsigned number. Source: Austin Appleby's reference code, in the public domain
+ * MurmurHash3_x86_32 of the first `length` bytes, with each of two seeds. Source: Austin Appleby's reference code, in the public domain
  * (smhasher).
  */
-export function murmur3(seed: number, bytes: Uint8Array, length = bytes.length): number {
+export function murmur3({ a, b }: Hash, bytes: Uint8Array, length = bytes.length): Hash {
   const whole = length & ~3;
-  let hash = seed | 0;
+  let [first, second] = [a, b];
   for (let i = 0; i < whole; i += 4) {
-    const word =
-      (bytes[i] as number) | ((bytes[i + 1] as number) << 8) | ((bytes[i + 2] as number) << 16) | ((bytes[i + 3] as number) << 24);
-    hash ^= scrambled(word);
-    hash = (hash << 13) | (hash >>> 19);
-    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0;
+    const word = scrambled(
+      (bytes[i] as number) | ((bytes[i + 1] as number) << 8) | ((bytes[i + 2] as number) << 16) | ((bytes[i + 3] as number) << 24),
+    );
+    first = mixed(first, word);
+    second = mixed(second, word);
   }
   let tail = 0;
   for (let i = length - 1; i >= whole; i--) tail = (tail << 8) | (bytes[i] as number);
-  if (whole < length) hash ^= scrambled(tail);
-  hash ^= length;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
+  const last = whole < length ? scrambled(tail) : 0;
+  return { a: avalanche(first ^ last ^ length), b: avalanche(second ^ last ^ length) };
 }
 
 function scrambled(word: number): number {
-  const mixed = Math.imul(word, 0xcc9e2d51);
-  return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
+  const product = Math.imul(word, 0xcc9e2d51);
+  return Math.imul((product << 15) | (product >>> 17), 0x1b873593);
+}
+
+function mixed(hash: number, word: number): number {
+  const sum = hash ^ word;
+  return (Math.imul((sum << 13) | (sum >>> 19), 5) + 0xe6546b64) | 0;
+}
+
+function avalanche(value: number): number {
+  let hash = value;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
 }
