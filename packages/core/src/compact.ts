@@ -54,7 +54,8 @@ function knownAs(value: unknown, hash: number): unknown {
 // V8 itself holds equal values of a parsed text once when they are no longer than this.
 const SHORT = 10;
 
-const OBJECT = 0x811c9dc5;
+// Signed, as the hashes that it is compared with.
+const OBJECT = 0x811c9dc5 | 0;
 
 function hashAfterSharing(value: unknown): number {
   if (typeof value === "string") return hashOf(value);

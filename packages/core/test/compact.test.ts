@@ -22,11 +22,17 @@ describe("compact values", () => {
   });
 
   it("hold parts that recur once", () => {
-    const pod = (name: string) => ({ name, labels: { app: "cart", version: "v1" }, owners: [{ kind: "ReplicaSet", name: "cart-7d9c" }] });
+    const pod = (name: string) => ({
+      name,
+      labels: { app: "cart", version: "v1" },
+      owners: [{ kind: "ReplicaSet", name: "cart-7d9c" }],
+      status: { loadBalancer: {} },
+    });
     const [, , third, fourth] = ["a", "b", "c", "d"].map((name) => compact(pod(name)));
     expect(third).toEqual(pod("c"));
     expect(third?.labels).toBe(fourth?.labels);
     expect(third?.owners).toBe(fourth?.owners);
+    expect(third?.status).toBe(fourth?.status);
   });
 
   it("keep the order of their fields", () => {

@@ -67,6 +67,21 @@ test("an index that was built in steps is the one that `where` would build, and 
   }
 });
 
+test("indexes that are built together are those that `where` would build, also where one is there already or asked for meanwhile", () => {
+  const byKey = ({ key }: Row) => [key];
+  const byBoth = ({ key, group }: Row) => [key, group];
+  const table = emptyTable<Row>(({ key }) => key).with(rows(3_000));
+  const other = emptyTable<Row>(({ key }) => key).with(rows(3_000));
+  table.where(byGroup, "group-0");
+  const building = table.indexed(byGroup, byKey, byBoth);
+  building.next();
+  expect(table.where(byKey, "row-000007")).toHaveLength(1);
+  finished(building);
+  for (const value of ["group-0", "group-2", "row-000000", "row-002999", "nothing"]) {
+    for (const index of [byGroup, byKey, byBoth]) expect(table.where(index, value)).toEqual(other.where(index, value));
+  }
+});
+
 test("changes while an index is being built leave both right", () => {
   const table = emptyTable<Row>(({ key }) => key).with(rows(2_000));
   const building = table.indexed(byGroup);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hashOf, murmur3 } from "../src/session/digest.ts";
+import { hashOf, hexOf, murmur3 } from "../src/session/digest.ts";
 import {
   digestOfAll,
   digestOfKind,
@@ -26,6 +26,15 @@ test.each([
   const { a, b } = murmur3({ a: seed, b: 1 }, bytes(text));
   expect(a >>> 0).toBe(expected);
   expect(b).toBe(murmur3({ a: 1, b: seed }, bytes(text)).a);
+});
+
+test.each([
+  ["web.shop.cluster-1", '{"a":1}', "46e7bdcf33c3318d"],
+  ["", "", "000000002fef5c8f"],
+  ["café.shop.c", "é", "8cf8efb81bab0059"],
+])("the hash of %j with %j is what agents and servers of other versions compute", (key, body, expected) => {
+  expect(hexOf(hashOf(key, body))).toBe(expected);
+  expect(hexOf(hashOf(key, bytes(body)))).toBe(expected);
 });
 
 describe("an inventory", () => {

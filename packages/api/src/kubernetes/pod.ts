@@ -10,7 +10,7 @@ export const SIDECAR_STATUS_ANNOTATION = "sidecar.istio.io/status";
 
 /**
  * A Kubernetes Pod. Of a million pods only what translation reads leaves their clusters: not their status, as addresses and readiness
- * are read of EndpointSlices. A pod that becomes ready or ceases to be is no change of it.
+ * are read of EndpointSlices (or Endpoints). A pod that becomes ready or ceases to be is no change of it.
  */
 export const Pod = defineKind({ apiVersion: "v1", kind: "Pod", plural: "pods", fields: { spec: podSpec } }, (pod) => {
   const { apiVersion, kind, spec } = pod;

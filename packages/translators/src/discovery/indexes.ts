@@ -1,4 +1,4 @@
-import { EndpointSlice, Node, Pod, ReplicaSet, SERVICE_NAME_LABEL, Service, type Workload } from "@isthmus/api";
+import { EndpointSlice, Pod, ReplicaSet, SERVICE_NAME_LABEL, Service, type Workload } from "@isthmus/api";
 import { type OwnerReference, type Resource, type Snapshot, type Steps, sharedText } from "@isthmus/core";
 
 type Labels = Readonly<Record<string, string>>;
@@ -30,11 +30,6 @@ export function keyIn(place: Place, key: string): string {
 /** Objects by their cluster. */
 export function byCluster(resource: Resource): readonly string[] {
   return [resource.metadata.clusterName ?? ""];
-}
-
-/** Nodes by their name, which seldom two clusters have alike. */
-export function nodesByName(node: Node): readonly string[] {
-  return [node.metadata.name];
 }
 
 /** Services by their namespace. */
@@ -170,5 +165,4 @@ export function* indexedForWorkloads(snapshot: Snapshot): Steps<void> {
 export function* indexedForDestinations(snapshot: Snapshot): Steps<void> {
   yield* snapshot.of(Pod).indexed(...BY_POD);
   yield* snapshot.of(EndpointSlice).indexed(slicesByService);
-  yield* snapshot.of(Node).indexed(nodesByName);
 }

@@ -6,7 +6,6 @@ import type { MeshesOf } from "./foundMeshes.ts";
 import {
   anyPair,
   keyIn,
-  nodesByName,
   type Place,
   placeKey,
   placeOf,
@@ -77,7 +76,7 @@ function podsOf(snapshot: Snapshot, service: Service, selector: Labels): readonl
 
 function nodesNamed(names: readonly string[], { clusterName }: Place, snapshot: Snapshot): readonly Node[] {
   const nodes = snapshot.of(Node);
-  return names.flatMap((name) => nodes.where(nodesByName, name).find(({ metadata }) => metadata.clusterName === clusterName) ?? []);
+  return names.flatMap((name) => nodes.get({ name, namespace: "", clusterName }) ?? []);
 }
 
 function isEmpty(labels: Labels): boolean {

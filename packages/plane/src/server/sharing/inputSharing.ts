@@ -1,5 +1,4 @@
 import type { JsonObject, Snapshot } from "@isthmus/core";
-import { atMost } from "../../atMost.ts";
 import {
   type Clock,
   isSameVersion,
@@ -34,8 +33,8 @@ export interface InputSharing {
   hear(notice: StoreNotice): void;
   /** Looks for what was not heard: an emptied store, another's fence, another version. Rejects with StoreError. */
   compare(): Promise<StoreOverview>;
-  /** Does what is to be done for one cluster; rejects with StoreError. */
-  work(clusterName: string): Promise<void>;
+  /** Does what is to be done for one cluster, or asks for another call when others have been read; rejects with StoreError. */
+  work(clusterName: string): Promise<"done" | "later">;
   /** Who lives has changed: clusters of replicas that are gone count as without agent. */
   replicasChanged(): void;
   /** What others say of clusters that they serve. */
@@ -84,6 +83,9 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   const ahead = new Map<string, number>();
   /** Of clusters that are being read: what was written meanwhile. */
   const reading = new Map<string, WrittenNotice[]>();
+  /** To be read when others have been, and those of them whose turn it is. */
+  const waitingToRead = new Set<string>();
+  const calledToRead = new Set<string>();
   /** No longer registered, and to be cleared in the store. */
   const withdrawn = new Set<string>();
   /** In the store and not registered, with the time since when: left by a registration that was deleted while nobody looked. */
@@ -157,12 +159,10 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     withdrawn.delete(clusterName);
   }
 
-  /** Each of several that are read at once would hold up the others' turns, and keep all of its texts meanwhile. */
-  const inTurn = atMost(READERS);
-
   async function read(clusterName: string): Promise<void> {
     const buffer: WrittenNotice[] = [];
     reading.set(clusterName, buffer);
+    wakeReader();
     try {
       const before = snapshots.snapshotIn(clusterName);
       const known = { kinds: followed.get(clusterName)?.kinds ?? {}, held: contentIn(before).kinds };
@@ -174,6 +174,42 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     } finally {
       reading.delete(clusterName);
     }
+  }
+
+  const isReadingEnough = (): boolean => reading.size + calledToRead.size >= READERS;
+
+  /** Lets the next one be read, where there is room. */
+  function wakeReader(): void {
+    const [next] = waitingToRead;
+    if (next === undefined || isReadingEnough()) return;
+    waitingToRead.delete(next);
+    calledToRead.add(next);
+    wake(next);
+  }
+
+  async function worked(clusterName: string): Promise<"done" | "later"> {
+    waitingToRead.delete(clusterName);
+    calledToRead.delete(clusterName);
+    if (withdrawn.has(clusterName)) {
+      if (!areRegistrationsKnown()) return "done";
+      if (!isRegistered(clusterName)) {
+        await clear(clusterName);
+        return "done";
+      }
+      withdrawn.delete(clusterName);
+    }
+    if (!isRegistered(clusterName)) return "done";
+    if (isOurs(clusterName) && !writers.has(clusterName)) await claim(clusterName);
+    const writer = writers.get(clusterName);
+    if (writer !== undefined) await write(clusterName, writer);
+    else if (!isOurs(clusterName)) {
+      if (isReadingEnough()) {
+        waitingToRead.add(clusterName);
+        return "later";
+      }
+      await read(clusterName);
+    }
+    return "done";
   }
 
   /** After a while: another replica may hear of a registration before this one does. */
@@ -256,7 +292,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     changed: feed.advance,
     forget(clusterName) {
       const isOwned = writers.delete(clusterName);
-      for (const known of [followed, told, arrived, ahead, unheard]) known.delete(clusterName);
+      for (const known of [followed, told, arrived, ahead, unheard, waitingToRead, calledToRead]) known.delete(clusterName);
       if (!isOwned && !leads()) return;
       withdrawn.add(clusterName);
       wake(clusterName);
@@ -317,17 +353,12 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
       return overview;
     },
     async work(clusterName) {
-      if (withdrawn.has(clusterName)) {
-        if (!areRegistrationsKnown()) return;
-        if (!isRegistered(clusterName)) return clear(clusterName);
-        withdrawn.delete(clusterName);
+      try {
+        return await worked(clusterName);
+      } finally {
+        // It may have been its turn to be read, and not have needed it.
+        wakeReader();
       }
-      if (!isRegistered(clusterName)) return;
-      if (isOurs(clusterName) && !writers.has(clusterName)) await claim(clusterName);
-      const writer = writers.get(clusterName);
-      if (writer !== undefined) return write(clusterName, writer);
-      // It may become ours while it waits.
-      if (!isOurs(clusterName)) await inTurn(async () => isOurs(clusterName) || read(clusterName));
     },
     replicasChanged() {
       for (const [clusterName, said] of told) tell(clusterName, said, snapshots.snapshotIn(clusterName));
@@ -335,7 +366,8 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   };
 }
 
-// One comes in while another is made sense of.
+// One comes in while another is made sense of. Each of several that are read at once would have its slice of each turn, and keep all of
+// its texts meanwhile.
 const READERS = 2;
 
 // More than that is written while a cluster is read: then it is read again.

@@ -78,18 +78,18 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   const startedAt = clock.now();
   let progressAt = startedAt;
 
-  const queue = startWorkQueue<() => Promise<void>>({ workers: WORKERS, retry: RETRY, work: attempt, clock, random }, signal);
+  const queue = startWorkQueue<Work>({ workers: WORKERS, retry: RETRY, work: attempt, clock, random }, signal);
 
-  function wake(name: string, work: () => Promise<void>): void {
+  function wake(name: string, work: Work): void {
     if (!waitingSince.has(name)) waitingSince.set(name, clock.now());
     queue.set(name, work);
   }
 
-  async function attempt(name: string, work: () => Promise<void>): Promise<"done" | "again"> {
+  async function attempt(name: string, work: Work): Promise<"done" | "again"> {
     try {
       const since = waitingSince.get(name);
-      await work();
-      if (!queue.has(name) && waitingSince.get(name) === since) waitingSince.delete(name);
+      const isLater = (await work()) === "later";
+      if (!isLater && !queue.has(name) && waitingSince.get(name) === since) waitingSince.delete(name);
       answering();
       return "done";
     } catch (error) {
@@ -136,10 +136,12 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
 
   function wakeInput(clusterName: string): void {
     wake(`input/${clusterName}`, async () => {
-      await inputs.work(clusterName);
-      if (unread?.delete(clusterName) !== true) return;
-      loadedClusters++;
-      progress();
+      if ((await inputs.work(clusterName)) === "later") return "later";
+      if (unread?.delete(clusterName) === true) {
+        loadedClusters++;
+        progress();
+      }
+      return "done";
     });
   }
 
@@ -306,6 +308,9 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     }),
   };
 }
+
+/** Does what waits; gives `later` where it goes on waiting. */
+type Work = () => Promise<unknown>;
 
 const WORKERS = 8;
 const RETRY = { firstMs: 200, lastMs: 5_000 };
