@@ -18,6 +18,7 @@ import { type AreaWriter, areaWriter, NO_VERSION } from "./areaWriter.ts";
 import { type ClusterMeta, metaOf } from "./clusterMeta.ts";
 import { contentIn, inputFeed } from "./inputFeed.ts";
 import { inputTexts } from "./inputTexts.ts";
+import { readTurns } from "./readTurns.ts";
 
 /**
  * Shares what agents report: the replica that an agent is connected to holds the fence of its cluster and writes what it
@@ -83,9 +84,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   const ahead = new Map<string, number>();
   /** Of clusters that are being read: what was written meanwhile. */
   const reading = new Map<string, WrittenNotice[]>();
-  /** To be read when others have been, and those of them whose turn it is. */
-  const waitingToRead = new Set<string>();
-  const calledToRead = new Set<string>();
+  const turns = readTurns(READERS, wake);
   /** No longer registered, and to be cleared in the store. */
   const withdrawn = new Set<string>();
   /** In the store and not registered, with the time since when: left by a registration that was deleted while nobody looked. */
@@ -162,7 +161,6 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   async function read(clusterName: string): Promise<void> {
     const buffer: WrittenNotice[] = [];
     reading.set(clusterName, buffer);
-    wakeReader();
     try {
       const before = snapshots.snapshotIn(clusterName);
       const known = { kinds: followed.get(clusterName)?.kinds ?? {}, held: contentIn(before).kinds };
@@ -176,20 +174,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     }
   }
 
-  const isReadingEnough = (): boolean => reading.size + calledToRead.size >= READERS;
-
-  /** Lets the next one be read, where there is room. */
-  function wakeReader(): void {
-    const [next] = waitingToRead;
-    if (next === undefined || isReadingEnough()) return;
-    waitingToRead.delete(next);
-    calledToRead.add(next);
-    wake(next);
-  }
-
   async function worked(clusterName: string): Promise<"done" | "later"> {
-    waitingToRead.delete(clusterName);
-    calledToRead.delete(clusterName);
     if (withdrawn.has(clusterName)) {
       if (!areRegistrationsKnown()) return "done";
       if (!isRegistered(clusterName)) {
@@ -201,14 +186,8 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     if (!isRegistered(clusterName)) return "done";
     if (isOurs(clusterName) && !writers.has(clusterName)) await claim(clusterName);
     const writer = writers.get(clusterName);
+    if (writer === undefined && !isOurs(clusterName)) return turns.take(clusterName, () => read(clusterName));
     if (writer !== undefined) await write(clusterName, writer);
-    else if (!isOurs(clusterName)) {
-      if (isReadingEnough()) {
-        waitingToRead.add(clusterName);
-        return "later";
-      }
-      await read(clusterName);
-    }
     return "done";
   }
 
@@ -292,7 +271,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     changed: feed.advance,
     forget(clusterName) {
       const isOwned = writers.delete(clusterName);
-      for (const known of [followed, told, arrived, ahead, unheard, waitingToRead, calledToRead]) known.delete(clusterName);
+      for (const known of [followed, told, arrived, ahead, unheard]) known.delete(clusterName);
       if (!isOwned && !leads()) return;
       withdrawn.add(clusterName);
       wake(clusterName);
@@ -353,11 +332,11 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
       return overview;
     },
     async work(clusterName) {
+      turns.comes(clusterName);
       try {
         return await worked(clusterName);
       } finally {
-        // It may have been its turn to be read, and not have needed it.
-        wakeReader();
+        turns.goes();
       }
     },
     replicasChanged() {
