@@ -31,7 +31,8 @@ export function growingHeap(setFlag: (flag: string) => void = setFlagsFromString
   }
 
   function growBy(percent: number): void {
-    setFlag(`--heap-growing-percent=${Math.max(percent, Math.ceil((100 * LEAST_GROWTH_MIB) / Math.max(1, usedMiB())))}`);
+    const ofUsed = (mebibytes: number) => Math.ceil((100 * mebibytes) / Math.max(1, usedMiB()));
+    setFlag(`--heap-growing-percent=${Math.max(Math.min(percent, ofUsed(MOST_GROWTH_MIB)), ofUsed(LEAST_GROWTH_MIB))}`);
   }
 
   function settle(): void {
@@ -64,6 +65,8 @@ const [GROWING_PERCENT, SETTLED_PERCENT] = [50, 6];
 // takes two processors for a moment; with 9 MiB a second that do not die at once (100 pods replaced a second) a small server would do
 // so once a second.
 const LEAST_GROWTH_MIB = 100;
+// Nor by more: half of what a large fleet takes is more than it needs beside it, and while V8 looks for what has died, the program goes on.
+const MOST_GROWTH_MIB = 400;
 const QUIET_MS = 120_000;
 // While this is on, V8 looks through old objects every few seconds, in small steps, and moves some of what is left into fewer pages.
 // That takes a third of a processor where 200 objects a second are written, so it is on for a minute now and then: in each minute in
