@@ -9,6 +9,8 @@ export function stepsOver(start: readonly AnyResource[], others: readonly AnyRes
   const known = [...start, ...others];
   if (known.length === 0) return fc.constant([]);
   const removal = fc.constantFrom(...known).map((resource): Step => ({ put: [], remove: [refOf(resource)] }));
-  const arrival = fc.subarray([...known], { maxLength: 4 }).map((resources): Step => ({ put: resources, remove: [] }));
+  const arrival = fc
+    .subarray([...known], { maxLength: Math.min(4, known.length) })
+    .map((resources): Step => ({ put: resources, remove: [] }));
   return fc.array(fc.oneof(removal, arrival), { maxLength: 6 });
 }

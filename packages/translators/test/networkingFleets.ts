@@ -15,7 +15,7 @@ export function networkingFleets(): fc.Arbitrary<readonly AnyResource[]> {
     .record({
       meshes: fc.subarray(CLUSTERS.map(mesh), { minLength: 1 }),
       destinations: fc.array(destination(), { maxLength: 6 }),
-      gateways: fc.subarray([...CLUSTERS.map(gateway), gatewayOfNobody("east")]),
+      gateways: fc.subarray([...CLUSTERS.map(gateway), external("east")]),
       workloads: fc.array(workload(), { maxLength: 4 }),
       trafficPolicies: fc.array(trafficPolicy(), { maxLength: 5 }),
       accessPolicies: fc.array(accessPolicy(), { maxLength: 3 }),
@@ -57,27 +57,23 @@ function destination(): fc.Arbitrary<AnyResource> {
 }
 
 function gateway(cluster: string): AnyResource {
-  return gatewayOf(cluster, `gateway-istio-system-${cluster}`, {
-    ref: { name: "gateway", namespace: "istio-system", clusterName: cluster },
-  });
-}
-
-/** Of which nobody says what Service it is. */
-function gatewayOfNobody(cluster: string): AnyResource {
-  return gatewayOf(cluster, "a-gateway", {});
-}
-
-function gatewayOf(cluster: string, name: string, ref: object): AnyResource {
   const kubeService = {
-    ...ref,
+    ref: { name: "gateway", namespace: "istio-system", clusterName: cluster },
     workloadSelectorLabels: { istio: "ingressgateway" },
     serviceType: "LOAD_BALANCER",
     externalAddresses: [{ ip: "198.51.100.1" }],
     ports: [{ port: 15443, name: "tls", protocol: "TCP", targetPortNumber: 15443 }],
   };
-  return object(DISCOVERY, "Destination", name, {
+  return object(DISCOVERY, "Destination", `gateway-istio-system-${cluster}`, {
     spec: { kubeService, mesh: { name: `mesh-${cluster}`, namespace: "gloo-mesh" } },
   });
+}
+
+/** What is no Kubernetes Service. */
+function external(cluster: string): AnyResource {
+  const externalService = { name: "bank", hosts: ["bank.example.com"], ports: [{ number: 443, name: "tls", protocol: "TLS" }] };
+  const spec = { externalService, mesh: { name: `mesh-${cluster}`, namespace: "gloo-mesh" } };
+  return object(DISCOVERY, "Destination", "bank", { spec });
 }
 
 function workload(): fc.Arbitrary<AnyResource> {
