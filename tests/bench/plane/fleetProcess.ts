@@ -9,7 +9,7 @@ import { registerEach } from "./registration.ts";
 import { clusterAnswers } from "./remoteCluster.ts";
 import { answer } from "./rpc.ts";
 import { type ServerAddress, startServerUnderTest } from "./serverUnderTest.ts";
-import { changePod } from "./wire.ts";
+import { changePod, changeReadiness } from "./wire.ts";
 
 // The process beside a benchmark's own: it holds everything that the benchmark does not measure.
 
@@ -51,6 +51,7 @@ answer(process, {
     churn: (seconds: number) => churnFor(fleet(), seconds),
     replacePods: (times: number) => replacePods(fleet(), times),
     changePod: (n: number) => changePod(fleet(), n),
+    changeReadiness: (n: number) => changeReadiness(fleet(), n),
     register: (address: ServerAddress) => registerEach(fleet(), address),
   },
 });
