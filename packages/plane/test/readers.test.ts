@@ -31,7 +31,6 @@ async function starting() {
   const isRegistered = (clusterName: string) => registered.has(clusterName);
   const log = recordingLog();
   const snapshots = snapshotStore({ kindOf: () => undefined, isRegistered, log, changed: () => undefined });
-  const running = new Set<Promise<unknown>>();
   const inputs = inputSharing({
     store,
     instance: "one",
@@ -43,7 +42,7 @@ async function starting() {
     meta: () => ({ servedBy: "one", phase: "synced", connected: true, isHeard: true }),
     link: () => ({ want: () => undefined, tell: () => undefined, disconnect: () => undefined }),
     // As a queue does, a turn later.
-    wake: (clusterName) => setImmediate(() => running.add(inputs.work(clusterName))),
+    wake: (clusterName) => setImmediate(() => inputs.work(clusterName)),
     heard: () => undefined,
     clock,
     log,
@@ -51,7 +50,7 @@ async function starting() {
   const turns = async () => {
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   };
-  return { inputs, snapshots, reading, registered, running, turns, filled };
+  return { inputs, snapshots, reading, registered, turns, filled };
 }
 
 test("clusters are read two at a time, in their order, until all have been", async () => {
