@@ -42,17 +42,21 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     oracle.changed();
   }
 
-  /** With a kind's definition go its objects; that is no loss of sight. */
+  /** With a kind's definition go its objects; that is no loss of sight. An API server that is away refuses it: then nothing changes. */
   function setDefined(clusterName: string, kind: Kind, isDefined: boolean): void {
     const cluster = clusterOf(clusterName);
-    const isThere = cluster.object(refOf(definition(kind))) !== undefined;
-    if (isDefined === isThere) return;
-    if (isDefined) change(clusterName, () => cluster.apply(definition(kind), { fieldManager: "user", force: true }));
-    else {
-      hidden.delete(hiddenKey(clusterName, kindKeyOf(kind)));
-      oracle.hidden = new Set(hidden.keys());
-      change(clusterName, () => cluster.delete(refOf(definition(kind))));
-    }
+    const ref = refOf(definition(kind));
+    const isThere = (): boolean => cluster.object(ref) !== undefined;
+    if (isDefined === isThere()) return;
+    change(clusterName, () => {
+      if (isDefined) return cluster.apply(definition(kind), { fieldManager: "user", force: true });
+      const deletion = cluster.delete(ref);
+      if (!isThere()) {
+        hidden.delete(hiddenKey(clusterName, kindKeyOf(kind)));
+        oracle.hidden = new Set(hidden.keys());
+      }
+      return deletion;
+    });
   }
 
   /** Somebody has looked, and lets go what is held back. */

@@ -51,6 +51,20 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     hasStore: true,
     steps: "wait - 5 0;putCrowd b 0 0;expireCertificate a 0 0;wait - 5 0;deleteMesh b 0 0",
   },
+  {
+    name: "of two replicas to which an emptied store gave one fence number, the one that has the agent keeps the cluster",
+    seed: 3209900325,
+    clusters: 2,
+    hasStore: true,
+    steps:
+      "pauseLeader - 1 0;slowStore - 0 0;deletePolicy - 1 0;slowNetwork - 3 0;rotateCertificate a 0 0;register a 0 0;wipeStore - 0 0;reroute a 1 0",
+  },
+  {
+    name: "a CRD whose deletion the API server did not take stays served",
+    seed: 483642062,
+    clusters: 2,
+    steps: "unserve b 2 0;loseApiServer b 0 0;deleteDefinition b 2 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

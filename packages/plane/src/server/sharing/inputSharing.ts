@@ -104,8 +104,11 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   /** Whether this replica is to write it: its agent is here, or was, and nobody has written what it said. */
   const isOurs = (clusterName: string): boolean => isServed(clusterName) || (arrived.has(clusterName) && snapshots.remembers(clusterName));
 
-  /** Another replica has the cluster now, or nobody: this one writes nothing more of it. */
-  function yieldTo(clusterName: string, by: string): void {
+  /**
+   * Another replica has the cluster now, or nobody: this one writes nothing more of it. `fence` is the other's number; without it, one
+   * above ours.
+   */
+  function yieldTo(clusterName: string, by: string, fence?: number): void {
     feed.advance();
     const writer = writers.get(clusterName);
     const state = writer?.followed();
@@ -115,12 +118,20 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     if (state === undefined) followed.delete(clusterName);
     else followed.set(clusterName, state);
     if (writer !== undefined && (state === undefined || isSameVersion(state.version, NO_VERSION)))
-      ahead.set(clusterName, writer.fence.number + 1);
+      ahead.set(clusterName, fence ?? writer.fence.number + 1);
     if (isServed(clusterName)) {
       log.warn({ cluster: clusterName, replica: by }, `the agent of ${clusterName} has gone to replica ${by}: its connection here ends`);
       link().disconnect(clusterName, `the agent is connected to another replica (${by})`, "Ended");
     }
     wake(clusterName);
+  }
+
+  /**
+   * Whether another replica's number takes the cluster from a writer here. Numbers grow by the store's clock; a store that was emptied
+   * within a millisecond, or whose clock was set back, may give one that is not higher. Then whoever serves the agent keeps the cluster.
+   */
+  function isDeposed(clusterName: string, writer: AreaWriter, fence: number): boolean {
+    return fence >= writer.fence.number || !isServed(clusterName);
   }
 
   /** What an agent that is gone told this replica is not to be written any more: another replica has it, under `fence`, or may have. */
@@ -290,7 +301,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
         if (clusterName === undefined || notice.by === instance) return;
         if (!isServed(clusterName)) overtaken(clusterName, notice.fence.number);
         if (writer === undefined) return;
-        if (notice.fence.number > writer.fence.number) yieldTo(clusterName, notice.by);
+        if (isDeposed(clusterName, writer, notice.fence.number)) yieldTo(clusterName, notice.by, notice.fence.number);
         return;
       }
       if ((notice.type !== "written" && notice.type !== "cleared") || notice.area.section !== "input") return;
@@ -303,7 +314,9 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
       }
       const writer = writers.get(clusterName);
       if (writer !== undefined) {
-        if (notice.head.version.fence > writer.fence.number) yieldTo(clusterName, metaOf(notice.head).servedBy);
+        const { fence } = notice.head.version;
+        const { servedBy } = metaOf(notice.head);
+        if (servedBy !== instance && isDeposed(clusterName, writer, fence)) yieldTo(clusterName, servedBy, fence);
         return;
       }
       const { fence: known = 0 } = followed.get(clusterName)?.version ?? {};
@@ -321,8 +334,10 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
       for (const [clusterName, writer] of [...writers]) {
         const version = overview.versions.get(clusterName);
         const isStill = asked.has(clusterName) && isSameVersion(asked.get(clusterName), writer.version);
+        const isOther = isStill && !isSameVersion(version, writer.version);
         if ((version?.fence ?? 0) > writer.fence.number) yieldTo(clusterName, "unknown");
-        else if (isStill && !isSameVersion(version, writer.version)) writer.doubt();
+        else if (isOther && version !== undefined && !isServed(clusterName)) yieldTo(clusterName, "unknown", version.fence);
+        else if (isOther) writer.doubt();
         if (writer.isDirty) wake(clusterName);
       }
       for (const [clusterName, version] of overview.versions) {
