@@ -27,6 +27,10 @@ const checks: readonly Check[] = [
   { name: "dead code", run: () => commandResult(["node_modules/.bin/knip", "--no-progress", "--no-config-hints"], "knip") },
   { name: "CRDs", run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateCrds.ts", "--check"], "deploy/crds") },
   {
+    name: "findings",
+    run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateFindings.ts", "--check"], "docs/reference"),
+  },
+  {
     name: "metrics",
     run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateMetrics.ts", "--check"], "docs/reference"),
   },

@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { version } from "../package.json";
 import { clusterCommand } from "./commands/cluster.ts";
 import { translateCommand } from "./commands/translate.ts";
+import { validateCommand } from "./commands/validate.ts";
 import { versionCommand } from "./commands/version.ts";
 import type { ExitCode, Io } from "./io.ts";
 
@@ -33,7 +34,7 @@ function programOf(io: Io, finish: (code: ExitCode) => void): Command {
     .showHelpAfterError("Run meshctl --help, or meshctl COMMAND --help, for what can be said.")
     .showSuggestionAfterError()
     .addHelpText("after", EXAMPLES);
-  const commands = [translateCommand(io, finish), clusterCommand(io), versionCommand(io)];
+  const commands = [translateCommand(io, finish), validateCommand(io, finish), clusterCommand(io), versionCommand(io)];
   for (const command of commands) program.addCommand(inheriting(command, program));
   return program;
 }
@@ -50,8 +51,8 @@ Examples:
   # What would these policies become in each cluster?
   meshctl translate -f cluster-dump.yaml -f policies/
 
-  # Are they accepted? Exit code 1 when one is not.
-  meshctl translate -f cluster-dump.yaml -f policies/ --status > /dev/null
+  # Are they right? Exit code 1 when one is not.
+  meshctl validate -f cluster-dump.yaml -f policies/
 
   # Let the cluster east join, once, within the next hour
   meshctl cluster token create --cluster east

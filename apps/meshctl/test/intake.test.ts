@@ -3,7 +3,10 @@ import { parseDocuments } from "../src/offline/documents.ts";
 import { intake } from "../src/offline/intake.ts";
 import { unfold } from "../src/offline/unfold.ts";
 
-const take = (text: string) => intake(parseDocuments({ name: "in.yaml", text }).documents.flatMap((document) => unfold(document).objects));
+function take(text: string) {
+  const taken = intake(parseDocuments({ name: "in.yaml", text }).documents.flatMap((document) => unfold(document).objects));
+  return { ...taken, notes: taken.notes.map(({ message }) => message) };
+}
 
 describe("intake", () => {
   it("takes what translation knows and notes the rest once per kind", () => {
@@ -19,16 +22,44 @@ apiVersion: example.com/v1
 kind: Widget
 metadata: {name: b}
 ---
-apiVersion: networking.mesh.gloo.solo.io/v9
-kind: TrafficPolicy
+apiVersion: apps/v9
+kind: Deployment
 metadata: {name: b}
 `);
     expect(resources.map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.clusterName}`)).toEqual(["Service a c"]);
     expect(rejected).toEqual([]);
     expect(notes).toEqual([
       "ignored example.com/v1 Widget (2 objects, the first in in.yaml, document 2): not a kind that translation reads",
-      expect.stringMatching(/document 4\): TrafficPolicy is read as networking.mesh.gloo.solo.io\/v1, not networking.*\/v9/),
+      "ignored apps/v9 Deployment (in.yaml, document 4): Deployment is read as apps/v1, not apps/v9",
     ]);
+  });
+
+  it("rejects what is of an API of ours and is not read, with what to write instead", () => {
+    const of = (apiVersion: string, kind: string) => take(`apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: a, namespace: n}\n`);
+    const message = (apiVersion: string, kind: string) => {
+      const { rejected, notes, resources } = of(apiVersion, kind);
+      expect({ notes, resources }).toEqual({ notes: [], resources: [] });
+      expect(rejected).toMatchObject([{ source: "in.yaml:1", code: "KindUnknown", isUsersOwn: false }]);
+      return rejected[0]?.message;
+    };
+    expect(message("networking.mesh.gloo.solo.io/v1", "TraficPolicy")).toBe(
+      "TraficPolicy a.n (networking.mesh.gloo.solo.io/v1): TraficPolicy is not a kind of networking.mesh.gloo.solo.io: did you mean TrafficPolicy (networking.mesh.gloo.solo.io/v1)?",
+    );
+    expect(message("networking.mesh.gloo.solo.io/v1", "trafficpolicy")).toMatch(/did you mean TrafficPolicy/);
+    expect(message("networking.mesh.gloo.solo.io/v1beta1", "TrafficPolicy")).toMatch(/is read as networking.mesh.gloo.solo.io\/v1, not/);
+    expect(message("v1", "AccessPolicy")).toMatch(/AccessPolicy is read as networking.mesh.gloo.solo.io\/v1, not v1/);
+    expect(message("networking.smh.solo.io/v1alpha2", "TrafficPolicy")).toMatch(
+      /before Gloo Mesh 1.0: write TrafficPolicy of networking.mesh/,
+    );
+    expect(message("networking.gloo.solo.io/v2", "RouteTable")).toMatch(/API v2.*: write TrafficPolicy/);
+    expect(message("admin.gloo.solo.io/v2", "KubernetesCluster")).toMatch(
+      /API v2.*: write KubernetesCluster of multicluster.solo.io\/v1alpha1/,
+    );
+    expect(message("networking.enterprise.mesh.gloo.solo.io/v1beta1", "VirtualGateway")).toMatch(/is not supported: write Istio's Gateway/);
+    expect(of("gateway.example.com/v1", "TrafficPolicy")).toMatchObject({
+      rejected: [],
+      notes: [expect.stringMatching(/^ignored gateway/)],
+    });
   });
 
   it("rejects what is not of its kind by object, field and line, and takes the others", () => {

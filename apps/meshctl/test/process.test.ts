@@ -47,7 +47,8 @@ describe("the meshctl program", () => {
   it("writes all of a large output, plain, into a pipe", async () => {
     const namespaces = Array.from({ length: 2000 }, (_, i) => `n-${i}`);
     const meshes = namespaces.map((name) => JSON.stringify({ apiVersion: "apps/v1", kind: "Widget", metadata: { name } })).join("\n");
-    const { code, err } = await run(["translate", "-f", "-", "-o", "json"], { input: meshes });
+    const read = JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: "n", clusterName: "c" } });
+    const { code, err } = await run(["translate", "-f", "-", "-o", "json"], { input: `${meshes}\n${read}` });
     expect(code).toBe(0);
     expect(err).toContain("2000 objects, the first in standard input, document 1");
     expect(err).not.toContain("\u001b[");

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -229,13 +229,105 @@ describe("meshctl translate", () => {
     expect(discovered.err).not.toContain("note:");
   });
 
-  it("ignores what it does not know with a note, and an empty input without complaint", async () => {
-    const { code, err } = await translate(["-f", "-"], "apiVersion: example.com/v1\nkind: Options\nagentCluster: x\n");
+  it("ignores what it does not know with a note, and fails where nothing at all is read", async () => {
+    const options = "apiVersion: example.com/v1\nkind: Options\nagentCluster: x\n";
+    const { code, err } = await translate(["-f", "-"], `${options}---${DISCOVERED}`);
     expect(code).toBe(0);
-    expect(err).toContain("note: ignored example.com/v1 Options (standard input, document 1)");
-    expect(await translate(["-f", "-", "-o", "json"], "# nothing\n")).toMatchObject({
-      code: 0,
-      err: "0 objects read, 0 objects generated; 0 rejected, 0 warnings\n",
+    expect(err).toContain("note: standard input: ignored example.com/v1 Options (standard input, document 1)");
+    expect(await translate(["-f", "-", "-o", "json"], "# nothing\n")).toEqual({
+      code: 2,
+      out: "",
+      err: "error: standard input: nothing was read: there is no object that translation reads\n",
     });
+    expect(await translate(["-f", "-"], options)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/nothing was read.*\nignored example.com\/v1 Options/),
+    });
+  });
+
+  it("fails for what weighs as much as --fail-on says", async () => {
+    const input = `${DISCOVERED}---${policy("slow", "0.5ms")}`;
+    expect((await translate(["-f", "-"], input)).code).toBe(0);
+    expect((await translate(["-f", "-", "--fail-on", "warning"], input)).code).toBe(1);
+    const twice = `${DISCOVERED}---${policy("slow", "5s")}---${policy("slow", "5s")}`;
+    expect((await translate(["-f", "-", "--fail-on", "warning"], twice)).code).toBe(0);
+    expect((await translate(["-f", "-", "--fail-on", "note"], twice)).code).toBe(1);
+  });
+
+  it("prints one cluster as its API server takes it, and writes each cluster to a file of its own", async () => {
+    const input = file("in.yaml", `${DISCOVERED}---${policy("slow", "5s")}`);
+    const one = await translate(["-f", input, "--cluster", "east"]);
+    expect(documents(one.out).length).toBeGreaterThan(0);
+    expect(one.out).not.toContain("clusterName: ");
+    expect((await translate(["-f", input, "--cluster", "west"])).out).toBe("");
+    const folder = join(input, "..", "generated");
+    const all = await translate(["-f", input, "--status", "--out-dir", folder]);
+    expect(all.out).toBe("");
+    expect(readdirSync(folder).sort()).toEqual(["east.yaml", "management.yaml"]);
+    expect(readFileSync(join(folder, "east.yaml"), "utf8")).toBe(one.out);
+    const hostile = DISCOVERED.replaceAll("clusterName: east", "clusterName: ../east").replaceAll("cluster: east", "cluster: ../east");
+    const refused = await translate(["-f", file("hostile.yaml", hostile), "--out-dir", folder]);
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('"../east" is no cluster\'s name') });
+  });
+
+  it("prints what it derives and its status as one document, which can be read back", async () => {
+    const first = await translate(["-f", "docs/examples", "--status"]);
+    const printed = documents(first.out);
+    expect(new Set(printed.map(named)).size).toBe(printed.length);
+    expect(printed.find(({ kind }) => kind === "Destination")).toMatchObject({ spec: expect.anything(), status: expect.anything() });
+    const again = await translate(["-f", "docs/examples", "-f", file("out.yaml", first.out), "--status"]);
+    expect(again.code).toBe(0);
+    // What is given is not generated: of that only the status is printed.
+    const isDiscovered = ({ kind }: Printed) => ["Mesh", "Workload", "Destination"].includes(kind);
+    expect(documents(again.out).filter((one) => !isDiscovered(one))).toEqual(printed.filter((one) => !isDiscovered(one)));
+    const statuses = (all: readonly Printed[]) =>
+      all.filter(isDiscovered).flatMap((one) => (one.status === undefined ? [] : [[named(one), one.status]]));
+    expect(statuses(documents(again.out))).toEqual(statuses(printed));
+  });
+});
+
+describe("meshctl validate", () => {
+  async function validate(args: readonly string[], input: string) {
+    const io = recordedIo(input);
+    const code = await meshctl(["validate", ...args], io);
+    return { code, ...io.written };
+  }
+  const WRONG = `${DISCOVERED}---${policy("slow", "5")}`;
+
+  it("prints findings with their codes, and no objects", async () => {
+    const { code, out, err } = await validate(["-f", "-"], WRONG);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(
+      /^rejected: standard input:\d+: TrafficPolicy slow.shop: spec.policy.requestTimeout: 5 is not a duration.* \[Malformed\]$/m,
+    );
+    expect(await validate(["-f", "-"], DISCOVERED)).toMatchObject({ code: 0 });
+  });
+
+  it("gives them as JSON, as SARIF and as workflow commands", async () => {
+    const line = WRONG.split("\n").findIndex((text) => text.includes("requestTimeout")) + 1;
+    const json = JSON.parse((await validate(["-f", "-", "-o", "json"], WRONG)).out) as { findings: unknown };
+    expect(json.findings).toContainEqual({
+      severity: "rejected",
+      code: "Malformed",
+      message: expect.stringMatching(/^TrafficPolicy slow.shop: /),
+      file: "standard input",
+      line,
+    });
+    const sarif = JSON.parse((await validate(["-f", "-", "-o", "sarif"], WRONG)).out) as {
+      version: string;
+      runs: { tool: { driver: { rules: { id: string }[] } }; results: { ruleId: string; ruleIndex: number; level: string }[] }[];
+    };
+    expect(sarif.version).toBe("2.1.0");
+    const [run] = sarif.runs;
+    for (const { ruleId, ruleIndex } of run?.results ?? []) expect(run?.tool.driver.rules[ruleIndex]?.id).toBe(ruleId);
+    expect(run?.results).toContainEqual(
+      expect.objectContaining({
+        ruleId: "Malformed",
+        level: "error",
+        locations: [{ physicalLocation: { artifactLocation: { uri: "standard%20input" }, region: { startLine: line } } }],
+      }),
+    );
+    const { out } = await validate(["-f", "-", "-o", "github"], WRONG);
+    expect(out).toMatch(new RegExp(`^::error file=standard input,line=${line},title=Malformed::TrafficPolicy slow.shop: `, "m"));
   });
 });

@@ -18,6 +18,7 @@ export {
   noMeter,
 } from "./metrics.ts";
 export { discoveredName, isClusterName, sanitizedName } from "./names.ts";
+export { nearestName } from "./nearestName.ts";
 export { onAbort } from "./onAbort.ts";
 export { emptyOutputSet, isOwnedBy, type Output, type OutputSet, type Owner, outputSet } from "./outputSet.ts";
 export { type Packed, packed, packedWhere } from "./packed.ts";

@@ -4,6 +4,7 @@ export { discoveryOwner } from "./discovery/metadata.ts";
 export { discoveryScope, type Scope } from "./discovery/scope.ts";
 export { FINDINGS, type FindingCode } from "./findings.ts";
 export { editsHiding } from "./hidden.ts";
+export { INPUT_FINDINGS } from "./inputFindings.ts";
 export { networkingOwner } from "./networking/outputMetadata.ts";
 export { newReports } from "./newReports.ts";
 export { isInScope, publicationScopeOf, publicationScopeSource, rescoped } from "./publicationScope.ts";

@@ -1,5 +1,7 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../io.ts";
+import type { Severity } from "../offline/findings.ts";
+import { failOnOption } from "./validate.ts";
 
 /** What `meshctl translate` was asked for. */
 export interface TranslateOptions {
@@ -11,6 +13,11 @@ export interface TranslateOptions {
   readonly namespace: string;
   readonly agentCluster?: string;
   readonly disallowIntersectingConfig?: true;
+  readonly failOn: Severity;
+  /** Only what this cluster gets. */
+  readonly cluster?: string;
+  /** A folder for one file per cluster, instead of standard output. */
+  readonly outDir?: string;
 }
 
 /** `meshctl translate`: files in, files out, no cluster needed. */
@@ -28,6 +35,12 @@ export function translateCommand(io: Io, finish: (code: ExitCode) => void): Comm
     )
     .option("--status", "also print the status of every resource that gets one")
     .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json"]).default("yaml"))
+    .option("--cluster <name>", "print only what this cluster gets, without metadata.clusterName, as kubectl takes it")
+    .option(
+      "--out-dir <folder>",
+      "write one file per cluster, CLUSTER.yaml, as kubectl and istioctl take them; management.yaml is the management cluster's",
+    )
+    .addOption(failOnOption())
     .option("-n, --namespace <name>", "namespace of the management plane", "gloo-mesh")
     .option("--agent-cluster <name>", "discover as the agent of this cluster does")
     .option("--disallow-intersecting-config", "refuse what would meet a user's own Istio objects on one host")
@@ -55,6 +68,12 @@ Examples:
 
   # What the discovered objects and policies of a running management cluster lead to, as one JSON List
   kubectl get -A -o yaml meshes,workloads,destinations,virtualmeshes,trafficpolicies | meshctl translate -f - --stage networking -o json
+
+  # What would change in the cluster east?
+  meshctl translate -f east.json west.json policies/ --cluster east | kubectl diff --context east -f -
+
+  # What does Istio say of it?
+  meshctl translate -f east.json west.json policies/ --out-dir generated && istioctl analyze --use-kube=false generated/east.yaml
 
   # Is every policy accepted? Findings are on standard error, the exit code says it too
   meshctl translate -f east.json -f west.json -f policies/ --status`;

@@ -1,15 +1,52 @@
 import { formatRef, type Report, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import type { StatusUpdate } from "@isthmus/translators";
-import type { Intake } from "./intake.ts";
+import type { Intake, Note, RejectedObject } from "./intake.ts";
 
-/** One finding as a line, without colour: where, what, why, what to do. */
-export interface FindingLine {
-  readonly isRejection: boolean;
-  readonly text: string;
+/** How much a finding weighs: `rejected` is not in force, `warning` is in force and something to know, `note` is about the input. */
+export type Severity = "note" | "warning" | "rejected";
+
+/** One finding of an offline check. */
+export interface OfflineFinding {
+  readonly severity: Severity;
+  /** Stable: one of docs/reference/findings.md. */
+  readonly code: string;
+  /** What, why, what to do: begins with the object where it is about one. */
+  readonly message: string;
+  /** Where it stands in the input; `line` counts from 1. */
+  readonly file?: string;
+  readonly line?: number;
 }
 
-/** The findings of a translation. What is said of many targets of one resource in the same words is one line. */
-export function findingLines(reports: readonly Report[], sourceOf: Intake["sourceOf"]): readonly FindingLine[] {
+/** Where a line of text says it stands. */
+export function placeText({ file, line }: Pick<OfflineFinding, "file" | "line">): string {
+  if (file === undefined) return "";
+  return line === undefined ? `${file}: ` : `${file}:${line}: `;
+}
+
+/** All findings: notes first, then warnings, then what is rejected, each in the order in which it was found. */
+export function offlineFindings(
+  { notes, rejected, sourceOf }: Pick<Intake, "notes" | "rejected" | "sourceOf">,
+  reports: readonly Report[],
+): readonly OfflineFinding[] {
+  const ofReports = reportFindings(reports, sourceOf);
+  return [
+    ...notes.map(noteFinding),
+    ...ofReports.filter(({ severity }) => severity === "warning"),
+    ...rejected.map(rejectedFinding),
+    ...ofReports.filter(({ severity }) => severity === "rejected"),
+  ];
+}
+
+function noteFinding({ code, message, file }: Note): OfflineFinding {
+  return { severity: "note", code, message, ...(file === undefined ? {} : { file }) };
+}
+
+function rejectedFinding({ code, message, source }: RejectedObject): OfflineFinding {
+  return { severity: "rejected", code, message, ...placeIn(source) };
+}
+
+/** What is said of many targets of one resource in the same words is one finding. */
+function reportFindings(reports: readonly Report[], sourceOf: Intake["sourceOf"]): readonly OfflineFinding[] {
   const groups = new Map<string, { readonly report: Report; readonly targets: ResourceRef[] }>();
   for (const report of reports) {
     if (report.state === "ACCEPTED") continue;
@@ -19,8 +56,10 @@ export function findingLines(reports: readonly Report[], sourceOf: Intake["sourc
     if (report.target !== undefined) group.targets.push(report.target);
   }
   return [...groups.values()].map(({ report, targets }) => ({
-    isRejection: isRejected(report.state),
-    text: `${place(report, sourceOf)}${formatRef(report.subject)}: ${report.message}${on(targets)}`,
+    severity: isRejected(report.state) ? "rejected" : "warning",
+    code: report.code,
+    message: `${formatRef(report.subject)}: ${report.message}${on(targets)}`,
+    ...placeOf(report, sourceOf),
   }));
 }
 
@@ -41,15 +80,21 @@ function textsIn(value: unknown): readonly string[] {
 }
 
 /** Whether a state means that something is not in force. */
-export function isRejected(state: unknown): boolean {
+function isRejected(state: unknown): boolean {
   return state === "INVALID" || state === "FAILED";
 }
 
 /** Messages begin with the field they are about: then its own line is named. */
-function place({ subject, message }: Report, sourceOf: Intake["sourceOf"]): string {
+function placeOf({ subject, message }: Report, sourceOf: Intake["sourceOf"]): Pick<OfflineFinding, "file" | "line"> {
   const field = /^(?:spec|metadata|status)(?:\.\w+|\[\d+\])*(?=: )/.exec(message)?.[0] ?? "";
   const source = sourceOf(subject, field);
-  return source === undefined ? "" : `${source}: `;
+  return source === undefined ? {} : placeIn(source);
+}
+
+/** `policies.yaml:14` as file and line. */
+function placeIn(source: string): Pick<OfflineFinding, "file" | "line"> {
+  const colon = source.lastIndexOf(":");
+  return { file: source.slice(0, colon), line: Number(source.slice(colon + 1)) };
 }
 
 function on([first, ...others]: readonly ResourceRef[]): string {

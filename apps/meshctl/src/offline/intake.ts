@@ -1,16 +1,25 @@
-import { allKinds, discoveryKinds, isAsked, kindOf, parseOffline } from "@isthmus/api";
+import { discoveryKinds, isAsked, kindOf, parseOffline } from "@isthmus/api";
 import { formatRef, InvalidResource, type Kind, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import type { InputObject } from "./unfold.ts";
+import { unread } from "./unread.ts";
 
 /** What translation can use of the input, and what it can't. */
 export interface Intake {
   readonly resources: readonly Resource[];
   /** Objects that are not of their kind; everything else goes on without them. */
   readonly rejected: readonly RejectedObject[];
-  /** Notes for the person who gave the input, one line each. */
-  readonly notes: readonly string[];
+  /** What the person who gave the input may want to know, in the order of the input. */
+  readonly notes: readonly Note[];
   /** Where a field of a resource stands in the input, such as `policies.yaml:14`; undefined for what was not in the input. */
   sourceOf(ref: ResourceRef, field: string): string | undefined;
+}
+
+/** Something about the input that changes nothing by itself. */
+export interface Note {
+  readonly code: "StatusIgnored" | "GivenTwice" | "KindIgnored" | "ClusterMissing";
+  readonly message: string;
+  /** The file that it is about, if it is one. */
+  readonly file?: string;
 }
 
 /** An object that can't be used. */
@@ -21,6 +30,7 @@ export interface RejectedObject {
   /** Whether it is of a kind that users write and that has a status: then the status must say it. */
   readonly isUsersOwn: boolean;
   readonly source: string;
+  readonly code: "Malformed" | "KindUnknown";
   /** Names object, field and remedy. */
   readonly message: string;
 }
@@ -34,13 +44,18 @@ export function intake(objects: readonly InputObject[]): Intake {
   const sources = new Map<string, InputObject>();
   const rejected = new Map<string, RejectedObject>();
   const unknown = new Map<string, InputObject[]>();
-  const notes: string[] = [];
+  const notes: Note[] = [];
   const statuses = objects.filter(isStatusAlone);
   if (statuses.length > 0) notes.push(statusesIgnored(statuses));
   for (const object of objects.filter((one) => !isStatusAlone(one))) {
     const { apiVersion, kind: name } = object.value;
     const kind = kindOf(apiVersion, name);
     if (kind === undefined) {
+      const { isOurs, message } = unread(object.value);
+      if (isOurs) {
+        rejected.set(`unread ${rejected.size}`, notRead(object, message));
+        continue;
+      }
       const found = unknown.get(`${apiVersion} ${name}`);
       if (found === undefined) unknown.set(`${apiVersion} ${name}`, [object]);
       else found.push(object);
@@ -59,7 +74,7 @@ export function intake(objects: readonly InputObject[]): Intake {
     if (resource instanceof InvalidResource) rejected.set(key, rejectedObject(object, resource, isAsked(kind)));
     else resources.set(key, resource);
   }
-  for (const [name, found] of unknown) notes.push(ignored(name, found));
+  for (const [name, found] of unknown) notes.push(...ignored(name, found));
   const sourceOf = (ref: ResourceRef, field: string): string | undefined => {
     const object = sources.get(resourceKeyOf(ref));
     return object === undefined ? undefined : placeOf(object, field);
@@ -79,14 +94,14 @@ function isStatusAlone({ value }: InputObject): boolean {
   return Object.keys((metadata ?? {}) as object).every((key) => NAMING.has(key));
 }
 
-function statusesIgnored(statuses: readonly InputObject[]): string {
+function statusesIgnored(statuses: readonly InputObject[]): Note {
   const [first] = statuses;
   const where = first === undefined ? "" : `${first.file}, document ${first.document}`;
   const what =
     statuses.length === 1
       ? `a status without its object (${where})`
       : `${statuses.length} statuses without their objects (the first in ${where})`;
-  return `ignored ${what}: statuses are computed anew`;
+  return note("StatusIgnored", `ignored ${what}: statuses are computed anew`, first);
 }
 
 function parsed(kind: Kind, { value }: InputObject): Resource | InvalidResource {
@@ -98,21 +113,31 @@ function parsed(kind: Kind, { value }: InputObject): Resource | InvalidResource 
   }
 }
 
-function givenTwice(ref: ResourceRef, later: InputObject, earlier: InputObject): string {
-  return `${formatRef(ref)} is given twice: ${placeOf(later)} counts, ${placeOf(earlier)} does not`;
+function note(code: Note["code"], message: string, about: InputObject | undefined): Note {
+  return { code, message, ...(about === undefined ? {} : { file: about.file }) };
 }
 
-function ignored(name: string, [first, ...others]: readonly InputObject[]): string {
-  if (first === undefined) return "";
+function givenTwice(ref: ResourceRef, later: InputObject, earlier: InputObject): Note {
+  const places = [placeOf(later), placeOf(earlier)];
+  const [counts = "", other = ""] = places[0] === places[1] ? ["the one given last", "the one before, at the same place,"] : places;
+  return note("GivenTwice", `${formatRef(ref)} is given twice: ${counts} counts, ${other} does not`, later);
+}
+
+function ignored(name: string, [first, ...others]: readonly InputObject[]): Note[] {
+  if (first === undefined) return [];
   // Without its line: finding that means to read the file a second time, and a dump is full of such objects.
   const where = `${first.file}, document ${first.document}`;
   const count = others.length === 0 ? where : `${others.length + 1} objects, the first in ${where}`;
-  return `ignored ${name} (${count}): ${whyUnknown(first.value)}`;
+  return [note("KindIgnored", `ignored ${name} (${count}): ${unread(first.value).message}`, first)];
 }
 
-function whyUnknown({ apiVersion, kind: name }: InputObject["value"]): string {
-  const versions = allKinds().flatMap(({ kind, versions }) => (kind === name ? versions : []));
-  return versions.length === 0 ? "not a kind that translation reads" : `${name} is read as ${versions.join(" or ")}, not ${apiVersion}`;
+/** An object of an API of ours in a kind or version that is not read: somebody expects an effect of it. */
+function notRead(object: InputObject, message: string): RejectedObject {
+  const { apiVersion, kind } = object.value;
+  const ref = refIn(object);
+  const name = ref === undefined ? `${kind} without a name` : formatRef(ref);
+  const source = placeOf(object);
+  return { ref, generation: undefined, isUsersOwn: false, source, code: "KindUnknown", message: `${name} (${apiVersion}): ${message}` };
 }
 
 function placeOf(object: InputObject, field = ""): string {
@@ -134,6 +159,7 @@ function rejectedObject(object: InputObject, error: InvalidResource, isUsersOwn:
     generation: typeof generation === "number" ? generation : undefined,
     isUsersOwn,
     source: placeOf(object, error.path),
+    code: "Malformed",
     message: error.message,
   };
 }

@@ -6,6 +6,7 @@ export interface Printable {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly clusterName?: string };
+  readonly status?: unknown;
 }
 
 /** By apiVersion, kind, clusterName, namespace, name, in byte order. */
@@ -18,6 +19,12 @@ export function inOrder<P extends Printable>(objects: Iterable<P>): readonly P[]
 // The separator sorts before every character of a name.
 function keyOf({ apiVersion, kind, metadata }: Printable): string {
   return [apiVersion, kind, metadata.clusterName ?? "", metadata.namespace ?? "", metadata.name].join("\u0000");
+}
+
+/** An object as its own cluster takes it: no API server knows `metadata.clusterName`. */
+export function inOneCluster<P extends Printable>(object: P): Printable {
+  const { clusterName: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 /** As people write objects: what it is and its name first. Members that are undefined are not printed. */

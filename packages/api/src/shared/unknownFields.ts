@@ -1,3 +1,4 @@
+import { nearestName } from "@isthmus/core";
 import type { TSchema } from "@sinclair/typebox";
 
 /** A member of a user's object that has no effect. */
@@ -44,42 +45,8 @@ function collect(schema: SchemaNode, value: unknown, path: string, found: Ineffe
     } else if (typeof additionalProperties === "object") {
       collect(additionalProperties, member, memberPath, found);
     } else if (properties !== undefined) {
-      const hint = nearest(name, Object.keys(properties));
+      const hint = nearestName(name, Object.keys(properties));
       found.push({ path: memberPath, type: "unknown", ...(hint === undefined ? {} : { hint }) });
     }
   }
-}
-
-/** The candidate that differs least, when at most half of its letters differ or one is a part of the other. */
-function nearest(name: string, candidates: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let bestDistance = Number.POSITIVE_INFINITY;
-  for (const candidate of candidates) {
-    const [written, known] = [name.toLowerCase(), candidate.toLowerCase()];
-    const distance = editDistance(written, known);
-    const isNear = distance <= Math.max(name.length, candidate.length) / 2 || isPart(written, known) || isPart(known, written);
-    if (isNear && distance < bestDistance) {
-      best = candidate;
-      bestDistance = distance;
-    }
-  }
-  return best;
-}
-
-function isPart(part: string, whole: string): boolean {
-  return part.length > 3 && whole.includes(part);
-}
-
-/** Levenshtein's distance. */
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(replaced, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
-    }
-    previous = row;
-  }
-  return previous[b.length] ?? 0;
 }

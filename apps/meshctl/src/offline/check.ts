@@ -1,0 +1,103 @@
+import { allKinds, DaemonSet, Deployment, isAsked, Service, StatefulSet } from "@isthmus/api";
+import { formatRef, isClusterName as isDnsLabel, kindKeyOf, type Resource, refOf, snapshotOf, UsageError } from "@isthmus/core";
+import { type StatusUpdate, statusesOf, translate, type World } from "@isthmus/translators";
+import type { Io } from "../io.ts";
+import { parseDocuments, type Unreadable } from "./documents.ts";
+import { type OfflineFinding, offlineFindings, type Severity, statusReports } from "./findings.ts";
+import { readInputFiles } from "./inputFiles.ts";
+import { intake, type Note, type RejectedObject } from "./intake.ts";
+import { type InputObject, unfold } from "./unfold.ts";
+
+/** What is read, and how it is translated. */
+export interface CheckOptions {
+  /** Files, folders, or `-` for standard input. */
+  readonly file: readonly string[];
+  readonly stage: "discovery" | "networking" | "all";
+  readonly namespace: string;
+  readonly agentCluster?: string;
+  readonly disallowIntersectingConfig?: boolean;
+}
+
+/** Everything that follows from the input. */
+export interface Checked {
+  /** How many objects were read. */
+  readonly count: number;
+  readonly world: World;
+  readonly statuses: readonly StatusUpdate[];
+  readonly rejected: readonly RejectedObject[];
+  readonly findings: readonly OfflineFinding[];
+}
+
+/** Reads and translates. Throws UsageError, which is exit code 2, for input that can't be read or that holds nothing. */
+export async function checkFiles(options: CheckOptions, io: Io): Promise<Checked> {
+  const { agentCluster, namespace, stage, disallowIntersectingConfig = false } = options;
+  if (agentCluster !== undefined && !isDnsLabel(agentCluster)) {
+    throw new UsageError(`--agent-cluster ${agentCluster}: a cluster's name is a DNS label: lower-case letters, digits and -, at most 63`);
+  }
+  if (!isDnsLabel(namespace)) {
+    throw new UsageError(`--namespace ${namespace}: a namespace's name is a DNS label: lower-case letters, digits and -, at most 63`);
+  }
+  const { resources, rejected, notes, sourceOf } = intake(await objectsOf(options.file, io));
+  const count = resources.length + rejected.length;
+  if (count === 0) throw new UsageError(nothingRead(options.file, notes));
+  const agent = agentCluster === undefined ? {} : { agentCluster };
+  const world = translate(snapshotOf(resources), { namespace, stage, disallowIntersectingConfig, ...agent });
+  const statuses = statusUpdates(world, stage);
+  const findings = offlineFindings({ notes: [...notes, ...homeless(resources, options)], rejected, sourceOf }, [
+    ...world.reports,
+    ...statusReports(statuses, world.reports),
+  ]);
+  return { count, world, statuses, rejected, findings };
+}
+
+const WEIGHTS: Readonly<Record<Severity, number>> = { note: 0, warning: 1, rejected: 2 };
+
+/** Whether findings make a run fail: 1 when one of them weighs as much as `failOn`, or more. */
+export function exitCodeOf(findings: readonly OfflineFinding[], failOn: Severity): 0 | 1 {
+  return findings.some(({ severity }) => WEIGHTS[severity] >= WEIGHTS[failOn]) ? 1 : 0;
+}
+
+function nothingRead(paths: readonly string[], notes: readonly Note[]): string {
+  const places = paths.map((path) => (path === "-" ? "standard input" : path)).join(", ");
+  return [`${places}: nothing was read: there is no object that translation reads`, ...notes.map(({ message }) => message)].join("\n");
+}
+
+async function objectsOf(paths: readonly string[], io: Io): Promise<readonly InputObject[]> {
+  const objects: InputObject[] = [];
+  const unreadable: Unreadable[] = [];
+  for (const file of await readInputFiles(paths, io)) {
+    const parsed = parseDocuments(file);
+    unreadable.push(...parsed.unreadable);
+    for (const document of parsed.documents) {
+      const unfolded = unfold(document);
+      objects.push(...unfolded.objects);
+      unreadable.push(...unfolded.unreadable);
+    }
+  }
+  if (unreadable.length === 0) return objects;
+  throw new UsageError(unreadable.map(({ file, number, line, problem }) => `${file}:${line}, document ${number}: ${problem}`).join("\n"));
+}
+
+/** A note about objects in which nothing is discovered, as nobody said whose they are. */
+function homeless(resources: readonly Resource[], { stage, agentCluster }: CheckOptions): readonly Note[] {
+  if (stage === "networking" || agentCluster !== undefined) return [];
+  const [first, ...others] = resources.filter(({ kind, metadata: { clusterName = "" } }) => clusterName === "" && RUNNING.has(kind));
+  if (first === undefined) return [];
+  const which = `${formatRef(refOf(first))}${others.length === 0 ? " names" : ` and ${counted(others.length, "other object")} name`}`;
+  const message = `${which} no cluster, so nothing is discovered there: set metadata.clusterName, or say --agent-cluster NAME if all are of one`;
+  return [{ code: "ClusterMissing", message }];
+}
+
+// What discovery makes objects of; found in the management cluster as well, when somebody dumps that.
+const RUNNING: ReadonlySet<string> = new Set([Deployment, DaemonSet, StatefulSet, Service].map(({ kind }) => kind));
+
+/** Discovery alone does not judge what users ask for. */
+function statusUpdates(world: World, stage: CheckOptions["stage"]): readonly StatusUpdate[] {
+  const asked = new Set(allKinds().filter(isAsked).map(kindKeyOf));
+  return statusesOf(world).filter(({ ref }) => stage !== "discovery" || !asked.has(kindKeyOf(ref)));
+}
+
+/** `1 object`, `2 objects`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

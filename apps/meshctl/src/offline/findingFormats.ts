@@ -1,0 +1,68 @@
+import { DISCOVERY_FINDINGS, FINDINGS, INPUT_FINDINGS } from "@isthmus/translators";
+import { type OfflineFinding, placeText, type Severity } from "./findings.ts";
+
+/** How findings are printed for other programs. */
+export type FindingFormat = "json" | "sarif" | "github";
+
+/** Findings as one text. */
+export function formatted(findings: readonly OfflineFinding[], format: FindingFormat, version: string): string {
+  if (format === "json") return `${JSON.stringify({ findings }, undefined, 2)}\n`;
+  if (format === "github") return findings.map((finding) => `${workflowCommand(finding)}\n`).join("");
+  return `${JSON.stringify(sarif(findings, version), undefined, 2)}\n`;
+}
+
+/** A finding for people. */
+export function findingText(finding: OfflineFinding): string {
+  return `${placeText(finding)}${finding.message} [${finding.code}]`;
+}
+
+/** What each code means; undefined for what is not in a catalogue. */
+function meaningOf(code: string): string | undefined {
+  const catalogues: readonly Readonly<Record<string, { readonly meaning: string }>>[] = [FINDINGS, DISCOVERY_FINDINGS, INPUT_FINDINGS];
+  for (const catalogue of catalogues) if (Object.hasOwn(catalogue, code)) return catalogue[code]?.meaning;
+  return undefined;
+}
+
+// Source: docs.github.com, "Workflow commands for GitHub Actions": these characters end or split a command.
+function workflowCommand({ severity, code, message, file, line }: OfflineFinding): string {
+  const data = (text: string) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+  const property = (text: string) => data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+  const properties = [
+    ...(file === undefined ? [] : [`file=${property(file)}`]),
+    ...(line === undefined ? [] : [`line=${line}`]),
+    `title=${property(code)}`,
+  ];
+  return `::${WORKFLOW_LEVELS[severity]} ${properties.join(",")}::${data(message)}`;
+}
+
+const WORKFLOW_LEVELS: Readonly<Record<Severity, string>> = { note: "notice", warning: "warning", rejected: "error" };
+const SARIF_LEVELS: Readonly<Record<Severity, string>> = { note: "note", warning: "warning", rejected: "error" };
+
+// Source: OASIS, Static Analysis Results Interchange Format 2.1.0.
+function sarif(findings: readonly OfflineFinding[], version: string): object {
+  const codes = [...new Set(findings.map(({ code }) => code))].sort();
+  const rules = codes.map((code) => ({ id: code, shortDescription: { text: meaningOf(code) ?? code } }));
+  const results = findings.map(({ severity, code, message, file, line }) => ({
+    ruleId: code,
+    ruleIndex: codes.indexOf(code),
+    level: SARIF_LEVELS[severity],
+    message: { text: message },
+    ...(file === undefined
+      ? {}
+      : {
+          locations: [
+            {
+              physicalLocation: {
+                artifactLocation: { uri: encodeURI(file) },
+                ...(line === undefined ? {} : { region: { startLine: line } }),
+              },
+            },
+          ],
+        }),
+  }));
+  return {
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: [{ tool: { driver: { name: "meshctl", version, rules } }, results }],
+  };
+}
