@@ -1,6 +1,6 @@
 import { isClusterName, UsageError } from "@isthmus/core";
-import { type Generation, NAMES } from "@isthmus/plane";
-import { isOn, parsedOptions, portNumber } from "@isthmus/process";
+import { type AgentLimits, type Generation, NAMES } from "@isthmus/plane";
+import { isOn, namespaceNames, objectCount, parsedOptions, percentage, portNumber } from "@isthmus/process";
 import { Command, Option } from "commander";
 
 /** The settings of an agent; the command line wins over the environment. */
@@ -23,6 +23,8 @@ export interface Config {
   /** False, for tests alone: whoever answers is taken for the management server. */
   readonly verifiesServer: boolean;
   readonly instance: string;
+  /** What the management server may have done here at most. */
+  readonly limits: AgentLimits;
   /** Whether there are several replicas of this agent, one of which leads. */
   readonly leaderElection: boolean;
   /** Which names the product bears. */
@@ -30,7 +32,7 @@ export interface Config {
   readonly verbose: boolean;
 }
 
-type Defaulted = "instance" | "leaderElection" | "generation" | "verbose";
+type Defaulted = "limits" | "instance" | "leaderElection" | "generation" | "verbose";
 
 /** What the command line gives. */
 interface Options
@@ -39,6 +41,11 @@ interface Options
   readonly relayAddress: string;
   readonly relayAuthority?: string;
   readonly instance?: string;
+  readonly writeNamespaces: readonly string[];
+  readonly deleteBudgetPercent: number;
+  readonly deleteBudgetObjects: number;
+  readonly removalsPerHourPercent: number;
+  readonly removalsPerHourObjects: number;
   readonly leaderElection?: boolean;
   readonly legacyNames?: boolean;
   readonly relayToken?: string;
@@ -70,6 +77,35 @@ export function readConfig(argv: readonly string[]): Config {
     )
     .addOption(new Option("--disable-client-certificates", "TLS-only setup: show the token on each call instead of a certificate"))
     .addOption(new Option("--instance <name>", "name of this agent in logs of the server; default: gloo-mesh-agent").env("POD_NAME"))
+    .addOption(
+      new Option(
+        "--write-namespaces <name...>",
+        "namespaces that the server may have written; * is all but kube-system, kube-public and kube-node-lease, which must be named",
+      ).default(["*"]),
+    )
+    .addOption(
+      new Option("--delete-budget-percent <number>", "the most that relay.deleteBudget.percent of the plane's Settings may be here")
+        .default(20)
+        .argParser(percentage),
+    )
+    .addOption(
+      new Option("--delete-budget-objects <number>", "the most that relay.deleteBudget.objects of the plane's Settings may be here")
+        .default(50)
+        .argParser(objectCount),
+    )
+    .addOption(
+      new Option(
+        "--removals-per-hour-percent <number>",
+        "share of our objects that may be removed within an hour, whatever the server says; 100 is no limit",
+      )
+        .default(100)
+        .argParser(percentage),
+    )
+    .addOption(
+      new Option("--removals-per-hour-objects <number>", "number of objects that may be removed within an hour, if that is more")
+        .default(50)
+        .argParser(objectCount),
+    )
     .addOption(new Option("--leader-election", "there are several replicas: one of them leads, by the Lease gloo-mesh-agent"))
     .addOption(new Option("--legacy-names", "names of the first generation: enterprise-agent, enterprise-networking"))
     .addOption(new Option("--verbose", "log what is done in detail"));
@@ -94,9 +130,19 @@ export function readConfig(argv: readonly string[]): Config {
       options.disableClientCertificates === true || isOn(process.env["RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION"])
     ),
     verifiesServer: !isOn(process.env["RELAY_DISABLE_SERVER_CERTIFICATE_VALIDATION"]),
+    limits: limitsIn(options),
     instance: options.instance ?? NAMES[generation].agent,
     leaderElection: options.leaderElection === true || isOn(process.env["LEADER_ELECTION"]),
     generation,
     verbose: options.verbose === true,
+  };
+}
+
+function limitsIn(options: Options): AgentLimits {
+  const removalsPerHour = { percent: options.removalsPerHourPercent, objects: options.removalsPerHourObjects };
+  return {
+    writeNamespaces: namespaceNames("--write-namespaces", options.writeNamespaces),
+    deleteBudget: { percent: options.deleteBudgetPercent, objects: options.deleteBudgetObjects },
+    ...(removalsPerHour.percent === 100 ? {} : { removalsPerHour }),
   };
 }

@@ -53,7 +53,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     void connector.reload();
     link?.retry();
   }, signal);
-  const roles = agentRoles(config.managementNamespace);
+  const roles = agentRoles(config.managementNamespace, namespace);
   // A new name at each start: a replica that starts again is another one.
   const identity = `${config.instance}-${randomUUID()}`;
   const lease = { name: NAMES[config.generation].agent, namespace };
@@ -82,6 +82,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
         return link;
       },
       ...roles,
+      limits: config.limits,
       ...(election === undefined ? {} : { leadership: election }),
       generation: config.generation,
       clock,

@@ -1,5 +1,5 @@
 import { type Generation, NAMES } from "@isthmus/plane";
-import { isOn, parsedOptions, portNumber } from "@isthmus/process";
+import { isOn, namespaceNames, parsedOptions, portNumber } from "@isthmus/process";
 import { Command, Option } from "commander";
 import { addStoreOptions, type StoreConfig, type StoreFlags, storeConfig } from "./sharedStore.ts";
 
@@ -26,12 +26,14 @@ export interface Config {
   readonly leaderElection: boolean;
   /** The name of the management cluster as the one workload cluster, which is then written directly. */
   readonly singleCluster: string | undefined;
+  /** Namespaces that are written in clusters without an agent; `*` is all but Kubernetes' own. */
+  readonly writeNamespaces: ReadonlySet<string>;
   /** Which names the product bears. */
   readonly generation: Generation;
   readonly verbose: boolean;
 }
 
-type Defaulted = "replica" | "leaderElection" | "generation" | "verbose";
+type Defaulted = "writeNamespaces" | "replica" | "leaderElection" | "generation" | "verbose";
 
 /** What the command line gives. */
 interface Options
@@ -43,6 +45,7 @@ interface Options
   readonly disallowIntersectingConfig?: boolean;
   readonly serverName?: readonly string[];
   readonly replica?: string;
+  readonly writeNamespaces: readonly string[];
   readonly leaderElection?: boolean;
   readonly legacyNames?: boolean;
   readonly verbose?: boolean;
@@ -76,6 +79,12 @@ export function readConfig(argv: readonly string[]): Config {
     .addOption(new Option("--replica <name>", "name of this replica in logs and status; default: gloo-mesh-mgmt-server").env("POD_NAME"))
     .addOption(new Option("--leader-election", "there are several replicas: one of them leads, by the Lease gloo-mesh-mgmt-server"))
     .addOption(new Option("--single-cluster <name>", "manage the mesh of the management cluster itself, under this name, without an agent"))
+    .addOption(
+      new Option(
+        "--write-namespaces <name...>",
+        "namespaces that may be written in clusters without an agent; * is all but kube-system, kube-public and kube-node-lease, which must be named",
+      ).default(["*"]),
+    )
     .addOption(new Option("--legacy-names", "names of the first generation: enterprise-networking, enterprise-agent"))
     .addOption(new Option("--verbose", "log what is done in detail"));
   const options = parsedOptions<Options>(addStoreOptions(command), argv);
@@ -98,6 +107,7 @@ export function readConfig(argv: readonly string[]): Config {
     store: storeConfig(options, process.env),
     replica: options.replica ?? NAMES[generation].server,
     leaderElection: options.leaderElection === true || isOn(process.env["LEADER_ELECTION"]),
+    writeNamespaces: namespaceNames("--write-namespaces", options.writeNamespaces),
     singleCluster: options.singleCluster,
     generation,
     verbose: options.verbose === true,

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { kindKeyOf, type Meter, UsageError } from "@isthmus/core";
 import {
   type Agent,
+  type AgentLimits,
   agentAnswers,
   agentRoles,
   type Clock,
@@ -31,6 +32,8 @@ export interface DirectClustersOptions {
   readonly namespace: string;
   /** Single-cluster mode: the management cluster as the workload cluster of this name. */
   readonly own: { readonly name: string; readonly cluster: Cluster } | undefined;
+  /** What may be written in them: `*` is all namespaces but Kubernetes' own, and the default. */
+  readonly writeNamespaces?: ReadonlySet<string>;
   /** Each cluster is worked on by one replica. */
   readonly leadership: Leadership;
   readonly clock: Clock;
@@ -41,10 +44,16 @@ export interface DirectClustersOptions {
 }
 
 export async function workOnDirectClusters(options: DirectClustersOptions, signal: AbortSignal): Promise<void> {
-  const { management, connect, server, accept, registrations, namespace, own, leadership, clock, random, log, meter } = options;
+  const { management, connect, server, accept, registrations, namespace, own, writeNamespaces, leadership, clock, random, log, meter } =
+    options;
   const network = inMemoryNetwork({ clock });
   network.listen(accept);
-  const shared = { network, registrations, namespace, removals: server.removals, clock, random, log, meter };
+  // Whoever orders and whoever carries out are one program: its Settings are as good as its flags.
+  const limits: AgentLimits = {
+    ...(writeNamespaces === undefined ? {} : { writeNamespaces }),
+    deleteBudget: { percent: 100, objects: Number.MAX_SAFE_INTEGER },
+  };
+  const shared = { network, registrations, namespace, limits, removals: server.removals, clock, random, log, meter };
 
   function start(turn: AbortSignal): { readonly ended: Promise<void> } {
     const connections = startConnections(
@@ -89,6 +98,7 @@ interface DirectClusterOptions {
   readonly network: InMemoryNetwork;
   readonly registrations: ClusterRegistrations;
   readonly namespace: string;
+  readonly limits: AgentLimits;
   /** The server's: what is ordered and what became of it are told together. */
   readonly removals: RemovalLog;
   readonly clock: Clock;
@@ -104,7 +114,7 @@ interface DirectClusterOptions {
  * is another cluster's, with ClusterError when the API server refuses.
  */
 async function workDirectly(options: DirectClusterOptions, signal: AbortSignal): Promise<void> {
-  const { cluster, network, registrations, namespace, removals, clock, random, log, meter, connected } = options;
+  const { cluster, network, registrations, namespace, limits, removals, clock, random, log, meter, connected } = options;
   const { name } = cluster;
   const uid = await clusterUid(cluster, { clock, log }, signal);
   await claim(name, uid, registrations);
@@ -130,6 +140,7 @@ async function workDirectly(options: DirectClusterOptions, signal: AbortSignal):
           turn,
         ),
       ...roles,
+      limits,
       relistMs: RELIST_MS,
       removals,
       clock,

@@ -124,6 +124,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
       registrations,
       namespace,
       own: ownName === undefined ? undefined : { name: ownName, cluster: kubernetesCluster({ name: ownName, kubeconfig, clock, random }) },
+      writeNamespaces: config.writeNamespaces,
       leadership,
       clock,
       random,

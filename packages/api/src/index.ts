@@ -33,7 +33,7 @@ export { Deployment } from "./kubernetes/deployment.ts";
 export { EndpointSlice, SERVICE_NAME_LABEL } from "./kubernetes/endpointSlice.ts";
 export { Endpoints } from "./kubernetes/endpoints.ts";
 export { Lease } from "./kubernetes/lease.ts";
-export { Namespace } from "./kubernetes/namespace.ts";
+export { Namespace, RESUME_DELETES } from "./kubernetes/namespace.ts";
 export { KIND_NODE_IMAGE, Node } from "./kubernetes/node.ts";
 export { Pod, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "./kubernetes/pod.ts";
 export { ReplicaSet } from "./kubernetes/replicaSet.ts";

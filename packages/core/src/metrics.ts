@@ -160,6 +160,12 @@ export const METRICS = {
     labels: ["type", "action", "code"],
     on: BOTH,
   },
+  gloo_mesh_orders_refused_total: {
+    type: "counter",
+    help: "Orders of the server that go beyond what it may have written here, by what is wrong: Kind, Name, Namespace, Label, Metadata.",
+    labels: ["reason"],
+    on: BOTH,
+  },
   gloo_mesh_work_items: {
     type: "gauge",
     help: "Work on objects of the program's own cluster: due, being worked on, or waiting to be tried again.",

@@ -1,5 +1,6 @@
 export { type Agent, type AgentOptions, startAgent } from "./agent/agent.ts";
 export { agentAnswers } from "./agent/answers.ts";
+export type { AgentLimits } from "./agent/limits.ts";
 export { type Generation, NAMES } from "./agent/processes.ts";
 export { type AgentSecrets, agentSecrets, type ClientCredentials } from "./agent/relaySecrets.ts";
 export { clusterUid } from "./clusterUid.ts";

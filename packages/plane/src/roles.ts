@@ -7,7 +7,9 @@ import {
   KubernetesCluster,
   kindOf,
   managementKinds,
+  Namespace,
   publishedKinds,
+  RESUME_DELETES,
   Settings,
   scopedKinds,
 } from "@isthmus/api";
@@ -20,10 +22,17 @@ import type { ServerOptions } from "./server/serverOptions.ts";
 /** Topic of the server's question that lets go what an agent holds back; its body is empty. */
 export const RESUME_DELETES_TOPIC = "resume-deletes";
 
-/** What an agent deals with; `namespace` is that of the management plane, whose name is in our owner labels. */
+/**
+ * What an agent deals with; `namespace` is that of the management plane, whose name is in our owner labels, `agentNamespace` that of
+ * the agent, if it is another.
+ */
 export function agentRoles(
   namespace: string,
-): Pick<AgentOptions, "sentKinds" | "userKinds" | "scopedKinds" | "writtenKinds" | "owners" | "discoveryKinds" | "settingsTold"> {
+  agentNamespace = namespace,
+): Pick<
+  AgentOptions,
+  "sentKinds" | "userKinds" | "scopedKinds" | "writtenKinds" | "owners" | "discoveryKinds" | "settingsTold" | "resumption"
+> {
   return {
     sentKinds: [...agentKinds(), ...contributedKinds()],
     userKinds: contributedKinds(),
@@ -32,6 +41,11 @@ export function agentRoles(
     owners: [networkingOwner(namespace)],
     discoveryKinds: discoveryKinds(),
     settingsTold,
+    resumption: {
+      place: `Namespace ${agentNamespace} of this cluster`,
+      value: (cluster, clusterName) =>
+        cluster.of(Namespace).get({ name: agentNamespace, namespace: "", clusterName })?.metadata.annotations?.[RESUME_DELETES],
+    },
   };
 }
 

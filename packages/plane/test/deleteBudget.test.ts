@@ -1,9 +1,10 @@
 import { Destination, ServiceEntry, VirtualMesh } from "@isthmus/api";
-import { type Delta, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { type Delta, kindKeyOf, noMeter, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { DELETE_LIMITS, deleteBudget, type PlannedRemoval } from "../src/agent/deleteBudget.ts";
 import { type Downstream, downstream } from "../src/agent/downstream.ts";
+import { orderCheck } from "../src/agent/limits.ts";
 import { startApplier } from "../src/applier.ts";
 import { viewCluster } from "../src/clusterView.ts";
 import { FIELD_MANAGER } from "../src/ownership.ts";
@@ -61,7 +62,7 @@ describe("delete budget", () => {
     budget.admit(unseen(...range(0, 60)), 60);
     expect(budget.admit(unseen(60), 60)).toHaveLength(0);
     budget.wanted(refOf(entry(3)));
-    expect(budget.resume()).toHaveLength(60);
+    expect(budget.resume("server", 60)).toHaveLength(60);
     expect(budget.held.size).toBe(0);
     expect(budget.admit(unseen(61), 60)).toHaveLength(1);
   });
@@ -109,6 +110,10 @@ async function holding(
       isConnected: () => true,
       discovered,
       deleteLimits: () => DELETE_LIMITS,
+      removalsPerHour: undefined,
+      orders: orderCheck({ kinds: [ServiceEntry], owners: [owner], limits: {} }),
+      resumedOn: "Namespace gloo-mesh",
+      meter: noMeter,
       clock: systemClock,
       log,
     },
@@ -141,7 +146,7 @@ describe("an agent that is to remove sixty objects at once", () => {
     expect(acknowledged()?.rejected[0]).toMatchObject({ code: "Held" });
     expect(await names()).toBe(60);
 
-    expect(down.resumeDeletes()).toBe(60);
+    expect(down.resumeDeletes("server")).toBe(60);
     await vi.waitFor(async () => expect(await names()).toBe(0), { timeout: 5_000 });
     await vi.waitFor(() => expect(acknowledged()?.rejected).toEqual([]));
   });
@@ -159,7 +164,7 @@ describe("an agent that is to remove sixty objects at once", () => {
     expect(await names()).toBe(60);
     down.desired({ revision: 3, complete: true, put: range(0, 60).map(entry), remove: [] });
     await vi.waitFor(() => expect(acknowledged()).toEqual({ revision: 3, rejected: [] }));
-    expect(down.resumeDeletes()).toBe(0);
+    expect(down.resumeDeletes("server")).toBe(0);
     expect(await names()).toBe(60);
   });
 

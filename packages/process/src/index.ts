@@ -5,6 +5,6 @@ export { type GrowingHeap, growingHeap, keepHeapSmall } from "./heap.ts";
 export { listPage } from "./listPage.ts";
 export { createLog } from "./log.ts";
 export { type Metrics, startMetrics } from "./metrics.ts";
-export { isOn, parsedOptions, portNumber } from "./options.ts";
+export { isOn, namespaceNames, objectCount, parsedOptions, percentage, portNumber } from "./options.ts";
 export { runProgram } from "./program.ts";
 export { objectsIn, snapshotPage } from "./snapshotPage.ts";

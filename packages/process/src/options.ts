@@ -20,6 +20,31 @@ export function portNumber(text: string): number {
   return port;
 }
 
+/** An option's value as a share in percent: a whole number from 0 to 100. */
+export function percentage(text: string): number {
+  const percent = Number(text);
+  if (text.trim() === "" || !Number.isInteger(percent) || percent < 0 || percent > 100)
+    throw new InvalidArgumentError(`${text} is not a share in percent: a whole number from 0 to 100`);
+  return percent;
+}
+
+/** An option's value as a number of objects. */
+export function objectCount(text: string): number {
+  const count = Number(text);
+  if (text.trim() === "" || !Number.isSafeInteger(count) || count < 0)
+    throw new InvalidArgumentError(`${text} is not a number of objects: a whole number from 0`);
+  return count;
+}
+
+/** An option's values as names of namespaces, `*` among them. Throws UsageError, naming the option. */
+export function namespaceNames(option: string, names: readonly string[]): ReadonlySet<string> {
+  // A list in one text is what people and charts write, too.
+  const all = names.flatMap((text) => text.split(",")).map((name) => name.trim());
+  const wrong = all.find((name) => name !== "*" && !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name));
+  if (wrong !== undefined) throw new UsageError(`${option}: "${wrong}" is not the name of a namespace, and not *`);
+  return new Set(all);
+}
+
 /** Whether an environment variable switches something on. One that says `false` doesn't, though it is there. */
 export function isOn(value: string | undefined): boolean {
   return value?.toLowerCase() === "true" || value === "1";

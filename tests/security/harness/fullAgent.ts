@@ -1,5 +1,5 @@
-import { kindKeyOf } from "@isthmus/core";
-import { type Agent, agentRoles, type Log, startAgent, systemClock } from "@isthmus/plane";
+import { kindKeyOf, type Meter } from "@isthmus/core";
+import { type Agent, type AgentLimits, agentAnswers, agentRoles, type Log, startAgent, systemClock } from "@isthmus/plane";
 import type { Connector } from "@isthmus/relay/session";
 import { startAgentLink } from "@isthmus/relay/session";
 import type { SimulatedCluster } from "@isthmus/simulator";
@@ -10,16 +10,22 @@ export interface FullAgentOptions {
   readonly clusterUid: string;
   readonly connector: Connector;
   readonly log: Log;
+  /** What it lets its server do at most. Default: as an agent without flags. */
+  readonly limits?: AgentLimits;
+  readonly meter?: Meter;
   /** Hears how its connection is. */
   readonly state?: (state: string, detail: string) => void;
 }
 
 /** An agent with all its loops, which reports its cluster and applies what the server wants. */
-export function startFullAgent({ cluster, clusterUid, connector, log, state }: FullAgentOptions, signal: AbortSignal): Agent {
+export function startFullAgent(
+  { cluster, clusterUid, connector, log, limits, meter, state }: FullAgentOptions,
+  signal: AbortSignal,
+): Agent {
   const roles = agentRoles(NAMESPACE);
   const clock = systemClock;
   const random = Math.random;
-  return startAgent(
+  const agent: Agent = startAgent(
     {
       cluster,
       link: (handler) =>
@@ -36,6 +42,7 @@ export function startFullAgent({ cluster, clusterUid, connector, log, state }: F
                 handler.state(now, detail);
               },
             },
+            answer: agentAnswers(() => agent),
             clock,
             random,
             log,
@@ -43,10 +50,13 @@ export function startFullAgent({ cluster, clusterUid, connector, log, state }: F
           signal,
         ),
       ...roles,
+      ...(limits === undefined ? {} : { limits }),
+      ...(meter === undefined ? {} : { meter }),
       clock,
       random,
       log,
     },
     signal,
   );
+  return agent;
 }

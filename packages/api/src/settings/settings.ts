@@ -66,7 +66,11 @@ const relay = userFields(
         percent: uint32({ maximum: 100, description: "Share of a cluster's objects in percent. Default 20." }),
         objects: uint32({ description: "Number of objects, if that is more. Default 50." }),
       },
-      { description: "How much may be deleted in a cluster within a minute because discovered objects vanished; above it, deletes pause." },
+      {
+        description:
+          "How much may be deleted in a cluster within a minute because discovered objects vanished; above it, deletes pause. Agents " +
+          "allow no more than their own --delete-budget-percent and --delete-budget-objects, 20 and 50.",
+      },
     ),
   },
   { description: "How management server and agents work together." },

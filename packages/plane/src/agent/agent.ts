@@ -28,7 +28,7 @@ export interface Agent {
   readonly linkState: LinkState;
   /** What of the plane's settings holds here. */
   readonly settings: AgentSettings;
-  /** Lets go what a landslide of removals had held back; gives the number of objects. */
+  /** The server's word that lets go what a landslide of removals had held back; gives the number of objects. */
   resumeDeletes(): number;
   /** What is wanted in the cluster, in order of `resourceKeyOf`. */
   wanted(): readonly Resource[];
@@ -93,7 +93,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     get settings() {
       return turn?.settings ?? DEFAULT_SETTINGS;
     },
-    resumeDeletes: () => turn?.resumeDeletes() ?? 0,
+    resumeDeletes: () => turn?.resumeDeletes("server") ?? 0,
     wanted: () => turn?.wanted() ?? [],
     removals,
     metrics: () => turn?.metrics() ?? [],

@@ -17,10 +17,15 @@ export interface DeleteBudget {
   admit(removals: readonly PlannedRemoval[], owned: number): readonly PlannedRemoval[];
   /** The object is wanted again: it is not to go any more. */
   wanted(ref: ResourceRef): void;
-  /** Somebody has looked and says that they may go: gives all that was held back. */
-  resume(): readonly PlannedRemoval[];
+  /**
+   * Somebody has looked and says that they may go: gives what was held back. The server's word lets nothing go beyond the hourly
+   * limit; that of the cluster's own operator lets all go, and counts from new.
+   */
+  resume(by: "server" | "cluster", owned: number): readonly PlannedRemoval[];
   /** What is held back, by `resourceKeyOf`. */
   readonly held: ReadonlyMap<string, PlannedRemoval>;
+  /** What of it the hourly limit holds back: the server's word does not let it go. */
+  readonly sealed: ReadonlySet<string>;
 }
 
 /** How much may go within a minute. */
@@ -34,42 +39,92 @@ export interface DeleteLimits {
 /** Source: decisions on safety, rule 3. */
 export const DELETE_LIMITS: DeleteLimits = { percent: 20, objects: 50 };
 
-/** `now` gives milliseconds. */
-export function deleteBudget(now: () => number, limits: () => DeleteLimits = () => DELETE_LIMITS): DeleteBudget {
+/** `now` gives milliseconds; `limits` count what merely is no longer seen, within a minute; `hourly` everything. Default: no hourly limit. */
+export function deleteBudget(
+  now: () => number,
+  limits: () => DeleteLimits = () => DELETE_LIMITS,
+  hourly: DeleteLimits | undefined = undefined,
+): DeleteBudget {
   const held = new Map<string, PlannedRemoval>();
-  /** When counted removals were admitted, and how many. */
-  let admitted: readonly { readonly at: number; readonly count: number }[] = [];
+  const sealed = new Set<string>();
+  const unseen = window(now, MINUTE_MS);
+  const all = window(now, HOUR_MS);
+
+  function forget(ref: ResourceRef): void {
+    const key = resourceKeyOf(ref);
+    held.delete(key);
+    sealed.delete(key);
+  }
+
+  /** What of `removals` the hourly limit lets go. */
+  function withinHour(removals: readonly PlannedRemoval[], owned: number): readonly PlannedRemoval[] {
+    if (hourly === undefined || removals.length === 0) return removals;
+    if (!all.isAbove(hourly, removals.length, owned)) {
+      all.add(removals.length);
+      return removals;
+    }
+    for (const removal of removals) {
+      const key = resourceKeyOf(removal.ref);
+      held.set(key, removal);
+      sealed.add(key);
+    }
+    return [];
+  }
+
+  /** What of `removals` the budget lets go. */
+  function withinBudget(removals: readonly PlannedRemoval[], owned: number): readonly PlannedRemoval[] {
+    const onPurpose = removals.filter(({ isOnPurpose }) => isOnPurpose);
+    const counted = removals.filter(({ isOnPurpose }) => !isOnPurpose);
+    for (const { ref } of onPurpose) forget(ref);
+    if (counted.length === 0) return removals;
+    if (held.size > 0 || unseen.isAbove(limits(), counted.length, owned)) {
+      for (const removal of counted) held.set(resourceKeyOf(removal.ref), removal);
+      return onPurpose;
+    }
+    unseen.add(counted.length);
+    return removals;
+  }
 
   return {
     held,
-    admit(removals, owned) {
-      const onPurpose = removals.filter(({ isOnPurpose }) => isOnPurpose);
-      const counted = removals.filter(({ isOnPurpose }) => !isOnPurpose);
-      for (const { ref } of onPurpose) held.delete(resourceKeyOf(ref));
-      if (counted.length === 0) return removals;
-      const at = now();
-      admitted = admitted.filter((earlier) => at - earlier.at < WINDOW_MS);
-      const recent = admitted.reduce((sum, { count }) => sum + count, 0);
-      // Recently admitted ones were part of the whole of which the share is taken.
-      const { percent, objects } = limits();
-      const limit = Math.max(objects, Math.floor(((owned + recent) * percent) / 100));
-      if (held.size > 0 || recent + counted.length > limit) {
-        for (const removal of counted) held.set(resourceKeyOf(removal.ref), removal);
-        return onPurpose;
-      }
-      admitted = [...admitted, { at, count: counted.length }];
-      return removals;
-    },
-    wanted(ref) {
-      held.delete(resourceKeyOf(ref));
-    },
-    resume() {
-      const all = [...held.values()];
-      held.clear();
-      admitted = [];
-      return all;
+    sealed,
+    admit: (removals, owned) => withinHour(withinBudget(removals, owned), owned),
+    wanted: forget,
+    resume(by, owned) {
+      const going = [...held].filter(([key]) => by === "cluster" || !sealed.has(key)).map(([, removal]) => removal);
+      for (const { ref } of going) forget(ref);
+      unseen.clear();
+      if (by === "server") return withinHour(going, owned);
+      all.clear();
+      return going;
     },
   };
 }
 
-const WINDOW_MS = 60_000;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** Counts what went within the last `lengthMs`. */
+function window(now: () => number, lengthMs: number) {
+  let admitted: readonly { readonly at: number; readonly count: number }[] = [];
+  return {
+    /** Whether `count` more would be above the limit, of `owned` objects that there are now. */
+    isAbove({ percent, objects }: DeleteLimits, count: number, owned: number): boolean {
+      const at = now();
+      admitted = admitted.filter((earlier) => at - earlier.at < lengthMs);
+      const recent = admitted.reduce((sum, { count }) => sum + count, 0);
+      // Recently admitted ones were part of the whole of which the share is taken.
+      return recent + count > Math.max(objects, Math.floor(((owned + recent) * percent) / 100));
+    },
+    add(count: number): void {
+      // Told apart by the second: there are few entries, however many removals come.
+      const at = Math.ceil(now() / SECOND_MS) * SECOND_MS;
+      const last = admitted.at(-1);
+      admitted = last?.at === at ? [...admitted.slice(0, -1), { at, count: last.count + count }] : [...admitted, { at, count }];
+    },
+    clear(): void {
+      admitted = [];
+    },
+  };
+}

@@ -1,9 +1,11 @@
-import { type Delta, formatRef, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import { type Delta, formatRef, kindKeyOf, type Meter, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import type { Applier } from "../applier.ts";
 import type { KindState } from "../clusterView.ts";
 import { reasonFor } from "../evidence.ts";
 import type { AgentLink, Clock, Desired, Log, Rejection, Removal } from "../ports.ts";
 import { type DeleteLimits, deleteBudget, type PlannedRemoval } from "./deleteBudget.ts";
+import type { OrderCheck, OrderRefusal } from "./limits.ts";
+import { refusals } from "./refusals.ts";
 import { strays } from "./strays.ts";
 
 /** Takes what the server wants, has it applied, and answers with what became of it. */
@@ -14,8 +16,8 @@ export interface Downstream {
   observed(delta: Delta): void;
   /** The connection to the server was lost. */
   disconnected(): void;
-  /** Somebody says that what is held back may go. Gives how many objects that are. */
-  resumeDeletes(): number;
+  /** Somebody says that what is held back may go: the server, or the operator of this very cluster. Gives how many objects go. */
+  resumeDeletes(by: "server" | "cluster"): number;
   /** How many removals are held back. */
   readonly held: number;
 }
@@ -35,13 +37,21 @@ export interface DownstreamOptions {
   /** `kindKeyOf` of what discovery makes: that such an object is gone says that something is not seen, not that somebody wants it gone. */
   readonly discovered: ReadonlySet<string>;
   readonly deleteLimits: () => DeleteLimits;
+  /** What may go within an hour, whatever the server says. Undefined: no limit. */
+  readonly removalsPerHour: DeleteLimits | undefined;
+  /** What the server may order at all. */
+  readonly orders: OrderCheck;
+  /** Where somebody lets go what the hourly limit holds back, for people. */
+  readonly resumedOn: string;
   readonly clock: Clock;
   readonly log: Log;
+  readonly meter: Meter;
 }
 
 export function downstream(options: DownstreamOptions, signal: AbortSignal): Downstream {
-  const { link, applier, isViewComplete, kinds, mayHold, isOurs, isConnected, discovered, deleteLimits, clock, log } = options;
-  const budget = deleteBudget(() => clock.now(), deleteLimits);
+  const { link, applier, isViewComplete, kinds, mayHold, isOurs, isConnected, discovered, orders, clock, log, meter } = options;
+  const budget = deleteBudget(() => clock.now(), options.deleteLimits, options.removalsPerHour);
+  const refused = refusals({ clock, log, meter });
   let revision: number | undefined;
   /** The last answer to this revision, as text; empty before there was one. */
   let answered = "";
@@ -67,6 +77,14 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     signal,
   );
 
+  const sealedText =
+    "more of ours would go within an hour than --removals-per-hour-percent and --removals-per-hour-objects allow here, whatever the " +
+    `management server says; they go when ${options.resumedOn} is annotated with isthmus.mesh/resume-deletes`;
+
+  function whyHeld(ref: ResourceRef): string {
+    return budget.sealed.has(resourceKeyOf(ref)) ? sealedText : HELD;
+  }
+
   function isWanted(ref: ResourceRef): boolean {
     return wanted?.has(resourceKeyOf(ref)) !== false;
   }
@@ -85,6 +103,15 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     const before = budget.held.size;
     const meant = planned.filter(({ ref, isOnPurpose }) => {
       const key = resourceKeyOf(ref);
+      const refusal = orders.remove(ref);
+      if (refusal !== undefined) {
+        // It never came here, and is not wanted any more.
+        const isNowhere = !mayHold(ref) || (refused.all.has(key) && refusal.reason !== "Namespace");
+        if (isNowhere) refused.settled(ref);
+        else refuse(ref, refusal);
+        return false;
+      }
+      refused.settled(ref);
       if (isOnPurpose || applier.wanted.has(key) || mayHold(ref)) return true;
       // Wanted and given up again while the agent was away, it never came here. Should it only be late to be seen, it is a stray then, and counts.
       budget.wanted(ref);
@@ -95,9 +122,18 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     if (before === 0 && budget.held.size > 0) {
       log.error(
         { held: budget.held.size },
-        `${budget.held.size} objects would go at once, as what they came from is no longer seen: ${HELD}`,
+        budget.sealed.size > 0
+          ? `${budget.held.size} objects would go: ${sealedText}`
+          : `${budget.held.size} objects would go at once, as what they came from is no longer seen: ${HELD}`,
       );
     }
+  }
+
+  /** What was ordered of the object before goes on; what stands there stays. */
+  function refuse(ref: ResourceRef, refusal: OrderRefusal): void {
+    budget.wanted(ref);
+    removals.delete(resourceKeyOf(ref));
+    refused.add(ref, refusal);
   }
 
   function carryOut(ref: ResourceRef, reason: string): void {
@@ -134,9 +170,10 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   function answer(): void {
     if (revision === undefined || !isViewComplete() || !applier.isIdle) return;
     const held = [...budget.held.values()].map(
-      ({ ref }): Rejection => ({ ref, code: "Held", message: `${formatRef(ref)} stays: ${HELD}` }),
+      ({ ref }): Rejection => ({ ref, code: "Held", message: `${formatRef(ref)} stays: ${whyHeld(ref)}` }),
     );
-    const rejected = [...applier.rejections.values(), ...held];
+    const failed = [...applier.rejections].filter(([key]) => !refused.all.has(key)).map(([, rejection]) => rejection);
+    const rejected = [...failed, ...refused.all.values(), ...held];
     const text = JSON.stringify([revision, rejected]);
     heldWhenAnswered = held.length;
     if (text === answered) return;
@@ -155,9 +192,17 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
         log.debug({ revision, traces: desired.traces, put: desired.put.length, remove: desired.remove.length }, "wanted");
       }
       answered = "";
+      if (desired.complete) refused.clear();
       for (const resource of desired.put) {
-        removals.delete(resourceKeyOf(refOf(resource)));
-        budget.wanted(refOf(resource));
+        const ref = refOf(resource);
+        const refusal = orders.put(resource);
+        if (refusal !== undefined) {
+          refuse(ref, refusal);
+          continue;
+        }
+        refused.settled(ref);
+        removals.delete(resourceKeyOf(ref));
+        budget.wanted(ref);
         applier.put(resource);
       }
       remove(desired.remove.map(planned));
@@ -174,6 +219,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     settled: answer,
     observed(delta) {
       for (const ref of delta.remove) {
+        if (!isWanted(ref)) refused.settled(ref);
         // Somebody else removed what was held back: the matter is settled, and it must not be put back.
         const settled = budget.held.get(resourceKeyOf(ref));
         if (settled === undefined) continue;
@@ -190,11 +236,12 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     get held() {
       return budget.held.size;
     },
-    resumeDeletes() {
-      const all = budget.resume();
+    resumeDeletes(by) {
+      const all = budget.resume(by, applier.wanted.size);
       for (const { ref, reason } of all) carryOut(ref, reason);
-      if (all.length > 0)
-        log.warn({ objects: all.length }, `removing ${all.length} objects that were held back: somebody said that they may go`);
+      const who = by === "server" ? "the management server says" : `${options.resumedOn} says`;
+      if (all.length > 0) log.warn({ objects: all.length }, `removing ${all.length} objects that were held back: ${who} that they may go`);
+      if (budget.sealed.size > 0) log.error({ held: budget.sealed.size }, `${budget.sealed.size} objects stay: ${sealedText}`);
       return all.length;
     },
   };

@@ -1,6 +1,7 @@
 import {
   type AnyResource,
   type Delta,
+  formatRef,
   type JsonObject,
   type Kind,
   kindKeyOf,
@@ -56,6 +57,15 @@ export function noticeBoard({ userKinds, view, writer, defaults, settingsTold, c
     }
   }
 
+  /** A server's word that is no status is left out: what was said before stays. */
+  function statusIn(resource: AnyResource): JsonObject | undefined {
+    const { status = {} } = resource;
+    if (isStatus(status)) return status;
+    const object = formatRef(refOf(resource)).slice(0, MAX_TEXT);
+    log.warn({ object }, `the server tells a status of ${object} that is none, and the one before stays: upgrade the server`);
+    return undefined;
+  }
+
   /** What cannot be understood is not in force, whatever was said of an earlier form of it. */
   function write(keys: Iterable<string>): void {
     const { malformed, snapshot } = view();
@@ -79,9 +89,10 @@ export function noticeBoard({ userKinds, view, writer, defaults, settingsTold, c
       const before = settings;
       for (const resource of put) {
         const ref = refOf(resource);
-        const status = (resource as AnyResource)["status"];
-        if (users.has(kindKeyOf(ref))) statuses.set(resourceKeyOf(ref), { ref, status: (status ?? {}) as JsonObject });
-        else settings = settingsIn(resource) ?? settings;
+        if (users.has(kindKeyOf(ref))) {
+          const status = statusIn(resource as AnyResource);
+          if (status !== undefined) statuses.set(resourceKeyOf(ref), { ref, status });
+        } else settings = settingsIn(resource) ?? settings;
       }
       if (settings !== before) changed(settings);
       write(complete ? statuses.keys() : put.map((resource) => resourceKeyOf(refOf(resource))));
@@ -91,4 +102,23 @@ export function noticeBoard({ userKinds, view, writer, defaults, settingsTold, c
       write(refs.map(resourceKeyOf));
     },
   };
+}
+
+const MAX_TEXT = 1_024;
+
+/** Whether a value can be written as a status: the conditions in it are read here, the rest is the API server's to judge. */
+function isStatus(value: unknown): value is JsonObject {
+  if (!isObject(value)) return false;
+  const { conditions = [] } = value;
+  return Array.isArray(conditions) && conditions.every((one) => isObject(one) && CONDITION.every((field) => isText(one[field])));
+}
+
+const CONDITION = ["type", "status", "reason", "message"] as const;
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): boolean {
+  return value === undefined || typeof value === "string";
 }

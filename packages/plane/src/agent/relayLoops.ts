@@ -8,6 +8,7 @@ import {
   type Metric,
   type Owner,
   type Resource,
+  type Snapshot,
 } from "@isthmus/core";
 import { startApplier } from "../applier.ts";
 import type { ClusterView } from "../clusterView.ts";
@@ -17,6 +18,7 @@ import type { AgentLink, AgentLinkHandler, Clock, Cluster, LinkState, Log } from
 import type { RemovalLog } from "../removalLog.ts";
 import { startStatusWriter } from "../server/statusWriter.ts";
 import { downstream } from "./downstream.ts";
+import { type AgentLimits, orderCheck, withinLimit } from "./limits.ts";
 import { noticeBoard } from "./notices.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
 import { upstream } from "./upstream.ts";
@@ -29,7 +31,7 @@ export interface RelayLoops {
   observed(delta: Delta): void;
   /** A kind (`kindKeyOf`) that was not served is there again. */
   servedAgain(kindKey: string): void;
-  resumeDeletes(): number;
+  resumeDeletes(by: "server" | "cluster"): number;
   wanted(): readonly Resource[];
   metrics(): readonly Metric[];
   readonly ended: Promise<void>;
@@ -54,6 +56,10 @@ export interface AgentParts {
   readonly discoveryKinds: readonly Kind[];
   /** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
   readonly settingsTold: (resource: Resource) => AgentSettings | undefined;
+  /** What the server may do at most. Default: that of an agent without flags. */
+  readonly limits?: AgentLimits;
+  /** Where the operator of this very cluster lets go what is held back, and what is said there now; of the cluster as it is known. */
+  readonly resumption: { readonly place: string; readonly value: (cluster: Snapshot, clusterName: string) => string | undefined };
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -68,7 +74,21 @@ export interface RelayLoopsOptions extends AgentParts {
 
 /** Begins with what the view holds already: nothing is carried over from an earlier turn. */
 export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal): RelayLoops {
-  const { cluster, view, sentKinds, userKinds, writtenKinds, owners, clock, random, log, removals, meter } = options;
+  const {
+    cluster,
+    view,
+    sentKinds,
+    userKinds,
+    writtenKinds,
+    owners,
+    clock,
+    random,
+    log,
+    removals,
+    meter,
+    limits = {},
+    resumption,
+  } = options;
   let linkState: LinkState = "connecting";
 
   const link = options.link(
@@ -100,7 +120,18 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     view: () => view,
     writer,
     defaults: DEFAULT_SETTINGS,
-    settingsTold: options.settingsTold,
+    settingsTold(resource) {
+      const told = options.settingsTold(resource);
+      const deleteLimits = told === undefined ? undefined : withinLimit(told.deleteLimits, limits);
+      if (told === undefined || deleteLimits === undefined || deleteLimits === told.deleteLimits) return told;
+      const { percent, objects } = deleteLimits;
+      log.warn(
+        { told: told.deleteLimits, kept: deleteLimits },
+        `the server's Settings ask for a higher spec.relay.deleteBudget than this agent allows: ${percent} % or ${objects} objects hold; ` +
+          "allow more with --delete-budget-percent and --delete-budget-objects where the agent runs",
+      );
+      return { ...told, deleteLimits };
+    },
     changed: () => up.observed(emptyDelta),
     log,
   });
@@ -121,8 +152,12 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       isConnected: () => linkState === "connected",
       discovered: new Set(options.discoveryKinds.map(kindKeyOf)),
       deleteLimits: () => board.settings.deleteLimits,
+      removalsPerHour: limits.removalsPerHour,
+      orders: orderCheck({ kinds: writtenKinds, owners, limits }),
+      resumedOn: resumption.place,
       clock,
       log,
+      meter,
     },
     signal,
   );
@@ -130,6 +165,15 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
   up.observed({ put: [...view.snapshot.collections().values()].flatMap((collection) => [...collection]), remove: [] });
   // Nobody tells of what is not understood: who had the turn before may not have come to say so.
   board.observed({ put: [], remove: [...view.malformed.values()].map(({ ref }) => ref) });
+
+  let resumed = resumption.value(view.snapshot, cluster.name);
+  /** A new word of this cluster's operator. */
+  function checkResumption(): void {
+    const value = resumption.value(view.snapshot, cluster.name);
+    if (value === resumed) return;
+    resumed = value;
+    if (value !== undefined) down.resumeDeletes("cluster");
+  }
 
   return {
     get linkState() {
@@ -140,6 +184,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       up.observed(delta);
       down.observed(delta);
       board.observed(delta);
+      checkResumption();
     },
     servedAgain(kindKey) {
       if (!signal.aborted) applier.servedAgain(kindKey);
@@ -147,7 +192,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     get settings() {
       return board.settings;
     },
-    resumeDeletes: () => down.resumeDeletes(),
+    resumeDeletes: (by) => down.resumeDeletes(by),
     wanted: () => [...applier.wanted].sort(([a], [b]) => compareKeys(a, b)).map(([, resource]) => resource),
     metrics: () => [
       ...workItems({ apply: applier.sizes, status: writer.sizes }),

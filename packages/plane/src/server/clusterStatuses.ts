@@ -1,11 +1,9 @@
+import { RESUME_DELETES } from "@isthmus/api";
 import { type Condition, type JsonObject, type Resource, refOf } from "@isthmus/core";
 import type { AgentInfo } from "../ports.ts";
 import { type CertificateStanding, certificateExpiring } from "./certificateExpiring.ts";
 import type { ClusterState } from "./snapshotStore.ts";
 import type { StatusUpdate } from "./statusWriter.ts";
-
-/** Annotation on a KubernetesCluster: each new value lets go, once, what is held back in that cluster. */
-export const RESUME_DELETES = "isthmus.mesh/resume-deletes";
 
 /** What the status of a registered cluster is made of. */
 export interface ClusterStanding {

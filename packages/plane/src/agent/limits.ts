@@ -1,0 +1,108 @@
+import { formatRef, type Kind, kindKeyOf, type Owner, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { bearsLabelOf } from "../ownership.ts";
+import { DELETE_LIMITS, type DeleteLimits } from "./deleteBudget.ts";
+
+/** What an agent lets its server do at most. It is said where the agent runs: no server can widen it. */
+export interface AgentLimits {
+  /** Namespaces that may be written; `*` is all but Kubernetes' own, which must be named. Default: `*`. */
+  readonly writeNamespaces?: ReadonlySet<string>;
+  /** The most that the delete budget of the plane's Settings may be. Default: what the budget is without Settings. */
+  readonly deleteBudget?: DeleteLimits;
+  /** How much of ours may go within an hour, whatever the reason. Default: no limit. */
+  readonly removalsPerHour?: DeleteLimits;
+}
+
+/** The namespaces of Kubernetes itself: who writes there can stop a cluster. */
+const KUBERNETES_NAMESPACES: ReadonlySet<string> = new Set(["kube-system", "kube-public", "kube-node-lease"]);
+const ALL: ReadonlySet<string> = new Set(["*"]);
+
+/** Why an order of the server is not carried out. */
+export interface OrderRefusal {
+  readonly reason: "Kind" | "Name" | "Namespace" | "Label" | "Metadata";
+  readonly message: string;
+}
+
+/** Judges orders of the server one by one. */
+export interface OrderCheck {
+  /** Undefined: the object may be written. */
+  put(resource: Resource): OrderRefusal | undefined;
+  /** Undefined: the object may be removed, as far as its name says. */
+  remove(ref: ResourceRef): OrderRefusal | undefined;
+}
+
+export interface OrderCheckOptions {
+  readonly kinds: readonly Kind[];
+  readonly owners: readonly Owner[];
+  readonly limits: AgentLimits;
+}
+
+export function orderCheck({ kinds, owners, limits: { writeNamespaces = ALL } }: OrderCheckOptions): OrderCheck {
+  const written = new Map(kinds.map((kind) => [kindKeyOf(kind), kind]));
+
+  function ofName(ref: ResourceRef): OrderRefusal | undefined {
+    const { apiVersion, name, namespace } = ref;
+    const kind = written.get(kindKeyOf(ref));
+    if (kind === undefined || !kind.namespaced) return refusal("Kind", ref, "objects of this kind are not written here");
+    if (!kind.versions.includes(apiVersion))
+      return refusal("Kind", ref, `this agent does not know its version ${short(apiVersion)}: upgrade it`);
+    if (!isName(name, MAX_NAME)) return refusal("Name", ref, "metadata.name is no name of a Kubernetes object");
+    if (!isName(namespace, MAX_NAMESPACE)) return refusal("Name", ref, "metadata.namespace is no name of a namespace");
+    if (writeNamespaces.has(namespace) || (writeNamespaces.has("*") && !KUBERNETES_NAMESPACES.has(namespace))) return undefined;
+    return refusal(
+      "Namespace",
+      ref,
+      `nothing is written to namespace ${namespace} here: name it in --write-namespaces where the agent runs, or let no policy select what is in it`,
+    );
+  }
+
+  return {
+    put(resource) {
+      const named = refOf(resource);
+      const badName = ofName(named);
+      if (badName !== undefined) return badName;
+      const field = Object.keys(resource.metadata).find((name) => !WRITTEN_METADATA.has(name));
+      if (field !== undefined) {
+        return refusal(
+          "Metadata",
+          named,
+          `sets metadata.${short(field)}: of metadata only name, namespace, labels and annotations are written`,
+        );
+      }
+      if (bearsLabelOf(resource, owners)) return undefined;
+      const labels = owners.map(({ label, value }) => `${label}=${value}`).join(" or ");
+      return refusal(
+        "Label",
+        named,
+        `lacks the owner label ${labels}, without which it could not be taken back: is --management-namespace of the agent the namespace of its server?`,
+      );
+    },
+    remove: ofName,
+  };
+}
+
+/** Limits of the Settings, as far as the agent's own allow them; the same object where they allow all. */
+export function withinLimit(told: DeleteLimits, { deleteBudget = DELETE_LIMITS }: AgentLimits): DeleteLimits {
+  if (told.percent <= deleteBudget.percent && told.objects <= deleteBudget.objects) return told;
+  return { percent: Math.min(told.percent, deleteBudget.percent), objects: Math.min(told.objects, deleteBudget.objects) };
+}
+
+const WRITTEN_METADATA: ReadonlySet<string> = new Set(["name", "namespace", "clusterName", "labels", "annotations"]);
+
+// Source: Kubernetes, RFC 1123 subdomains and labels.
+const MAX_NAME = 253;
+const MAX_NAMESPACE = 63;
+const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+function isName(text: string, maxLength: number): boolean {
+  return text.length <= maxLength && NAME.test(text) && !text.includes("..");
+}
+
+function refusal(reason: OrderRefusal["reason"], ref: ResourceRef, message: string): OrderRefusal {
+  const shown = { ...ref, kind: short(ref.kind), name: short(ref.name), namespace: short(ref.namespace) };
+  return { reason, message: `${formatRef(shown)}: ${message}` };
+}
+
+/** What a server says of names may be long. */
+function short(text: string): string {
+  return text.length <= MAX_NAME ? text : `${text.slice(0, MAX_NAME)}...`;
+}
