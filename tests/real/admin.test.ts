@@ -10,7 +10,7 @@ import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { namespace } from "./harness/istioInstallation.ts";
 import { applyAll, installCrds } from "./harness/manifests.ts";
 import { ourCrds } from "./harness/meshCluster.ts";
-import { allowPaths, serviceAccountToken } from "./harness/serviceAccount.ts";
+import { allowPaths, serviceAccountToken, tokenFor } from "./harness/serviceAccount.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
 const CANARY = "canary-5d1c77";
@@ -67,7 +67,8 @@ describeReal("the admin ports of real processes", (components) => {
   });
 
   it("let others read only with a token that the Kubernetes API allows to", async () => {
-    const token = await serviceAccountToken(fleet.servers.one, cluster, "reader");
+    const ordinary = await serviceAccountToken(fleet.servers.one, cluster, "reader");
+    const token = await tokenFor(fleet.servers.one, "reader", ["gloo-mesh-admin"]);
     // As through a proxy: that counts as from elsewhere.
     const statusOf = async (page: string, headers: Readonly<Record<string, string>> = {}) =>
       (await fetch(`${apps[0]?.adminUrl}${page}`, { headers: { "x-forwarded-for": "10.1.2.3", ...headers } })).status;
@@ -77,6 +78,8 @@ describeReal("the admin ports of real processes", (components) => {
     await allowPaths(cluster, "reader", ["/evidence"]);
     await waitFor("the role to count", async () => (await statusOf("/evidence", bearer)) === 200);
     expect(await statusOf("/snapshots/input", bearer)).toBe(403);
+    // Plain HTTP: a token that is good for the API server must not be shown here.
+    expect(await statusOf("/evidence", { authorization: `Bearer ${ordinary}` })).toBe(401);
   });
 });
 

@@ -1,6 +1,17 @@
 import { isClusterName, UsageError } from "@isthmus/core";
 import { type AgentLimits, type Generation, NAMES } from "@isthmus/plane";
-import { isOn, namespaceNames, objectCount, parsedOptions, percentage, portNumber } from "@isthmus/process";
+import {
+  type AdminTls,
+  type AdminTlsFlags,
+  addAdminTlsOptions,
+  adminTlsIn,
+  isOn,
+  namespaceNames,
+  objectCount,
+  parsedOptions,
+  percentage,
+  portNumber,
+} from "@isthmus/process";
 import { Command, Option } from "commander";
 
 /** The settings of an agent; the command line wins over the environment. */
@@ -16,6 +27,8 @@ export interface Config {
   readonly managementNamespace: string;
   readonly adminHost: string;
   readonly adminPort: number;
+  /** The admin port's certificate and key; undefined: it speaks plain HTTP. */
+  readonly adminTls: AdminTls | undefined;
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   readonly token: string | undefined;
@@ -32,11 +45,12 @@ export interface Config {
   readonly verbose: boolean;
 }
 
-type Defaulted = "limits" | "instance" | "leaderElection" | "generation" | "verbose";
+type Defaulted = "adminTls" | "limits" | "instance" | "leaderElection" | "generation" | "verbose";
 
 /** What the command line gives. */
 interface Options
-  extends Omit<Config, "clusterName" | "serverAddress" | "authority" | "token" | "clientCertificates" | "verifiesServer" | Defaulted> {
+  extends Omit<Config, "clusterName" | "serverAddress" | "authority" | "token" | "clientCertificates" | "verifiesServer" | Defaulted>,
+    AdminTlsFlags {
   readonly cluster: string;
   readonly relayAddress: string;
   readonly relayAuthority?: string;
@@ -109,7 +123,7 @@ export function readConfig(argv: readonly string[]): Config {
     .addOption(new Option("--leader-election", "there are several replicas: one of them leads, by the Lease gloo-mesh-agent"))
     .addOption(new Option("--legacy-names", "names of the first generation: enterprise-agent, enterprise-networking"))
     .addOption(new Option("--verbose", "log what is done in detail"));
-  const options = parsedOptions<Options>(command, argv);
+  const options = parsedOptions<Options>(addAdminTlsOptions(command), argv);
   const clusterName = options.cluster;
   if (!isClusterName(clusterName)) {
     throw new UsageError(`--cluster ${clusterName}: a cluster name has lower-case letters, digits and hyphens only, at most 63`);
@@ -123,6 +137,7 @@ export function readConfig(argv: readonly string[]): Config {
     managementNamespace: options.managementNamespace,
     adminHost: options.adminHost,
     adminPort: options.adminPort,
+    adminTls: adminTlsIn(options),
     kubeconfig: options.kubeconfig,
     context: options.context,
     token: options.relayToken,

@@ -99,6 +99,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     metrics,
     pages: adminPages(agent, clusterName),
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
+    ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
   });
   log.info({ adminPort: admin.port }, `metrics and health on port ${admin.port}`);
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });

@@ -1,5 +1,14 @@
 import { type Generation, NAMES } from "@isthmus/plane";
-import { isOn, namespaceNames, parsedOptions, portNumber } from "@isthmus/process";
+import {
+  type AdminTls,
+  type AdminTlsFlags,
+  addAdminTlsOptions,
+  adminTlsIn,
+  isOn,
+  namespaceNames,
+  parsedOptions,
+  portNumber,
+} from "@isthmus/process";
 import { Command, Option } from "commander";
 import { addStoreOptions, type StoreConfig, type StoreFlags, storeConfig } from "./sharedStore.ts";
 
@@ -10,6 +19,8 @@ export interface Config {
   readonly port: number;
   readonly adminHost: string;
   readonly adminPort: number;
+  /** The admin port's certificate and key; undefined: it speaks plain HTTP. */
+  readonly adminTls: AdminTls | undefined;
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   /** The relay identity token, when it does not come from its Secret. */
@@ -33,12 +44,13 @@ export interface Config {
   readonly verbose: boolean;
 }
 
-type Defaulted = "writeNamespaces" | "replica" | "leaderElection" | "generation" | "verbose";
+type Defaulted = "adminTls" | "writeNamespaces" | "replica" | "leaderElection" | "generation" | "verbose";
 
 /** What the command line gives. */
 interface Options
   extends Omit<Config, "token" | "clientCertificates" | "reflection" | "disallowIntersectingConfig" | "serverNames" | "store" | Defaulted>,
-    StoreFlags {
+    StoreFlags,
+    AdminTlsFlags {
   readonly relayToken?: string;
   readonly disableClientCertificates?: boolean;
   readonly reflection?: boolean;
@@ -87,7 +99,7 @@ export function readConfig(argv: readonly string[]): Config {
     )
     .addOption(new Option("--legacy-names", "names of the first generation: enterprise-networking, enterprise-agent"))
     .addOption(new Option("--verbose", "log what is done in detail"));
-  const options = parsedOptions<Options>(addStoreOptions(command), argv);
+  const options = parsedOptions<Options>(addAdminTlsOptions(addStoreOptions(command)), argv);
   const generation = options.legacyNames === true || isOn(process.env["LEGACY_NAMES"]) ? "enterprise" : "gloo-mesh";
   return {
     namespace: options.namespace,
@@ -95,6 +107,7 @@ export function readConfig(argv: readonly string[]): Config {
     port: options.port,
     adminHost: options.adminHost,
     adminPort: options.adminPort,
+    adminTls: adminTlsIn(options),
     kubeconfig: options.kubeconfig,
     context: options.context,
     token: options.relayToken,

@@ -154,6 +154,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     metrics,
     pages: adminPages(server),
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
+    ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
   });
   log.info({ port: grpc.port, adminPort: admin.port }, `agents are served on port ${grpc.port}; metrics and health on port ${admin.port}`);
   if (!config.clientCertificates)

@@ -12,10 +12,19 @@ export function kubernetesAuthorizer(
 ): Authorizer {
   const connection = connectionTo({ silenceMs: 5_000, ...options });
   return {
-    async authorize({ token, path }, signal) {
-      const { authenticated = false, user, error } = await tokenReview(connection, token, signal);
-      if (!authenticated || user === undefined) {
-        return { allowed: false, isKnown: false, reason: `the Kubernetes API does not know this token${error ? `: ${error}` : ""}` };
+    async authorize({ token, path, audience, isEncrypted }, signal) {
+      const made = await tokenReview(connection, { token, audiences: [audience] }, signal);
+      // An API server that knows no audiences takes any token, and names none: then nothing says what it was made for.
+      const isMadeFor = made.authenticated === true && made.audiences?.includes(audience) === true;
+      const ordinary = isMadeFor || !isEncrypted ? undefined : await tokenReview(connection, { token }, signal);
+      const { authenticated = false, user, error } = ordinary ?? made;
+      if (!(isMadeFor || (isEncrypted && authenticated)) || user === undefined) {
+        const what = isEncrypted ? "know this token" : `take this token for the audience ${audience}`;
+        const why = error ? `: ${error}` : "";
+        const remedy = isEncrypted
+          ? ""
+          : `; over plain HTTP no other counts, as who listens could use it for the API server: kubectl create token NAME --audience=${audience}`;
+        return { allowed: false, isKnown: false, reason: `the Kubernetes API does not ${what}${why}${remedy}` };
       }
       const { allowed, reason } = await accessReview(connection, { user, path }, signal);
       if (allowed) return { allowed: true };
@@ -40,10 +49,17 @@ interface TokenReviewStatus {
   readonly authenticated?: boolean;
   readonly user?: User;
   readonly error?: string;
+  /** Those of the audiences in question that the token was made for; absent where the API server knows none. */
+  readonly audiences?: readonly string[];
 }
 
-async function tokenReview(connection: Connection, token: string, signal: AbortSignal | undefined): Promise<TokenReviewStatus> {
-  const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token } };
+/** Without audiences: whether it was made for the API server itself. */
+async function tokenReview(
+  connection: Connection,
+  spec: { readonly token: string; readonly audiences?: readonly string[] },
+  signal: AbortSignal | undefined,
+): Promise<TokenReviewStatus> {
+  const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec };
   return statusOf(await call(connection, { method: "POST", path: "/apis/authentication.k8s.io/v1/tokenreviews", body }, signal));
 }
 

@@ -5,12 +5,16 @@ import { errorOf, serve } from "./scriptedCluster.ts";
 
 const clock = { now: () => Date.now(), sleep: () => Promise.resolve() };
 
+const way = { audience: "gloo-mesh-admin", isEncrypted: false };
+
 /** An API server that knows one token, and lets its user get one path. */
 const knowing: Script = ({ path, body }, response) => {
   const { spec } = body as { spec: { token?: string; user?: string; nonResourceAttributes?: { path: string; verb: string } } };
   if (path === "/apis/authentication.k8s.io/v1/tokenreviews") {
     const user = { username: "system:serviceaccount:ops:reader", uid: "u", groups: ["system:authenticated"], extra: { a: ["b"] } };
-    return answer(response, 201, { status: spec.token === "good" ? { authenticated: true, user } : { error: "unknown" } });
+    return answer(response, 201, {
+      status: spec.token === "good" ? { authenticated: true, user, audiences: ["gloo-mesh-admin"] } : { error: "unknown" },
+    });
   }
   return answer(response, 201, { status: { allowed: spec.nonResourceAttributes?.path === "/evidence", reason: "RBAC" } });
 };
@@ -18,9 +22,9 @@ const knowing: Script = ({ path, body }, response) => {
 it("asks who bears the token, then what that user may get", async () => {
   const server = await serve(knowing);
   const { authorize } = kubernetesAuthorizer({ kubeconfig: server.kubeconfig, clock });
-  expect(await authorize({ token: "good", path: "/evidence" })).toEqual({ allowed: true });
+  expect(await authorize({ token: "good", path: "/evidence", ...way })).toEqual({ allowed: true });
   expect(server.seen.map(({ body }) => (body as { spec: unknown }).spec)).toEqual([
-    { token: "good" },
+    { token: "good", audiences: ["gloo-mesh-admin"] },
     {
       user: "system:serviceaccount:ops:reader",
       uid: "u",
@@ -34,12 +38,14 @@ it("asks who bears the token, then what that user may get", async () => {
 it("tells a token that nobody knows from a user who may not", async () => {
   const server = await serve(knowing);
   const { authorize } = kubernetesAuthorizer({ kubeconfig: server.kubeconfig, clock });
-  expect(await authorize({ token: "bad", path: "/evidence" })).toEqual({
+  expect(await authorize({ token: "bad", path: "/evidence", ...way })).toEqual({
     allowed: false,
     isKnown: false,
-    reason: "the Kubernetes API does not know this token: unknown",
+    reason: expect.stringMatching(
+      /does not take this token for the audience gloo-mesh-admin: unknown; .* kubectl create token NAME --audience=gloo-mesh-admin/,
+    ),
   });
-  expect(await authorize({ token: "good", path: "/snapshots/input" })).toMatchObject({
+  expect(await authorize({ token: "good", path: "/snapshots/input", ...way })).toMatchObject({
     allowed: false,
     isKnown: true,
     reason: expect.stringContaining('bind a ClusterRole to it with nonResourceURLs ["/snapshots/input"]'),
@@ -49,5 +55,5 @@ it("tells a token that nobody knows from a user who may not", async () => {
 it("lets nobody in when the API server gives no answer", async () => {
   const server = await serve((_, response) => answer(response, 500, { kind: "Status", message: "overload" }));
   const { authorize } = kubernetesAuthorizer({ kubeconfig: server.kubeconfig, clock });
-  expect(await errorOf(authorize({ token: "good", path: "/evidence" }))).toMatchObject({ code: "Unavailable" });
+  expect(await errorOf(authorize({ token: "good", path: "/evidence", ...way }))).toMatchObject({ code: "Unavailable" });
 });

@@ -149,9 +149,12 @@ export class ClusterError extends Error {
 
 /** Who may read what a program tells of its clusters. */
 export interface Authorizer {
-  /** Whether the bearer of `token` may get `path`, a URL that names no resource; `isKnown`: whether there is such a user at all. Rejects with ClusterError when it cannot be asked. */
+  /**
+   * Whether the bearer of `token` may get `path`, a URL that names no resource; `isKnown`: whether there is such a user at all. Only a
+   * token that was made for `audience` counts, unless it came encrypted. Rejects with ClusterError when it cannot be asked.
+   */
   authorize(
-    question: { readonly token: string; readonly path: string },
+    question: { readonly token: string; readonly path: string; readonly audience: string; readonly isEncrypted: boolean },
     signal?: AbortSignal,
   ): Promise<{ readonly allowed: true } | { readonly allowed: false; readonly isKnown: boolean; readonly reason: string }>;
 }

@@ -1,8 +1,11 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { setImmediate as turn } from "node:timers/promises";
 import { messageOf, UsageError } from "@isthmus/core";
+import { type AdminTls, followAdminTls, readAdminTls } from "./adminTls.ts";
 import { type Authorize, admission } from "./admission.ts";
+import { limitConnections } from "./crowd.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** A page that only some may read: gives its JSON text bit by bit. An empty bit lets others have their turn. */
@@ -17,22 +20,42 @@ export interface AdminOptions {
   /** By path. They tell of the clusters: whoever asks needs a token that `authorize` confirms, but for this very machine. */
   readonly pages?: Readonly<Record<string, Page>>;
   readonly authorize?: Authorize;
+  /** The port speaks TLS with this certificate, and nothing else. Default: plain HTTP. */
+  readonly tls?: AdminTls;
+  /** How long a request may take to come, in milliseconds. Default: 10 s. */
+  readonly requestMs?: number;
+  /** Of all addresses together. Default: 1024. */
+  readonly maxConnections?: number;
 }
 
 /**
  * Serves /metrics, /healthz and /readyz to everybody, and pages to those who may read them. Rejects with UsageError when
- * the port is taken.
+ * the port is taken, or for a certificate that cannot be used.
  */
 export async function startAdmin(options: AdminOptions): Promise<{ readonly port: number; close(): Promise<void> }> {
   const stop = new AbortController();
-  const admit = admission(options.authorize);
-  const server = createServer((request, response) => {
+  const { tls, requestMs = REQUEST_MS, maxConnections = MAX_CONNECTIONS } = options;
+  const admit = admission(options.authorize, tls !== undefined);
+  const listener: RequestListener = (request, response) => {
     answer(request, response, { ...options, admit, signal: stop.signal }).catch((error: unknown) => {
       // The reader has gone, or what was to be shown could not be made: nobody else is concerned.
       if (response.headersSent) response.destroy();
       else tell(response, 500, messageOf(error));
     });
-  });
+  };
+  const limits: ServerOptions = {
+    headersTimeout: requestMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: requestMs / 4,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveTimeout: KEPT_MS,
+  };
+  const secure =
+    tls === undefined ? undefined : createTlsServer({ ...limits, ...readAdminTls(tls), handshakeTimeout: requestMs }, listener);
+  const server = secure ?? createServer(limits, listener);
+  server.setTimeout(SILENCE_MS);
+  limitConnections(server, { perAddress: MAX_PER_ADDRESS, inAll: maxConnections });
+  const following = tls === undefined ? undefined : followAdminTls(tls, (context) => secure?.setSecureContext(context));
   await listening(server, options);
   const address = server.address();
   return {
@@ -40,11 +63,22 @@ export async function startAdmin(options: AdminOptions): Promise<{ readonly port
     close: () =>
       new Promise((resolve) => {
         stop.abort(new Error("the program is ending"));
+        following?.stop();
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
 }
+
+// A request is a few hundred bytes.
+const REQUEST_MS = 10_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+// Those who scrape metrics come every few seconds, and keep a connection.
+const KEPT_MS = 30_000;
+/** For a reader who does not take what was asked for. */
+const SILENCE_MS = 60_000;
+const MAX_PER_ADDRESS = 64;
+const MAX_CONNECTIONS = 1_024;
 
 interface Context extends AdminOptions {
   readonly admit: ReturnType<typeof admission>;
@@ -54,6 +88,9 @@ interface Context extends AdminOptions {
 async function answer(request: IncomingMessage, response: ServerResponse, context: Context): Promise<void> {
   const { isReady, metrics, pages = {}, admit, signal } = context;
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
+  // Nothing here has a use for content: it is not waited for.
+  if (request.headers["content-length"] !== undefined || request.headers["transfer-encoding"] !== undefined)
+    response.setHeader("connection", "close");
   if (request.method !== "GET" && request.method !== "HEAD") return tell(response, 405, "there is only something to read here");
   switch (pathname) {
     case "/healthz":

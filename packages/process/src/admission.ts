@@ -1,9 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { messageOf } from "@isthmus/core";
 
-/** Whether the bearer of a token may read a path, as the Kubernetes API says. Rejects when that cannot be asked. */
+/**
+ * Whether the bearer of a token may read a path, as the Kubernetes API says; a token that was made for another audience counts with
+ * `isEncrypted` alone. Rejects when it cannot be asked.
+ */
 export type Authorize = (
-  question: { readonly token: string; readonly path: string },
+  question: { readonly token: string; readonly path: string; readonly audience: string; readonly isEncrypted: boolean },
   signal: AbortSignal,
 ) => Promise<{ readonly allowed: true } | { readonly allowed: false; readonly isKnown: boolean; readonly reason: string }>;
 
@@ -15,6 +18,7 @@ type Verdict = { readonly admitted: true } | { readonly refused: 401 | 403 | 429
  */
 export function admission(
   authorize: Authorize | undefined,
+  isEncrypted: boolean,
 ): (request: IncomingMessage, path: string, signal: AbortSignal) => Promise<Verdict> {
   let asking = 0;
   return async (request, path, signal) => {
@@ -26,7 +30,10 @@ export function admission(
     if (asking >= MAX_ASKING) return { refused: 429, reason: "too many requests at a time: try again" };
     asking++;
     try {
-      const verdict = await authorize({ token, path }, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));
+      const verdict = await authorize(
+        { token, path, audience: AUDIENCE, isEncrypted },
+        AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]),
+      );
       if (verdict.allowed) return { admitted: true };
       return { refused: verdict.isKnown ? 403 : 401, reason: verdict.reason };
     } catch (error) {
@@ -37,7 +44,9 @@ export function admission(
   };
 }
 
-const NEEDS_TOKEN = "this needs a bearer token of the Kubernetes API, for instance of kubectl create token";
+/** Whom a token must be made for, where others could read it on the way. */
+const AUDIENCE = "gloo-mesh-admin";
+const NEEDS_TOKEN = `this needs a bearer token of the Kubernetes API, made for this port: kubectl create token NAME --audience=${AUDIENCE}`;
 const MAX_ASKING = 4;
 const ASK_MS = 5_000;
 

@@ -1,4 +1,5 @@
 export { type AdminOptions, type Page, startAdmin } from "./admin.ts";
+export { type AdminTls, type AdminTlsFlags, addAdminTlsOptions, adminTlsIn } from "./adminTls.ts";
 export type { Authorize } from "./admission.ts";
 export { diagnosticsPage } from "./diagnostics.ts";
 export { type GrowingHeap, growingHeap, keepHeapSmall } from "./heap.ts";

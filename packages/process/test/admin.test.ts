@@ -143,7 +143,7 @@ describe("who may read snapshots", () => {
     expect(await statusOf({ authorization: "Bearer known" })).toBe(403);
     expect(await statusOf({ authorization: "Bearer broken" })).toBe(503);
     expect(await statusOf({ authorization: "Bearer reader" })).toBe(200);
-    expect(asked.at(-1)).toEqual({ token: "reader", path: "/snapshots/input" });
+    expect(asked.at(-1)).toEqual({ token: "reader", path: "/snapshots/input", audience: "gloo-mesh-admin", isEncrypted: false });
   });
 
   it.each([{ via: "1.1 proxy" }, { "x-forwarded-for": "127.0.0.1" }, { host: "rebound.example:9091" }])(

@@ -2,13 +2,18 @@ import type { Cluster } from "@isthmus/plane/ports";
 import type { ApiServer } from "./apiServer.ts";
 import { requestTo } from "./requestTo.ts";
 
-/** Creates a ServiceAccount in the namespace `default`; gives a token of it. */
+/** Creates a ServiceAccount in the namespace `default`; gives a token of it, for the API server. */
 export async function serviceAccountToken(server: ApiServer, cluster: Cluster, name: string): Promise<string> {
   await cluster.create({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: "default" } });
+  return tokenFor(server, name, ["https://kubernetes.default.svc"]);
+}
+
+/** A token of a ServiceAccount in the namespace `default`, as `kubectl create token NAME --audience=…` gives it. */
+export async function tokenFor(server: ApiServer, name: string, audiences: readonly string[]): Promise<string> {
   const issued = (await requestTo(server, "POST", `/api/v1/namespaces/default/serviceaccounts/${name}/token`, {
     apiVersion: "authentication.k8s.io/v1",
     kind: "TokenRequest",
-    spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600 },
+    spec: { audiences, expirationSeconds: 3600 },
   })) as { status: { token: string } };
   return issued.status.token;
 }
