@@ -111,18 +111,48 @@ describe("meshctl cluster register", () => {
 describe("the address of an API server", () => {
   const local = { server: "https://127.0.0.1:6443", ca: "PEM", isUnverified: false };
   const named = { ...local, server: "https://api.east:8443" };
+  const { isUnverified: _, ...verified } = local;
 
   it("is the kubeconfig's, unless another is given", () => {
-    expect(addressFor(local, undefined)).toEqual(local);
-    expect(addressFor(named, "10.0.0.1")).toEqual({ server: "https://10.0.0.1:8443", ca: "PEM", isUnverified: false });
+    expect(addressFor(local, undefined)).toEqual(verified);
+    expect(addressFor({ ...local, tlsServerName: "api.east" }, undefined)).toEqual({ ...verified, tlsServerName: "api.east" });
+    expect(addressFor(named, "10.0.0.1").server).toBe("https://10.0.0.1:8443");
     expect(addressFor(named, "10.0.0.1:443").server).toBe("https://10.0.0.1");
+    expect(addressFor(named, "api.east:444")).toEqual({ server: "https://api.east:444", ca: "PEM" });
   });
 
-  it("is not verified where the certificate names a local address only", () => {
-    expect(addressFor(local, "host.docker.internal")).toEqual({
-      server: "https://host.docker.internal:6443",
-      ca: undefined,
-      isUnverified: true,
+  it.each([
+    [local, "host.docker.internal", "https://host.docker.internal:6443", "127.0.0.1"],
+    [named, "10.0.0.1", "https://10.0.0.1:8443", "api.east"],
+    [{ ...named, tlsServerName: "kubernetes" }, "10.0.0.1", "https://10.0.0.1:8443", "kubernetes"],
+    [{ ...local, server: "https://[::1]:6443" }, "api.east", "https://api.east:6443", "::1"],
+  ])(
+    "of %o reached as %s keeps the certificate authority, and the name that the certificate bears",
+    (given, wanted, server, tlsServerName) => {
+      expect(addressFor(given, wanted)).toEqual({ server, ca: "PEM", tlsServerName });
+    },
+  );
+
+  it.each([undefined, "10.0.0.1"])("is refused where the user does not verify it (--api-server-address %s)", (wanted) => {
+    expect(() => addressFor({ ...local, isUnverified: true }, wanted)).toThrow(
+      /certificate-authority-data instead of insecure-skip-tls-verify/,
+    );
+    expect(() => addressFor({ ...local, server: "http://127.0.0.1:8080" }, wanted)).toThrow(/does not verify/);
+  });
+
+  it("is in the stored kubeconfig with its name, and never as one that is not verified", async () => {
+    await run("register", "east", "--api-server-address", "host.docker.internal");
+    expect(await kubeconfig()).toMatchObject({
+      clusters: [
+        {
+          cluster: {
+            server: "https://host.docker.internal:6443",
+            "certificate-authority-data": btoa("PEM"),
+            "tls-server-name": "127.0.0.1",
+          },
+        },
+      ],
     });
+    expect(JSON.stringify(await kubeconfig())).not.toContain("insecure");
   });
 });

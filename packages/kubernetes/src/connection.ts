@@ -1,9 +1,11 @@
 import { setMaxListeners } from "node:events";
 import http, { type Agent, type IncomingMessage } from "node:http";
 import https from "node:https";
+import { isIP } from "node:net";
+import { type ConnectionOptions as ConnectionSettings, checkServerIdentity } from "node:tls";
 import { messageOf, UsageError } from "@isthmus/core";
 import { type Clock, ClusterError } from "@isthmus/plane/ports";
-import type { Credentials, Kubeconfig } from "./kubeconfig.ts";
+import type { Credentials, Kubeconfig, TlsSettings } from "./kubeconfig.ts";
 
 /** One request to an API server. `path` is absolute and already encoded. */
 export interface ApiRequest {
@@ -149,7 +151,15 @@ export function connectionTo({ kubeconfig, clock, silenceMs }: ConnectionOptions
 function agentsFor(protocol: string, { tls, proxy }: Credentials): Pick<Session, "agent" | "streamAgent"> {
   if (proxy !== undefined) return { agent: proxy, streamAgent: proxy };
   const { Agent } = protocol === "https:" ? https : http;
-  return { agent: new Agent({ ...tls, keepAlive: true }), streamAgent: new Agent({ ...tls, keepAlive: false }) };
+  const settings = expecting(tls);
+  return { agent: new Agent({ ...settings, keepAlive: true }), streamAgent: new Agent({ ...settings, keepAlive: false }) };
+}
+
+/** A kubeconfig's `tls-server-name` may be an address: TLS cannot ask for one, the certificate must name it all the same. */
+function expecting(tls: TlsSettings): TlsSettings & Pick<ConnectionSettings, "checkServerIdentity"> {
+  const { servername } = tls;
+  if (servername === undefined || isIP(servername) === 0) return tls;
+  return { ...tls, servername: "", checkServerIdentity: (_, certificate) => checkServerIdentity(servername, certificate) };
 }
 
 function isSameTls(a: Credentials, b: Credentials): boolean {

@@ -9,8 +9,15 @@ const MANAGER = "meshctl";
 /** A cluster's API server as a kubeconfig says how to reach it. */
 export interface ApiServerAddress {
   readonly server: string;
-  /** PEM. */
+  /** PEM; undefined: the certificate authorities that the system trusts. */
   readonly ca: string | undefined;
+  /** The name that its certificate must bear; undefined: that of the address. */
+  readonly tlsServerName?: string;
+}
+
+/** The same as a user's kubeconfig says it. */
+export interface GivenAddress extends ApiServerAddress {
+  /** The user takes whoever answers for the API server. */
   readonly isUnverified: boolean;
 }
 
@@ -163,10 +170,11 @@ async function tellRules(management: Cluster, status: AnyResource): Promise<void
 }
 
 /** A kubeconfig of one cluster, context and user, all of its name. JSON is YAML. */
-function kubeconfigOf(name: string, { server, ca, isUnverified }: ApiServerAddress, token: string): string {
+function kubeconfigOf(name: string, { server, ca, tlsServerName }: ApiServerAddress, token: string): string {
   const cluster: JsonObject = {
     server,
-    ...(isUnverified ? { "insecure-skip-tls-verify": true } : ca === undefined ? {} : { "certificate-authority-data": btoa(ca) }),
+    ...(ca === undefined ? {} : { "certificate-authority-data": btoa(ca) }),
+    ...(tlsServerName === undefined ? {} : { "tls-server-name": tlsServerName }),
   };
   return JSON.stringify({
     apiVersion: "v1",
@@ -179,18 +187,25 @@ function kubeconfigOf(name: string, { server, ca, isUnverified }: ApiServerAddre
 }
 
 /**
- * The address under which the server reaches an API server, where it is another than the user's. Behind a local address is a
- * certificate that does not name the other one. Source: published registration, `--api-server-address`.
+ * The address under which the server reaches an API server, where it is another than the user's; its certificate must be from the same
+ * authority and bear the same name. Source: published registration, `--api-server-address`. Throws UsageError, also for an API server that
+ * the user's kubeconfig does not verify: the account's token would go to whoever answers.
  */
-export function addressFor(address: ApiServerAddress, wanted: string | undefined): ApiServerAddress {
-  if (wanted === undefined) return address;
+export function addressFor({ isUnverified, ...address }: GivenAddress, wanted: string | undefined): ApiServerAddress {
   const before = new URL(address.server);
+  if (isUnverified || before.protocol !== "https:") {
+    throw new UsageError(
+      `the kubeconfig does not verify ${address.server}, and the management server will not connect to whoever answers there: give the kubeconfig ` +
+        "certificate-authority-data instead of insecure-skip-tls-verify, and tls-server-name if its certificate bears another name",
+    );
+  }
+  if (wanted === undefined) return address;
   if (!URL.canParse(`https://${wanted}`)) throw new UsageError(`--api-server-address ${wanted}: is not host or host:port`);
   const after = new URL(`https://${wanted}`);
   const port = after.port || (/:\d+$/.test(wanted) ? "" : before.port);
-  const isLocal = before.hostname === "127.0.0.1" || before.hostname === "localhost";
   const server = `https://${after.hostname}${port === "" ? "" : `:${port}`}`;
-  return { server, ca: isLocal ? undefined : address.ca, isUnverified: isLocal || address.isUnverified };
+  const name = address.tlsServerName ?? before.hostname.replace(/^\[|\]$/g, "");
+  return { ...address, server, ...(name === after.hostname ? {} : { tlsServerName: name }) };
 }
 
 const TOKEN_WAIT_MS = 60_000;

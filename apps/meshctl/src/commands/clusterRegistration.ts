@@ -1,14 +1,14 @@
 import { UsageError } from "@isthmus/core";
 import { Command } from "commander";
 import { type Connect, inManagementCluster } from "../cluster/managementCluster.ts";
-import type { ApiServerAddress } from "../cluster/registration.ts";
+import type { GivenAddress } from "../cluster/registration.ts";
 import type { Io } from "../io.ts";
 
 /** Gives access to the cluster that is registered, and says how it is reached. */
 export type ConnectRemote = (place: {
   readonly kubeconfig?: string;
   readonly context?: string;
-}) => Promise<{ readonly cluster: Awaited<ReturnType<Connect>>; readonly address: ApiServerAddress }>;
+}) => Promise<{ readonly cluster: Awaited<ReturnType<Connect>>; readonly address: GivenAddress }>;
 
 interface Options {
   readonly clusterName?: string;
@@ -30,7 +30,9 @@ export const connectRemote: ConnectRemote = async ({ kubeconfig: path, context }
   const { tls } = await kubeconfig.credentials(false);
   const ca = tls.ca === undefined ? undefined : String(tls.ca);
   const cluster = kubernetesCluster({ name: "", kubeconfig, clock: systemClock, random: Math.random });
-  return { cluster, address: { server: kubeconfig.server, ca, isUnverified: tls.rejectUnauthorized === false } };
+  const { servername: tlsServerName } = tls;
+  const given = { server: kubeconfig.server, ca, isUnverified: tls.rejectUnauthorized === false };
+  return { cluster, address: { ...given, ...(tlsServerName === undefined ? {} : { tlsServerName }) } };
 };
 
 /** `meshctl cluster register` and `deregister`, for clusters that the server connects to without an agent. */
@@ -65,7 +67,9 @@ export function registrationCommands(io: Io, connect: Connect, toRemote: Connect
         say: (line) => io.err(`${line}\n`),
       }),
     );
-    if (where.isUnverified) io.err(`The API server of ${clusterName} is not verified: its certificate does not name ${where.server}.\n`);
+    if (where.tlsServerName !== undefined) {
+      io.err(`The server connects to ${where.server}, and expects the certificate of ${where.tlsServerName} there.\n`);
+    }
   }
 
   async function deregister(clusterName: string, options: Options): Promise<void> {
