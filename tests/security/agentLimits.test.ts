@@ -91,6 +91,20 @@ describe("what a hostile server has an agent write", () => {
     expect([...server.rejections().values()]).toEqual([]);
   });
 
+  test.each([
+    ["annotations that are none", { annotations: null }],
+    ["annotations that are a list", { annotations: ["a"] }],
+    ["an annotation that is no text", { annotations: { a: { b: 1 } } }],
+  ])("is refused with %s, and the agent goes on", async (_, more) => {
+    await connect();
+    const [first, next] = [route("first"), route("next")];
+    await server.want([first]);
+    // The object is there and bears our label: then the two are compared.
+    await server.want([{ ...first, metadata: { ...first.metadata, ...more } } as unknown as AnyResource, next]);
+    expect([...server.rejections().values()]).toMatchObject([{ code: "Refused", message: expect.stringContaining("maps of texts") }]);
+    expect(has(next)).toBe(true);
+  });
+
   test("bears the label by which it can be told and taken back", async () => {
     await connect();
     const foreign = route("stays-for-ever");

@@ -180,6 +180,7 @@ export interface TestAgentOptions {
   readonly userKinds?: readonly string[];
   readonly instance?: string;
   readonly acknowledges?: boolean;
+  readonly maxDesiredBytes?: number;
   readonly rejects?: (desired: Desired) => readonly Rejection[];
   readonly answer?: (topic: string, body: Uint8Array) => Promise<Uint8Array>;
 }
@@ -224,6 +225,7 @@ export function testAgent(options: TestAgentOptions): TestAgent {
       random: () => 0.5,
       log,
       ...(options.userKinds === undefined ? {} : { userKinds: options.userKinds }),
+      ...(options.maxDesiredBytes === undefined ? {} : { maxDesiredBytes: options.maxDesiredBytes }),
       ...(answer === undefined ? {} : { answer: ({ topic, body }) => answer(topic, body) }),
     },
     stop.signal,

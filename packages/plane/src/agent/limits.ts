@@ -68,6 +68,10 @@ export function orderCheck({ kinds, owners, limits: { writeNamespaces = ALL } }:
           `sets metadata.${short(field)}: of metadata only name, namespace, labels and annotations are written`,
         );
       }
+      const { labels: given, annotations } = resource.metadata;
+      if (!isTexts(given) || !isTexts(annotations)) {
+        return refusal("Metadata", named, "metadata.labels and metadata.annotations are no maps of texts");
+      }
       if (bearsLabelOf(resource, owners)) return undefined;
       const labels = owners.map(({ label, value }) => `${label}=${value}`).join(" or ");
       return refusal(
@@ -105,4 +109,10 @@ function refusal(reason: OrderRefusal["reason"], ref: ResourceRef, message: stri
 /** What a server says of names may be long. */
 function short(text: string): string {
   return text.length <= MAX_NAME ? text : `${text.slice(0, MAX_NAME)}...`;
+}
+
+/** What comes from a server need not be what its type says. */
+function isTexts(map: unknown): boolean {
+  if (map === undefined) return true;
+  return typeof map === "object" && map !== null && !Array.isArray(map) && Object.values(map).every((value) => typeof value === "string");
 }

@@ -2,10 +2,21 @@ import { create } from "@bufbuild/protobuf";
 import { formatRef, kindKeyOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import { type Ack, AckSchema, type Down, type KindDigest } from "../gen/relay/v1/relay_pb.ts";
 import { type Chain, piecesOf } from "./chain.ts";
+import { costOfDown, MAX_DESIRED_BYTES } from "./intake.ts";
 import { digestOfAll, emptyInventory, type Inventory, type InventoryChange, noted, withChanges } from "./inventory.ts";
 import type { Acknowledgement, Desired, Rejection, Removal } from "./link.ts";
 import { tracesField, tracesFrom } from "./traces.ts";
-import { BATCH_BYTES, evidenceFrom, refBytes, refFrom, rejectionMessage, resourceFrom, textBytes } from "./wire.ts";
+import {
+  BATCH_BYTES,
+  evidenceFrom,
+  MAX_EVIDENCE_INPUTS,
+  refBytes,
+  refFrom,
+  rejectionMessage,
+  resourceFrom,
+  sizeText,
+  textBytes,
+} from "./wire.ts";
 
 /** The agent's receiving: what the server wants in this epoch, put together from its parts. */
 export interface AgentDown {
@@ -22,6 +33,10 @@ export interface AgentDown {
   readonly refused: ReadonlyMap<string, Rejection>;
   /** Acknowledgement parts to send, the newest answer only. */
   readonly acks: readonly Ack[];
+  /** What all that came since the last complete set, and that set, count: at least what is held now. */
+  readonly taken: number;
+  /** The most that a complete set may count, and that may come until it is asked for anew. */
+  readonly maxBytes: number;
 }
 
 interface Arriving {
@@ -30,6 +45,7 @@ interface Arriving {
   readonly complete: boolean;
   readonly pieces: Chain<Piece> | undefined;
   readonly traces: readonly string[];
+  readonly bytes: number;
 }
 
 /** What one part says. */
@@ -47,10 +63,12 @@ export interface DownStep {
   readonly desired?: Desired;
   /** Something is missing: the complete set must be asked for. */
   readonly ask?: string;
+  /** More is wanted than an agent takes: the stream must end. */
+  readonly end?: string;
 }
 
-export function startDown(): AgentDown {
-  return { revision: 0, applied: 0, held: emptyInventory, refused: new Map(), acks: [] };
+export function startDown(maxBytes: number = MAX_DESIRED_BYTES): AgentDown {
+  return { revision: 0, applied: 0, held: emptyInventory, refused: new Map(), acks: [], taken: 0, maxBytes };
 }
 
 /** Takes the next part. */
@@ -60,15 +78,21 @@ export function takePart(down: AgentDown, part: Down, clusterName: string): Down
   if (before === undefined || before.revision !== part.revision || before.parts + 1 !== part.part) {
     return askAgain(down, `part ${part.part} of revision ${part.revision} came without what belongs before it`);
   }
-  const arriving = { ...before, parts: part.part, pieces: { piece: pieceOf(part, clusterName), before: before.pieces } };
+  const bytes = before.bytes + costOfDown(part);
+  if (bytes > down.maxBytes) return { down, end: `the server wants more than ${sizeText(down.maxBytes)} in this cluster at a time` };
+  const arriving = { ...before, bytes, parts: part.part, pieces: { piece: pieceOf(part, clusterName), before: before.pieces } };
   if (!part.last) return { down: { ...down, arriving } };
   const pieces = piecesOf(arriving.pieces);
-  return { down: joined(down, arriving, pieces), desired: desiredOf(arriving, pieces) };
+  const next = joined(down, arriving, pieces);
+  const desired = desiredOf(arriving, pieces);
+  if (next.taken <= next.maxBytes) return { down: next, desired };
+  // What was replaced counts twice: the complete set says what there is.
+  return { ...askAgain(next, `more than ${sizeText(down.maxBytes)} came since the last complete set`), desired };
 }
 
 function beginning(down: AgentDown, { revision, complete, traces }: Down): Arriving | undefined {
   if (!complete && (down.asking !== undefined || revision !== down.revision + 1)) return undefined;
-  return { revision, parts: 0, complete, pieces: undefined, traces: tracesFrom(traces) };
+  return { revision, parts: 0, complete, pieces: undefined, traces: tracesFrom(traces), bytes: 0 };
 }
 
 function pieceOf(part: Down, clusterName: string): Piece {
@@ -93,7 +117,7 @@ function pieceOf(part: Down, clusterName: string): Piece {
     if (ref.clusterName !== clusterName) refused.push(foreign(ref, clusterName));
     else if (evidence === undefined)
       refused.push({ ref, code: "Refused", message: `${formatRef(ref)}: a removal without evidence is not carried out` });
-    else remove.push({ ref, evidence });
+    else remove.push({ ref, evidence: { ...evidence, inputs: evidence.inputs.slice(0, MAX_EVIDENCE_INPUTS) } });
   }
   const withheld = part.withheld.map(refFrom);
   for (const ref of withheld) note(ref, new Uint8Array());
@@ -104,7 +128,7 @@ function foreign(ref: ResourceRef, clusterName: string): Rejection {
   return { ref, code: "Refused", message: `${formatRef(ref)}: this agent writes to ${clusterName} only` };
 }
 
-function joined(down: AgentDown, { revision, complete }: Arriving, pieces: readonly Piece[]): AgentDown {
+function joined(down: AgentDown, { revision, complete, bytes }: Arriving, pieces: readonly Piece[]): AgentDown {
   const { arriving: _, asking, ...rest } = down;
   const refused = new Map(complete ? [] : down.refused);
   for (const piece of pieces) {
@@ -115,7 +139,7 @@ function joined(down: AgentDown, { revision, complete }: Arriving, pieces: reado
   const changes = pieces.flatMap((piece) => piece.changes);
   const held = withChanges(complete ? emptyInventory : down.held, changes);
   const stillAsking = complete || asking === undefined ? {} : { asking };
-  return { ...rest, ...stillAsking, revision, held, refused };
+  return { ...rest, ...stillAsking, revision, held, refused, taken: complete ? bytes : down.taken + bytes };
 }
 
 function desiredOf({ revision, complete, traces }: Arriving, pieces: readonly Piece[]): Desired {

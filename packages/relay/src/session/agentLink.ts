@@ -9,6 +9,7 @@ import type { AgentInfo, AgentLink, AgentLinkHandler } from "./link.ts";
 import type { Question, Reply } from "./questions.ts";
 import { RelayError } from "./relayError.ts";
 import { startTicker } from "./ticker.ts";
+import { shortened } from "./wire.ts";
 
 export interface AgentLinkOptions {
   readonly clusterName: string;
@@ -19,6 +20,8 @@ export interface AgentLinkOptions {
   readonly agent: Omit<AgentInfo, "features">;
   readonly connector: Connector;
   readonly handler: AgentLinkHandler;
+  /** How much the server may want in the cluster at a time, in bytes of JSON; each object counts at least 1 KiB. Default: 1 GiB. */
+  readonly maxDesiredBytes?: number;
   readonly clock: Clock;
   /** 0..1 */
   readonly random: () => number;
@@ -34,6 +37,9 @@ export interface RunningAgentLink extends AgentLink {
   readonly closed: Promise<void>;
   metrics(): readonly Metric[];
 }
+
+// People read the first few; all are counted.
+const MAX_LINES = 20;
 
 /** How a stream ended, and how soon the next one may be tried if the usual pause doesn't apply. */
 interface Ended extends StreamEnd {
@@ -90,8 +96,13 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
         void reply(effect);
         return;
       case "untold":
-        for (const { ref, message } of effect.objects) {
-          log.warn({ cluster: clusterName, object: formatRef(ref) }, `not reported to the management server: ${formatRef(ref)} ${message}`);
+        for (const { ref, message } of effect.objects.slice(0, MAX_LINES)) {
+          const object = shortened(formatRef(ref));
+          log.warn({ cluster: clusterName, object }, shortened(`not reported to the management server: ${object} ${message}`));
+        }
+        if (effect.objects.length > MAX_LINES) {
+          const more = effect.objects.length - MAX_LINES;
+          log.warn({ cluster: clusterName, objects: more }, `not reported to the management server: ${more} more`);
         }
         counters.add("relay_agent_objects_untold_total", {}, effect.objects.length);
         return;

@@ -6,6 +6,7 @@ import {
   type ConnectResponse,
   HeartbeatSchema,
   HelloSchema,
+  type Rejection as RejectionMessage,
   type Resync,
   ResyncSchema,
   type Welcome,
@@ -26,12 +27,21 @@ import {
   startUp,
   type UpLimits,
 } from "./agentUp.ts";
+import { mostNoticeBytes } from "./intake.ts";
 import type { Acknowledgement, AgentInfo, Desired, Notices, Observation, Rejection, Withheld } from "./link.ts";
 import { heard, isHeartbeatDue, isOverdue, type Liveness, nextCheck, said, startLiveness } from "./liveness.ts";
-import { type AgentNotices, hasMissed, NOTICE, startListening, takeNotice } from "./notices.ts";
-import { answerParts, MAX_QUESTIONS, type Question, type Reply } from "./questions.ts";
+import { type AgentNotices, asksAgain, hasMissed, NOTICE, type NoticeStep, startListening, takeNotice } from "./notices.ts";
+import { answerParts, MAX_ANSWER_PARTS, MAX_QUESTIONS, type Question, type Reply } from "./questions.ts";
 import { TRACES_FEATURE } from "./traces.ts";
-import { FEATURES, MAX_MESSAGE_BYTES, OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, rejectionFrom, USER_RESOURCES } from "./wire.ts";
+import {
+  FEATURES,
+  MAX_MESSAGE_BYTES,
+  OLDEST_PROTOCOL_VERSION,
+  PROTOCOL_VERSION,
+  rejectionFrom,
+  shortened,
+  USER_RESOURCES,
+} from "./wire.ts";
 
 /** The agent's end of the protocol, as a value: `stepAgent` is all that changes it. It knows neither sockets nor clocks. */
 export interface AgentSession {
@@ -43,6 +53,8 @@ export interface AgentSession {
   readonly stream: AgentStream | undefined;
   /** What the stream before had sent, and what has changed since: a server that remembers it need not hear it again. */
   readonly past: AgentUp | undefined;
+  /** How much the server may want here at a time, in bytes; undefined: the usual. */
+  readonly maxDesiredBytes: number | undefined;
   /** Revisions of earlier epochs: a later epoch's are counted on from here, so that an answer to an older one is known as such. */
   readonly pastRevisions: number;
 }
@@ -93,10 +105,14 @@ export type AgentEffect =
 type Step = readonly [AgentSession, readonly AgentEffect[]];
 
 export function agentSession(
-  options: Pick<AgentSession, "clusterName" | "agent"> & { readonly kinds: readonly string[]; readonly userKinds?: readonly string[] },
+  options: Pick<AgentSession, "clusterName" | "agent"> & {
+    readonly kinds: readonly string[];
+    readonly userKinds?: readonly string[];
+    readonly maxDesiredBytes?: number;
+  },
 ): AgentSession {
-  const { clusterName, agent, kinds, userKinds = [] } = options;
-  return { clusterName, agent, userKinds, view: emptyView(kinds), stream: undefined, past: undefined, pastRevisions: 0 };
+  const { clusterName, agent, kinds, userKinds = [], maxDesiredBytes } = options;
+  return { clusterName, agent, userKinds, maxDesiredBytes, view: emptyView(kinds), stream: undefined, past: undefined, pastRevisions: 0 };
 }
 
 /** When `tick` is due next; undefined while there is no stream. */
@@ -163,15 +179,15 @@ function stepStream(session: AgentSession, stream: AgentStream, event: StreamEve
 }
 
 function opened(session: AgentSession, { epoch, now }: { readonly epoch: bigint; readonly now: number }): Step {
-  const { agent, view } = session;
+  const { agent, view, maxDesiredBytes } = session;
   const stream: AgentStream = {
     epoch,
     limits: undefined,
     liveness: startLiveness(now),
     heartbeats: 0,
     up: startUp(view),
-    down: startDown(),
-    notices: startListening(),
+    down: startDown(maxDesiredBytes),
+    notices: maxDesiredBytes === undefined ? startListening() : startListening(mostNoticeBytes(maxDesiredBytes)),
     awaitsNotice: false,
     answers: [],
     openQuestions: 0,
@@ -211,7 +227,7 @@ function received(session: AgentSession, stream: AgentStream, body: ConnectRespo
       const { seq, rejected } = body.value;
       if (seq > stream.up.seq) return [session, [end(`the server acknowledged message ${seq} of ${stream.up.seq}`)]];
       const up = { ...stream.up, acknowledgedSeq: Math.max(stream.up.acknowledgedSeq, seq) };
-      return [withUp(session, up), rejected.length > 0 ? [{ type: "untold", objects: rejected.map(rejectionFrom) }] : []];
+      return [withUp(session, up), rejected.length > 0 ? [{ type: "untold", objects: rejected.map(shortRejection) }] : []];
     }
     case "down":
       return withDown(session, stream, takePart(stream.down, body.value, session.clusterName));
@@ -220,17 +236,16 @@ function received(session: AgentSession, stream: AgentStream, body: ConnectRespo
       if (stream.limits === undefined) return [session, []];
       const [next, effects] = withDown(session, stream, checkDesired(stream.down, body.value.revision, body.value.digests));
       if (!hasMissed(stream.notices, body.value.digests)) return [next, effects];
-      return [next, [...effects, send(stream, { case: "resync", value: create(ResyncSchema, { kinds: [NOTICE] }) })]];
+      const [asked, more] = withNotices(next, next.stream ?? stream, asksAgain(stream.notices));
+      return [asked, [...effects, ...more]];
     }
-    case "notice": {
-      const { notices, told } = takeNotice(stream.notices, body.value, session.clusterName);
-      const next = { ...session, stream: { ...stream, notices, awaitsNotice: stream.awaitsNotice && !notices.isWhole } };
-      return [next, told === undefined ? [] : [{ type: "told", notices: told }]];
-    }
+    case "notice":
+      return withNotices(session, stream, takeNotice(stream.notices, body.value, session.clusterName));
     case "resync":
       return resynced(session, stream, body.value);
     case "ask": {
       const { id, topic, body: question } = body.value;
+      if (stream.answers.length >= MAX_WAITING_ANSWERS) return [session, [end("the server asks, and takes no answers")]];
       if (stream.openQuestions >= MAX_QUESTIONS) {
         const answers = [...stream.answers, ...answerParts(id, { error: "too many questions at a time" })];
         return [{ ...session, stream: { ...stream, answers } }, []];
@@ -239,7 +254,7 @@ function received(session: AgentSession, stream: AgentStream, body: ConnectRespo
       return [{ ...session, stream: next }, [{ type: "ask", epoch: stream.epoch, id, question: { topic, body: question } }]];
     }
     case "drain":
-      return [session, [{ type: "drain", reconnectAfterMs: body.value.reconnectAfterMs }]];
+      return [session, [{ type: "drain", reconnectAfterMs: Math.min(body.value.reconnectAfterMs, MAX_PAUSE_MS) }]];
     case undefined:
       // Something that a newer server says and that this agent need not understand.
       return [session, []];
@@ -262,20 +277,40 @@ function welcomed(session: AgentSession, stream: AgentStream, welcome: Welcome):
   }
   const limits = {
     maxMessageBytes: Math.min(welcome.limits?.maxMessageBytes || MAX_MESSAGE_BYTES, MAX_MESSAGE_BYTES),
-    maxUnackedUps: Math.max(1, welcome.limits?.maxUnackedUps ?? 1),
+    maxUnackedUps: Math.min(Math.max(1, welcome.limits?.maxUnackedUps ?? 1), MAX_UNACKED_UPS),
     isTraced: welcome.features.includes(TRACES_FEATURE),
   };
-  const liveness = { ...stream.liveness, intervalMs: Math.max(MIN_HEARTBEAT_MS, welcome.heartbeatIntervalMs) };
+  const liveness = { ...stream.liveness, intervalMs: Math.min(Math.max(MIN_HEARTBEAT_MS, welcome.heartbeatIntervalMs), MAX_PAUSE_MS) };
   const begun = welcome.features.includes(USER_RESOURCES) ? stream.up : mute(stream.up, session.userKinds);
   const up = session.past === undefined ? begun : resume(begun, session.past, welcome.knownKinds);
   const next = { ...stream, limits, liveness, up, awaitsNotice: welcome.noticeFirst && !stream.notices.isWhole };
-  return [{ ...session, past: undefined, stream: next }, [{ type: "welcomed", serverId: welcome.serverId }]];
+  return [{ ...session, past: undefined, stream: next }, [{ type: "welcomed", serverId: shortened(welcome.serverId) }]];
 }
 
 // A server that asks for more would only keep both ends busy.
 const MIN_HEARTBEAT_MS = 100;
+/** A server that is silent for longer is not there, and one that goes away for longer need not be waited for. */
+const MAX_PAUSE_MS = 300_000;
+const MAX_UNACKED_UPS = 1_024;
+// As many as there may be questions, each with an answer of the largest size.
+const MAX_WAITING_ANSWERS = MAX_QUESTIONS * MAX_ANSWER_PARTS;
 
-function withDown(session: AgentSession, stream: AgentStream, { down, desired, ask }: DownStep): Step {
+/** The server's words go into logs. */
+function shortRejection(message: RejectionMessage): Rejection {
+  const rejection = rejectionFrom(message);
+  return { ...rejection, message: shortened(rejection.message) };
+}
+
+function withNotices(session: AgentSession, stream: AgentStream, { notices, told, ask, end: reason }: NoticeStep): Step {
+  if (reason !== undefined) return [session, [end(reason)]];
+  const next = { ...session, stream: { ...stream, notices, awaitsNotice: stream.awaitsNotice && !notices.isWhole } };
+  const effects: AgentEffect[] = told === undefined ? [] : [{ type: "told", notices: told }];
+  if (ask === true) effects.push(send(stream, { case: "resync", value: create(ResyncSchema, { kinds: [NOTICE] }) }));
+  return [next, effects];
+}
+
+function withDown(session: AgentSession, stream: AgentStream, { down, desired, ask, end: reason }: DownStep): Step {
+  if (reason !== undefined) return [session, [end(reason)]];
   const effects: AgentEffect[] = [];
   if (desired !== undefined) effects.push({ type: "deliver", desired: { ...desired, revision: desired.revision + session.pastRevisions } });
   if (ask !== undefined) {
@@ -286,9 +321,11 @@ function withDown(session: AgentSession, stream: AgentStream, { down, desired, a
 }
 
 function resynced(session: AgentSession, stream: AgentStream, { kinds }: Resync): Step {
-  const reason = `the server asks for ${kinds.length === 0 ? "every kind" : kinds.join(", ")} again`;
+  const reason = `the server asks for ${kinds.length === 0 ? "every kind" : shortened(kinds.slice(0, MAX_NAMED_KINDS).join(", "))} again`;
   return [withUp(session, restart(session.view, stream.up, kinds)), [{ type: "resync", direction: "up", reason }]];
 }
+
+const MAX_NAMED_KINDS = 64;
 
 function tick(session: AgentSession, stream: AgentStream, now: number): Step {
   if (isOverdue(stream.liveness, now)) {

@@ -2,10 +2,11 @@ import { create } from "@bufbuild/protobuf";
 import { keyOf, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
 import { type KindDigest, KindDigestSchema, type Notice, NoticeSchema, ResourceBodySchema } from "../gen/relay/v1/relay_pb.ts";
 import { type Chain, piecesOf } from "./chain.ts";
+import { costOfNotice, MAX_DESIRED_BYTES, mostNoticeBytes } from "./intake.ts";
 import { digestOfAll, emptyInventory, holds, type Inventory, type InventoryChange, noted, withChanges } from "./inventory.ts";
 import type { Notices } from "./link.ts";
 import { type Outbox, type Outgoing, takeBatch } from "./outbox.ts";
-import { BATCH_BYTES, refBytes, refFrom, refMessage, resourceFrom } from "./wire.ts";
+import { BATCH_BYTES, refBytes, refFrom, refMessage, resourceFrom, sizeText } from "./wire.ts";
 
 /** The name under which notices have a digest, and are asked for again. */
 export const NOTICE = "notice";
@@ -85,19 +86,36 @@ export interface AgentNotices {
   readonly isWhole: boolean;
   /** What has come of a telling that is not whole. */
   readonly arriving: Chain<Notices> | undefined;
+  /** What all that came since the last start counts. */
+  readonly taken: number;
+  /** The most that may come until all is asked for anew; of one telling, the most there may be. */
+  readonly maxBytes: number;
+  /** Set while all was asked for and has not come: heartbeats since. */
+  readonly asking?: number;
 }
 
-export function startListening(): AgentNotices {
-  return { held: emptyInventory, isWhole: false, arriving: undefined };
+export function startListening(maxBytes: number = mostNoticeBytes(MAX_DESIRED_BYTES)): AgentNotices {
+  return { held: emptyInventory, isWhole: false, arriving: undefined, taken: 0, maxBytes };
+}
+
+/** What one notice brings. */
+export interface NoticeStep {
+  readonly notices: AgentNotices;
+  readonly told?: Notices;
+  /** All must be asked for: more has come than is kept. */
+  readonly ask?: true;
+  /** More is told at a time than an agent takes: the stream must end. */
+  readonly end?: string;
 }
 
 /** Takes one message; gives what it completes. What names another cluster, or is not what it says, is left out. */
-export function takeNotice(
-  before: AgentNotices,
-  { start, last, resources, gone }: Notice,
-  clusterName: string,
-): { readonly notices: AgentNotices; readonly told?: Notices } {
-  const { held, arriving } = start ? { held: emptyInventory, arriving: undefined } : before;
+export function takeNotice(before: AgentNotices, { start, last, resources, gone }: Notice, clusterName: string): NoticeStep {
+  const { asking, ...standing } = before;
+  const { held, arriving, taken: earlier } = start ? { held: emptyInventory, arriving: undefined, taken: 0 } : before;
+  const taken = earlier + costOfNotice({ resources, gone });
+  if (taken > before.maxBytes && (start || before.arriving !== undefined || !before.isWhole)) {
+    return { notices: before, end: `the server tells more than ${sizeText(before.maxBytes)} of this cluster at a time` };
+  }
   const changes: InventoryChange[] = [];
   const put: Resource[] = [];
   for (const body of resources) {
@@ -109,9 +127,27 @@ export function takeNotice(
   const remove = gone.map(refFrom);
   for (const ref of remove) changes.push(noted(kindKeyOf(ref), ref, undefined));
   const pieces = { piece: { complete: start, put, remove }, before: arriving };
-  const next = { held: withChanges(held, changes), isWhole: before.isWhole || last };
-  return last ? { notices: { ...next, arriving: undefined }, told: joined(piecesOf(pieces)) } : { notices: { ...next, arriving: pieces } };
+  const next: AgentNotices = {
+    ...standing,
+    ...(start || asking === undefined ? {} : { asking }),
+    held: withChanges(held, changes),
+    isWhole: before.isWhole || last,
+    taken,
+    arriving: last ? undefined : pieces,
+  };
+  if (!last) return { notices: next };
+  const told = joined(piecesOf(pieces));
+  return taken <= before.maxBytes ? { notices: next, told } : { ...asksAgain(next), told };
 }
+
+/** All is to be told anew; asked for again only when it has not come for some heartbeats. */
+export function asksAgain(notices: AgentNotices): { readonly notices: AgentNotices; readonly ask?: true } {
+  const { asking } = notices;
+  if (asking === undefined || asking >= PATIENCE) return { notices: { ...notices, asking: 0 }, ask: true };
+  return { notices: { ...notices, asking: asking + 1 } };
+}
+
+const PATIENCE = 3;
 
 function joined(pieces: readonly Notices[]): Notices {
   return {

@@ -17,6 +17,9 @@ export const MAX_QUESTIONS = 16;
 /** The largest answer, in bytes: it is put together in the server's memory. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
+/** How many messages carry the largest answer. */
+export const MAX_ANSWER_PARTS = Math.ceil(MAX_ANSWER_BYTES / BATCH_BYTES);
+
 /** A reply as the messages that carry it. */
 export function answerParts(id: number, reply: Reply): Answer[] {
   if ("error" in reply) return [create(AnswerSchema, { id, part: 1, last: true, error: shortened(reply.error) || "failed" })];

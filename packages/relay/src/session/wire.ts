@@ -58,7 +58,7 @@ export function textBytes(text: string): number {
 }
 
 // Enough to explain a removal; a Service may have hundreds of Pods.
-const MAX_EVIDENCE_INPUTS = 16;
+export const MAX_EVIDENCE_INPUTS = 16;
 
 /** About what a removal takes in a message. */
 export function removalBytes({ ref, evidence }: Removal): number {
@@ -140,11 +140,11 @@ export function shortened(text: string): string {
 }
 
 /** A size as people read it. */
-function sizeOf(bytes: number): string {
+export function sizeText(bytes: number): string {
   return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / (1024 * 1024)).toFixed(1)} MiB`;
 }
 
 /** Why an object cannot travel. */
 export function tooLarge(bytes: number, maxMessageBytes: number): string {
-  return `is ${sizeOf(bytes)} as JSON, and a message of the relay holds ${sizeOf(maxMessageBytes)}: make it smaller, or split it`;
+  return `is ${sizeText(bytes)} as JSON, and a message of the relay holds ${sizeText(maxMessageBytes)}: make it smaller, or split it`;
 }
