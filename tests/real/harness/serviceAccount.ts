@@ -8,9 +8,9 @@ export async function serviceAccountToken(server: ApiServer, cluster: Cluster, n
   return tokenFor(server, name, ["https://kubernetes.default.svc"]);
 }
 
-/** A token of a ServiceAccount in the namespace `default`, as `kubectl create token NAME --audience=…` gives it. */
-export async function tokenFor(server: ApiServer, name: string, audiences: readonly string[]): Promise<string> {
-  const issued = (await requestTo(server, "POST", `/api/v1/namespaces/default/serviceaccounts/${name}/token`, {
+/** A token of a ServiceAccount, as `kubectl create token NAME --audience=…` gives it. */
+export async function tokenFor(server: ApiServer, name: string, audiences: readonly string[], namespace = "default"): Promise<string> {
+  const issued = (await requestTo(server, "POST", `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
     apiVersion: "authentication.k8s.io/v1",
     kind: "TokenRequest",
     spec: { audiences, expirationSeconds: 3600 },

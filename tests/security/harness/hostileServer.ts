@@ -10,7 +10,7 @@ import { NAMESPACE, SHARED_TOKEN, until } from "./replicas.ts";
 const clock = systemClock;
 
 /** Bears the label by which the agent knows what it has written for its server. */
-export const OURS: Owner = networkingOwner(NAMESPACE);
+const OURS: Owner = networkingOwner(NAMESPACE);
 
 /** A management server that somebody else has taken over: it holds the right certificate, and says what it likes, over a real socket. */
 export interface HostileServer {
