@@ -42,6 +42,11 @@ function routes(count: number): readonly AnyResource[] {
   return Array.from({ length: count }, (_, i) => route(`route-${i}`));
 }
 
+function settings(spec: object): AnyResource {
+  const metadata = { name: "settings", namespace: NAMESPACE, clusterName };
+  return { apiVersion: "settings.mesh.gloo.solo.io/v1", kind: "Settings", metadata, spec };
+}
+
 const has = (resource: Resource) => cluster.object(refOf(resource)) !== undefined;
 const left = () => cluster.objects().filter(({ kind }) => kind === "VirtualService").length;
 
@@ -140,12 +145,7 @@ describe("what a hostile server has an agent write", () => {
 });
 
 describe("what a hostile server has an agent remove", () => {
-  const budget = (deleteBudget: object): AnyResource => ({
-    apiVersion: "settings.mesh.gloo.solo.io/v1",
-    kind: "Settings",
-    metadata: { name: "settings", namespace: NAMESPACE, clusterName },
-    spec: { relay: { deleteBudget } },
-  });
+  const budget = (deleteBudget: object) => settings({ relay: { deleteBudget } });
 
   test("waits above the agent's own budget, whatever its Settings say", async () => {
     await connect();
@@ -237,4 +237,16 @@ test("a hostile server gets no answer to questions but the one that agents know"
   for (const topic of ["snapshot", "secrets", "/snapshots/input", "__proto__", "constructor", "", "x".repeat(100_000)]) {
     await expect(server.ask(topic)).rejects.toThrow(/knows no question/);
   }
+});
+
+test("a hostile server hears of no namespace but those that the agent reports of, whatever its Settings select", async () => {
+  const service = (namespace: string) => ({ apiVersion: "v1", kind: "Service", metadata: { name: `of-${namespace}`, namespace } });
+  cluster.load(["bookinfo", "istio-system", NAMESPACE].map(service));
+  await connect({ readNamespaces: new Set(["bookinfo"]) });
+  const everything = { discovery: { selectors: [{ matchExpressions: [{ key: "nothing", operator: "DoesNotExist" }] }] } };
+  server.tell({ put: [settings(everything)], remove: [] });
+  cluster.load([{ apiVersion: "v1", kind: "Service", metadata: { name: "later", namespace: NAMESPACE } }]);
+  cluster.load([{ apiVersion: "v1", kind: "Service", metadata: { name: "later", namespace: "bookinfo" } }]);
+  await until(() => server.reported().has("later.bookinfo"), "what may be heard of is heard of");
+  expect([...server.reported()].sort()).toEqual(["later.bookinfo", "of-bookinfo.bookinfo"]);
 });

@@ -56,6 +56,7 @@ interface Options
   readonly relayAuthority?: string;
   readonly instance?: string;
   readonly writeNamespaces: readonly string[];
+  readonly readNamespaces: readonly string[];
   readonly deleteBudgetPercent: number;
   readonly deleteBudgetObjects: number;
   readonly removalsPerHourPercent: number;
@@ -95,6 +96,12 @@ export function readConfig(argv: readonly string[]): Config {
       new Option(
         "--write-namespaces <name...>",
         "namespaces that the server may have written; * is all but kube-system, kube-public and kube-node-lease, which must be named",
+      ).default(["*"]),
+    )
+    .addOption(
+      new Option(
+        "--read-namespaces <name...>",
+        "namespaces whose services, workloads and mesh objects the server hears of, within what discovery looks into; * is all",
       ).default(["*"]),
     )
     .addOption(
@@ -157,6 +164,7 @@ function limitsIn(options: Options): AgentLimits {
   const removalsPerHour = { percent: options.removalsPerHourPercent, objects: options.removalsPerHourObjects };
   return {
     writeNamespaces: namespaceNames("--write-namespaces", options.writeNamespaces),
+    readNamespaces: namespaceNames("--read-namespaces", options.readNamespaces),
     deleteBudget: { percent: options.deleteBudgetPercent, objects: options.deleteBudgetObjects },
     ...(removalsPerHour.percent === 100 ? {} : { removalsPerHour }),
   };

@@ -14,6 +14,8 @@ const OURS: Owner = networkingOwner(NAMESPACE);
 
 /** A management server that somebody else has taken over: it holds the right certificate, and says what it likes, over a real socket. */
 export interface HostileServer {
+  /** `name.namespace` of every Service that the agent has ever reported. */
+  reported(): ReadonlySet<string>;
   /** What the agent answered to the latest order, by `resourceKeyOf`. */
   rejections(): ReadonlyMap<string, Rejection>;
   /** Wants exactly these, as somebody's; what is gone is said to be gone for `evidence`. Resolves when the agent has answered. */
@@ -50,6 +52,7 @@ export async function hostileServer({ cluster, limits }: HostileOptions): Promis
     record: () => undefined,
   };
   let answered: { readonly wanted: OutputSet; readonly rejected: readonly Rejection[] } | undefined;
+  const reported = new Set<string>();
   let isSynced = false;
   const identity = await createServerIdentity({ now: clock.now() });
   const link = startServerLink(
@@ -57,7 +60,9 @@ export async function hostileServer({ cluster, limits }: HostileOptions): Promis
       serverId: "hostile",
       handler: {
         connected: () => undefined,
-        observed: () => undefined,
+        observed: (_, { put }) => {
+          for (const { kind, metadata } of put) if (kind === "Service") reported.add(`${metadata.name}.${metadata.namespace}`);
+        },
         synced: () => {
           isSynced = true;
         },
@@ -106,6 +111,7 @@ export async function hostileServer({ cluster, limits }: HostileOptions): Promis
     stop.signal,
   );
   return {
+    reported: () => reported,
     rejections: () => new Map((answered?.rejected ?? []).map((rejection) => [resourceKeyOf(rejection.ref), rejection])),
     async want(resources, { owner = OURS, evidence } = {}) {
       const wanted = outputSet(

@@ -1,4 +1,5 @@
 import { formatRef, type Kind, kindKeyOf, type Owner, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import type { Scope } from "@isthmus/translators";
 import { bearsLabelOf } from "../ownership.ts";
 import { DELETE_LIMITS, type DeleteLimits } from "./deleteBudget.ts";
 
@@ -6,6 +7,11 @@ import { DELETE_LIMITS, type DeleteLimits } from "./deleteBudget.ts";
 export interface AgentLimits {
   /** Namespaces that may be written; `*` is all but Kubernetes' own, which must be named. Default: `*`. */
   readonly writeNamespaces?: ReadonlySet<string>;
+  /**
+   * Namespaces whose services, workloads and mesh objects the server hears of, within what discovery looks into. Default: all. What users
+   * ask, Namespaces, Nodes and mesh configurations are reported wherever they are.
+   */
+  readonly readNamespaces?: ReadonlySet<string>;
   /** The most that the delete budget of the plane's Settings may be. Default: what the budget is without Settings. */
   readonly deleteBudget?: DeleteLimits;
   /** How much of ours may go within an hour, whatever the reason. Default: no limit. */
@@ -81,6 +87,17 @@ export function orderCheck({ kinds, owners, limits: { writeNamespaces = ALL } }:
       );
     },
     remove: ofName,
+  };
+}
+
+/** The namespaces that are reported of, as far as the agent's own limits allow. One scope has one form. */
+export function scopeLimit({ readNamespaces }: AgentLimits): (scope: Scope) => Scope {
+  if (readNamespaces === undefined || readNamespaces.has("*")) return (scope) => scope;
+  const limited = new WeakMap<Scope, Scope>();
+  return (scope) => {
+    const known = limited.get(scope) ?? ((namespace) => readNamespaces.has(namespace) && scope(namespace));
+    limited.set(scope, known);
+    return known;
   };
 }
 

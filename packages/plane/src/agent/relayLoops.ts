@@ -18,7 +18,7 @@ import type { AgentLink, AgentLinkHandler, Clock, Cluster, LinkState, Log } from
 import type { RemovalLog } from "../removalLog.ts";
 import { startStatusWriter } from "../server/statusWriter.ts";
 import { downstream } from "./downstream.ts";
-import { type AgentLimits, orderCheck, withinLimit } from "./limits.ts";
+import { type AgentLimits, orderCheck, scopeLimit, withinLimit } from "./limits.ts";
 import { noticeBoard } from "./notices.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
 import { upstream } from "./upstream.ts";
@@ -89,6 +89,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     limits = {},
     resumption,
   } = options;
+  const limited = scopeLimit(limits);
   let linkState: LinkState = "connecting";
 
   const link = options.link(
@@ -110,7 +111,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     userKinds,
     scopedKinds: options.scopedKinds,
     owners,
-    scope: (snapshot) => board.settings.scopeIn(snapshot, cluster.name),
+    scope: (snapshot) => limited(board.settings.scopeIn(snapshot, cluster.name)),
     random,
     log,
   });
