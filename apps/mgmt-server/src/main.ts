@@ -15,6 +15,7 @@ import {
   serverRoles,
   startElection,
   startServer,
+  storeKeys,
   systemClock,
 } from "@isthmus/plane";
 import { createLog, growingHeap, runProgram, startAdmin, startMetrics } from "@isthmus/process";
@@ -69,10 +70,15 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     signal,
   );
 
-  const store = await openStore(config.store, { clock, log });
   let link: RunningServerLink | undefined;
   const read = () => [...(link?.metrics() ?? []), ...(grpc?.metrics() ?? []), ...server.metrics()];
   const metrics = startMetrics({ source: "server", read });
+  const store = await openStore(config.store, {
+    keys: () => storeKeys({ cluster, namespace, random: () => randomBytes(32) }, signal),
+    refused: (what) => metrics.add("gloo_mesh_store_refused_total", { what }),
+    clock,
+    log,
+  });
   const heap = growingHeap();
   const server: Server = startServer(
     {

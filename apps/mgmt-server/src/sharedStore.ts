@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { messageOf, UsageError } from "@isthmus/core";
-import type { Clock, Log, Store } from "@isthmus/plane";
+import type { Clock, Store } from "@isthmus/plane";
 import { isOn } from "@isthmus/process";
-import { fileStore, type RedisSettings, redisStore } from "@isthmus/store";
+import { fileStore, type RedisSettings, type RedisStoreOptions, type Refused, redisStore } from "@isthmus/store";
 import { type Command, Option } from "commander";
 
 /** Where replicas share what they know, or where one finds it again after a restart. */
@@ -91,12 +91,21 @@ function read(file: string): string {
   }
 }
 
+export interface StoreSurroundings extends Pick<RedisStoreOptions, "keys" | "log"> {
+  readonly refused: (what: Refused) => void;
+  readonly clock: Clock;
+}
+
 /** Opens what is configured; undefined: memory alone. Rejects with StoreError when files cannot be used. */
 export async function openStore(
   { redis, path }: StoreConfig,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { keys, refused, clock, log }: StoreSurroundings,
 ): Promise<Store | undefined> {
-  if (redis !== undefined) return redisStore(redis, { log });
+  if (redis !== undefined) {
+    const store = redisStore(redis, { keys, refused, log });
+    for (const weakness of store.weaknesses ?? []) log.warn({}, weakness);
+    return store;
+  }
   if (path === undefined) return undefined;
   const store = await fileStore({ path, clock, id: randomUUID });
   log.info({ path }, `what is known is kept in ${path}`);

@@ -41,7 +41,9 @@ describe("the settings of the store", () => {
   it("open files, which are there again the next time", async () => {
     const path = mkdtempSync(join(tmpdir(), "isthmus-store-"));
     const nothing = () => undefined;
-    const environment = { clock: systemClock, log: { debug: nothing, info: nothing, warn: nothing, error: nothing } };
+    const keys = async () => ({ key: new Uint8Array(32) });
+    const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+    const environment = { keys, refused: nothing, clock: systemClock, log };
     const first = await openStore({ redis: undefined, path }, environment);
     const overview = await first?.overview("input");
     await first?.close();

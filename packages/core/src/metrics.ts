@@ -185,6 +185,18 @@ export const METRICS = {
     on: SERVER,
   },
   gloo_mesh_store_up: { type: "gauge", help: "Whether the shared store answers.", labels: [], on: SERVER },
+  gloo_mesh_store_protected: {
+    type: "gauge",
+    help: "Whether Redis is reached by TLS and with a password; absent with a store of the server's own.",
+    labels: [],
+    on: SERVER,
+  },
+  gloo_mesh_store_refused_total: {
+    type: "counter",
+    help: "What was found in Redis, or heard on its channel, and does not count, as no server of this plane wrote it there.",
+    labels: ["what"],
+    on: SERVER,
+  },
   gloo_mesh_store_lag_seconds: {
     type: "gauge",
     help: "How long the oldest work for the shared store has been waiting.",

@@ -23,6 +23,7 @@ export { type GeneratedIdentity, RELAY_SECRETS, type RelayIdentity } from "./ser
 export { type Server, startServer } from "./server/server.ts";
 export type { ServerKinds, ServerOptions } from "./server/serverOptions.ts";
 export type { ClusterPhase, ClusterState, SnapshotStore } from "./server/snapshotStore.ts";
+export { type StoreKeySource, storeKeys } from "./server/storeKey.ts";
 export { areRootsTrustedByAll } from "./server/trustedRoots.ts";
 export { systemClock } from "./systemClock.ts";
 export { startWorkQueue, type WorkQueue, type WorkQueueOptions } from "./workQueue.ts";

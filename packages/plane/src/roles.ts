@@ -54,7 +54,10 @@ const CONTRIBUTED: ReadonlySet<string> = new Set(contributedKinds().map(kindKeyO
 /** What a server deals with. */
 export function serverRoles(
   namespace: string,
-): Pick<ServerOptions, "kinds" | "discoveryOwner" | "networkingOwner" | "asTranslated" | "rememberedRequests" | "settingsToTell"> {
+): Pick<
+  ServerOptions,
+  "kinds" | "discoveryOwner" | "networkingOwner" | "asTranslated" | "rememberedRequests" | "settingsToTell" | "ownStatus"
+> {
   return {
     kinds: {
       management: managementKinds(),
@@ -69,6 +72,7 @@ export function serverRoles(
     networkingOwner: networkingOwner(namespace),
     asTranslated,
     rememberedRequests,
+    ownStatus: { apiVersion: Settings.apiVersion, kind: Settings.kind, name: "settings", namespace, clusterName: "" },
     settingsToTell: (management, clusterName) =>
       settingsToTell(management.of(Settings).get({ name: "settings", namespace, clusterName: "" }), { namespace, clusterName }),
   };

@@ -1,4 +1,7 @@
 import type { JsonObject } from "@isthmus/core";
+import type { Hash } from "@isthmus/relay/session";
+
+export type { Hash } from "@isthmus/relay/session";
 
 /**
  * What replicas of the server share and a restart finds again. A store never names a kind: it holds JSON texts under a section,
@@ -15,9 +18,10 @@ export interface Store {
   load(area: StoreArea, kindKey: string): AsyncIterable<readonly StoredText[]>;
   /**
    * Takes the next number of a fence for `by`, a replica: writes with lower numbers are refused from now on, on behalf of
-   * whichever replica. A number is never given twice, not even by a store that was emptied in between.
+   * whichever replica. A number is never given twice, not even by a store that was emptied in between; it is above `above`, the
+   * highest that this replica has met.
    */
-  raiseFence(name: string, by: string): Promise<Fence>;
+  raiseFence(name: string, by: string, above?: number): Promise<Fence>;
   /** Writes all of it or nothing. */
   write(write: StoreWrite): Promise<StoreWriteOutcome>;
   /** Drops an area and all that it holds, unless its fence is higher. */
@@ -35,6 +39,12 @@ export interface Store {
    * does not expire; undefined is none. Says whether it was so.
    */
   exchangeRecord(group: string, name: string, exchange: RecordExchange): Promise<boolean>;
+  /** The objects of an area at this version are not what its head says: its writer hears of it, and writes them anew. */
+  distrust(area: StoreArea, version: StoreVersion): Promise<void>;
+  /** How objects are hashed for the digests of heads; absent where whoever writes to the store is trusted. */
+  readonly hashing?: StoreHashing;
+  /** What leaves the store open to others, each as a sentence for who runs it. */
+  readonly weaknesses?: readonly string[];
   /** Hears of every change by whichever replica, its own included, until aborted; in order, but some may be `missed`. */
   subscribe(hear: (notice: StoreNotice) => void, signal: AbortSignal): void;
   close(): Promise<void>;
@@ -61,7 +71,7 @@ export interface StoreVersion {
   readonly sequence: number;
 }
 
-/** How many objects there are of a kind, and their digest (16 hex digits). */
+/** How many objects there are of a kind, and their digest. */
 export interface KindDigest {
   readonly count: number;
   readonly digest: string;
@@ -89,6 +99,20 @@ export interface StoredText {
   /** `keyOf` */
   readonly key: string;
   readonly text: string;
+  /** As `StoreHashing` has it, where the store found it anyway. */
+  readonly hash?: Hash;
+}
+
+/**
+ * Hashes under a key that the store does not hold. Heads have the sums of them (modulo 2^32 each), in a form that does not show the
+ * sum: so nobody without the key can make another set of objects that a head fits. Throws StoreError before the store has answered once.
+ */
+export interface StoreHashing {
+  hashOf(area: StoreArea, kindKey: string, object: StoredText): Hash;
+  /** The `digest` of a kind. */
+  digestOf(area: StoreArea, kindKey: string, sum: Hash): string;
+  /** Whether a digest says this sum; it may have been made under the key before. */
+  isDigest(area: StoreArea, kindKey: string, sum: Hash, digest: string): boolean;
 }
 
 export interface StoreDelta {
@@ -146,6 +170,8 @@ export type StoreNotice =
   | { readonly type: "cleared"; readonly area: StoreArea; readonly fence: Fence }
   | { readonly type: "raised"; readonly fence: Fence; readonly by: string }
   | { readonly type: "recorded"; readonly group: string; readonly name: string }
+  /** Who read the area at this version found something else than its head says. */
+  | { readonly type: "distrusted"; readonly area: StoreArea; readonly version: StoreVersion }
   /** The connection was lost and is back: whatever happened meanwhile has to be looked up. */
   | { readonly type: "missed" };
 

@@ -2,10 +2,11 @@ import { messageOf } from "@isthmus/core";
 import { type Clock, type Store, type StoreArea, type StoredText, StoreError, type StoreHead, type StoreWrite } from "@isthmus/plane/ports";
 import { ClassicLevel } from "classic-level";
 import { areaKeyOf, headAfter, judged, nextFence, noticeOf, PAGE } from "./areas.ts";
+import { ownDirectory } from "./ownDirectory.ts";
 import { subscribers } from "./subscribers.ts";
 
 export interface FileStoreOptions {
-  /** A directory of its own; made when absent. */
+  /** A directory of its own; made when absent. Nobody but the user of this process may write there. */
   readonly path: string;
   readonly clock: Clock;
   /** Gives another text with each call. */
@@ -23,9 +24,11 @@ type Batch = Map<string, string | undefined>;
 
 /**
  * A store in local files, for one server that shall find what it knew after a restart. Rejects with StoreError when the
- * directory cannot be used, for instance as another process has it.
+ * directory cannot be used, for instance as another process has it, or as other users can write to it. What this process writes from now
+ * on, here and elsewhere, is readable by its own user alone.
  */
 export async function fileStore({ path, clock, id }: FileStoreOptions): Promise<Store> {
+  ownDirectory(path);
   const level = new ClassicLevel<string, string>(path);
   await answered(level.open());
   const listeners = subscribers();
@@ -112,9 +115,9 @@ export async function fileStore({ path, clock, id }: FileStoreOptions): Promise<
         await entries.close();
       }
     },
-    raiseFence: (name, by) =>
+    raiseFence: (name, by, above = 0) =>
       inTurn(async () => {
-        const fence = nextFence(name, await highest(name), clock.now());
+        const fence = nextFence(name, Math.max((await highest(name)) ?? 0, above), clock.now());
         await level.put(FENCE + name, String(fence.number));
         listeners.tell({ type: "raised", fence, by });
         return fence;
@@ -172,6 +175,7 @@ export async function fileStore({ path, clock, id }: FileStoreOptions): Promise<
         listeners.tell({ type: "recorded", group, name });
         return true;
       }),
+    distrust: (area, version) => inTurn(async () => listeners.tell({ type: "distrusted", area, version })),
     subscribe: listeners.add,
     close: () => inTurn(() => level.close()),
   };

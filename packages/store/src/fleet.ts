@@ -1,5 +1,5 @@
 import { type AnyResource, type JsonObject, messageOf } from "@isthmus/core";
-import { type KindDigest, type Store, StoreError, type StoreHead, type StoreSection } from "@isthmus/plane/ports";
+import { type Hash, isSameVersion, type KindDigest, type Store, StoreError, type StoreHead, type StoreSection } from "@isthmus/plane/ports";
 
 /** What the store holds about one cluster. */
 export interface StoredCluster {
@@ -9,7 +9,10 @@ export interface StoredCluster {
   /** Whether the objects are all there are. False: a replica was filling the store, and nothing follows from what is missing. */
   readonly complete: boolean;
   readonly kinds: Readonly<Record<string, KindDigest>>;
-  /** The objects of a kind, or of all kinds, a page at a time. */
+  /**
+   * The objects of a kind, or of all kinds, a page at a time. Ends with StoreError where somebody without the key has taken some away or put
+   * older ones back: then what it gave is not to be shown as the whole.
+   */
   objects(kindKey?: string): AsyncIterable<readonly AnyResource[]>;
 }
 
@@ -29,18 +32,40 @@ function storedCluster(
   store: Store,
   { section, clusterName, head }: { readonly section: StoreSection; readonly clusterName: string; readonly head: StoreHead },
 ): StoredCluster {
-  const { meta, complete, kinds } = head;
+  const { meta, complete, kinds, version } = head;
+  const area = { section, clusterName };
+
+  /** Rejects when these are not the objects that the head tells of, though nobody has written since. */
+  async function verify(kindKey: string, { count, sum }: { readonly count: number; readonly sum: Hash }): Promise<void> {
+    const said = kinds[kindKey];
+    const isSame =
+      count === (said?.count ?? 0) && (said === undefined || store.hashing?.isDigest(area, kindKey, sum, said.digest) !== false);
+    if (isSame || !complete || !isSameVersion((await store.head(area))?.version, version)) return;
+    throw new StoreError(`the objects of ${kindKey} in ${section} of ${clusterName} are not what the store's head says`);
+  }
+
+  async function* objectsOf(kindKey: string): AsyncIterable<readonly AnyResource[]> {
+    let [count, sum]: [number, Hash] = [0, NONE];
+    for await (const page of store.load(area, kindKey)) {
+      count += page.length;
+      for (const { hash = NONE } of page) sum = { a: (sum.a + hash.a) | 0, b: (sum.b + hash.b) | 0 };
+      yield page.map(({ text }) => parsed(text));
+    }
+    if (store.hashing !== undefined) await verify(kindKey, { count, sum });
+  }
+
   return {
     clusterName,
     meta,
     complete,
     kinds,
     async *objects(kindKey) {
-      for (const key of kindKey === undefined ? Object.keys(kinds).sort() : [kindKey])
-        for await (const page of store.load({ section, clusterName }, key)) yield page.map(({ text }) => parsed(text));
+      for (const key of kindKey === undefined ? Object.keys(kinds).sort() : [kindKey]) yield* objectsOf(key);
     },
   };
 }
+
+const NONE: Hash = { a: 0, b: 0 };
 
 function parsed(text: string): AnyResource {
   try {

@@ -96,9 +96,9 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
         });
       }
     },
-    async raiseFence(name, by) {
+    async raiseFence(name, by, above = 0) {
       await reached();
-      const fence = nextFence(name, fences.get(name), clock.now());
+      const fence = nextFence(name, Math.max(fences.get(name) ?? 0, above), clock.now());
       fences.set(name, fence.number);
       tell({ type: "raised", fence, by });
       return fence;
@@ -154,6 +154,10 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
       else groups.set(group, known.set(name, { value: to, until: Number.POSITIVE_INFINITY }));
       tell({ type: "recorded", group, name });
       return true;
+    },
+    async distrust(area, version) {
+      await reached();
+      tell({ type: "distrusted", area, version });
     },
     subscribe: listeners.add,
     close: async () => undefined,

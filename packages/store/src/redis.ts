@@ -1,178 +1,268 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { messageOf, onAbort } from "@isthmus/core";
 import {
+  type Fence,
+  isSameVersion,
   type Log,
   type Store,
+  type StoreArea,
   type StoredText,
   StoreError,
-  type StoreHead,
   type StoreNotice,
-  type StoreWriteOutcome,
+  type StoreVersion,
 } from "@isthmus/plane/ports";
-import { Redis } from "ioredis";
-import { PAGE } from "./areas.ts";
-import { CLEAR, EXCHANGE_RECORD, OVERVIEW, PUT_RECORD, RAISE, RECORDS, REMOVE_RECORD, WRITE } from "./redisScripts.ts";
-import { fenceFrom, noticeFrom, redisKeys, versionFrom, writeArguments } from "./redisWire.ts";
+import { headAfter, nextFence, PAGE } from "./areas.ts";
+import { connectRedis, placeOf, type Redis, type RedisSettings, scriptRunner, weaknessesOf } from "./redisConnection.ts";
+import { noticeReader, noticeSender, writtenTexts } from "./redisNotices.ts";
+import { redisRecords } from "./redisRecords.ts";
+import { CLEAR, FENCE, HEAD, OBJECT, OVERVIEW, PAGE as PAGE_OF_OBJECTS, RAISE, TELL, WRITE } from "./redisScripts.ts";
+import { headOf, LONGEST, redisKeys, redisTexts, versionText } from "./redisWire.ts";
+import { type Refused, refusals } from "./refusals.ts";
+import { type StoreKeys, storeSeals } from "./seals.ts";
 
-export interface RedisSettings {
-  readonly host: string;
-  readonly port: number;
-  /** Number of the database. Default: 0. */
-  readonly db?: number;
-  /** With Redis' access control lists. */
-  readonly username?: string;
-  readonly password?: string;
-  /** TLS, where it is present. `ca`: PEM of who signed Redis' certificate; default: what Node trusts. */
-  readonly tls?: { readonly ca?: string; readonly serverName?: string };
-  /** What all keys begin with. Default: `gloo-mesh:`. */
-  readonly prefix?: string;
-  /** How long a call may take, in ms. Default: 3000. */
-  readonly timeoutMs?: number;
+export type { RedisSettings } from "./redisConnection.ts";
+
+export interface RedisStoreOptions {
+  /** The keys, which Redis must not hold. While it rejects, so does every call with StoreError; the next call asks again. */
+  readonly keys: () => Promise<StoreKeys>;
+  /** Counts what does not count. */
+  readonly refused?: (what: Refused) => void;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  readonly log: Log;
 }
 
 /**
  * A store in Redis 6 or later. It connects by itself, and again whenever the connection is lost; calls made meanwhile are
- * rejected at once. Nothing that it logs or throws holds a password.
+ * rejected at once. Nothing that it logs or throws holds a password. Whatever in Redis was not written there by who has the key counts
+ * as absent.
  */
-export function redisStore(settings: RedisSettings, { log }: { readonly log: Log }): Store {
-  const { host, port, db = 0, username, password, tls, prefix = "gloo-mesh:", timeoutMs = 3_000 } = settings;
+export function redisStore(settings: RedisSettings, options: RedisStoreOptions): Store {
+  const { log, now = Date.now, refused = () => undefined } = options;
+  const { prefix = "gloo-mesh:" } = settings;
   const keys = redisKeys(prefix);
-  const place = `Redis at ${host}:${port}`;
-  const shas = new Map<string, string>();
+  const place = placeOf(settings);
+  const refuse = refusals({ place, refused, now, log });
+  const redis = connectRedis(settings, { purpose: "store", log });
+  const run = scriptRunner(redis);
+  const subscriptions = new Set<Redis>();
+  let opening: Promise<Opened> | undefined;
+  let opened: Opened | undefined;
 
-  function connect(purpose: string): Redis {
-    const redis = new Redis({
-      host,
-      port,
-      db,
-      ...(username === undefined ? {} : { username }),
-      ...(password === undefined ? {} : { password }),
-      ...(tls === undefined
-        ? {}
-        : {
-            tls: {
-              ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-              ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
-            },
-          }),
-      connectTimeout: 5_000,
-      commandTimeout: timeoutMs,
-      // Whoever calls has its own rule for trying again: what waits here would only be late.
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      autoResubscribe: false,
-      retryStrategy: (attempt) => Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 20)),
-    });
-    let told = "";
-    redis.on("error", (error: Error) => {
-      const message = messageOf(error);
-      if (message !== told) log.warn({ purpose }, `${place}: ${message}; connecting again`);
-      told = message;
-    });
-    redis.on("ready", () => {
-      told = "";
-      log.info({ purpose }, `connected to ${place}`);
-    });
-    return redis;
+  function open(): Promise<Opened> {
+    opening ??= options.keys().then(
+      (given) => {
+        const seals = storeSeals(given, prefix);
+        opened = { seals, texts: redisTexts(seals), signed: noticeSender(seals) };
+        return opened;
+      },
+      (error: unknown) => {
+        opening = undefined;
+        throw new StoreError(`${place} is not used: ${messageOf(error)}`, error);
+      },
+    );
+    return opening;
   }
 
-  const redis = connect("store");
-  const subscriptions = new Set<Redis>();
+  function known(): Opened {
+    if (opened === undefined) throw new StoreError(`${place} has not been asked for anything yet`);
+    return opened;
+  }
 
-  async function answered<T>(call: Promise<T>): Promise<T> {
+  async function script<T>(text: string, scriptKeys: readonly string[], args: readonly (string | number)[]): Promise<T> {
     try {
-      return await call;
+      return (await run(text, scriptKeys, args.map(String))) as T;
     } catch (error) {
       throw new StoreError(`${place}: ${messageOf(error)}`, error);
     }
   }
 
-  /** Runs a script, by its hash where Redis knows it already. */
-  async function run(script: string, scriptKeys: readonly string[], args: readonly string[]): Promise<unknown> {
-    let sha = shas.get(script);
-    if (sha === undefined) {
-      sha = createHash("sha1").update(script).digest("hex");
-      shas.set(script, sha);
-    }
-    try {
-      return await redis.evalsha(sha, scriptKeys.length, ...scriptKeys, ...args);
-    } catch (error) {
-      if (!messageOf(error).startsWith("NOSCRIPT")) throw error;
-      return redis.eval(script, scriptKeys.length, ...scriptKeys, ...args);
-    }
+  /** A fence as Redis has it; undefined for none, or what does not count. */
+  function fenceIn(name: string, text: string): Fence | undefined {
+    if (text === "") return undefined;
+    const fence = known().texts.fenceIn(name, text);
+    if (fence === undefined) refuse("fence", name);
+    return fence;
   }
 
-  const script = <T>(text: string, scriptKeys: readonly string[], args: readonly string[]): Promise<T> =>
-    answered(run(text, scriptKeys, args)) as Promise<T>;
+  function headIn(area: StoreArea, found: readonly [string, string]) {
+    const head = headOf(known().texts, area, found);
+    if (head === undefined && (found[0] !== "" || found[1] !== "")) refuse("head", nameOf(area));
+    return head;
+  }
+
+  /** Repeats what compares texts until they are what they were found to be: somebody else may have written meanwhile. */
+  async function tried<T>(attempt: () => Promise<T | undefined>): Promise<T> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const result = await attempt();
+      if (result !== undefined) return result;
+    }
+    throw new StoreError(`${place} changes whenever it is written to`);
+  }
+
+  async function tellDistrust(area: StoreArea, version: StoreVersion): Promise<void> {
+    const { signature, texts } = (await open()).signed(["distrusted", area.section, area.clusterName, versionText(version)]);
+    await script(TELL, [keys.channel], [signature, ...texts]);
+  }
+
+  const objectsOf = (area: StoreArea, kindKey: string) => known().seals.objects([area.section, area.clusterName, kindKey]);
+
+  async function textsOf(area: StoreArea, kindKey: string, cursor: string): Promise<readonly [string, readonly string[]]> {
+    const key = keys.objects(area) + kindKey;
+    const limits = [cursor, PAGE, LONGEST.key, LONGEST.object, PAGE_BYTES];
+    const [next, flat, later, left] = await script<[string, string[], string[], number]>(PAGE_OF_OBJECTS, [key], limits);
+    for (const name of later) flat.push(name, await script<string>(OBJECT, [key], [name, LONGEST.object]));
+    if (left > 0) refuse("object", `of more than ${LONGEST.object} bytes in ${kindKey} of ${nameOf(area)}`);
+    return [next, flat];
+  }
 
   return {
+    weaknesses: weaknessesOf(settings),
+    hashing: {
+      hashOf: (area, kindKey, { key, text, hash }) => hash ?? objectsOf(area, kindKey).hashOf(key, text),
+      digestOf: ({ section, clusterName }, kindKey, sum) => known().seals.digestOf([section, clusterName, kindKey], sum),
+      isDigest: ({ section, clusterName }, kindKey, sum, digest) => known().seals.isDigest([section, clusterName, kindKey], sum, digest),
+    },
     async overview(section) {
-      const [id, pairs] = await script<[string, string[]]>(OVERVIEW, [keys.id, keys.versions(section)], [randomUUID()]);
+      const { texts } = await open();
+      const limits = [randomUUID(), LONGEST.key, LONGEST.small, MOST_NAMES];
+      const [id, pairs] = await script<[string, string[]]>(OVERVIEW, [keys.id, keys.versions(section)], limits);
       const versions = [...paired(pairs)].flatMap(([clusterName, text]) => {
-        const version = versionFrom(text);
+        const version = texts.versionIn({ section, clusterName }, text);
+        if (version === undefined) refuse("version", nameOf({ section, clusterName }));
         return version === undefined ? [] : [[clusterName, version] as const];
       });
       return { id, versions: new Map(versions) };
     },
-    async head({ section, clusterName }) {
-      return answered(
-        redis.hget(keys.heads(section), clusterName).then((text) => (text === null ? undefined : (JSON.parse(text) as StoreHead))),
-      );
+    async head(area) {
+      const { texts } = await open();
+      const { section, clusterName } = area;
+      const limits = [clusterName, LONGEST.small, LONGEST.head];
+      const found = await script<[string, string]>(HEAD, [keys.versions(section), keys.heads(section)], limits);
+      const head = headIn(area, found);
+      // Its writer compares versions alone.
+      const version = head === undefined && found[0] !== "" ? texts.versionIn(area, found[0]) : undefined;
+      if (version !== undefined) await tellDistrust(area, version);
+      return head;
     },
     async *load(area, kindKey) {
+      await open();
+      const objects = objectsOf(area, kindKey);
       const seen = new Set<string>();
-      const pageAt = (cursor: string) => answered(redis.hscan(keys.objects(area) + kindKey, cursor, "COUNT", PAGE));
-      let coming = pageAt("0");
+      let coming = textsOf(area, kindKey, "0");
       for (let cursor: string | undefined; cursor !== "0"; ) {
         const [next, flat] = await coming;
         cursor = next;
         // Redis looks for the next page while this one is read; who wants no more does not hear that it could not.
-        if (cursor !== "0") coming = pageAt(cursor);
+        if (cursor !== "0") coming = textsOf(area, kindKey, cursor);
         coming.catch(() => undefined);
-        // While it grows, Redis may give an entry twice.
-        const page = [...paired(flat)].filter(([key]) => !seen.has(key));
-        for (const [key] of page) seen.add(key);
-        if (page.length > 0) yield page.map(([key, text]): StoredText => ({ key, text }));
+        const page: StoredText[] = [];
+        for (const [key, sealed] of paired(flat)) {
+          // While it grows, Redis may give an entry twice.
+          if (sealed === "" || seen.has(key)) continue;
+          const object = objects.open(key, sealed);
+          if (object === undefined) {
+            refuse("object", `${key} in ${kindKey} of ${nameOf(area)}`);
+            continue;
+          }
+          seen.add(key);
+          page.push({ key, ...object });
+        }
+        if (page.length > 0) yield page;
       }
     },
-    async raiseFence(name, by) {
-      return fenceFrom(name, await script<string>(RAISE, [keys.fences, keys.channel], ["raised", name, by]));
+    async raiseFence(name, by, above = 0) {
+      const { texts, signed } = await open();
+      return tried(async () => {
+        const [text, time] = await script<[string, string]>(FENCE, [keys.fences], [name, LONGEST.small]);
+        const highest = Math.max(fenceIn(name, text)?.number ?? 0, above);
+        const fence = nextFence(name, highest, believed(Number(time), now()));
+        const { signature, texts: said } = signed(["raised", name, String(fence.number), by]);
+        const args = [name, LONGEST.small, text, texts.fence(fence), signature, ...said];
+        return (await script<number>(RAISE, [keys.fences, keys.channel], args)) === 1 ? fence : undefined;
+      });
     },
-    write(write) {
-      const { section } = write.area;
-      const written = [keys.fences, keys.versions(section), keys.heads(section), keys.channel];
-      return script<StoreWriteOutcome>(WRITE, written, writeArguments(write, keys));
-    },
-    clear(area, fence) {
+    async write(write) {
+      const { texts, signed, seals } = await open();
+      const { area, fence, base, delta } = write;
       const { section, clusterName } = area;
-      const cleared = [keys.fences, keys.versions(section), keys.heads(section), keys.channel];
-      return script(CLEAR, cleared, ["cleared", fence.name, String(fence.number), section, clusterName, keys.objects(area)]);
+      const put = delta.put.map(({ kindKey, key, text }) => {
+        const sealed = seals.objects([section, clusterName, kindKey]).seal(key, text);
+        return { kindKey, key, text: sealed };
+      });
+      const head = headAfter(write);
+      const [told, silent] = writtenTexts({ ...write, delta: { ...delta, put } }, texts.head(area, head));
+      let fenceNow = "";
+      let versionNow = base === undefined ? "" : texts.version(area, base);
+      return tried(async () => {
+        const { signature, texts: said } = signed(told);
+        const [outcome, found, foundHead = ""] = await script<[string, string, string?]>(
+          WRITE,
+          [keys.fences, keys.versions(section), keys.heads(section), keys.channel],
+          [
+            ...[fence.name, texts.fence(fence), fenceNow, clusterName, texts.version(area, head.version), versionNow],
+            ...[keys.objects(area), LONGEST.small, LONGEST.head, signature, said.length],
+            ...said,
+            ...silent,
+          ],
+        );
+        if (outcome === "written") return "written";
+        if (outcome === "fence") {
+          if ((fenceIn(fence.name, found)?.number ?? 0) > fence.number) return "superseded";
+          // An older one was put back, or none of ours: this one has the right to write.
+          fenceNow = found;
+          return undefined;
+        }
+        if (!isSameVersion(headIn(area, [found, foundHead])?.version, base)) return "changed";
+        versionNow = found;
+        return undefined;
+      });
     },
-    async record(group, name) {
-      return (await answered(redis.get(keys.record(group) + name))) ?? undefined;
+    async clear(area, fence) {
+      const { texts, signed } = await open();
+      const { section, clusterName } = area;
+      let fenceNow = "";
+      return tried(async () => {
+        const limits = [clusterName, LONGEST.small, LONGEST.head];
+        const found = await script<[string, string]>(HEAD, [keys.versions(section), keys.heads(section)], limits);
+        const kinds = Object.keys(headIn(area, found)?.kinds ?? {});
+        const { signature, texts: said } = signed(["cleared", section, clusterName, fence.name, String(fence.number)]);
+        const [outcome, other = ""] = await script<[string, string?]>(
+          CLEAR,
+          [keys.fences, keys.versions(section), keys.heads(section), keys.channel],
+          [
+            ...[fence.name, texts.fence(fence), fenceNow, clusterName, LONGEST.small, keys.objects(area), kinds.length],
+            ...kinds,
+            signature,
+            ...said,
+          ],
+        );
+        if (outcome === "written") return "written";
+        if ((fenceIn(fence.name, other)?.number ?? 0) > fence.number) return "superseded";
+        fenceNow = other;
+        return undefined;
+      });
     },
-    async records(group) {
-      return new Map(paired(await script<string[]>(RECORDS, [keys.records(group)], [keys.record(group)])));
+    async distrust(area, version) {
+      refuse("object", `among those of ${nameOf(area)}, which are not what its head says`);
+      await tellDistrust(area, version);
     },
-    async putRecord(group, name, value, { ttlMs, ifAbsent = false } = {}) {
-      const life = ttlMs === undefined ? "" : String(Math.ceil(ttlMs));
-      const args = ["recorded", group, name, value, life, ifAbsent ? "NX" : ""];
-      return (await script<number>(PUT_RECORD, [keys.record(group) + name, keys.records(group), keys.channel], args)) === 1;
-    },
-    async removeRecord(group, name) {
-      const removed = [keys.record(group) + name, keys.records(group), keys.channel];
-      return (await script<number>(REMOVE_RECORD, removed, ["recorded", group, name])) === 1;
-    },
-    async exchangeRecord(group, name, { from, to }) {
-      const exchanged = [keys.record(group) + name, keys.records(group), keys.channel];
-      const optional = (value: string | undefined) => (value === undefined ? ["", ""] : ["1", value]);
-      return (await script<number>(EXCHANGE_RECORD, exchanged, ["recorded", group, name, ...optional(from), ...optional(to)])) === 1;
-    },
+    ...redisRecords({
+      keys,
+      open: async () => {
+        const { texts, signed } = await open();
+        return { texts, signed };
+      },
+      script,
+      tried,
+      refuse,
+      now,
+    }),
     subscribe(hear, signal) {
       if (signal.aborted) return;
-      const subscription = connect("changes");
+      const subscription = connectRedis(settings, { purpose: "changes", log });
       subscriptions.add(subscription);
-      listen({ subscription, channel: keys.channel, hear, log });
+      listen(subscription, hear);
       onAbort(signal, () => {
         subscriptions.delete(subscription);
         subscription.disconnect();
@@ -184,38 +274,53 @@ export function redisStore(settings: RedisSettings, { log }: { readonly log: Log
       await redis.quit().catch(() => redis.disconnect());
     },
   };
+
+  function listen(subscription: Redis, hear: (notice: StoreNotice) => void): void {
+    let read: ReturnType<typeof noticeReader> | undefined;
+    subscription.on("ready", () => {
+      open()
+        .then(({ seals }) => {
+          read ??= noticeReader(seals);
+          return subscription.subscribe(keys.channel);
+        })
+        .then(
+          // Only now is nothing missed any more.
+          () => hear({ type: "missed" }),
+          (error: unknown) => {
+            log.warn({ channel: keys.channel }, `cannot subscribe: ${messageOf(error)}; connecting again`);
+            subscription.disconnect(true);
+          },
+        );
+    });
+    subscription.on("messageBuffer", (_: Buffer, message: Buffer) => {
+      const notice = read?.(message);
+      if (notice === undefined) refuse("notice", `on the channel ${keys.channel}`);
+      else hear(notice);
+    });
+  }
 }
 
-// Those of the published chart are 8 and 512 ms; a Redis that is away for minutes need not be asked twice a second.
-const FIRST_RETRY_MS = 8;
-const LAST_RETRY_MS = 2_000;
-
-function listen({
-  subscription,
-  channel,
-  hear,
-  log,
-}: {
-  readonly subscription: Redis;
-  readonly channel: string;
-  readonly hear: (notice: StoreNotice) => void;
-  readonly log: Log;
-}): void {
-  subscription.on("ready", () => {
-    subscription.subscribe(channel).then(
-      // Only now is nothing missed any more.
-      () => hear({ type: "missed" }),
-      (error: unknown) => {
-        log.warn({ channel }, `cannot subscribe: ${messageOf(error)}; connecting again`);
-        subscription.disconnect(true);
-      },
-    );
-  });
-  subscription.on("message", (_: string, message: string) => {
-    const notice = noticeFrom(message);
-    if (notice !== undefined) hear(notice);
-  });
+/** What is there once the keys are. */
+interface Opened {
+  readonly seals: ReturnType<typeof storeSeals>;
+  readonly texts: ReturnType<typeof redisTexts>;
+  readonly signed: ReturnType<typeof noticeSender>;
 }
+
+/** Redis' clock, which is the same for all replicas; our own where that is a day off: numbers that come from it can never be taken back. */
+function believed(theirs: number, ours: number): number {
+  return Math.abs(theirs - ours) <= DAY_MS ? theirs : ours;
+}
+
+function nameOf({ section, clusterName }: StoreArea): string {
+  return `${section} of ${clusterName === "" ? "the management cluster" : clusterName}`;
+}
+
+const DAY_MS = 86_400_000;
+// Each try is lost to somebody else's write; an attacker may win as often as they like.
+const TRIES = 8;
+const PAGE_BYTES = 16 * 1_024 * 1_024;
+const MOST_NAMES = 100_000;
 
 function* paired(flat: readonly string[]): Iterable<readonly [string, string]> {
   for (let i = 0; i + 1 < flat.length; i += 2) yield [flat[i] as string, flat[i + 1] as string];

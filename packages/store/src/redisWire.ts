@@ -1,5 +1,5 @@
-import type { Fence, StoreArea, StoreDelta, StoreHead, StoreNotice, StoreSection, StoreVersion, StoreWrite } from "@isthmus/plane/ports";
-import { headAfter } from "./areas.ts";
+import { type Fence, isSameVersion, type StoreArea, type StoreHead, type StoreSection, type StoreVersion } from "@isthmus/plane/ports";
+import type { Seals } from "./seals.ts";
 
 /** The names of keys in Redis; ARCHITECTURE.md lists them. */
 export interface RedisKeys {
@@ -16,93 +16,80 @@ export interface RedisKeys {
 }
 
 export function redisKeys(prefix: string): RedisKeys {
+  const own = `${prefix}${FORMAT}`;
   return {
-    id: `${prefix}id`,
-    fences: `${prefix}fences`,
-    channel: `${prefix}changes`,
-    versions: (section) => `${prefix}${section}:versions`,
-    heads: (section) => `${prefix}${section}:heads`,
-    objects: ({ section, clusterName }) => `${prefix}${section}:objects:${clusterName}:`,
-    record: (group) => `${prefix}record:${group}:`,
-    records: (group) => `${prefix}records:${group}`,
+    id: `${own}id`,
+    fences: `${own}fences`,
+    channel: `${own}changes`,
+    versions: (section) => `${own}${section}:versions`,
+    heads: (section) => `${own}${section}:heads`,
+    objects: ({ section, clusterName }) => `${own}${section}:objects:${clusterName}:`,
+    record: (group) => `${own}record:${group}:`,
+    records: (group) => `${own}records:${group}`,
   };
 }
 
-function versionText(version: StoreVersion | undefined): string {
+// Servers of another format have keys and a channel of their own: they neither understand nor disturb each other.
+const FORMAT = "2:";
+
+/** The longest texts that are read, in bytes: what is longer was not written by a server. */
+export const LONGEST = { key: 1_024, small: 512, record: 64 * 1_024, head: 8 * 1_024 * 1_024, object: 4 * 1_024 * 1_024 } as const;
+
+/** What the texts in Redis say, once it is clear that a server wrote them. Each gives undefined for one that none wrote to this place. */
+export interface RedisTexts {
+  fence(fence: Fence): string;
+  fenceIn(name: string, text: string): Fence | undefined;
+  version(area: StoreArea, version: StoreVersion): string;
+  versionIn(area: StoreArea, text: string): StoreVersion | undefined;
+  head(area: StoreArea, head: StoreHead): string;
+  headIn(area: StoreArea, text: string): StoreHead | undefined;
+  /** `until`: milliseconds since 1970 after which it does not count, whatever Redis says. */
+  record(group: string, name: string, said: { readonly value: string; readonly until: number | undefined }): string;
+  recordIn(group: string, name: string, text: string): { readonly value: string; readonly until: number | undefined } | undefined;
+}
+
+export function redisTexts(seals: Seals): RedisTexts {
+  const placeOf = ({ section, clusterName }: StoreArea) => [section, clusterName];
+  return {
+    fence: ({ name, number }) => seals.seal("fence", [name], String(number)),
+    fenceIn(name, text) {
+      const content = seals.open("fence", [name], text);
+      const number = Number(content);
+      return content === undefined || !Number.isSafeInteger(number) ? undefined : { name, number };
+    },
+    version: (area, version) => seals.seal("version", placeOf(area), versionText(version)),
+    versionIn(area, text) {
+      const content = seals.open("version", placeOf(area), text);
+      return content === undefined ? undefined : versionFrom(content);
+    },
+    head: (area, head) => seals.seal("head", placeOf(area), JSON.stringify(head)),
+    headIn(area, text) {
+      const content = seals.open("head", placeOf(area), text);
+      return content === undefined ? undefined : (JSON.parse(content) as StoreHead);
+    },
+    record: (group, name, { value, until }) => seals.seal("record", [group, name], `${until ?? ""}:${value}`),
+    recordIn(group, name, text) {
+      const content = seals.open("record", [group, name], text);
+      if (content === undefined) return undefined;
+      const colon = content.indexOf(":");
+      const until = content.slice(0, colon);
+      return { value: content.slice(colon + 1), until: until === "" ? undefined : Number(until) };
+    },
+  };
+}
+
+/** The head of an area, if its version is the one that is told of it apart: else one of them was put there later. */
+export function headOf(texts: RedisTexts, area: StoreArea, [version, head]: readonly [string, string]): StoreHead | undefined {
+  const known = version === "" ? undefined : texts.versionIn(area, version);
+  const found = known === undefined || head === "" ? undefined : texts.headIn(area, head);
+  return found !== undefined && isSameVersion(found.version, known) ? found : undefined;
+}
+
+export function versionText(version: StoreVersion | undefined): string {
   return version === undefined ? "" : `${version.fence}.${version.sequence}`;
 }
 
 export function versionFrom(text: string): StoreVersion | undefined {
   const [fence, sequence] = text.split(".").map(Number);
   return text === "" || fence === undefined || sequence === undefined ? undefined : { fence, sequence };
-}
-
-/** The arguments of a write: what the script needs, and what everybody hears. */
-export function writeArguments(write: StoreWrite, keys: RedisKeys): string[] {
-  const { area, fence, base, delta, complete } = write;
-  const head = headAfter(write);
-  const fixed = [
-    "written",
-    fence.name,
-    String(fence.number),
-    area.section,
-    area.clusterName,
-    versionText(base),
-    versionText(head.version),
-    JSON.stringify(head),
-    keys.objects(area),
-    complete ? "all" : "head",
-    ...[delta.erase, delta.remove, delta.put].map(({ length }) => String(length)),
-  ];
-  return [
-    ...fixed,
-    ...delta.erase,
-    ...delta.remove.flatMap(({ kindKey, key }) => [kindKey, key]),
-    ...delta.put.flatMap(({ kindKey, key, text }) => [kindKey, key, text]),
-  ];
-}
-
-/** What a message of the channel says; undefined for one that a newer version may have sent. */
-export function noticeFrom(message: string): StoreNotice | undefined {
-  const told = JSON.parse(message) as readonly string[];
-  const [type = "", first = "", second = "", third = "", fourth = ""] = told;
-  switch (type) {
-    case "written":
-      return writtenFrom(told);
-    case "cleared":
-      return { type, fence: fenceFrom(first, second), area: { section: third as StoreSection, clusterName: fourth } };
-    case "raised":
-      return { type, fence: fenceFrom(first, second), by: third };
-    case "recorded":
-      return { type, group: first, name: second };
-    default:
-      return undefined;
-  }
-}
-
-function writtenFrom(told: readonly string[]): StoreNotice {
-  const at = (index: number) => told[index] ?? "";
-  const area: StoreArea = { section: at(3) as StoreSection, clusterName: at(4) };
-  const notice = { type: "written", area, base: versionFrom(at(5)), head: JSON.parse(at(7)) as StoreHead } as const;
-  return at(9) === "all" ? { ...notice, delta: deltaFrom(told) } : notice;
-}
-
-function deltaFrom(told: readonly string[]): StoreDelta {
-  const [erased, removed, put] = told.slice(10, 13).map(Number) as [number, number, number];
-  const at = (index: number) => told[index] ?? "";
-  const fromRemove = 13 + erased;
-  const fromPut = fromRemove + 2 * removed;
-  return {
-    erase: told.slice(13, fromRemove),
-    remove: Array.from({ length: removed }, (_, i) => ({ kindKey: at(fromRemove + 2 * i), key: at(fromRemove + 2 * i + 1) })),
-    put: Array.from({ length: put }, (_, i) => ({
-      kindKey: at(fromPut + 3 * i),
-      key: at(fromPut + 3 * i + 1),
-      text: at(fromPut + 3 * i + 2),
-    })),
-  };
-}
-
-export function fenceFrom(name: string, number: string): Fence {
-  return { name, number: Number(number) };
 }

@@ -12,6 +12,7 @@ import { type RealRedis, type RedisVariant, startRedis } from "../harness/redis.
 const lines: string[] = [];
 const note = (fields: object, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`);
 const log: Log = { debug: note, info: note, warn: note, error: note };
+const keys = async () => ({ key: Buffer.alloc(32, "of-a-test") });
 const soon = { timeout: 10_000, interval: 50 };
 
 async function reached(store: Store): Promise<Store> {
@@ -37,7 +38,7 @@ describeReal("a real Redis", ({ redis: command }) => {
   for (const [name, variant] of Object.entries(variants)) {
     storeContract(name, async () => {
       const redis = await start(variant);
-      const [store, other] = [redisStore(redis.settings, { log }), redisStore(redis.settings, { log })];
+      const [store, other] = [redisStore(redis.settings, { log, keys }), redisStore(redis.settings, { log, keys })];
       await Promise.all([reached(store), reached(other)]);
       return {
         store,
@@ -55,7 +56,7 @@ describeReal("a real Redis", ({ redis: command }) => {
     let store: Store;
     beforeAll(async () => {
       redis = await start({ persistent: true, password: "hunter2-canary" });
-      store = await reached(redisStore({ ...redis.settings, timeoutMs: 300 }, { log }));
+      store = await reached(redisStore({ ...redis.settings, timeoutMs: 300 }, { log, keys }));
     });
     afterAll(async () => {
       await store.close();
@@ -113,7 +114,7 @@ describeReal("a real Redis", ({ redis: command }) => {
     });
 
     it("never tells its password, nor when it is wrong", async () => {
-      const wrong = redisStore({ ...redis.settings, password: "wrong-canary" }, { log });
+      const wrong = redisStore({ ...redis.settings, password: "wrong-canary" }, { log, keys });
       const said = await wrong.overview("input").catch(String);
       await vi.waitFor(() => expect(lines.join("\n")).toMatch(/WRONGPASS/), soon);
       await wrong.close();

@@ -12,6 +12,7 @@ import { bookinfoMesh, entriesOf, type SimulatedFleet, simulatedFleet, timeoutPo
 
 const nothing = () => undefined;
 const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+const keys = async () => ({ key: Buffer.alloc(32, "of-a-test") });
 const soon = { timeout: 20_000, interval: 50 };
 const quiet = () => new Promise((resolve) => setTimeout(resolve, 1_000));
 
@@ -40,7 +41,7 @@ describeReal("replicas over a real Redis", ({ redis: command }) => {
   });
 
   function connect(): Store {
-    const store = redisStore({ ...redis.settings, timeoutMs: 500 }, { log: silent });
+    const store = redisStore({ ...redis.settings, timeoutMs: 500 }, { log: silent, keys });
     stores.push(store);
     return store;
   }

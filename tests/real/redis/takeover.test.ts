@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { TrafficPolicy, VirtualMesh, VirtualService } from "@isthmus/api";
+import { Secret, TrafficPolicy, VirtualMesh, VirtualService } from "@isthmus/api";
 import type { Kind, TimedCondition } from "@isthmus/core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ManagementServer } from "../harness/apps.ts";
@@ -89,6 +89,29 @@ describeReal("two management servers as processes", (components) => {
       expect(await figures(second, "gloo_mesh_wanted_digest")).toEqual(digests);
       return true;
     });
+  });
+
+  it("live on with garbage on Redis' channel and in its entries, write nothing because of it, and count it", async () => {
+    const before = await atRest();
+    const channel = redis.cli("--raw", "pubsub", "channels").split("\n")[0] ?? "";
+    for (const message of ["garbage", "[[[", "null", `["written"]`, "[".repeat(50_000)]) redis.cli("publish", channel, message);
+    for (const key of redis.cli("--raw", "--scan").split("\n")) {
+      if (redis.cli("type", key) !== "hash") continue;
+      for (const name of redis.cli("--raw", "hkeys", key).split("\n")) redis.cli("hset", key, name, "garbage");
+    }
+    await expectNothingWrittenSince(before);
+    for (const { adminUrl } of slice.replicas) {
+      const text = await (await fetch(`${adminUrl}/metrics`)).text();
+      expect(Number(/^gloo_mesh_store_refused_total\{what="notice"\} (\d+)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(5);
+      expect(text).toMatch(/^gloo_mesh_store_protected 0$/m);
+    }
+    // Those who have the agents write it anew: the key is in a Secret, made by one of the two.
+    await waitFor("the heads in Redis to be signed again", async () => {
+      const heads = redis.cli("--raw", "hvals", redis.cli("--raw", "keys", "*:input:heads"));
+      expect(heads.split("\n")).not.toContain("garbage");
+      return true;
+    });
+    expect((await slice.management.get(Secret, { name: "relay-store-key-secret", namespace: "gloo-mesh" }))?.data).toHaveProperty("key");
   });
 
   it("take over from one that is killed, and write nothing for it", async () => {

@@ -1,4 +1,4 @@
-import { type Delta, isEmpty, kindKeyOf, type Metric, noMeter } from "@isthmus/core";
+import { type Delta, isEmpty, kindKeyOf, type Metric, noMeter, resourceKeyOf } from "@isthmus/core";
 import { judgement, type Statuses, type World } from "@isthmus/translators";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
 import { coalesced } from "../coalesce.ts";
@@ -20,6 +20,7 @@ import { noSharing } from "./sharing/noSharing.ts";
 import { type Sharing, type SharingOptions, startSharing } from "./sharing/sharing.ts";
 import { type SnapshotStore, snapshotStore } from "./snapshotStore.ts";
 import { statusUpdates } from "./statusUpdates.ts";
+import { storeProtected } from "./storeProtected.ts";
 import { witness } from "./witness.ts";
 
 /** A running management server. */
@@ -170,10 +171,14 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     clustersJoined: options.clustersJoined ?? (() => undefined),
   });
 
+  const ownConditions = [options.sharing === undefined ? undefined : storeProtected(options.sharing.store)].filter(
+    (one) => one !== undefined,
+  );
   const news = statusUpdates({
     problemIn: (name) => problems.get(name),
     delivery,
     lateSince: seen.lags.lateSince,
+    alsoOf: (ref) => (resourceKeyOf(ref) === resourceKeyOf(options.ownStatus) ? ownConditions : []),
     view: () => view,
     store,
     kinds,

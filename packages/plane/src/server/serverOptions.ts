@@ -1,4 +1,4 @@
-import type { Kind, Meter, Owner, Resource, Snapshot } from "@isthmus/core";
+import type { Kind, Meter, Owner, Resource, ResourceRef, Snapshot } from "@isthmus/core";
 import type { TranslateOptions } from "@isthmus/translators";
 import type { Clock, Cluster, Leadership, Log, ServerLink, ServerLinkHandler, Store } from "../ports.ts";
 
@@ -31,6 +31,8 @@ export interface ServerOptions {
   readonly rememberedRequests: (published: Resource) => readonly Resource[];
   /** What the agent of a cluster is to know of the settings in the management cluster. */
   readonly settingsToTell: (management: Snapshot, clusterName: string) => Resource;
+  /** The object in whose status the server says how it stands itself. */
+  readonly ownStatus: ResourceRef;
   /** Namespace of the management plane: its value in owner labels. */
   readonly namespace: string;
   /**

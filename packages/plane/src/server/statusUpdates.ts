@@ -1,4 +1,4 @@
-import { type Delta, kindKeyOf, type ResourceRef, refOf, resourceKeyOf, type Steps } from "@isthmus/core";
+import { type Condition, type Delta, kindKeyOf, type ResourceRef, refOf, resourceKeyOf, type Steps } from "@isthmus/core";
 import { changedStatuses, type Statuses } from "@isthmus/translators";
 import type { ClusterView } from "../clusterView.ts";
 import { malformedStatus } from "../malformedStatus.ts";
@@ -37,12 +37,14 @@ export interface StatusUpdatesOptions {
   readonly lateSince: (clusterName: string) => number | undefined;
   /** Why a cluster cannot be connected to. */
   readonly problemIn: (clusterName: string) => string | undefined;
+  /** What else is to be said of an object than translation says. */
+  readonly alsoOf: (ref: ResourceRef) => readonly Condition[];
   readonly view: () => ClusterView;
   readonly store: SnapshotStore;
   readonly kinds: ServerKinds;
 }
 
-export function statusUpdates({ delivery, lateSince, problemIn, view, store, kinds }: StatusUpdatesOptions): StatusUpdates {
+export function statusUpdates({ delivery, lateSince, problemIn, alsoOf, view, store, kinds }: StatusUpdatesOptions): StatusUpdates {
   const asked = new Set(kinds.management.filter(kinds.isAsked).map(kindKeyOf));
   const discovery = new Map(kinds.discovery.map((kind) => [kindKeyOf(kind), kind]));
   const registration = kindKeyOf(kinds.registration);
@@ -89,7 +91,7 @@ export function statusUpdates({ delivery, lateSince, problemIn, view, store, kin
     const malformed = view().malformed.get(resourceKeyOf(ref));
     if (malformed !== undefined && asked.has(kindKeyOf(ref))) return [malformedStatus(malformed)];
     const update = statuses?.of(ref);
-    return update === undefined ? [] : observedAsPublished(standing(update, view().snapshot));
+    return update === undefined ? [] : observedAsPublished(standing(withConditions(update, alsoOf(ref)), view().snapshot));
   }
 
   /**
@@ -133,6 +135,12 @@ export function statusUpdates({ delivery, lateSince, problemIn, view, store, kin
       return [...few, ...many];
     },
   };
+}
+
+function withConditions({ ref, status }: StatusUpdate, also: readonly Condition[]): StatusUpdate {
+  if (also.length === 0) return { ref, status };
+  const conditions = Array.isArray(status["conditions"]) ? status["conditions"] : [];
+  return { ref, status: { ...status, conditions: [...conditions, ...also.map((condition) => ({ ...condition }))] } };
 }
 
 const NOTHING_KNOWN: ClusterStanding = {

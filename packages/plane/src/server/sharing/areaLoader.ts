@@ -10,7 +10,7 @@ import {
   type StoreNotice,
   type StoreVersion,
 } from "../../ports.ts";
-import { digestOf, isSameDigest, type KindSum, sumAfter } from "./digests.ts";
+import { type AreaDigests, areaDigests, isSameDigest, type KindSum } from "./digests.ts";
 
 export type WrittenNotice = Extract<StoreNotice, { type: "written" }>;
 
@@ -54,25 +54,47 @@ export interface AreaReader {
 export async function loadArea({ store, clock, heard, accepts }: AreaReader, area: StoreArea, known: Known): Promise<Loaded | undefined> {
   const first = await store.head(area);
   if (first?.complete !== true || !accepts(first)) return undefined;
+  const digests = areaDigests(store, area);
   const differing = Object.keys(first.kinds).filter((kindKey) => !isSameDigest(first.kinds[kindKey], known.kinds[kindKey]));
-  const whole = new Map<string, Map<string, string>>();
-  for (const kindKey of differing) {
-    const texts = new Map<string, string>();
-    for await (const page of store.load(area, kindKey)) {
-      for (const { key, text } of page) texts.set(key, text);
-      await clock.sleep(0);
-    }
-    whole.set(kindKey, texts);
-  }
-  for (const kindKey of known.held) if (first.kinds[kindKey] === undefined) whole.set(kindKey, new Map());
+  const whole = new Map<string, KindTexts>();
+  for (const kindKey of differing) whole.set(kindKey, await loadKind(kindKey));
+  for (const kindKey of known.held) if (first.kinds[kindKey] === undefined) whole.set(kindKey, { texts: new Map(), sum: undefined });
   const last = await store.head(area);
   if (last?.complete !== true || !accepts(last)) return undefined;
   const between = await heardBetween(first.version, last.version, { heard, clock });
-  for (const delta of between) replay(whole, delta);
-  if (!(await agrees(whole, last, clock)))
+  for (const delta of between) replay(whole, delta, digests);
+  if (![...whole].every(([kindKey, { sum }]) => digests.agrees(kindKey, sum, last.kinds[kindKey]))) {
+    // Without a write in between there is no other reason than that somebody else was at it.
+    if (isSameVersion(first.version, last.version)) await store.distrust(area, last.version);
     throw new StoreError(`${area.section} of ${area.clusterName} in the store is not what its head says`);
-  return { head: last, whole, since: between.map((delta) => without(delta, whole)) };
+  }
+  const texts = new Map([...whole].map(([kindKey, kind]) => [kindKey, kind.texts] as const));
+  return { head: last, whole: texts, since: between.map((delta) => without(delta, whole)) };
+
+  async function loadKind(kindKey: string): Promise<KindTexts> {
+    const kind: KindTexts = { texts: new Map(), sum: undefined };
+    const most = (first?.kinds[kindKey]?.count ?? 0) + MOST_MORE;
+    for await (const page of store.load(area, kindKey)) {
+      for (const { key, text, hash } of page) {
+        kind.sum = digests.sumAfter(kindKey, kind.sum, { key, before: kind.texts.get(key), after: text, hash });
+        kind.texts.set(key, text);
+      }
+      // Objects that were there once and are gone may have been put back: the digest would show it, after all of them were read.
+      if (kind.texts.size > most + heard().reduce((sum, { delta }) => sum + (delta?.put.length ?? 0), 0)) break;
+      await clock.sleep(0);
+    }
+    return kind;
+  }
 }
+
+/** The objects of a kind, and their sum. */
+interface KindTexts {
+  readonly texts: Map<string, string>;
+  sum: KindSum | undefined;
+}
+
+// What is written while a kind is read, and was not heard of yet.
+const MOST_MORE = 10_000;
 
 /** The deltas that lead from one version to another; a notice may come later than the answer that tells of its version. */
 async function heardBetween(
@@ -106,29 +128,23 @@ function chain(heard: readonly WrittenNotice[], from: StoreVersion, to: StoreVer
   return isSameVersion(at, to) ? steps : undefined;
 }
 
-function replay(whole: ReadonlyMap<string, Map<string, string>>, { erase, put, remove }: StoreDelta): void {
-  for (const kindKey of erase) whole.get(kindKey)?.clear();
-  for (const { kindKey, key } of remove) whole.get(kindKey)?.delete(key);
-  for (const { kindKey, key, text } of put) whole.get(kindKey)?.set(key, text);
+function replay(whole: ReadonlyMap<string, KindTexts>, { erase, put, remove }: StoreDelta, digests: AreaDigests): void {
+  for (const kindKey of erase) {
+    const kind = whole.get(kindKey);
+    kind?.texts.clear();
+    if (kind !== undefined) kind.sum = undefined;
+  }
+  for (const change of [...remove.map((gone) => ({ ...gone, text: undefined })), ...put]) {
+    const { kindKey, key, text } = change;
+    const kind = whole.get(kindKey);
+    if (kind === undefined) continue;
+    kind.sum = digests.sumAfter(kindKey, kind.sum, { key, before: kind.texts.get(key), after: text });
+    if (text === undefined) kind.texts.delete(key);
+    else kind.texts.set(key, text);
+  }
 }
 
 function without({ erase, put, remove }: StoreDelta, whole: ReadonlyMap<string, unknown>): StoreDelta {
   const isOther = ({ kindKey }: { readonly kindKey: string }) => !whole.has(kindKey);
   return { erase: erase.filter((kindKey) => !whole.has(kindKey)), put: put.filter(isOther), remove: remove.filter(isOther) };
 }
-
-/** Whether what was read is what its head says. */
-async function agrees(whole: ReadonlyMap<string, ReadonlyMap<string, string>>, head: StoreHead, clock: Clock): Promise<boolean> {
-  let count = 0;
-  for (const [kindKey, texts] of whole) {
-    let sum: KindSum | undefined;
-    for (const [key, text] of texts) {
-      sum = sumAfter(sum, key, undefined, text);
-      if (++count % PAUSE_AFTER === 0) await clock.sleep(0);
-    }
-    if (!isSameDigest(sum === undefined ? undefined : digestOf(sum), head.kinds[kindKey])) return false;
-  }
-  return true;
-}
-
-const PAUSE_AFTER = 500;

@@ -12,7 +12,7 @@ import {
   versionAfter,
 } from "../../ports.ts";
 import type { Followed } from "./areaLoader.ts";
-import { canonicalText, digestsOf, isSameDigest, type KindSum, type KindSums, sumAfter } from "./digests.ts";
+import { type AreaDigests, areaDigests, canonicalText, isSameDigest, type KindSum, type KindSums } from "./digests.ts";
 
 /** What an area shall hold, at one moment. */
 export interface AreaContent {
@@ -44,6 +44,8 @@ export interface AreaWriter {
   mark(changes: Iterable<AreaChange>): void;
   /** Looks at what the store has before anything else is written: it may have lost something. */
   doubt(): void;
+  /** The store holds other objects than its head says: everything is written anew. */
+  distrust(): void;
   readonly isDirty: boolean;
   /** Writes what waits. Rejects with StoreError when the store did not answer: to be called again. */
   flush(): Promise<"written" | "superseded">;
@@ -76,6 +78,9 @@ interface Batch {
 
 export function areaWriter({ area, fence, store, content, meta, clock, log }: AreaWriterOptions): AreaWriter {
   let written: Written | undefined;
+  /** Whether the objects in the store are what its head says. */
+  let isTrusted = true;
+  const digests = areaDigests(store, area);
   let sequence = 0;
   const waiting = new Map<string, AreaChange>();
 
@@ -83,7 +88,7 @@ export function areaWriter({ area, fence, store, content, meta, clock, log }: Ar
   async function put({ delta, sums, complete }: Batch): Promise<"written" | "superseded" | "changed"> {
     const said = meta();
     const base = written?.version;
-    const write = { area, fence, base, sequence: ++sequence, delta, complete, kinds: digestsOf(sums), meta: said };
+    const write = { area, fence, base, sequence: ++sequence, delta, complete, kinds: digests.digestsOf(sums), meta: said };
     const outcome = await wasDone(() => store.write(write), versionAfter(write));
     if (outcome === "written") written = { version: versionAfter(write), complete, sums, meta: JSON.stringify(said) };
     else written = undefined;
@@ -108,22 +113,24 @@ export function areaWriter({ area, fence, store, content, meta, clock, log }: Ar
     // What changes from now on is marked anew.
     const whole = content();
     waiting.clear();
-    const sums = await sumsOf(whole, clock);
+    const sums = await sumsOf(whole, { digests, clock });
     const kinds = new Set([...Object.keys(head?.kinds ?? {}), ...whole.kinds]);
-    const own = digestsOf(sums);
-    const differing = [...kinds].filter((kindKey) => head?.complete !== true || !isSameDigest(head.kinds[kindKey], own[kindKey]));
+    const own = digests.digestsOf(sums);
+    const isWorthComparing = isTrusted && head?.complete === true;
+    const differing = [...kinds].filter((kindKey) => !isWorthComparing || !isSameDigest(head.kinds[kindKey], own[kindKey]));
     // An incomplete area may have objects that its head does not tell of: all kinds are written anew.
     const kept = new Map([...sums].filter(([kindKey]) => !differing.includes(kindKey)));
     // Until the last batch is known to be there, what the store has is not everything: a failure on the way begins anew.
-    const isWhole = head?.complete === true && differing.length === 0;
+    const isWhole = isWorthComparing && differing.length === 0;
     written = { version: head?.version, complete: isWhole, sums: kept, meta: "" };
     if (isWhole) return "written";
     const objects = differing.reduce((sum, kindKey) => sum + (sums.get(kindKey)?.count ?? 0), 0);
     log.info({ ...area, kinds: differing.length, objects }, `writing ${objects} objects of ${placeOf(area)} to the store`);
-    for (const batch of refillBatches(whole, differing, kept)) {
+    for (const batch of refillBatches(whole, { kinds: differing, kept, digests })) {
       const outcome = await put(batch);
       if (outcome !== "written") return outcome;
     }
+    isTrusted = true;
     return "written";
   }
 
@@ -145,7 +152,7 @@ export function areaWriter({ area, fence, store, content, meta, clock, log }: Ar
       const text = after === undefined ? undefined : canonicalText(after);
       const old = before === undefined ? undefined : canonicalText(before);
       if (text === old) continue;
-      sums.set(kindKey, sumAfter(sums.get(kindKey), key, old, text));
+      sums.set(kindKey, digests.sumAfter(kindKey, sums.get(kindKey), { key, before: old, after: text }));
       if (text === undefined) remove.push({ kindKey, key });
       else put.push({ kindKey, key, text });
       size += text?.length ?? 0;
@@ -181,10 +188,10 @@ export function areaWriter({ area, fence, store, content, meta, clock, log }: Ar
     followed() {
       if (written?.version === undefined || !written.complete) return undefined;
       const { version, sums } = written;
-      if (waiting.size === 0) return { version, kinds: digestsOf(sums) };
+      if (waiting.size === 0) return { version, kinds: digests.digestsOf(sums) };
       // Of kinds of which something waits, memory is another than the store, and no version of it is known.
       const dirty = new Set([...waiting.values()].map(({ kindKey }) => kindKey));
-      return { version: NO_VERSION, kinds: digestsOf(new Map([...sums].filter(([kindKey]) => !dirty.has(kindKey)))) };
+      return { version: NO_VERSION, kinds: digests.digestsOf(new Map([...sums].filter(([kindKey]) => !dirty.has(kindKey)))) };
     },
     mark(changes) {
       for (const change of changes) {
@@ -193,6 +200,10 @@ export function areaWriter({ area, fence, store, content, meta, clock, log }: Ar
       }
     },
     doubt() {
+      written = undefined;
+    },
+    distrust() {
+      isTrusted = false;
       written = undefined;
     },
     get isDirty() {
@@ -222,12 +233,16 @@ const DOUBTS = 3;
 const PAUSE_AFTER = 250;
 
 /** The sums of everything, with pauses: other work goes first. */
-async function sumsOf(content: AreaContent, clock: Clock): Promise<KindSums> {
+async function sumsOf(
+  content: AreaContent,
+  { digests, clock }: { readonly digests: AreaDigests; readonly clock: Clock },
+): Promise<KindSums> {
   const sums = new Map<string, KindSum>();
   let count = 0;
   for (const kindKey of content.kinds) {
     for (const resource of content.objects(kindKey)) {
-      sums.set(kindKey, sumAfter(sums.get(kindKey), keyOfResource(resource), undefined, canonicalText(resource)));
+      const object = { key: keyOfResource(resource), after: canonicalText(resource) };
+      sums.set(kindKey, digests.sumAfter(kindKey, sums.get(kindKey), object));
       if (++count % PAUSE_AFTER === 0) await clock.sleep(0);
     }
   }
@@ -235,7 +250,10 @@ async function sumsOf(content: AreaContent, clock: Clock): Promise<KindSums> {
 }
 
 /** Whole kinds, in parts; the area is complete with the last of them. */
-function* refillBatches(content: AreaContent, kinds: readonly string[], kept: KindSums): Iterable<Batch> {
+function* refillBatches(
+  content: AreaContent,
+  { kinds, kept, digests }: { readonly kinds: readonly string[]; readonly kept: KindSums; readonly digests: AreaDigests },
+): Iterable<Batch> {
   const sums = new Map(kept);
   let erase: string[] = [];
   let put: StoreDelta["put"][number][] = [];
@@ -247,7 +265,7 @@ function* refillBatches(content: AreaContent, kinds: readonly string[], kept: Ki
       const key = keyOfResource(resource);
       const text = canonicalText(resource);
       put.push({ kindKey, key, text });
-      sums.set(kindKey, sumAfter(sums.get(kindKey), key, undefined, text));
+      sums.set(kindKey, digests.sumAfter(kindKey, sums.get(kindKey), { key, after: text }));
       size += text.length;
       if (put.length < BATCH_OBJECTS && size < BATCH_CHARACTERS) continue;
       yield batch(false);

@@ -1,6 +1,6 @@
 import type { Resource } from "@isthmus/core";
 import { type Hash, hashOf, hexOf, minus, plus, ZERO } from "@isthmus/relay/session";
-import type { KindDigest } from "../../ports.ts";
+import type { KindDigest, Store, StoreArea } from "../../ports.ts";
 
 /** Count and sum of the hashes of the objects of one kind: it follows each change in one step, and does not depend on order. */
 export interface KindSum {
@@ -55,14 +55,52 @@ export function sumAfter(sum: KindSum | undefined, key: string, before: string |
   return { count, sum: total };
 }
 
-export function digestOf({ count, sum }: KindSum): KindDigest {
+function digestOf({ count, sum }: KindSum): KindDigest {
   return { count, digest: hexOf(sum) };
 }
 
-/** The digests of all kinds that hold something. */
-export function digestsOf(sums: KindSums): Readonly<Record<string, KindDigest>> {
-  const held = [...sums].filter(([, { count }]) => count > 0);
-  return Object.fromEntries(held.sort(([a], [b]) => (a < b ? -1 : 1)).map(([kindKey, sum]) => [kindKey, digestOf(sum)]));
+/** How the digests of an area's head are made: as the store asks, or as those of the relay where it does not. */
+export interface AreaDigests {
+  /** As `sumAfter` does; an object may come with the hash that the store found. */
+  sumAfter(kindKey: string, sum: KindSum | undefined, change: ObjectChange): KindSum;
+  /** The digests of all kinds that hold something. */
+  digestsOf(sums: KindSums): Readonly<Record<string, KindDigest>>;
+  /** Whether a kind of which there is this sum has this digest. */
+  agrees(kindKey: string, sum: KindSum | undefined, digest: KindDigest | undefined): boolean;
+}
+
+export interface ObjectChange {
+  readonly key: string;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+  /** Of `after`. */
+  readonly hash?: Hash | undefined;
+}
+
+export function areaDigests({ hashing }: Pick<Store, "hashing">, area: StoreArea): AreaDigests {
+  const hash = (kindKey: string, key: string, text: string, known?: Hash): Hash =>
+    known ?? (hashing === undefined ? hashOf(key, text) : hashing.hashOf(area, kindKey, { key, text }));
+  const digest = (kindKey: string, { count, sum }: KindSum): KindDigest => ({
+    count,
+    digest: hashing === undefined ? hexOf(sum) : hashing.digestOf(area, kindKey, sum),
+  });
+  return {
+    sumAfter(kindKey, known, { key, before, after, hash: ofAfter }) {
+      let { count, sum } = known ?? NOTHING;
+      if (before !== undefined) [count, sum] = [count - 1, minus(sum, hash(kindKey, key, before))];
+      if (after !== undefined) [count, sum] = [count + 1, plus(sum, hash(kindKey, key, after, ofAfter))];
+      return { count, sum };
+    },
+    digestsOf(sums) {
+      const held = [...sums].filter(([, { count }]) => count > 0);
+      return Object.fromEntries(held.sort(([a], [b]) => (a < b ? -1 : 1)).map(([kindKey, sum]) => [kindKey, digest(kindKey, sum)]));
+    },
+    agrees(kindKey, sum = NOTHING, said = { count: 0, digest: "" }) {
+      if (sum.count !== said.count) return false;
+      if (sum.count === 0) return true;
+      return hashing === undefined ? hexOf(sum.sum) === said.digest : hashing.isDigest(area, kindKey, sum.sum, said.digest);
+    },
+  };
 }
 
 export function isSameDigest(a: KindDigest | undefined, b: KindDigest | undefined): boolean {

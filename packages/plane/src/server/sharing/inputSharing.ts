@@ -1,6 +1,7 @@
 import type { JsonObject, Snapshot } from "@isthmus/core";
 import {
   type Clock,
+  type Fence,
   isSameVersion,
   type Log,
   type ServerLink,
@@ -82,6 +83,8 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
    * this fence or a higher one.
    */
   const ahead = new Map<string, number>();
+  /** Clusters of which the store has an older state, with the version that is known: each is said once. */
+  const returned = new Map<string, StoreVersion>();
   /** Of clusters that are being read: what was written meanwhile. */
   const reading = new Map<string, WrittenNotice[]>();
   const turns = readTurns(READERS, wake);
@@ -140,7 +143,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   }
 
   async function claim(clusterName: string): Promise<void> {
-    const fence = await store.raiseFence(fenceName(clusterName), instance);
+    const fence = await store.raiseFence(fenceName(clusterName), instance, followed.get(clusterName)?.version.fence);
     // The agent may have gone meanwhile, to a replica that has raised the fence before.
     if (!isOurs(clusterName)) return;
     const options = { area: areaOf(clusterName), fence, store, content: () => feed.contentOf(clusterName), clock, log };
@@ -220,14 +223,30 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     for (const clusterName of withdrawn) wake(clusterName);
   }
 
+  /** Whether a state that was written under a fence is known already, or a later one. */
+  function isPast(clusterName: string, { number }: Fence): boolean {
+    return number <= (followed.get(clusterName)?.version.fence ?? 0);
+  }
+
   /** Whether what the store has may replace what is known. Where not, what is said of the cluster holds all the same. */
   function accepts(clusterName: string, head: StoreHead): boolean {
+    if (isOlder(clusterName, head.version)) return false;
     const least = ahead.get(clusterName);
     if (least === undefined) return true;
     const said = metaOf(head);
     if (head.version.fence < least) return false;
     if (!said.isHeard) tell(clusterName, said, snapshots.snapshotIn(clusterName));
     return said.isHeard;
+  }
+
+  /** Whether this replica has followed the cluster beyond a version: somebody may have put back what was there before. */
+  function isOlder(clusterName: string, version: StoreVersion): boolean {
+    const known = followed.get(clusterName)?.version;
+    if (known === undefined || isSameVersion(known, version) || !isNotAfter(version, known)) return false;
+    if (returned.get(clusterName) !== known)
+      log.warn({ cluster: clusterName }, `the store has an older state of ${clusterName} than is known: it is not taken`);
+    returned.set(clusterName, known);
+    return true;
   }
 
   async function take(clusterName: string, before: Snapshot, { head, whole, since }: Loaded): Promise<boolean> {
@@ -282,7 +301,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     changed: feed.advance,
     forget(clusterName) {
       const isOwned = writers.delete(clusterName);
-      for (const known of [followed, told, arrived, ahead, unheard]) known.delete(clusterName);
+      for (const known of [followed, told, arrived, ahead, unheard, returned]) known.delete(clusterName);
       if (!isOwned && !leads()) return;
       withdrawn.add(clusterName);
       wake(clusterName);
@@ -299,14 +318,21 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
         const clusterName = clusterOf(notice.fence.name);
         const writer = clusterName === undefined ? undefined : writers.get(clusterName);
         if (clusterName === undefined || notice.by === instance) return;
-        if (!isServed(clusterName)) overtaken(clusterName, notice.fence.number);
+        if (!isServed(clusterName) && !isPast(clusterName, notice.fence)) overtaken(clusterName, notice.fence.number);
         if (writer === undefined) return;
         if (isDeposed(clusterName, writer, notice.fence.number)) yieldTo(clusterName, notice.by, notice.fence.number);
         return;
       }
+      if (notice.type === "distrusted") {
+        const writer = notice.area.section === "input" ? writers.get(notice.area.clusterName) : undefined;
+        if (writer === undefined || !isSameVersion(writer.version, notice.version)) return;
+        writer.distrust();
+        return wake(notice.area.clusterName);
+      }
       if ((notice.type !== "written" && notice.type !== "cleared") || notice.area.section !== "input") return;
       const { clusterName } = notice.area;
       if (notice.type === "cleared") {
+        if (isPast(clusterName, notice.fence)) return;
         followed.delete(clusterName);
         const writer = writers.get(clusterName);
         if (writer !== undefined && notice.fence.number > writer.fence.number) yieldTo(clusterName, "unknown");

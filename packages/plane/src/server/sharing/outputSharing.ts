@@ -98,6 +98,12 @@ export function outputSharing({ store, instance, leads, wake, clock, log }: Outp
       if (leads()) for (const clusterName of wants.keys()) wake(clusterName);
     },
     hear(notice) {
+      if (notice.type === "distrusted" && notice.area.section === "translated") {
+        const writer = writers.get(notice.area.clusterName);
+        if (writer === undefined || !isSameVersion(writer.version, notice.version)) return;
+        writer.distrust();
+        return wake(notice.area.clusterName);
+      }
       if (notice.type !== "raised" || notice.fence.name !== FENCE || notice.by === instance || turn === undefined) return;
       void turn.then(
         ({ number }) => {

@@ -289,6 +289,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
       return [
         figure("gloo_mesh_redis_sync_err_total", failures),
         figure("gloo_mesh_store_up", isUp ? 1 : 0),
+        ...(store.weaknesses === undefined ? [] : [figure("gloo_mesh_store_protected", store.weaknesses.length === 0 ? 1 : 0)]),
         figure("gloo_mesh_store_lag_seconds", waitingSince.size === 0 ? 0 : (clock.now() - oldest) / 1_000),
         figure("gloo_mesh_store_waiting", waitingSince.size),
         figure("gloo_mesh_store_clusters_to_read", isLoaded ? 0 : (unread?.size ?? 0)),

@@ -1,0 +1,49 @@
+import { UsageError } from "@isthmus/core";
+import type { Cluster } from "../ports.ts";
+import { ensureSecret, type SecretData } from "../secretData.ts";
+
+/** The Secret with the key under which replicas sign what they share. */
+export const STORE_KEY_SECRET = "relay-store-key-secret";
+
+export interface StoreKeySource {
+  readonly cluster: Cluster;
+  readonly namespace: string;
+  /** Gives 32 random bytes. */
+  readonly random: () => Uint8Array;
+}
+
+/**
+ * The keys that sign and verify what replicas share: `key` of the Secret, and `previous`, which only verifies. Made when there is none;
+ * of several replicas one makes it. What is there is never written. Rejects with ClusterError when the management cluster does not
+ * answer, and with UsageError when the Secret holds no key.
+ */
+export async function storeKeys(
+  { cluster, namespace, random }: StoreKeySource,
+  signal?: AbortSignal,
+): Promise<{ readonly key: Uint8Array; readonly previous?: Uint8Array }> {
+  const ref = { name: STORE_KEY_SECRET, namespace };
+  const data = await ensureSecret(cluster, ref, async () => ({ key: btoa(String.fromCharCode(...random())) }), signal);
+  const previous = data["previous"] === undefined || data["previous"] === "" ? undefined : keyIn(data, "previous", namespace);
+  return { key: keyIn(data, "key", namespace), ...(previous === undefined ? {} : { previous }) };
+}
+
+function keyIn(data: SecretData, field: string, namespace: string): Uint8Array {
+  const text = (data[field] ?? "").trim();
+  const problem =
+    text === ""
+      ? "is missing"
+      : !BASE64.test(text)
+        ? "is not base64"
+        : text.replaceAll("=", "").length < 43
+          ? "has less than 32 bytes"
+          : "";
+  if (problem !== "") {
+    throw new UsageError(
+      `Secret ${STORE_KEY_SECRET}.${namespace}: ${field} ${problem}; it has to be the base64 of 32 random bytes, as of "openssl rand -base64 32"`,
+    );
+  }
+  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
+}
+
+// Either alphabet; up to a kilobyte, far more than any key.
+const BASE64 = /^[A-Za-z0-9+/_-]{1,1366}={0,2}$/;

@@ -1,0 +1,42 @@
+import { Settings } from "@isthmus/api";
+import type { Resource } from "@isthmus/core";
+import { memoryStore } from "@isthmus/store";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { systemClock } from "../src/clock.ts";
+import { demoFleet, type Fleet, register, statusOf } from "./fleet.ts";
+
+let fleet: Fleet;
+beforeEach(async () => {
+  fleet = demoFleet();
+  await register(fleet);
+});
+afterEach(() => fleet.stop());
+
+const soon = { timeout: 20_000, interval: 20 };
+const settings: Resource = { apiVersion: Settings.apiVersion, kind: Settings.kind, metadata: { name: "settings", namespace: "gloo-mesh" } };
+
+/** What the Settings say of a store with these weaknesses. */
+async function said(weaknesses: readonly string[] | undefined): Promise<readonly (readonly (string | undefined)[])[]> {
+  const store = memoryStore({ clock: systemClock, id: () => "one" });
+  fleet.startServer("server", { store: { ...store, ...(weaknesses === undefined ? {} : { weaknesses }) } });
+  await fleet.management.create(settings);
+  return vi.waitFor(async () => {
+    const { conditions = [] } = await statusOf(fleet, settings);
+    expect(conditions.map(({ type }) => type)).toContain("Accepted");
+    return conditions.filter(({ type }) => type === "StoreProtected").map(({ status, message }) => [status, message]);
+  }, soon);
+}
+
+it("the Settings say that Redis is open to others, and by what", async () => {
+  const [[status, message] = []] = await said(["no TLS", "no password"]);
+  expect(status).toBe("False");
+  expect(message).toMatch(/^no TLS; no password\. Others may read/);
+});
+
+it("the Settings say that Redis is closed", async () => {
+  expect((await said([]))[0]?.[0]).toBe("True");
+});
+
+it("the Settings say nothing of a store of the server's own", async () => {
+  expect(await said(undefined)).toEqual([]);
+});
