@@ -2,8 +2,8 @@ import { allKinds, Secret } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
 import { simulatedCluster } from "@isthmus/simulator";
 import { expect, it } from "vitest";
-import { systemClock } from "../src/clock.ts";
 import { STORE_KEY_SECRET, storeKeys } from "../src/server/storeKey.ts";
+import { systemClock } from "../src/systemClock.ts";
 
 const namespace = "gloo-mesh";
 const ref = { name: STORE_KEY_SECRET, namespace };

@@ -2,7 +2,7 @@ import { Settings } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
 import { memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { systemClock } from "../src/clock.ts";
+import { systemClock } from "../src/systemClock.ts";
 import { demoFleet, type Fleet, register, statusOf } from "./fleet.ts";
 
 let fleet: Fleet;

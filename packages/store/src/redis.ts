@@ -23,7 +23,7 @@ import { type StoreKeys, storeSeals } from "./seals.ts";
 export type { RedisSettings } from "./redisConnection.ts";
 
 export interface RedisStoreOptions {
-  /** The keys, which Redis must not hold. While it rejects, so does every call with StoreError; the next call asks again. */
+  /** The keys, which Redis must not hold. While it rejects, so does every call with StoreError, and some seconds later they are asked for again. */
   readonly keys: () => Promise<StoreKeys>;
   /** Counts what does not count. */
   readonly refused?: (what: Refused) => void;
@@ -48,8 +48,11 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
   const subscriptions = new Set<Redis>();
   let opening: Promise<Opened> | undefined;
   let opened: Opened | undefined;
+  /** After the keys could not be read: many wait for them. */
+  let askAgainAt = Number.POSITIVE_INFINITY;
 
   function open(): Promise<Opened> {
+    if (now() >= askAgainAt) [opening, askAgainAt] = [undefined, Number.POSITIVE_INFINITY];
     opening ??= options.keys().then(
       (given) => {
         const seals = storeSeals(given, prefix);
@@ -57,7 +60,7 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
         return opened;
       },
       (error: unknown) => {
-        opening = undefined;
+        askAgainAt = now() + KEYS_PAUSE_MS;
         throw new StoreError(`${place} is not used: ${messageOf(error)}`, error);
       },
     );
@@ -316,6 +319,7 @@ function nameOf({ section, clusterName }: StoreArea): string {
   return `${section} of ${clusterName === "" ? "the management cluster" : clusterName}`;
 }
 
+const KEYS_PAUSE_MS = 2_000;
 const DAY_MS = 86_400_000;
 // Each try is lost to somebody else's write; an attacker may win as often as they like.
 const TRIES = 8;

@@ -1,5 +1,5 @@
 import { keyOfResource, kindKeyOf } from "@isthmus/core";
-import type { KindDigest, Store } from "@isthmus/plane";
+import type { KindDigest, Store, StoreArea, StoredText } from "@isthmus/plane/ports";
 import { hashOf, hexOf, plus, ZERO } from "@isthmus/relay/session";
 import { runApart } from "../apart.ts";
 import type { BenchmarkOptions, Figures } from "../benchmarks.ts";
@@ -57,7 +57,7 @@ async function fill(store: Store, position: number, size: FleetSize): Promise<vo
     key: keyOfResource(resource),
     text: JSON.stringify(resource),
   }));
-  const kinds = digestsOf(objects);
+  const kinds = digestsOf(store, { area, objects });
   for (let from = 0, sequence = 1; from < objects.length; from += BATCH, sequence++) {
     const base = sequence === 1 ? undefined : { fence: fence.number, sequence: sequence - 1 };
     const delta = { erase: [], put: objects.slice(from, from + BATCH), remove: [] };
@@ -78,12 +78,15 @@ async function fill(store: Store, position: number, size: FleetSize): Promise<vo
 const BATCH = 1_000;
 
 function digestsOf(
-  objects: readonly { readonly kindKey: string; readonly key: string; readonly text: string }[],
+  { hashing }: Store,
+  { area, objects }: { readonly area: StoreArea; readonly objects: readonly (StoredText & { readonly kindKey: string })[] },
 ): Readonly<Record<string, KindDigest>> {
   const sums = new Map<string, { count: number; sum: typeof ZERO }>();
-  for (const { kindKey, key, text } of objects) {
+  for (const { kindKey, ...object } of objects) {
     const { count, sum } = sums.get(kindKey) ?? { count: 0, sum: ZERO };
-    sums.set(kindKey, { count: count + 1, sum: plus(sum, hashOf(key, text)) });
+    const hash = hashing?.hashOf(area, kindKey, object) ?? hashOf(object.key, object.text);
+    sums.set(kindKey, { count: count + 1, sum: plus(sum, hash) });
   }
-  return Object.fromEntries([...sums].map(([kindKey, { count, sum }]) => [kindKey, { count, digest: hexOf(sum) }]));
+  const digest = (kindKey: string, sum: typeof ZERO) => hashing?.digestOf(area, kindKey, sum) ?? hexOf(sum);
+  return Object.fromEntries([...sums].map(([kindKey, { count, sum }]) => [kindKey, { count, digest: digest(kindKey, sum) }]));
 }

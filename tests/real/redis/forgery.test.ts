@@ -311,6 +311,22 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     expect([...(await store.records("revocations")).keys()]).toEqual([]);
   });
 
+  it("finds nothing in a Redis that is not used, as the key cannot be read; it is used once that can", async () => {
+    let answers = false;
+    const key = Buffer.alloc(32, "late");
+    const keys = async () => (answers ? { key } : Promise.reject(new Error("Secret relay-store-key-secret cannot be read")));
+    const store = redisStore(redis.settings, { keys, log: silent });
+    stores.push(store);
+    let missed = 0;
+    store.subscribe(() => missed++, new AbortController().signal);
+    for (const call of [() => store.overview("input"), () => store.record("a", "b"), () => store.putRecord("a", "b", "c")])
+      await expect(call()).rejects.toThrow(/is not used: Secret relay-store-key-secret cannot be read/);
+    expect(redis.cli("--raw", "--scan")).toBe("");
+    answers = true;
+    await vi.waitFor(() => store.overview("input"), soon);
+    await vi.waitFor(() => expect(missed).toBe(1), soon);
+  });
+
   it("has nothing from a key that is not the plane's, and a key that follows another is accepted with it", async () => {
     const [old, next] = [Buffer.alloc(32, "old"), Buffer.alloc(32, "next")];
     await write(await connect({ key: old }), { web: "{}" });
