@@ -175,6 +175,49 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     expect((await store.head(area))?.complete).toBe(true);
   });
 
+  it("has nobody read what is larger than servers write", async () => {
+    const store = await connect();
+    await write(store, { web: "{}", db: "{}" });
+    await store.putRecord("revocations", "a", "1");
+    const fill = (bytes: number, field: string, ...keys: string[]) => {
+      for (const key of keys)
+        redis.cli("eval", "redis.call('HSET', KEYS[1], ARGV[1], string.rep('x', ARGV[2]))", "1", key, field, String(bytes));
+    };
+    fill(64 * 1_024 * 1_024, "db", keyOf(":input:objects:a:/Service"));
+    for (let i = 0; i < 12; i++) fill(3 * 1_024 * 1_024, `pad-${i}`, keyOf(":input:objects:a:/Service"));
+    fill(64 * 1_024 * 1_024, "a", keyOf(":input:heads"));
+    fill(64 * 1_024 * 1_024, "b", keyOf(":input:versions"));
+    fill(64 * 1_024 * 1_024, "input/a", keyOf(":fences"));
+    redis.cli("eval", "redis.call('SET', KEYS[1], string.rep('x', 67108864))", "1", keyOf(":record:revocations:a"));
+    redis.cli("eval", "redis.call('SET', KEYS[1], string.rep('x', 67108864))", "1", keyOf("2:id"));
+    const before = Number(/total_net_output_bytes:(\d+)/.exec(redis.cli("info", "stats"))?.[1]);
+    expect(await loaded(store)).toEqual(["web {}"]);
+    expect(await store.head(area)).toBeUndefined();
+    expect([...(await store.overview("input")).versions.keys()]).toEqual(["a"]);
+    expect(await store.record("revocations", "a")).toBeUndefined();
+    expect([...(await store.records("revocations"))]).toEqual([]);
+    const sent = Number(/total_net_output_bytes:(\d+)/.exec(redis.cli("info", "stats"))?.[1]) - before;
+    expect(sent).toBeLessThan(48 * 1_024 * 1_024);
+    expect((await store.raiseFence("input/a", "two")).number).toBeLessThan(Date.now() + 60_000);
+  });
+
+  it("as a server of the older format neither disturbs this one nor is disturbed", async () => {
+    const old = { "gloo-mesh:fences": "input/a", "gloo-mesh:input:versions": "a", "gloo-mesh:input:heads": "a" };
+    for (const [key, field] of Object.entries(old)) redis.cli("hset", key, field, "7.1");
+    redis.cli("hset", "gloo-mesh:input:objects:a:/Service", "web", "{}");
+    const store = await connect();
+    const { heard, stop } = await listen(store);
+    expect((await store.overview("input")).versions.size).toBe(0);
+    expect(await loaded(store)).toEqual([]);
+    redis.cli("publish", "gloo-mesh:changes", "of the older format");
+    await write(store, { web: `{"said":1}` });
+    await vi.waitFor(() => expect(heard.at(-1)?.type).toBe("written"), soon);
+    expect([...refused]).toEqual([]);
+    for (const [key, field] of Object.entries(old)) expect(redis.cli("--raw", "hget", key, field)).toBe("7.1");
+    expect(redis.cli("--raw", "hgetall", "gloo-mesh:input:objects:a:/Service")).toBe("web\n{}");
+    stop();
+  });
+
   it("cannot take an object away or put an old one back, unnoticed by a reader", async () => {
     const server = fleet;
     server.startServer("a", { store: await connect() });
@@ -187,11 +230,20 @@ describeReal("who writes to Redis", ({ redis: command }) => {
       for await (const page of cluster?.objects("/Service") ?? []) found.push(...page.map(({ metadata }) => metadata.name));
       return found;
     };
-    await vi.waitFor(async () => expect(await services()).toContain("reviews"), soon);
+    await vi.waitFor(async () => expect(await services()).toContain("details"), soon);
+    const [objects, name] = [keyOf(":input:objects:cluster-1:/Service"), "details.bookinfo.cluster-1"];
+    const signed = redis.cli("--raw", "hget", objects, name);
+    expect(signed).toContain("details");
+    await fleet.cluster("cluster-1").delete({ ...Service, name: "details", namespace: "bookinfo", clusterName: "cluster-1" });
+    await vi.waitFor(async () => expect(await services()).not.toContain("details"), soon);
     await fleet.stopAgent("cluster-1");
     await fleet.stopServer("a");
-    const [name = ""] = redis.cli("--raw", "hkeys", keyOf(":input:objects:cluster-1:/Service")).split("\n");
-    redis.cli("hdel", keyOf(":input:objects:cluster-1:/Service"), name);
+    const before = await services();
+    redis.cli("hset", objects, name, signed);
+    await expect(services()).rejects.toThrow(/not what the store's head says/);
+    redis.cli("hdel", objects, name);
+    expect(await services()).toEqual(before);
+    redis.cli("hdel", objects, redis.cli("--raw", "hkeys", objects).split("\n")[0] ?? "");
     await expect(services()).rejects.toThrow(/not what the store's head says/);
   });
 
