@@ -71,10 +71,13 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
       ...(store === undefined ? {} : { sharing: { store: tampering.store?.(store) ?? store, replica: name } }),
       ...SERVER_ROLES,
       cluster: tampering.serverCluster?.(cluster) ?? cluster,
-      link: (handler) => {
+      link: (handler, door) => {
         const told = tampering.serverHandler?.(handler) ?? handler;
         const remembers = (clusterName: string) => server.store.remembers(clusterName);
-        link = startServerLink({ ...shared, serverId: name, handler: told, remembers, tellsFirst: true, maxMessageBytes }, stop.signal);
+        link = startServerLink(
+          { ...shared, serverId: name, handler: told, door, remembers, tellsFirst: true, maxMessageBytes },
+          stop.signal,
+        );
         return link;
       },
       resumeDeletes: async (clusterName) => {

@@ -83,9 +83,18 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   const server: Server = startServer(
     {
       cluster,
-      link: (handler) => {
+      link: (handler, door) => {
         link = startServerLink(
-          { serverId: config.replica, handler, remembers: (name) => server.store.remembers(name), tellsFirst: true, clock, random, log },
+          {
+            serverId: config.replica,
+            handler,
+            door,
+            remembers: (name) => server.store.remembers(name),
+            tellsFirst: true,
+            clock,
+            random,
+            log,
+          },
           signal,
         );
         return link;

@@ -133,9 +133,9 @@ async function startPlane(
   const server: Server = startServer(
     {
       cluster: management,
-      link: (handler) => {
+      link: (handler, door) => {
         link = startServerLink(
-          { serverId: "demo", handler, remembers: (name) => server.store.remembers(name), tellsFirst: true, clock, random, log },
+          { serverId: "demo", handler, door, remembers: (name) => server.store.remembers(name), tellsFirst: true, clock, random, log },
           signal,
         );
         return link;

@@ -51,6 +51,7 @@ export { VirtualMesh, type VirtualMeshSpec } from "./networking/virtualMesh.ts";
 export type { WeightedDestination } from "./networking/weightedDestination.ts";
 export { parseOffline } from "./offline.ts";
 export {
+  agedKinds,
   agentKinds,
   allKinds,
   contributedKinds,

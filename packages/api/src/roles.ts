@@ -55,7 +55,9 @@ type Task =
   /** Users may write it in workload clusters too: agents send it where its CRD is served, and write its status there. */
   | "contributed"
   /** Made by discovery. */
-  | "discovered";
+  | "discovered"
+  /** Translation compares the ages of its objects: of those that agents report the server keeps when it first saw them. */
+  | "aged";
 
 /** One row of the table of kinds. */
 interface Role {
@@ -67,15 +69,15 @@ interface Role {
 const ROLES: readonly Role[] = [
   { kind: Namespace, tasks: ["sent"] },
   { kind: Node, tasks: ["sent"] },
-  { kind: Service, tasks: ["sent", "scoped"] },
+  { kind: Service, tasks: ["sent", "scoped", "aged"] },
   { kind: Endpoints, tasks: ["sent", "scoped"] },
   { kind: EndpointSlice, tasks: ["sent", "scoped"] },
   { kind: Pod, tasks: ["sent", "scoped"] },
   { kind: ConfigMap, tasks: ["sent"] },
-  { kind: Deployment, tasks: ["sent", "scoped"] },
+  { kind: Deployment, tasks: ["sent", "scoped", "aged"] },
   { kind: ReplicaSet, tasks: ["sent", "scoped"] },
-  { kind: DaemonSet, tasks: ["sent", "scoped"] },
-  { kind: StatefulSet, tasks: ["sent", "scoped"] },
+  { kind: DaemonSet, tasks: ["sent", "scoped", "aged"] },
+  { kind: StatefulSet, tasks: ["sent", "scoped", "aged"] },
 
   // Users have such objects of their own: those are sent, to find conflicts; ours bear our label and are not.
   { kind: VirtualService, tasks: ["sent", "scoped", "delivered"] },
@@ -85,7 +87,7 @@ const ROLES: readonly Role[] = [
   { kind: AuthorizationPolicy, tasks: ["sent", "scoped", "delivered"] },
   { kind: Sidecar, tasks: ["sent", "scoped"] },
 
-  { kind: AppMesh, tasks: ["sent"] },
+  { kind: AppMesh, tasks: ["sent", "aged"] },
   { kind: OsmMeshConfig, tasks: ["sent"] },
   { kind: TrafficSplit, tasks: ["delivered"] },
   { kind: TrafficTarget, tasks: ["delivered"] },
@@ -102,10 +104,10 @@ const ROLES: readonly Role[] = [
 
   { kind: Settings, tasks: ["read", "asked"] },
   { kind: KubernetesCluster, tasks: ["read"] },
-  { kind: TrafficPolicy, tasks: ["read", "asked", "contributed"] },
-  { kind: AccessPolicy, tasks: ["read", "asked", "contributed"] },
-  { kind: VirtualMesh, tasks: ["read", "asked", "contributed"] },
-  { kind: VirtualDestination, tasks: ["read", "contributed"] },
+  { kind: TrafficPolicy, tasks: ["read", "asked", "contributed", "aged"] },
+  { kind: AccessPolicy, tasks: ["read", "asked", "contributed", "aged"] },
+  { kind: VirtualMesh, tasks: ["read", "asked", "contributed", "aged"] },
+  { kind: VirtualDestination, tasks: ["read", "contributed", "aged"] },
   // Never sent by agents. Of those in the management cluster, `project` leaves out all but public certificates. Translation
   // asks for a generated root by a Secret with placeholders: that is an order for whoever makes keys, and never written as it is.
   { kind: Secret, tasks: ["read"] },
@@ -137,6 +139,11 @@ export function scopedKinds(): readonly Kind[] {
 /** What users may write in workload clusters to ask something of the plane. */
 export function contributedKinds(): readonly Kind[] {
   return kindsWith("contributed");
+}
+
+/** Of what agents report, the kinds whose objects' ages count. */
+export function agedKinds(): readonly Kind[] {
+  return kindsWith("aged");
 }
 
 /** What translation writes into workload clusters. */

@@ -4,6 +4,7 @@ export { type Delta, emptyDelta, isEmpty } from "./delta.ts";
 export { equalContent, equalJson } from "./equality.ts";
 export { DuplicateOutput, InvalidResource, messageOf, UsageError } from "./errors.ts";
 export { exactly } from "./exactly.ts";
+export { FIRST_SEEN, firstSeenOf, withFirstSeen, withoutFirstSeen } from "./firstSeen.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { md5Hex } from "./md5.ts";
 export { merged } from "./merged.ts";

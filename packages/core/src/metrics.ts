@@ -98,6 +98,12 @@ export const METRICS = {
     labels: ["cluster"],
     on: SERVER,
   },
+  relay_server_objects_refused_total: {
+    type: "counter",
+    help: "Objects that an agent reported and that were refused: `Kind`, which agents do not report; `OtherCluster`; `Invalid`; `Quota`.",
+    labels: ["cluster", "reason"],
+    on: SERVER,
+  },
   relay_server_resyncs_total: {
     type: "counter",
     help: "Times that the two ends held different objects and sent them again.",
@@ -208,6 +214,12 @@ export const METRICS = {
     type: "gauge",
     help: "Clusters that the store had when this server started and that have not been read yet.",
     labels: [],
+    on: SERVER,
+  },
+  gloo_mesh_store_objects_refused_total: {
+    type: "counter",
+    help: "Objects in the store that were left out: `Kind`, which agents do not report; `OtherCluster`; `Invalid`.",
+    labels: ["cluster", "reason"],
     on: SERVER,
   },
   gloo_mesh_store_clusters_owned: {

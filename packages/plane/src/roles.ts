@@ -1,4 +1,5 @@
 import {
+  agedKinds,
   agentKinds,
   contributedKinds,
   deliveredKinds,
@@ -50,13 +51,15 @@ export function agentRoles(
 }
 
 const CONTRIBUTED: ReadonlySet<string> = new Set(contributedKinds().map(kindKeyOf));
+const REPORTED: ReadonlySet<string> = new Set([...agentKinds(), ...contributedKinds()].map(kindKeyOf));
+const AGED: ReadonlySet<string> = new Set(agedKinds().map(kindKeyOf));
 
 /** What a server deals with. */
 export function serverRoles(
   namespace: string,
 ): Pick<
   ServerOptions,
-  "kinds" | "discoveryOwner" | "networkingOwner" | "asTranslated" | "rememberedRequests" | "settingsToTell" | "ownStatus"
+  "kinds" | "discoveryOwner" | "networkingOwner" | "asTranslated" | "rememberedRequests" | "settingsToTell" | "ownStatus" | "agentQuota"
 > {
   return {
     kinds: {
@@ -65,6 +68,8 @@ export function serverRoles(
       discovery: discoveryKinds(),
       registration: KubernetesCluster,
       kindOf,
+      isReported: (kindKey) => REPORTED.has(kindKey),
+      aged: AGED,
       isAsked,
       isContributed: (kindKey) => CONTRIBUTED.has(kindKey),
     },
@@ -75,5 +80,14 @@ export function serverRoles(
     ownStatus: { apiVersion: Settings.apiVersion, kind: Settings.kind, name: "settings", namespace, clusterName: "" },
     settingsToTell: (management, clusterName) =>
       settingsToTell(management.of(Settings).get({ name: "settings", namespace, clusterName: "" }), { namespace, clusterName }),
+    agentQuota: (management) => {
+      const { objects = MOST_OBJECTS, bytes = MOST_BYTES } =
+        management.of(Settings).get({ name: "settings", namespace, clusterName: "" })?.spec?.relay?.agentQuota ?? {};
+      return { objects, bytes };
+    },
   };
 }
+
+// Several times what the largest supported cluster holds: 5,000 nodes, 150,000 pods and what belongs to them. About 1 KB each.
+const MOST_OBJECTS = 1_000_000;
+const MOST_BYTES = 2 * 1024 ** 3;

@@ -86,9 +86,18 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     const server: Server = startServer(
       {
         cluster: over(management),
-        link: (handler) => {
+        link: (handler, door) => {
           link = startServerLink(
-            { serverId: name, handler, remembers: (cluster) => server.store.remembers(cluster), tellsFirst: true, clock, random, log },
+            {
+              serverId: name,
+              handler,
+              door,
+              remembers: (cluster) => server.store.remembers(cluster),
+              tellsFirst: true,
+              clock,
+              random,
+              log,
+            },
             stop.signal,
           );
           return link;

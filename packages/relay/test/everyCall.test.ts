@@ -132,7 +132,7 @@ describe.each([
       const { metadata } = foreign;
       const ref = { ...refOf(foreign), clusterName: metadata.clusterName ?? "" };
       const body = { ref, json: new TextEncoder().encode(JSON.stringify(foreign)) };
-      const { all } = await rawConnect(own, [
+      const { all } = await rawConnect({ ...own, clusterUid: UID }, [
         { epoch: 1n, body: { case: "up", value: { seq: 1, kind: "/Service", start: true, upserts: [body] } } },
       ]);
       expect(all[0]?.body.case).toBe("welcome");

@@ -20,6 +20,8 @@ export interface RawOptions {
   readonly root: string;
   readonly identity?: { readonly certificate: string; readonly key: string };
   readonly headers?: Readonly<Record<string, string>>;
+  /** What the hello says. */
+  readonly clusterUid?: string;
 }
 
 /** A client certificate of `authority` for any names. */
@@ -41,7 +43,8 @@ export async function rawConnect(
     metadataOf(options),
   );
   call.on("error", () => undefined);
-  const hello = { epoch: 1n, body: { case: "hello" as const, value: { protocolVersion: 1, instance: "raw" } } };
+  const { clusterUid = "" } = options;
+  const hello = { epoch: 1n, body: { case: "hello" as const, value: { protocolVersion: 1, instance: "raw", clusterUid } } };
   for (const message of [hello, ...messages]) call.write(create(ConnectRequestSchema, message));
   const all: ConnectResponse[] = [];
   const result = await new Promise<{ first?: ConnectResponse; status?: StatusObject }>((resolve) => {

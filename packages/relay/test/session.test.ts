@@ -153,7 +153,11 @@ describe("what the agent reports", () => {
     pair.up.push(fromAgent(pair, { case: "up", value: { seq: 1, kind: "/Service", upserts, deletes: [refMessage(refOf(foreign))] } }));
     pair.deliverUp();
     expect([...pair.known.keys()]).toEqual(["/Service|own.bookinfo.cluster-1"]);
-    expect(pair.serverEffects.find(({ type }) => type === "foreign")).toEqual({ type: "foreign", objects: 2 });
+    const refused = new Map([
+      ["OtherCluster", 2],
+      ["Invalid", 2],
+    ]);
+    expect(pair.serverEffects.find(({ type }) => type === "refused")).toEqual({ type: "refused", objects: refused });
     const ack = pair.down.at(-1)?.body;
     expect(ack?.case === "upAck" && ack.value.rejected.map(({ code, message }) => `${code}: ${message}`)).toEqual([
       "Refused: Service foreign.bookinfo in cluster-2: this is the stream of cluster-1",

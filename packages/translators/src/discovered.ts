@@ -22,15 +22,17 @@ export interface DiscoveredBefore {
   readonly memory: { readonly given: Snapshot; readonly discovery: { readonly outputs: OutputSet } | undefined };
 }
 
-/** What was given with what was discovered in it, and what of it was discovered: objects that are given win over discovered ones. */
+/**
+ * What was given with what was discovered in it, and what of it was discovered: objects of the management cluster that are given win
+ * over discovered ones. Those of workload clusters are left out: their word is about what runs there, not about what it is to the plane.
+ */
 export function* discoveredInputs(
   given: Snapshot,
   discovered: OutputSet | undefined,
   before: DiscoveredBefore,
 ): Steps<{ readonly inputs: Snapshot; readonly beside: OutputSet }> {
-  if (discovered === undefined) return { inputs: given, beside: before.discovery };
-  const discoveredBefore = before.memory.discovery?.outputs ?? emptyOutputSet(discovered.owner);
-  const changed = discovered.changesSince(discoveredBefore);
+  const now = discovered ?? emptyOutputSet(before.discovery.owner);
+  const changed = now.changesSince(before.memory.discovery?.outputs ?? emptyOutputSet(now.owner));
   const beside: [string, Output | undefined][] = [];
   let inputs = given;
   for (const kind of DISCOVERED) {
@@ -45,8 +47,8 @@ export function* discoveredInputs(
     }
     const rows: (readonly [string, Resource | undefined])[] = [];
     for (const [key, fullKey] of keys) {
-      const own = ofKind.row(key);
-      const output = own === undefined ? discovered.at(fullKey) : undefined;
+      const own = ofManagement(ofKind.row(key));
+      const output = own === undefined ? now.at(fullKey) : undefined;
       beside.push([fullKey, output]);
       rows.push([key, own ?? output?.resource]);
       yield;
@@ -55,4 +57,8 @@ export function* discoveredInputs(
     inputs = inputs.withCollection(kind, collection);
   }
   return { inputs, beside: yield* withEach(before.discovery, beside) };
+}
+
+function ofManagement(resource: Resource | undefined): Resource | undefined {
+  return (resource?.metadata.clusterName ?? "") === "" ? resource : undefined;
 }

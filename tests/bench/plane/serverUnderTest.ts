@@ -50,9 +50,9 @@ export async function startServerUnderTest(options: ServerUnderTestOptions): Pro
     {
       ...shared,
       cluster,
-      link: (handler) => {
+      link: (handler, door) => {
         const remembers = (name: string) => server.store.remembers(name);
-        link = startServerLink({ ...shared, serverId: "bench", handler, remembers, tellsFirst: true }, signal);
+        link = startServerLink({ ...shared, serverId: "bench", handler, door, remembers, tellsFirst: true }, signal);
         return link;
       },
       ...serverRoles(PLANE),

@@ -96,9 +96,9 @@ export function simulatedFleet(log: Log): SimulatedFleet {
           ...environment,
           log,
           cluster: management,
-          link: (handler) => {
+          link: (handler, door) => {
             const remembers = (clusterName: string) => server.store.remembers(clusterName);
-            link = startServerLink({ ...environment, log, serverId: name, handler, remembers }, stop.signal);
+            link = startServerLink({ ...environment, log, serverId: name, handler, door, remembers }, stop.signal);
             return link;
           },
           ...serverRoles(namespace),

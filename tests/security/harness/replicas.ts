@@ -28,7 +28,7 @@ import {
   rotateIdentity,
   startGrpcServer,
 } from "@isthmus/relay";
-import { type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
+import { type AgentLink, type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 
 export const NAMESPACE = "gloo-mesh";
@@ -51,6 +51,8 @@ export interface TestAgent {
   /** What it says of its connection, the newest last. */
   readonly states: string[];
   readonly cluster: SimulatedCluster;
+  /** Its end of the relay, to say what no honest agent would. */
+  readonly link: AgentLink;
   isConnected(): boolean;
   credentials(): Promise<Credentials | undefined>;
   stop(): Promise<void>;
@@ -64,6 +66,10 @@ export interface AgentOptions {
   /** The cluster of an agent that ran before. */
   readonly cluster?: SimulatedCluster;
   readonly clientCertificates?: boolean;
+  /** What its hello says. Default: what its certificate says. */
+  readonly helloUid?: string;
+  /** The kinds (`kindKeyOf`) that it says to have reported everything of. Default: Services. */
+  readonly kinds?: readonly string[];
 }
 
 export interface ReplicaOptions {
@@ -137,8 +143,8 @@ export async function replicasOf(): Promise<Replicas> {
     const server = startServer(
       {
         cluster: reached,
-        link: (handler) => {
-          link = startServerLink({ serverId: name, handler, clock, random: Math.random, log }, stop.signal);
+        link: (handler, door) => {
+          link = startServerLink({ serverId: name, handler, door, clock, random: Math.random, log }, stop.signal);
           return link;
         },
         ...serverRoles(NAMESPACE),
@@ -193,6 +199,7 @@ export async function replicasOf(): Promise<Replicas> {
 
   async function agent(options: AgentOptions): Promise<TestAgent> {
     const { replica, clusterName, clusterUid = `uid-of-${clusterName}`, token = SHARED_TOKEN, clientCertificates = true } = options;
+    const { helloUid = clusterUid, kinds = KINDS } = options;
     const cluster = options.cluster ?? simulatedCluster({ name: clusterName, clock, kinds: allKinds() });
     cluster.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } }]);
     await ensureSecret(cluster, { name: RELAY_SECRETS.root, namespace: NAMESPACE }, async () => ({ "ca.crt": replica.kept.identity.root }));
@@ -213,8 +220,8 @@ export async function replicasOf(): Promise<Replicas> {
     const link = startAgentLink(
       {
         clusterName,
-        kinds: KINDS,
-        agent: { instance: randomUUID(), version: "test", agentNamespace: NAMESPACE, clusterUid },
+        kinds,
+        agent: { instance: randomUUID(), version: "test", agentNamespace: NAMESPACE, clusterUid: helloUid },
         connector,
         handler: {
           desired: (desired) => link.acknowledge({ revision: desired.revision, rejected: [] }),
@@ -227,11 +234,12 @@ export async function replicasOf(): Promise<Replicas> {
       },
       stop.signal,
     );
-    link.synced(KINDS, []);
+    link.synced(kinds, []);
     const following = secrets.follow(() => void connector.reload(), stop.signal);
     const started: TestAgent = {
       states,
       cluster,
+      link,
       isConnected: () => states.at(-1)?.startsWith("connected") === true,
       credentials: () => secrets.credentials.load(),
       async stop() {

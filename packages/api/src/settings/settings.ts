@@ -72,6 +72,17 @@ const relay = userFields(
           "allow no more than their own --delete-budget-percent and --delete-budget-objects, 20 and 50.",
       },
     ),
+    agentQuota: userFields(
+      {
+        objects: uint32({ description: "Number of objects. Default 1000000." }),
+        bytes: uint32({ description: "Bytes of their JSON. Default 2147483648." }),
+      },
+      {
+        description:
+          "How much one agent may report. What is above it is refused, object by object, and the KubernetesCluster says so; what was " +
+          "taken before stays.",
+      },
+    ),
   },
   { description: "How management server and agents work together." },
 );

@@ -57,6 +57,7 @@ export function clusterStatus(
     synced(state),
     lagging(state, late),
     deletesPaused(held),
+    overQuota(state),
     ...certificateExpiring(state?.agent, certificate),
   ];
   return {
@@ -167,5 +168,25 @@ function deletesPaused(held: number): Condition {
     message:
       `${held} objects stay though what they came from is no longer seen. If they may go: ` +
       `kubectl annotate --overwrite kubernetescluster NAME ${RESUME_DELETES}="$(date -Is)"`,
+  };
+}
+
+function overQuota(state: ClusterState | undefined): Condition {
+  const type = "OverQuota";
+  const { excess } = state ?? {};
+  if (excess === undefined) {
+    return state?.connected
+      ? { type, status: "False", reason: "WithinQuota", message: "everything that the agent reports is taken" }
+      : { type, status: "Unknown", reason: "AgentAway", message: "no agent is connected that reports anything" };
+  }
+  const { limit, quota, kinds } = excess;
+  const known = kinds.map((kind) => kind.slice(kind.indexOf("/") + 1)).join(", ");
+  return {
+    type,
+    status: "True",
+    reason: limit === "objects" ? "TooManyObjects" : "TooManyBytes",
+    message:
+      `the agent reports more than ${quota} ${limit}: objects of ${known} are refused, and what was known of them before stays. ` +
+      `Narrow discovery.selectors, or raise relay.agentQuota.${limit} in the Settings`,
   };
 }

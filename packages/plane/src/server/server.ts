@@ -3,7 +3,7 @@ import { judgement, type Statuses, type World } from "@isthmus/translators";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
 import { coalesced } from "../coalesce.ts";
 import { alwaysLeader } from "../leadership.ts";
-import type { ServerLink } from "../ports.ts";
+import type { Door, ServerLink, ServerLinkHandler } from "../ports.ts";
 import type { RemovalLog } from "../removalLog.ts";
 import { inSlices, SLICE_MS } from "../slices.ts";
 import type { Origin } from "./admission.ts";
@@ -18,7 +18,7 @@ import { serverMetrics } from "./serverMetrics.ts";
 import type { ServerOptions } from "./serverOptions.ts";
 import { noSharing } from "./sharing/noSharing.ts";
 import { type Sharing, type SharingOptions, startSharing } from "./sharing/sharing.ts";
-import { type SnapshotStore, snapshotStore } from "./snapshotStore.ts";
+import { type SnapshotStore, sizeOf, snapshotStore } from "./snapshotStore.ts";
 import { statusUpdates } from "./statusUpdates.ts";
 import { storeProtected } from "./storeProtected.ts";
 import { witness } from "./witness.ts";
@@ -55,6 +55,8 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     options.ownUid !== undefined && store.clusters.get(name)?.agent?.clusterUid === options.ownUid && kinds.isContributed(kindKey);
   const store: SnapshotStore = snapshotStore({
     kindOf: kinds.kindOf,
+    isReported: kinds.isReported,
+    ages: { kinds: kinds.aged, now: () => clock.now(), areKept: options.sharing !== undefined },
     isReadElsewhere,
     isRegistered,
     log,
@@ -62,7 +64,13 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   });
   const isServed = (name: string) => store.clusters.get(name)?.isServed === true;
 
-  const agents = options.link({
+  const door: Door = {
+    isAccepted: kinds.isReported,
+    quota: () => options.agentQuota(view.snapshot),
+    heldObjects: (name) => sizeOf(store.snapshotIn(name)),
+    isHeld: (ref) => store.snapshotIn(ref.clusterName).collections().get(kindKeyOf(ref))?.get(ref) !== undefined,
+  };
+  const handler: ServerLinkHandler = {
     connected(name, agent) {
       store.connected(name, agent);
       notices.settings();
@@ -83,7 +91,12 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       store.disconnected(name);
       shares.touch(name);
     },
-  });
+    exceeded(name, excess) {
+      store.exceeded(name, excess);
+      shares.touch(name);
+    },
+  };
+  const agents = options.link(handler, door);
   const link: ServerLink = {
     disconnect: agents.disconnect,
     tell: agents.tell,

@@ -1,6 +1,6 @@
 import type { Kind, Meter, Owner, Resource, ResourceRef, Snapshot } from "@isthmus/core";
 import type { TranslateOptions } from "@isthmus/translators";
-import type { Clock, Cluster, Leadership, Log, ServerLink, ServerLinkHandler, Store } from "../ports.ts";
+import type { Clock, Cluster, Door, Leadership, Log, Quota, ServerLink, ServerLinkHandler, Store } from "../ports.ts";
 
 /** The kinds that a server deals with, by role. */
 export interface ServerKinds {
@@ -12,8 +12,11 @@ export interface ServerKinds {
   readonly discovery: readonly Kind[];
   /** The kind whose objects register clusters. */
   readonly registration: Kind;
-  /** Any kind that an agent may report. */
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
+  /** Whether agents report objects of a kind (`kindKeyOf`): whatever else comes from one, or of one out of the store, is refused. */
+  readonly isReported: (kindKey: string) => boolean;
+  /** The kinds (`kindKeyOf`) whose objects' ages count. */
+  readonly aged: ReadonlySet<string>;
   /** Whether users ask things of us by objects of this kind. */
   readonly isAsked: (kind: Kind) => boolean;
   /** Whether users may write objects of a kind (`kindKeyOf`) in workload clusters. */
@@ -22,8 +25,8 @@ export interface ServerKinds {
 
 export interface ServerOptions {
   readonly cluster: Cluster;
-  /** Makes the link to the agents; called once, at the start. */
-  readonly link: (handler: ServerLinkHandler) => ServerLink;
+  /** Makes the link to the agents; called once, at the start. The door says what of their words it takes. */
+  readonly link: (handler: ServerLinkHandler, door: Door) => ServerLink;
   readonly kinds: ServerKinds;
   /** Tells the agent of a cluster that the removals it holds back may go; rejects when it cannot be told. */
   readonly resumeDeletes: (clusterName: string) => Promise<void>;
@@ -33,6 +36,8 @@ export interface ServerOptions {
   readonly settingsToTell: (management: Snapshot, clusterName: string) => Resource;
   /** The object in whose status the server says how it stands itself. */
   readonly ownStatus: ResourceRef;
+  /** How much one agent may report, by the settings in the management cluster. */
+  readonly agentQuota: (management: Snapshot) => Quota;
   /** Namespace of the management plane: its value in owner labels. */
   readonly namespace: string;
   /**

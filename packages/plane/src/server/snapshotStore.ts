@@ -17,8 +17,9 @@ import {
   type Snapshot,
   snapshotOf,
 } from "@isthmus/core";
-import type { AgentInfo, Log, Observation } from "../ports.ts";
+import type { AgentInfo, Excess, Log, Observation } from "../ports.ts";
 import type { Origin } from "./admission.ts";
+import { type Ages, dated, datedAsBefore, momentAt, NO_AGES } from "./firstSeen.ts";
 
 /**
  * How much is known of a workload cluster. `unknown`: its agent has not reported everything since this server started, and no
@@ -36,6 +37,8 @@ export interface ClusterState {
   readonly agent?: AgentInfo;
   /** Objects that were reported and are not of their kind, as sentences. */
   readonly malformed: ReadonlyMap<string, string>;
+  /** What its agent reports above its quota, if anything. */
+  readonly excess?: Excess;
 }
 
 /** What all agents have reported, each cluster apart. A cluster counts when it is registered and synced, not before. */
@@ -47,10 +50,21 @@ export interface SnapshotStore {
   readonly clusters: ReadonlyMap<string, ClusterState>;
   connected(clusterName: string, agent: AgentInfo): void;
   observed(clusterName: string, observation: Observation): void;
+  /**
+   * What is written down of a cluster since before this server started: objects that are still there were first seen when it says. With the
+   * first word, or undefined for nothing, a cluster that waits for it counts.
+   */
+  earlier(clusterName: string, written: Snapshot | undefined): void;
+  /** What an agent reports above its quota. */
+  exceeded(clusterName: string, excess: Excess | undefined): void;
   /** A cluster has been registered: what its agent may have reported meanwhile counts from now on. */
   registered(clusterName: string): void;
   synced(clusterName: string, complete: ReadonlyMap<string, ReadonlySet<string>>): void;
   disconnected(clusterName: string): void;
+  /** The kinds (`kindKeyOf`) whose objects' ages count. */
+  readonly agedKinds: ReadonlySet<string>;
+  /** Whether objects of a kind (`kindKeyOf`) are such as agents report. */
+  isReported(kindKey: string): boolean;
   /** An object of a cluster as its kind reads it; undefined where nothing can be made of it, which is noted. */
   parsed(clusterName: string, resource: Resource): Resource | undefined;
   /**
@@ -65,11 +79,15 @@ export interface SnapshotStore {
 }
 
 /** A cluster's state by the word of another replica. */
-export type ToldState = { readonly phase: "synced" | "stale" } & Pick<ClusterState, "connected" | "agent">;
+export type ToldState = { readonly phase: "synced" | "stale" } & Pick<ClusterState, "connected" | "agent" | "excess">;
 
 export interface SnapshotStoreOptions {
   /** The kind of an object as it came, or undefined when this server does not know it. */
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
+  /** Whether agents report objects of a kind (`kindKeyOf`): any other is left out. Default: they report all. */
+  readonly isReported?: (kindKey: string) => boolean;
+  /** How it is kept when objects were first seen. Default: it is not. */
+  readonly ages?: Ages;
   /** Whether objects of a kind (`kindKeyOf`) that a cluster reports are read elsewhere already. Default: none are. */
   readonly isReadElsewhere?: (clusterName: string, kindKey: string) => boolean;
   /** Whether a cluster of this name is registered. What another one reports is kept apart until it is. */
@@ -93,26 +111,33 @@ interface Known {
   readonly gathering: Snapshot | undefined;
   /** Whether that is everything. */
   readonly isWhole: boolean;
+  /** What is written down of earlier; undefined until somebody has looked. */
+  readonly earlier: Snapshot | undefined;
+  /** When its agent began to report everything; undefined when it has. */
+  readonly reportingSince: string | undefined;
+  readonly excess?: Excess;
 }
 
-export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegistered, log, changed }: SnapshotStoreOptions): SnapshotStore {
+export function snapshotStore(options: SnapshotStoreOptions): SnapshotStore {
+  const { kindOf, isReported = () => true, isReadElsewhere = () => false, ages = NO_AGES, isRegistered, log, changed } = options;
   const clusters = new Map<string, Known>();
+  const unknown = { ...NOTHING, earlier: ages.areKept ? undefined : emptySnapshot() };
 
   function stateOf(clusterName: string): Known {
-    return clusters.get(clusterName) ?? { ...NOTHING, malformed: new Map() };
+    return clusters.get(clusterName) ?? { ...unknown, malformed: new Map() };
   }
 
   function parsed(clusterName: string, resource: Resource): Resource | undefined {
     const known = clusters.get(clusterName)?.malformed;
     const kind = kindOf(resource.apiVersion, resource.kind);
-    if (kind === undefined || isReadElsewhere(clusterName, kindKeyOf(kind))) return undefined;
+    if (kind === undefined || !isReported(kindKeyOf(kind)) || isReadElsewhere(clusterName, kindKeyOf(kind))) return undefined;
     try {
       const good = kind.parse(resource);
       if (known !== undefined && known.size > 0) known.delete(fullKeyOf(resource));
       return good;
     } catch (error) {
       // The last good form stays in use.
-      const [key, message] = [fullKeyOf(resource), messageOf(error)];
+      const [key, message] = [fullKeyOf(resource), messageOf(error).slice(0, LONGEST_MESSAGE)];
       const { malformed } = stateOf(clusterName);
       if (malformed.get(key) !== message) log.warn({ cluster: clusterName }, `${message}; it is left out`);
       malformed.set(key, message);
@@ -123,9 +148,10 @@ export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegiste
   /** A cluster of which everything is known becomes part of the snapshot, if it is registered. */
   function join(clusterName: string): void {
     const state = clusters.get(clusterName);
-    if (state?.gathering === undefined || !state.isWhole || !isRegistered(clusterName)) return;
-    const snapshot = state.gathering;
-    clusters.set(clusterName, { ...state, phase: "synced", isFollowed: false, snapshot, gathering: undefined });
+    if (state?.gathering === undefined || state.earlier === undefined || !state.isWhole || !isRegistered(clusterName)) return;
+    const snapshot = datedAsBefore(state.gathering, state.earlier);
+    const nothing = emptySnapshot();
+    clusters.set(clusterName, { ...state, phase: "synced", isFollowed: false, snapshot, gathering: undefined, earlier: nothing });
     changed(deltaBetween(emptySnapshot(), snapshot), { clusterName, whole: snapshot });
   }
 
@@ -142,12 +168,19 @@ export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegiste
       const gathering = state.phase === "unknown" ? emptySnapshot() : undefined;
       // What another replica knew stays in use, but this one has not heard everything yet.
       const phase = state.phase === "synced" && state.isFollowed ? "stale" : state.phase;
-      clusters.set(clusterName, { ...state, phase, connected: true, isServed: true, agent, gathering, isWhole: false });
+      // What is new is new to the plane since it began: within one report the objects' own times order them.
+      const reportingSince = momentAt(ages.now());
+      const { excess: _, ...rest } = state;
+      clusters.set(clusterName, { ...rest, phase, connected: true, isServed: true, agent, gathering, isWhole: false, reportingSince });
       changed(emptyDelta, { clusterName });
     },
     observed(clusterName, observation) {
       const state = stateOf(clusterName);
-      const put = observation.put.map((resource) => parsed(clusterName, resource)).filter((resource) => resource !== undefined);
+      const sight = { known: state.gathering ?? state.snapshot, moment: state.reportingSince ?? momentAt(ages.now()) };
+      const put = observation.put
+        .map((resource) => parsed(clusterName, resource))
+        .filter((resource) => resource !== undefined)
+        .map((resource) => dated(resource, ages, sight));
       for (const ref of observation.remove) state.malformed.delete(resourceKeyOf(ref));
       if (state.gathering !== undefined) {
         clusters.set(clusterName, { ...state, gathering: state.gathering.apply({ put, remove: observation.remove }) });
@@ -159,8 +192,21 @@ export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegiste
       changed(delta, { clusterName });
     },
     registered: join,
-    synced(clusterName, complete) {
+    earlier(clusterName, written = emptySnapshot()) {
       const state = stateOf(clusterName);
+      if (state.earlier !== undefined) return;
+      clusters.set(clusterName, { ...state, earlier: written });
+      join(clusterName);
+    },
+    exceeded(clusterName, excess) {
+      const { excess: _, ...state } = stateOf(clusterName);
+      clusters.set(clusterName, { ...state, ...(excess === undefined ? {} : { excess }) });
+      changed(emptyDelta, { clusterName });
+    },
+    agedKinds: ages.kinds,
+    isReported,
+    synced(clusterName, complete) {
+      const state = { ...stateOf(clusterName), reportingSince: undefined };
       if (state.gathering !== undefined) {
         // A kind may have been sent twice.
         clusters.set(clusterName, {
@@ -184,13 +230,13 @@ export function snapshotStore({ kindOf, isReadElsewhere = () => false, isRegiste
       clusters.set(clusterName, { ...state, connected: false, isServed: false, phase, isWhole: false });
       changed(emptyDelta, { clusterName });
     },
-    followed(clusterName, { phase, connected, agent }, snapshot) {
+    followed(clusterName, { phase, connected, agent, excess }, snapshot) {
       const state = stateOf(clusterName);
       if (state.isServed || !isRegistered(clusterName)) return false;
       const { agent: known, malformed } = state;
       const said = agent ?? known;
-      const told = { phase, connected, ...(said === undefined ? {} : { agent: said }) };
-      clusters.set(clusterName, { ...NOTHING, ...told, malformed, isFollowed: true, snapshot, gathering: undefined });
+      const told = { phase, connected, ...(said === undefined ? {} : { agent: said }), ...(excess === undefined ? {} : { excess }) };
+      clusters.set(clusterName, { ...unknown, ...told, malformed, isFollowed: true, snapshot, gathering: undefined });
       const isNew = state.phase === "unknown";
       changed(deltaBetween(state.snapshot, snapshot), { clusterName, ...(isNew ? { whole: snapshot } : {}) });
       return true;
@@ -214,7 +260,12 @@ const NOTHING: Omit<Known, "malformed"> = {
   snapshot: emptySnapshot(),
   gathering: emptySnapshot(),
   isWhole: false,
+  earlier: emptySnapshot(),
+  reportingSince: undefined,
 };
+
+// Of what is wrong with an object: it may repeat what stands there.
+const LONGEST_MESSAGE = 1_024;
 
 /** A delta without objects that are known as they are: an agent that reconnects says everything again. */
 export function withoutRepeats(snapshot: Snapshot, delta: Delta): Delta {
@@ -233,6 +284,13 @@ function vanished(snapshot: Snapshot, complete: ReadonlyMap<string, ReadonlySet<
     for (const [key, resource] of collectionOf(snapshot, kindKey)?.entries() ?? []) if (!keys.has(key)) gone.push(refOf(resource));
   }
   return gone;
+}
+
+/** How many objects a snapshot holds. */
+export function sizeOf(snapshot: Snapshot): number {
+  let sum = 0;
+  for (const { size } of snapshot.collections().values()) sum += size;
+  return sum;
 }
 
 function collectionOf(snapshot: Snapshot, kindKey: string): Collection<Resource> | undefined {

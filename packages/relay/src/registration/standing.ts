@@ -42,7 +42,7 @@ export function isGood(clusterName: string, known: Registered | undefined, shown
 }
 
 /** The UID that one of our certificates was issued for; undefined for a certificate of somebody else. */
-function uidOf({ organizationalUnit }: Shown): string | undefined {
+export function uidOf({ organizationalUnit }: Pick<Shown, "organizationalUnit">): string | undefined {
   return organizationalUnit?.startsWith(UID_PREFIX) ? organizationalUnit.slice(UID_PREFIX.length) : undefined;
 }
 

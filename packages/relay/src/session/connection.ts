@@ -29,6 +29,8 @@ export interface StreamHandler<In> {
 /** The server's view of who opened a stream: from the transport's security, never from a message. */
 export interface Peer {
   readonly clusterName: string;
+  /** The UID of that cluster, where its certificate or its call's admission says it: the hello must not say another. */
+  readonly clusterUid?: string;
   /** For logs. */
   readonly address: string;
   readonly authentication: "certificate" | "token" | "none";

@@ -1,4 +1,5 @@
 import type { OutputSet, Resource, ResourceRef } from "@isthmus/core";
+import type { Excess } from "./door.ts";
 
 /**
  * What the two ends of the relay offer to the loops, and expect of them. Neither end looks inside a resource. Resources on
@@ -156,6 +157,8 @@ export interface ServerLinkHandler {
   /** `wanted` is the very set, given to `ServerLink.want`, whose revision is answered: what of it is not rejected is applied. */
   acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: OutputSet): void;
   disconnected(clusterName: string, reason: string): void;
+  /** An agent reports more than its quota, and what is above it is refused; undefined: no longer. Of an agent that connects: no longer. */
+  exceeded?(clusterName: string, excess: Excess | undefined): void;
 }
 
 /** What an agent says of itself when it connects. */

@@ -1,13 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { formatRef, type OutputSet, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
 import { type Ack, type Down, DownSchema, ResourceBodySchema } from "../gen/relay/v1/relay_pb.ts";
+import { type AckSize, boundedRejections } from "./bounds.ts";
 import { type Chain, piecesOf } from "./chain.ts";
 import { allOf, type ClusterWant, type WantedChange, type WantStep } from "./clusterWant.ts";
 import { emptyInventory, type Inventory, type InventoryChange, noted, withChanges } from "./inventory.ts";
 import type { Acknowledgement, Rejection } from "./link.ts";
 import { type Outbox, takeBatch } from "./outbox.ts";
 import { together, tracesField } from "./traces.ts";
-import { BATCH_BYTES, refMessage, rejectionFrom, removalMessage } from "./wire.ts";
+import { BATCH_BYTES, refMessage, removalMessage } from "./wire.ts";
 
 /** The server's sending: what it wants in one cluster, and what of it the agent has been told in this epoch. */
 export interface ServerDown {
@@ -33,7 +34,13 @@ export interface ServerDown {
   readonly acknowledged?: Sent & { readonly rejected: readonly Rejection[] };
   /** Wanted objects that no message can hold, by key. */
   readonly oversized: ReadonlyMap<string, Rejection>;
-  readonly arrivingAck: { readonly revision: number; readonly parts: number; readonly rejected: Chain<readonly Rejection[]> | undefined };
+  readonly arrivingAck: ArrivingAck;
+}
+
+interface ArrivingAck extends AckSize {
+  readonly revision: number;
+  readonly parts: number;
+  readonly rejected: Chain<readonly Rejection[]> | undefined;
 }
 
 interface Sent {
@@ -69,7 +76,7 @@ export interface Acknowledged {
 // it, changes gather in the outbox, the latest of each object.
 const MAX_UNACKNOWLEDGED = 8;
 
-const NO_ACK = { revision: 0, parts: 0, rejected: undefined };
+const NO_ACK: ArrivingAck = { revision: 0, parts: 0, rejected: undefined, rejections: 0, textLength: 0 };
 
 export function startSending(want: ClusterWant | undefined): ServerDown {
   return {
@@ -199,8 +206,9 @@ export function takeAck(down: ServerDown, ack: Ack): { down: ServerDown; acknowl
     return { down, broken: `revision ${revision} was acknowledged, ${down.sentRevision} is the last one sent` };
   const before = part === 1 ? { ...NO_ACK, revision } : down.arrivingAck;
   if (before.revision !== revision || before.parts + 1 !== part) return { down: { ...down, arrivingAck: NO_ACK } };
-  const rejected = { piece: ack.rejected.map(rejectionFrom), before: before.rejected };
-  if (!last) return { down: { ...down, arrivingAck: { revision, parts: part, rejected } } };
+  const { taken, size } = boundedRejections(ack, before, down.want?.wanted.size ?? 0);
+  const rejected = { piece: taken, before: before.rejected };
+  if (!last) return { down: { ...down, arrivingAck: { revision, parts: part, rejected, ...size } } };
   return wholeAck({ ...down, arrivingAck: NO_ACK }, revision, piecesOf(rejected).flat());
 }
 

@@ -4,13 +4,15 @@ import { startAdmission } from "./admission.ts";
 import { type ClusterWant, wantNow, withoutRemovals } from "./clusterWant.ts";
 import { type Peer, type Stream, type StreamEnd, type StreamHandler, shownBy } from "./connection.ts";
 import { startCounters } from "./counters.ts";
+import { OPEN_DOOR } from "./door.ts";
 import type { Inventory } from "./inventory.ts";
+import type { Ledger } from "./ledger.ts";
 import type { AgentInfo } from "./link.ts";
 import { type Asker, askOver, type LiveStream } from "./liveStream.ts";
 import { type NoticeItem, noticeItems, withItems } from "./notices.ts";
 import type { RunningServerLink, ServerLinkOptions } from "./serverLinkOptions.ts";
-import { countReceived, countSent, logSent, noteForeign, noteResync, sessionMetrics } from "./serverMetrics.ts";
-import { memoryOf, type ServerEffect, type ServerEvent, serverSession, serverWakeAt, stepServer } from "./serverSession.ts";
+import { countReceived, countSent, logSent, noteRefused, noteResync, sessionMetrics } from "./serverMetrics.ts";
+import { memoryOf, type Past, type ServerEffect, type ServerEvent, serverSession, serverWakeAt, stepServer } from "./serverSession.ts";
 import { startTicker } from "./ticker.ts";
 import { MAX_MESSAGE_BYTES } from "./wire.ts";
 
@@ -33,6 +35,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     remembers = () => false,
     tellsFirst = false,
     places = PLACES,
+    door = OPEN_DOOR,
   } = options;
   const admission = startAdmission({ places, clock });
   const counters = startCounters();
@@ -44,6 +47,8 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   const guests = new Set<LiveStream>();
   /** What agents that are away had reported. */
   const memories = new Map<string, Inventory>();
+  /** How much of them the loops have taken. */
+  const ledgers = new Map<string, Ledger>();
 
   function step(live: LiveStream, event: ServerEvent): readonly ServerEffect[] {
     const [next, effects] = stepServer(live.session, event);
@@ -91,8 +96,11 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
         live.questions.get(effect.id)?.(effect.reply);
         live.questions.delete(effect.id);
         return;
-      case "foreign":
-        noteForeign({ log, counters }, clusterName, { ...effect, address: live.peer.address });
+      case "refused":
+        noteRefused({ log, counters }, clusterName, { ...effect, address: live.peer.address });
+        return;
+      case "exceeded":
+        handler.exceeded?.(clusterName, effect.excess);
         return;
       case "resync":
         noteResync({ log, counters }, clusterName, effect);
@@ -101,6 +109,12 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
         finish(live, effect);
         return;
     }
+  }
+
+  function pastOf(clusterName: string): Past {
+    const remembered = rememberedOf(clusterName);
+    const ledger = clusters.get(clusterName)?.session.up.ledger ?? ledgers.get(clusterName);
+    return { ...(remembered === undefined ? {} : { remembered }), ...(ledger === undefined ? {} : { ledger }) };
   }
 
   function rememberedOf(clusterName: string): Inventory | undefined {
@@ -152,6 +166,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     clusters.delete(clusterName);
     const memory = memoryOf(live.session);
     if (memory !== undefined) memories.set(clusterName, memory);
+    ledgers.set(clusterName, live.session.up.ledger);
     log.info({ cluster: clusterName, code }, `connection of ${clusterName} ended: ${reason}`);
     handler.disconnected(clusterName, reason);
   }
@@ -168,8 +183,8 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   }
 
   function take(live: LiveStream, message: ConnectRequest): void {
-    const remembered = message.body.case === "hello" ? rememberedOf(live.peer.clusterName) : undefined;
-    step(live, { type: "received", message, now: clock.now(), ...(remembered === undefined ? {} : { remembered }) });
+    const past = message.body.case === "hello" ? pastOf(live.peer.clusterName) : undefined;
+    step(live, { type: "received", message, now: clock.now(), ...(past === undefined ? {} : { past }) });
     pumpSoon(live);
   }
 
@@ -192,10 +207,12 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   }
 
   function accept(peer: Peer, stream: Stream<ConnectResponse>): StreamHandler<ConnectRequest> {
-    const { clusterName, expiresAt } = peer;
+    const { clusterName, clusterUid, expiresAt } = peer;
     const life = new AbortController();
     const session = serverSession({
       clusterName,
+      clusterUid,
+      door,
       serverId,
       heartbeatMs,
       maxMessageBytes,
@@ -280,6 +297,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
         if (code === "Refused") for (const guest of guests) if (guest.peer.clusterName === clusterName) finish(guest, { code, reason });
         // Whoever comes next under this name tells everything.
         memories.delete(clusterName);
+        if (code === "Refused") ledgers.delete(clusterName);
       });
     },
     async ask(clusterName, question, asking) {

@@ -1,5 +1,6 @@
 import type { Metric } from "@isthmus/core";
 import type { Acceptor } from "./connection.ts";
+import type { Door } from "./door.ts";
 import type { Clock, Log } from "./environment.ts";
 import type { ServerLink, ServerLinkHandler } from "./link.ts";
 import type { Question } from "./questions.ts";
@@ -28,6 +29,8 @@ export interface ServerLinkOptions {
    * report at once.
    */
   readonly tellsFirst?: boolean;
+  /** What of agents' reports is taken. Default: everything. */
+  readonly door?: Door;
 }
 
 export interface RunningServerLink extends ServerLink {

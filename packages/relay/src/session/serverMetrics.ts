@@ -1,6 +1,7 @@
 import type { Metric } from "@isthmus/core";
 import type { ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
 import type { Counters } from "./counters.ts";
+import type { RefusalReason } from "./door.ts";
 import type { Log } from "./environment.ts";
 import { sizeOf } from "./inventory.ts";
 import type { Observation } from "./link.ts";
@@ -35,16 +36,27 @@ interface Notebook {
   readonly counters: Counters;
 }
 
-/** Tells and counts objects of other clusters that an agent spoke of. */
-export function noteForeign(
+/** Tells and counts objects of a report that were refused. */
+export function noteRefused(
   { log, counters }: Notebook,
   cluster: string,
-  what: { readonly objects: number; readonly address: string },
+  what: { readonly objects: ReadonlyMap<RefusalReason, number>; readonly address: string },
 ): void {
   const { objects, address } = what;
-  log.warn({ cluster, address }, `refused ${objects} objects that are not of ${cluster}, whose agent sent them`);
-  counters.add("relay_server_foreign_refs_total", { cluster }, objects);
+  for (const [reason, amount] of objects) {
+    log.warn({ cluster, address, reason }, `refused ${amount} objects that the agent of ${cluster} sent: ${WHY[reason]}`);
+    counters.add("relay_server_objects_refused_total", { cluster, reason }, amount);
+  }
+  const foreign = objects.get("OtherCluster");
+  if (foreign !== undefined) counters.add("relay_server_foreign_refs_total", { cluster }, foreign);
 }
+
+const WHY: Readonly<Record<RefusalReason, string>> = {
+  Kind: "agents do not report that kind",
+  OtherCluster: "they are of another cluster",
+  Invalid: "they are not what their names say",
+  Quota: "its quota is used up",
+};
 
 /** Tells and counts that the two ends differ. */
 export function noteResync(

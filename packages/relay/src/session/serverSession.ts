@@ -13,15 +13,18 @@ import {
   ResyncSchema,
   WelcomeSchema,
 } from "../gen/relay/v1/relay_pb.ts";
+import { namedKinds, problemOfHello } from "./bounds.ts";
 import type { ClusterWant, WantStep } from "./clusterWant.ts";
+import { type Door, type Excess, OPEN_DOOR, type RefusalReason } from "./door.ts";
 import { digestOfAll, emptyInventory, type Inventory, onlyKinds } from "./inventory.ts";
+import type { Ledger } from "./ledger.ts";
 import type { AgentInfo, Observation } from "./link.ts";
 import { heard, isHeartbeatDue, isOverdue, type Liveness, nextCheck, said, startLiveness } from "./liveness.ts";
 import { NOTICE, type NoticeItem, nextNotice, noticeDigest, type ServerNotices, startTelling, takeItems } from "./notices.ts";
 import { type PartialAnswer, type Question, type Reply, withPart } from "./questions.ts";
 import { agreeingKinds } from "./resync.ts";
 import { type Acknowledged, nextDown, type ServerDown, startOver, startSending, takeAck, takeWant } from "./serverDown.ts";
-import { checkReported, type ServerUp, startHearing, takeSyncComplete, takeUp, type UpStep } from "./serverUp.ts";
+import { checkReported, excessOf, type ServerUp, startHearing, takeSyncComplete, takeUp, type UpStep } from "./serverUp.ts";
 import { TRACES_FEATURE } from "./traces.ts";
 import { FEATURES, MAX_MESSAGE_BYTES, OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION } from "./wire.ts";
 
@@ -29,6 +32,9 @@ import { FEATURES, MAX_MESSAGE_BYTES, OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION 
 export interface ServerSession {
   /** From the transport's security. */
   readonly clusterName: string;
+  /** The UID of the cluster that the transport's security speaks for; undefined where it says none. */
+  readonly clusterUid: string | undefined;
+  readonly door: Door;
   readonly serverId: string;
   readonly heartbeatMs: number;
   /** Of a message of either end. */
@@ -53,8 +59,8 @@ export interface ServerSession {
 }
 
 export type ServerEvent =
-  /** `remembered` is what the loops still know of what the agent reported on earlier streams; it counts with a hello. */
-  | { readonly type: "received"; readonly message: ConnectRequest; readonly now: number; readonly remembered?: Inventory }
+  /** `past` counts with a hello. */
+  | { readonly type: "received"; readonly message: ConnectRequest; readonly now: number; readonly past?: Past }
   /** The agent has said this hello and is still to be let in: it hears that the server is there. */
   | { readonly type: "waits"; readonly hello: ConnectRequest; readonly now: number }
   | { readonly type: "wanted"; readonly step: WantStep }
@@ -66,6 +72,13 @@ export type ServerEvent =
   /** The stream can take more: at most one message comes of it. */
   | { readonly type: "flush" };
 
+/** What earlier streams of the cluster left. */
+export interface Past {
+  /** What the loops still know of what the agent reported. */
+  readonly remembered?: Inventory;
+  readonly ledger?: Ledger;
+}
+
 export type ServerEffect =
   | { readonly type: "send"; readonly message: ConnectResponse }
   | { readonly type: "greeted"; readonly agent: AgentInfo; readonly epoch: bigint }
@@ -74,8 +87,9 @@ export type ServerEffect =
   | ({ readonly type: "acknowledged" } & Acknowledged)
   | { readonly type: "asked"; readonly id: number }
   | { readonly type: "answered"; readonly id: number; readonly reply: Reply }
-  /** The agent spoke of objects of another cluster. */
-  | { readonly type: "foreign"; readonly objects: number }
+  | { readonly type: "refused"; readonly objects: ReadonlyMap<RefusalReason, number> }
+  /** The agent has reported more than its quota; undefined: no longer. */
+  | { readonly type: "exceeded"; readonly excess: Excess | undefined }
   | { readonly type: "resync"; readonly direction: "up" | "down"; readonly kinds: readonly string[] }
   /** The stream must end. */
   | { readonly type: "end"; readonly code: "Protocol" | "Unreachable" | "CertificateRefused"; readonly reason: string };
@@ -84,6 +98,10 @@ type Step = readonly [ServerSession, readonly ServerEffect[]];
 
 export interface ServerSessionOptions {
   readonly clusterName: string;
+  /** Default: nothing says it. */
+  readonly clusterUid?: string | undefined;
+  /** Default: everything is taken. */
+  readonly door?: Door;
   readonly serverId: string;
   readonly heartbeatMs: number;
   readonly expiresAt: number | undefined;
@@ -99,6 +117,8 @@ export interface ServerSessionOptions {
 export function serverSession({ want, now, tellsFirst = false, ...options }: ServerSessionOptions): ServerSession {
   return {
     maxMessageBytes: MAX_MESSAGE_BYTES,
+    clusterUid: undefined,
+    door: OPEN_DOOR,
     ...options,
     tellsFirst,
     agent: undefined,
@@ -122,12 +142,14 @@ export function serverWakeAt({ liveness, expiresAt }: ServerSession): number {
 /** What the loops know of the agent's reports when its stream ends: nothing to rely on before it was synced, nor of kinds in doubt. */
 export function memoryOf({ up }: ServerSession): Inventory | undefined {
   if (!up.isSynced) return undefined;
-  return up.resyncs.size === 0
-    ? up.held
-    : onlyKinds(
+  const isInDoubt = (kind: string) => up.resyncs.has(kind) || up.excess.has(kind);
+  const kinds = [...up.held.keys()];
+  return kinds.some(isInDoubt)
+    ? onlyKinds(
         up.held,
-        [...up.held.keys()].filter((kind) => !up.resyncs.has(kind)),
-      );
+        kinds.filter((kind) => !isInDoubt(kind)),
+      )
+    : up.held;
 }
 
 export function stepServer(session: ServerSession, event: ServerEvent): Step {
@@ -175,13 +197,13 @@ function received(session: ServerSession, event: Extract<ServerEvent, { type: "r
     case "hello":
       return [session, [end("the agent said its hello twice")]];
     case "up":
-      return heardUp(session, takeUp(session.up, body.value, session.clusterName));
+      return heardUp(session, takeUp(session.up, body.value, session));
     case "syncComplete":
-      return heardUp(session, takeSyncComplete(session.up, body.value));
+      return heardUp(session, takeSyncComplete(session.up, body.value, session));
     case "heartbeat":
       return heardUp(
         { ...session, applied: Math.max(session.applied, body.value.revision) },
-        checkReported(session.up, body.value.digests),
+        checkReported(session.up, body.value.digests, session),
       );
     case "ack": {
       const { down, acknowledged, broken } = takeAck(session.down, body.value);
@@ -191,7 +213,7 @@ function received(session: ServerSession, event: Extract<ServerEvent, { type: "r
     }
     case "resync":
       if (body.value.kinds.includes(NOTICE)) return [{ ...session, notices: startTelling(session.notices.all) }, []];
-      return [{ ...session, down: startOver(session.down) }, [{ type: "resync", direction: "down", kinds: body.value.kinds }]];
+      return [{ ...session, down: startOver(session.down) }, [{ type: "resync", direction: "down", kinds: namedKinds(body.value.kinds) }]];
     case "answer": {
       const { id } = body.value;
       const before = session.asked.get(id);
@@ -212,7 +234,7 @@ function received(session: ServerSession, event: Extract<ServerEvent, { type: "r
 const MAX_UNACKED_UPS = 32;
 
 function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEvent, { type: "received" }>): Step {
-  const { now, remembered = emptyInventory } = event;
+  const { now, past: { remembered = emptyInventory, ledger } = {} } = event;
   const { epoch } = event.message;
   if (hello.protocolVersion < OLDEST_PROTOCOL_VERSION) {
     return [
@@ -224,6 +246,9 @@ function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEven
       ],
     ];
   }
+  const problem = problemOfHello(hello);
+  if (problem !== undefined) return [session, [end(`the agent's hello is no good: ${problem}`)]];
+  if (session.clusterUid !== undefined && hello.clusterUid !== session.clusterUid) return [session, [ofAnotherCluster(session, hello)]];
   const agent: AgentInfo = {
     instance: hello.instance,
     version: hello.agentVersion,
@@ -232,7 +257,7 @@ function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEven
     features: hello.features,
   };
   const knownKinds = hello.features.includes("resume") ? agreeingKinds(remembered, hello.digests) : [];
-  const up = startHearing(onlyKinds(remembered, knownKinds));
+  const up = startHearing(onlyKinds(remembered, knownKinds), ledger);
   const down = { ...session.down, isTraced: hello.features.includes(TRACES_FEATURE) };
   const next = { ...session, agent, epoch, up, down, liveness: { intervalMs: session.heartbeatMs, saidAt: now, heardAt: now } };
   const welcome = create(WelcomeSchema, {
@@ -247,6 +272,14 @@ function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEven
   return [next, [{ type: "greeted", agent, epoch }, send(next, { case: "welcome", value: welcome })]];
 }
 
+/** Its identity was copied from another cluster, or its cluster was made anew: it has to register as what it is. */
+function ofAnotherCluster({ clusterName, clusterUid }: ServerSession, hello: Hello): ServerEffect {
+  const reason =
+    `the agent of ${clusterName} says that it is in the cluster ${hello.clusterUid}, ` +
+    `its certificate is for the cluster ${clusterUid}: delete its certificate, so that it registers again`;
+  return { type: "end", code: "CertificateRefused", reason };
+}
+
 /** An agent that waits says nothing, and is not given up for that; the transport finds connections that are gone. */
 function waits(session: ServerSession, { epoch, body }: ConnectRequest, now: number): Step {
   if (hasExpired(session, now)) return [session, [EXPIRED]];
@@ -258,10 +291,11 @@ function waits(session: ServerSession, { epoch, body }: ConnectRequest, now: num
   return [next, [{ type: "send", message: create(ConnectResponseSchema, { epoch, body: { case: "heartbeat", value: heartbeat } }) }]];
 }
 
-function heardUp(session: ServerSession, { up, observation, ack, foreign, resync, synced, broken }: UpStep): Step {
+function heardUp(session: ServerSession, { up, observation, ack, refused, resync, synced, broken }: UpStep): Step {
   if (broken !== undefined) return [session, [end(broken)]];
   const effects: ServerEffect[] = [];
-  if (foreign !== undefined) effects.push({ type: "foreign", objects: foreign });
+  if (refused !== undefined) effects.push({ type: "refused", objects: refused });
+  if (up.excess !== session.up.excess) effects.push({ type: "exceeded", excess: excessOf(up, session.door) });
   if (observation !== undefined) effects.push({ type: "observed", observation });
   // After the loops have taken it: an acknowledged message is not sent again within the epoch.
   if (ack !== undefined) effects.push(send(session, { case: "upAck", value: ack }));

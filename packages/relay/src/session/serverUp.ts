@@ -1,19 +1,43 @@
 import { create } from "@bufbuild/protobuf";
-import { formatRef, kindKeyOf, type Resource, type ResourceRef } from "@isthmus/core";
-import { type SyncComplete, type Up, type UpAck, UpAckSchema, type Withheld as WithheldMessage } from "../gen/relay/v1/relay_pb.ts";
-import { emptyInventory, type Inventory, type InventoryChange, keysOfKind, noted, withChanges, withoutKind } from "./inventory.ts";
+import { keyOf, kindKeyOf, type Resource, type ResourceRef } from "@isthmus/core";
+import {
+  type KindDigest,
+  type SyncComplete,
+  type Up,
+  type UpAck,
+  UpAckSchema,
+  type Withheld as WithheldMessage,
+} from "../gen/relay/v1/relay_pb.ts";
+import { areNamesShort, rejectionMessages } from "./bounds.ts";
+import { type Door, type Excess, hasRoom, overQuota, type Quota, type Refusal, type RefusalReason, refusal, refusalOf } from "./door.ts";
+import {
+  emptyInventory,
+  holds,
+  type Inventory,
+  type InventoryChange,
+  keysOfKind,
+  noted,
+  sizeOf,
+  withChanges,
+  withoutKind,
+} from "./inventory.ts";
+import { type Booking, booking, emptyLedger, keepingOnly, type Ledger } from "./ledger.ts";
 import type { Observation, Rejection, Withheld } from "./link.ts";
 import { asking, differingKinds, type Resyncs, settled } from "./resync.ts";
 import { tracesField, tracesFrom } from "./traces.ts";
-import { refFrom, rejectionMessage, resourceFrom } from "./wire.ts";
+import { refFrom, resourceFrom, shortened } from "./wire.ts";
 
 /** The server's hearing: what one agent has reported in this epoch. */
 export interface ServerUp {
   /** What the agent says that there is. */
   readonly held: Inventory;
+  /** How much of it, and of what was taken on earlier streams, the loops hold. */
+  readonly ledger: Ledger;
   readonly seq: number;
   /** Kinds that the agent was asked to send again. */
   readonly resyncs: Resyncs;
+  /** Kinds of which something was refused as one too many: they are not compared, and nothing of them counts as gone. */
+  readonly excess: ReadonlyMap<string, keyof Quota>;
   /** Whether every kind has been complete once. */
   readonly isSynced: boolean;
   /** Kinds that are complete and wait for the others. */
@@ -25,8 +49,8 @@ export interface UpStep {
   readonly up: ServerUp;
   readonly observation?: Observation;
   readonly ack?: UpAck;
-  /** Objects of other clusters that the agent spoke of. */
-  readonly foreign?: number;
+  /** How many objects were refused, and why. */
+  readonly refused?: ReadonlyMap<RefusalReason, number>;
   /** Kinds to be asked for again. */
   readonly resync?: readonly string[];
   readonly synced?: { readonly complete: ReadonlyMap<string, ReadonlySet<string>>; readonly unserved: ReadonlySet<string> };
@@ -34,24 +58,49 @@ export interface UpStep {
   readonly broken?: string;
 }
 
-/** `held` is what the server knows already. */
-export function startHearing(held: Inventory = emptyInventory): ServerUp {
-  return { held, seq: 0, resyncs: new Map(), isSynced: false, complete: new Set(), unserved: new Set() };
+/** Whose words they are, and what of them is taken. */
+export interface Hearing {
+  readonly clusterName: string;
+  readonly door: Door;
+}
+
+/** `held` is what the server knows already, `ledger` what it took on earlier streams. */
+export function startHearing(held: Inventory = emptyInventory, ledger: Ledger = emptyLedger): ServerUp {
+  return { held, ledger, seq: 0, resyncs: new Map(), excess: new Map(), isSynced: false, complete: new Set(), unserved: new Set() };
 }
 
 /** Takes one message of objects. What of it is wrong is refused, object by object; the rest counts. */
-export function takeUp(up: ServerUp, message: Up, clusterName: string): UpStep {
+export function takeUp(up: ServerUp, message: Up, hearing: Hearing): UpStep {
   const { seq, kind } = message;
   if (seq <= up.seq) return { up };
   if (seq !== up.seq + 1) return { up, broken: `message ${seq} came after ${up.seq}` };
-  const before = message.start ? withoutKind(up.held, kind) : up.held;
-  const taken = sorted(message, clusterName);
+  if (!areNamesShort(message)) return { up, broken: `message ${seq} has names that are longer than Kubernetes allows` };
+  const isAnew = message.start;
+  const before = isAnew ? withoutKind(up.held, kind) : up.held;
+  const taken = sorted(message, { ...up, held: before }, hearing);
   const held = withChanges(before, taken.changes);
-  const ack = create(UpAckSchema, { seq, rejected: taken.rejected.map(rejectionMessage) });
-  const { put, remove, withheld } = taken;
+  const ack = create(UpAckSchema, { seq, rejected: rejectionMessages(taken.rejected) });
+  const { put, remove, withheld, limit } = taken;
   const observation = { put, remove, ...(withheld.length > 0 ? { withheld } : {}), ...tracesField(tracesFrom(message.traces)) };
   const isNews = put.length + remove.length + withheld.length > 0;
-  return { up: { ...up, seq, held }, ack, ...(isNews ? { observation } : {}), ...(taken.foreign > 0 ? { foreign: taken.foreign } : {}) };
+  return {
+    up: { ...up, seq, held, ledger: taken.booked.done(), excess: excessAfter(up.excess, kind, { isAnew, limit }) },
+    ack,
+    ...(isNews ? { observation } : {}),
+    ...(taken.refused.size > 0 ? { refused: taken.refused } : {}),
+  };
+}
+
+function excessAfter(
+  excess: ServerUp["excess"],
+  kind: string,
+  { isAnew, limit }: { readonly isAnew: boolean; readonly limit: keyof Quota | undefined },
+): ServerUp["excess"] {
+  if (limit === undefined && !(isAnew && excess.has(kind))) return excess;
+  const next = new Map(excess);
+  if (isAnew) next.delete(kind);
+  if (limit !== undefined) next.set(kind, limit);
+  return next;
 }
 
 interface Sorted {
@@ -59,60 +108,95 @@ interface Sorted {
   readonly remove: ResourceRef[];
   readonly withheld: Withheld[];
   readonly rejected: Rejection[];
+  readonly refused: Map<RefusalReason, number>;
   readonly changes: InventoryChange[];
-  foreign: number;
+  readonly booked: Booking;
+  /** What was exceeded, if anything was. */
+  limit: keyof Quota | undefined;
 }
 
-function sorted({ kind, upserts, deletes, withheld }: Up, clusterName: string): Sorted {
-  const result: Sorted = { put: [], remove: [], withheld: [], rejected: [], changes: [], foreign: 0 };
+function sorted({ kind, upserts, deletes, withheld }: Up, { held, ledger }: ServerUp, { clusterName, door }: Hearing): Sorted {
+  const booked = booking(ledger, kind);
+  const result: Sorted = { put: [], remove: [], withheld: [], rejected: [], refused: new Map(), changes: [], booked, limit: undefined };
+  const quota = door.quota();
+  const isAccepted = door.isAccepted(kind);
+  /** Of the loops' objects some may not have come since this server started, and of what came some may not have been taken. */
+  let most = Math.max(sizeOf(held), booked.objects, door.heldObjects(clusterName));
 
-  function isOwn(ref: ResourceRef): boolean {
-    if (ref.clusterName === clusterName && kindKeyOf(ref) === kind) return true;
-    if (ref.clusterName !== clusterName) result.foreign++;
-    const problem = ref.clusterName === clusterName ? `it is not a ${kind}` : `this is the stream of ${clusterName}`;
-    result.rejected.push({ ref, code: "Refused", message: `${formatRef(ref)}: ${problem}` });
+  function refuse({ reason, rejection }: Refusal): false {
+    result.refused.set(reason, (result.refused.get(reason) ?? 0) + 1);
+    result.rejected.push(rejection);
     return false;
   }
-  // What is refused counts as held all the same: else the digests would differ for ever.
-  function note(ref: ResourceRef, body: Uint8Array | undefined): void {
-    if (kindKeyOf(ref) !== kind) return;
+  function isOwn(ref: ResourceRef): boolean {
+    const problem = refusalOf(ref, { kind, clusterName }, door);
+    return problem === undefined || refuse(problem);
+  }
+  function noteGone(ref: ResourceRef): void {
+    if (!isAccepted || kindKeyOf(ref) !== kind) return;
+    result.changes.push(noted(kind, ref, undefined));
+    if (booked.sizeOf(keyOf(ref)) === undefined) return;
+    booked.set(keyOf(ref), undefined);
+    most--;
+  }
+  /**
+   * Whether there is room for an object. What else may be wrong with it, it counts as held: else the digests would differ for ever. What
+   * there is no room for does not, and its kind is not compared.
+   */
+  function hasPlace(ref: ResourceRef, body: Uint8Array): boolean {
+    // Nothing of such a kind is kept, and it is not compared.
+    if (!isAccepted || kindKeyOf(ref) !== kind) return true;
+    const key = keyOf(ref);
+    const size = booked.sizeOf(key);
+    const isNew = size === undefined && !holds(held, kind, key) && !door.isHeld(ref);
+    const growth = body.length - (size ?? 0);
+    const limit = isNew && most >= quota.objects ? "objects" : growth > 0 && booked.bytes + growth > quota.bytes ? "bytes" : undefined;
+    if (limit !== undefined) {
+      result.limit = limit;
+      return refuse(overQuota(ref, limit, quota));
+    }
+    if (isNew) most++;
+    booked.set(key, body.length);
     result.changes.push(noted(kind, ref, body));
+    return true;
   }
 
   for (const body of upserts) {
     const ref = refFrom(body.ref);
-    note(ref, body.json);
-    if (!isOwn(ref)) continue;
+    if (!hasPlace(ref, body.json) || !isOwn(ref)) continue;
     const resource = resourceFrom(body);
-    if ("problem" in resource) result.rejected.push({ ref, code: "Invalid", message: `${formatRef(ref)}: ${resource.problem}` });
+    if ("problem" in resource) refuse(refusal(ref, "Invalid", resource.problem));
     else result.put.push(resource);
   }
   for (const deleted of deletes) {
     const ref = refFrom(deleted);
-    note(ref, undefined);
+    noteGone(ref);
     if (isOwn(ref)) result.remove.push(ref);
   }
   for (const entry of withheld) {
     const ref = refFrom(entry.ref);
-    note(ref, new Uint8Array());
-    if (isOwn(ref)) result.withheld.push({ ref, code: withheldCode(entry), message: entry.message });
+    if (hasPlace(ref, NOTHING) && isOwn(ref)) result.withheld.push({ ref, code: withheldCode(entry), message: shortened(entry.message) });
   }
   return result;
 }
+
+const NOTHING = new Uint8Array();
 
 function withheldCode({ code }: WithheldMessage): Withheld["code"] {
   return code === "TooLarge" ? "TooLarge" : "Malformed";
 }
 
 /** Takes the agent's word that kinds are complete, where its digest agrees with what has arrived. */
-export function takeSyncComplete(up: ServerUp, { kinds, unserved }: SyncComplete): UpStep {
-  const differing = differingKinds(up.held, kinds);
-  const agreeing = kinds.map(({ kind }) => kind).filter((kind) => !differing.includes(kind));
+export function takeSyncComplete(up: ServerUp, { kinds, unserved }: SyncComplete, { door }: Pick<Hearing, "door">): UpStep {
+  const claimed = kinds.filter(({ kind }) => door.isAccepted(kind));
+  const differing = differingIn(up, claimed);
+  const agreeing = claimed.map(({ kind }) => kind).filter((kind) => !differing.includes(kind));
   const next = {
     ...up,
     resyncs: settled(up.resyncs, agreeing),
-    complete: new Set([...up.complete, ...agreeing]),
-    unserved: new Set(unserved),
+    // Of the others not everything was taken: nothing can be said to be gone.
+    complete: new Set([...up.complete, ...agreeing.filter((kind) => !up.excess.has(kind))]),
+    unserved: new Set(unserved.filter(door.isAccepted)),
   };
   const step = askFor(next, differing);
   if (step.broken !== undefined) return step;
@@ -121,13 +205,31 @@ export function takeSyncComplete(up: ServerUp, { kinds, unserved }: SyncComplete
   const isUnservedNew = next.unserved.size !== up.unserved.size || [...next.unserved].some((kind) => !up.unserved.has(kind));
   if (up.isSynced && step.up.complete.size === 0 && !isUnservedNew) return step;
   const complete = new Map([...step.up.complete].sort().map((kind) => [kind, keysOfKind(up.held, kind)] as const));
-  return { ...step, up: { ...step.up, isSynced: true, complete: new Set() }, synced: { complete, unserved: next.unserved } };
+  const ledger = keepingOnly(up.ledger, complete);
+  return { ...step, up: { ...step.up, ledger, isSynced: true, complete: new Set() }, synced: { complete, unserved: next.unserved } };
 }
 
 /** Compares with what the agent says to have sent; kinds that were asked for again are on their way. */
-export function checkReported(up: ServerUp, claimed: Parameters<typeof differingKinds>[1]): UpStep {
-  const differing = differingKinds(up.held, claimed).filter((kind) => !up.resyncs.has(kind));
-  return askFor(up, differing);
+export function checkReported(up: ServerUp, claimed: readonly KindDigest[], { door }: Pick<Hearing, "door">): UpStep {
+  const accepted = claimed.filter(({ kind }) => door.isAccepted(kind));
+  const differing = differingIn(up, accepted).filter((kind) => !up.resyncs.has(kind));
+  return askFor(up, [...differing, ...roomAgain(up, door)]);
+}
+
+function differingIn({ held, excess }: ServerUp, claimed: readonly KindDigest[]): readonly string[] {
+  return [...new Set(differingKinds(held, claimed))].filter((kind) => !excess.has(kind));
+}
+
+/** Kinds of which something was refused and for which there is room by now, as objects are gone or the quota was raised. */
+function roomAgain({ excess, resyncs, ledger, isSynced }: ServerUp, door: Door): readonly string[] {
+  if (excess.size === 0 || !isSynced || !hasRoom(ledger, door.quota())) return [];
+  return [...excess.keys()].filter((kind) => !resyncs.has(kind)).sort();
+}
+
+/** What of an agent's reports exceeds its quota; undefined: nothing. */
+export function excessOf({ excess }: ServerUp, door: Door): Excess | undefined {
+  const [limit] = excess.values();
+  return limit === undefined ? undefined : { limit, quota: door.quota()[limit], kinds: [...excess.keys()].sort() };
 }
 
 function askFor(up: ServerUp, kinds: readonly string[]): UpStep {

@@ -108,9 +108,9 @@ export function rejectionMessage({ ref, code, message }: Rejection): RejectionMe
   return create(RejectionSchema, { ref: refMessage(ref), code, message: shortened(message) });
 }
 
-/** A rejection from the wire. A code that a newer agent invented is a failure. */
+/** A rejection from the wire. A code that a newer agent invented is a failure; a text of any length is cut. */
 export function rejectionFrom({ ref, code, message }: RejectionMessage): Rejection {
-  return { ref: refFrom(ref), code: isRejectionCode(code) ? code : "Failed", message };
+  return { ref: refFrom(ref), code: isRejectionCode(code) ? code : "Failed", message: shortened(message) };
 }
 
 const REJECTION_CODES: ReadonlySet<string> = new Set<Rejection["code"]>(["Conflict", "Invalid", "Unserved", "Failed", "Refused", "Held"]);

@@ -1,7 +1,7 @@
 import type { ServerUnaryCall } from "@grpc/grpc-js";
 import { certificateFacts } from "@isthmus/certificates";
 import { clusterOfCertificate } from "../registration/identity.ts";
-import type { Shown } from "../registration/standing.ts";
+import { type Shown, uidOf } from "../registration/standing.ts";
 import type { Peer } from "../session/connection.ts";
 
 type Call = Pick<ServerUnaryCall<unknown, unknown>, "getAuthContext" | "getPeer" | "metadata">;
@@ -21,7 +21,12 @@ export function certifiedPeer(call: Call): Certified | undefined {
   const clusterName = clusterOfCertificate(facts);
   if (clusterName === undefined) return undefined;
   const times = { issuedAt: facts.notBefore, expiresAt: facts.notAfter };
-  return { peer: { clusterName, address: addressOf(call), authentication: "certificate", ...times, ...trustOf(call) }, shown: facts };
+  const clusterUid = uidOf(facts);
+  const uid = clusterUid === undefined ? {} : { clusterUid };
+  return {
+    peer: { clusterName, ...uid, address: addressOf(call), authentication: "certificate", ...times, ...trustOf(call) },
+    shown: facts,
+  };
 }
 
 /** What a caller says that it trusts. */

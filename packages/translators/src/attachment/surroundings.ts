@@ -38,7 +38,9 @@ const clusterDomainsIn = remembered((clusters: Collection<KubernetesCluster>) =>
 function domainsOf(clusters: Collection<KubernetesCluster>, namespace: string): ReadonlyMap<string, string> {
   const domains = new Map<string, string>();
   for (const { metadata, spec } of clusters) {
-    if (metadata.namespace === namespace && spec?.clusterDomain) domains.set(metadata.name, spec.clusterDomain);
+    // Whoever may write in a workload cluster does not say what others are called.
+    const isOfManagement = (metadata.clusterName ?? "") === "";
+    if (isOfManagement && metadata.namespace === namespace && spec?.clusterDomain) domains.set(metadata.name, spec.clusterDomain);
   }
   return domains;
 }

@@ -1,4 +1,4 @@
-import type { Metadata, Owner, Resource } from "@isthmus/core";
+import { type Metadata, type Owner, type Resource, withoutFirstSeen } from "@isthmus/core";
 import { CLUSTER_LABEL } from "../clusterLabel.ts";
 import { remembered } from "../remembered.ts";
 
@@ -22,7 +22,7 @@ export function discoveryOwner({ namespace, agentCluster }: DiscoveryOptions): O
 
 /** Metadata of what was discovered from `source`: all of its annotations go along, as in the published API, its labels don't. */
 export function discoveredMetadata(name: string, source: Resource, owner: Owner, namespace: string): Metadata {
-  const { annotations = {} } = source.metadata;
+  const annotations = withoutFirstSeen(source.metadata.annotations) ?? {};
   return {
     name,
     namespace,

@@ -1,5 +1,5 @@
 import type { JsonObject, ResourceRef } from "@isthmus/core";
-import type { AgentInfo, Rejection, StoreHead } from "../../ports.ts";
+import type { AgentInfo, Excess, Rejection, StoreHead } from "../../ports.ts";
 
 /** What the replica that serves a cluster's agent says of it, beside what the agent reported. */
 export interface ClusterMeta {
@@ -10,6 +10,8 @@ export interface ClusterMeta {
   /** Whether the agent has told the writer everything; else some of it may be what was known before. */
   readonly isHeard: boolean;
   readonly agent?: AgentInfo;
+  /** What the agent reports above its quota. */
+  readonly excess?: Excess;
   readonly delivered?: Delivered;
   /** For which word of a user the agent was told to let go what it held back. */
   readonly resumedDeletes?: string;
@@ -35,7 +37,7 @@ export function metaJson(meta: ClusterMeta): JsonObject {
 
 /** What a head says; members of another version of this program that make no sense are left out. */
 export function metaOf({ meta }: Pick<StoreHead, "meta">): ClusterMeta {
-  const { servedBy, phase, connected, isHeard, agent, delivered, resumedDeletes } = meta;
+  const { servedBy, phase, connected, isHeard, agent, excess, delivered, resumedDeletes } = meta;
   return {
     servedBy: typeof servedBy === "string" ? servedBy : "",
     phase: phase === "synced" ? "synced" : "stale",
@@ -43,6 +45,7 @@ export function metaOf({ meta }: Pick<StoreHead, "meta">): ClusterMeta {
     // Replicas of an earlier version do not say.
     isHeard: isHeard === true || (isHeard === undefined && phase === "synced"),
     ...(isObject(agent) ? { agent: agentFrom(agent) } : {}),
+    ...(isObject(excess) ? excessFrom(excess) : {}),
     ...(isObject(delivered) ? { delivered: deliveredFrom(delivered) } : {}),
     ...(typeof resumedDeletes === "string" ? { resumedDeletes } : {}),
   };
@@ -69,6 +72,11 @@ function shownFrom({ authentication, certificate, trustedRoots }: JsonObject): P
     ...(typeof notBefore === "number" && typeof notAfter === "number" ? { certificate: { notBefore, notAfter } } : {}),
     ...(typeof trustedRoots === "string" ? { trustedRoots } : {}),
   };
+}
+
+function excessFrom({ limit, quota, kinds }: JsonObject): Pick<ClusterMeta, "excess"> {
+  if ((limit !== "objects" && limit !== "bytes") || typeof quota !== "number" || !Array.isArray(kinds)) return {};
+  return { excess: { limit, quota, kinds: kinds.filter((kind) => typeof kind === "string") } };
 }
 
 function deliveredFrom({ digest, rejected, held }: JsonObject): Delivered {

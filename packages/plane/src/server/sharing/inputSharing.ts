@@ -1,4 +1,4 @@
-import type { JsonObject, Snapshot } from "@isthmus/core";
+import type { JsonObject, Metric, Snapshot } from "@isthmus/core";
 import {
   type Clock,
   type Fence,
@@ -13,10 +13,11 @@ import {
   type StoreVersion,
 } from "../../ports.ts";
 import { inSlices, SLICE_MS } from "../../slices.ts";
-import type { SnapshotStore } from "../snapshotStore.ts";
+import type { SnapshotStore, ToldState } from "../snapshotStore.ts";
 import { type Followed, type Loaded, loadArea, type WrittenNotice } from "./areaLoader.ts";
 import { type AreaWriter, areaWriter, NO_VERSION } from "./areaWriter.ts";
 import { type ClusterMeta, metaOf } from "./clusterMeta.ts";
+import { earlierMoments } from "./earlierMoments.ts";
 import { contentIn, inputFeed } from "./inputFeed.ts";
 import { inputTexts } from "./inputTexts.ts";
 import { readTurns } from "./readTurns.ts";
@@ -41,6 +42,8 @@ export interface InputSharing {
   replicasChanged(): void;
   /** What others say of clusters that they serve. */
   readonly told: ReadonlyMap<string, ClusterMeta>;
+  /** What of the store was refused. */
+  metrics(): readonly Metric[];
   /** Clusters that this replica writes. */
   readonly owned: ReadonlySet<string>;
 }
@@ -71,6 +74,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   const { store, instance, snapshots, isRegistered, areRegistrationsKnown, isAlive, leads, meta, link, wake, heard, clock, log } = options;
   const slicing = { clock, sliceMs: SLICE_MS };
   const texts = inputTexts({ snapshots, log });
+  const moments = earlierMoments({ store, snapshots, texts, clock, log });
   const writers = new Map<string, AreaWriter>();
   const followed = new Map<string, Followed>();
   const told = new Map<string, ClusterMeta>();
@@ -152,6 +156,10 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     for (const known of [followed, told, arrived, ahead]) known.delete(clusterName);
   }
 
+  async function claimed(clusterName: string): Promise<void> {
+    if (isOurs(clusterName) && !writers.has(clusterName)) await claim(clusterName);
+  }
+
   async function write(clusterName: string, writer: AreaWriter): Promise<void> {
     // Unknown is not empty: what was told of an earlier life stays until everything has been reported.
     if (!isKnown(clusterName) || !(await isWorthWriting(clusterName, writer))) return;
@@ -198,7 +206,11 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
       withdrawn.delete(clusterName);
     }
     if (!isRegistered(clusterName)) return "done";
-    if (isOurs(clusterName) && !writers.has(clusterName)) await claim(clusterName);
+    if (isServed(clusterName) && !isKnown(clusterName)) {
+      await moments.find(areaOf(clusterName), () => claimed(clusterName));
+      if (isHeard(clusterName)) unheard.delete(clusterName);
+    }
+    await claimed(clusterName);
     const writer = writers.get(clusterName);
     if (writer === undefined && !isOurs(clusterName)) return turns.take(clusterName, () => read(clusterName));
     if (writer !== undefined) await write(clusterName, writer);
@@ -274,8 +286,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   }
 
   function tell(clusterName: string, said: ClusterMeta, now: Snapshot): boolean {
-    const { phase, connected, agent } = living(said);
-    if (!snapshots.followed(clusterName, { phase, connected, ...(agent === undefined ? {} : { agent }) }, now)) return false;
+    if (!snapshots.followed(clusterName, toldBy(living(said)), now)) return false;
     told.set(clusterName, said);
     heard(clusterName);
     return true;
@@ -288,6 +299,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
 
   return {
     told,
+    metrics: texts.metrics,
     get owned() {
       return new Set(writers.keys());
     },
@@ -300,6 +312,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     },
     changed: feed.advance,
     forget(clusterName) {
+      moments.forget(clusterName);
       const isOwned = writers.delete(clusterName);
       for (const known of [followed, told, arrived, ahead, unheard, returned]) known.delete(clusterName);
       if (!isOwned && !leads()) return;
@@ -394,6 +407,10 @@ const READERS = 2;
 const MOST_BUFFERED = 1_000;
 
 const STRANGER_MS = 60_000;
+
+function toldBy({ phase, connected, agent, excess }: ClusterMeta): ToldState {
+  return { phase, connected, ...(agent === undefined ? {} : { agent }), ...(excess === undefined ? {} : { excess }) };
+}
 
 function areaOf(clusterName: string): StoreArea {
   return { section: "input", clusterName };

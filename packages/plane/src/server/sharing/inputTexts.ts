@@ -3,6 +3,8 @@ import {
   type Delta,
   inKeyOrder,
   keyOfResource,
+  kindKeyOf,
+  type Metric,
   messageOf,
   parseCompact,
   type Resource,
@@ -22,6 +24,8 @@ export interface InputTexts {
   snapshotFrom(clusterName: string, before: Snapshot, whole: Loaded["whole"]): Steps<Snapshot>;
   /** A cluster as it is known, after a write. */
   snapshotAfter(clusterName: string, delta: StoreDelta): Snapshot;
+  /** How many objects were refused, by their cluster and why. */
+  metrics(): readonly Metric[];
 }
 
 /** Objects that are not of their cluster or kind, or not even JSON, are left out and told of. */
@@ -39,19 +43,31 @@ export function inputTexts({ snapshots, log }: { readonly snapshots: SnapshotSto
     };
   }
 
-  /** What is said of this cluster and of no other, and is of its kind; undefined for anything else. */
-  function resourceFrom(text: string, clusterName: string): Resource | undefined {
-    try {
-      const resource = parseCompact(text) as AnyResource;
-      if (resource.metadata?.clusterName === clusterName) return snapshots.parsed(clusterName, resource);
-      log.error({ cluster: clusterName }, `the store holds an object of another cluster under ${clusterName}: it is left out`);
-    } catch (error) {
-      log.error({ cluster: clusterName }, `the store holds what is not JSON under ${clusterName}: ${messageOf(error)}`);
-    }
+  const refused = new Map<string, Metric>();
+
+  function refuse(cluster: string, reason: string, problem: string): undefined {
+    const name = `${cluster} ${reason}`;
+    const value = (refused.get(name)?.value ?? 0) + 1;
+    refused.set(name, { name: "gloo_mesh_store_objects_refused_total", labels: { cluster, reason }, value });
+    // The first says what it is about; the metric counts them all.
+    if (value === 1) log.error({ cluster }, `the store holds ${problem} under ${cluster}: it is left out`);
     return undefined;
   }
 
+  /** What is said of this cluster and of no other, and is of a kind that agents report; undefined for anything else. */
+  function resourceFrom(text: string, clusterName: string): Resource | undefined {
+    try {
+      const resource = parseCompact(text) as AnyResource;
+      if (resource?.metadata?.clusterName !== clusterName) return refuse(clusterName, "OtherCluster", "an object of another cluster");
+      if (!snapshots.isReported(kindKeyOf(resource))) return refuse(clusterName, "Kind", `a ${resource.kind}, which agents do not report,`);
+      return snapshots.parsed(clusterName, resource);
+    } catch (error) {
+      return refuse(clusterName, "Invalid", `what is no object (${messageOf(error)})`);
+    }
+  }
+
   return {
+    metrics: () => [...refused.values()],
     *snapshotFrom(clusterName, before, whole) {
       let now = before;
       const known = contentIn(before);

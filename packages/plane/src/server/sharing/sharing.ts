@@ -1,7 +1,7 @@
 import { equalJson, type Metric, type MetricLabels, type MetricName, messageOf, type OutputSet } from "@isthmus/core";
 import { type Clock, type KindDigest, type Leadership, type Log, type ServerLink, type Store, StoreError } from "../../ports.ts";
 import { startWorkQueue } from "../../workQueue.ts";
-import type { SnapshotStore } from "../snapshotStore.ts";
+import type { ClusterState, SnapshotStore } from "../snapshotStore.ts";
 import { type ClusterMeta, type Delivered, MOST_REJECTIONS, metaJson } from "./clusterMeta.ts";
 import { inputSharing } from "./inputSharing.ts";
 import { outputDigests } from "./outputDigests.ts";
@@ -166,15 +166,16 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   }
 
   function metaFor(clusterName: string, isHeard: boolean): ClusterMeta {
-    const { phase, connected, agent } = snapshots.clusters.get(clusterName) ?? { phase: "unknown", connected: false };
+    const { phase, connected, agent, excess }: Partial<ClusterState> = snapshots.clusters.get(clusterName) ?? {};
     const delivered = deliveries.get(clusterName);
     const resumedDeletes = options.resumedDeletes(clusterName);
     return {
       servedBy: instance,
       phase: phase === "synced" ? "synced" : "stale",
-      connected,
+      connected: connected === true,
       isHeard,
       ...(agent === undefined ? {} : { agent }),
+      ...(excess === undefined ? {} : { excess }),
       ...(delivered === undefined ? {} : { delivered }),
       ...(resumedDeletes === undefined ? {} : { resumedDeletes }),
     };
@@ -295,6 +296,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
         figure("gloo_mesh_store_clusters_to_read", isLoaded ? 0 : (unread?.size ?? 0)),
         figure("gloo_mesh_store_clusters_owned", inputs.owned.size),
         figure("gloo_mesh_store_replicas", others.alive.size),
+        ...inputs.metrics(),
         // The first 48 bits: as many as a figure holds.
         ...[...digests].map(([cluster, { digest: text }]) =>
           figure("gloo_mesh_wanted_digest", Number.parseInt(text.slice(0, 12), 16), { cluster }),

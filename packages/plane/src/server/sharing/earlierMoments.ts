@@ -1,0 +1,72 @@
+import { emptySnapshot } from "@isthmus/core";
+import { type Clock, type Log, type Store, type StoreArea, StoreError } from "../../ports.ts";
+import { inSlices, SLICE_MS } from "../../slices.ts";
+import type { SnapshotStore } from "../snapshotStore.ts";
+import type { InputTexts } from "./inputTexts.ts";
+
+/** Finds, for clusters whose agents come before their areas were read, when their objects were first seen. */
+export interface EarlierMoments {
+  /**
+   * Looks once, after `claim`: from then on nobody else writes the area. Rejects with StoreError while the store does not answer, to be
+   * called again; after a while it goes without.
+   */
+  find(area: StoreArea, claim: () => Promise<void>): Promise<void>;
+  /** The cluster is no longer registered: should it come back, its area is another. */
+  forget(clusterName: string): void;
+}
+
+export interface EarlierMomentsOptions {
+  readonly store: Store;
+  readonly snapshots: Pick<SnapshotStore, "earlier" | "agedKinds">;
+  readonly texts: Pick<InputTexts, "snapshotFrom">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function earlierMoments({ store, snapshots, texts, clock, log }: EarlierMomentsOptions): EarlierMoments {
+  const found = new Set<string>();
+  /** Since when a cluster has been waiting for a store that does not answer. */
+  const waitingSince = new Map<string, number>();
+
+  async function read(area: StoreArea): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+    const head = await store.head(area);
+    const whole = new Map<string, ReadonlyMap<string, string>>();
+    // What is not complete may hold kinds that its head does not tell of.
+    for (const kindKey of head === undefined ? [] : snapshots.agedKinds) {
+      const known = new Map<string, string>();
+      for await (const page of store.load(area, kindKey)) {
+        for (const { key, text } of page) known.set(key, text);
+        await clock.sleep(0);
+      }
+      whole.set(kindKey, known);
+    }
+    return whole;
+  }
+
+  return {
+    async find(area, claim) {
+      const { clusterName } = area;
+      if (found.has(clusterName)) return;
+      try {
+        await claim();
+        const written = await inSlices(texts.snapshotFrom(clusterName, emptySnapshot(), await read(area)), { clock, sliceMs: SLICE_MS });
+        snapshots.earlier(clusterName, written);
+      } catch (error) {
+        const since = waitingSince.get(clusterName) ?? clock.now();
+        waitingSince.set(clusterName, since);
+        if (!(error instanceof StoreError) || clock.now() - since < PATIENCE_MS) throw error;
+        log.warn({ cluster: clusterName }, `the store cannot be read: the objects of ${clusterName} count as first seen now`);
+        snapshots.earlier(clusterName, undefined);
+      }
+      waitingSince.delete(clusterName);
+      found.add(clusterName);
+    },
+    forget(clusterName) {
+      found.delete(clusterName);
+      waitingSince.delete(clusterName);
+    },
+  };
+}
+
+// As long as the server waits for a store that is just starting.
+const PATIENCE_MS = 5_000;

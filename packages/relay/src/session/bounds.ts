@@ -1,0 +1,95 @@
+import type { Ack, Hello, ResourceRef as RefMessage, Rejection as RejectionMessage, Up } from "../gen/relay/v1/relay_pb.ts";
+import type { Rejection } from "./link.ts";
+import { refBytes, rejectionFrom, rejectionMessage, textBytes } from "./wire.ts";
+
+/** Bounds of what comes over the wire beside objects: nothing that an agent says is kept, logged or handed on at any length. */
+
+// Kubernetes: no name is longer; an apiVersion is a group, which is a DNS name, and a version.
+const MAX_NAME = 253;
+const MAX_API_VERSION = MAX_NAME + 64;
+
+/** Whether a ref can be one of a Kubernetes object, by the length of its names. */
+export function isShort(ref: RefMessage | undefined): boolean {
+  if (ref === undefined) return true;
+  const { apiVersion, kind, name, namespace, clusterName } = ref;
+  return (
+    apiVersion.length <= MAX_API_VERSION &&
+    kind.length <= MAX_NAME &&
+    name.length <= MAX_NAME &&
+    namespace.length <= MAX_NAME &&
+    clusterName.length <= MAX_NAME
+  );
+}
+
+export function areNamesShort({ kind, upserts, deletes, withheld }: Up): boolean {
+  return (
+    kind.length <= MAX_API_VERSION &&
+    upserts.every(({ ref }) => isShort(ref)) &&
+    deletes.every(isShort) &&
+    withheld.every(({ ref }) => isShort(ref))
+  );
+}
+
+// A person reads the first few; the metric counts them all. What is left of a message of 1 MiB is room for nothing else.
+const MAX_REFUSED_BYTES = 256 * 1024;
+
+/** Refusals as they are told to the agent: as many as one message may hold. */
+export function rejectionMessages(rejected: readonly Rejection[]): RejectionMessage[] {
+  const messages: RejectionMessage[] = [];
+  let bytes = 0;
+  for (const rejection of rejected) {
+    bytes += refBytes(rejection.ref) + textBytes(rejection.message);
+    if (bytes > MAX_REFUSED_BYTES) break;
+    messages.push(rejectionMessage(rejection));
+  }
+  return messages;
+}
+
+/** What of an acknowledgement has come. */
+export interface AckSize {
+  readonly rejections: number;
+  readonly textLength: number;
+}
+
+/** Beside one for each object that is wanted: removals that are held back or refused. */
+const MAX_OTHER_REJECTIONS = 10_000;
+// Beyond it codes alone are kept: statuses name the first few messages.
+const MAX_TEXT_LENGTH = 4 * 1024 * 1024;
+
+/** The rejections of a part of an acknowledgement, as far as there is room; `wanted`: how many objects are wanted. */
+export function boundedRejections(
+  { rejected }: Pick<Ack, "rejected">,
+  before: AckSize,
+  wanted: number,
+): { readonly taken: readonly Rejection[]; readonly size: AckSize } {
+  const taken: Rejection[] = [];
+  let { rejections, textLength } = before;
+  for (const message of rejected) {
+    if (rejections >= wanted + MAX_OTHER_REJECTIONS) break;
+    if (!isShort(message.ref)) continue;
+    const rejection = rejectionFrom(message);
+    rejections++;
+    textLength += rejection.message.length;
+    taken.push(textLength <= MAX_TEXT_LENGTH ? rejection : { ...rejection, message: "the agent's log says why" });
+  }
+  return { taken, size: { rejections, textLength } };
+}
+
+const MAX_FEATURES = 64;
+
+/** What is too long in a hello; undefined: nothing. */
+export function problemOfHello({ instance, agentVersion, agentNamespace, clusterUid, features, digests }: Hello): string | undefined {
+  const texts = { instance, agentVersion, agentNamespace, clusterUid };
+  const long = Object.entries(texts).find(([, text]) => text.length > MAX_NAME);
+  if (long !== undefined) return `${long[0]} has ${long[1].length} characters, at most ${MAX_NAME} are taken`;
+  if (features.length > MAX_FEATURES || features.some((feature) => feature.length > MAX_NAME))
+    return "its features are too many, or too long";
+  return digests.some(({ kind }) => kind.length > MAX_API_VERSION) ? "names of kinds are too long" : undefined;
+}
+
+const MAX_NAMED_KINDS = 64;
+
+/** Names of kinds from the other end as they may be logged. */
+export function namedKinds(kinds: readonly string[]): readonly string[] {
+  return kinds.slice(0, MAX_NAMED_KINDS).map((kind) => kind.slice(0, MAX_API_VERSION));
+}
