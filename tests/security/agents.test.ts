@@ -1,18 +1,24 @@
+import { randomUUID } from "node:crypto";
 import { agentKinds, allKinds, contributedKinds, Destination, KubernetesCluster, Service, Settings } from "@isthmus/api";
-import { kindKeyOf, type Resource } from "@isthmus/core";
+import { FIRST_SEEN, firstSeenOf, keyOfResource, kindKeyOf, type Resource } from "@isthmus/core";
+import { systemClock } from "@isthmus/plane";
+import { hashOf, hexOf, plus, ZERO } from "@isthmus/relay/session";
+import { type MemoryStore, memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { NAMESPACE, type Replica, type Replicas, replicasOf, type TestAgent, until } from "./harness/replicas.ts";
 
 let plane: Replicas;
 let replica: Replica;
+let store: MemoryStore;
 beforeEach(async () => {
   plane = await replicasOf();
-  replica = await plane.start();
+  store = memoryStore({ clock: systemClock, id: randomUUID });
+  replica = await plane.start({ store });
 });
 afterEach(() => plane.stop());
 
-const service = (name: string, clusterName: string): Resource =>
-  ({ apiVersion: "v1", kind: "Service", metadata: { name, namespace: "shop", clusterName }, spec: { ports: [{ port: 80 }] } }) as Resource;
+const service = (name: string, clusterName: string, port = 80): Resource =>
+  ({ apiVersion: "v1", kind: "Service", metadata: { name, namespace: "shop", clusterName }, spec: { ports: [{ port }] } }) as Resource;
 
 const heldOf = (clusterName: string) => [...replica.server.store.snapshotIn(clusterName).collections().keys()].sort();
 
@@ -57,4 +63,124 @@ describe("an agent", () => {
     expect(replica.isConnected("evil")).toBe(false);
     expect(replica.server.store.clusters.get("evil")).toBeUndefined();
   });
+
+  test("does not say how old its objects are: what counts is when the plane first saw them, here, after a restart, and at another replica", async () => {
+    const forged = { creationTimestamp: "1970-01-01T00:00:00Z", annotations: { [FIRST_SEEN]: "1970-01-01T00:00:00.000Z" } };
+    const old = (name: string, uid = `uid-of-${name}`, port = 80) => withMetadata(service(name, "evil", port), { ...forged, uid });
+    const started = new Date().toISOString();
+    const agent = await connected("evil");
+    agent.link.observe({ put: [old("cart"), old("stock")], remove: [] });
+    await until(() => seenIn(replica).size === 2, "the Services are taken");
+    const first = seenIn(replica);
+    for (const moment of first.values()) expect(moment >= started).toBe(true);
+
+    // A change keeps it, what is made anew does not.
+    agent.link.observe({ put: [old("cart", undefined, 8080), old("stock", "another")], remove: [] });
+    await until(() => seenIn(replica).get("stock") !== first.get("stock"), "the new Service is taken");
+    expect(seenIn(replica).get("cart")).toBe(first.get("cart"));
+    const second = seenIn(replica);
+    await until(async () => (await storedMoments()).get("stock") === second.get("stock"), "the store has it");
+    expect(await storedMoments()).toEqual(second);
+
+    // Another replica, to which the agent comes before anything was read there.
+    const other = await plane.start({ store });
+    await agent.stop();
+    const again = await plane.agent({ replica: other, clusterName: "evil", cluster: agent.cluster });
+    again.link.observe({ put: [old("cart", undefined, 8080), old("stock", "another"), old("new")], remove: [] });
+    await until(() => seenIn(other).size === 3, "the other replica knows everything");
+    expect(seenIn(other).get("cart")).toBe(second.get("cart"));
+    expect(seenIn(other).get("stock")).toBe(second.get("stock"));
+    expect((seenIn(other).get("new") ?? "") > (second.get("stock") ?? "")).toBe(true);
+  });
+
+  test("that writes to the store has no more to say there than on the wire", async () => {
+    const agent = await connected("evil");
+    agent.link.observe({ put: [service("cart", "evil")], remove: [] });
+    await until(async () => (await storedMoments()).size === 1, "the store has the Service");
+    await agent.stop();
+    await forgeInStore(withMetadata(service("cart", "evil"), {}), {
+      apiVersion: "discovery.mesh.gloo.solo.io/v1",
+      kind: "Destination",
+      metadata: { name: "forged", namespace: NAMESPACE, clusterName: "evil" },
+    });
+    const other = await plane.start({ store });
+    await until(() => other.server.store.clusters.get("evil")?.phase === "stale", "the other replica has read the cluster");
+    expect([...other.server.store.snapshotIn("evil").collections().keys()]).toEqual(["/Service"]);
+    const refused = other.server.metrics().find(({ name }) => name === "gloo_mesh_store_objects_refused_total");
+    expect(refused).toMatchObject({ labels: { cluster: "evil", reason: "Kind" }, value: 1 });
+  });
+
+  test("is held to its quota, keeps what was taken when that is lowered, and is asked again when there is room", async () => {
+    await quota({ objects: 3 });
+    const agent = await connected("evil");
+    const services = (count: number) => Array.from({ length: count }, (_, i) => service(`service-${i}`, "evil"));
+    agent.link.observe({ put: services(5), remove: [] });
+    await until(() => seenIn(replica).size === 3, "three Services are taken");
+    await until(async () => (await condition("OverQuota")) === "True TooManyObjects", "its KubernetesCluster says so");
+    expect(figure("relay_server_objects_refused_total", { cluster: "evil", reason: "Quota" })).toBe(2);
+
+    await quota({ objects: 1 });
+    agent.link.observe({ put: [service("service-0", "evil", 8080)], remove: [] });
+    await until(() => portOf("service-0") === 8080, "what was taken is kept up to date");
+    await agent.stop();
+    const again = await plane.agent({ replica, clusterName: "evil", cluster: agent.cluster });
+    again.link.observe({ put: services(5), remove: [] });
+    await until(() => replica.isConnected("evil") && portOf("service-0") === 80, "it has said everything again");
+    expect([...seenIn(replica).keys()]).toEqual(["service-0", "service-1", "service-2"]);
+    expect(again.states.at(-1)).toMatch(/^connected/);
+  });
 });
+
+const withMetadata = (resource: Resource, metadata: Partial<Resource["metadata"]>): Resource => ({
+  ...resource,
+  metadata: { ...resource.metadata, ...metadata },
+});
+
+/** When a replica says that it first saw each Service. */
+const seenIn = ({ server }: Replica) =>
+  new Map([...server.store.snapshotIn("evil").of(Service)].map((resource) => [resource.metadata.name, firstSeenOf(resource) ?? ""]));
+
+const portOf = (name: string) =>
+  replica.server.store.snapshotIn("evil").of(Service).get({ name, namespace: "shop", clusterName: "evil" })?.spec?.ports?.[0]?.port;
+
+const AREA = { section: "input", clusterName: "evil" } as const;
+
+async function storedMoments(): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for await (const page of store.load(AREA, "/Service")) {
+    for (const { text } of page) {
+      const { metadata } = JSON.parse(text) as Resource;
+      found.set(metadata.name, metadata.annotations?.[FIRST_SEEN] ?? "");
+    }
+  }
+  return found;
+}
+
+/** What somebody who can write there makes the whole of a cluster. */
+async function forgeInStore(...objects: readonly Resource[]): Promise<void> {
+  const fence = await store.raiseFence("input/evil", "forger");
+  const head = await store.head(AREA);
+  const put = objects.map((object) => ({ kindKey: kindKeyOf(object), key: keyOfResource(object), text: JSON.stringify(object) }));
+  const kinds = Object.fromEntries(
+    put.map(({ kindKey, key, text }) => [kindKey, { count: 1, digest: hexOf(plus(ZERO, hashOf(key, text))) }]),
+  );
+  const erase = Object.keys(kinds);
+  const meta = { ...head?.meta, connected: false, phase: "stale" };
+  const write = { area: AREA, fence, base: head?.version, sequence: 1, delta: { erase, put, remove: [] }, complete: true, kinds, meta };
+  expect(await store.write(write)).toBe("written");
+}
+
+async function quota(agentQuota: { readonly objects: number }): Promise<void> {
+  const settings = { apiVersion: Settings.apiVersion, kind: "Settings", metadata: { name: "settings", namespace: NAMESPACE } };
+  await plane.management.apply({ ...settings, spec: { relay: { agentQuota } } } as Resource, { fieldManager: "user" });
+  await until(
+    () => [...replica.server.view.snapshot.of(Settings)][0]?.spec?.relay?.agentQuota?.objects === agentQuota.objects,
+    "the server knows the quota",
+  );
+}
+
+async function condition(type: string): Promise<string> {
+  const found = await plane.management.get(KubernetesCluster, { name: "evil", namespace: NAMESPACE });
+  const { conditions = [] } = (found?.status ?? {}) as { conditions?: readonly { type: string; status: string; reason: string }[] };
+  return conditions.filter((one) => one.type === type).map(({ status, reason }) => `${status} ${reason}`)[0] ?? "";
+}

@@ -1,5 +1,5 @@
 import { ConfigMap, Service } from "@isthmus/api";
-import { keyOfResource, type Resource } from "@isthmus/core";
+import { firstSeenOf, keyOfResource, type Resource } from "@isthmus/core";
 import { memoryStore } from "@isthmus/store";
 import { expect, test } from "vitest";
 import { type Clock, type ServerLink, type Store, StoreError } from "../src/index.ts";
@@ -88,8 +88,9 @@ function replicas() {
   const log = recordingLog();
   const kindOf = (_: string, kind: string) => (kind === "Service" ? Service : ConfigMap);
 
-  function replica(instance: string, over: Partial<SnapshotStore> = {}) {
-    const known = snapshotStore({ kindOf, isRegistered: () => true, log, changed: () => inputs?.changed() });
+  function replica(instance: string, over: Partial<SnapshotStore> = {}, kinds: ReadonlySet<string> = new Set()) {
+    const ages = { kinds, now: () => now, areKept: kinds.size > 0 };
+    const known = snapshotStore({ kindOf, ages, isRegistered: () => true, log, changed: () => inputs?.changed() });
     let inputs: InputSharing | undefined;
     inputs = inputSharing({
       store,
@@ -135,6 +136,9 @@ function replicas() {
       },
       work: () => work("east"),
       compare,
+      /** When it says that it first saw each Service. */
+      seen: () =>
+        Object.fromEntries([...known.snapshotIn("east").of(Service)].map((object) => [object.metadata.name, firstSeenOf(object)])),
       has: () =>
         [Service, ConfigMap].flatMap((kind) => [...known.snapshotIn("east").of<Resource>(kind)]).map(({ metadata }) => metadata.name),
     };
@@ -148,8 +152,50 @@ function replicas() {
     await one.work();
     return one;
   }
-  return { store, replica, serving };
+  return { store, replica, serving, later: () => (now += 60_000) };
 }
+
+const SERVICES: ReadonlySet<string> = new Set(["/Service"]);
+
+test("objects are as old as the store says, where the agent comes before anything of its cluster was read", async () => {
+  const { replica, later } = replicas();
+  const one = replica("one", {}, SERVICES);
+  one.comes();
+  one.says(named("old"));
+  await one.work();
+  const first = one.seen()["old"];
+  expect(first).toMatch(/^1970-01-01T00:00:00\.\d{3}Z$/);
+  one.gone();
+  later();
+  const two = replica("two", {}, SERVICES);
+  two.comes();
+  two.says(named("old"), named("new"));
+  // Not a moment younger than it is.
+  expect(two.has()).toEqual([]);
+  await two.work();
+  expect(two.seen()).toEqual({ old: first, new: expect.stringMatching(/^1970-01-01T00:01/) });
+  const three = replica("three", {}, SERVICES);
+  await three.work();
+  expect(three.seen()).toEqual(two.seen());
+});
+
+test("a store that does not answer keeps a cluster waiting for a while, and not for ever", async () => {
+  const { store, replica, later } = replicas();
+  const one = replica("one", {}, SERVICES);
+  store.faults.stop();
+  one.comes();
+  one.says(named("old"));
+  await expect(one.work()).rejects.toThrow(StoreError);
+  expect(one.has()).toEqual([]);
+  later();
+  await expect(one.work()).rejects.toThrow(StoreError);
+  expect(one.has()).toEqual(["old"]);
+  store.faults.start();
+  await one.work();
+  const two = replica("two", {}, SERVICES);
+  await two.work();
+  expect(two.seen()).toEqual(one.seen());
+});
 
 test("a replica that follows lets go a kind that the store has no more, though it does not know what the store had", async () => {
   const { store, replica } = replicas();

@@ -1,5 +1,5 @@
 import { kindOf, Service } from "@isthmus/api";
-import { kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { firstSeenOf, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
 import { type SnapshotStore, snapshotStore } from "../src/server/snapshotStore.ts";
 import { recordingLog } from "./recordingLog.ts";
@@ -54,6 +54,50 @@ describe("snapshot store", () => {
       store.synced(name, keys(service("cart", name)));
     }
     expect([...store.snapshot.of(Service)].map(({ metadata }) => metadata.clusterName)).toEqual(["a"]);
+  });
+
+  it("leaves out what agents do not report, whichever way it comes", () => {
+    const isReported = (kindKey: string) => kindKey !== SERVICES;
+    const store = snapshotStore({ kindOf, isReported, isRegistered: () => true, log: recordingLog(), changed: () => undefined });
+    store.connected("a", agent);
+    store.observed("a", { put: [service("cart", "a")], remove: [] });
+    store.synced("a", keys(service("cart", "a")));
+    expect(store.snapshot.collections().size).toBe(0);
+  });
+
+  it("keeps when objects were first seen: those of one report together, what is new later, what was deleted anew", () => {
+    let now = 1_000;
+    const ages = { kinds: new Set([SERVICES]), now: () => now, areKept: false };
+    const store = snapshotStore({ kindOf, ages, isRegistered: () => true, log: recordingLog(), changed: () => undefined });
+    const seen = () => Object.fromEntries([...store.snapshot.of(Service)].map((object) => [object.metadata.name, firstSeenOf(object)]));
+    const at = (ms: number) => new Date(ms).toISOString();
+    const say = (...objects: Resource[]) => store.observed("a", { put: objects, remove: [] });
+    store.connected("a", agent);
+    for (const name of ["cart", "pay"]) {
+      say(service(name, "a"));
+      now += 5;
+    }
+    store.synced("a", keys(service("cart", "a"), service("pay", "a")));
+    expect(seen()).toEqual({ cart: at(1_000), pay: at(1_000) });
+
+    now = 2_000;
+    say(service("cart", "a", 81), service("new", "a"));
+    expect(seen()).toEqual({ cart: at(1_000), pay: at(1_000), new: at(2_000) });
+    store.observed("a", { put: [], remove: [refOf(service("pay", "a"))] });
+    now = 3_000;
+    say(service("pay", "a"));
+    expect(seen()["pay"]).toBe(at(3_000));
+
+    // It was away, and says everything again.
+    store.disconnected("a");
+    now = 4_000;
+    store.connected("a", agent);
+    now = 5_000;
+    say(service("cart", "a", 81), service("new", "a"), service("pay", "a"), service("newest", "a"));
+    store.synced("a", keys(...["cart", "new", "pay", "newest"].map((name) => service(name, "a"))));
+    expect(seen()).toEqual({ cart: at(1_000), new: at(2_000), newest: at(4_000), pay: at(3_000) });
+    store.forget("a");
+    expect(seen()).toEqual({});
   });
 
   it("keeps everything of a cluster whose agent is away", () => {

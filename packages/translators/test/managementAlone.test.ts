@@ -1,5 +1,5 @@
 import { Destination } from "@isthmus/api";
-import { type AnyResource, FIRST_SEEN, snapshotOf } from "@isthmus/core";
+import { FIRST_SEEN, snapshotOf } from "@isthmus/core";
 import { readInput } from "@isthmus/testing";
 import { expect, test } from "vitest";
 import { type TranslateOptions, translate } from "../src/index.ts";
@@ -103,6 +103,5 @@ test("when something was first seen is written into no cluster", () => {
 function discovered(): string {
   const world = translate(snapshotOf(readInput(FLEET).resources), { namespace: "gloo-mesh", stage: "discovery" });
   const users = readInput(FLEET).resources.filter(({ kind }) => kind.endsWith("Policy"));
-  const objects: readonly AnyResource[] = [...world.discovery].map(({ resource }) => resource as AnyResource);
-  return [...objects, ...(users as readonly AnyResource[])].map((object) => JSON.stringify(object)).join("\n---\n").concat("\n");
+  return [...[...world.discovery].map(({ resource }) => resource), ...users].map((object) => JSON.stringify(object)).join("\n---\n").concat("\n");
 }
