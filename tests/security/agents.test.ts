@@ -1,6 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { agentKinds, allKinds, contributedKinds, Destination, KubernetesCluster, Service, Settings } from "@isthmus/api";
-import { FIRST_SEEN, firstSeenOf, keyOfResource, kindKeyOf, type Resource } from "@isthmus/core";
+import {
+  AuthorizationPolicy,
+  agentKinds,
+  allKinds,
+  contributedKinds,
+  Destination,
+  KubernetesCluster,
+  Service,
+  Settings,
+} from "@isthmus/api";
+import { type AnyResource, FIRST_SEEN, firstSeenOf, keyOfResource, kindKeyOf, type Resource } from "@isthmus/core";
 import { systemClock } from "@isthmus/plane";
 import { hashOf, hexOf, plus, ZERO } from "@isthmus/relay/session";
 import { type MemoryStore, memoryStore } from "@isthmus/store";
@@ -54,6 +63,27 @@ describe("an agent", () => {
     );
     expect(plane.lines.join("\n")).toMatch(/refused 1 objects that the agent of evil sent: agents do not report that kind/);
     expect(agent.states.at(-1)).toMatch(/^connected/);
+  });
+
+  test("changes nothing for another cluster by a forged Destination, Mesh or KubernetesCluster", async () => {
+    const victim = await connected("victim");
+    victim.link.observe({ put: victimsMesh, remove: [] });
+    plane.management.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }]);
+    for (const policy of [accessPolicy, timeout]) await plane.management.create(policy);
+    const wanted = () => [...(replica.server.world?.networking.inCluster("victim") ?? [])].map(({ resource }) => resource);
+    await until(() => wanted().some(({ kind }) => kind === "AuthorizationPolicy"), "the victim's AuthorizationPolicy is wanted");
+    const before = JSON.stringify(wanted());
+    const agent = await connected("evil");
+    agent.link.observe({ put: forgeries, remove: [] });
+    // An agent reports kind by kind, in the order of their names.
+    const { apiVersion, kind } = AuthorizationPolicy;
+    const last = { apiVersion, kind, metadata: { name: "last", namespace: "shop", clusterName: "evil" } };
+    agent.link.observe({ put: [last], remove: [] });
+    await until(
+      () => [...(replica.server.world?.inputs.of(AuthorizationPolicy) ?? [])].length === 1,
+      "all that was forged would have been translated",
+    );
+    expect(JSON.stringify(wanted())).toBe(before);
   });
 
   test("with another UID than its certificate's is sent away", async () => {
@@ -110,7 +140,7 @@ describe("an agent", () => {
     expect(refused).toMatchObject({ labels: { cluster: "evil", reason: "Kind" }, value: 1 });
   });
 
-  test("is held to its quota, keeps what was taken when that is lowered, and is asked again when there is room", async () => {
+  test("is held to its quota, and what was taken stays when that is lowered, here and where it was only read", async () => {
     await quota({ objects: 3 });
     const agent = await connected("evil");
     const services = (count: number) => Array.from({ length: count }, (_, i) => service(`service-${i}`, "evil"));
@@ -128,6 +158,18 @@ describe("an agent", () => {
     await until(() => replica.isConnected("evil") && portOf("service-0") === 80, "it has said everything again");
     expect([...seenIn(replica).keys()]).toEqual(["service-0", "service-1", "service-2"]);
     expect(again.states.at(-1)).toMatch(/^connected/);
+
+    // A replica that knows them from the store alone, and has no room for what the agent says of them.
+    await until(async () => (await storedMoments()).size === 3, "the store has them");
+    const other = await plane.start({ store });
+    await until(() => seenIn(other).size === 3, "the other replica has read them");
+    await quota({ objects: 1, bytes: 1 });
+    await again.stop();
+    const third = await plane.agent({ replica: other, clusterName: "evil", cluster: agent.cluster });
+    third.link.observe({ put: services(3), remove: [] });
+    await until(() => other.server.store.clusters.get("evil")?.excess?.limit === "bytes", "its objects are refused");
+    await until(() => other.server.store.clusters.get("evil")?.phase === "synced", "it has said everything");
+    expect([...seenIn(other).keys()]).toEqual(["service-0", "service-1", "service-2"]);
   });
 });
 
@@ -135,6 +177,60 @@ const withMetadata = (resource: Resource, metadata: Partial<Resource["metadata"]
   ...resource,
   metadata: { ...resource.metadata, ...metadata },
 });
+
+const victimsMesh: readonly AnyResource[] = [
+  {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "istiod", namespace: "istio-system", clusterName: "victim" },
+    spec: {
+      selector: { matchLabels: { app: "istiod" } },
+      template: { metadata: { labels: { app: "istiod" } }, spec: { containers: [{ name: "discovery", image: "istio/pilot:1.27.0" }] } },
+    },
+  },
+  {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "istio", namespace: "istio-system", clusterName: "victim" },
+    data: { mesh: "trustDomain: victim" },
+  },
+  {
+    ...withMetadata(service("cart", "victim"), { annotations: { "discovery.mesh.gloo.solo.io/enabled": "true" } }),
+    spec: { selector: { app: "cart" }, ports: [{ name: "http", port: 80 }] },
+  },
+];
+
+const accessPolicy = {
+  apiVersion: "networking.mesh.gloo.solo.io/v1",
+  kind: "AccessPolicy",
+  metadata: { name: "closed", namespace: "shop" },
+  spec: {},
+};
+const timeout = {
+  apiVersion: "networking.mesh.gloo.solo.io/v1",
+  kind: "TrafficPolicy",
+  metadata: { name: "slow", namespace: "shop" },
+  spec: { policy: { requestTimeout: "1s" } },
+};
+
+const discoveredIn = (kind: string, name: string, spec: object): Resource =>
+  ({ apiVersion: "discovery.mesh.gloo.solo.io/v1", kind, metadata: { name, namespace: NAMESPACE, clusterName: "evil" }, spec }) as Resource;
+const victimsName = { name: "istiod-istio-system-victim", namespace: NAMESPACE };
+const forgeries: readonly Resource[] = [
+  discoveredIn("Destination", "cart-shop-victim", {
+    mesh: victimsName,
+    kubeService: { ref: { name: "kube-dns", namespace: "kube-system", clusterName: "victim" }, ports: [{ port: 53, name: "dns" }] },
+  }),
+  discoveredIn("Mesh", victimsName.name, {
+    istio: { installation: { namespace: "istio-system", cluster: "victim" }, trustDomain: "evil" },
+  }),
+  {
+    apiVersion: "multicluster.solo.io/v1alpha1",
+    kind: "KubernetesCluster",
+    metadata: { name: "victim", namespace: NAMESPACE, clusterName: "evil" },
+    spec: { clusterDomain: "evil.test" },
+  } as Resource,
+];
 
 /** When a replica says that it first saw each Service. */
 const seenIn = ({ server }: Replica) =>
@@ -170,7 +266,7 @@ async function forgeInStore(...objects: readonly Resource[]): Promise<void> {
   expect(await store.write(write)).toBe("written");
 }
 
-async function quota(agentQuota: { readonly objects: number }): Promise<void> {
+async function quota(agentQuota: { readonly objects: number; readonly bytes?: number }): Promise<void> {
   const settings = { apiVersion: Settings.apiVersion, kind: "Settings", metadata: { name: "settings", namespace: NAMESPACE } };
   await plane.management.apply({ ...settings, spec: { relay: { agentQuota } } } as Resource, { fieldManager: "user" });
   await until(

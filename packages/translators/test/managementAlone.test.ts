@@ -103,5 +103,8 @@ test("when something was first seen is written into no cluster", () => {
 function discovered(): string {
   const world = translate(snapshotOf(readInput(FLEET).resources), { namespace: "gloo-mesh", stage: "discovery" });
   const users = readInput(FLEET).resources.filter(({ kind }) => kind.endsWith("Policy"));
-  return [...[...world.discovery].map(({ resource }) => resource), ...users].map((object) => JSON.stringify(object)).join("\n---\n").concat("\n");
+  return [...[...world.discovery].map(({ resource }) => resource), ...users]
+    .map((object) => JSON.stringify(object))
+    .join("\n---\n")
+    .concat("\n");
 }

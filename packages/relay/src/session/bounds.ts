@@ -9,7 +9,7 @@ const MAX_NAME = 253;
 const MAX_API_VERSION = MAX_NAME + 64;
 
 /** Whether a ref can be one of a Kubernetes object, by the length of its names. */
-export function isShort(ref: RefMessage | undefined): boolean {
+function isShort(ref: RefMessage | undefined): boolean {
   if (ref === undefined) return true;
   const { apiVersion, kind, name, namespace, clusterName } = ref;
   return (

@@ -20,7 +20,8 @@ export interface Booking {
   sizeOf(key: string): number | undefined;
   /** Without a size the object is gone. */
   set(key: string, size: number | undefined): void;
-  done(): Ledger;
+  /** `held`: what the agent says that there is of the kind, whose lists of keys are held once where they are the same. */
+  done(held?: SortedMap<unknown>): Ledger;
 }
 
 export function booking(ledger: Ledger, kind: string): Booking {
@@ -42,8 +43,11 @@ export function booking(ledger: Ledger, kind: string): Booking {
       bytes += (size ?? 0) - (known ?? 0);
       changes.set(key, size);
     },
-    done: () =>
-      changes.size === 0 ? ledger : { kinds: new Map(ledger.kinds).set(kind, before.update(changes.entries())), objects, bytes },
+    done(held) {
+      if (changes.size === 0) return ledger;
+      const sizes = before.update(changes.entries());
+      return { kinds: new Map(ledger.kinds).set(kind, held === undefined ? sizes : sizes.withKeysOf(held)), objects, bytes };
+    },
   };
 }
 

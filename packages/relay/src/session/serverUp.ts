@@ -84,7 +84,7 @@ export function takeUp(up: ServerUp, message: Up, hearing: Hearing): UpStep {
   const observation = { put, remove, ...(withheld.length > 0 ? { withheld } : {}), ...tracesField(tracesFrom(message.traces)) };
   const isNews = put.length + remove.length + withheld.length > 0;
   return {
-    up: { ...up, seq, held, ledger: taken.booked.done(), excess: excessAfter(up.excess, kind, { isAnew, limit }) },
+    up: { ...up, seq, held, ledger: taken.booked.done(held.get(kind)?.a), excess: excessAfter(up.excess, kind, { isAnew, limit }) },
     ack,
     ...(isNews ? { observation } : {}),
     ...(taken.refused.size > 0 ? { refused: taken.refused } : {}),
