@@ -228,14 +228,39 @@ export function trafficPolicy(name: string, variant: number): AnyResource {
   } as AnyResource;
 }
 
+/** Variants from 3 on name callers of a cluster, for which its trust domain is needed. */
 export function accessPolicy(name: string, variant: number): AnyResource {
   return {
     apiVersion: "networking.mesh.gloo.solo.io/v1",
     kind: "AccessPolicy",
     metadata: { name, namespace: SHOP },
     spec: {
-      sourceSelector: [{ kubeIdentityMatcher: { namespaces: [SHOP] } }],
+      sourceSelector: [{ kubeIdentityMatcher: variant < 3 ? { namespaces: [SHOP] } : { clusters: ["b"] } }],
       destinationSelector: [{ kubeServiceMatcher: { labels: { app: `s${variant % 3}` } } }],
     },
   };
+}
+
+/** On what a user got wrong, for the oracle: it opens nothing. */
+export const MISTAKE_LABEL = "faults.test/mistake";
+
+/** An AccessPolicy with a typing error, of another sort in each variant. */
+export function mistakenPolicy(policy: AnyResource, variant: number): AnyResource {
+  const mistakes = [
+    { requiredHeaders: ["x"] },
+    { allowedPaths: ["/{x}"] },
+    { sourceSelector: [{ kubeIdentityMatcher: { clusters: ["nowhere"] } }] },
+    { sourceSelector: [{ kubeIdentityMatchr: {} }] },
+    { destinationSelector: [{ kubeServiceMatchr: {} }] },
+  ];
+  const { metadata } = policy;
+  const spec = { ...(policy["spec"] as object), ...mistakes[variant] };
+  return { ...policy, metadata: { ...metadata, labels: { [MISTAKE_LABEL]: "" } }, spec } as AnyResource;
+}
+
+/** A mesh configuration without a usable trust domain. */
+export function mistakenMeshConfig(variant: number): AnyResource {
+  const { metadata, ...config } = meshConfig(0);
+  const mesh = ["trustDomain: '*'", "trustDomain: a_b", "{}", "trustDomain: ["][variant] ?? "";
+  return { ...config, metadata: { ...metadata, labels: { [MISTAKE_LABEL]: "" } }, data: { mesh } };
 }

@@ -1,3 +1,4 @@
+import { AccessPolicy } from "@isthmus/api";
 import {
   equalJson,
   formatRef,
@@ -10,7 +11,8 @@ import {
   snapshotOf,
 } from "@isthmus/core";
 import type { Verb } from "@isthmus/simulator";
-import type { World } from "@isthmus/translators";
+import { memoryOf, type World } from "@isthmus/translators";
+import { opensByMistake } from "./access.ts";
 import type { Write } from "./actorPort.ts";
 import type { Down, Up } from "./disturbedNetwork.ts";
 import type { Fleet } from "./fleet.ts";
@@ -32,6 +34,7 @@ export interface Violation {
     | "unintended write"
     | "message too large"
     | "secret told"
+    | "access opened"
     | "crash"
     | "not as it ought to be"
     | "restless";
@@ -87,8 +90,9 @@ export class Oracle {
     const { verb, before, after } = write;
     if (this.#leaders.wrote(write)) return;
     if (!this.#leaders.mayWrite(write.cluster, write.actor, write.begun)) this.#found("unintended write", write, "another replica leads");
-    // Statuses of ours count as inputs, such as that of a registration.
-    if (after !== undefined && !bearsOurLabel(after)) this.changed(write.cluster);
+    // Statuses of ours count as inputs, such as that of a registration, and so does what is remembered of a published mesh.
+    const written = after ?? before;
+    if (written !== undefined && (!bearsOurLabel(written) || memoryOf(written) !== undefined)) this.changed(write.cluster);
     // The first thing that is wrong is the one to look at; to look for explanations of all that follows would take long.
     if (this.violations.length > 0) return;
     if (verb === "applyStatus") {
@@ -98,6 +102,8 @@ export class Oracle {
     }
     if (before !== undefined && (!bearsOurLabel(before) || (verb === "delete" && !this.#made.has(before.metadata.uid ?? "")))) {
       this.#found("foreign object touched", write, "the object is not ours");
+    } else if (opensByMistake(write, this.#since)) {
+      this.#found("access opened", write, "no AccessPolicy was deleted or changed to something right, nor what it guards");
     } else if (verb === "delete") {
       if (this.#wasWantedAllAlong(write)) this.#found("wrong delete", write, "what it comes from was there all the time");
       this.#judgeOrder(write);
@@ -184,7 +190,7 @@ function mixturesOf(snapshots: readonly Snapshot[], partOf: (resource: Resource)
   for (const [part, versions] of parts) {
     for (const groups of all) {
       const objects = groups.get(part) ?? [];
-      versions.set(JSON.stringify(objects.map(contentOf)), objects);
+      versions.set(JSON.stringify(objects.map(inputOf)), objects);
     }
   }
   let mixtures: (readonly Resource[])[] = [[]];
@@ -202,7 +208,7 @@ function keyOfWrite(ref: ResourceRef, clusterName: string): string {
 /** What was there all the time, and the same. */
 function unchanging(snapshots: readonly Snapshot[]): Snapshot {
   const [first, ...others] = snapshots.map(objectsByKey);
-  const kept = [...(first ?? [])].filter(([key, resource]) => others.every((objects) => isSame(objects.get(key), resource)));
+  const kept = [...(first ?? [])].filter(([key, resource]) => others.every((objects) => isSameInput(objects.get(key), resource)));
   return snapshotOf(kept.map(([, resource]) => resource));
 }
 
@@ -217,8 +223,18 @@ function objectsByKey(snapshot: Snapshot): ReadonlyMap<string, Resource> {
   return new Map(objects.map((resource) => [resourceKeyOf(refOf(resource)), resource]));
 }
 
+/** The same with what translation reads of a status of ours. */
+function inputOf(resource: Resource): object {
+  const { status } = resource as Resource & { readonly status?: unknown };
+  return resource.kind === AccessPolicy.kind ? { ...contentOf(resource), status } : contentOf(resource);
+}
+
 function isSame(a: Resource | undefined, b: Resource): boolean {
   return a !== undefined && equalJson(contentOf(a), contentOf(b));
+}
+
+function isSameInput(a: Resource | undefined, b: Resource): boolean {
+  return a !== undefined && equalJson(inputOf(a), inputOf(b));
 }
 
 /** In workload clusters only what users ask of us bears a status of ours, and with the status nothing else changes. */

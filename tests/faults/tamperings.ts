@@ -1,8 +1,9 @@
-import { Secret } from "@isthmus/api";
+import { AccessPolicy, Secret } from "@isthmus/api";
 import { type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
 import { FIELD_MANAGER } from "@isthmus/plane";
 import type { Cluster } from "@isthmus/plane/ports";
 import type { Down } from "./disturbedNetwork.ts";
+import { MISTAKE_LABEL } from "./objects.ts";
 import { ROLES, SERVER_ROLES } from "./roles.ts";
 import type { Tampering } from "./tampering.ts";
 
@@ -213,6 +214,12 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
     focus: ["putLarge"],
     by: { maxMessageBytes: 1024 * 1024 },
   },
+  /** A mistake opens nothing: what has one seems to select nothing, and never to have been in force. */
+  mistakesTakeAccessPoliciesAway: {
+    rule: 9,
+    focus: ["putAccess", "rest", "mistakeAccess"],
+    by: { serverCluster: (cluster) => reading(cluster, withoutMistakes) },
+  },
   /** Secrets stay where they are: agents report them, with all that is in them. */
   secretsAreReported: {
     rule: 8,
@@ -266,6 +273,11 @@ function labelled<R extends Resource>(resource: R): R {
 function written<R extends Resource>(resource: R): R {
   if (!WRITTEN.has(kindKeyOf(refOf(resource)))) return resource;
   return { ...resource, metadata: { ...resource.metadata, managedFields: [{ manager: FIELD_MANAGER }] } };
+}
+
+function withoutMistakes<R extends Resource>(resource: R): R {
+  if (resource.kind !== AccessPolicy.kind || resource.metadata.labels?.[MISTAKE_LABEL] === undefined) return resource;
+  return { ...resource, spec: { destinationSelector: [{}] }, status: {} };
 }
 
 function withoutOrigin<R extends Resource>(resource: R): R {

@@ -65,6 +65,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     clusters: 2,
     steps: "unserve b 2 0;loseApiServer b 0 0;deleteDefinition b 2 0",
   },
+  {
+    name: "an AccessPolicy holds on through mistakes in it and in the mesh of its callers, and through a restart",
+    seed: 1,
+    clusters: 2,
+    steps:
+      "putAccess - 0 3;rest - 0 0;mistakeMesh b 0 0;rest - 0 0;mistakeMesh b 0 3;rest - 0 0;mistakeAccess - 0 1;restartServer - 0 0;rest - 0 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

@@ -1,4 +1,4 @@
-import { KubernetesCluster, kindOf } from "@isthmus/api";
+import { AccessPolicy, KubernetesCluster, kindOf } from "@isthmus/api";
 import {
   type AnyResource,
   emptySnapshot,
@@ -11,7 +11,7 @@ import {
   type Snapshot,
 } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
-import { translate, type World } from "@isthmus/translators";
+import { asTranslated, memoryOf, translate, type World } from "@isthmus/translators";
 import { NAMESPACE } from "./objects.ts";
 import { ROLES, SERVER_ROLES } from "./roles.ts";
 
@@ -74,8 +74,7 @@ export class TrueStates {
       if (hidden.has(hiddenKey(name, kindKeyOf(resource)))) objects.set(key, resource);
     }
     for (const object of cluster.objects()) {
-      if (!isInput(name, object)) continue;
-      const read = readAs(object);
+      const read = isInput(name, object) ? readAs(object) : rememberedIn(name, object);
       if (read !== undefined) objects.set(resourceKeyOf(refOf(read)), read);
     }
     return objects;
@@ -169,6 +168,14 @@ function isInput(clusterName: string, object: Resource): boolean {
   return (clusterName === "" ? READ : SENT).has(kindKeyOf(object)) && !bearsOurLabel(object);
 }
 
+/** What of a published object is an input of the next translation. */
+function rememberedIn(clusterName: string, object: AnyResource): Resource | undefined {
+  if (clusterName !== "" || !bearsOurLabel(object)) return undefined;
+  const found = known.get(object) ?? memoryOf(object);
+  if (found !== undefined) known.set(object, found);
+  return found;
+}
+
 const known = new WeakMap<AnyResource, Resource>();
 
 /** An object as the loops understand it. */
@@ -178,7 +185,7 @@ function readAs(object: AnyResource): Resource | undefined {
     const kind = kindOf(object.apiVersion, object.kind);
     if (kind === undefined) return undefined;
     const parsed = kind.parse(object);
-    read = kind.project?.(parsed) ?? parsed;
+    read = kind.project?.(parsed) ?? (kind === AccessPolicy ? asTranslated(parsed) : parsed);
     known.set(object, read);
   }
   return read;

@@ -41,7 +41,13 @@ export { Secret } from "./kubernetes/secret.ts";
 export { type KubernetesServicePort, Service } from "./kubernetes/service.ts";
 export { StatefulSet } from "./kubernetes/statefulSet.ts";
 export { KubernetesCluster } from "./multicluster/kubernetesCluster.ts";
-export { AccessPolicy, type AccessPolicySpec } from "./networking/accessPolicy.ts";
+export {
+  AccessPolicy,
+  type AccessPolicySpec,
+  lastAcceptedForm,
+  readableSelectors,
+  UNREADABLE,
+} from "./networking/accessPolicy.ts";
 export type { ConnectionPoolSettings, TcpKeepalive } from "./networking/connectionPool.ts";
 export { TrafficPolicy } from "./networking/trafficPolicy.ts";
 export type { TrafficPolicyRules, TrafficPolicySpec } from "./networking/trafficPolicySpec.ts";
@@ -59,6 +65,7 @@ export {
   deliveredKinds,
   discoveryKinds,
   isAsked,
+  isGuard,
   kindOf,
   managementKinds,
   publishedKinds,

@@ -54,6 +54,8 @@ type Task =
   | "asked"
   /** Users may write it in workload clusters too: agents send it where its CRD is served, and write its status there. */
   | "contributed"
+  /** It keeps callers out: an object that can't be read must not count as gone, as its last good form stays in use. */
+  | "guard"
   /** Made by discovery. */
   | "discovered"
   /** Translation compares the ages of its objects: of those that agents report the server keeps when it first saw them. */
@@ -105,7 +107,7 @@ const ROLES: readonly Role[] = [
   { kind: Settings, tasks: ["read", "asked"] },
   { kind: KubernetesCluster, tasks: ["read"] },
   { kind: TrafficPolicy, tasks: ["read", "asked", "contributed", "aged"] },
-  { kind: AccessPolicy, tasks: ["read", "asked", "contributed", "aged"] },
+  { kind: AccessPolicy, tasks: ["read", "asked", "contributed", "guard", "aged"] },
   { kind: VirtualMesh, tasks: ["read", "asked", "contributed", "aged"] },
   { kind: VirtualDestination, tasks: ["read", "contributed", "aged"] },
   // Never sent by agents. Of those in the management cluster, `project` leaves out all but public certificates. Translation
@@ -169,6 +171,11 @@ export function discoveryKinds(): readonly Kind[] {
 /** Whether users ask things of us by objects of this kind: they have a status that answers. */
 export function isAsked(kind: Kind): boolean {
   return ROLES.some((role) => role.kind === kind && role.tasks.includes("asked"));
+}
+
+/** Whether an object of this kind keeps callers out, so that it must not count as gone while it can't be read. */
+export function isGuard(kind: Kind): boolean {
+  return ROLES.some((role) => role.kind === kind && role.tasks.includes("guard"));
 }
 
 /** The CustomResourceDefinitions of our own kinds, in the order of the table. */

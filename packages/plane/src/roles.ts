@@ -5,6 +5,7 @@ import {
   deliveredKinds,
   discoveryKinds,
   isAsked,
+  isGuard,
   KubernetesCluster,
   kindOf,
   managementKinds,
@@ -15,7 +16,15 @@ import {
   scopedKinds,
 } from "@isthmus/api";
 import { kindKeyOf } from "@isthmus/core";
-import { asTranslated, discoveryOwner, networkingOwner, rememberedRequests } from "@isthmus/translators";
+import {
+  asTranslated,
+  discoveryOwner,
+  memoryChanges,
+  memoryOf,
+  memoryRefOf,
+  networkingOwner,
+  rememberedRequests,
+} from "@isthmus/translators";
 import type { AgentOptions } from "./agent/agent.ts";
 import { settingsTold, settingsToTell } from "./agent/settings.ts";
 import type { ServerOptions } from "./server/serverOptions.ts";
@@ -32,11 +41,12 @@ export function agentRoles(
   agentNamespace = namespace,
 ): Pick<
   AgentOptions,
-  "sentKinds" | "userKinds" | "scopedKinds" | "writtenKinds" | "owners" | "discoveryKinds" | "settingsTold" | "resumption"
+  "sentKinds" | "userKinds" | "keepsLastGood" | "scopedKinds" | "writtenKinds" | "owners" | "discoveryKinds" | "settingsTold" | "resumption"
 > {
   return {
     sentKinds: [...agentKinds(), ...contributedKinds()],
     userKinds: contributedKinds(),
+    keepsLastGood: (kind) => !contributedKinds().includes(kind) || isGuard(kind),
     scopedKinds: scopedKinds(),
     writtenKinds: deliveredKinds(),
     owners: [networkingOwner(namespace)],
@@ -59,7 +69,15 @@ export function serverRoles(
   namespace: string,
 ): Pick<
   ServerOptions,
-  "kinds" | "discoveryOwner" | "networkingOwner" | "asTranslated" | "rememberedRequests" | "settingsToTell" | "ownStatus" | "agentQuota"
+  | "kinds"
+  | "discoveryOwner"
+  | "networkingOwner"
+  | "asTranslated"
+  | "memory"
+  | "rememberedRequests"
+  | "settingsToTell"
+  | "ownStatus"
+  | "agentQuota"
 > {
   return {
     kinds: {
@@ -71,11 +89,13 @@ export function serverRoles(
       isReported: (kindKey) => REPORTED.has(kindKey),
       aged: AGED,
       isAsked,
+      keepsLastGood: (kind) => !isAsked(kind) || isGuard(kind),
       isContributed: (kindKey) => CONTRIBUTED.has(kindKey),
     },
     discoveryOwner: discoveryOwner({ namespace }),
     networkingOwner: networkingOwner(namespace),
     asTranslated,
+    memory: { of: memoryOf, refOf: memoryRefOf, changes: memoryChanges },
     rememberedRequests,
     ownStatus: { apiVersion: Settings.apiVersion, kind: Settings.kind, name: "settings", namespace, clusterName: "" },
     settingsToTell: (management, clusterName) =>

@@ -143,10 +143,32 @@ export const FINDINGS = {
     meaning: "A key that is too short to be safe.",
     example: "spec.mtlsConfig.shared.rootCertificateAuthority.generated.rsaKeySizeBytes: 1024 bits are fewer than 2048: …",
   },
+  TrustDomainKept: {
+    meaning: "The configuration of a mesh names no usable trust domain, or can't be read: what was last known of it stays in use.",
+    example:
+      'ConfigMap istio.istio-system, data.mesh: trustDomain: "*" is not a DNS name such as cluster.local; the last known one, cluster-1.example, stays in use',
+  },
   // Access policies
   TrustDomainUnknown: {
     meaning: "A cluster whose trust domain is not known, so that its identities have no names.",
     example: "spec.sourceSelector[0].kubeIdentityMatcher.clusters[1]: no mesh with a trust domain is known in cluster-9: check the name",
+  },
+  Malformed: {
+    meaning: "An AccessPolicy that cannot be read; it does not vanish, as that would open what it guards.",
+    example: "AccessPolicy readers.bookinfo: spec.allowedPorts[0]: must be a port number, is http",
+  },
+  PartlyInForce: {
+    meaning: "An AccessPolicy names callers that are not found; the others are let in.",
+    example: "what of this policy is right is in force here; the callers that are not found are not let in",
+  },
+  LastAcceptedInForce: {
+    meaning: "An AccessPolicy cannot be translated, and stays in force as it was last accepted.",
+    example:
+      "this policy can't be translated, and stays in force here as it was last accepted (generation 3), status.lastAccepted: correct it, or delete it",
+  },
+  NobodyLetIn: {
+    meaning: "An AccessPolicy cannot be translated and was never in force on the destination: it lets nobody in.",
+    example: "nobody is let in here by this policy, as it can't be translated and was never in force here before: correct it, or delete it",
   },
   // Traffic policies
   FieldConflict: {

@@ -1,5 +1,6 @@
 export { asTranslated } from "./asTranslated.ts";
 export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";
+export { memoryChanges, memoryOf, memoryRefOf } from "./discovery/meshMemory.ts";
 export { discoveryOwner } from "./discovery/metadata.ts";
 export { discoveryScope, type Scope } from "./discovery/scope.ts";
 export { FINDINGS, type FindingCode } from "./findings.ts";

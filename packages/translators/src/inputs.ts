@@ -13,6 +13,7 @@ import type {
   Workload,
 } from "@isthmus/api";
 import type { Output, Report, Resource } from "@isthmus/core";
+import type { HeldAccess } from "./attachment/accessBearing.ts";
 import type { VirtualIp } from "./networking/istio/virtualMesh/virtualIps.ts";
 
 /** A target's translation is a pure function of one of these flat records: nothing else may be read, so equal inputs need no new translation. */
@@ -38,6 +39,8 @@ export interface DestinationInputs {
   readonly trafficPolicies: readonly TrafficPolicy[];
   /** AccessPolicies in force on it, in order of precedence. */
   readonly accessPolicies: readonly AccessPolicy[];
+  /** What stands for AccessPolicies that can't be in force as they are written, in order of precedence; some of those above among them. */
+  readonly heldAccess: readonly HeldAccess[];
   /** Istio meshes that name a trust domain, in the clusters of which those AccessPolicies name callers, in key order within each cluster. */
   readonly callingMeshes: readonly Mesh[];
   /** The accepted VirtualMesh of its mesh, for its name alone: what it says of the Destination is in the other inputs. */

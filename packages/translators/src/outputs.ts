@@ -1,3 +1,4 @@
+import { AuthorizationPolicy } from "@isthmus/api";
 import {
   clusterNameIn,
   emptyOutputSet,
@@ -13,9 +14,10 @@ import {
   type Table,
   withEach,
 } from "@isthmus/core";
+import { byPrecedence } from "./attachment/ordering.ts";
 import { invalid, reported } from "./findings.ts";
 import { isSame, remade } from "./incremental/rows.ts";
-import { type Concern, concernedBy } from "./networking/concern.ts";
+import { type Concern, concernedBy, objectOf } from "./networking/concern.ts";
 import type { Target, TargetOutput } from "./targets.ts";
 
 /** What all targets together want. */
@@ -41,8 +43,9 @@ export function noOutputs(owner: Owner): Outputs {
 }
 
 /**
- * All outputs but those that two targets want to write differently: of them neither is written, and both sides are told. What
- * both want alike is one output: revisions of a control plane share its namespace, and so what is said of it.
+ * All outputs but those that two targets want to write differently: of them neither is written, and both sides are told. But that which
+ * keeps callers out is written as its first holder wants it: without it anybody gets in. What both want alike is one output: revisions
+ * of a control plane share its namespace, and so what is said of it.
  */
 export function* collectedOutputs(
   targets: Table<Target>,
@@ -53,7 +56,7 @@ export function* collectedOutputs(
   const changes: (readonly [string, TargetOutput | undefined])[] = [];
   for (const [key, claim] of claims) {
     if (isList(claim) || before.contests.row(key) !== undefined) contested.push(key);
-    changes.push([key, isList(claim) ? agreed(claim) : claim]);
+    changes.push([key, isList(claim) ? written(claim, targets) : claim]);
     yield;
   }
   const contests = yield* remade(before.contests, contested, (key, row) => {
@@ -124,15 +127,35 @@ function agreed(claims: readonly TargetOutput[]): TargetOutput | undefined {
   return first !== undefined && others.every(({ resource }) => equalJson(resource, first.resource)) ? first : undefined;
 }
 
+/** What is written of all claims: what they agree on, else nothing, but for an AuthorizationPolicy. */
+function written(claims: readonly TargetOutput[], targets: Table<Target>): TargetOutput | undefined {
+  return agreed(claims) ?? (claims[0]?.resource.kind === AuthorizationPolicy.kind ? rightful(claims, targets) : undefined);
+}
+
+/** The claim of the first holder: a mesh before its Destinations, as what it says is about all of them, then by precedence. */
+function rightful(claims: readonly TargetOutput[], targets: Table<Target>): TargetOutput | undefined {
+  const holders = claims.flatMap((claim) => {
+    const target = targets.row(claim.target);
+    return target === undefined ? [] : [{ claim, isWide: !("destination" in target.inputs), holder: objectOf(target.inputs) }];
+  });
+  return holders.sort((a, b) => Number(b.isWide) - Number(a.isWide) || byPrecedence(a.holder, b.holder))[0]?.claim;
+}
+
 function contestReports(claims: readonly TargetOutput[], targets: Table<Target>): readonly Report[] {
   if (agreed(claims) !== undefined) return NONE;
+  const held = written(claims, targets);
   const concerns = claims.map((output) => ({ output, concern: concernOf(output, targets) }));
   return concerns.flatMap(({ output, concern }) => {
     const others = concerns.flatMap((other) =>
       other.concern === undefined || other.output === output ? [] : [formatRef(other.concern.target)],
     );
-    const message = `${formatRef(refOf(output.resource))} is not written, as ${others.join(", ")} would be written under the same name: rename one of the services`;
-    if (concern === undefined) return [];
+    if (concern === undefined || output === held) return [];
+    const holder = concerns.find((other) => other.output === held)?.concern?.target;
+    const reason =
+      holder === undefined
+        ? `${others.join(", ")} would be written under the same name`
+        : `it is written for ${formatRef(holder)}, which had the name first`;
+    const message = `${formatRef(refOf(output.resource))} is not written, as ${reason}: rename one of the services`;
     return concern.subjects.map((subject: ResourceRef) => reported(subject, invalid("OutputCollision", message), concern.target));
   });
 }

@@ -56,8 +56,8 @@ const NONE: readonly never[] = [];
 /** Whether a Destination is federated, selected by a policy (in force or not), or a gateway in use. */
 function isUsed({ memory, attached }: World, key: string): boolean {
   const { standings, known } = memory.attachment;
-  const { trafficPolicies = NONE, refused = NONE, accessPolicies = NONE } = standings.row(key) ?? {};
-  if (trafficPolicies.length + refused.length + accessPolicies.length > 0) return true;
+  const { trafficPolicies = NONE, refused = NONE, accessPolicies = NONE, heldAccess = NONE } = standings.row(key) ?? {};
+  if (trafficPolicies.length + refused.length + accessPolicies.length + heldAccess.length > 0) return true;
   return known.row(key)?.status?.appliedFederation !== undefined || attached.of(Mesh).where(byGateway, key).length > 0;
 }
 

@@ -26,9 +26,13 @@ interface Applied {
   readonly observedGeneration?: number;
   readonly creationTimestamp?: string;
   readonly spec?: object;
+  readonly lastAccepted?: object;
 }
 
-function asked({ apiVersion, kind }: Kind, { ref, observedGeneration, creationTimestamp, spec }: Applied): readonly Resource[] {
+function asked(
+  { apiVersion, kind }: Kind,
+  { ref, observedGeneration, creationTimestamp, spec, lastAccepted }: Applied,
+): readonly Resource[] {
   const { name = "", namespace = "", clusterName = "" } = ref ?? {};
   if (clusterName === "" || name === "" || spec === undefined) return [];
   const metadata: Metadata = {
@@ -38,6 +42,7 @@ function asked({ apiVersion, kind }: Kind, { ref, observedGeneration, creationTi
     ...(observedGeneration === undefined ? {} : { generation: observedGeneration }),
     ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
   };
-  const resource: Resource & { readonly spec: object } = { apiVersion, kind, metadata, spec };
+  const status = lastAccepted === undefined ? {} : { status: { lastAccepted } };
+  const resource: Resource & { readonly spec: object } = { apiVersion, kind, metadata, spec, ...status };
   return [resource];
 }

@@ -7,6 +7,7 @@ import { unchangedOr, withStatus } from "./attachment/meshes.ts";
 import { requiredSubsetsOf } from "./attachment/requiredSubsets.ts";
 import { versionsOf } from "./incremental/changes.ts";
 import { keysOf, remadeRows } from "./incremental/rows.ts";
+import { bearingPolicies, IN_FORCE_THOUGH_INVALID } from "./networking/accessForms.ts";
 import { serviceKeyOf } from "./networking/istio/hostnames.ts";
 import type { Contest } from "./outputs.ts";
 import type { Target } from "./targets.ts";
@@ -77,7 +78,7 @@ function settledDestination(
   const service = serviceKeyOf(destination);
   const status = attachedStatus(destination, {
     trafficPolicies: standing?.trafficPolicies ?? [],
-    accessPolicies: standing?.accessPolicies ?? [],
+    accessPolicies: standing === undefined ? [] : bearingPolicies(standing),
     appliedFederation: attachment.known.row(key)?.status?.appliedFederation,
     requiredSubsets: service === undefined ? undefined : requiredSubsetsOf(service, attachment),
     clusterDomains: step.surroundings.clusterDomains,
@@ -96,21 +97,24 @@ function byRefusedOn({ reports }: Reporting): readonly string[] {
 }
 
 function refusedOn({ reports }: Reporting, key: string): readonly string[] {
-  return reports.flatMap(({ subject, target, state }) =>
-    state === "INVALID" && target?.kind === Destination.kind && keyOf(target) === key ? [userKeyOf(subject)] : [],
-  );
+  const invalid = reports.filter(({ target, state }) => state === "INVALID" && target?.kind === Destination.kind && keyOf(target) === key);
+  const inForce = new Set(invalid.flatMap(({ subject, code }) => (IN_FORCE_THOUGH_INVALID.has(code) ? [userKeyOf(subject)] : [])));
+  return invalid.flatMap(({ subject }) => (inForce.has(userKeyOf(subject)) ? [] : [userKeyOf(subject)]));
 }
 
 function without(names: ReadonlySet<string>, status: DestinationStatus): DestinationStatus {
   const { appliedTrafficPolicies, appliedAccessPolicies, appliedFederation, ...rest } = status;
   const traffic = appliedTrafficPolicies?.filter(({ ref }) => !names.has(userKeyOf({ kind: TrafficPolicy.kind, ...ref }))) ?? [];
-  const access = appliedAccessPolicies?.filter(({ ref }) => !names.has(userKeyOf({ kind: AccessPolicy.kind, ...ref }))) ?? [];
+  // One of a workload cluster that lets nobody in stays, for whoever remembers it while that cluster is silent.
+  const access = appliedAccessPolicies?.filter(
+    ({ ref }) => (ref?.clusterName ?? "") !== "" || !names.has(userKeyOf({ kind: AccessPolicy.kind, ...ref })),
+  );
   const isFederated =
     appliedFederation !== undefined && !names.has(userKeyOf({ kind: VirtualMesh.kind, ...appliedFederation.virtualMeshRef }));
   return {
     ...rest,
     ...(traffic.length === 0 ? {} : { appliedTrafficPolicies: traffic }),
-    ...(access.length === 0 ? {} : { appliedAccessPolicies: access }),
+    ...(access === undefined || access.length === 0 ? {} : { appliedAccessPolicies: access }),
     ...(isFederated ? { appliedFederation } : {}),
   };
 }

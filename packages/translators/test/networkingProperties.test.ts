@@ -1,4 +1,4 @@
-import { Destination, kindOf } from "@isthmus/api";
+import { AccessPolicy, AuthorizationPolicy, Destination, kindOf } from "@isthmus/api";
 import { type AnyResource, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -89,17 +89,51 @@ test("adding what is wanted, and every status, changes nothing", () => {
   );
 });
 
-test("a policy that is refused everywhere leaves no trace", () => {
+test("a TrafficPolicy that is refused everywhere leaves no trace", () => {
   fc.assert(
     fc.property(networkingFleets(), options(), (fleet, flags) => {
       const all = world(fleet, flags);
       for (const { ref, status } of statusesOf(all)) {
+        if (ref.kind === AccessPolicy.kind) continue;
         if (status["state"] !== "INVALID" || status["acceptedCount"] !== 0 || status["meshes"] !== undefined) continue;
         const others = fleet.filter((resource) => resourceKeyOf(refOf(resource)) !== resourceKeyOf(ref));
         expect(outputsOf(world(others, flags))).toEqual(outputsOf(all));
       }
     }),
     { numRuns: 100 },
+  );
+});
+
+/** What an AuthorizationPolicy lets in, a rule each, by the object that says it. */
+function letIn(of: World): ReadonlyMap<string, readonly string[]> {
+  const policies = outputsOf(of).filter((resource): resource is AuthorizationPolicy => resource.kind === AuthorizationPolicy.kind);
+  return new Map(policies.map((policy) => [resourceKeyOf(refOf(policy)), (policy.spec?.rules ?? []).map((rule) => JSON.stringify(rule))]));
+}
+
+test("a mistake in an AccessPolicy takes no AuthorizationPolicy away, and lets nobody in who was not before", () => {
+  fc.assert(
+    fc.property(networkingFleets(), fc.nat(3), (fleet, choice) => {
+      const before = world(fleet);
+      const statuses = new Map(statusesOf(before).map(({ ref, status }) => [resourceKeyOf(ref), status]));
+      const mistakes = [
+        { requiredHeaders: ["x"] },
+        { allowedPaths: ["/{x}"] },
+        { sourceSelector: [{ kubeIdentityMatchr: {} }] },
+        { allowedPorts: "http" },
+      ];
+      const mistaken = fleet.map((resource): AnyResource => {
+        const status = statuses.get(resourceKeyOf(refOf(resource)));
+        if (resource.kind !== AccessPolicy.kind) return status === undefined ? resource : { ...resource, status };
+        const spec = { ...(resource["spec"] as object), ...mistakes[choice] };
+        return { ...resource, spec, ...(status === undefined ? {} : { status }) } as AnyResource;
+      });
+      const after = letIn(world(mistaken));
+      for (const [key, rules] of letIn(before)) {
+        expect([...after.keys()]).toContain(key);
+        expect(rules).toEqual(expect.arrayContaining([...(after.get(key) ?? [])]));
+      }
+    }),
+    { numRuns: 200 },
   );
 });
 

@@ -6,6 +6,8 @@ import {
   kubernetesCluster,
   largeService,
   meshConfig,
+  mistakenMeshConfig,
+  mistakenPolicy,
   service,
   settings,
   shop,
@@ -67,7 +69,7 @@ export const userSteps: StepKinds = {
   },
   putPolicy: { weight: 5, n: 2, v: 8, act: (stage, { n, v }) => put(stage, "", [trafficPolicy(`p${n}`, v)]) },
   deletePolicy: { weight: 3, n: 2, act: (stage, { n }) => remove(stage, "", [trafficPolicy(`p${n}`, 0)]) },
-  putAccess: { weight: 2, v: 3, act: (stage, { v }) => put(stage, "", [accessPolicy("access", v)]) },
+  putAccess: { weight: 2, v: 6, act: (stage, { v }) => put(stage, "", [accessPolicy("access", v)]) },
   deleteAccess: { weight: 1, act: (stage) => remove(stage, "", [accessPolicy("access", 0)]) },
   /** What users ask of us in a workload cluster, under names that those of the management cluster have too. */
   putPolicyThere: {
@@ -85,10 +87,14 @@ export const userSteps: StepKinds = {
   },
   putAccessThere: {
     weight: 1,
-    v: 3,
+    v: 6,
     isAboutCluster: true,
     act: (stage, { cluster, v }) => put(stage, cluster, [accessPolicy("access", v)]),
   },
+  /** Typing errors, in what is there: `putAccess`, `putAccessThere` and `putMesh` repair them. */
+  mistakeAccess: { weight: 2, v: 5, act: (stage, { v }) => mistake(stage, "", v) },
+  mistakeAccessThere: { weight: 1, v: 5, isAboutCluster: true, act: (stage, { cluster, v }) => mistake(stage, cluster, v) },
+  mistakeMesh: { weight: 1, v: 4, isAboutCluster: true, act: (stage, { cluster, v }) => put(stage, cluster, [mistakenMeshConfig(v)]) },
   deleteAccessThere: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, [accessPolicy("access", 0)]) },
   /** What is discovered, and what resources of workload clusters may do. */
   putSettings: { weight: 2, v: 8, act: (stage, { v }) => put(stage, "", [settings(v)]) },
@@ -118,6 +124,14 @@ const CROWD = 30;
 function joined({ fleet }: Stage, n: number): string[] {
   const names = [...fleet.clusters.keys()];
   return n === 0 ? names : names.slice(1);
+}
+
+function mistake(stage: Stage, clusterName: string, variant: number): void {
+  const found = stage.object({ ...refOf(accessPolicy("access", 0)), clusterName });
+  if (found === undefined) return;
+  const { apiVersion, kind, metadata } = found;
+  const policy = { apiVersion, kind, metadata: { name: metadata.name, namespace: metadata.namespace ?? "" }, spec: found["spec"] ?? {} };
+  put(stage, clusterName, [mistakenPolicy(policy, variant)]);
 }
 
 function put(stage: Stage, clusterName: string, resources: readonly AnyResource[]): void {

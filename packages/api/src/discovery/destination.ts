@@ -96,8 +96,13 @@ const destinationStatus = fields({
       ref: userRef,
       observedGeneration: generation,
       creationTimestamp: creation,
-      spec: preserved<AccessPolicySpec>("The spec as it was accepted."),
+      spec: preserved<AccessPolicySpec>("The spec as it is written."),
+      lastAccepted: fields(
+        { generation, spec: preserved<object>("That spec.") },
+        { description: "For a policy that is not in force as it is written: what was last in force." },
+      ),
     }),
+    { description: "The AccessPolicies that say who may call, in their order of precedence; those that let nobody in by a mistake, too." },
   ),
   localFqdn: text("Host name inside the Service's own cluster."),
   appliedFederation: fields({

@@ -37,6 +37,7 @@ export type IngressGateway = Value<typeof ingressGateway>;
 const istioMesh = fields({
   installation: meshInstallation,
   trustDomain: text("SPIFFE trust domain; empty means cluster.local."),
+  trustDomainProblem: text("Why the mesh configuration's own trust domain, or all of it, is not used: then what was last known is."),
   istiodServiceAccount: text("Service account of istiod, the identity of its CA certificate."),
   ingressGateways: Type.Array(ingressGateway, { description: "Deprecated: a VirtualMesh selects its gateways." }),
   smartDnsProxyingEnabled: Type.Boolean({ description: "Whether sidecars answer DNS for hosts of ServiceEntries." }),

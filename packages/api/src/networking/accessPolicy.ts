@@ -1,9 +1,10 @@
+import { messageOf } from "@isthmus/core";
+import { Type } from "@sinclair/typebox";
 import { approvalColumns } from "../shared/approval.ts";
-import type { Value } from "../shared/defineKind.ts";
-import { defineKind } from "../shared/defineKind.ts";
-import { listOf, port, strings, userFields } from "../shared/schema.ts";
+import { defineKind, type Value } from "../shared/defineKind.ts";
+import { fields, listOf, port, strings, userFields } from "../shared/schema.ts";
 import { destinationSelector, identitySelector } from "../shared/selectors.ts";
-import { policyStatus } from "./trafficPolicy.ts";
+import { policyStatusFields } from "./trafficPolicy.ts";
 
 const accessPolicySpec = userFields(
   {
@@ -23,12 +24,25 @@ const accessPolicySpec = userFields(
 
 export type AccessPolicySpec = Value<typeof accessPolicySpec>;
 
-/** Allows calls from selected identities to selected destinations. What no policy allows is refused once some policy is in force. */
-export const AccessPolicy = defineKind({
+const accessPolicyStatus = fields({
+  ...policyStatusFields,
+  lastAccepted: fields(
+    {
+      generation: Type.Integer({ format: "int64", description: "The generation of the object that had this spec." }),
+      spec: Type.Unsafe<object>({ type: "object", "x-kubernetes-preserve-unknown-fields": true, description: "That spec." }),
+    },
+    {
+      description:
+        "What was last in force as it was written. It stays in force where a later spec can't be translated, so that no mistake opens anything. Absent for a spec above 32 KiB.",
+    },
+  ),
+});
+
+const strict = defineKind({
   apiVersion: "networking.mesh.gloo.solo.io/v1",
   kind: "AccessPolicy",
   plural: "accesspolicies",
-  fields: { spec: accessPolicySpec, status: policyStatus },
+  fields: { spec: accessPolicySpec, status: accessPolicyStatus },
   crd: {
     description: "Allows calls from selected identities to selected destinations.",
     shortNames: ["apol"],
@@ -38,4 +52,73 @@ export const AccessPolicy = defineKind({
   },
 });
 
-export type AccessPolicy = ReturnType<typeof AccessPolicy.parse>;
+/**
+ * Allows calls from selected identities to selected destinations. What no policy allows is refused once some policy is in force. One
+ * with a spec that is not of its type does not vanish, as that would open what it guards.
+ */
+export const AccessPolicy: typeof strict = { ...strict, parse: parsed };
+
+export type AccessPolicy = ReturnType<typeof strict.parse>;
+
+/** The member of a spec that says why the rest of it could not be read. A user who sets it gets an INVALID policy, as with any unknown field. */
+export const UNREADABLE = "unreadable";
+
+function parsed(input: unknown): AccessPolicy {
+  try {
+    return strict.parse(input);
+  } catch (error) {
+    const kept = unreadableAccessPolicy(input, messageOf(error));
+    if (kept === undefined) throw error;
+    return kept;
+  }
+}
+
+/**
+ * What stands for an AccessPolicy that cannot be read: its name, the entries of its destinationSelector that can be read, and what was
+ * last in force. Undefined for what has no name. Without a destinationSelector it selects every Destination, as if it were right.
+ */
+function unreadableAccessPolicy(input: unknown, problem: string): AccessPolicy | undefined {
+  const { apiVersion, kind, metadata, spec, status } = membersOf(input);
+  const envelope = { apiVersion, kind, metadata };
+  if (attempted(envelope) === undefined) return undefined;
+  const given = membersOf(spec)["destinationSelector"];
+  const isSelecting = given === undefined || given === null || (Array.isArray(given) && given.length === 0);
+  // An empty entry selects nothing; an empty list would select everything.
+  const isAll = isSelecting && typeof spec === "object" && spec !== null && !Array.isArray(spec);
+  const entries = readableSelectors(given);
+  const read = isAll ? {} : { destinationSelector: entries.length === 0 ? [{}] : entries };
+  const { lastAccepted, observedGeneration } = membersOf(status);
+  const withStatus = { ...envelope, spec: { ...read, [UNREADABLE]: problem.slice(0, 1024) }, status: { lastAccepted, observedGeneration } };
+  return attempted(attempted({ ...envelope, status }) === undefined ? withStatus : { ...withStatus, status });
+}
+
+/** Those entries of a value that are of the type of a destinationSelector's. */
+export function readableSelectors(value: unknown): NonNullable<AccessPolicySpec["destinationSelector"]> {
+  if (!Array.isArray(value)) return [];
+  const { apiVersion, kind } = strict;
+  return value.slice(0, 256).flatMap((entry: unknown) => {
+    const read = attempted({ apiVersion, kind, metadata: { name: "entry" }, spec: { destinationSelector: [entry] } });
+    return read?.spec?.destinationSelector ?? [];
+  });
+}
+
+/** An AccessPolicy as it was last in force; undefined when nothing is known of that, or the status is not understood. */
+export function lastAcceptedForm(policy: AccessPolicy): AccessPolicy | undefined {
+  const { spec } = policy.status?.lastAccepted ?? {};
+  if (spec === undefined) return undefined;
+  const { status: _, ...rest } = policy;
+  return attempted({ ...rest, spec });
+}
+
+function attempted(input: unknown): AccessPolicy | undefined {
+  try {
+    return strict.parse(input);
+  } catch {
+    // Said already of the object as a whole.
+    return undefined;
+  }
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : {};
+}

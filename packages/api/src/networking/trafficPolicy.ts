@@ -3,22 +3,22 @@ import { defineKind } from "../shared/defineKind.ts";
 import { fields, strings, uint32 } from "../shared/schema.ts";
 import { trafficPolicySpec } from "./trafficPolicySpec.ts";
 
-/** The status of TrafficPolicy and AccessPolicy. */
-export const policyStatus = fields({
+/** The fields that the statuses of TrafficPolicy and AccessPolicy share. */
+export const policyStatusFields = {
   ...approvalFields,
   destinations: approvalsByTarget,
   workloads: strings({ description: "Keys of the workloads whose traffic it is about: the first 1,000. `workloadCount` is of all." }),
   targetCount: uint32({ description: "Number of destinations it selects." }),
   acceptedCount: uint32({ description: "Number of destinations on which it is in force." }),
   workloadCount: uint32({ description: "Number of workloads whose traffic it is about." }),
-});
+};
 
 /** Routing, resilience and connection settings for traffic from selected workloads to selected destinations. */
 export const TrafficPolicy = defineKind({
   apiVersion: "networking.mesh.gloo.solo.io/v1",
   kind: "TrafficPolicy",
   plural: "trafficpolicies",
-  fields: { spec: trafficPolicySpec, status: policyStatus },
+  fields: { spec: trafficPolicySpec, status: fields(policyStatusFields) },
   crd: {
     description: "Routing, resilience and connection settings for traffic from selected workloads to selected destinations.",
     shortNames: ["tpol"],

@@ -43,7 +43,7 @@ export interface Agent {
 export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   const {
     sentKinds,
-    userKinds,
+    keepsLastGood,
     writtenKinds,
     leadership = alwaysLeader,
     generation = "gloo-mesh",
@@ -66,7 +66,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
       clock,
       random,
       log,
-      keepsLastGood: (kind) => !userKinds.includes(kind),
+      keepsLastGood,
       changed,
       servedAgain: (kindKey) => turn?.servedAgain(kindKey),
     },

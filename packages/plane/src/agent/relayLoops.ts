@@ -46,6 +46,8 @@ export interface AgentParts {
   readonly sentKinds: readonly Kind[];
   /** Those of them by which users ask something of the plane: their statuses are written as the server says. */
   readonly userKinds: readonly Kind[];
+  /** Whether the last good form of an object that can't be read stays in use. */
+  readonly keepsLastGood: (kind: Kind) => boolean;
   /** Those of which only what is in namespaces that discovery looks into is reported. */
   readonly scopedKinds: readonly Kind[];
   /** Kinds that the server may have written. */
@@ -79,6 +81,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     view,
     sentKinds,
     userKinds,
+    keepsLastGood,
     writtenKinds,
     owners,
     clock,
@@ -109,6 +112,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     link,
     kinds: sentKinds,
     userKinds,
+    keepsLastGood,
     scopedKinds: options.scopedKinds,
     owners,
     scope: (snapshot) => limited(board.settings.scopeIn(snapshot, cluster.name)),

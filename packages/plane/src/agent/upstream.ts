@@ -12,7 +12,7 @@ import {
   resourceKeyOf,
   type Snapshot,
 } from "@isthmus/core";
-import type { Scope } from "@isthmus/translators";
+import { asTranslated, type Scope } from "@isthmus/translators";
 import type { ClusterView, KindState } from "../clusterView.ts";
 import { bearsLabelOf } from "../ownership.ts";
 import type { AgentLink, Log } from "../ports.ts";
@@ -28,8 +28,10 @@ export interface Upstream {
 export interface UpstreamOptions {
   readonly link: AgentLink;
   readonly kinds: readonly Kind[];
-  /** Those of them by which users ask something of the plane: their statuses are answers, and no news; malformed, they are not in force. */
+  /** Those of them by which users ask something of the plane: their statuses are answers, and no news. */
   readonly userKinds: readonly Kind[];
+  /** Whether the last good form of an object that can't be read stays in use. */
+  readonly keepsLastGood: (kind: Kind) => boolean;
   /** Whose objects are outputs of ours, and no news. */
   readonly owners: readonly Owner[];
   /** Those of them of which only what is in namespaces that discovery looks into is reported. */
@@ -40,9 +42,10 @@ export interface UpstreamOptions {
 }
 
 export function upstream(options: UpstreamOptions): Upstream & { view(view: ClusterView): void } {
-  const { link, kinds, userKinds, scopedKinds, owners, scope, random, log } = options;
+  const { link, kinds, userKinds, keepsLastGood, scopedKinds, owners, scope, random, log } = options;
   const sentKinds = new Set(kinds.map(kindKeyOf));
   const users = new Set(userKinds.map(kindKeyOf));
+  const isKept = new Set(kinds.filter(keepsLastGood).map(kindKeyOf));
   /** What users ask, as it was reported, by `resourceKeyOf`. */
   const asked = new Map<string, Resource>();
   /** Kinds that were announced, and whether as unserved. */
@@ -70,7 +73,7 @@ export function upstream(options: UpstreamOptions): Upstream & { view(view: Clus
     for (const [kindKey, state] of news) announced.set(kindKey, state === "unserved");
     // Objects that exist and cannot be understood: the server must not take them for gone.
     const withheld = [...view.malformed.values()]
-      .filter(({ ref }) => sentKinds.has(kindKeyOf(ref)) && !users.has(kindKeyOf(ref)))
+      .filter(({ ref }) => isKept.has(kindKeyOf(ref)))
       .map(({ ref, message }) => ({ ref, code: "Malformed", message }) as const);
     if (withheld.length > 0) link.observe({ put: [], remove: [], withheld });
     const named = (unserved: boolean) => news.filter(([, state]) => (state === "unserved") === unserved).map(([kindKey]) => kindKey);
@@ -81,7 +84,7 @@ export function upstream(options: UpstreamOptions): Upstream & { view(view: Clus
   function news(resource: Resource): Resource | undefined {
     if (!users.has(kindKeyOf(resource))) return resource;
     const key = resourceKeyOf(refOf(resource));
-    const question = withoutAnswer(resource);
+    const question = questionIn(resource);
     if (equalJson(asked.get(key), question)) return undefined;
     asked.set(key, question);
     return question;
@@ -115,8 +118,10 @@ export function upstream(options: UpstreamOptions): Upstream & { view(view: Clus
   };
 }
 
-/** What a user asks, without what was answered: writing that changes an object's version, too. */
-function withoutAnswer(resource: Resource): Resource {
+/** What a user asks, as translation reads it: without what was answered, as writing that changes an object's version, too. */
+function questionIn(resource: Resource): Resource {
+  const read = asTranslated(resource);
+  if (read !== resource) return read;
   const { status: _, ...question } = resource as AnyResource;
   const { resourceVersion: __, ...metadata } = resource.metadata;
   return { ...question, metadata };

@@ -21,18 +21,23 @@ export interface ManagementNewsOptions {
   readonly discoveryOwner: Owner;
   /** What translation reads of an object. */
   readonly asTranslated: (resource: Resource) => Resource;
+  /** What translation is to remember of an object that we derived. Default: nothing. */
+  readonly memory?: {
+    of(published: Resource): Resource | undefined;
+    refOf(published: ResourceRef): ResourceRef | undefined;
+  };
 }
 
-/** What we derived ourselves, and statuses that we wrote, are none: translation would run again for each of its own results. */
-export function managementNews({ discovery, discoveryOwner, asTranslated }: ManagementNewsOptions): ManagementNews {
+/** What we derived ourselves, but for what is remembered of it, and statuses that we wrote, are none: translation would run again for each of its own results. */
+export function managementNews({ discovery, discoveryOwner, asTranslated, memory }: ManagementNewsOptions): ManagementNews {
   const discovered = new Set(discovery.map(kindKeyOf));
   /** Objects of which translation does not read all, as it was told of them, by `resourceKeyOf`. */
   const told = new Map<string, Resource>();
 
   function news(resource: Resource): readonly Resource[] {
-    if (discovered.has(kindKeyOf(resource)) && isOwnedBy(resource, discoveryOwner)) return [];
-    const read = asTranslated(resource);
-    if (read === resource) return [resource];
+    const isDerived = discovered.has(kindKeyOf(resource)) && isOwnedBy(resource, discoveryOwner);
+    const read = isDerived ? memory?.of(resource) : asTranslated(resource);
+    if (read === undefined || read === resource) return read === undefined ? [] : [resource];
     const key = resourceKeyOf(refOf(resource));
     if (equalJson(told.get(key), read)) return [];
     told.set(key, read);
@@ -46,7 +51,8 @@ export function managementNews({ discovery, discoveryOwner, asTranslated }: Mana
   return {
     of({ put, remove }) {
       remove.forEach(forget);
-      return { put: put.flatMap(news), remove };
+      const forgotten = remove.flatMap((ref) => memory?.refOf(ref) ?? []);
+      return { put: put.flatMap(news), remove: forgotten.length === 0 ? remove : [...remove, ...forgotten] };
     },
   };
 }

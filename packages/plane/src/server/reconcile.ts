@@ -59,6 +59,7 @@ export interface ReconcilerOptions {
   readonly discoveryOwner: Owner;
   readonly registration: Kind;
   readonly rememberedRequests: RequestSources["rememberedRequests"];
+  readonly memoryChanges: (now: World, before: World | undefined) => Delta;
   readonly translation: TranslateOptions;
   readonly clock: Clock;
   /** For how long, in ms, others may be kept waiting. */
@@ -81,6 +82,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     discoveryOwner,
     registration,
     rememberedRequests,
+    memoryChanges,
     translation: translationOptions,
     clock,
     sliceMs,
@@ -177,6 +179,8 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     // Only now: what is told of a world is about what its clusters were asked for.
     world = now;
     translated = inputs;
+    const { put, remove } = memoryChanges(now, before);
+    if (put.length + remove.length > 0) inputs = inputs.apply({ put, remove });
     tellProgress(admitted, { known, ms: clock.now() - started });
   }
 

@@ -50,7 +50,12 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   /** Of clusters that this server connects to itself. */
   const problems = new Map<string, string>();
   const seen = witness({ clock, random, log, meter, late: () => statuses.request() }, signal);
-  const untranslated = managementNews({ discovery: kinds.discovery, discoveryOwner, asTranslated: options.asTranslated });
+  const untranslated = managementNews({
+    discovery: kinds.discovery,
+    discoveryOwner,
+    asTranslated: options.asTranslated,
+    memory: options.memory,
+  });
   const isReadElsewhere = (name: string, kindKey: string) =>
     options.ownUid !== undefined && store.clusters.get(name)?.agent?.clusterUid === options.ownUid && kinds.isContributed(kindKey);
   const store: SnapshotStore = snapshotStore({
@@ -141,10 +146,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     if (leadership.isLeader) news.observed(delta);
     statuses.request();
   };
-  const view = viewCluster(
-    { cluster, kinds: kinds.management, clock, random, log, keepsLastGood: (kind) => !kinds.isAsked(kind), changed },
-    signal,
-  );
+  const view = viewCluster({ cluster, kinds: kinds.management, clock, random, log, keepsLastGood: kinds.keepsLastGood, changed }, signal);
   const writes = startLeaderWrites(
     {
       cluster,
@@ -177,6 +179,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     discoveryOwner,
     registration: kinds.registration,
     rememberedRequests: options.rememberedRequests,
+    memoryChanges: options.memory.changes,
     translation: { ...options.translation, namespace },
     log,
     ...slicing,

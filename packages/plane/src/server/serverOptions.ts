@@ -1,6 +1,7 @@
-import type { Kind, Meter, Owner, Resource, ResourceRef, Snapshot } from "@isthmus/core";
-import type { TranslateOptions } from "@isthmus/translators";
+import type { Delta, Kind, Meter, Owner, Resource, ResourceRef, Snapshot } from "@isthmus/core";
+import type { TranslateOptions, World } from "@isthmus/translators";
 import type { Clock, Cluster, Door, Leadership, Log, Quota, ServerLink, ServerLinkHandler, Store } from "../ports.ts";
+import type { ManagementNewsOptions } from "./managementNews.ts";
 
 /** The kinds that a server deals with, by role. */
 export interface ServerKinds {
@@ -19,6 +20,8 @@ export interface ServerKinds {
   readonly aged: ReadonlySet<string>;
   /** Whether users ask things of us by objects of this kind. */
   readonly isAsked: (kind: Kind) => boolean;
+  /** Whether the last good form of an object that can't be read stays in use. */
+  readonly keepsLastGood: (kind: Kind) => boolean;
   /** Whether users may write objects of a kind (`kindKeyOf`) in workload clusters. */
   readonly isContributed: (kindKey: string) => boolean;
 }
@@ -48,6 +51,10 @@ export interface ServerOptions {
   readonly discoveryOwner: Owner;
   /** What translation reads of an object in the management cluster. */
   readonly asTranslated: (resource: Resource) => Resource;
+  /** What translation is to remember of what it made. */
+  readonly memory: NonNullable<ManagementNewsOptions["memory"]> & {
+    changes(now: World, before: World | undefined): Delta;
+  };
   readonly networkingOwner: Owner;
   readonly translation: TranslateOptions;
   /** Which of several replicas writes into the management cluster. Default: this one, as there is no other. */

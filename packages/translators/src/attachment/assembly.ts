@@ -1,4 +1,13 @@
-import { type Destination, Mesh, OsmMeshConfig, Secret, VirtualDestination, type VirtualMesh, Workload } from "@isthmus/api";
+import {
+  type AccessPolicy,
+  type Destination,
+  Mesh,
+  OsmMeshConfig,
+  Secret,
+  VirtualDestination,
+  type VirtualMesh,
+  Workload,
+} from "@isthmus/api";
 import {
   type ClusterObjectRef,
   type Collection,
@@ -45,7 +54,7 @@ export function destinationInputs(
   const attachedMesh = known?.spec?.mesh === undefined ? undefined : attachment.meshes.row(meshKey(known.spec.mesh));
   const mesh = attachedMesh?.face;
   if (known === undefined || standing === undefined || mesh === undefined) return undefined;
-  const { trafficPolicies, accessPolicies, federatedTo, userObjects } = standing;
+  const { trafficPolicies, accessPolicies, heldAccess, federatedTo, userObjects } = standing;
   const service = known.spec?.kubeService?.ref;
   const isFederated = known.status?.appliedFederation !== undefined;
   const referred = referredBy(standing, known, { step, attachment });
@@ -55,7 +64,8 @@ export function destinationInputs(
     mesh,
     trafficPolicies,
     accessPolicies,
-    callingMeshes: sharedList(callingMeshes(accessPolicies, step.inputs)),
+    heldAccess,
+    callingMeshes: sharedList(callingMeshes(formsOf(standing), step.inputs)),
     virtualMesh: attachment.membership.virtualMeshOf.get(keyOfResource(mesh)),
     federatedTo,
     gateways: isFederated ? (attachedMesh?.gateways ?? NONE) : NONE,
@@ -67,6 +77,11 @@ export function destinationInputs(
     userObjects,
     surroundings,
   };
+}
+
+/** The AccessPolicies in each form in which they may be in force. */
+function formsOf({ accessPolicies, heldAccess }: Standing): readonly AccessPolicy[] {
+  return heldAccess.length === 0 ? accessPolicies : [...accessPolicies, ...heldAccess.flatMap(({ form }) => form ?? [])];
 }
 
 /** The inputs of one Mesh, by its key; undefined when it is gone. */

@@ -1,4 +1,4 @@
-import type { AccessPolicy, Destination, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import type { Destination, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import type { Change, Report, Snapshot, Steps, Table } from "@isthmus/core";
 import type { Changes } from "../incremental/changes.ts";
 import type { Surroundings } from "../inputs.ts";
@@ -7,7 +7,7 @@ import type { FederationLoads } from "./federationLoads.ts";
 import { byService, indexedForAttachment } from "./indexes.ts";
 import { type FederationRefusal, knownDestinations, noDestinations } from "./knownDestinations.ts";
 import { type AttachedMesh, attachMeshes, noMeshes } from "./meshes.ts";
-import { type CheckedPolicy, checkAccessPolicies, checkTrafficPolicies, noPolicies } from "./policies.ts";
+import { type CheckedAccess, type CheckedPolicy, checkAccessPolicies, checkTrafficPolicies, noPolicies } from "./policies.ts";
 import { affectedServices, countedSupport, noSupport, type Support } from "./requiredSubsets.ts";
 import { judgeDestinations, noStandings, type Standing } from "./standings.ts";
 import { type HostClaim, hostClaims, noHostClaims } from "./userObjects.ts";
@@ -27,7 +27,7 @@ export interface Attachment {
   readonly membership: Memberships;
   readonly meshes: Table<AttachedMesh>;
   readonly traffic: Table<CheckedPolicy<TrafficPolicy>>;
-  readonly access: Table<CheckedPolicy<AccessPolicy>>;
+  readonly access: Table<CheckedAccess>;
   /** Destinations with nothing in their statuses but where they are federated to. */
   readonly known: Table<Destination>;
   readonly refusals: Table<FederationRefusal>;

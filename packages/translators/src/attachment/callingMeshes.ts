@@ -2,7 +2,7 @@ import { type AccessPolicy, type Destination, Mesh } from "@isthmus/api";
 import { exactly, type Snapshot, type Table } from "@isthmus/core";
 import type { Changes } from "../incremental/changes.ts";
 import { clustersOfCallers, trustDomainOf } from "../networking/istio/callers.ts";
-import type { CheckedPolicy } from "./policies.ts";
+import type { CheckedAccess } from "./policies.ts";
 import { selectedDestinations } from "./selection.ts";
 
 /** The meshes with a trust domain that callers may be of whom some AccessPolicies name; in key order within each cluster. */
@@ -17,7 +17,7 @@ export function callingMeshes(policies: readonly AccessPolicy[], inputs: Snapsho
 /** The Destinations with AccessPolicies that name callers of clusters in which a trust domain came, went or changed. */
 export function* destinationsCalled(
   changes: Changes,
-  { access, known }: { readonly access: Table<CheckedPolicy<AccessPolicy>>; readonly known: Table<Destination> },
+  { access, known }: { readonly access: Table<CheckedAccess>; readonly known: Table<Destination> },
 ): Iterable<Destination> {
   const clusters = new Set<string>();
   for (const { before, after } of changes.of(Mesh)) {
@@ -26,7 +26,8 @@ export function* destinationsCalled(
     for (const place of [was, is]) if (place !== undefined) clusters.add(ANY).add(place.clusterName);
   }
   for (const clusterName of clusters) {
-    for (const { policy } of access.where(byCallers, clusterName)) yield* selectedDestinations(policy.spec?.destinationSelector, known);
+    for (const { selectors } of access.where(byCallers, clusterName))
+      for (const list of selectors) yield* selectedDestinations(list, known);
   }
 }
 
@@ -40,7 +41,8 @@ function byPlaceOfTrust(mesh: Mesh): readonly string[] {
   return place === undefined ? [] : [...new Set([ANY, place.clusterName])];
 }
 
-/** Sound AccessPolicies by the clusters of which they name callers. */
-function byCallers({ policy, isSound }: CheckedPolicy<AccessPolicy>): readonly string[] {
-  return isSound ? [...new Set(clustersOfCallers(policy))] : [];
+/** AccessPolicies by the clusters of which they name callers, as they are written or were last in force. */
+function byCallers({ policy, bearing: { written, last } }: CheckedAccess): readonly string[] {
+  const forms = [...(written === undefined ? [] : [policy]), ...(last?.held.form === undefined ? [] : [last.held.form])];
+  return [...new Set(forms.flatMap(clustersOfCallers))];
 }

@@ -1,5 +1,5 @@
 import type { AccessPolicy, Destination, DestinationStatus, TrafficPolicy, VirtualDestination } from "@isthmus/api";
-import { keyOf, packed } from "@isthmus/core";
+import { equalJson, keyOf, packed } from "@isthmus/core";
 import { localHostname } from "../networking/istio/hostnames.ts";
 import { serviceOf } from "../networking/istio/routes/targets.ts";
 import { remembered } from "../remembered.ts";
@@ -50,4 +50,8 @@ function appliedPolicy<P extends TrafficPolicy | AccessPolicy>(policy: P) {
 }
 
 // One for all Destinations that it selects.
-const appliedAccess = remembered(appliedPolicy<AccessPolicy>);
+const appliedAccess = remembered((policy: AccessPolicy) => {
+  const { lastAccepted } = policy.status ?? {};
+  const isOther = lastAccepted?.spec !== undefined && !equalJson(lastAccepted.spec, policy.spec ?? {});
+  return { ...appliedPolicy(policy), ...(isOther ? { lastAccepted } : {}) };
+});

@@ -1,4 +1,4 @@
-import { AccessPolicy, type IneffectiveField, ineffectiveFields, Settings, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { AccessPolicy, type IneffectiveField, ineffectiveFields, Settings, TrafficPolicy, UNREADABLE, VirtualMesh } from "@isthmus/api";
 import { type Finding, invalid, warning } from "../findings.ts";
 
 /** What to say about members of a TrafficPolicy, VirtualMesh or Settings that have no effect. */
@@ -8,15 +8,38 @@ export function ineffectiveFindings(object: TrafficPolicy | VirtualMesh | Settin
 }
 
 /**
- * The same for an AccessPolicy, which is refused where leaving a member out could allow too much: in a selector, and where a
- * misspelt field would narrow the policy.
+ * The same for an AccessPolicy, which is refused wherever leaving a member out could allow too much: in a selector, and where a field
+ * that is not known stands beside the selectors.
  */
 export function accessFindings(policy: AccessPolicy): readonly Finding[] {
   return fieldsOf(policy).map((field) => {
-    const isMisspelt = field.type === "unknown" && field.hint !== undefined;
-    if (!isMisspelt && !IN_ENTRY.test(field.path)) return warning(codeOf(field), messageOf(field, NO_EFFECT));
+    if (field.path === UNREADABLE_PATH) return unreadable(policy);
+    if (field.type === "unsupported" && !IN_ENTRY.test(field.path)) return warning(codeOf(field), messageOf(field, NO_EFFECT));
     return invalid("SelectorNotUnderstood", messageOf(field, "the policy is refused, as it could allow too much without it"));
   });
+}
+
+function unreadable({ spec }: AccessPolicy): Finding {
+  const problem = (spec as Readonly<Record<string, unknown>>)[UNREADABLE];
+  return invalid("Malformed", typeof problem === "string" ? problem : `${UNREADABLE_PATH}: no such field; the policy is refused`);
+}
+
+const UNREADABLE_PATH = `spec.${UNREADABLE}`;
+
+/** Whether all that an AccessPolicy says of who may call, and of what, is understood, whatever it is about. */
+export function isRuleUnderstood(policy: AccessPolicy): boolean {
+  return fieldsOf(policy).every(
+    ({ type, path }) => path.startsWith("spec.destinationSelector[") || (type === "unsupported" && !IN_ENTRY.test(path)),
+  );
+}
+
+/** What stands under a name that seems to mean destinationSelector. */
+export function misspeltSelector(policy: AccessPolicy): { readonly value: unknown } | undefined {
+  const misspelt = fieldsOf(policy).find(
+    ({ type, path, hint }) => type === "unknown" && isTopLevel(path) && hint === "destinationSelector",
+  );
+  const name = misspelt?.path.slice("spec.".length);
+  return name === undefined ? undefined : { value: (policy.spec as Readonly<Record<string, unknown>>)[name] };
 }
 
 // A member of an entry of a selector or of a list of matchers.

@@ -1,4 +1,4 @@
-import { AccessPolicy, Destination, type DestinationSelector, TrafficPolicy } from "@isthmus/api";
+import { AccessPolicy, Destination, TrafficPolicy } from "@isthmus/api";
 import {
   type Collection,
   emptyTable,
@@ -18,6 +18,7 @@ import { keysOf, remade } from "../incremental/rows.ts";
 import { requestFindings } from "../networking/istio/requestFindings.ts";
 import { serviceOf } from "../networking/istio/routes/targets.ts";
 import { remembered } from "../remembered.ts";
+import { type AccessBearing, accessBearing, bearingOn, type HeldAccess, type Selectors, selectorsOf } from "./accessBearing.ts";
 import type { AttachmentStep } from "./attachment.ts";
 import { byService } from "./indexes.ts";
 import { accessFindings, ineffectiveFindings, isMisspeltWide } from "./ineffective.ts";
@@ -32,11 +33,18 @@ export interface CheckedPolicy<P extends TrafficPolicy | AccessPolicy> {
   readonly policy: P;
   /** Whether its references hold, and enough of it is understood: else it is in force nowhere. */
   readonly isSound: boolean;
+  /** Lists of selectors, each of which selects Destinations on which the policy bears. */
+  readonly selectors: readonly Selectors[];
   readonly reports: readonly Report[];
 }
 
+/** An AccessPolicy that is checked. Where it is not sound it is in force as it last was, and lets nobody in where it never was. */
+export interface CheckedAccess extends CheckedPolicy<AccessPolicy> {
+  readonly bearing: AccessBearing;
+}
+
 /** No policy. */
-export function noPolicies<P extends TrafficPolicy | AccessPolicy>(): Table<CheckedPolicy<P>> {
+export function noPolicies<C extends CheckedPolicy<TrafficPolicy | AccessPolicy>>(): Table<C> {
   return emptyTable(({ key }) => key);
 }
 
@@ -45,46 +53,58 @@ export function checkTrafficPolicies(
   step: AttachmentStep,
   before: Table<CheckedPolicy<TrafficPolicy>>,
 ): Steps<Table<CheckedPolicy<TrafficPolicy>>> {
-  return checked(step, before, { kind: TrafficPolicy, findingsOf: trafficFindings, isTooWide: isMisspeltWide });
+  return checked(step, before, {
+    kind: TrafficPolicy,
+    findingsOf: trafficFindings,
+    madeOf: (row, policy) => {
+      const isSound = row.isSound && !isMisspeltWide(policy);
+      return { ...row, policy, isSound, selectors: isSound ? [policy.spec?.destinationSelector] : NONE };
+    },
+  });
 }
 
 const trafficFindings = remembered((policy: TrafficPolicy) => [...ineffectiveFindings(policy), ...requestFindings(policy.spec ?? {})]);
 
 /** AccessPolicies: those whose references hold, and of which everything is understood, are sound. */
-export function checkAccessPolicies(
-  step: AttachmentStep,
-  before: Table<CheckedPolicy<AccessPolicy>>,
-): Steps<Table<CheckedPolicy<AccessPolicy>>> {
-  return checked(step, before, { kind: AccessPolicy, findingsOf: accessFindings, isTooWide: () => false });
+export function checkAccessPolicies(step: AttachmentStep, before: Table<CheckedAccess>): Steps<Table<CheckedAccess>> {
+  return checked(step, before, {
+    kind: AccessPolicy,
+    findingsOf: accessFindings,
+    madeOf: (row, policy) => {
+      const bearing = accessBearing(policy, row.isSound);
+      return { ...row, policy, selectors: selectorsOf(bearing), bearing };
+    },
+  });
 }
 
-interface Checks<P extends TrafficPolicy | AccessPolicy> {
+interface Checks<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy<P>> {
   readonly kind: Kind<P>;
   findingsOf(policy: P): readonly Finding[];
-  isTooWide(policy: P): boolean;
+  madeOf(row: Pick<C, "key" | "isSound" | "reports">, policy: P): C;
 }
 
-function* checked<P extends TrafficPolicy | AccessPolicy>(
+function* checked<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy<P>>(
   step: AttachmentStep,
-  before: Table<CheckedPolicy<P>>,
-  { kind, findingsOf, isTooWide }: Checks<P>,
-): Steps<Table<CheckedPolicy<P>>> {
+  before: Table<C>,
+  { kind, findingsOf, madeOf }: Checks<P, C>,
+): Steps<Table<C>> {
   const policies = step.inputs.of(kind);
   const destinations = step.inputs.of(Destination);
-  return yield* remade(before, affectedPolicies(step, kind), (key, row): CheckedPolicy<P> | undefined => {
+  return yield* remade(before, affectedPolicies(step, kind), (key, row): C | undefined => {
     const policy = policies.row(key);
     if (policy === undefined) return undefined;
     const findings = [
       ...selectorFindings("spec.destinationSelector", policy.spec?.destinationSelector, destinations),
       ...findingsOf(policy),
     ];
-    const isSound = findings.every(({ state }) => state !== "INVALID") && !isTooWide(policy);
+    const isSound = findings.every(({ state }) => state !== "INVALID");
     const reports = findings.length === 0 ? NONE : findings.map((finding) => reported(refOf(policy), finding));
-    return row?.policy === policy && row.isSound === isSound && equalJson(row.reports, reports) ? row : { key, policy, isSound, reports };
+    const made = madeOf({ key, isSound, reports }, policy);
+    return row?.policy === policy && row.isSound === made.isSound && equalJson(row.reports, reports) ? row : made;
   });
 }
 
-const NONE: readonly Report[] = [];
+const NONE: readonly never[] = [];
 
 /** The policies that changed, or that name a service which came or went. */
 function affectedPolicies<P extends TrafficPolicy | AccessPolicy>({ inputs, since }: AttachmentStep, kind: Kind<P>): Iterable<string> {
@@ -119,14 +139,38 @@ export function policiesOn<P extends TrafficPolicy | AccessPolicy>(
   return exactly(selecting.length < 2 ? selecting : selecting.sort(byPrecedence));
 }
 
-function bySelection({ policy, isSound }: CheckedPolicy<TrafficPolicy | AccessPolicy>): readonly string[] {
-  return isSound ? selectionKeys(policy.spec?.destinationSelector) : [];
+function bySelection({ selectors }: CheckedPolicy<TrafficPolicy | AccessPolicy>): readonly string[] {
+  if (selectors.length < 2) return selectors.flatMap(selectionKeys);
+  return [...new Set(selectors.flatMap(selectionKeys))];
 }
 
-/** The selectors of sound policies that are not as they were. */
-export function* changedSelectors<P extends TrafficPolicy | AccessPolicy>(
-  policies: Table<CheckedPolicy<P>>,
-  before: Table<CheckedPolicy<P>>,
-): Iterable<readonly DestinationSelector[] | undefined> {
-  for (const { policy, isSound } of versionsOf(policies.changesSince(before))) if (isSound) yield policy.spec?.destinationSelector;
+/** The selectors of policies that are not as they were. */
+export function* changedSelectors<C extends CheckedPolicy<TrafficPolicy | AccessPolicy>>(
+  policies: Table<C>,
+  before: Table<C>,
+): Iterable<Selectors> {
+  for (const { selectors } of versionsOf(policies.changesSince(before))) yield* selectors;
+}
+
+/** The AccessPolicies that bear on a Destination. */
+export interface AccessOn {
+  /** As they are written, in order of precedence. */
+  readonly policies: readonly AccessPolicy[];
+  /** What stands for those that can't be in force as they are written, or perhaps can't once they are translated, in order of precedence. */
+  readonly held: readonly HeldAccess[];
+}
+
+/** What of AccessPolicies bears on a Destination. */
+export function accessOn(destination: Destination, policies: Table<CheckedAccess>): AccessOn {
+  const written: AccessPolicy[] = [];
+  const held: HeldAccess[] = [];
+  for (const { policy, bearing } of selectingCandidates({ where: (key) => policies.where(bySelection, key) }, destination)) {
+    const on = bearingOn(destination, bearing);
+    if (on.isWritten) written.push(policy);
+    if (on.held !== undefined) held.push(on.held);
+  }
+  return {
+    policies: exactly(written.length < 2 ? written : written.sort(byPrecedence)),
+    held: held.length === 0 ? NONE : exactly(held.sort((a, b) => byPrecedence(a.policy, b.policy))),
+  };
 }

@@ -6,11 +6,12 @@ import type { UserObject } from "../inputs.ts";
 import { firstOf, type References } from "../networking/istio/routeContext.ts";
 import { sourcesOf } from "../networking/istio/source.ts";
 import { sharedList } from "../sharedLists.ts";
+import type { HeldAccess } from "./accessBearing.ts";
 import type { AttachmentStep } from "./attachment.ts";
 import { policyVerdicts } from "./conflicts.ts";
 import { byService } from "./indexes.ts";
 import type { AttachedMesh } from "./meshes.ts";
-import { type CheckedPolicy, policiesOn } from "./policies.ts";
+import { accessOn, type CheckedAccess, type CheckedPolicy, policiesOn } from "./policies.ts";
 import { destinationCluster, outOfReach, type Reach, reachIn } from "./reach.ts";
 import { type HostClaim, userObjectsFor } from "./userObjects.ts";
 import { meshKey } from "./virtualMeshes.ts";
@@ -25,6 +26,8 @@ export interface Standing {
   readonly refused: readonly TrafficPolicy[];
   /** In order of precedence; translation may still refuse one that names identities nobody knows. */
   readonly accessPolicies: readonly AccessPolicy[];
+  /** What stands for AccessPolicies that can't be in force as they are written, in order of precedence. */
+  readonly heldAccess: readonly HeldAccess[];
   /** Whether its mesh knows subsets: where it doesn't, translation refuses policies that want some. */
   readonly hasSubsets: boolean;
   /** The Istio meshes it is federated to. */
@@ -44,7 +47,7 @@ export interface StandingSources {
   /** Destinations as policies are judged by: with nothing in their statuses but where they are federated to. */
   readonly known: Table<Destination>;
   readonly traffic: Table<CheckedPolicy<TrafficPolicy>>;
-  readonly access: Table<CheckedPolicy<AccessPolicy>>;
+  readonly access: Table<CheckedAccess>;
   readonly claims: Table<HostClaim>;
   readonly meshes: Table<AttachedMesh>;
 }
@@ -61,7 +64,8 @@ export function* judgeDestinations(
     const destination = sources.known.row(key);
     if (destination === undefined) return undefined;
     const traffic = withinReach(policiesOn(destination, sources.traffic), destination, reach);
-    const access = withinReach(policiesOn(destination, sources.access), destination, reach);
+    const { policies, held } = accessOn(destination, sources.access);
+    const access = withinReach(policies, destination, reach);
     const next = judged(step, destination, { policies: traffic.within, references, sources });
     const beyond = [...traffic.beyond, ...access.beyond];
     // Named one by one: an object that begins with a spread has a hidden class of its own (docs/decisions/0026).
@@ -69,6 +73,7 @@ export function* judgeDestinations(
       key,
       trafficPolicies: next.trafficPolicies,
       accessPolicies: sharedList(access.within),
+      heldAccess: sharedList(heldWithinReach(held, destination, reach)),
       refused: traffic.beyond.length === 0 ? next.refused : [...next.refused, ...traffic.beyond],
       hasSubsets: next.hasSubsets,
       federatedTo: next.federatedTo,
@@ -89,6 +94,12 @@ function withinReach<P extends TrafficPolicy | AccessPolicy>(policies: readonly 
   };
 }
 
+function heldWithinReach(held: readonly HeldAccess[], destination: Destination, reach: Reach): readonly HeldAccess[] {
+  if (reach.isUnlimited || held.length === 0) return held;
+  const clusterName = destinationCluster(destination);
+  return exactly(held.filter(({ policy }) => reach.includes(policy, clusterName)));
+}
+
 function reportOfReach(policy: TrafficPolicy | AccessPolicy, destination: Destination): Report {
   return reported(refOf(policy), outOfReach(policy, destination), refOf(destination));
 }
@@ -98,6 +109,7 @@ function isSameStanding(left: Standing, right: Standing): boolean {
     isSame(left.trafficPolicies, right.trafficPolicies) &&
     isSame(left.refused, right.refused) &&
     isSame(left.accessPolicies, right.accessPolicies) &&
+    isSame(left.heldAccess, right.heldAccess) &&
     left.hasSubsets === right.hasSubsets &&
     isSame(left.federatedTo, right.federatedTo) &&
     isSame(left.userObjects, right.userObjects) &&
@@ -125,7 +137,7 @@ function judged(
   { surroundings }: AttachmentStep,
   destination: Destination,
   { policies, references, sources: { claims, meshes } }: Circumstances,
-): Omit<Standing, "key" | "accessPolicies"> {
+): Omit<Standing, "key" | "accessPolicies" | "heldAccess"> {
   const mesh = meshNamed(destination.spec?.mesh, meshes);
   if (destination.spec?.kubeService?.ref === undefined || mesh?.spec?.istio === undefined) {
     // Nothing of Istio comes of them, nor of a Service that nobody names; other meshes judge policies as they translate them.

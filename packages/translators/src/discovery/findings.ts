@@ -7,12 +7,17 @@ export const DISCOVERY_FINDINGS = {
     example: "container discovery: image istio/pilot has neither tag nor digest: give it the tag of its version",
   },
   MeshConfigMissing: {
-    meaning: "An istiod without its mesh configuration: it is not managed.",
+    meaning: "An istiod without its mesh configuration: it is not managed, or as it was last known.",
     example: "ConfigMap istio.istio-system not found in cluster-1: install Istio with its mesh configuration",
   },
   MeshConfigInvalid: {
-    meaning: "An istiod whose mesh configuration can't be read: it is not managed.",
+    meaning: "An istiod whose mesh configuration can't be read: it is not managed, or as it was last known.",
     example: "ConfigMap istio.istio-system, data.mesh: trustDomain: must be a text, is [1,2]",
+  },
+  TrustDomainInvalid: {
+    meaning: "A mesh configuration names no usable trust domain, though the mesh had one, or is to have one.",
+    example:
+      'ConfigMap istio.istio-system, data.mesh: trustDomain: "*" is not a DNS name such as cluster.local; the last known one, cluster-1.example, stays in use',
   },
   AppMeshArnInvalid: {
     meaning: "An App Mesh whose ARN can't be read: it is not managed.",

@@ -6,6 +6,7 @@ import { appMeshesByArn, translateAppMesh } from "./detectors/appMesh.ts";
 import { bySourceCluster, type Sourced } from "./found.ts";
 import { indexedForMeshes, placeOf } from "./indexes.ts";
 import { allControlPlanes, controlPlanesIn, meshInputs, translateMesh } from "./meshes.ts";
+import { MeshMemory } from "./meshMemory.ts";
 import { DISCOVERED_CLUSTER_LABEL } from "./metadata.ts";
 import { type Clusters, type DiscoveryStep, rescopedClusters } from "./step.ts";
 
@@ -47,6 +48,7 @@ function affectedClusters(step: DiscoveryStep): Clusters {
   for (const kind of [Deployment, ConfigMap, Service, Pod, Node]) {
     for (const resource of versionsOf<Resource>(changes.of<Resource>(kind))) clusters.add(placeOf(resource).clusterName);
   }
+  for (const { cluster } of versionsOf(changes.of(MeshMemory))) clusters.add(cluster);
   for (const registration of versionsOf(changes.of(KubernetesCluster))) clusters.add(registration.metadata.name);
   return clusters;
 }

@@ -6,6 +6,7 @@ import { istioMesh, meshConfigNames } from "./detectors/istioMesh.ts";
 import { osmMesh } from "./detectors/osmMesh.ts";
 import type { Discovery } from "./found.ts";
 import { agentPods, byCluster, placeKey, placeOf, podsByPlace, servicesByPlace } from "./indexes.ts";
+import { MeshMemory } from "./meshMemory.ts";
 import { type DiscoveryOptions, discoveredMetadata } from "./metadata.ts";
 
 /** The control planes that we know. A Deployment is the control plane of the first that takes it. */
@@ -73,6 +74,9 @@ export function meshInputs(snapshot: Snapshot, deployment: Deployment, options: 
     services: snapshot.of(Service).where(servicesByPlace, placeKey(place)),
     gatewayNode: nodeOf(snapshot, gatewayPod),
     settings,
+    lastKnown: snapshot
+      .of(MeshMemory)
+      .get({ name: discoveredName(clusterRefOf(deployment)), namespace: options.namespace, clusterName: "" }),
     owner,
     namespace: options.namespace,
   };

@@ -2,6 +2,7 @@ import { AccessPolicy, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import { type Output, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { remembered } from "../remembered.ts";
 import { userKeyOf } from "../userResources.ts";
+import { bearingPolicies } from "./accessForms.ts";
 import type { TargetInputs } from "./targets.ts";
 
 /** Whom to tell about one output. */
@@ -27,18 +28,18 @@ const refOfPolicy = remembered((policy: Resource) => refOf(policy));
 const USER_KINDS: ReadonlySet<string> = new Set([TrafficPolicy.kind, AccessPolicy.kind, VirtualMesh.kind]);
 
 /** The Destination, Mesh or VirtualMesh that a target stands for. */
-function objectOf(inputs: TargetInputs): Resource {
+export function objectOf(inputs: TargetInputs): Resource {
   if ("destination" in inputs) return inputs.destination;
   return "mesh" in inputs ? inputs.mesh : inputs.virtualMesh;
 }
 
-function policiesBehind({ trafficPolicies, accessPolicies }: Extract<TargetInputs, { destination: unknown }>, kind: string) {
+function policiesBehind(inputs: Extract<TargetInputs, { destination: unknown }>, kind: string): readonly Resource[] {
   switch (kind) {
     case "VirtualService":
     case "DestinationRule":
-      return trafficPolicies;
+      return inputs.trafficPolicies;
     case "AuthorizationPolicy":
-      return accessPolicies;
+      return bearingPolicies(inputs);
     default:
       return [];
   }

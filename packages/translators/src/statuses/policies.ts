@@ -1,5 +1,6 @@
-import type { AccessPolicy, ApprovalStatus, TrafficPolicy } from "@isthmus/api";
-import { keyOf, type Report, refOf } from "@isthmus/core";
+import { AccessPolicy, type ApprovalStatus, type TrafficPolicy } from "@isthmus/api";
+import { equalJson, keyOf, type Report, refOf } from "@isthmus/core";
+import { isRuleUnderstood } from "../attachment/ineffective.ts";
 import { observed } from "../attachment/meshes.ts";
 import { userKeyOf } from "../userResources.ts";
 import { approvalOf, conditionsOf, messagesOf, publishedState } from "./approval.ts";
@@ -34,10 +35,38 @@ export function policyStatus(policy: TrafficPolicy | AccessPolicy, standings: St
     workloadCount: selected.length,
     ...(warnings === 0 ? {} : { warningCount: warnings }),
     conditions: conditionsOf({ reports, targets: keys.length, accepted, progress: progressOf(key, standings) }),
+    ...(isAccessPolicy(policy) ? acceptedForm(policy, reports, keys.length) : {}),
   });
   const reported = new Set(reports.flatMap(({ target }) => (target === undefined ? [] : [keyOf(target)])));
   return { destinations: keys, reported: [...reported], status };
 }
+
+/** What is in force as it is written, somewhere, is what a later mistake falls back on; else that stays which was before. */
+function acceptedForm(
+  policy: AccessPolicy,
+  reports: readonly Report[],
+  targets: number,
+): Pick<NonNullable<AccessPolicy["status"]>, "lastAccepted"> {
+  const { spec = {}, status, metadata } = policy;
+  const { lastAccepted } = status ?? {};
+  const isOther = lastAccepted?.spec !== undefined && !equalJson(lastAccepted.spec, spec);
+  const held = new Set(reports.flatMap(({ target, code }) => (target !== undefined && HELD.has(code) ? [keyOf(target)] : [])));
+  const isSound = reports.every(({ target, state }) => target !== undefined || state !== "INVALID");
+  const isSomewhere = held.size < targets;
+  const isWritten = isSound ? targets === 0 || isSomewhere : !isOther && isSomewhere && isRuleUnderstood(policy);
+  if (!isWritten && (isOther || lastAccepted === undefined)) return lastAccepted === undefined ? {} : { lastAccepted };
+  if (JSON.stringify(spec).length > MAX_ACCEPTED) return {};
+  const { generation } = metadata;
+  return { lastAccepted: { ...(generation === undefined ? {} : { generation }), spec } };
+}
+
+function isAccessPolicy(policy: TrafficPolicy | AccessPolicy): policy is AccessPolicy {
+  return policy.kind === AccessPolicy.kind;
+}
+
+const HELD: ReadonlySet<string> = new Set(["LastAcceptedInForce", "NobodyLetIn"]);
+// 32 KiB: a status is part of its object, which has room for about 1 MiB.
+const MAX_ACCEPTED = 32 * 1024;
 
 /** How something stands on its targets of one kind. */
 export interface Approvals {

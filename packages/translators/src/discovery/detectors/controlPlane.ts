@@ -3,6 +3,7 @@ import { type Owner, type Report, refOf } from "@isthmus/core";
 import { finding } from "../findings.ts";
 import { imageVersion } from "../image.ts";
 import { placeOf } from "../indexes.ts";
+import type { MeshMemory } from "../meshMemory.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
 
 /** All that the detection of one mesh may read. */
@@ -19,6 +20,8 @@ export interface MeshInputs {
   /** The node of the first gateway pod of the control plane's namespace. */
   readonly gatewayNode: Node | undefined;
   readonly settings: Settings | undefined;
+  /** What was last known of this mesh; undefined when it is new. */
+  readonly lastKnown: MeshMemory | undefined;
   readonly owner: Owner;
   readonly namespace: string;
 }

@@ -1,5 +1,6 @@
 import { type Deployment, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "@isthmus/api";
 import { type Report, refOf } from "@isthmus/core";
+import { isTrustDomain } from "../../networking/istio/trustDomain.ts";
 import { finding } from "../findings.ts";
 import { placeOf } from "../indexes.ts";
 import { type MeshConfig, type MeshConfigProblem, meshConfigOf } from "../meshConfig.ts";
@@ -30,17 +31,47 @@ function detectIstio(inputs: MeshInputs): DetectedMesh {
   const { deployment, firstNode, agentNamespace } = inputs;
   const installation = installationOf(deployment, PILOT_IMAGE, regionOf(firstNode));
   if (isReport(installation)) return { reports: [installation] };
-  const config = configOf(inputs);
-  if ("code" in config) return { reports: [config] };
-  const { gateways, reports } = ingressGatewaysOf(inputs);
+  const read = configOf(inputs);
+  const { config, problem } = "code" in read ? { config: lastConfig(inputs), problem: read } : trusted(read, inputs);
+  if (config === undefined) return { reports: problem === undefined ? [] : [problem] };
+  const { gateways, reports: ofGateways } = ingressGatewaysOf(inputs);
+  const reports = problem === undefined ? ofGateways : [problem, ...ofGateways];
   const istio = withoutZeroValues({
     installation,
     trustDomain: config.trustDomain,
+    trustDomainProblem: problem === undefined ? "" : problem.message,
     istiodServiceAccount: deployment.spec?.template?.spec?.serviceAccountName,
     ingressGateways: gateways,
     smartDnsProxyingEnabled: config.isDnsCaptured,
   });
   return { spec: { istio, ...(agentNamespace === "" ? {} : { agentInfo: { agentNamespace } }) }, reports };
+}
+
+type TrustConfig = Pick<MeshConfig, "trustDomain" | "isDnsCaptured">;
+
+/** Of a mesh that is known: a mistake in its configuration takes nothing away that others rely on. */
+function lastConfig({ lastKnown }: MeshInputs): TrustConfig | undefined {
+  return lastKnown && { trustDomain: lastKnown.trustDomain, isDnsCaptured: lastKnown.smartDnsProxyingEnabled };
+}
+
+/** The configuration with a trust domain that principals can be made of: the last known one, where it names none. */
+function trusted(
+  config: MeshConfig,
+  { deployment, configMap, lastKnown }: MeshInputs,
+): { readonly config: TrustConfig; readonly problem?: Report } {
+  const { trustDomain } = config;
+  const last = lastKnown?.trustDomain ?? "";
+  if (isTrustDomain(trustDomain) || (trustDomain === "" && last === "")) return { config };
+  const { name, namespace = "" } = configMap?.metadata ?? { name: MESH_CONFIG_NAME };
+  const given = trustDomain === "" ? "is missing" : `${quoted(trustDomain)} is not a DNS name such as cluster.local`;
+  const consequence = last === "" ? "no AccessPolicy can name callers of this mesh" : `the last known one, ${last}, stays in use`;
+  const message = `ConfigMap ${name}.${namespace}, data.${MESH_CONFIG_KEY}: trustDomain: ${given}; ${consequence}`;
+  const problem = finding(refOf(deployment), "INVALID", "TrustDomainInvalid", message);
+  return { config: { ...config, trustDomain: last }, problem };
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
 function configOf({ deployment, configMap }: MeshInputs): MeshConfig | Report {

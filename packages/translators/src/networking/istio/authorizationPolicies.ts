@@ -4,43 +4,32 @@ import { type Finding, invalid, reported } from "../../findings.ts";
 import { isSame } from "../../incremental/rows.ts";
 import { type DestinationInputs, nothing, type TargetTranslation } from "../../inputs.ts";
 import { sharedList } from "../../sharedLists.ts";
+import { type AccessTranslation, accessInForce, bearingPolicies } from "../accessForms.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
 import { callersOf, clustersOfCallers, type TrustDomain, trustDomainOf } from "./callers.ts";
 
 /**
- * Allows what the AccessPolicies on a Destination say, one rule each, and with that nothing else. A policy that cannot be
- * translated is reported and gives no rule. Policies only add up: they never conflict.
+ * Allows what the AccessPolicies on a Destination say, one rule each, and with that nothing else: without any rule nobody is let in. What
+ * cannot be translated never opens anything: see `accessInForce`. Policies only add up: they never conflict.
  */
 export function authorizationPolicyFor(inputs: DestinationInputs, origin: OutputOrigin): TargetTranslation {
-  const { destination, accessPolicies } = inputs;
+  const { destination, callingMeshes } = inputs;
   const { kubeService } = destination.spec ?? {};
-  if (kubeService === undefined || accessPolicies.length === 0) return nothing;
-
-  const translated = accessPolicies.map((policy) => ({ policy, ...ruleOf(policy, inputs) }));
-  const reports = translated.flatMap(({ policy, findings }) =>
-    findings.map((finding) => reported(refOf(policy), finding, refOf(destination))),
-  );
-  const rules = sharedList(exactly(translated.flatMap(({ rule, findings }) => (findings.length === 0 ? [rule] : []))));
-  if (rules.length === 0) return { outputs: [], reports };
-
+  if (kubeService === undefined || inputs.accessPolicies.length + inputs.heldAccess.length === 0) return nothing;
+  const matchLabels = kubeService.workloadSelectorLabels ?? {};
+  // Without labels the policy would be about every pod of the namespace; in Istio's root namespace, about every pod.
+  if (Object.keys(matchLabels).length === 0) {
+    const finding = serviceWithoutSelector(formatRef(refOf(destination)));
+    return { outputs: [], reports: bearingPolicies(inputs).map((policy) => reported(refOf(policy), finding, refOf(destination))) };
+  }
+  const { results, reports } = accessInForce(inputs, (form) => ruleFor(form, callingMeshes));
+  const rules = sharedList(exactly(results.map(({ result }) => result)));
   const { name = "", namespace = "", clusterName = "" } = kubeService.ref ?? {};
-  const spec = { selector: { matchLabels: kubeService.workloadSelectorLabels ?? {} }, rules } satisfies AuthorizationPolicy["spec"];
+  const spec = { selector: { matchLabels }, ...(rules.length === 0 ? {} : { rules }) } satisfies AuthorizationPolicy["spec"];
   return { outputs: [outputOf({ name, namespace, clusterName, origin }, AuthorizationPolicy, spec)], reports };
 }
 
-interface TranslatedRule {
-  readonly rule: AuthorizationRule;
-  /** All of them INVALID: then the rule must not be used. */
-  readonly findings: readonly Finding[];
-}
-
-function ruleOf(policy: AccessPolicy, { destination, callingMeshes }: DestinationInputs): TranslatedRule {
-  const translated = ruleFor(policy, callingMeshes);
-  // Without labels the policy would be about every pod of the namespace; in Istio's root namespace, about every pod.
-  const isSelectable = Object.keys(destination.spec?.kubeService?.workloadSelectorLabels ?? {}).length > 0;
-  if (isSelectable) return translated;
-  return { rule: translated.rule, findings: [...translated.findings, serviceWithoutSelector(formatRef(refOf(destination)))] };
-}
+type TranslatedRule = AccessTranslation<AuthorizationRule>;
 
 /** What a policy says of every Destination that it selects, when `callingMeshes` are those of its callers, and of others. */
 function ruleFor(policy: AccessPolicy, callingMeshes: readonly Mesh[]): TranslatedRule {
@@ -54,8 +43,11 @@ function ruleFor(policy: AccessPolicy, callingMeshes: readonly Mesh[]): Translat
     meshes.flatMap((mesh) => trustDomainOf(mesh) ?? []),
   );
   const to = toOf(spec);
-  const rule = Object.fromEntries([...Object.entries(from.rule), ...Object.entries(to.rule)]);
-  const translated = { rule, findings: [...from.findings, ...to.findings] };
+  const result =
+    from.result === undefined || to.result === undefined
+      ? undefined
+      : Object.fromEntries([...Object.entries(from.result), ...Object.entries(to.result)]);
+  const translated = { result, findings: [...from.findings, ...to.findings] };
   rulesOf.set(policy, { given: callingMeshes, meshes, translated });
   return translated;
 }
@@ -79,10 +71,13 @@ type AccessPolicySpec = NonNullable<AccessPolicy["spec"]>;
 
 function fromOf(selectors: NonNullable<AccessPolicySpec["sourceSelector"]>, trustDomains: readonly TrustDomain[]): TranslatedRule {
   const callers = selectors.map((selector, i) => callersOf(selector, `spec.sourceSelector[${i}]`, trustDomains));
+  const findings = callers.flatMap((one) => one.findings);
   const sources = exactly(callers.flatMap(({ source }) => (source === undefined ? [] : [{ source }])));
   // One entry that stands for everybody makes the others pointless; Istio says everybody by leaving `from` out.
-  const isEverybody = sources.length < callers.length || callers.length === 0;
-  return { rule: isEverybody ? {} : { from: sources }, findings: callers.flatMap(({ findings }) => findings) };
+  if (callers.length === 0 || callers.some((one) => one.source === undefined && one.findings.length === 0)) return { result: {}, findings };
+  // Callers whose names are not known can be left out; what is wrong otherwise might have meant something narrower.
+  const isUsable = sources.length > 0 && findings.every(({ code }) => code === "TrustDomainUnknown");
+  return { result: isUsable ? { from: sources } : undefined, findings };
 }
 
 function toOf({ allowedPaths = [], allowedMethods = [], allowedPorts = [] }: AccessPolicySpec): TranslatedRule {
@@ -97,7 +92,8 @@ function toOf({ allowedPaths = [], allowedMethods = [], allowedPorts = [] }: Acc
     ...allowedPaths.flatMap((path, i) => (/[{}]/.test(path) ? [pathInvalid(i, path)] : [])),
     ...allowedPorts.flatMap((port, i) => (port >= 1 && port <= 65535 ? [] : [portInvalid(i, port)])),
   ];
-  return { rule: Object.keys(operation).length === 0 ? {} : { to: [{ operation }] }, findings };
+  const rule: AuthorizationRule = Object.keys(operation).length === 0 ? {} : { to: [{ operation }] };
+  return { result: findings.length === 0 ? rule : undefined, findings };
 }
 
 // Istio refuses empty values. Source: istio.io/istio pkg/config/security, CheckEmptyValues.

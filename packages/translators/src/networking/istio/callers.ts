@@ -1,6 +1,7 @@
 import type { AccessPolicy, AuthorizationSource, IdentitySelector, Mesh } from "@isthmus/api";
 import { sharedText } from "@isthmus/core";
 import { type Finding, invalid } from "../../findings.ts";
+import { isTrustDomain } from "./trustDomain.ts";
 
 /** The trust domain of an Istio mesh, and the cluster that it is in. */
 export interface TrustDomain {
@@ -8,10 +9,10 @@ export interface TrustDomain {
   readonly trustDomain: string;
 }
 
-/** Undefined for a mesh that names none. */
+/** Undefined for a mesh that names none, or what is no trust domain: a principal with a star could be anybody. */
 export function trustDomainOf({ spec }: Mesh): TrustDomain | undefined {
   const { trustDomain = "", installation } = spec?.istio ?? {};
-  return trustDomain === "" ? undefined : { clusterName: installation?.cluster ?? "", trustDomain };
+  return !isTrustDomain(trustDomain) ? undefined : { clusterName: installation?.cluster ?? "", trustDomain };
 }
 
 /** The clusters of which an AccessPolicy names callers, some perhaps twice; "" stands for every cluster. */
@@ -24,9 +25,9 @@ export function clustersOfCallers({ spec }: AccessPolicy): readonly string[] {
 
 /** The callers that one entry of an AccessPolicy's sourceSelector stands for. */
 export interface Callers {
-  /** Undefined stands for every caller, also one without an identity. Not to be used when there are findings. */
+  /** Undefined without findings: every caller, also one without an identity. With findings: those callers that are known, none for undefined. */
   readonly source: AuthorizationSource | undefined;
-  /** Why the entry cannot be said in Istio's words. Each keeps the whole policy off: what is not understood must not allow too much. */
+  /** Why the entry, or some of its callers, cannot be said in Istio's words. */
   readonly findings: readonly Finding[];
 }
 
@@ -49,8 +50,11 @@ export function callersOf(selector: IdentitySelector, path: string, trustDomains
     ),
   ];
   const principals = [...new Set(found.flatMap((one) => one.principals))];
+  const findings = found.flatMap((one) => one.findings);
+  // Without its principals the entry would say too little: its namespaces alone let in more.
+  if (findings.length > 0 && principals.length === 0) return { source: undefined, findings };
   // Namespaces alone hold for every cluster; with clusters they are part of the principals.
-  return { source: sourceOf(principals, clusters.length === 0 ? namespaces : []), findings: found.flatMap(({ findings }) => findings) };
+  return { source: sourceOf(principals, clusters.length === 0 ? namespaces : []), findings };
 }
 
 interface Principals {

@@ -1,28 +1,34 @@
 import { type AccessPolicy, HTTPRouteGroup, type Mesh, TCPRoute, TrafficTarget, type TrafficTargetSpec } from "@isthmus/api";
 import { formatRef, type Output, refOf } from "@isthmus/core";
 import { type Finding, reported, warning } from "../../findings.ts";
-import { combined, type DestinationInputs, type TargetTranslation } from "../../inputs.ts";
+import type { DestinationInputs, TargetTranslation } from "../../inputs.ts";
 import { userNameOf } from "../../userResources.ts";
+import { type AccessTranslation, accessInForce } from "../accessForms.ts";
 import { type OutputIdentity, originOf, outputOf } from "../outputMetadata.ts";
 import { callersIn } from "./callers.ts";
 import { requestMatches } from "./requestMatches.ts";
 import { serviceAccountBehind } from "./serviceAccount.ts";
 
-/** For each AccessPolicy on a Destination: who may call its service account, and with which requests. */
+/**
+ * For each AccessPolicy on a Destination: who may call its service account, and with which requests. What no target allows is refused, so
+ * a policy that cannot be translated opens nothing by being left out; it stays as it was last in force.
+ */
 export function trafficTargetsFor(inputs: DestinationInputs): TargetTranslation {
-  return combined(inputs.accessPolicies.map((policy) => targetsOf(policy, inputs)));
+  const { results, policies, reports } = accessInForce(inputs, (form) => targetsOf(form, inputs));
+  const warnings = permissiveFindings(inputs);
+  const told = policies.flatMap((policy) => warnings.map((finding) => reported(refOf(policy), finding, refOf(inputs.destination))));
+  return { outputs: results.flatMap(({ result }) => result), reports: [...reports, ...told] };
 }
 
-function targetsOf(policy: AccessPolicy, inputs: DestinationInputs): TargetTranslation {
+function targetsOf(policy: AccessPolicy, inputs: DestinationInputs): AccessTranslation<readonly Output[]> {
   const { destination, mesh, workloads } = inputs;
   const account = serviceAccountBehind(destination, workloads);
   const callers = callersIn(policy, destination);
-  const findings: readonly Finding[] = [...account.findings, ...callers.findings, ...permissiveFindings(inputs)];
-  const reports = findings.map((finding) => reported(refOf(policy), finding, refOf(destination)));
-  if (account.subject === undefined || findings.some(({ state }) => state === "INVALID")) return { outputs: [], reports };
+  const findings: readonly Finding[] = [...account.findings, ...callers.findings];
+  if (account.subject === undefined || findings.length > 0) return { result: undefined, findings };
 
   const target = { destination: account.subject, sources: callers.sources };
-  return { outputs: isVersionOne(mesh) ? outputsForVersionOne(policy, target, inputs) : outputsForOlder(policy, target, inputs), reports };
+  return { result: isVersionOne(mesh) ? outputsForVersionOne(policy, target, inputs) : outputsForOlder(policy, target, inputs), findings };
 }
 
 function permissiveFindings({ mesh, osmMeshConfig }: DestinationInputs): readonly Finding[] {

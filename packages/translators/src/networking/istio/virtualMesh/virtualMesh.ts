@@ -1,9 +1,18 @@
-import { combined, type MeshInputs, type TargetTranslation } from "../../../inputs.ts";
+import { refOf } from "@isthmus/core";
+import { reported, warning } from "../../../findings.ts";
+import { combined, type MeshInputs, nothing, type TargetTranslation } from "../../../inputs.ts";
 import { eastWestGatewaysOf } from "./eastWestGateways.ts";
 import { globalAccessOf } from "./globalAccess.ts";
 import { certificatesOf } from "./mtls.ts";
 
 /** What its VirtualMesh wants of one Istio mesh. Each part stands alone: a fault in one leaves the others in force. */
 export function translateIstioMesh(inputs: MeshInputs): TargetTranslation {
-  return combined([certificatesOf(inputs), eastWestGatewaysOf(inputs), globalAccessOf(inputs)]);
+  return combined([trustDomainOf(inputs), certificatesOf(inputs), eastWestGatewaysOf(inputs), globalAccessOf(inputs)]);
+}
+
+/** Whoever relies on a mesh is told that its trust domain is not what its configuration says. */
+function trustDomainOf({ mesh, virtualMesh }: MeshInputs): TargetTranslation {
+  const { trustDomainProblem = "" } = mesh.spec?.istio ?? {};
+  if (virtualMesh === undefined || trustDomainProblem === "") return nothing;
+  return { outputs: [], reports: [reported(refOf(virtualMesh), warning("TrustDomainKept", trustDomainProblem), refOf(mesh))] };
 }
