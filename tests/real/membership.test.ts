@@ -94,12 +94,13 @@ describeReal("who may join, on real Kubernetes", (components) => {
 
   it("gives a name away when an operator says so", async () => {
     await meshctl("revoke", "east", "--undo");
-    const newcomer = () => agentOf("newcomer", [], 1, fleet.servers.management);
+    const newcomer = (...more: readonly string[]) => agentOf("newcomer", more, 1, fleet.servers.management);
     const refused = await newcomer();
     await waitFor("the newcomer to be refused", () => refused.program.output().includes("meshctl cluster replace east"));
     await refused.program.stop();
     await meshctl("replace", "east");
-    await newcomer();
+    // The shared token opens new names alone.
+    await newcomer(`--relay-token=${await meshctl("token", "create", "--cluster", "east")}`);
     const uid = await uidOf(management);
     await waitFor("the newcomer to have the name", async () => (await registration())?.status?.clusterUid === uid);
     const old = agents.find(({ program }) => program.name === "agent-3");

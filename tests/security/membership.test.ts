@@ -103,7 +103,9 @@ describe("a join token", () => {
     ]);
     const stranger = await plane.agent({ replica, clusterName: "east" });
     await until(() => stranger.states.some((state) => state.startsWith("waiting")), "it waits");
-    expect(stranger.states.join()).toMatch(/let only known clusters register: create the KubernetesCluster east/);
+    expect(stranger.states.join()).toMatch(
+      /let only known clusters register: create a join token for it with "meshctl cluster token create --cluster east"/,
+    );
     const { token } = await tokenFor("west");
     const west = await plane.agent({ replica, clusterName: "west", token });
     await until(west.isConnected, "west is connected");
@@ -200,7 +202,8 @@ describe("a name", () => {
     await refused.stop();
 
     await annotate("east", { [REPLACE]: "2026-01-01T00:00:00Z" });
-    const next = await plane.agent({ replica, clusterName: "east", clusterUid: "uid-2" });
+    const { token } = await tokenFor("east");
+    const next = await plane.agent({ replica, clusterName: "east", clusterUid: "uid-2", token });
     await until(next.isConnected, "the new one has the name");
     await until(() => old.states.some((state) => /waiting: another cluster is registered as east/.test(state)), "the old one is refused");
     await old.stop();

@@ -3,6 +3,7 @@ import { joinTokens, REPLACE, REVOKED_BEFORE, systemClock } from "@isthmus/plane
 import { simulatedCluster } from "@isthmus/simulator";
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
 import { clusterCommand } from "../src/commands/cluster.ts";
 import { inheriting } from "../src/meshctl.ts";
 import { recordedIo } from "./recordedIo.ts";
@@ -62,6 +63,46 @@ describe("meshctl cluster", () => {
     expect(await annotations()).toEqual({ mine: "kept" });
   });
 
+  it("prints all that an agent needs, as Secrets to be applied where it runs", async () => {
+    const { cluster, io, run } = management();
+    const secret = (name: string, data: object) => ({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, data });
+    cluster.load([
+      secret("relay-root-tls-secret", { "ca.crt": btoa("the root") }),
+      secret("relay-identity-token-secret", { token: btoa("the shared token") }),
+    ]);
+    const printed = () => {
+      const secrets = parseAllDocuments(io.written.out).map((document) => Secret.parse(document.toJS()));
+      io.written.out = "";
+      return Object.fromEntries(secrets.map(({ metadata, data = {} }) => [`${metadata.name}.${metadata.namespace}`, data]));
+    };
+    await run("token", "create", "--cluster", "west", "--manifest", "--agent-namespace", "mesh");
+    const joining = printed();
+    expect(joining["relay-root-tls-secret.mesh"]).toEqual({ "ca.crt": btoa("the root") });
+    const token = atob(joining["relay-identity-token-secret.mesh"]?.["token"] ?? "");
+    expect(await joinTokens(cluster, { namespace, clock: systemClock }).find(token, "west")).toHaveProperty("createdAt");
+    await run("token", "shared");
+    expect(printed()).toEqual({
+      "relay-root-tls-secret.gloo-mesh": { "ca.crt": btoa("the root") },
+      "relay-identity-token-secret.gloo-mesh": { token: btoa("the shared token") },
+    });
+  });
+
+  it("replaces the shared token with a revocation, if it is told to, and says who needs what then", async () => {
+    const { cluster, io, run, annotations } = management();
+    const tokenNow = async () =>
+      atob((await cluster.get(Secret, { name: "relay-identity-token-secret", namespace }))?.data?.["token"] ?? "");
+    await run("revoke", "east");
+    expect(await tokenNow()).toBe("");
+    await run("revoke", "east", "--rotate-token");
+    const first = await tokenNow();
+    expect(first).toMatch(/^[\w-]{43}$/);
+    expect(io.written.err).toMatch(/holds a new shared token.*RELAY_TOKEN/s);
+    await run("revoke", "east", "--rotate-token");
+    expect(await tokenNow()).not.toBe(first);
+    expect((await annotations())?.[REVOKED_BEFORE]).toBeDefined();
+    await expect(run("revoke", "east", "--undo", "--rotate-token")).rejects.toThrow(/exclude each other/);
+  });
+
   it("lets a name go, once for each time it is said", async () => {
     const { run, annotations } = management();
     await run("replace", "east");
@@ -73,6 +114,7 @@ describe("meshctl cluster", () => {
 
   it.each([
     [["revoke", "nowhere"], /no cluster is registered as nowhere/],
+    [["token", "shared"], /relay-identity-token-secret\.gloo-mesh lacks the key token/],
     [["token", "create", "--cluster", "East_1"], /East_1 cannot name a cluster/],
     [["token", "create", "--cluster", "east", "--ttl", "2d"], /2d is not a duration such as 30m or 2h/],
     [["token", "create", "--cluster", "east", "--ttl", "25h"], /up to 24h/],

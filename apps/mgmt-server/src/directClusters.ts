@@ -80,7 +80,8 @@ export async function workOnDirectClusters(options: DirectClustersOptions, signa
       log.info({ cluster: name }, "the management cluster is worked on directly");
     };
     async function work(): Promise<void> {
-      await registrations.register(name, await clusterUid(cluster, { clock, log }, turn), true);
+      const uid = await clusterUid(cluster, { clock, log }, turn);
+      await registrations.register({ clusterName: name, clusterUid: uid, isExpected: true });
       await workDirectly({ ...shared, cluster, connected }, turn);
     }
     function failed(message: string): void {
@@ -160,7 +161,7 @@ async function claim(name: string, uid: string, registrations: ClusterRegistrati
   if (known.uid !== "" && known.uid !== uid && !known.isReplaceable) {
     throw new UsageError(`its kubeconfig leads to another cluster than the one that is registered as ${name}`);
   }
-  if (known.uid !== uid) await registrations.register(name, uid, true);
+  if (known.uid !== uid) await registrations.register({ clusterName: name, clusterUid: uid, isExpected: true });
 }
 
 // Source: seed 003, “when the cluster is first registered and then periodically”. Watches tell of changes at once.

@@ -1,7 +1,7 @@
 export { type AuthorityOptions, createAuthority, createRoot } from "./authority.ts";
 export { type IssueOptions, issueClientCertificate, issueServerCertificate } from "./issue.ts";
 export { AGENT_LIFETIME_MS, AUTHORITY_LIFETIME_MS, ROOT_LIFETIME_MS, SERVER_LIFETIME_MS } from "./lifetimes.ts";
-export { type CertificateRequest, createRequest } from "./request.ts";
+export { type CertificateRequest, createRequest, createRequestFor } from "./request.ts";
 export { renewalTime } from "./rotation.ts";
 export {
   type CertificateFacts,
@@ -9,6 +9,9 @@ export {
   chainFacts,
   fingerprints,
   InvalidPem,
+  isIssuedUnder,
   isSignedBy,
   type KeyedCertificate,
+  keyOfCertificate,
+  keyOfRequest,
 } from "./x509.ts";

@@ -112,6 +112,23 @@ export async function isSignedBy(certificate: string, authority: string): Promis
   return parse(certificate).verify({ publicKey, signatureOnly: true });
 }
 
+/** Whether one of `authorities` has signed the first certificate of a chain, or the authority that comes next in it and has signed the first. Times are not looked at. Throws InvalidPem. */
+export async function isIssuedUnder(chain: string, authorities: string): Promise<boolean> {
+  const [first, second] = parseChain(chain);
+  const anchors = parseChain(authorities);
+  if (first === undefined) return false;
+  if (await isSignedByAny(first, anchors)) return true;
+  return second !== undefined && factsOf(second).isAuthority && (await isSignedByAny(second, anchors)) && isSignedByAny(first, [second]);
+}
+
+async function isSignedByAny(certificate: X509Certificate, authorities: readonly X509Certificate[]): Promise<boolean> {
+  for (const authority of authorities) {
+    if (authority.subject !== certificate.issuer) continue;
+    if (await certificate.verify({ publicKey: await authority.publicKey.export(), signatureOnly: true })) return true;
+  }
+  return false;
+}
+
 /** A new key, and a certificate for it that it has signed itself. */
 export async function selfSigned(template: CertificateTemplate): Promise<KeyedCertificate> {
   const keys = await newKeys();
@@ -141,15 +158,38 @@ export async function issueForRequest(request: string, template: CertificateTemp
   return issueFor(await parsed.publicKey.export(), template, authority);
 }
 
-/** A new key and a certificate request for it. */
-export async function newRequest(commonName: string): Promise<{ readonly request: string; readonly key: string }> {
-  const keys = await newKeys();
+/** A new key and a certificate request for it; with `current`, a request for the key of that certificate. Throws InvalidPem for a key that cannot be used. */
+export async function newRequest(
+  commonName: string,
+  current?: KeyedCertificate,
+): Promise<{ readonly request: string; readonly key: string }> {
+  const keys = current === undefined ? await newKeys() : await keysOf(current);
   const request = await Pkcs10CertificateRequestGenerator.create({
     name: [{ CN: [commonName] }],
     keys,
-    signingAlgorithm: { ...KEY_ALGORITHM, hash: SHA_256 },
+    signingAlgorithm: { ...keys.privateKey.algorithm, hash: SHA_256 },
   });
   return { request: `${request.toString("pem")}\n`, key: await privatePem(keys.privateKey) };
+}
+
+async function keysOf({ certificate, key }: KeyedCertificate): Promise<webcrypto.CryptoKeyPair> {
+  const { publicKey } = parse(certificate);
+  return { publicKey: await publicKey.export(), privateKey: await importKey(key, publicKey) };
+}
+
+/** The SHA-256 of the public key that a certificate request is for, in hex. Throws InvalidPem. */
+export function keyOfRequest(request: string): Promise<string> {
+  return digestOf(parseRequest(request).publicKey);
+}
+
+/** The same of a certificate. */
+export function keyOfCertificate(certificate: string): Promise<string> {
+  return digestOf(parse(certificate).publicKey);
+}
+
+async function digestOf({ rawData }: PublicKey): Promise<string> {
+  const digest = await globalThis.crypto.subtle.digest(SHA_256, rawData);
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 async function issueFor(publicKey: webcrypto.CryptoKey, template: CertificateTemplate, authority: KeyedCertificate): Promise<string> {

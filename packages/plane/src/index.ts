@@ -22,6 +22,7 @@ export { type KeptIdentity, keepRelayIdentity, type RelayIdentityOptions } from 
 export { type GeneratedIdentity, RELAY_SECRETS, type RelayIdentity } from "./server/relaySecrets.ts";
 export { type Server, startServer } from "./server/server.ts";
 export type { ServerKinds, ServerOptions } from "./server/serverOptions.ts";
+export { rotateSharedToken, secretsToJoin } from "./server/sharedToken.ts";
 export type { ClusterPhase, ClusterState, SnapshotStore } from "./server/snapshotStore.ts";
 export { type StoreKeySource, storeKeys } from "./server/storeKey.ts";
 export { areRootsTrustedByAll } from "./server/trustedRoots.ts";

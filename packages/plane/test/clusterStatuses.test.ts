@@ -16,6 +16,7 @@ function lagging(standing: Partial<ClusterStanding>): JsonObject | undefined {
     resumed: undefined,
     certificate: undefined,
     problem: undefined,
+    isNameOpen: false,
     late: undefined,
     ...standing,
   });

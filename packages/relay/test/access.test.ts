@@ -75,12 +75,19 @@ describe("with client certificates", () => {
   });
 
   test("Register is for who has the token, whatever certificate is shown", async () => {
-    for (const caller of Object.values(callers)) {
-      const right = await rawRegister(
-        { ...where, ...caller },
-        { token: TOKEN, certificateRequest, clusterName: "cluster-1", clusterUid: UID },
-      );
+    for (const [i, caller] of Object.values(callers).entries()) {
+      const options = { ...where, ...caller };
+      const right = await rawRegister(options, {
+        token: TOKEN,
+        certificateRequest,
+        clusterName: `new-${i}`,
+        clusterUid: `uid-of-new-${i}`,
+      });
       expect(right.response?.root).toBe(server.identity.root);
+      // The shared token opens new names alone.
+      const known = await rawRegister(options, { token: TOKEN, certificateRequest, clusterName: "cluster-1", clusterUid: UID });
+      expect(known.status?.code).toBe(status.PERMISSION_DENIED);
+      expect(known.status?.details).toMatch(/meshctl cluster token create --cluster cluster-1/);
     }
     const wrong = await rawRegister(where, { token: "", certificateRequest, clusterName: "cluster-1", clusterUid: UID });
     expect(wrong.status?.code).toBe(status.UNAUTHENTICATED);

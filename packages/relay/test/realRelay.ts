@@ -48,8 +48,15 @@ export function registrationsOf(known: Map<string, string> = new Map()): Registr
     more,
     find,
     recall: find,
-    async register(clusterName, uid) {
-      known.set(clusterName, uid);
+    async past(clusterName, clusterUid) {
+      const others = [...known].filter(([name, uid]) => name !== clusterName && uid === clusterUid);
+      return { wasRegistered: known.has(clusterName), others: others.map(([name]) => ({ name, isRegistered: true })) };
+    },
+    sharedTokenOpens: async () => "NEW_NAMES",
+    remember: async () => undefined,
+    async register({ clusterName, clusterUid, key }) {
+      known.set(clusterName, clusterUid);
+      if (key !== undefined) more.set(clusterName, { ...more.get(clusterName), key });
     },
   };
 }

@@ -65,6 +65,12 @@ describe("the cluster of a certificate", () => {
   });
 });
 
+const NOTHING_BEFORE: Pick<Registrations, "past" | "sharedTokenOpens" | "remember"> = {
+  remember: async () => undefined,
+  past: async () => ({ wasRegistered: false, others: [] }),
+  sharedTokenOpens: async () => "NEW_NAMES",
+};
+
 test("a name that another replica gave away meanwhile is taken", async () => {
   const identity = await createServerIdentity({ now: Date.now() });
   let isRecorded = false;
@@ -72,6 +78,7 @@ test("a name that another replica gave away meanwhile is taken", async () => {
   const registrations: Registrations = {
     find,
     recall: find,
+    ...NOTHING_BEFORE,
     async register() {
       isRecorded = true;
       throw new Error("Conflict: another field manager owns status.clusterUid");
@@ -95,22 +102,21 @@ test("of two clusters that register one name at once, one gets it", async () => 
   const registrations: Registrations = {
     find,
     recall: find,
-    async register(clusterName, uid) {
+    ...NOTHING_BEFORE,
+    async register({ clusterName, clusterUid }) {
       await Promise.resolve();
-      known.set(clusterName, uid);
+      known.set(clusterName, clusterUid);
     },
   };
   const clock = { now: () => Date.now(), sleep: () => Promise.resolve() };
   const registrar = startRegistrar({ registrations, identity: () => identity, token: () => "t", clock, log: recordingLog() });
   const { request } = await createRequest("any");
-  const tries = ["uid-1", "uid-2", "uid-1"].map((clusterUid) =>
-    registrar.register({ clusterName: "one", clusterUid, address: "here" }, "t", request),
+  const tries = ["uid-1", "uid-2"].map((clusterUid) =>
+    registrar.register({ clusterName: "one", clusterUid, address: "here" }, "t", { request }),
   );
   const results = await Promise.allSettled(tries);
   const winner = known.get("one");
-  expect(results.map(({ status }) => status)).toEqual(
-    ["uid-1", "uid-2", "uid-1"].map((uid) => (uid === winner ? "fulfilled" : "rejected")),
-  );
+  expect(results.map(({ status }) => status)).toEqual(["uid-1", "uid-2"].map((uid) => (uid === winner ? "fulfilled" : "rejected")));
   expect(identity.signing && (await issueClientCertificate(identity.signing, request, { dnsNames: ["one"], now: Date.now() }))).toMatch(
     /BEGIN CERTIFICATE/,
   );

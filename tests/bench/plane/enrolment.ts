@@ -4,6 +4,7 @@ import type { Acceptor } from "@isthmus/relay/session";
 import { clusterName } from "../fleet.ts";
 import { PLANE } from "../planeObjects.ts";
 import { benchLog } from "./benchLog.ts";
+import { FLEET_TOKEN, fleetTokens } from "./fleetToken.ts";
 import type { HostedFleet } from "./hostedFleet.ts";
 import type { ServerAddress } from "./serverUnderTest.ts";
 import { connectorOf } from "./simulatedAgent.ts";
@@ -19,11 +20,12 @@ export async function enrol({ management, wallet, size }: HostedFleet, identity:
     identity,
     accept: listen,
     registrations: clusterRegistrations(management, { namespace: PLANE }),
-    token: () => TOKEN,
+    token: () => undefined,
+    joinTokens: fleetTokens,
     clock: systemClock,
     log: benchLog,
   });
-  const address = { port: server.port, root: identity.root, token: TOKEN };
+  const address = { port: server.port, root: identity.root, token: FLEET_TOKEN };
   const names = Array.from({ length: size.clusters }, (_, i) => clusterName(i));
   const signal = new AbortController().signal;
 
@@ -39,7 +41,6 @@ export async function enrol({ management, wallet, size }: HostedFleet, identity:
   return address;
 }
 
-const TOKEN = "relay-identity-token-of-the-enrolment";
 const AT_ONCE = 8;
 const DEAF = { received: () => undefined, drained: () => undefined, ended: () => undefined, replace: () => undefined };
 const listen: Acceptor = () => DEAF;

@@ -6,6 +6,7 @@ import { createServerIdentity, type ServerIdentity, startGrpcServer } from "@ist
 import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
 import { PLANE } from "../planeObjects.ts";
 import { benchLog } from "./benchLog.ts";
+import { FLEET_TOKEN, fleetTokens } from "./fleetToken.ts";
 
 /** Where agents find a server, and what they need to be let in. */
 export interface ServerAddress {
@@ -34,8 +35,6 @@ export interface ServerUnderTestOptions {
 export function newIdentity(): Promise<ServerIdentity> {
   return createServerIdentity({ now: Date.now() });
 }
-
-const TOKEN = "relay-identity-token-of-the-benchmark";
 
 export async function startServerUnderTest(options: ServerUnderTestOptions): Promise<ServerUnderTest> {
   const { cluster, identity = await newIdentity(), port = 0 } = options;
@@ -66,10 +65,19 @@ export async function startServerUnderTest(options: ServerUnderTestOptions): Pro
   if (link === undefined) throw new Error("the server made no link");
   const { accept, closed } = link;
   const registrations = clusterRegistrations(cluster, { namespace: PLANE });
-  const grpc = await startGrpcServer({ ...shared, host: "127.0.0.1", port, identity, accept, registrations, token: () => TOKEN });
+  const grpc = await startGrpcServer({
+    ...shared,
+    host: "127.0.0.1",
+    port,
+    identity,
+    accept,
+    registrations,
+    token: () => undefined,
+    joinTokens: fleetTokens,
+  });
   return {
     server,
-    address: { port: grpc.port, root: identity.root, token: TOKEN },
+    address: { port: grpc.port, root: identity.root, token: FLEET_TOKEN },
     async stop() {
       heap.stop();
       life.abort(new Error("the benchmark is over"));

@@ -32,7 +32,7 @@ import { type AgentLink, type RunningServerLink, startAgentLink, startServerLink
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 
 export const NAMESPACE = "gloo-mesh";
-export const SHARED_TOKEN = "the-shared-token";
+export const SHARED_TOKEN = "the-shared-token-of-the-test-suite";
 const KINDS = ["/Service"];
 const clock = systemClock;
 const SERVER_NAMES = ["gloo-mesh-mgmt-server.gloo-mesh"];
@@ -70,6 +70,8 @@ export interface AgentOptions {
   readonly helloUid?: string;
   /** The kinds (`kindKeyOf`) that it says to have reported everything of. Default: Services. */
   readonly kinds?: readonly string[];
+  /** It has nothing but what Secrets of its cluster say: no root, and no token, is given to it. */
+  readonly bySecretsAlone?: boolean;
 }
 
 export interface ReplicaOptions {
@@ -202,8 +204,14 @@ export async function replicasOf(): Promise<Replicas> {
     const { helloUid = clusterUid, kinds = KINDS } = options;
     const cluster = options.cluster ?? simulatedCluster({ name: clusterName, clock, kinds: allKinds() });
     cluster.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } }]);
-    await ensureSecret(cluster, { name: RELAY_SECRETS.root, namespace: NAMESPACE }, async () => ({ "ca.crt": replica.kept.identity.root }));
-    const secrets = agentSecrets(cluster, { namespace: NAMESPACE, token, clock, random: Math.random, log });
+    const { bySecretsAlone = false } = options;
+    if (!bySecretsAlone) {
+      await ensureSecret(cluster, { name: RELAY_SECRETS.root, namespace: NAMESPACE }, async () => ({
+        "ca.crt": replica.kept.identity.root,
+      }));
+    }
+    const given = bySecretsAlone ? undefined : token;
+    const secrets = agentSecrets(cluster, { namespace: NAMESPACE, token: given, clock, random: Math.random, log });
     const stop = new AbortController();
     const states: string[] = [];
     const connector = grpcConnector({

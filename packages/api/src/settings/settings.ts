@@ -58,6 +58,11 @@ const relay = userFields(
     registration: oneOfWords(["OPEN", "KNOWN_CLUSTERS"], {
       description: "OPEN, the default: a right token is enough. KNOWN_CLUSTERS: the KubernetesCluster must exist before.",
     }),
+    sharedToken: oneOfWords(["NEW_NAMES", "ANY_NAME"], {
+      description:
+        "What the relay identity token alone opens, which all agents know. NEW_NAMES, the default: names that have never been " +
+        "registered; others need the agent's certificate or a join token. ANY_NAME: whoever has it can take any name.",
+    }),
     agentCertificateLifetime: duration({
       description: "How long agents' certificates live; they are renewed after half of it. At least 1m, at most 8760h. Default 24h.",
     }),

@@ -16,6 +16,8 @@ export interface ClusterStanding {
   readonly certificate: CertificateStanding | undefined;
   /** Why this server cannot connect to the cluster by its kubeconfig Secret; undefined when it can, or needn't. */
   readonly problem: string | undefined;
+  /** Settings let whoever has the shared token take the cluster's name. */
+  readonly isNameOpen: boolean;
   /** Undefined while the cluster has what is wanted, or its agent is at it. */
   readonly late: Lateness | undefined;
 }
@@ -39,6 +41,7 @@ export function isSameStanding(a: ClusterStanding, b: ClusterStanding): boolean 
   return (
     a.state === b.state &&
     a.problem === b.problem &&
+    a.isNameOpen === b.isNameOpen &&
     a.held === b.held &&
     a.resumed === b.resumed &&
     a.certificate === b.certificate &&
@@ -49,7 +52,7 @@ export function isSameStanding(a: ClusterStanding, b: ClusterStanding): boolean 
 /** The status of a registered cluster: its agent, whether that is connected, and whether everything in the cluster is known. */
 export function clusterStatus(
   kubernetesCluster: Resource,
-  { state, held, resumed, certificate, problem, late }: ClusterStanding,
+  { state, held, resumed, certificate, problem, isNameOpen, late }: ClusterStanding,
 ): StatusUpdate {
   const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
   const conditions = [
@@ -59,6 +62,7 @@ export function clusterStatus(
     deletesPaused(held),
     overQuota(state),
     ...certificateExpiring(state?.agent, certificate),
+    ...(isNameOpen ? [NAME_OPEN] : []),
   ];
   return {
     ref: refOf(kubernetesCluster),
@@ -157,6 +161,13 @@ function lagging(state: ClusterState | undefined, late: Lateness | undefined): C
         message: `${wait} an agent to connect; what is applied stays as it is`,
       };
 }
+
+const NAME_OPEN: Condition = {
+  type: "NameProtected",
+  status: "False",
+  reason: "AnyName",
+  message: "whoever has the relay token can take this cluster's name: Settings (spec.relay.sharedToken) are ANY_NAME",
+};
 
 function deletesPaused(held: number): Condition {
   const type = "DeletesPaused";

@@ -2,6 +2,7 @@ import { Secret } from "@isthmus/api";
 import { isClusterName, UsageError } from "@isthmus/core";
 import { type Clock, type Cluster, ClusterError } from "../ports.ts";
 import { type SecretData, secretOf, secretTexts } from "../secretData.ts";
+import { randomText } from "./randomText.ts";
 
 /** Label of the Secrets that keep join tokens; its value is the cluster's name. */
 export const JOIN_TOKEN_LABEL = "isthmus.mesh/join-token";
@@ -87,7 +88,7 @@ export async function createJoinToken(
   if (!(lifetimeMs > 0 && lifetimeMs <= LONGEST_LIFETIME_MS)) throw new UsageError("a join token lives up to 24h");
   await deleteExpired(cluster, { namespace, clock });
   const id = randomText(12, "abcdefghijklmnopqrstuvwxyz0123456789");
-  const token = `${PREFIX}.${id}.${randomText(43, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")}`;
+  const token = `${PREFIX}.${id}.${randomText(43)}`;
   const now = clock.now();
   const expiresAt = now + lifetimeMs;
   const secret = secretOf(
@@ -121,15 +122,4 @@ function isEqual(one: string, other: string): boolean {
   let difference = one.length ^ other.length;
   for (let i = 0; i < one.length; i++) difference |= one.charCodeAt(i) ^ (other.charCodeAt(i) || 0);
   return difference === 0;
-}
-
-/** Random text without bias: bytes beyond the last whole multiple of the alphabet are not used. */
-function randomText(length: number, alphabet: string): string {
-  const limit = 256 - (256 % alphabet.length);
-  let text = "";
-  while (text.length < length) {
-    const [byte = 255] = globalThis.crypto.getRandomValues(new Uint8Array(1));
-    if (byte < limit) text += alphabet[byte % alphabet.length];
-  }
-  return text;
 }

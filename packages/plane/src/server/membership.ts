@@ -1,6 +1,7 @@
 import type { Delta, Kind, Resource, ResourceRef } from "@isthmus/core";
 import { kindKeyOf, refOf } from "@isthmus/core";
 import type { Clock, Cluster, Log, ServerLink, Store } from "../ports.ts";
+import { keepNames, nameRecord } from "./nameRecord.ts";
 import { clusterRegistrations } from "./registrations.ts";
 import { noRevocations, startRevocations } from "./sharing/revocations.ts";
 import { withdrawals } from "./withdrawals.ts";
@@ -35,6 +36,7 @@ export interface MembershipOptions {
 export function startMembership(options: MembershipOptions, signal: AbortSignal): Membership {
   const { cluster, namespace, registration, store, link, registered, removed, clock, random, log } = options;
   const withdrawn = withdrawals();
+  const names = keepNames({ record: nameRecord(cluster, { namespace }), clock, log }, signal);
   const { find } = clusterRegistrations(cluster, { namespace });
 
   function disconnect(clusterName: string, reason: string | undefined): void {
@@ -64,6 +66,7 @@ export function startMembership(options: MembershipOptions, signal: AbortSignal)
   function put(resource: Resource): void {
     const { name } = resource.metadata;
     registered(name);
+    names.registered(name, withdrawn.uidOf(resource));
     const before = withdrawn.revocations.get(name);
     disconnect(name, withdrawn.reasonOf(resource));
     if (withdrawn.revocations.get(name) !== before) revocations.learned(name);
@@ -82,6 +85,6 @@ export function startMembership(options: MembershipOptions, signal: AbortSignal)
       }
     },
     revokedBefore: revocations.before,
-    ended: revocations.ended,
+    ended: Promise.all([revocations.ended, names.ended]).then(() => undefined),
   };
 }

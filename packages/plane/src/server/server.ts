@@ -13,6 +13,7 @@ import { managementNews } from "./managementNews.ts";
 import { startMembership } from "./membership.ts";
 import { agentNotices } from "./notices.ts";
 import { reconciler } from "./reconcile.ts";
+import { areNamesOpen } from "./registrations.ts";
 import { deleteResumption } from "./resumeDeletes.ts";
 import { serverMetrics } from "./serverMetrics.ts";
 import type { ServerOptions } from "./serverOptions.ts";
@@ -192,6 +193,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   );
   const news = statusUpdates({
     problemIn: (name) => problems.get(name),
+    areNamesOpen: () => areNamesOpen(view, namespace),
     delivery,
     lateSince: seen.lags.lateSince,
     alsoOf: (ref) => (resourceKeyOf(ref) === resourceKeyOf(options.ownStatus) ? ownConditions : []),

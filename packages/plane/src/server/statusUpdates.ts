@@ -39,12 +39,23 @@ export interface StatusUpdatesOptions {
   readonly problemIn: (clusterName: string) => string | undefined;
   /** What else is to be said of an object than translation says. */
   readonly alsoOf: (ref: ResourceRef) => readonly Condition[];
+  /** Whether Settings let whoever has the shared token take any cluster's name. */
+  readonly areNamesOpen: () => boolean;
   readonly view: () => ClusterView;
   readonly store: SnapshotStore;
   readonly kinds: ServerKinds;
 }
 
-export function statusUpdates({ delivery, lateSince, problemIn, alsoOf, view, store, kinds }: StatusUpdatesOptions): StatusUpdates {
+export function statusUpdates({
+  delivery,
+  lateSince,
+  problemIn,
+  alsoOf,
+  areNamesOpen,
+  view,
+  store,
+  kinds,
+}: StatusUpdatesOptions): StatusUpdates {
   const asked = new Set(kinds.management.filter(kinds.isAsked).map(kindKeyOf));
   const discovery = new Map(kinds.discovery.map((kind) => [kindKeyOf(kind), kind]));
   const registration = kindKeyOf(kinds.registration);
@@ -65,6 +76,7 @@ export function statusUpdates({ delivery, lateSince, problemIn, alsoOf, view, st
   /** Clusters are few enough to be looked at one by one. */
   function touchClusters({ resumed, now: time }: Pick<StatusSources, "resumed" | "now">): void {
     const facts = new Map<string, ClusterStanding>();
+    const isNameOpen = areNamesOpen();
     for (const cluster of view().snapshot.of(kinds.registration)) {
       const { name } = cluster.metadata;
       const state = store.clusters.get(name);
@@ -74,6 +86,7 @@ export function statusUpdates({ delivery, lateSince, problemIn, alsoOf, view, st
         resumed: resumed.get(name),
         certificate: certificateStanding(state?.agent, time),
         problem: problemIn(name),
+        isNameOpen,
         late: latenessOf(lateSince(name), () => delivery.waitingIn(name)),
       };
       const before = clusters.get(name);
@@ -149,5 +162,6 @@ const NOTHING_KNOWN: ClusterStanding = {
   resumed: undefined,
   certificate: undefined,
   problem: undefined,
+  isNameOpen: false,
   late: undefined,
 };

@@ -6,6 +6,8 @@ import { type RegisteredCluster, registrationOf } from "./registrations.ts";
 export interface Withdrawals {
   /** Why the stream of this registration's cluster must end; undefined when nothing speaks against it. */
   reasonOf(registration: Resource): string | undefined;
+  /** The UID that a registration records; "" for none. */
+  uidOf(registration: Resource): string;
   /** The same for a cluster that is revoked by another replica's word: nothing, where that is known already. */
   revoked(clusterName: string, before: number): string | undefined;
   /** Revoked clusters, as their registrations said last. */
@@ -27,6 +29,7 @@ export function withdrawals(): Withdrawals {
   }
 
   return {
+    uidOf: (registration) => (kindKeyOf(registration) === kindKeyOf(KubernetesCluster) ? registrationOf(registration).uid : ""),
     reasonOf(registration) {
       if (kindKeyOf(registration) !== kindKeyOf(KubernetesCluster)) return undefined;
       const { name } = registration.metadata;

@@ -1,7 +1,6 @@
 import type { Clock, Log } from "../session/environment.ts";
 import { RelayError } from "../session/relayError.ts";
 import type { JoinToken, JoinTokens } from "./joinTokens.ts";
-import type { Registered } from "./registrations.ts";
 import { startThrottle } from "./throttle.ts";
 import { isSameToken } from "./token.ts";
 
@@ -53,14 +52,4 @@ export function startAdmission({ token: expected, joinTokens, clock, log }: Admi
       );
     },
   };
-}
-
-/** Refuses a token for a cluster that has been revoked: only a join token that was made afterwards lets it in again. */
-export function checkNotRevoked(clusterName: string, known: Registered | undefined, token: "shared" | JoinToken): void {
-  const revoked = known?.revokedBefore;
-  if (revoked === undefined || (token !== "shared" && token.createdAt >= revoked)) return;
-  throw new RelayError(
-    "Refused",
-    `${clusterName} was revoked at ${new Date(revoked).toISOString()}: a join token lets it in again ("meshctl cluster token create --cluster ${clusterName}" in the management cluster)`,
-  );
 }

@@ -1,8 +1,9 @@
-import { AGENT_LIFETIME_MS, InvalidPem, issueClientCertificate } from "@isthmus/certificates";
+import { AGENT_LIFETIME_MS, InvalidPem, issueClientCertificate, keyOfRequest } from "@isthmus/certificates";
 import { isClusterName, UsageError } from "@isthmus/core";
 import type { Clock, Log } from "../session/environment.ts";
 import { RelayError } from "../session/relayError.ts";
-import { checkNotRevoked, startAdmission } from "./admission.ts";
+import { startAdmission } from "./admission.ts";
+import { checkEntitled, isAnothers, type Proof, previousOf, taken } from "./entitlement.ts";
 import { agentNames } from "./identity.ts";
 import type { JoinToken, JoinTokens } from "./joinTokens.ts";
 import type { Registered, Registrations } from "./registrations.ts";
@@ -41,8 +42,8 @@ export interface Issued {
 export interface Registrar {
   /** For who has the shared token: records the cluster. Failures are throttled by address and by cluster name. */
   admit(claim: Claim, token: string): Promise<void>;
-  /** The same, also for who has a join token, which is used up; and a certificate for the key of `request`. */
-  register(claim: Claim, token: string, request: string): Promise<Issued>;
+  /** The same, also for who has a join token, which is used up; and a certificate for the key of `request`. `previous`: a certificate of ours for the same key. */
+  register(claim: Claim, token: string, asked: { readonly request: string; readonly previous?: string }): Promise<Issued>;
   /** Refuses a certificate that verifies and is no longer good, as far as this replica has heard. */
   checkStanding(clusterName: string, shown: Shown): Promise<void>;
   /** A new certificate for who has shown a good one. */
@@ -67,46 +68,56 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
       throw new RelayError("Refused", `what the agent of ${clusterName} says cannot be the UID of its cluster`);
   }
 
-  /** One at a time for each name: of two clusters that register together, one comes first. */
-  async function record(claim: Claim, token: "shared" | JoinToken): Promise<void> {
+  /** One at a time for each name, and for each UID: of two that register together, one comes first. */
+  async function inTurn(names: readonly string[], act: () => Promise<void>): Promise<void> {
+    const before = Promise.all(names.map((name) => turns.get(name)));
+    const turn = before.then(act);
+    const settled = turn.catch(() => undefined);
+    for (const name of names) turns.set(name, settled);
+    try {
+      await turn;
+    } finally {
+      for (const name of names) if (turns.get(name) === settled) turns.delete(name);
+    }
+  }
+
+  function record(claim: Claim, token: "shared" | JoinToken, proof?: Proof): Promise<void> {
     const { clusterName, clusterUid } = claim;
-    const before = turns.get(clusterName) ?? Promise.resolve();
-    const turn = before.then(async () => {
+    return inTurn([`name ${clusterName}`, `uid ${clusterUid}`], async () => {
       const known = await registrations.find(clusterName);
-      checkNotRevoked(clusterName, known, token);
+      await checkEntitled(claim, { known, token, ...(proof === undefined ? {} : { proof }) }, { registrations, log });
       if (known?.uid === clusterUid) return;
-      if (isAnothers(known, claim) && known?.isReplaceable !== true) throw taken(claim);
+      const key = proof === undefined ? {} : { key: proof.key };
       try {
-        await registrations.register(clusterName, clusterUid, token !== "shared");
+        await registrations.register({ clusterName, clusterUid, isExpected: token !== "shared", ...key });
       } catch (error) {
         if (error instanceof UsageError) throw new RelayError("Refused", error.message, error);
         // Perhaps another replica was faster.
         const now = await registrations.find(clusterName);
-        if (now?.uid !== clusterUid) throw isAnothers(now, claim) ? taken(claim) : error;
+        if (now?.uid !== clusterUid) throw isAnothers(now, claim) ? taken(claim, log) : error;
       }
+      // Before anybody has a certificate for the name: that it is taken is not left to a watch.
+      await registrations.remember(claim);
       log.info({ cluster: clusterName, uid: clusterUid, address: claim.address }, `registered ${clusterName}`);
     });
-    const settled = turn.catch(() => undefined);
-    turns.set(clusterName, settled);
-    try {
-      await turn;
-    } finally {
-      if (turns.get(clusterName) === settled) turns.delete(clusterName);
-    }
   }
 
-  function taken({ clusterName, clusterUid, address }: Claim): RelayError {
-    log.warn({ cluster: clusterName, uid: clusterUid, address }, `refused a registration of ${clusterName}: another cluster has this name`);
-    return new RelayError(
-      "ClusterNameTaken",
-      `another cluster is registered as ${clusterName}: give this one another name or, if the other one is gone, say "meshctl cluster replace ${clusterName}" in the management cluster`,
-    );
+  async function proofOf(request: string, previous: string): Promise<Proof> {
+    try {
+      const key = await keyOfRequest(request);
+      const { root, signing } = identity();
+      const authorities = signing === undefined ? "" : `${root}\n${signing.certificate}`;
+      const facts = await previousOf(previous, { key, authorities, now: clock.now() });
+      return { key, ...(facts === undefined ? {} : { previous: facts }) };
+    } catch (error) {
+      if (error instanceof InvalidPem) throw new RelayError("Refused", error.message, error);
+      throw error;
+    }
   }
 
   async function issue({ clusterName, clusterUid }: Claim, known: Registered | undefined, request: string): Promise<Issued> {
     const { signing, root } = identity();
-    if (signing === undefined)
-      throw new RelayError("Refused", "this management server issues no certificates: give the agent a client certificate of your own");
+    if (signing === undefined) throw issuesNothing();
     const notBefore = known?.revokedBefore ?? 0;
     if (notBefore > clock.now()) {
       throw new RelayError("Refused", `${clusterName} is revoked until ${new Date(notBefore).toISOString()}, by this server's clock`);
@@ -133,14 +144,16 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
       if (right !== "shared") throw new RelayError("Refused", "a join token buys a certificate, and this management server works without");
       await record(claim, right);
     },
-    async register(claim, given, request) {
+    async register(claim, given, { request, previous = "" }) {
       const right = await admission.check(claim, given);
       checkName(claim);
+      if (identity().signing === undefined) throw issuesNothing();
       const known = await registrations.find(claim.clusterName);
-      checkNotRevoked(claim.clusterName, known, right);
-      // Before the name is taken: a request that is none must not take it.
+      const proof = await proofOf(request, previous);
+      await checkEntitled(claim, { known, token: right, proof }, { registrations, log });
+      // Before the name is taken: a request that is none, or not signed by its own key, must not take it.
       const issued = await issue(claim, known, request);
-      await record(claim, right);
+      await record(claim, right, proof);
       // Last: a join token is not lost to a registration that fails for another reason.
       if (right !== "shared" && !(await right.use())) {
         throw new RelayError("WrongToken", `the join token for ${claim.clusterName} has been used meanwhile: create another one`);
@@ -155,16 +168,15 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     async renew(claim, shown, request) {
       const known = await registrations.find(claim.clusterName);
       checkStanding(claim.clusterName, known, shown);
-      if (isAnothers(known, claim)) throw taken(claim);
+      if (isAnothers(known, claim)) throw taken(claim, log);
       checkName(claim);
       return issue(claim, known, request);
     },
   };
 }
 
-/** Whether a name belongs to another cluster than the one that claims it. */
-function isAnothers(known: Registered | undefined, { clusterUid }: Claim): boolean {
-  return known !== undefined && known.uid !== "" && known.uid !== clusterUid;
+function issuesNothing(): RelayError {
+  return new RelayError("Refused", "this management server issues no certificates: give the agent a client certificate of your own");
 }
 
 // A UUID has 36 characters; it goes into the certificate.

@@ -1,10 +1,18 @@
 import { create } from "@bufbuild/protobuf";
 import { type Client, Metadata } from "@grpc/grpc-js";
-import { type CertificateFacts, createRequest } from "@isthmus/certificates";
+import {
+  type CertificateFacts,
+  type CertificateRequest,
+  certificateFacts,
+  createRequest,
+  createRequestFor,
+  InvalidPem,
+} from "@isthmus/certificates";
 import { messageOf, UsageError } from "@isthmus/core";
 import { RegisterRequestSchema, RenewRequestSchema } from "../gen/relay/v1/registration_pb.ts";
 import type { ConnectRequest } from "../gen/relay/v1/relay_pb.ts";
 import { type CredentialStore, type Credentials, usability } from "../registration/credentials.ts";
+import { clusterOfCertificate } from "../registration/identity.ts";
 import { rootsDigest } from "../registration/roots.ts";
 import { DEFAULT_AUTHORITY } from "../registration/serverIdentity.ts";
 import type { AgentStreamHandler, Connector, Progress, Stream } from "../session/connection.ts";
@@ -58,6 +66,10 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
   let isRefused = false;
   // Issued, and not yet kept: a join token that bought it cannot buy another one.
   let unkept: Credentials | undefined;
+  // The key of the stored certificate does not open the name either: the next try is with another one.
+  let isKeyRefused = false;
+  // Asked for, and not answered: the server gives a name again to the key that took it, should its answer have got lost.
+  let asking: Asking | undefined;
   let open: { readonly used: Used; readonly handler: AgentStreamHandler } | undefined;
 
   const rootNow = () => (verifiesServer ? asked("the root certificate", options.root) : Promise.resolve(undefined));
@@ -82,7 +94,26 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
     return credentials;
   }
 
-  async function register(progress: Progress, why: string, place: CredentialStore, signal: AbortSignal): Promise<Credentials> {
+  /** For the key of a certificate that has expired, which shows whose name it is all the same; else for a new one. */
+  async function requestWith(expired: Credentials | undefined): Promise<Asking> {
+    const previous = expired?.certificate ?? "";
+    if (asking?.previous === previous) return asking;
+    if (expired !== undefined) {
+      try {
+        return { ...(await createRequestFor(clusterName, expired)), previous };
+      } catch (error) {
+        if (!(error instanceof InvalidPem)) throw error;
+        log.warn({ cluster: clusterName }, `the key of the stored certificate cannot be used: ${error.message}`);
+      }
+    }
+    return { ...(await createRequest(clusterName)), previous: "" };
+  }
+
+  async function register(
+    { progress, why, expired }: { readonly progress: Progress; readonly why: string; readonly expired: Credentials | undefined },
+    place: CredentialStore,
+    signal: AbortSignal,
+  ): Promise<Credentials> {
     const given = await asked("the relay identity token", options.token);
     if (given === undefined || given === "") {
       throw new RelayError(
@@ -91,10 +122,18 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
       );
     }
     progress("registering", `registering ${clusterName} at ${address}: ${why}`);
-    const { request: certificateRequest, key } = await createRequest(clusterName);
-    const request = create(RegisterRequestSchema, { token: given, certificateRequest, clusterName, clusterUid });
+    asking = await requestWith(isKeyRefused ? undefined : expired);
+    const { request: certificateRequest, key, previous: previousCertificate } = asking;
+    const request = create(RegisterRequestSchema, { token: given, certificateRequest, clusterName, clusterUid, previousCertificate });
     const client = await channel(undefined);
-    const issued = await callUnary(client, { method: registerMethod, request, server }, signal);
+    // Should it be refused, the next try is with the stored certificate again: it may count by then.
+    isRefused = false;
+    const issued = await callUnary(client, { method: registerMethod, request, server }, signal).catch((error: unknown) => {
+      if (error instanceof RelayError && error.code === "Refused") isKeyRefused = previousCertificate !== "";
+      throw error;
+    });
+    asking = undefined;
+    isKeyRefused = false;
     const credentials = await keep({ certificate: issued.certificateChain, key, root: issued.root }, place);
     log.info({ cluster: clusterName }, `registered as ${clusterName}`);
     return credentials;
@@ -118,7 +157,8 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
         `the Secret relay-client-tls-secret was not made by this agent and cannot be used: ${why}. Put another certificate into it, or delete it to have the agent register`,
       );
     }
-    const credentials = await register(progress, why, place, signal);
+    const isOurs = stored !== undefined && "problem" in found && namedBy(stored) === clusterName;
+    const credentials = await register({ progress, why, expired: isOurs ? stored : undefined }, place, signal);
     const facts = usability(credentials, clusterName, clock.now());
     if ("problem" in facts) throw new RelayError("Refused", `${server} issued a certificate that cannot be used: ${facts.problem}`);
     return { credentials, facts };
@@ -218,6 +258,21 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
   }
 
   return { connect, reload };
+}
+
+/** A certificate request, with the certificate for whose key it is; "" for a key of its own. */
+interface Asking extends CertificateRequest {
+  readonly previous: string;
+}
+
+/** The cluster that a stored certificate names. */
+function namedBy({ certificate }: Credentials): string | undefined {
+  try {
+    return clusterOfCertificate(certificateFacts(certificate));
+  } catch (error) {
+    if (error instanceof InvalidPem) return undefined;
+    throw error;
+  }
 }
 
 /** A root that is no certificate is told when it is used. */

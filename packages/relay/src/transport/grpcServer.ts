@@ -133,10 +133,10 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   async function register(call: ServerUnaryCall<RegisterRequest, RegisterResponse>): Promise<RegisterResponse> {
     if (!clientCertificates)
       throw new RelayError("Refused", "this management server works without client certificates: switch them off for the agent too");
-    const { clusterName, clusterUid, token: given, certificateRequest } = call.request;
+    const { clusterName, clusterUid, token: given, certificateRequest: request, previousCertificate: previous } = call.request;
     return create(
       RegisterResponseSchema,
-      await registrar.register({ clusterName, clusterUid, address: addressOf(call) }, given, certificateRequest),
+      await registrar.register({ clusterName, clusterUid, address: addressOf(call) }, given, { request, previous }),
     );
   }
 

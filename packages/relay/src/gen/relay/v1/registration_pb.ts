@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file relay/v1/registration.proto.
  */
 export const file_relay_v1_registration: GenFile = /*@__PURE__*/
-  fileDesc("ChtyZWxheS92MS9yZWdpc3RyYXRpb24ucHJvdG8SCHJlbGF5LnYxImgKD1JlZ2lzdGVyUmVxdWVzdBINCgV0b2tlbhgBIAEoCRIbChNjZXJ0aWZpY2F0ZV9yZXF1ZXN0GAIgASgJEhQKDGNsdXN0ZXJfbmFtZRgDIAEoCRITCgtjbHVzdGVyX3VpZBgEIAEoCSI7ChBSZWdpc3RlclJlc3BvbnNlEhkKEWNlcnRpZmljYXRlX2NoYWluGAEgASgJEgwKBHJvb3QYAiABKAkiQAoMUmVuZXdSZXF1ZXN0EhsKE2NlcnRpZmljYXRlX3JlcXVlc3QYASABKAkSEwoLY2x1c3Rlcl91aWQYAiABKAkiOAoNUmVuZXdSZXNwb25zZRIZChFjZXJ0aWZpY2F0ZV9jaGFpbhgBIAEoCRIMCgRyb290GAIgASgJMpIBChNSZWdpc3RyYXRpb25TZXJ2aWNlEkEKCFJlZ2lzdGVyEhkucmVsYXkudjEuUmVnaXN0ZXJSZXF1ZXN0GhoucmVsYXkudjEuUmVnaXN0ZXJSZXNwb25zZRI4CgVSZW5ldxIWLnJlbGF5LnYxLlJlbmV3UmVxdWVzdBoXLnJlbGF5LnYxLlJlbmV3UmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("ChtyZWxheS92MS9yZWdpc3RyYXRpb24ucHJvdG8SCHJlbGF5LnYxIoYBCg9SZWdpc3RlclJlcXVlc3QSDQoFdG9rZW4YASABKAkSGwoTY2VydGlmaWNhdGVfcmVxdWVzdBgCIAEoCRIUCgxjbHVzdGVyX25hbWUYAyABKAkSEwoLY2x1c3Rlcl91aWQYBCABKAkSHAoUcHJldmlvdXNfY2VydGlmaWNhdGUYBSABKAkiOwoQUmVnaXN0ZXJSZXNwb25zZRIZChFjZXJ0aWZpY2F0ZV9jaGFpbhgBIAEoCRIMCgRyb290GAIgASgJIkAKDFJlbmV3UmVxdWVzdBIbChNjZXJ0aWZpY2F0ZV9yZXF1ZXN0GAEgASgJEhMKC2NsdXN0ZXJfdWlkGAIgASgJIjgKDVJlbmV3UmVzcG9uc2USGQoRY2VydGlmaWNhdGVfY2hhaW4YASABKAkSDAoEcm9vdBgCIAEoCTKSAQoTUmVnaXN0cmF0aW9uU2VydmljZRJBCghSZWdpc3RlchIZLnJlbGF5LnYxLlJlZ2lzdGVyUmVxdWVzdBoaLnJlbGF5LnYxLlJlZ2lzdGVyUmVzcG9uc2USOAoFUmVuZXcSFi5yZWxheS52MS5SZW5ld1JlcXVlc3QaFy5yZWxheS52MS5SZW5ld1Jlc3BvbnNlYgZwcm90bzM");
 
 /**
  * @generated from message relay.v1.RegisterRequest
@@ -43,6 +43,14 @@ export type RegisterRequest = Message<"relay.v1.RegisterRequest"> & {
    * @generated from field: string cluster_uid = 4;
    */
   clusterUid: string;
+
+  /**
+   * PEM: the certificate that the agent has of this server, which may have expired; "" when it has none. With the shared token it
+   * opens the name that it bears again, when certificate_request is for the very key that it certifies.
+   *
+   * @generated from field: string previous_certificate = 5;
+   */
+  previousCertificate: string;
 };
 
 /**
