@@ -91,6 +91,15 @@ describe("the shared token alone", () => {
     await joined(replica, "east", await tokenFor("east"));
   });
 
+  test("opens no new name either when nobody can say any more which names are new", async () => {
+    const names = Array.from({ length: 5_000 }, (_, i) => [`name-${i}`, btoa(`uid-${i}`)] as const);
+    const metadata = { name: "relay-registered-names-secret", namespace: NAMESPACE };
+    plane.management.load([{ apiVersion: "v1", kind: "Secret", metadata, data: Object.fromEntries(names) } as AnyResource]);
+    const replica = await plane.start();
+    expect((await refusal({ replica, clusterName: "east" })).states.join()).toMatch(NEEDS_JOIN_TOKEN);
+    await joined(replica, "east", await tokenFor("east"));
+  });
+
   test("does not give a name away that may be replaced", async () => {
     const replica = await plane.start();
     await joined(replica, "east");
@@ -114,6 +123,32 @@ describe("the shared token alone", () => {
       "the status says it no longer",
     );
     await refusal({ replica, clusterName: "east" });
+  });
+});
+
+describe("a token that could be guessed", () => {
+  const put = (token: string) => {
+    const metadata = { name: "relay-identity-token-secret", namespace: NAMESPACE };
+    plane.management.load([{ apiVersion: "v1", kind: "Secret", metadata, data: { token: btoa(token) } } as AnyResource]);
+  };
+
+  test("keeps the server from starting, wherever it is from; a short one is warned of", async () => {
+    await expect(plane.start({ relayToken: "fifteen-letters" })).rejects.toThrow(/--relay-token has 15 characters, .* needs 16/);
+    put("hunter2");
+    await expect(plane.start()).rejects.toThrow(/the key token of Secret relay-identity-token-secret\.gloo-mesh has 7 characters/);
+    put("0123456789abcdef0123456789abcdef");
+    await plane.start();
+    expect(plane.lines.join("\n")).not.toMatch(/should be replaced/);
+    await plane.start({ relayToken: "sixteen-letters!" });
+    expect(plane.lines.join("\n")).toMatch(/warn the relay identity token has 16 characters/);
+  });
+
+  test("is not taken over by a server that runs", async () => {
+    const replica = await plane.start();
+    const before = replica.kept.token;
+    put("hunter2");
+    await until(() => plane.lines.some((line) => /has 7 characters.*what was in use before goes on/.test(line)), "it says so");
+    expect(replica.kept.token).toBe(before);
   });
 });
 
@@ -179,6 +214,16 @@ describe("an agent", () => {
     await until(agent.isConnected, "it is connected");
     expect(failures).toBeGreaterThan(0);
     expect(agent.states.some((state) => state.startsWith("waiting"))).toBe(true);
+  });
+});
+
+describe("somebody who guesses tokens", () => {
+  test("waits longer and longer, and nobody else does: neither others of the address, nor who has the name", async () => {
+    const replica = await plane.start();
+    const guesser = await plane.agent({ replica, clusterName: "east", token: "isthmus-join.aaaaaaaaaaaa.guess" });
+    await until(() => guesser.states.some((state) => /too many wrong tokens/.test(state)), "it is throttled");
+    await joined(replica, "west");
+    await joined(replica, "east", await tokenFor("east"));
   });
 });
 

@@ -9,7 +9,7 @@ import {
   parsedOptions,
   portNumber,
 } from "@isthmus/process";
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { addStoreOptions, type StoreConfig, type StoreFlags, storeConfig } from "./sharedStore.ts";
 
 /** The settings of a management server; the command line wins over the environment. */
@@ -29,6 +29,9 @@ export interface Config {
   readonly clientCertificates: boolean;
   /** Whether anybody may ask which gRPC services there are. */
   readonly reflection: boolean;
+  /** Connections that are open at a time: of all, and from one address. */
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
   readonly disallowIntersectingConfig: boolean;
   readonly serverNames: readonly string[];
   readonly replica: string;
@@ -85,6 +88,16 @@ export function readConfig(argv: readonly string[]): Config {
       new Option("--relay-token <text>", "relay identity token; default: the Secret relay-identity-token-secret").env("RELAY_TOKEN"),
     )
     .addOption(new Option("--disable-client-certificates", "TLS-only setup: agents show the token on each call instead of a certificate"))
+    .addOption(
+      new Option("--max-connections <number>", "connections of agents, and of others, that may be open at a time")
+        .default(10_000)
+        .argParser(connectionCount),
+    )
+    .addOption(
+      new Option("--max-connections-per-address <number>", "the same from one address; behind a load balancer all agents have one")
+        .default(2_000)
+        .argParser(connectionCount),
+    )
     .addOption(new Option("--reflection", "answer gRPC reflection, to anybody: for grpcurl and the like"))
     .addOption(new Option("--disallow-intersecting-config", "refuse to configure hosts that users' own Istio objects configure"))
     .addOption(new Option("--server-name <dns name...>", "further names in a server certificate that is made here"))
@@ -115,6 +128,8 @@ export function readConfig(argv: readonly string[]): Config {
       options.disableClientCertificates === true || isOn(process.env["RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION"])
     ),
     reflection: options.reflection === true,
+    maxConnections: options.maxConnections,
+    maxConnectionsPerAddress: options.maxConnectionsPerAddress,
     disallowIntersectingConfig: options.disallowIntersectingConfig === true,
     serverNames: options.serverName ?? [],
     store: storeConfig(options, process.env),
@@ -125,4 +140,10 @@ export function readConfig(argv: readonly string[]): Config {
     generation,
     verbose: options.verbose === true,
   };
+}
+
+function connectionCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d{1,7}$/.test(text) || count < 1) throw new InvalidArgumentError(`${text} is not a number of connections, from 1 to 9999999`);
+  return count;
 }

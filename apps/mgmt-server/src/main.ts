@@ -158,6 +158,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     token: () => kept.token,
     clientCertificates: config.clientCertificates,
     reflection: config.reflection,
+    limits: { connections: config.maxConnections, connectionsPerAddress: config.maxConnectionsPerAddress },
     agentCertificateLifetimeMs: agentLifetimeMs,
     clock,
     log,

@@ -7,6 +7,8 @@ export interface AuthorityOptions {
   readonly now: number;
   /** Default: ten years for a root, five for an authority below it. */
   readonly lifetimeMs?: number;
+  /** Of an authority below a root: what those whom it vouches for may be. Empty: anything, as older versions made it. Default: clients alone. */
+  readonly usages?: readonly ("server" | "client")[];
 }
 
 /** A root that has signed itself, for one authority below it. */
@@ -16,7 +18,7 @@ export function createRoot({ commonName, now, lifetimeMs = ROOT_LIFETIME_MS }: A
 
 /** An authority below a root, which signs certificates of the last rank only. */
 export function createAuthority(root: KeyedCertificate, options: AuthorityOptions): Promise<KeyedCertificate> {
-  const { commonName, now, lifetimeMs = AUTHORITY_LIFETIME_MS } = options;
+  const { commonName, now, lifetimeMs = AUTHORITY_LIFETIME_MS, usages = ["client"] } = options;
   const times = validity(now, lifetimeMs, { authority: certificateFacts(root.certificate) });
-  return issueWithKey({ commonName, dnsNames: [], uris: [], ...times, pathLength: 0, usages: [] }, root);
+  return issueWithKey({ commonName, dnsNames: [], uris: [], ...times, pathLength: 0, usages }, root);
 }

@@ -9,6 +9,7 @@ export {
   chainFacts,
   fingerprints,
   InvalidPem,
+  isForClientsAlone,
   isIssuedUnder,
   isSignedBy,
   type KeyedCertificate,

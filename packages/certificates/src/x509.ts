@@ -69,6 +69,7 @@ const KEY_ALGORITHM = { name: "ECDSA", namedCurve: "P-256" } as const;
 const SHA_256 = "SHA-256";
 const SUBJECT_ALTERNATIVE_NAME = "2.5.29.17";
 const BASIC_CONSTRAINTS = "2.5.29.19";
+const EXTENDED_KEY_USAGE = "2.5.29.37";
 
 /** The facts of the first certificate of a PEM text, or of one in DER. Throws InvalidPem. */
 export function certificateFacts(certificate: string | Uint8Array): CertificateFacts {
@@ -110,6 +111,12 @@ function factsOf(certificate: X509Certificate): CertificateFacts {
 export async function isSignedBy(certificate: string, authority: string): Promise<boolean> {
   const publicKey = await parse(authority).publicKey.export();
   return parse(certificate).verify({ publicKey, signatureOnly: true });
+}
+
+/** Whether a certificate says that it, or those whom it vouches for, are clients and nothing else. */
+export function isForClientsAlone(certificate: string): boolean {
+  const purposes = parse(certificate).getExtension<ExtendedKeyUsageExtension>(EXTENDED_KEY_USAGE)?.usages ?? [];
+  return purposes.length > 0 && purposes.every((purpose) => purpose === ExtendedKeyUsage.clientAuth);
 }
 
 /** Whether one of `authorities` has signed the first certificate of a chain, or the authority that comes next in it and has signed the first. Times are not looked at. Throws InvalidPem. */

@@ -47,6 +47,12 @@ export const METRICS = {
     labels: ["call", "code"],
     on: SERVER,
   },
+  relay_server_connections_cut_total: {
+    type: "counter",
+    help: "Connections that were cut before they showed who they are: idle, or one too many of an address or of all.",
+    labels: ["reason"],
+    on: SERVER,
+  },
   relay_server_messages_received_total: { type: "counter", help: "Messages of agents.", labels: ["cluster", "type"], on: SERVER },
   relay_server_messages_sent_total: { type: "counter", help: "Messages to agents.", labels: ["cluster", "type"], on: SERVER },
   relay_server_objects_received_total: {

@@ -82,6 +82,8 @@ export interface ReplicaOptions {
   readonly madeAgoMs?: number;
   /** What it shares with other replicas. Default: it does not. */
   readonly store?: Store;
+  /** A token that does not come from its Secret. */
+  readonly relayToken?: string;
   /** How it reaches the management cluster. Default: directly. */
   readonly over?: (cluster: Cluster) => Cluster;
 }
@@ -111,6 +113,7 @@ export async function replicasOf(): Promise<Replicas> {
     rotationCheckMs = 60_000,
     madeAgoMs = 0,
     store,
+    relayToken,
     over = (cluster) => cluster,
   }: ReplicaOptions = {}): Promise<Replica> {
     const stop = new AbortController();
@@ -133,7 +136,7 @@ export async function replicasOf(): Promise<Replicas> {
           }),
         rotationCheckMs,
         isLeader: () => true,
-        givenToken: undefined,
+        givenToken: relayToken,
         makeToken: () => SHARED_TOKEN,
         changed: (identity) => grpc?.rotate(identity),
         clock,

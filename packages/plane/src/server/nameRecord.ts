@@ -4,10 +4,10 @@ import { type Clock, type Cluster, ClusterError, type Log } from "../ports.ts";
 import { readSecret, type SecretData, secretOf, secretTexts } from "../secretData.ts";
 
 /** The Secret that keeps which names have ever been registered, and by which cluster: name to UID. It outlives the KubernetesClusters. */
-export const NAMES_SECRET = "relay-registered-names-secret";
+const NAMES_SECRET = "relay-registered-names-secret";
 
 /** So many names are kept, well below the size that a Secret may have; beyond it nobody can say that a name is new. */
-export const MAX_NAMES = 5_000;
+const MAX_NAMES = 5_000;
 
 /** What is kept of names. */
 export interface KeptNames {

@@ -4,7 +4,16 @@ import { follow } from "../follow.ts";
 import { type Clock, type Cluster, ClusterError, type Log } from "../ports.ts";
 import { ensureSecret, readSecret, type SecretData, secretTexts } from "../secretData.ts";
 import { keepGenerated, publishGenerated, stepGenerated } from "./generatedSecrets.ts";
-import { GENERATED_SECRET, type GeneratedIdentity, identityIn, RELAY_SECRETS, type RelayIdentity, tokenIn } from "./relaySecrets.ts";
+import {
+  checkedToken,
+  GENERATED_SECRET,
+  type GeneratedIdentity,
+  identityIn,
+  RELAY_SECRETS,
+  type RelayIdentity,
+  tokenIn,
+  tokenWarning,
+} from "./relaySecrets.ts";
 
 export interface RelayIdentityOptions {
   readonly cluster: Cluster;
@@ -45,6 +54,12 @@ export async function keepRelayIdentity(options: RelayIdentityOptions, signal: A
   const secrets = new Map<string, SecretData>();
   let identity = await initial();
   let token = await initialToken();
+  warnOfToken();
+
+  function warnOfToken(): void {
+    const warning = tokenWarning(token);
+    if (warning !== undefined) log.warn({}, warning);
+  }
 
   async function initial(): Promise<RelayIdentity> {
     const read = async () => {
@@ -63,7 +78,7 @@ export async function keepRelayIdentity(options: RelayIdentityOptions, signal: A
   }
 
   async function initialToken(): Promise<string> {
-    if (givenToken !== undefined && givenToken !== "") return givenToken;
+    if (givenToken !== undefined && givenToken !== "") return checkedToken(givenToken, "the token of RELAY_TOKEN or --relay-token");
     const ref = { name: RELAY_SECRETS.token, namespace };
     return tokenIn(await ensureSecret(cluster, ref, async () => ({ token: options.makeToken() }), signal), namespace);
   }
@@ -79,8 +94,10 @@ export async function keepRelayIdentity(options: RelayIdentityOptions, signal: A
       }
       const data = secrets.get(RELAY_SECRETS.token);
       const given = data === undefined || (givenToken ?? "") !== "" ? token : tokenIn(data, namespace);
-      if (given !== token) log.info({}, "the relay identity token has changed: the new one is in use");
+      if (given === token) return;
       token = given;
+      log.info({}, "the relay identity token has changed: the new one is in use");
+      warnOfToken();
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       log.error({}, `${error.message}; what was in use before goes on`);

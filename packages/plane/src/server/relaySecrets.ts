@@ -50,7 +50,7 @@ export function identityIn(secrets: ReadonlyMap<string, SecretData>, namespace: 
   };
 }
 
-/** The token in its Secret. Throws UsageError when there is none in it. */
+/** The token in its Secret. Throws UsageError when there is none in it, or one that could be guessed. */
 export function tokenIn(data: SecretData, namespace: string): string {
   const token = data["token"]?.trim();
   if (token === undefined || token === "") {
@@ -58,7 +58,27 @@ export function tokenIn(data: SecretData, namespace: string): string {
       `Secret ${RELAY_SECRETS.token}.${namespace} lacks the key token: add it, or delete the Secret to have a new one made`,
     );
   }
-  return token;
+  return checkedToken(token, `the key token of Secret ${RELAY_SECRETS.token}.${namespace}`);
+}
+
+/** A token with fewer characters could be guessed. */
+const LEAST_TOKEN = 16;
+
+/** Base64 of 24 random bytes. A token with fewer characters may be one that a person made up. */
+const GOOD_TOKEN = 32;
+
+/** A relay identity token that is long enough. `place` says where it is from. Throws UsageError. */
+export function checkedToken(token: string, place: string): string {
+  if (token.length >= LEAST_TOKEN) return token;
+  throw new UsageError(
+    `${place} has ${token.length} characters, and a relay identity token needs ${LEAST_TOKEN}, as it could be guessed: put in a random one, such as "openssl rand -base64 32" makes, here and where agents have it`,
+  );
+}
+
+/** What is to be said of a token that is long enough to be used, but not to be good; undefined for a good one. */
+export function tokenWarning(token: string): string | undefined {
+  if (token.length >= GOOD_TOKEN) return undefined;
+  return `the relay identity token has ${token.length} characters: one with fewer than ${GOOD_TOKEN} should be replaced by a random one, such as "openssl rand -base64 32" makes`;
 }
 
 /** What the published Secrets hold for an identity that we made. */

@@ -12,7 +12,7 @@ export interface AdmissionOptions {
   readonly log: Log;
 }
 
-/** Judges tokens. Failures are throttled by address and by cluster name. */
+/** Judges tokens. Who fails again and again from one address waits; who shows a right token never does. */
 export interface Admission {
   /** What a right token is: the shared one ("shared"), or a join token that is still to be used up. Rejects with RelayError. */
   check(caller: { readonly clusterName: string; readonly address: string }, token: string): Promise<"shared" | JoinToken>;
@@ -20,30 +20,46 @@ export interface Admission {
 
 export function startAdmission({ token: expected, joinTokens, clock, log }: AdmissionOptions): Admission {
   const throttle = startThrottle();
+  /** Of each address: how many tokens are being looked up, and who waits for that. */
+  const lookups = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+
+  /** A join token is looked up in the management cluster: one address can't have that done without end. Nobody is turned away for it. */
+  async function lookUp(address: string, token: string, clusterName: string) {
+    const lookup = lookups.get(address) ?? { running: 0, waiting: [] };
+    lookups.set(address, lookup);
+    if (lookup.running < MOST_LOOKUPS) lookup.running++;
+    // Who ends hands its place over.
+    else await new Promise<void>((resolve) => lookup.waiting.push(resolve));
+    try {
+      return await joinTokens?.find(token, clusterName);
+    } finally {
+      const next = lookup.waiting.shift();
+      if (next !== undefined) next();
+      else if (--lookup.running === 0) lookups.delete(address);
+    }
+  }
 
   return {
-    async check({ clusterName, address }, token) {
-      // Cut, as a caller that nobody knows yet may say anything.
-      const keys = [`address ${address}`, `cluster ${clusterName.slice(0, 80)}`];
-      const waitMs = throttle.waitMs(keys, clock.now());
-      if (waitMs > 0)
-        throw new RelayError(
-          "Throttled",
-          `too many wrong tokens from ${address} or for ${clusterName}: try again in ${Math.ceil(waitMs / 1000)} s`,
-        );
+    async check({ clusterName: said, address }, token) {
+      // Cut, as a caller that nobody knows yet may say anything; what can name a cluster is shorter.
+      const clusterName = said.slice(0, LONGEST_SAID);
+      // Before anybody is made to wait: many agents may share an address with one that has a wrong token.
+      const keys = [`address ${address}`];
       if (isSameToken(token, expected())) {
         throttle.succeeded(keys);
         return "shared";
       }
+      const waitMs = throttle.waitMs(keys, clock.now());
       // Counted before it is known to be wrong: many guesses at once must not all pass before the first has failed.
       throttle.failed(keys, clock.now());
-      const found = await joinTokens?.find(token, clusterName);
+      const found = await lookUp(address, token, clusterName);
       if (found !== undefined && !("problem" in found)) {
         throttle.succeeded(keys);
         return found;
       }
-      const why = found?.problem ?? "wrong token";
-      log.warn({ cluster: clusterName, address }, `refused a registration of ${JSON.stringify(clusterName)}: ${why}`);
+      if (waitMs > 0)
+        throw new RelayError("Throttled", `too many wrong tokens from ${address}: try again in ${Math.ceil(waitMs / 1000)} s`);
+      log.warn({ cluster: clusterName, address }, `refused a registration of ${clusterName}: ${found?.problem ?? "wrong token"}`);
       throw new RelayError(
         "WrongToken",
         found?.problem ??
@@ -53,3 +69,8 @@ export function startAdmission({ token: expected, joinTokens, clock, log }: Admi
     },
   };
 }
+
+const LONGEST_SAID = 80;
+
+/** Of one address at a time. A lookup takes milliseconds. */
+const MOST_LOOKUPS = 8;

@@ -16,7 +16,7 @@ export interface Proof {
 }
 
 /** How long a certificate that has expired still shows whose name it is: a plane that was away for a while must not need a new token for each cluster. */
-export const LATEST_PROOF_MS = 30 * 86_400_000;
+const LATEST_PROOF_MS = 30 * 86_400_000;
 
 /** What a previous certificate shows: nothing unless it was issued under one of `authorities` (PEM), and is for the key that is asked for. */
 export async function previousOf(

@@ -40,7 +40,7 @@ export interface Issued {
 
 /** Decides who may call itself what, and issues certificates. All methods reject with RelayError. */
 export interface Registrar {
-  /** For who has the shared token: records the cluster. Failures are throttled by address and by cluster name. */
+  /** For who has the shared token: records the cluster. Failures are throttled by address. */
   admit(claim: Claim, token: string): Promise<void>;
   /** The same, also for who has a join token, which is used up; and a certificate for the key of `request`. `previous`: a certificate of ours for the same key. */
   register(claim: Claim, token: string, asked: { readonly request: string; readonly previous?: string }): Promise<Issued>;
@@ -55,13 +55,16 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
   const admission = startAdmission({ token, joinTokens, clock, log });
   const turns = new Map<string, Promise<unknown>>();
 
-  function checkName({ clusterName, clusterUid }: Claim): void {
+  function checkName({ clusterName }: Claim): void {
     if (!isClusterName(clusterName)) {
       throw new RelayError(
         "Refused",
         `${JSON.stringify(clusterName.slice(0, 80))} cannot name a cluster: up to 63 lower-case letters, digits and dashes, such as cluster-1`,
       );
     }
+  }
+
+  function checkUid({ clusterName, clusterUid }: Claim): void {
     if (clusterUid === "")
       throw new RelayError("Refused", `the agent of ${clusterName} did not say the UID of its cluster (that of the namespace kube-system)`);
     if (clusterUid.length > LONGEST_UID)
@@ -141,12 +144,14 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     async admit(claim, given) {
       const right = await admission.check(claim, given);
       checkName(claim);
+      checkUid(claim);
       if (right !== "shared") throw new RelayError("Refused", "a join token buys a certificate, and this management server works without");
       await record(claim, right);
     },
     async register(claim, given, { request, previous = "" }) {
       const right = await admission.check(claim, given);
       checkName(claim);
+      checkUid(claim);
       if (identity().signing === undefined) throw issuesNothing();
       const known = await registrations.find(claim.clusterName);
       const proof = await proofOf(request, previous);
@@ -170,6 +175,7 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
       checkStanding(claim.clusterName, known, shown);
       if (isAnothers(known, claim)) throw taken(claim, log);
       checkName(claim);
+      checkUid(claim);
       return issue(claim, known, request);
     },
   };

@@ -4,6 +4,7 @@ import {
   certificateFacts,
   createAuthority,
   createRoot,
+  isForClientsAlone,
   isSignedBy,
   issueServerCertificate,
   type KeyedCertificate,
@@ -56,6 +57,9 @@ const DEFAULT_LIFETIMES: Lifetimes = {
   agent: AGENT_LIFETIME_MS,
 };
 
+/** The name of the authority that signs agents' certificates, where we make it. No server's certificate comes from it. */
+export const SIGNING_NAME = "gloo-mesh relay signing";
+
 /** When the successor is made, as a share of a life: agents renew before the same moment of theirs. */
 const RENEWED_AFTER = 2 / 3;
 
@@ -88,7 +92,9 @@ export async function rotateIdentity(identity: MadeIdentity, options: RotationOp
   }
   const { current } = roots;
   const server = (await isDue(identity.server, current, now)) ? await newServer(current, { names, now, lives }) : identity.server;
-  const signing = (await isDue(identity.signing, current, now)) ? await newSigning(current, now, lives) : identity.signing;
+  // One that older versions made could also vouch for servers.
+  const isSigningDue = !isForClientsAlone(identity.signing.certificate) || (await isDue(identity.signing, current, now));
+  const signing = isSigningDue ? await newSigning(current, now, lives) : identity.signing;
   return server === identity.server && signing === identity.signing ? identity : { ...identity, server, signing };
 }
 
@@ -137,7 +143,7 @@ function newRoot(now: number, lives: Lifetimes): Promise<KeyedCertificate> {
 }
 
 function newSigning(root: KeyedCertificate, now: number, lives: Lifetimes): Promise<KeyedCertificate> {
-  return createAuthority(root, { commonName: "gloo-mesh relay signing", now, lifetimeMs: lives.signing });
+  return createAuthority(root, { commonName: SIGNING_NAME, now, lifetimeMs: lives.signing });
 }
 
 function newServer(root: KeyedCertificate, { names, now, lives }: Issuing): Promise<KeyedCertificate> {

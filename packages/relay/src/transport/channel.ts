@@ -1,11 +1,12 @@
-import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import { checkServerIdentity, createSecureContext, type PeerCertificate } from "node:tls";
 import { Client, type ClientOptions, credentials } from "@grpc/grpc-js";
 import { chainFacts } from "@isthmus/certificates";
 import type { Credentials } from "../registration/credentials.ts";
 import { MAX_MESSAGE_BYTES } from "../session/wire.ts";
 import "./grpcLogging.ts";
-import { wrongName } from "./status.ts";
-import { WINDOW_BYTES } from "./window.ts";
+import { WINDOW_BYTES } from "./http2Server.ts";
+import { notForServers, wrongName } from "./status.ts";
+import { signingAuthorityOf, TLS_POLICY } from "./tlsPolicy.ts";
 
 export interface ChannelOptions {
   /** host:port */
@@ -21,10 +22,13 @@ export interface ChannelOptions {
 export function openChannel({ address, authority, root, identity }: ChannelOptions): Client {
   // The TLS library would take anything, and then trust nothing.
   if (root !== undefined) chainFacts(root);
-  const tls = credentials.createSsl(
-    root === undefined ? null : Buffer.from(root),
-    identity === undefined ? null : Buffer.from(identity.key),
-    identity === undefined ? null : Buffer.from(identity.certificate),
+  const context = createSecureContext({
+    ...TLS_POLICY,
+    ...(root === undefined ? {} : { ca: root }),
+    ...(identity === undefined ? {} : { key: identity.key, cert: identity.certificate }),
+  });
+  const tls = credentials.createFromSecureContext(
+    context,
     root === undefined ? { rejectUnauthorized: false, checkServerIdentity: () => undefined } : { checkServerIdentity: checkName },
   );
   const options: ClientOptions = {
@@ -43,6 +47,8 @@ export function openChannel({ address, authority, root, identity }: ChannelOptio
 
 /** Node's own check, and the certificates that the product's guide has users make: their one name is `*.gloo-mesh`, too short a wildcard for Node. */
 function checkName(host: string, certificate: PeerCertificate): Error | undefined {
+  const signing = signingAuthorityOf(certificate);
+  if (signing !== undefined) return notForServers(signing);
   if (checkServerIdentity(host, certificate) === undefined) return undefined;
   const names = (certificate.subjectaltname ?? "").split(", ").flatMap((name) => (name.startsWith("DNS:") ? [name.slice(4)] : []));
   const parent = /^[^.]+(\..+)$/.exec(host)?.[1]?.toLowerCase();

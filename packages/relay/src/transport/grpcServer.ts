@@ -27,7 +27,9 @@ import { startCounters } from "../session/counters.ts";
 import type { Clock, Log } from "../session/environment.ts";
 import { RelayError } from "../session/relayError.ts";
 import { MAX_MESSAGE_BYTES } from "../session/wire.ts";
+import { type ConnectionLimits, DEFAULT_LIMITS, startConnectionGuard } from "./connectionGuard.ts";
 import "./grpcLogging.ts";
+import { withOurServer } from "./http2Server.ts";
 import { addressOf, type Certified, certifiedPeer, headerOf, ROOTS_HEADER, trustOf } from "./peer.ts";
 import { addReflection } from "./reflection.ts";
 import { type ConnectCall, serveStream } from "./serverStream.ts";
@@ -35,7 +37,6 @@ import { serverTls } from "./serverTls.ts";
 import { connectMethod, registerMethod, renewMethod, SERVICE_NAMES } from "./serviceDefinition.ts";
 import { type GrpcStatus, statusOfError } from "./status.ts";
 import { startTurns } from "./turns.ts";
-import { withLargeWindow } from "./window.ts";
 
 export interface GrpcServerOptions {
   readonly host: string;
@@ -53,6 +54,8 @@ export interface GrpcServerOptions {
   readonly clientCertificates?: boolean;
   /** Whether anybody may ask what services there are. Default: no. */
   readonly reflection?: boolean;
+  /** Of connections, and of who has not shown who they are. Defaults: `DEFAULT_LIMITS`. */
+  readonly limits?: Partial<ConnectionLimits>;
   /** As it is now. Default: 24 h. */
   readonly agentCertificateLifetimeMs?: () => number;
   readonly clock: Clock;
@@ -85,6 +88,8 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   let { identity } = options;
   const counters = startCounters();
   const tls = serverTls(identity);
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const guard = startConnectionGuard({ limits, log });
   const registrar = startRegistrar({
     registrations,
     identity: () => identity,
@@ -97,6 +102,12 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
 
   /** Who calls: by the verified certificate, or in the TLS setup by the token and by what the caller says. */
   async function peerOf(call: ConnectCall): Promise<Peer> {
+    const peer = await judgedPeer(call);
+    guard.identified(call.getPeer());
+    return peer;
+  }
+
+  async function judgedPeer(call: ConnectCall): Promise<Peer> {
     if (clientCertificates) {
       const { peer, shown } = certified(call);
       await registrar.checkStanding(peer.clusterName, shown);
@@ -125,7 +136,10 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     const said = headerOf(call, "x-cluster-id");
     const { clusterName } = found.peer;
     if (said !== "" && said !== clusterName) {
-      throw new RelayError("Refused", `the certificate is for ${clusterName}, and the call says that it is from ${said}`);
+      throw new RelayError(
+        "Refused",
+        `the certificate is for ${clusterName}, and the call says that it is from ${said.slice(0, LONGEST_SAID)}`,
+      );
     }
     return found;
   }
@@ -178,14 +192,14 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   health.addToServer(server);
   if (options.reflection === true) addReflection(server);
 
-  const bound = await withLargeWindow(() => bind(server, { host, port, credentials: tls.credentials }));
+  const bound = await withOurServer(() => bind(server, { host, port, credentials: tls.credentials }), { guard, callMs: limits.callMs });
   return {
     port: bound,
     rotate(next) {
       tls.rotate(next);
       identity = next;
     },
-    metrics: counters.metrics,
+    metrics: () => [...counters.metrics(), ...guard.metrics()],
     async close() {
       for (const name of ["", ...SERVICE_NAMES]) health.setStatus(name, "NOT_SERVING");
       const done = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
@@ -193,6 +207,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
       const timer = setTimeout(() => server.forceShutdown(), CLOSING_MS);
       await done;
       clearTimeout(timer);
+      guard.stop();
     },
   };
 }
@@ -201,10 +216,16 @@ const NEEDS_CERTIFICATE = "the management server needs a client certificate that
 
 const CLOSING_MS = 1_000;
 
+// What a caller says is repeated to it only in part.
+const LONGEST_SAID = 80;
+
 const SERVER_OPTIONS = {
   // One object of the largest size, and what a newer version may put around it.
   "grpc.max_receive_message_length": 2 * MAX_MESSAGE_BYTES,
-  "grpc.max_concurrent_streams": 16,
+  // A connection without a call ends.
+  "grpc.max_connection_idle_ms": 30_000,
+  // Its figures of every connection and call are of no use to us.
+  "grpc.enable_channelz": 0,
   // Finds connections of which the other end is gone for good.
   "grpc.keepalive_time_ms": 30_000,
   "grpc.keepalive_timeout_ms": 20_000,

@@ -69,7 +69,8 @@ function trustProblem(details: string): string | undefined {
   if (/certificate has expired/.test(details))
     return "its certificate has expired: renew relay-server-tls-secret in the management cluster";
   if (/certificate is not yet valid/.test(details)) return "its certificate is not valid yet: compare the clocks of both machines";
-  if (/unsuitable certificate purpose/.test(details)) return "its certificate is not one for servers";
+  if (/unsuitable certificate purpose|unsupported certificate purpose|is not one for servers/.test(details))
+    return "its certificate is not one for servers";
   if (
     /self.signed certificate|unable to verify the first certificate|unable to get (local )?issuer certificate|certificate signature failure/.test(
       details,
@@ -81,6 +82,11 @@ function trustProblem(details: string): string | undefined {
 }
 
 const NAME_PROBLEM = /server certificate is not for (\S+), but for ([^:]*);/;
+
+/** What `trustProblem` recognises as a certificate that no server may have. */
+export function notForServers(authority: string): Error {
+  return new Error(`server certificate is not one for servers: ${authority} vouches for agents alone`);
+}
 
 /** What `trustProblem` recognises as a wrong name. */
 export function wrongName(expected: string, names: readonly string[]): Error {
