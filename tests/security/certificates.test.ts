@@ -71,18 +71,18 @@ describe("certificates that the server made", () => {
 
   test("go along with a token that may be changed while the server runs", async () => {
     const replica = await plane.start();
-    await put(plane.management, RELAY_SECRETS.token, { token: "another-token\n" });
-    await until(() => replica.kept.token === "another-token", "the new token is in use");
+    await put(plane.management, RELAY_SECRETS.token, { token: "another-token-of-the-test-suite\n" });
+    await until(() => replica.kept.token === "another-token-of-the-test-suite", "the new token is in use");
     const late = await plane.agent({ replica, clusterName: "east" });
     await until(() => late.states.some((state) => /the token is not the management server's/.test(state)), "the old one is refused");
-    const east = await plane.agent({ replica, clusterName: "west", token: "another-token" });
+    const east = await plane.agent({ replica, clusterName: "west", token: "another-token-of-the-test-suite" });
     await until(east.isConnected, "the new one is taken");
     await put(plane.management, RELAY_SECRETS.token, { other: "key" });
     await until(
       () => plane.lines.some((line) => /Secret relay-identity-token-secret.gloo-mesh lacks the key token/.test(line)),
       "it says so",
     );
-    expect(replica.kept.token).toBe("another-token");
+    expect(replica.kept.token).toBe("another-token-of-the-test-suite");
   });
 
   test("are made once by two replicas that start together, and again by none", async () => {

@@ -49,7 +49,7 @@ export const METRICS = {
   },
   relay_server_connections_cut_total: {
     type: "counter",
-    help: "Connections that were cut before they showed who they are: idle, or one too many of an address or of all.",
+    help: "Connections that were cut before they showed who they are: idle, too many streams, or one too many of an address or of all.",
     labels: ["reason"],
     on: SERVER,
   },

@@ -31,6 +31,8 @@ export interface ConnectionGuard {
   connected(socket: Socket): void;
   /** HTTP/2 is spoken on a connection. `known` is called once, when it is known who is there. */
   opened(session: ServerHttp2Session, known: () => void): void;
+  /** Somebody whom nobody knows has opened streams without end. */
+  abused(session: Pick<ServerHttp2Session, "socket">): void;
   /** It is known who is at the other end, by what the gRPC library calls its peer: address:port. */
   identified(peer: string): void;
   metrics(): readonly Metric[];
@@ -55,12 +57,12 @@ export function startConnectionGuard({ limits, log }: { readonly limits: Connect
   const waiting = new Set<Connection>();
   let saidAt = Number.NEGATIVE_INFINITY;
 
-  function cut(connection: Connection, reason: "idle" | "address" | "total"): void {
+  function cut(connection: Connection, reason: "idle" | "streams" | "address" | "total"): void {
     counters.add("relay_server_connections_cut_total", { reason });
     connection.socket.destroy();
     forget(connection);
     // A flood must not fill the log as well.
-    if (reason === "idle" || performance.now() - saidAt < SAYING_MS) return;
+    if (reason === "idle" || reason === "streams" || performance.now() - saidAt < SAYING_MS) return;
     saidAt = performance.now();
     const what = reason === "address" ? `${mostOfOne} connections from ${connection.address}` : `${most} connections`;
     log.warn(
@@ -103,6 +105,10 @@ export function startConnectionGuard({ limits, log }: { readonly limits: Connect
     opened(session, tellKnown) {
       const connection = all.get(nameOf(session.socket) ?? "");
       if (connection !== undefined) connection.known = tellKnown;
+    },
+    abused(session) {
+      const connection = all.get(nameOf(session.socket) ?? "");
+      if (connection !== undefined) cut(connection, "streams");
     },
     identified(peer) {
       const connection = all.get(peer);

@@ -63,7 +63,7 @@ export async function withOurServer<T>(
       if (session === undefined) return;
       const opened = (strangers.get(session) ?? 0) + 1;
       if (strangers.has(session)) strangers.set(session, opened);
-      if (opened > STREAMS_OF_STRANGERS) session.destroy();
+      if (opened > STREAMS_OF_STRANGERS) guard.abused(session);
       else limitCall(stream, headers, { callMs, isKnown: () => !strangers.has(session) });
     });
     return server;
