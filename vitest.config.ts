@@ -11,7 +11,9 @@ export default defineConfig({
       "tests/security/**/*.test.ts",
       "tools/**/*.test.ts",
     ],
-    testTimeout: 20_000,
+    // Finds what hangs. A busy machine is no failure: nothing here promises to be fast.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // The default leaves one processor free, which is half of a machine with two.
     maxWorkers: Math.max(2, availableParallelism() - 1),
   },
