@@ -7,7 +7,7 @@ export type Stage = "discovery" | "networking";
 
 /** Translates the documents of an input: what is written, then, of networking, the statuses. */
 export function translateInput(documents: readonly AnyResource[], stage: Stage): readonly AnyResource[] {
-  const world = translate(snapshotOf(documents.flatMap(parsed)), { ...flagsOf(documents), stage });
+  const world = translate(snapshotOf(documents.flatMap(parsed)), { ...flagsOf(documents), stage, ages: "CREATED" });
   const outputs = stage === "discovery" ? world.discovery : world.networking;
   const written = [...outputs].map(({ resource }): AnyResource => ({ ...resource }));
   if (stage === "discovery") return written;
@@ -18,7 +18,7 @@ export function translateInput(documents: readonly AnyResource[], stage: Stage):
 }
 
 /** What a document of `kind: Options` stands for: flags of the command line. */
-function flagsOf(documents: readonly AnyResource[]): Omit<TranslateOptions, "stage"> {
+function flagsOf(documents: readonly AnyResource[]): Omit<TranslateOptions, "stage" | "ages"> {
   const flags: Readonly<Record<string, unknown>> = documents.find(({ kind }) => kind === "Options") ?? {};
   const { podNamespace, agentCluster, disallowIntersectingConfig } = flags;
   return {

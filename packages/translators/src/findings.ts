@@ -73,9 +73,20 @@ export const FINDINGS = {
       "spec.federation.selectors[0].meshes[0]: Mesh m.gloo-mesh is not a mesh of this VirtualMesh: add it to spec.meshes or remove it here",
   },
   OutOfReach: {
-    meaning: "A resource of a workload cluster targets something of another cluster, and the Settings limit it to its own.",
+    meaning: "A resource asks for more than the Settings let it target: something beyond its own cluster, or its own namespace.",
     example:
-      "Destination reviews-bookinfo-cluster-2.gloo-mesh is not in cluster-1, and the Settings limit what lives in cluster-1 to that cluster (workloadClusterResources): narrow the destinationSelector to clusters: [cluster-1], or write it in the management cluster",
+      "spec.destinationSelector[0].kubeServiceMatcher.clusters: selects other clusters' Destinations too, and the Settings limit what lives in cluster-1 to that cluster (workloadClusterResources): beyond that it is not in force; narrow the destinationSelector to clusters: [cluster-1], or write it in the management cluster",
+  },
+  VirtualMeshRefused: {
+    meaning: "A VirtualMesh lives in a workload cluster, and the Settings do not allow that.",
+    example:
+      "VirtualMeshes of workload clusters have no effect, and this one lives in cluster-1: write it in the management cluster, or set workloadClusterResources.virtualMeshes: ALLOWED in the Settings there",
+  },
+  HeaderOperator: {
+    meaning:
+      "The value of a header that a policy adds holds a command operator of Envoy, and the Settings do not allow that: the header is left out.",
+    example:
+      'spec.policy.headerManipulation.appendRequestHeaders.x-start: "%START_TIME%" holds a command operator of Envoy, so this header is left out: write %% for %, or set policies.headerOperators: ALLOWED in the Settings',
   },
   // Gateways
   GatewayUnusable: {

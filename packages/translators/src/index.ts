@@ -8,6 +8,7 @@ export { editsHiding } from "./hidden.ts";
 export { INPUT_FINDINGS } from "./inputFindings.ts";
 export { networkingOwner } from "./networking/outputMetadata.ts";
 export { newReports } from "./newReports.ts";
+export type { Ages } from "./precedence.ts";
 export { isInScope, publicationScopeOf, publicationScopeSource, rescoped } from "./publicationScope.ts";
 export { rememberedRequests } from "./rememberedRequests.ts";
 export { NOT_HEARD } from "./statuses/approval.ts";

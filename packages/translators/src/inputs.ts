@@ -15,6 +15,7 @@ import type {
 import type { Output, Report, Resource } from "@isthmus/core";
 import type { HeldAccess } from "./attachment/accessBearing.ts";
 import type { VirtualIp } from "./networking/istio/virtualMesh/virtualIps.ts";
+import type { Ages } from "./precedence.ts";
 
 /** A target's translation is a pure function of one of these flat records: nothing else may be read, so equal inputs need no new translation. */
 
@@ -25,6 +26,8 @@ export interface Surroundings {
   readonly settings: Settings | undefined;
   /** DNS domain of each registered cluster that names one; others have `cluster.local`. */
   readonly clusterDomains: ReadonlyMap<string, string>;
+  /** How old objects of workload clusters are: it decides who has precedence. */
+  readonly ages: Ages;
   /** Refuse to write what a user's own Istio object for the same host says already. */
   readonly disallowIntersectingConfig: boolean;
 }

@@ -14,10 +14,10 @@ import {
   type Table,
   withEach,
 } from "@isthmus/core";
-import { byPrecedence } from "./attachment/ordering.ts";
 import { invalid, reported } from "./findings.ts";
 import { isSame, remade } from "./incremental/rows.ts";
 import { type Concern, concernedBy, objectOf } from "./networking/concern.ts";
+import { precedence } from "./precedence.ts";
 import type { Target, TargetOutput } from "./targets.ts";
 
 /** What all targets together want. */
@@ -136,8 +136,12 @@ function written(claims: readonly TargetOutput[], targets: Table<Target>): Targe
 function rightful(claims: readonly TargetOutput[], targets: Table<Target>): TargetOutput | undefined {
   const holders = claims.flatMap((claim) => {
     const target = targets.row(claim.target);
-    return target === undefined ? [] : [{ claim, isWide: !("destination" in target.inputs), holder: objectOf(target.inputs) }];
+    return target === undefined
+      ? []
+      : [{ claim, isWide: !("destination" in target.inputs), holder: objectOf(target.inputs), ages: target.inputs.surroundings.ages }];
   });
+  const [first] = holders;
+  const byPrecedence = precedence(first?.ages ?? "FIRST_SEEN");
   return holders.sort((a, b) => Number(b.isWide) - Number(a.isWide) || byPrecedence(a.holder, b.holder))[0]?.claim;
 }
 

@@ -1,5 +1,5 @@
 import { AccessPolicy, Destination, Mesh, TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
-import { type Kind, kindKeyOf, type Metadata, type Resource } from "@isthmus/core";
+import { FIRST_SEEN, type Kind, kindKeyOf, type Metadata, type Resource } from "@isthmus/core";
 import type { UserRef } from "./userResources.ts";
 
 /**
@@ -25,13 +25,14 @@ interface Applied {
   readonly ref?: UserRef;
   readonly observedGeneration?: number;
   readonly creationTimestamp?: string;
+  readonly firstSeen?: string;
   readonly spec?: object;
   readonly lastAccepted?: object;
 }
 
 function asked(
   { apiVersion, kind }: Kind,
-  { ref, observedGeneration, creationTimestamp, spec, lastAccepted }: Applied,
+  { ref, observedGeneration, creationTimestamp, firstSeen, spec, lastAccepted }: Applied,
 ): readonly Resource[] {
   const { name = "", namespace = "", clusterName = "" } = ref ?? {};
   if (clusterName === "" || name === "" || spec === undefined) return [];
@@ -41,6 +42,7 @@ function asked(
     clusterName,
     ...(observedGeneration === undefined ? {} : { generation: observedGeneration }),
     ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    ...(firstSeen === undefined ? {} : { annotations: { [FIRST_SEEN]: firstSeen } }),
   };
   const status = lastAccepted === undefined ? {} : { status: { lastAccepted } };
   const resource: Resource & { readonly spec: object } = { apiVersion, kind, metadata, spec, ...status };

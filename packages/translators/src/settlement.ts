@@ -78,9 +78,9 @@ function settledDestination(
   const service = serviceKeyOf(destination);
   const status = attachedStatus(destination, {
     trafficPolicies: standing?.trafficPolicies ?? [],
-    accessPolicies: standing === undefined ? [] : bearingPolicies(standing),
+    accessPolicies: standing === undefined ? [] : bearingPolicies(standing, step.surroundings.ages),
     appliedFederation: attachment.known.row(key)?.status?.appliedFederation,
-    requiredSubsets: service === undefined ? undefined : requiredSubsetsOf(service, attachment),
+    requiredSubsets: service === undefined ? undefined : requiredSubsetsOf(service, attachment, step.surroundings.ages),
     clusterDomains: step.surroundings.clusterDomains,
     virtualDestination: (name) => step.inputs.of(VirtualDestination).row(name),
   });

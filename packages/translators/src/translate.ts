@@ -21,6 +21,7 @@ import type { Surroundings } from "./inputs.ts";
 import { concernedBy } from "./networking/concern.ts";
 import { networkingOwner } from "./networking/outputMetadata.ts";
 import { collectedOutputs, noOutputs, type Outputs } from "./outputs.ts";
+import type { Ages } from "./precedence.ts";
 import { settled } from "./settlement.ts";
 import { noTargets, type Target, type TargetOutput, translateTargets } from "./targets.ts";
 
@@ -31,6 +32,8 @@ export interface TranslateOptions {
   readonly stage: "discovery" | "networking" | "all";
   /** The only cluster to discover, when an agent itself does it. */
   readonly agentCluster?: string;
+  /** How old objects of workload clusters are. Default `FIRST_SEEN`: without the server's stamps, all are of one age. */
+  readonly ages?: Ages;
   /** Refuse what meets a user's own Istio object for the same host, instead of warning. */
   readonly disallowIntersectingConfig?: boolean;
 }
@@ -77,13 +80,13 @@ export function translate(given: Snapshot, options: TranslateOptions, previous?:
 export function* translation(given: Snapshot, options: TranslateOptions, previous?: World): Steps<World> {
   const isContinued = previous !== undefined && isSameOptions(previous.memory.options, options);
   const before = isContinued ? previous : nothingTranslated(options);
-  const { namespace, stage, disallowIntersectingConfig = false } = options;
+  const { namespace, stage, disallowIntersectingConfig = false, ages = "FIRST_SEEN" } = options;
 
   const discovery = stage === "networking" ? undefined : yield* discoveryIn(given, options, before.memory.discovery?.memory);
   const { inputs, beside } = yield* discoveredInputs(given, discovery?.outputs, before);
   const surroundings = surroundingsOf(
     inputs,
-    { namespace, disallowIntersectingConfig },
+    { namespace, disallowIntersectingConfig, ages },
     isContinued ? before.memory.surroundings : undefined,
   );
   const since = isContinued ? { changes: changesSince(before.inputs, inputs), surroundings: before.memory.surroundings } : undefined;
@@ -129,18 +132,19 @@ export function causesOf({ networking, discovery, memory }: World, ref: Resource
 }
 
 function isSameOptions(left: TranslateOptions, right: TranslateOptions): boolean {
-  const { namespace, stage, agentCluster, disallowIntersectingConfig = false } = left;
+  const { namespace, stage, agentCluster, disallowIntersectingConfig = false, ages = "FIRST_SEEN" } = left;
   return (
     namespace === right.namespace &&
     stage === right.stage &&
     agentCluster === right.agentCluster &&
+    ages === (right.ages ?? "FIRST_SEEN") &&
     disallowIntersectingConfig === (right.disallowIntersectingConfig ?? false)
   );
 }
 
 function nothingTranslated(options: TranslateOptions): World {
   const nothing = emptySnapshot();
-  const { namespace, disallowIntersectingConfig = false } = options;
+  const { namespace, disallowIntersectingConfig = false, ages = "FIRST_SEEN" } = options;
   const outputs = noOutputs(networkingOwner(namespace));
   return {
     inputs: nothing,
@@ -152,7 +156,7 @@ function nothingTranslated(options: TranslateOptions): World {
       given: nothing,
       options,
       discovery: undefined,
-      surroundings: surroundingsOf(nothing, { namespace, disallowIntersectingConfig }),
+      surroundings: surroundingsOf(nothing, { namespace, disallowIntersectingConfig, ages }),
       attachment: nothingAttached(),
       targets: noTargets(),
       outputs,

@@ -1,4 +1,4 @@
-import type { Metadata, Resource } from "@isthmus/core";
+import { FIRST_SEEN, type Metadata, type Resource } from "@isthmus/core";
 
 /** Names a user's resource in statuses and annotations of other objects: with its cluster, where that is not the management cluster. */
 export interface UserRef {
@@ -13,10 +13,12 @@ export function userRefOf({ metadata }: Pick<Resource, "metadata">): UserRef {
   return { name, namespace, ...(clusterName === "" ? {} : { clusterName }) };
 }
 
-/** When a user's resource of a workload cluster was created: what repeats it elsewhere must do for it while its cluster is silent. */
-export function creationOf({ metadata }: Pick<Resource, "metadata">): { readonly creationTimestamp?: string } {
-  const { clusterName = "", creationTimestamp } = metadata;
-  return clusterName === "" || creationTimestamp === undefined ? {} : { creationTimestamp };
+/** How old a user's resource of a workload cluster is: what repeats it elsewhere must do for it while its cluster is silent. */
+export function creationOf({ metadata }: Pick<Resource, "metadata">): { readonly creationTimestamp?: string; readonly firstSeen?: string } {
+  const { clusterName = "", creationTimestamp, annotations } = metadata;
+  const firstSeen = annotations?.[FIRST_SEEN];
+  if (clusterName === "") return {};
+  return { ...(creationTimestamp === undefined ? {} : { creationTimestamp }), ...(firstSeen === undefined ? {} : { firstSeen }) };
 }
 
 /** `name.namespace`, or `name.namespace.cluster` in a workload cluster: for names of objects that are made of one user's resource. */

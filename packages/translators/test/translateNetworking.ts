@@ -4,7 +4,7 @@ import { statusesOf, type TranslateOptions, translate } from "../src/index.ts";
 
 /** The networking stage as golden files show it: all that is written, all that is found, every status. */
 export function translateNetworking(snapshot: Snapshot, options: Omit<TranslateOptions, "stage">): GoldenResult {
-  const world = translate(snapshot, { ...options, stage: "networking" });
+  const world = translate(snapshot, { ages: "CREATED", ...options, stage: "networking" });
   const statuses = statusesOf(world).map(({ ref, status }): Resource & { readonly status: object } => {
     const { apiVersion, kind, name, namespace, clusterName } = ref;
     const place = clusterName === "" ? { namespace } : { namespace, clusterName };

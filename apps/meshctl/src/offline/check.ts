@@ -41,7 +41,7 @@ export async function checkFiles(options: CheckOptions, io: Io): Promise<Checked
   const count = resources.length + rejected.length;
   if (count === 0) throw new UsageError(nothingRead(options.file, notes));
   const agent = agentCluster === undefined ? {} : { agentCluster };
-  const world = translate(snapshotOf(resources), { namespace, stage, disallowIntersectingConfig, ...agent });
+  const world = translate(snapshotOf(resources), { namespace, stage, ages: "CREATED", disallowIntersectingConfig, ...agent });
   const statuses = statusUpdates(world, stage);
   const findings = offlineFindings({ notes: [...notes, ...homeless(resources, options)], rejected, sourceOf }, [
     ...world.reports,

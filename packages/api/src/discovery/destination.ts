@@ -5,7 +5,7 @@ import type { TrafficPolicySpec } from "../networking/trafficPolicySpec.ts";
 import type { VirtualDestinationSpec } from "../networking/virtualDestination.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { atMostOneOf, fields, mapOf, oneOfWords, strings, uint32 } from "../shared/schema.ts";
-import { clusterObjectRef, creation, eitherOf, generation, labels, objectRef, preserved, text, userRef } from "./schema.ts";
+import { clusterObjectRef, creation, eitherOf, firstSeen, generation, labels, objectRef, preserved, text, userRef } from "./schema.ts";
 
 const kubeServicePort = fields(
   {
@@ -82,6 +82,7 @@ const destinationStatus = fields({
       ref: userRef,
       observedGeneration: generation,
       creationTimestamp: creation,
+      firstSeen,
       spec: preserved<TrafficPolicySpec>("The spec as it was accepted."),
       virtualDestinations: Type.Array(fields({ ref: userRef, spec: preserved<VirtualDestinationSpec>("The spec as it was read.") }), {
         description: "For a policy of a workload cluster: the VirtualDestinations there that it sends traffic to.",
@@ -96,6 +97,7 @@ const destinationStatus = fields({
       ref: userRef,
       observedGeneration: generation,
       creationTimestamp: creation,
+      firstSeen,
       spec: preserved<AccessPolicySpec>("The spec as it is written."),
       lastAccepted: fields(
         { generation, spec: preserved<object>("That spec.") },

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import type { VirtualMeshSpec } from "../networking/virtualMesh.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { atMostOneOf, fields, strings, uint32 } from "../shared/schema.ts";
-import { creation, eitherOf, generation, labels, objectRef, preserved, text, userRef } from "./schema.ts";
+import { creation, eitherOf, firstSeen, generation, labels, objectRef, preserved, text, userRef } from "./schema.ts";
 
 const meshInstallation = fields(
   {
@@ -78,6 +78,7 @@ const meshStatus = fields({
     ref: userRef,
     observedGeneration: generation,
     creationTimestamp: creation,
+    firstSeen,
     spec: preserved<VirtualMeshSpec>("The last valid spec of the VirtualMesh that this mesh belongs to."),
   }),
   appliedVirtualDestinations: Type.Array(fields({ ref: objectRef, observedGeneration: generation, errors: strings() })),

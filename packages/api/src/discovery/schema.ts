@@ -12,6 +12,8 @@ export const generation = Type.Integer({ format: "int64", description: "The gene
 /** When an object was created. */
 export const creation = text("Of a resource in a workload cluster: when it was created there.");
 
+export const firstSeen = text("Of a resource in a workload cluster: when the plane first received it.");
+
 /** An object of type `T` whose inside is neither checked nor pruned. */
 export function preserved<T>(description: string) {
   return Type.Unsafe<T>({ type: "object", "x-kubernetes-preserve-unknown-fields": true, description });

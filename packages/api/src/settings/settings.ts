@@ -110,12 +110,33 @@ const workloadClusterResources = userFields(
   {
     targets: oneOfWords(RESOURCE_TARGETS, {
       description:
-        "ANY_DESTINATION, the default: they take effect as those of the management cluster do. OWN_DESTINATIONS: only on " +
-        "Destinations and Meshes of the cluster that they live in; what goes beyond is INVALID.",
+        "OWN_DESTINATIONS, the default: they take effect only on Destinations and Meshes of the cluster that they live in; what " +
+        "goes beyond is INVALID. ANY_DESTINATION: as those of the management cluster do.",
     }),
     clusters: mapOf(oneOfWords(RESOURCE_TARGETS), { description: "The same by cluster name; an entry wins over `targets`." }),
+    virtualMeshes: oneOfWords(["REFUSED", "ALLOWED"], {
+      description:
+        "REFUSED, the default: VirtualMeshes of workload clusters are INVALID. ALLOWED: they count, for the Meshes that `targets` and " +
+        "`clusters` let them have.",
+    }),
   },
   { description: "What policies and other resources may do that users create in workload clusters." },
+);
+
+const policies = userFields(
+  {
+    namespaces: oneOfWords(["ANY", "OWN"], {
+      description:
+        "ANY, the default: a policy may target Destinations of every namespace. OWN: only of its own; what goes beyond is INVALID. " +
+        "Policies in the plane's namespace of the management cluster may target every one nevertheless.",
+    }),
+    headerOperators: oneOfWords(["REFUSED", "ALLOWED"], {
+      description:
+        "Envoy's command operators, such as %REQ(x)%, in the values of headers that policies add. REFUSED, the default: such a header " +
+        "is left out, with a warning; a % by itself is written %%. ALLOWED: Envoy fills them in.",
+    }),
+  },
+  { description: "What TrafficPolicies and AccessPolicies may do." },
 );
 
 const settingsSpec = userFields(
@@ -124,6 +145,7 @@ const settingsSpec = userFields(
     networkingExtensionServers: listOf(grpcServer, { unsupported: "not supported, extension servers are not called" }),
     discovery,
     federation,
+    policies,
     relay,
     workloadClusterResources,
   },

@@ -60,7 +60,7 @@ export function destinationInputs(
   const referred = referredBy(standing, known, { step, attachment });
   const virtualIp = isFederated && service !== undefined ? virtualIpOf(service, attachment.virtualIps) : undefined;
   return {
-    destination: withSubsets(known, attachment, before?.destination),
+    destination: withSubsets(known, { step, attachment }, before?.destination),
     mesh,
     trafficPolicies,
     accessPolicies,
@@ -112,9 +112,9 @@ export function virtualMeshInputs(virtualMesh: VirtualMesh, sources: AssemblySou
 }
 
 /** The Destination with the subsets that traffic shifts need of it. */
-function withSubsets(known: Destination, attachment: Attachment, before: Destination | undefined): Destination {
+function withSubsets(known: Destination, { attachment, step }: AssemblySources, before: Destination | undefined): Destination {
   const service = serviceKeyOf(known);
-  const requiredSubsets = service === undefined ? undefined : requiredSubsetsOf(service, attachment);
+  const requiredSubsets = service === undefined ? undefined : requiredSubsetsOf(service, attachment, step.surroundings.ages);
   if (requiredSubsets === undefined) return known;
   const isAsBefore = before !== undefined && before.spec === known.spec && before.metadata === known.metadata;
   const status = { ...known.status, requiredSubsets };

@@ -10,6 +10,7 @@ import { type References, routeContext } from "../networking/istio/routeContext.
 import type { RouteFields } from "../networking/istio/routes/routePolicy.ts";
 import { type Source, sourcesOf } from "../networking/istio/source.ts";
 import { userConflictFinding } from "../networking/istio/userObjects.ts";
+import { type Reach, reachIn } from "./reach.ts";
 
 /** A Destination of an Istio mesh with the TrafficPolicies that select it, in order of precedence. */
 export interface PolicyTarget extends Pick<DestinationInputs, "destination" | "federatedTo" | "userObjects" | "surroundings"> {
@@ -38,7 +39,8 @@ export function policyVerdicts(target: PolicyTarget): readonly PolicyVerdict[] {
     if (isInForce && mayMatter) for (const source of sources) source.claim(policy);
     return { policy, isInForce, findings };
   });
-  return withUserConflicts(verdicts, distinct(sources.flatMap((source) => source.userConflicts())));
+  if (target.userObjects.length === 0) return verdicts;
+  return withUserConflicts(verdicts, (policy) => distinct(sources.flatMap((source) => source.userConflicts(policy))));
 }
 
 /** The sources from which something else may be found than from those before them. */
@@ -57,11 +59,13 @@ class SourceClaims {
   #contextWhenAsked: SourceContext | undefined;
   readonly #routes: { readonly matches: Matches; readonly claims: Claims }[] = [];
   readonly #connections: Claims = new Map();
+  readonly #reach: Reach;
   #current: ConnectionPolicy;
 
   constructor(source: Source, target: PolicyTarget) {
     this.#source = source;
     this.#target = target;
+    this.#reach = reachIn(target.surroundings);
     this.#current = defaultConnectionPolicy(target.surroundings.settings, source);
   }
 
@@ -89,12 +93,13 @@ class SourceClaims {
     this.#current = { ...this.#current, ...Object.fromEntries(changed) };
   }
 
-  userConflicts(): readonly Finding[] {
-    if (this.#target.userObjects.length === 0) return [];
+  userConflicts(policy: TrafficPolicy): readonly Finding[] {
+    const { clusterName = this.#source.clusterName } = this.#reach.limitOf(policy);
+    const isNamed = clusterName === this.#source.clusterName;
     const hasRoutes = this.#routes.some(({ claims }) => claims.size > 0);
     const findings = [
-      hasRoutes ? userConflictFinding(this.#target, { kind: "VirtualService", source: this.#source }) : undefined,
-      userConflictFinding(this.#target, { kind: "DestinationRule", source: this.#source }),
+      hasRoutes ? userConflictFinding(this.#target, { kind: "VirtualService", source: this.#source }, isNamed) : undefined,
+      userConflictFinding(this.#target, { kind: "DestinationRule", source: this.#source }, isNamed),
     ];
     return findings.filter((finding) => finding !== undefined);
   }
@@ -177,14 +182,16 @@ function fieldOf(policy: ConnectionPolicy, field: string): unknown {
 }
 
 /** A user's own object for the same host is told to every policy; where it must not be met, none of them is in force. */
-function withUserConflicts(verdicts: readonly PolicyVerdict[], findings: readonly Finding[]): readonly PolicyVerdict[] {
-  if (findings.length === 0) return verdicts;
-  const isRefused = findings.some(({ state }) => state === "INVALID");
-  return verdicts.map(({ policy, isInForce, findings: own }) => ({
-    policy,
-    isInForce: isInForce && !isRefused,
-    findings: [...own, ...findings],
-  }));
+function withUserConflicts(
+  verdicts: readonly PolicyVerdict[],
+  findingsFor: (policy: TrafficPolicy) => readonly Finding[],
+): readonly PolicyVerdict[] {
+  return verdicts.map((verdict) => {
+    const findings = findingsFor(verdict.policy);
+    if (findings.length === 0) return verdict;
+    const isRefused = findings.some(({ state }) => state === "INVALID");
+    return { policy: verdict.policy, isInForce: verdict.isInForce && !isRefused, findings: [...verdict.findings, ...findings] };
+  });
 }
 
 /** The same finding is made for each source. */

@@ -17,12 +17,13 @@ import { versionsOf } from "../incremental/changes.ts";
 import { keysOf, remade } from "../incremental/rows.ts";
 import { requestFindings } from "../networking/istio/requestFindings.ts";
 import { serviceOf } from "../networking/istio/routes/targets.ts";
+import { type Ages, precedence } from "../precedence.ts";
 import { remembered } from "../remembered.ts";
 import { type AccessBearing, accessBearing, bearingOn, type HeldAccess, type Selectors, selectorsOf } from "./accessBearing.ts";
 import type { AttachmentStep } from "./attachment.ts";
 import { byService } from "./indexes.ts";
 import { accessFindings, ineffectiveFindings, isMisspeltWide } from "./ineffective.ts";
-import { byPrecedence } from "./ordering.ts";
+import { type Limit, reachFindings, reachIn, subsetFindings } from "./reach.ts";
 import { selectorFindings } from "./references.ts";
 import { selectingCandidates, selectionKeys } from "./selection.ts";
 import { selectsDestination } from "./selectors.ts";
@@ -55,7 +56,7 @@ export function checkTrafficPolicies(
 ): Steps<Table<CheckedPolicy<TrafficPolicy>>> {
   return checked(step, before, {
     kind: TrafficPolicy,
-    findingsOf: trafficFindings,
+    findingsOf: (policy, limit) => [...trafficFindings(policy), ...subsetFindings(policy, limit)],
     madeOf: (row, policy) => {
       const isSound = row.isSound && !isMisspeltWide(policy);
       return { ...row, policy, isSound, selectors: isSound ? [policy.spec?.destinationSelector] : NONE };
@@ -79,7 +80,7 @@ export function checkAccessPolicies(step: AttachmentStep, before: Table<CheckedA
 
 interface Checks<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy<P>> {
   readonly kind: Kind<P>;
-  findingsOf(policy: P): readonly Finding[];
+  findingsOf(policy: P, limit: Limit): readonly Finding[];
   madeOf(row: Pick<C, "key" | "isSound" | "reports">, policy: P): C;
 }
 
@@ -90,14 +91,18 @@ function* checked<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolic
 ): Steps<Table<C>> {
   const policies = step.inputs.of(kind);
   const destinations = step.inputs.of(Destination);
+  const reach = reachIn(step.surroundings);
   return yield* remade(before, affectedPolicies(step, kind), (key, row): C | undefined => {
     const policy = policies.row(key);
     if (policy === undefined) return undefined;
-    const findings = [
-      ...selectorFindings("spec.destinationSelector", policy.spec?.destinationSelector, destinations),
-      ...findingsOf(policy),
+    const limit = reach.limitOf(policy);
+    const grounds = [
+      ...selectorFindings("spec.destinationSelector", policy.spec?.destinationSelector, { destinations, limit }),
+      ...findingsOf(policy, limit),
     ];
-    const isSound = findings.every(({ state }) => state !== "INVALID");
+    const isSound = grounds.every(({ state }) => state !== "INVALID");
+    // To ask for too much takes nothing away of what is in reach.
+    const findings = [...reachFindings(policy, limit), ...grounds];
     const reports = findings.length === 0 ? NONE : findings.map((finding) => reported(refOf(policy), finding));
     const made = madeOf({ key, isSound, reports }, policy);
     return row?.policy === policy && row.isSound === made.isSound && equalJson(row.reports, reports) ? row : made;
@@ -107,9 +112,14 @@ function* checked<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolic
 const NONE: readonly never[] = [];
 
 /** The policies that changed, or that name a service which came or went. */
-function affectedPolicies<P extends TrafficPolicy | AccessPolicy>({ inputs, since }: AttachmentStep, kind: Kind<P>): Iterable<string> {
+function affectedPolicies<P extends TrafficPolicy | AccessPolicy>(
+  { inputs, surroundings, since }: AttachmentStep,
+  kind: Kind<P>,
+): Iterable<string> {
   const policies: Collection<P> = inputs.of(kind);
   if (since === undefined) return keysOf(policies);
+  // The Settings say how far they reach.
+  if (since.surroundings !== surroundings) return new Set([...keysOf(policies), ...since.changes.of(kind).map(({ key }) => key)]);
   const affected = new Set(since.changes.of(kind).map(({ key }) => key));
   for (const { before, after } of since.changes.of(Destination)) {
     const [left, right] = [before === undefined ? [] : byService(before), after === undefined ? [] : byService(after)];
@@ -131,12 +141,13 @@ function byNamedService({ spec }: TrafficPolicy | AccessPolicy): readonly string
 export function policiesOn<P extends TrafficPolicy | AccessPolicy>(
   destination: Destination,
   policies: Table<CheckedPolicy<P>>,
+  ages: Ages,
 ): readonly P[] {
   const selecting: P[] = [];
   for (const { policy } of selectingCandidates({ where: (key) => policies.where(bySelection, key) }, destination)) {
     if (selectsDestination(policy.spec?.destinationSelector, destination)) selecting.push(policy);
   }
-  return exactly(selecting.length < 2 ? selecting : selecting.sort(byPrecedence));
+  return exactly(selecting.length < 2 ? selecting : selecting.sort(precedence(ages)));
 }
 
 function bySelection({ selectors }: CheckedPolicy<TrafficPolicy | AccessPolicy>): readonly string[] {
@@ -161,7 +172,8 @@ export interface AccessOn {
 }
 
 /** What of AccessPolicies bears on a Destination. */
-export function accessOn(destination: Destination, policies: Table<CheckedAccess>): AccessOn {
+export function accessOn(destination: Destination, policies: Table<CheckedAccess>, ages: Ages): AccessOn {
+  const byPrecedence = precedence(ages);
   const written: AccessPolicy[] = [];
   const held: HeldAccess[] = [];
   for (const { policy, bearing } of selectingCandidates({ where: (key) => policies.where(bySelection, key) }, destination)) {

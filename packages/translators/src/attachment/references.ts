@@ -3,12 +3,20 @@ import { type Collection, keyOf } from "@isthmus/core";
 import { type Finding, invalid, warning } from "../findings.ts";
 import { serviceOf } from "../networking/istio/routes/targets.ts";
 import { byService } from "./indexes.ts";
+import { isWithin, type Limit } from "./reach.ts";
+
+/** What the services of a destination selector are looked up in. */
+export interface SelectorSources {
+  readonly destinations: Collection<Destination>;
+  /** Of whoever selects. */
+  readonly limit: Limit;
+}
 
 /** What is wrong with the services that a destination selector names, and with entries that can't select anything. */
 export function selectorFindings(
   path: string,
   selectors: readonly DestinationSelector[] | undefined,
-  destinations: Collection<Destination>,
+  sources: SelectorSources,
 ): readonly Finding[] {
   return (selectors ?? []).flatMap((selector, i) => {
     if (Object.keys(selector).length === 0) {
@@ -17,7 +25,7 @@ export function selectorFindings(
       ];
     }
     return (selector.kubeServiceRefs?.services ?? []).flatMap((ref, j) =>
-      serviceFindings(`${path}[${i}].kubeServiceRefs.services[${j}]`, ref, destinations),
+      serviceFindings(`${path}[${i}].kubeServiceRefs.services[${j}]`, ref, sources),
     );
   });
 }
@@ -25,11 +33,13 @@ export function selectorFindings(
 function serviceFindings(
   path: string,
   ref: { readonly name?: string; readonly namespace?: string; readonly clusterName?: string },
-  destinations: Collection<Destination>,
+  { destinations, limit }: SelectorSources,
 ): readonly Finding[] {
   const missing = missingMembers(ref, ["name", "namespace", "clusterName"]);
   if (missing !== undefined) return [invalid("DestinationRefIncomplete", `${path}: ${missing}`)];
   const key = keyOf(serviceOf(ref));
+  // Whether there is something beyond is told to nobody.
+  if (!isWithin(limit, serviceOf(ref))) return [];
   if (destinations.where(byService, key).length > 0) return [];
   const remedy = "check the name, or whether its cluster is registered and its pods are in a mesh";
   return [invalid("DestinationUnknown", `${path}: Destination ${key} not found: ${remedy}`)];

@@ -2,9 +2,9 @@ import type { DestinationStatus, TrafficPolicy } from "@isthmus/api";
 import { type Change, emptyTable, keyOfResource, type Steps, type Table } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { remade } from "../incremental/rows.ts";
+import { type Ages, precedence } from "../precedence.ts";
 import { userRefOf } from "../userResources.ts";
 import { observed } from "./meshes.ts";
-import { byPrecedence } from "./ordering.ts";
 import type { CheckedPolicy } from "./policies.ts";
 import { bySubsetService, subsetServices } from "./policyReferences.ts";
 import { publishedTrafficShift } from "./publishedSpec.ts";
@@ -76,12 +76,12 @@ export function affectedServices(now: SubsetSources, before: SubsetSources): Rea
 type RequiredSubsets = NonNullable<DestinationStatus["requiredSubsets"]>;
 
 /** The traffic shifts that send traffic to a part of the pods of a Service, in the order of their policies; undefined for none. */
-export function requiredSubsetsOf(serviceKey: string, { traffic, supports }: SubsetSources): RequiredSubsets | undefined {
+export function requiredSubsetsOf(serviceKey: string, { traffic, supports }: SubsetSources, ages: Ages): RequiredSubsets | undefined {
   const policies = traffic.where(bySubsetService, serviceKey).filter(({ key }) => isInUse(supports.row(key)));
   if (policies.length === 0) return undefined;
   return policies
     .map(({ policy }) => policy)
-    .sort(byPrecedence)
+    .sort(precedence(ages))
     .flatMap((policy) => {
       const trafficShift = publishedTrafficShift(policy);
       return trafficShift === undefined ? [] : [{ trafficPolicyRef: userRefOf(policy), ...observed(policy), trafficShift }];

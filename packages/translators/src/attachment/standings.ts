@@ -3,7 +3,7 @@ import { emptyTable, equalJson, exactly, keyOf, type Report, refOf, type Steps, 
 import { reported } from "../findings.ts";
 import { isSame, remade } from "../incremental/rows.ts";
 import type { UserObject } from "../inputs.ts";
-import { firstOf, type References } from "../networking/istio/routeContext.ts";
+import { allowsHeaderOperators, firstOf, type References } from "../networking/istio/routeContext.ts";
 import { sourcesOf } from "../networking/istio/source.ts";
 import { sharedList } from "../sharedLists.ts";
 import type { HeldAccess } from "./accessBearing.ts";
@@ -12,7 +12,8 @@ import { policyVerdicts } from "./conflicts.ts";
 import { byService } from "./indexes.ts";
 import type { AttachedMesh } from "./meshes.ts";
 import { accessOn, type CheckedAccess, type CheckedPolicy, policiesOn } from "./policies.ts";
-import { destinationCluster, outOfReach, type Reach, reachIn } from "./reach.ts";
+import { subsetServices } from "./policyReferences.ts";
+import { destinationPlace, isWithin, type Reach, reachIn } from "./reach.ts";
 import { type HostClaim, userObjectsFor } from "./userObjects.ts";
 import { meshKey } from "./virtualMeshes.ts";
 
@@ -59,26 +60,28 @@ export function* judgeDestinations(
   { before, affected }: { readonly before: Table<Standing>; readonly affected: Iterable<string> },
 ): Steps<Table<Standing>> {
   const references = referencesIn(step, sources);
-  const reach = reachIn(step.surroundings.settings);
+  const { ages } = step.surroundings;
+  const reach = reachIn(step.surroundings);
   return yield* remade(before, affected, (key, row) => {
     const destination = sources.known.row(key);
     if (destination === undefined) return undefined;
-    const traffic = withinReach(policiesOn(destination, sources.traffic), destination, reach);
-    const { policies, held } = accessOn(destination, sources.access);
+    const traffic = withinReach(policiesOn(destination, sources.traffic, ages), destination, reach);
+    const { policies, held } = accessOn(destination, sources.access, ages);
     const access = withinReach(policies, destination, reach);
     const next = judged(step, destination, { policies: traffic.within, references, sources });
-    const beyond = [...traffic.beyond, ...access.beyond];
+    // They are counted no further: their own statuses say once that they ask for more than they may.
+    const beyond = traffic.beyond.filter((policy) => subsetServices(policy).length > 0);
     // Named one by one: an object that begins with a spread has a hidden class of its own (docs/decisions/0026).
     const standing: Standing = {
       key,
       trafficPolicies: next.trafficPolicies,
       accessPolicies: sharedList(access.within),
       heldAccess: sharedList(heldWithinReach(held, destination, reach)),
-      refused: traffic.beyond.length === 0 ? next.refused : [...next.refused, ...traffic.beyond],
+      refused: beyond.length === 0 ? next.refused : sharedList([...next.refused, ...beyond]),
       hasSubsets: next.hasSubsets,
       federatedTo: next.federatedTo,
       userObjects: next.userObjects,
-      reports: beyond.length === 0 ? next.reports : [...next.reports, ...beyond.map((policy) => reportOfReach(policy, destination))],
+      reports: next.reports,
     };
     return row !== undefined && isSameStanding(row, standing) ? row : standing;
   });
@@ -86,22 +89,16 @@ export function* judgeDestinations(
 
 /** Policies that may target a Destination, and those that may not. */
 function withinReach<P extends TrafficPolicy | AccessPolicy>(policies: readonly P[], destination: Destination, reach: Reach) {
-  if (reach.isUnlimited || policies.length === 0) return { within: policies, beyond: NONE };
-  const clusterName = destinationCluster(destination);
-  return {
-    within: policies.filter((policy) => reach.includes(policy, clusterName)),
-    beyond: policies.filter((policy) => !reach.includes(policy, clusterName)),
-  };
+  const place = destinationPlace(destination);
+  const mayTarget = (policy: P) => isWithin(reach.limitOf(policy), place);
+  if (policies.every(mayTarget)) return { within: policies, beyond: NONE };
+  return { within: policies.filter(mayTarget), beyond: policies.filter((policy) => !mayTarget(policy)) };
 }
 
 function heldWithinReach(held: readonly HeldAccess[], destination: Destination, reach: Reach): readonly HeldAccess[] {
-  if (reach.isUnlimited || held.length === 0) return held;
-  const clusterName = destinationCluster(destination);
-  return exactly(held.filter(({ policy }) => reach.includes(policy, clusterName)));
-}
-
-function reportOfReach(policy: TrafficPolicy | AccessPolicy, destination: Destination): Report {
-  return reported(refOf(policy), outOfReach(policy, destination), refOf(destination));
+  if (held.length === 0) return held;
+  const place = destinationPlace(destination);
+  return exactly(held.filter(({ policy }) => isWithin(reach.limitOf(policy), place)));
 }
 
 function isSameStanding(left: Standing, right: Standing): boolean {
@@ -122,6 +119,7 @@ function referencesIn({ inputs, surroundings }: AttachmentStep, { known }: Stand
     destinationOf: (service) => known.where(byService, keyOf(service)).at(-1),
     virtualDestinationOf: (ref) => firstOf(ref, (key) => inputs.of(VirtualDestination).row(key)),
     clusterDomains: surroundings.clusterDomains,
+    allowsHeaderOperators: allowsHeaderOperators(surroundings),
   };
 }
 

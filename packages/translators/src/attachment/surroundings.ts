@@ -1,16 +1,18 @@
 import { KubernetesCluster, Settings } from "@isthmus/api";
 import { type Collection, equalJson, type Snapshot } from "@isthmus/core";
 import type { Surroundings } from "../inputs.ts";
+import type { Ages } from "../precedence.ts";
 import { remembered } from "../remembered.ts";
 
 export interface SurroundingsOptions {
   readonly namespace: string;
   readonly disallowIntersectingConfig: boolean;
+  readonly ages: Ages;
 }
 
 /** What every target may read; the same value as before when nothing in it changed. */
 export function surroundingsOf(snapshot: Snapshot, options: SurroundingsOptions, previous?: Surroundings): Surroundings {
-  const { namespace, disallowIntersectingConfig } = options;
+  const { namespace, disallowIntersectingConfig, ages } = options;
   const settings = snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" }) ?? defaultSettings(namespace);
   const clusterDomains = clusterDomainsIn(snapshot.of(KubernetesCluster))(namespace);
   if (
@@ -18,11 +20,12 @@ export function surroundingsOf(snapshot: Snapshot, options: SurroundingsOptions,
     equalJson(previous.settings?.spec, settings.spec) &&
     isSameMap(previous.clusterDomains, clusterDomains) &&
     previous.namespace === namespace &&
-    previous.disallowIntersectingConfig === disallowIntersectingConfig
+    previous.disallowIntersectingConfig === disallowIntersectingConfig &&
+    previous.ages === ages
   ) {
     return previous;
   }
-  return { namespace, settings, clusterDomains, disallowIntersectingConfig };
+  return { namespace, settings, clusterDomains, ages, disallowIntersectingConfig };
 }
 
 /** By the plane's namespace: only clusters registered there count. */
@@ -38,9 +41,9 @@ const clusterDomainsIn = remembered((clusters: Collection<KubernetesCluster>) =>
 function domainsOf(clusters: Collection<KubernetesCluster>, namespace: string): ReadonlyMap<string, string> {
   const domains = new Map<string, string>();
   for (const { metadata, spec } of clusters) {
-    // Whoever may write in a workload cluster does not say what others are called.
-    const isOfManagement = (metadata.clusterName ?? "") === "";
-    if (isOfManagement && metadata.namespace === namespace && spec?.clusterDomain) domains.set(metadata.name, spec.clusterDomain);
+    const { clusterName = "" } = metadata;
+    // What a workload cluster says of clusters is no registration.
+    if (clusterName === "" && metadata.namespace === namespace && spec?.clusterDomain) domains.set(metadata.name, spec.clusterDomain);
   }
   return domains;
 }

@@ -1,5 +1,5 @@
 import { type Destination, Service } from "@isthmus/api";
-import { type Change, type ClusterObjectRef, keyOf, type Snapshot, type Steps, type Table } from "@isthmus/core";
+import { type Change, type ClusterObjectRef, FIRST_SEEN, keyOf, type Snapshot, type Steps, type Table } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { steady } from "../incremental/rows.ts";
 import {
@@ -10,6 +10,7 @@ import {
   type VirtualIp,
   type VirtualIpClaim,
 } from "../networking/istio/virtualMesh/virtualIps.ts";
+import { type Ages, ageOf } from "../precedence.ts";
 import type { AttachmentStep } from "./attachment.ts";
 
 /** The addresses of federated services. */
@@ -25,7 +26,7 @@ export const noVirtualIps: VirtualIps = { shared: new Set(), displaced: new Map(
 
 /** An address for each Destination that is federated to some mesh. */
 export function* assignedVirtualIps(
-  { inputs, since }: AttachmentStep,
+  { inputs, surroundings, since }: AttachmentStep,
   known: Table<Destination>,
   { before, changes }: { readonly before: VirtualIps; readonly changes: readonly Change<Destination>[] },
 ): Steps<VirtualIps> {
@@ -44,8 +45,9 @@ export function* assignedVirtualIps(
   // Few are shared: 18 pairs among 100,000 services. Whether an address in between is taken can depend on any other service.
   if (shared.size === 0) return noVirtualIps;
   if (addresses.size === 0 && since !== undefined && !since.changes.some(Service)) return before;
-  const claims = [...shared].map((address) => known.where(byPlainAddress, String(address)).flatMap((one) => claimsOf(one, inputs)));
-  const displaced = displacedVirtualIps(claims, (address) => known.where(byPlainAddress, String(address)).length > 0);
+  const claimsOn = (address: number) =>
+    known.where(byPlainAddress, String(address)).flatMap((one) => claimsOf(one, inputs, surroundings.ages));
+  const displaced = displacedVirtualIps([...shared].map(claimsOn), claimsOn);
   return { shared, displaced: new Map([...displaced].map(([key, virtualIp]) => [key, steady(virtualIp, before.displaced.get(key))])) };
 }
 
@@ -72,10 +74,14 @@ function federatedServices({ spec, status }: Destination): readonly ClusterObjec
   return service === undefined || status?.appliedFederation === undefined ? [] : [service];
 }
 
-/** The Service's age counts: a Destination that was just discovered has none. */
-function claimsOf({ metadata, spec }: Destination, inputs: Snapshot): readonly VirtualIpClaim[] {
+/** The Service's age counts: a Destination that was just discovered has none. One that is recalled tells when its Service was received. */
+function claimsOf({ metadata, spec }: Destination, inputs: Snapshot, ages: Ages): readonly VirtualIpClaim[] {
   const service = spec?.kubeService?.ref;
   if (service === undefined) return [];
-  const creationTimestamp = inputs.of(Service).get(service)?.metadata.creationTimestamp ?? metadata.creationTimestamp;
-  return [{ service, ...(creationTimestamp === undefined ? {} : { creationTimestamp }) }];
+  const { clusterName } = service;
+  const known = inputs.of(Service).get(service)?.metadata;
+  const creationTimestamp = known?.creationTimestamp ?? metadata.creationTimestamp;
+  const stamp = (known ?? metadata).annotations?.[FIRST_SEEN];
+  const received = known === undefined ? (stamp ?? creationTimestamp) : stamp;
+  return [{ service, age: ageOf({ clusterName, ...(creationTimestamp === undefined ? {} : { creationTimestamp }) }, ages, received) }];
 }

@@ -2,11 +2,11 @@ import { Destination, Mesh, VirtualMesh } from "@isthmus/api";
 import { type Change, type Collection, formatRef, keyOf, type Report, refOf } from "@isthmus/core";
 import { type Finding, invalid, reported, warning } from "../findings.ts";
 import { durationFindings } from "../networking/istio/durations.ts";
+import { precedence } from "../precedence.ts";
 import { remembered } from "../remembered.ts";
 import type { AttachmentStep } from "./attachment.ts";
 import { ineffectiveFindings } from "./ineffective.ts";
-import { byPrecedence } from "./ordering.ts";
-import { meshCluster, outOfReach, type Reach, reachIn } from "./reach.ts";
+import { meshCluster, meshOutOfReach, reachIn, virtualMeshRefused } from "./reach.ts";
 import { missingMembers, selectorFindings } from "./references.ts";
 
 /** Which VirtualMesh each mesh belongs to. */
@@ -28,14 +28,17 @@ export function memberships({ inputs, surroundings, since }: AttachmentStep, bef
   const accepted: VirtualMesh[] = [];
   const virtualMeshOf = new Map<string, VirtualMesh>();
   const reports: Report[] = [];
-  const reach = reachIn(surroundings.settings);
-  for (const virtualMesh of [...virtualMeshes].sort(byPrecedence)) {
-    const findings = [
-      ...meshFindings(virtualMesh, meshes, virtualMeshOf),
-      ...reachFindings(virtualMesh, meshes, reach),
-      ...gatewaySelectorFindings(virtualMesh, destinations),
-      ...ownFindings(virtualMesh),
-    ];
+  const reach = reachIn(surroundings);
+  for (const virtualMesh of [...virtualMeshes].sort(precedence(surroundings.ages))) {
+    const limit = reach.limitOfVirtualMesh(virtualMesh);
+    const findings =
+      limit === "refused"
+        ? [virtualMeshRefused(virtualMesh)]
+        : [
+            ...meshFindings(virtualMesh, { meshes, taken: virtualMeshOf, limit }),
+            ...gatewaySelectorFindings(virtualMesh, destinations, limit),
+            ...ownFindings(virtualMesh),
+          ];
     reports.push(...findings.map((finding) => reported(refOf(virtualMesh), finding)));
     if (findings.some(({ state }) => state === "INVALID")) continue;
     accepted.push(virtualMesh);
@@ -83,13 +86,23 @@ function keepaliveFindings({ spec }: VirtualMesh): readonly Finding[] {
   }));
 }
 
-function meshFindings({ spec }: VirtualMesh, meshes: Collection<Mesh>, taken: ReadonlyMap<string, VirtualMesh>): readonly Finding[] {
+interface MeshSources {
+  readonly meshes: Collection<Mesh>;
+  /** By the key of the mesh. */
+  readonly taken: ReadonlyMap<string, VirtualMesh>;
+  /** The only cluster whose meshes count. */
+  readonly limit: string | undefined;
+}
+
+function meshFindings({ spec }: VirtualMesh, { meshes, taken, limit }: MeshSources): readonly Finding[] {
   return (spec?.meshes ?? []).flatMap((ref, i) => {
     const path = `spec.meshes[${i}]`;
     const missing = missingMembers(ref, ["name", "namespace"]);
     if (missing !== undefined) return [invalid("MeshRefIncomplete", `${path}: ${missing}`)];
     const { name = "", namespace = "" } = ref;
-    if (meshes.get({ name, namespace, clusterName: "" }) === undefined) {
+    const mesh = meshes.get({ name, namespace, clusterName: "" });
+    if (limit !== undefined && (mesh === undefined || meshCluster(mesh) !== limit)) return [meshOutOfReach(path, limit)];
+    if (mesh === undefined) {
       return [invalid("MeshUnknown", `${path}: Mesh ${name}.${namespace} not found: check the name, or whether its cluster is registered`)];
     }
     const owner = taken.get(meshKey(ref));
@@ -99,17 +112,14 @@ function meshFindings({ spec }: VirtualMesh, meshes: Collection<Mesh>, taken: Re
   });
 }
 
-function reachFindings(virtualMesh: VirtualMesh, meshes: Collection<Mesh>, reach: Reach): readonly Finding[] {
-  return (virtualMesh.spec?.meshes ?? []).flatMap(({ name = "", namespace = "" }, i) => {
-    const mesh = meshes.get({ name, namespace, clusterName: "" });
-    if (mesh === undefined || reach.includes(virtualMesh, meshCluster(mesh))) return [];
-    return [outOfReach(virtualMesh, mesh, `spec.meshes[${i}]`)];
-  });
-}
-
-function gatewaySelectorFindings({ spec }: VirtualMesh, destinations: Collection<Destination>): readonly Finding[] {
+function gatewaySelectorFindings(
+  { spec }: VirtualMesh,
+  destinations: Collection<Destination>,
+  limit: string | undefined,
+): readonly Finding[] {
+  const sources = { destinations, limit: { clusterName: limit, namespace: undefined } };
   return (spec?.federation?.eastWestIngressGatewaySelectors ?? []).flatMap(({ destinationSelectors }, i) =>
-    selectorFindings(`spec.federation.eastWestIngressGatewaySelectors[${i}].destinationSelectors`, destinationSelectors, destinations),
+    selectorFindings(`spec.federation.eastWestIngressGatewaySelectors[${i}].destinationSelectors`, destinationSelectors, sources),
   );
 }
 

@@ -12,6 +12,7 @@ import {
 } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { remade } from "../incremental/rows.ts";
+import { type Ages, ageOf, compareAges } from "../precedence.ts";
 import { finding } from "./findings.ts";
 import { byFoundName, type Found, type Sourced, withReports } from "./found.ts";
 
@@ -45,16 +46,16 @@ export interface Renaming<R extends Resource> {
 }
 
 /**
- * Decides who has which name. Of several objects discovered under one name the oldest keeps it, so that a new object never
- * takes a name that is in use. All of them are told.
+ * Decides who has which name. Of several objects discovered under one name the oldest keeps it, by the plane's word where they are
+ * of workload clusters, so that a new object never takes a name that is in use. All of them are told.
  */
-export function* renamed<R extends Resource>(rows: Table<Sourced<R>>, before: Naming<R>): Steps<Renaming<R>> {
+export function* renamed<R extends Resource>(rows: Table<Sourced<R>>, before: Naming<R>, ages: Ages): Steps<Renaming<R>> {
   const names = new Set<string>();
   for (const row of versionsOf(rows.changesSince(before.rows))) for (const name of byFoundName(row)) names.add(name);
   yield* rows.indexed(byFoundName);
   const contests = yield* remade(before.contests, names, (name) => {
     const claimants = rows.where(byFoundName, name);
-    return claimants.length < 2 ? undefined : contestOf(name, claimants);
+    return claimants.length < 2 ? undefined : contestOf(name, claimants, ages);
   });
   const naming = { rows, contests };
   const changes: Change<Found<R>>[] = [];
@@ -81,16 +82,15 @@ export function displacedFrom<R extends Resource>({ contests }: Naming<R>, name:
   return contests.row(name)?.displaced ?? [];
 }
 
-function contestOf<R extends Resource>(name: string, claimants: readonly Sourced<R>[]): Contest<R> {
-  const holder = claimants.reduce((oldest, claimant) => (isOlder(claimant.source, oldest.source) ? claimant : oldest));
+function contestOf<R extends Resource>(name: string, claimants: readonly Sourced<R>[], ages: Ages): Contest<R> {
+  const holder = claimants.reduce((oldest, claimant) => (isBefore(claimant.source, oldest.source, ages) ? claimant : oldest));
   const displaced = claimants.filter((claimant) => claimant !== holder);
   return { name, holder, displaced, reports: collision(name, holder.source, displaced) };
 }
 
 /** Of two that are of one age, or that do not say it, the last in key order counts as the older: the published product keeps that one. */
-function isOlder(a: Resource, b: Resource): boolean {
-  const [left = "", right = ""] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
-  return left === right ? compareKeys(keyOfResource(a), keyOfResource(b)) > 0 : left < right;
+function isBefore(a: Resource, b: Resource, ages: Ages): boolean {
+  return (compareAges(ageOf(a.metadata, ages), ageOf(b.metadata, ages)) || compareKeys(keyOfResource(b), keyOfResource(a))) < 0;
 }
 
 function collision(name: string, holder: Resource, displaced: readonly Sourced<Resource>[]): readonly Report[] {

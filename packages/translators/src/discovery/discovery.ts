@@ -58,20 +58,23 @@ export function translateDiscovery(given: Snapshot, options: DiscoveryOptions, p
 
 /** The same in steps. */
 export function* discoveryIn(given: Snapshot, options: DiscoveryOptions, previous?: DiscoveryMemory): Steps<DiscoveryTranslation> {
-  const { namespace, agentCluster } = options;
+  const { namespace, agentCluster, ages = "FIRST_SEEN" } = options;
   const snapshot = agentCluster === undefined ? given : inAgentCluster(given, agentCluster);
-  const isContinued = previous?.options.namespace === namespace && previous.options.agentCluster === agentCluster;
+  const isContinued =
+    previous?.options.namespace === namespace &&
+    previous.options.agentCluster === agentCluster &&
+    (previous.options.ages ?? "FIRST_SEEN") === ages;
   const before = isContinued ? previous : nothingDiscovered(options);
   const step = discoveryStep(snapshot, options, isContinued ? previous.snapshot : undefined);
 
-  const meshes = yield* renamed(yield* discoverMeshes(step, before.meshes.rows), before.meshes);
+  const meshes = yield* renamed(yield* discoverMeshes(step, before.meshes.rows), before.meshes, ages);
   const meshesOf = meshes.changes.length === 0 ? before.meshesOf : meshesByCluster(resourcesOf(meshes.naming));
   const otherMeshes = [...versionsOf(meshes.changes)].map(({ resource }) => resource);
   const anew = union(rescopedClusters(step), clustersWithOtherMeshes(otherMeshes));
-  const workloads = yield* renamed(yield* discoverWorkloads(step, before.workloads.rows, { meshesOf, anew }), before.workloads);
+  const workloads = yield* renamed(yield* discoverWorkloads(step, before.workloads.rows, { meshesOf, anew }), before.workloads, ages);
   const found = yield* withEach(before.found, yield* backingChanges(workloads, before.workloads));
   const sources = { meshesOf, workloads: found, workloadChanges: found.changesSince(before.found), anew };
-  const destinations = yield* renamed(yield* discoverDestinations(step, before.destinations.rows, sources), before.destinations);
+  const destinations = yield* renamed(yield* discoverDestinations(step, before.destinations.rows, sources), before.destinations, ages);
 
   const outputs = yield* withEach(before.outputs, [
     ...outputChanges(Mesh, namespace, meshes),

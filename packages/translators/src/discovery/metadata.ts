@@ -1,5 +1,6 @@
 import { type Metadata, type Owner, type Resource, withoutFirstSeen } from "@isthmus/core";
 import { CLUSTER_LABEL } from "../clusterLabel.ts";
+import type { Ages } from "../precedence.ts";
 import { remembered } from "../remembered.ts";
 
 /** On every object that discovery writes: its value tells whose discovery. */
@@ -13,6 +14,8 @@ export interface DiscoveryOptions {
   readonly namespace: string;
   /** The only cluster to look at, when an agent itself discovers. Objects that name no cluster are taken to be in it. */
   readonly agentCluster?: string;
+  /** How old objects of workload clusters are; default `FIRST_SEEN`. */
+  readonly ages?: Ages;
 }
 
 /** The owner of all that discovery writes. */

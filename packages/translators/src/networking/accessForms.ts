@@ -1,9 +1,9 @@
 import type { AccessPolicy } from "@isthmus/api";
 import { type Report, refOf } from "@isthmus/core";
 import { wasAccepted } from "../attachment/accessBearing.ts";
-import { byPrecedence } from "../attachment/ordering.ts";
 import { type Finding, invalid, reported } from "../findings.ts";
 import type { DestinationInputs } from "../inputs.ts";
+import { type Ages, precedence } from "../precedence.ts";
 
 /** What a mesh makes of one form of an AccessPolicy. */
 export interface AccessTranslation<T> {
@@ -47,12 +47,12 @@ interface AccessRequest {
   readonly last: AccessPolicy | undefined;
 }
 
-function requestsOf({ accessPolicies, heldAccess }: DestinationInputs): readonly AccessRequest[] {
+function requestsOf({ accessPolicies, heldAccess, surroundings }: DestinationInputs): readonly AccessRequest[] {
   const acceptedAsWritten = (policy: AccessPolicy) => (wasAccepted(policy) ? policy : undefined);
   if (heldAccess.length === 0) return accessPolicies.map((policy) => ({ policy, written: policy, last: acceptedAsWritten(policy) }));
   const last = new Map(heldAccess.map(({ policy, form }) => [policy, form]));
   const written = new Set(accessPolicies);
-  return bearingPolicies({ accessPolicies, heldAccess }).map((policy) =>
+  return bearingPolicies({ accessPolicies, heldAccess }, surroundings.ages).map((policy) =>
     written.has(policy)
       ? { policy, written: policy, last: last.get(policy) ?? acceptedAsWritten(policy) }
       : { policy, written: undefined, last: last.get(policy) },
@@ -63,9 +63,9 @@ function requestsOf({ accessPolicies, heldAccess }: DestinationInputs): readonly
 export const IN_FORCE_THOUGH_INVALID: ReadonlySet<string> = new Set(["PartlyInForce", "LastAcceptedInForce"]);
 
 /** The AccessPolicies that bear on a Destination, in whatever form, in order of precedence. */
-export function bearingPolicies({ accessPolicies, heldAccess }: Pick<DestinationInputs, "accessPolicies" | "heldAccess">) {
+export function bearingPolicies({ accessPolicies, heldAccess }: Pick<DestinationInputs, "accessPolicies" | "heldAccess">, ages: Ages) {
   if (heldAccess.length === 0) return accessPolicies;
-  return [...new Set([...accessPolicies, ...heldAccess.map(({ policy }) => policy)])].sort(byPrecedence);
+  return [...new Set([...accessPolicies, ...heldAccess.map(({ policy }) => policy)])].sort(precedence(ages));
 }
 
 const PARTLY = invalid("PartlyInForce", "what of this policy is right is in force here; the callers that are not found are not let in");

@@ -39,7 +39,7 @@ function policiesBehind(inputs: Extract<TargetInputs, { destination: unknown }>,
     case "DestinationRule":
       return inputs.trafficPolicies;
     case "AuthorizationPolicy":
-      return bearingPolicies(inputs);
+      return bearingPolicies(inputs, inputs.surroundings.ages);
     default:
       return [];
   }

@@ -9,6 +9,7 @@ import {
   type Resource,
   type ResourceRef,
   refOf,
+  withoutFirstSeen,
 } from "@isthmus/core";
 import { CLUSTER_LABEL } from "../clusterLabel.ts";
 import type { Surroundings } from "../inputs.ts";
@@ -47,7 +48,7 @@ export function originOf({ surroundings, parents, annotationsOf, federates }: Ou
   const [parent, ...others] = parents;
   const isOften = parent !== undefined && parent !== annotationsOf && others.length === 0;
   const { refs, annotations: ofParents } = isOften ? oneParent(parent) : parentage(parents);
-  const given = annotationsOf?.metadata.annotations;
+  const given = annotationsOf?.metadata.annotations && withoutFirstSeen(annotationsOf.metadata.annotations);
   const federated = federates === undefined ? {} : { [FEDERATION_ANNOTATION]: keyOf(federates) };
   const own = federates === undefined ? ofParents : merged(ofParents, federated);
   return {

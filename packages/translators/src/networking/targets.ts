@@ -11,11 +11,18 @@ import { translateOsmDestination } from "./osm/osm.ts";
 export type TargetInputs = DestinationInputs | MeshInputs | VirtualMeshInputs;
 
 /** Of a mesh that is discovered and not configured: whoever wrote a policy for it must not take it for enforced. */
-function notWritten({ destination, mesh, trafficPolicies, accessPolicies, heldAccess }: DestinationInputs): TargetTranslation {
+function notWritten({
+  destination,
+  mesh,
+  trafficPolicies,
+  accessPolicies,
+  heldAccess,
+  surroundings,
+}: DestinationInputs): TargetTranslation {
   const what = mesh.spec?.awsAppMesh === undefined ? "a mesh" : "an AWS App Mesh";
   const [target, where] = [refOf(destination), formatRef(refOf(mesh))];
   const message = `${formatRef(target)} is in ${where}, ${what}, which is not configured: this policy has no effect there: narrow the destinationSelector`;
-  const reports = [...trafficPolicies, ...bearingPolicies({ accessPolicies, heldAccess })].map((policy) =>
+  const reports = [...trafficPolicies, ...bearingPolicies({ accessPolicies, heldAccess }, surroundings.ages)].map((policy) =>
     reported(refOf(policy), warning("MeshNotWritten", message), target),
   );
   return { outputs: [], reports };

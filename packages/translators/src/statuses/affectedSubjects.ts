@@ -37,7 +37,8 @@ export function* affectedSubjects(now: Standings, { before, users, answers }: Af
     if (right !== undefined) add(right);
   }
   for (const virtualMesh of changedMembers(now, before)) add(refOf(virtualMesh));
-  if ((now.delivery === undefined) !== (before?.delivery === undefined)) for (const { ref } of users) add(ref);
+  const isWidened = before !== undefined && now.world.memory.surroundings !== before.world.memory.surroundings;
+  if (isWidened || (now.delivery === undefined) !== (before?.delivery === undefined)) for (const { ref } of users) add(ref);
   for (const { before: was, after } of now.delivered.changesSince(before?.delivered ?? nothingDelivered())) {
     for (const { subject } of [...(was?.tallies ?? []), ...(after?.tallies ?? [])]) add(subject);
   }

@@ -12,6 +12,7 @@ import {
   shared,
   type Table,
 } from "@isthmus/core";
+import { reachIn } from "../attachment/reach.ts";
 import { versionsOf } from "../incremental/changes.ts";
 import { keysOf, remade } from "../incremental/rows.ts";
 import { concernedBy } from "../networking/concern.ts";
@@ -85,7 +86,8 @@ function affectedTargets(world: World, delivery: Delivery, before: Standings | u
   return affected;
 }
 
-function deliveredOf({ key, inputs, outputs }: Target, { networking }: World, delivery: Delivery): Delivered | undefined {
+function deliveredOf({ key, inputs, outputs }: Target, { networking, memory }: World, delivery: Delivery): Delivered | undefined {
+  const reach = reachIn(memory.surroundings);
   const tallies = new Map<string, { subject: ResourceRef; total: number; applied: number; failed: number; unheard: number }>();
   const reports: Report[] = [];
   for (const output of outputs) {
@@ -103,7 +105,12 @@ function deliveredOf({ key, inputs, outputs }: Target, { networking }: World, de
       if (state === "unheard") tally.unheard++;
       if (typeof state !== "object") continue;
       tally.failed++;
-      const message = `${formatRef(ref)} can't be written: ${state.code}: ${state.message}`;
+      // What a workload cluster is told is no business of others.
+      const { clusterName = ref.clusterName } = reach.limitOf({ metadata: subject });
+      const message =
+        clusterName === ref.clusterName
+          ? `${formatRef(ref)} can't be written: ${state.code}: ${state.message}`
+          : `a ${ref.kind} can't be written in another cluster: ask the operators of the management plane`;
       reports.push({ subject, target, state: "FAILED", code: "WriteFailed", message });
     }
   }

@@ -1,6 +1,7 @@
 import { type AccessPolicy, Destination, type TrafficPolicy, Workload } from "@isthmus/api";
 import { emptyTable, keyOfResource, type Steps, type Table } from "@isthmus/core";
 import { byMesh } from "../attachment/indexes.ts";
+import { isWithin, type Limit, reachIn, workloadPlace } from "../attachment/reach.ts";
 import { selectsIdentity, selectsWorkload } from "../attachment/selectors.ts";
 import { meshKey } from "../attachment/virtualMeshes.ts";
 import { changesOf } from "../incremental/changes.ts";
@@ -17,6 +18,8 @@ export interface Selecting {
   readonly policy: Policy;
   /** The groups of the meshes of its Destinations, sorted. */
   readonly groups: readonly string[];
+  /** Only what is within it: a status tells nothing of what lies beyond. */
+  readonly limit: Limit;
 }
 
 /** The workloads that policies of one question select. */
@@ -25,6 +28,7 @@ export interface Answer {
   readonly key: string;
   readonly policy: Policy;
   readonly groups: readonly string[];
+  readonly limit: Limit;
   /** The keys of the workloads, sorted. */
   readonly keys: readonly string[];
 }
@@ -42,14 +46,19 @@ export function questionOf(policy: Policy, destinationKeys: Iterable<string>, { 
     if (mesh !== undefined) asked.add(groupOfMesh(meshKey(mesh), groups));
   }
   const sorted = [...asked].sort();
-  return { question: JSON.stringify([policy.kind, policy.spec?.sourceSelector ?? [], sorted]), policy, groups: sorted };
+  const limit = reachIn(world.memory.surroundings).limitOf(policy);
+  const { clusterName = null, namespace = null } = limit;
+  const question = JSON.stringify([policy.kind, policy.spec?.sourceSelector ?? [], sorted, clusterName, namespace]);
+  return { question, policy, groups: sorted, limit };
 }
 
 /** The answer to a question, at the cost of the workloads that have what it asks for. */
-export function answerTo({ question, policy, groups }: Selecting, standings: Standings): Answer {
-  const candidates = inQuestion(policy, groups, standings).filter((workload) => selects(policy, workload));
+export function answerTo({ question, policy, groups, limit }: Selecting, standings: Standings): Answer {
+  const candidates = inQuestion(policy, groups, standings).filter(
+    (workload) => selects(policy, workload) && isWithin(limit, workloadPlace(workload)),
+  );
   const keys = [...new Set(candidates.map(keyOfResource))].sort();
-  return { key: question, policy, groups, keys };
+  return { key: question, policy, groups, limit, keys };
 }
 
 /** Workloads of some groups among which are all that a policy selects there; some of them perhaps twice. */
@@ -94,8 +103,8 @@ function byGroup({ groups }: Pick<Answer, "groups">): readonly string[] {
   return groups;
 }
 
-function isAnswer({ policy, groups }: Answer, workload: Workload | undefined, now: Standings): boolean {
-  if (workload === undefined || !selects(policy, workload)) return false;
+function isAnswer({ policy, groups, limit }: Answer, workload: Workload | undefined, now: Standings): boolean {
+  if (workload === undefined || !selects(policy, workload) || !isWithin(limit, workloadPlace(workload))) return false;
   return byMesh(workload).some((mesh) => groups.includes(groupOfMesh(mesh, now.groups)));
 }
 

@@ -20,7 +20,10 @@ export function authorizationPolicyFor(inputs: DestinationInputs, origin: Output
   // Without labels the policy would be about every pod of the namespace; in Istio's root namespace, about every pod.
   if (Object.keys(matchLabels).length === 0) {
     const finding = serviceWithoutSelector(formatRef(refOf(destination)));
-    return { outputs: [], reports: bearingPolicies(inputs).map((policy) => reported(refOf(policy), finding, refOf(destination))) };
+    return {
+      outputs: [],
+      reports: bearingPolicies(inputs, inputs.surroundings.ages).map((policy) => reported(refOf(policy), finding, refOf(destination))),
+    };
   }
   const { results, reports } = accessInForce(inputs, (form) => ruleFor(form, callingMeshes));
   const rules = sharedList(exactly(results.map(({ result }) => result)));

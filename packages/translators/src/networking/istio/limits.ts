@@ -34,6 +34,11 @@ export function changedHeaderFindings(path: string, name: string, mayBeAuthority
   return [invalid("ValueInvalid", `${path}: "${name}" can't be changed: name a header such as x-user`)];
 }
 
+/** Whether Envoy would fill something into a value: it reads `%NAME%` as a command operator, and `%%` as a percent sign. */
+export function hasOperator(value: string): boolean {
+  return value.replaceAll("%%", "").includes("%");
+}
+
 /** A value that is added: Envoy reads `%NAME%` as something to be filled in. */
 export function headerValueFindings(path: string, value: string): readonly Finding[] {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what HTTP forbids

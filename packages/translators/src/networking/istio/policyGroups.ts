@@ -37,7 +37,7 @@ export interface SourceContext extends Omit<RouteContext, "virtualDestinationOf"
 export function routeFieldsOf(policy: TrafficPolicy, context: SourceContext): RouteFields {
   const rules = policy.spec?.policy;
   if (rules === undefined) return {};
-  const everywhere = fieldsEverywhere(rules);
+  const everywhere = (context.allowsHeaderOperators ? fieldsWithOperators : fieldsEverywhere)(rules);
   return asksContext(rules) ? { ...everywhere, ...fieldsOf(dependent, rules, contextOf(policy, context)) } : everywhere;
 }
 
@@ -45,10 +45,10 @@ export function routeFieldsOf(policy: TrafficPolicy, context: SourceContext): Ro
 export function routeFindingsOf(policy: TrafficPolicy, context: SourceContext): readonly Finding[] {
   const rules = policy.spec?.policy;
   if (rules === undefined) return [];
-  const everywhere = findingsEverywhere(rules);
+  const everywhere = (context.allowsHeaderOperators ? findingsWithOperators : findingsEverywhere)(rules);
   if (!asksContext(rules)) return everywhere;
   const own = contextOf(policy, context);
-  return [...dependent.flatMap(({ check }) => check?.(rules, own) ?? []), ...everywhere];
+  return [...findingsOf(dependent, rules, own), ...everywhere];
 }
 
 /** A policy names VirtualDestinations as its own cluster knows them. */
@@ -69,7 +69,13 @@ const dependent = routePolicies.filter(({ dependsOnSource }) => dependsOnSource)
 const independent = routePolicies.filter(({ dependsOnSource }) => !dependsOnSource);
 
 const fieldsEverywhere = remembered((rules: TrafficPolicyRules) => fieldsOf(independent, rules, NOWHERE));
-const findingsEverywhere = remembered((rules: TrafficPolicyRules) => independent.flatMap(({ check }) => check?.(rules, NOWHERE) ?? []));
+const fieldsWithOperators = remembered((rules: TrafficPolicyRules) => fieldsOf(independent, rules, WITH_OPERATORS));
+const findingsEverywhere = remembered((rules: TrafficPolicyRules) => findingsOf(independent, rules, NOWHERE));
+const findingsWithOperators = remembered((rules: TrafficPolicyRules) => findingsOf(independent, rules, WITH_OPERATORS));
+
+function findingsOf(policies: readonly CheckedRoutePolicy[], rules: TrafficPolicyRules, context: RouteContext): readonly Finding[] {
+  return policies.flatMap(({ check }) => check?.(rules, context) ?? []);
+}
 
 function fieldsOf(policies: readonly CheckedRoutePolicy[], rules: TrafficPolicyRules, context: RouteContext): RouteFields {
   return Object.assign({}, ...policies.map(({ policy }) => policy(rules, context)));
@@ -83,11 +89,14 @@ export function asksContext({ trafficShift, mirror }: TrafficPolicyRules): boole
 /** What route policies are given that must not ask. */
 const NOWHERE: RouteContext = {
   clusterName: "",
+  allowsHeaderOperators: false,
   destinationOf: unasked,
   virtualDestinationOf: unasked,
   hostnameOf: unasked,
   isFederatedHere: unasked,
 };
+
+const WITH_OPERATORS: RouteContext = { ...NOWHERE, allowsHeaderOperators: true };
 
 function unasked(): never {
   throw new Error("a route policy that asks for its context must be listed with dependsOnSource");

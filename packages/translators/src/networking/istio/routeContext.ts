@@ -1,6 +1,6 @@
 import type { Destination, VirtualDestination } from "@isthmus/api";
 import { type ClusterObjectRef, keyOf, keyOfResource, type ObjectRef } from "@isthmus/core";
-import type { DestinationInputs } from "../../inputs.ts";
+import type { DestinationInputs, Surroundings } from "../../inputs.ts";
 import { remembered } from "../../remembered.ts";
 import { hostnameFrom, serviceKeyOf } from "./hostnames.ts";
 import type { SourceContext } from "./policyGroups.ts";
@@ -12,6 +12,13 @@ export interface References {
   /** `clusterName` is that of the policy which names it. */
   virtualDestinationOf(ref: ClusterObjectRef): VirtualDestination | undefined;
   readonly clusterDomains: ReadonlyMap<string, string>;
+  /** Whether Envoy may fill something into the values of headers. */
+  readonly allowsHeaderOperators: boolean;
+}
+
+/** Whether the Settings let policies add headers whose values Envoy makes. */
+export function allowsHeaderOperators({ settings }: Pick<Surroundings, "settings">): boolean {
+  return settings?.spec?.policies?.headerOperators === "ALLOWED";
 }
 
 /** The references that a Destination's inputs hold. */
@@ -21,6 +28,7 @@ export function referencesOf({ destination, referred, virtualDestinations, surro
     destinationOf: (service) => known.find((candidate) => serviceKeyOf(candidate) === keyOf(service)),
     virtualDestinationOf: (ref) => firstOf(ref, (key) => virtualDestinations.find((candidate) => keyOfResource(candidate) === key)),
     clusterDomains: surroundings.clusterDomains,
+    allowsHeaderOperators: allowsHeaderOperators(surroundings),
   };
 }
 
@@ -37,11 +45,12 @@ export function firstOf(ref: ClusterObjectRef, lookup: (key: string) => VirtualD
 /** What route policies may know of requests from one source. */
 export function routeContext(source: Source, references: References): SourceContext {
   const { clusterName } = source;
-  const { destinationOf, virtualDestinationOf, clusterDomains } = references;
+  const { destinationOf, virtualDestinationOf, clusterDomains, allowsHeaderOperators: allows } = references;
   return {
     clusterName,
     destinationOf,
     virtualDestinationOf,
+    allowsHeaderOperators: allows,
     hostnameOf: (service) => hostnameFrom(clusterName, { service, destination: destinationOf(service) }, clusterDomains),
     isFederatedHere: (service) => isFederatedTo(source.meshKey, destinationOf(service)),
   };

@@ -26,19 +26,25 @@ export function userConflict(inputs: Pick<DestinationInputs, "destination" | "us
   );
 }
 
-/** What a user's object for the same host means for the policies on a destination. */
+/**
+ * What a user's object for the same host means for the policies on a destination. One of another cluster than the destination's keeps
+ * at most its own cluster's copy from being written: whoever writes there takes no policy off what is elsewhere. `isNamed`: whether
+ * whoever is told may know the object.
+ */
 export function userConflictFinding(
   inputs: Pick<DestinationInputs, "destination" | "userObjects" | "surroundings">,
   place: Place,
+  isNamed: boolean,
 ): Finding | undefined {
   const object = userConflict(inputs, place);
   const service = inputs.destination.spec?.kubeService?.ref;
   if (object === undefined || service === undefined) return undefined;
   const { clusterDomains, disallowIntersectingConfig } = inputs.surroundings;
   const host = hostnameFrom(place.source.clusterName, { service, destination: inputs.destination }, clusterDomains);
-  const what = `host ${host} is also configured by ${formatRef(refOf(object))}`;
+  const what = `host ${host} is also configured by ${isNamed ? formatRef(refOf(object)) : `a ${object.kind} in another cluster`}`;
+  const refuse = service.clusterName === place.source.clusterName ? invalid : warning;
   return disallowIntersectingConfig
-    ? invalid("UserConfigConflict", `${what}, so no ${place.kind} is written: remove that object, or this policy`)
+    ? refuse("UserConfigConflict", `${what}, so no ${place.kind} is written: remove that object, or this policy`)
     : warning("UserConfigConflict", `${what}: Istio takes one of the two, so remove that object, or this policy`);
 }
 

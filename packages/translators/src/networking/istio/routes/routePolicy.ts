@@ -9,6 +9,8 @@ export type RouteFields = Omit<HttpRoute, "match" | "name">;
 export interface RouteContext {
   /** Where the requests start. */
   readonly clusterName: string;
+  /** Whether Envoy may fill something into the values of headers. */
+  readonly allowsHeaderOperators: boolean;
   /** The Destination of a Kubernetes Service, as attached. */
   destinationOf(service: ClusterObjectRef): Destination | undefined;
   /** The VirtualDestination that the policy means by a name. */

@@ -22,7 +22,7 @@ export const trafficShiftCheck: RouteCheck = ({ trafficShift: shift }, context) 
   return [
     ...entries.flatMap((entry, i) => [
       ...entryFindings(entry, `${PATH}[${i}]`, context),
-      ...headerFindings(`${PATH}[${i}].options.headerManipulation`, entry.options?.headerManipulation),
+      ...headerFindings(`${PATH}[${i}].options.headerManipulation`, entry.options?.headerManipulation, context.allowsHeaderOperators),
       ...labelFindings(`${PATH}[${i}].kubeService.subset`, entry.kubeService?.subset),
     ]),
     ...(entries.length > 1 && entries.every(({ weight = 0 }) => weight === 0)
@@ -35,6 +35,7 @@ function routeDestination(entry: WeightedDestination, context: RouteContext): Ro
   const { weight, options, kubeService, virtualDestination } = entry;
   const subset = subsetNameOf(kubeService?.subset ?? virtualDestination?.subset);
   const port = portOf(entry, context);
+  const headers = options?.headerManipulation && headersOf(options.headerManipulation, context.allowsHeaderOperators);
   return {
     destination: {
       host: hostOf(entry, context),
@@ -42,7 +43,7 @@ function routeDestination(entry: WeightedDestination, context: RouteContext): Ro
       ...(subset === "" ? {} : { subset }),
     },
     ...(weight === undefined ? {} : { weight }),
-    ...(options?.headerManipulation === undefined ? {} : { headers: headersOf(options.headerManipulation) }),
+    ...(headers === undefined ? {} : { headers }),
   };
 }
 

@@ -1,6 +1,7 @@
-import { type ClusterObjectRef, keyOf } from "@isthmus/core";
+import { type ClusterObjectRef, compareKeys, keyOf } from "@isthmus/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { ageOf, compareAges } from "../../../precedence.ts";
 import { displacedVirtualIps, isReserved, plainAddress, plainVirtualIp, type VirtualIp, type VirtualIpClaim } from "./virtualIps.ts";
 
 function service(name: string, namespace: string, clusterName: string): ClusterObjectRef {
@@ -8,7 +9,8 @@ function service(name: string, namespace: string, clusterName: string): ClusterO
 }
 
 function claim(name: string, namespace: string, creationTimestamp?: string): VirtualIpClaim {
-  return { service: service(name, namespace, "c"), ...(creationTimestamp === undefined ? {} : { creationTimestamp }) };
+  const metadata = { clusterName: "c", ...(creationTimestamp === undefined ? {} : { creationTimestamp }) };
+  return { service: service(name, namespace, "c"), age: ageOf(metadata, "CREATED") };
 }
 
 /** The address of each of some services. */
@@ -19,9 +21,11 @@ function assignVirtualIps(claims: readonly VirtualIpClaim[]): ReadonlyMap<string
     byAddress.set(plain, [...(byAddress.get(plain) ?? []), one]);
   }
   const shared = [...byAddress].filter(([address, list]) => list.length > 1 || isReserved(address)).map(([, list]) => list);
-  const displaced = displacedVirtualIps(shared, (address) => byAddress.has(address));
+  const displaced = displacedVirtualIps(shared, (address) => byAddress.get(address) ?? []);
   return new Map(claims.map(({ service: one }) => [keyOf(one), displaced.get(keyOf(one)) ?? { address: plainVirtualIp(one) }]));
 }
+
+const UNDATED = ageOf({ clusterName: "c" }, "CREATED");
 
 // Name and namespace are hashed without a separator, so services that differ only in where it stands share a hash.
 const older = claim("ab", "cd", "2024-01-01T00:00:00Z");
@@ -61,22 +65,32 @@ describe("virtual IPs", () => {
 
   it("pass over the range that Istio hands out itself", () => {
     const reserved = serviceWithin("240.240.");
-    const virtualIp = assignVirtualIps([{ service: reserved }]).get(keyOf(reserved));
+    const virtualIp = assignVirtualIps([{ service: reserved, age: UNDATED }]).get(keyOf(reserved));
     expect(virtualIp?.address.startsWith("240.240.")).toBe(false);
     expect(virtualIp?.note).toContain("is reserved");
   });
 
   it("are distinct, reserved to nobody, and independent of order", () => {
     const names = fc.stringMatching(/^[ab]{1,3}$/);
-    const claims = fc.uniqueArray(fc.record({ service: fc.record({ name: names, namespace: names, clusterName: names }) }), {
-      selector: (one) => keyOf(one.service),
-      maxLength: 60,
-    });
+    const claims = fc.uniqueArray(
+      fc.record({
+        service: fc.record({ name: names, namespace: names, clusterName: names }),
+        age: fc.constantFrom(UNDATED, older.age, younger.age),
+      }),
+      {
+        selector: (one) => keyOf(one.service),
+        maxLength: 60,
+      },
+    );
     fc.assert(
       fc.property(claims, fc.nat(), (all, seed) => {
         const virtualIps = assignVirtualIps(all);
         expect(virtualIps.size).toBe(all.length);
         expect(new Set([...virtualIps.values()].map(({ address }) => address)).size).toBe(all.length);
+        // Nobody's address depends on a younger service.
+        const inOrder = [...all].sort((a, b) => compareAges(a.age, b.age) || compareKeys(keyOf(a.service), keyOf(b.service)));
+        const olderHalf = inOrder.slice(0, seed % (all.length + 1));
+        for (const [key, { address }] of assignVirtualIps(olderHalf)) expect(virtualIps.get(key)?.address).toBe(address);
         const shuffled = [...all.slice(seed % (all.length + 1)), ...all.slice(0, seed % (all.length + 1))].reverse();
         expect(new Map([...assignVirtualIps(shuffled)].sort())).toEqual(new Map([...virtualIps].sort()));
       }),

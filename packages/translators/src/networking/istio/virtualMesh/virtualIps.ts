@@ -1,10 +1,11 @@
 import { type ClusterObjectRef, compareKeys, keyOf } from "@isthmus/core";
+import { type Age, compareAges } from "../../../precedence.ts";
 
 /** A federated service that needs an address in the meshes it is federated to. */
 export interface VirtualIpClaim {
   readonly service: ClusterObjectRef;
-  /** When the Service was made, RFC 3339; absent: not made yet, the youngest of all. */
-  readonly creationTimestamp?: string;
+  /** Of the Service. */
+  readonly age: Age;
 }
 
 /** The address that stands for a federated host in other clusters. */
@@ -16,36 +17,57 @@ export interface VirtualIp {
 
 /**
  * The addresses, by `keyOf` the service, of those services that can't have the plain hash of their names, which is the published product's,
- * so that addresses agree with it. Where two services share a hash, the older one keeps it and the younger one hashes again with a
- * counter; addresses that are not free for us are passed over in the same way. `shared`: the plain addresses that several services would
- * have, or that nobody may, each with all who would have it. `isTaken`: whether some service would have an address by its plain hash.
+ * so that addresses agree with it. Services take their addresses in order of age, so that none depends on a younger one: each takes its
+ * plain hash, or while an older one has that, hashes again with a counter; addresses that are not free for us are passed over in the
+ * same way. `shared`: the plain addresses that several services would have, or that nobody may, each with all who would have it.
+ * `claimsOn`: the services that would have an address by their plain hash.
  */
 export function displacedVirtualIps(
   shared: Iterable<readonly VirtualIpClaim[]>,
-  isTaken: (address: number) => boolean,
+  claimsOn: (address: number) => readonly VirtualIpClaim[],
 ): ReadonlyMap<string, VirtualIp> {
-  const owners = new Map<number, VirtualIpClaim>();
-  const displaced: VirtualIpClaim[] = [];
+  const displaced = new Set<string>();
+  const waiting: VirtualIpClaim[] = [];
+  const displace = (claims: readonly VirtualIpClaim[]) => {
+    for (const claim of claims) {
+      if (displaced.has(keyOf(claim.service))) continue;
+      displaced.add(keyOf(claim.service));
+      waiting.push(claim);
+    }
+    // The oldest last.
+    waiting.sort((a, b) => compareClaims(b, a));
+  };
   for (const claims of shared) {
-    const [oldest, ...others] = [...claims].sort(compareAge);
-    if (oldest === undefined) continue;
-    const plain = virtualIpHash(oldest.service);
-    if (isReserved(plain)) displaced.push(oldest);
-    else owners.set(plain, oldest);
-    displaced.push(...others);
+    const [oldest, ...others] = [...claims].sort(compareClaims);
+    if (oldest !== undefined) displace(isReserved(plainAddress(oldest.service)) ? claims : others);
   }
 
-  const given = new Set<number>();
-  const virtualIps = new Map<string, VirtualIp>();
-  for (const { service } of displaced.sort(compareAge)) {
+  const given = new Map<number, VirtualIpClaim>();
+  const found: { readonly claim: VirtualIpClaim; readonly address: number }[] = [];
+  const isFree = (address: number, claim: VirtualIpClaim) =>
+    !given.has(address) && !isReserved(address) && claimsOn(address).every((other) => compareClaims(claim, other) < 0);
+  for (let claim = waiting.pop(); claim !== undefined; claim = waiting.pop()) {
     let attempt = 1;
-    let address = virtualIpHash(service, attempt);
-    while (given.has(address) || isTaken(address) || isReserved(address)) address = virtualIpHash(service, ++attempt);
-    given.add(address);
+    let address = virtualIpHash(claim.service, attempt);
+    while (!isFree(address, claim)) address = virtualIpHash(claim.service, ++attempt);
+    given.set(address, claim);
+    found.push({ claim, address });
+    // Whose plain hash this is, is younger: it finds its address later.
+    const younger = claimsOn(address);
+    if (younger.length > 0) displace(younger);
+  }
+  const virtualIps = new Map<string, VirtualIp>();
+  for (const { claim, address } of found) {
+    const { service } = claim;
     const plain = virtualIpHash(service);
-    virtualIps.set(keyOf(service), { address: ipOf(address), note: noteOf(plain, address, owners.get(plain)) });
+    const owner = given.get(plain) ?? (isReserved(plain) ? undefined : oldestOf(claimsOn(plain)));
+    virtualIps.set(keyOf(service), { address: ipOf(address), note: noteOf(plain, address, owner) });
   }
   return virtualIps;
+}
+
+function oldestOf(claims: readonly VirtualIpClaim[]): VirtualIpClaim | undefined {
+  return [...claims].sort(compareClaims)[0];
 }
 
 /** The address that the hash of its name gives a service, as a number. */
@@ -77,10 +99,8 @@ function ipOf(address: number): string {
   return [address >>> 24, (address >>> 16) & 0xff, (address >>> 8) & 0xff, address & 0xff].join(".");
 }
 
-function compareAge(a: VirtualIpClaim, b: VirtualIpClaim): number {
-  // "~" sorts after every date.
-  const byAge = compareKeys(a.creationTimestamp ?? "~", b.creationTimestamp ?? "~");
-  return byAge === 0 ? compareKeys(keyOf(a.service), keyOf(b.service)) : byAge;
+function compareClaims(a: VirtualIpClaim, b: VirtualIpClaim): number {
+  return compareAges(a.age, b.age) || compareKeys(keyOf(a.service), keyOf(b.service));
 }
 
 function noteOf(plain: number, address: number, owner: VirtualIpClaim | undefined): string {
