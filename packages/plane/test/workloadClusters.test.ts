@@ -12,11 +12,13 @@ beforeEach(async () => {
   fleet.startServer();
   fleet.startAgent("cluster-1");
   fleet.startAgent("cluster-2");
+  await fleet.management.create({ ...settings, spec: { workloadClusterResources: { targets: "ANY_DESTINATION" } } } as Resource);
   await fleet.management.create(bookinfoMesh);
   await vi.waitFor(async () => expect((await statusOf(fleet, bookinfoMesh)).state).toBe("ACCEPTED"), soon);
 });
 afterEach(() => fleet.stop());
 
+const settings = { apiVersion: Settings.apiVersion, kind: Settings.kind, metadata: { name: "settings", namespace: "gloo-mesh" } };
 const soon = { timeout: 15_000, interval: 20 };
 const first = () => fleet.clusters["cluster-1"] as SimulatedCluster;
 const second = () => fleet.clusters["cluster-2"] as SimulatedCluster;
@@ -70,29 +72,24 @@ describe("a TrafficPolicy of a workload cluster", () => {
     await vi.waitFor(async () => expect(await answered(first())).toEqual(EVERYWHERE), soon);
   });
 
-  it("is another than one of the same name elsewhere: the older one has precedence", async () => {
+  it("is another than one of the same name elsewhere, and comes after that of the management cluster, however old it is", async () => {
     await first().create(policyOf("3s"));
     await vi.waitFor(async () => expect(await timeouts()).toEqual(["3s", "3s"]), soon);
-    // Ages are in whole seconds.
-    await new Promise((resolve) => setTimeout(resolve, 1100));
-    await second().create(policyOf("4s"));
     await fleet.management.create(policyOf("5s"));
-    await vi.waitFor(async () => expect((await answered(second())).state).toBe("INVALID"), soon);
-    await vi.waitFor(async () => expect((await statusOf(fleet, timeoutPolicy)).state).toBe("INVALID"), soon);
-    expect(await timeouts()).toEqual(["3s", "3s"]);
-    expect(await answered(first())).toEqual(EVERYWHERE);
+    await vi.waitFor(async () => expect(await timeouts()).toEqual(["5s", "5s"]), soon);
+    await vi.waitFor(async () => expect((await answered(first())).state).toBe("INVALID"), soon);
+    expect((await statusOf(fleet, timeoutPolicy)).state).toBe("ACCEPTED");
   });
 
-  it("is limited to its own cluster when the Settings say so, and back", async () => {
+  it("is limited to its own cluster unless the Settings say otherwise, and back", async () => {
     await first().create(timeoutPolicy);
     await vi.waitFor(async () => expect(await timeouts()).toEqual(["2s", "2s"]), soon);
-    const settings = { apiVersion: Settings.apiVersion, kind: Settings.kind, metadata: { name: "settings", namespace: "gloo-mesh" } };
-    const spec = { workloadClusterResources: { targets: "OWN_DESTINATIONS" } };
-    await fleet.management.create({ ...settings, spec } as Resource);
+    await fleet.management.delete({ ...settings, name: "settings", namespace: "gloo-mesh", clusterName: "" });
     await vi.waitFor(async () => expect(await timeouts()).toEqual(["2s", undefined]), soon);
     await vi.waitFor(async () => expect((await answered(first())).state).toBe("INVALID"), soon);
-    expect(JSON.stringify(await statusOf({ management: first() }, timeoutPolicy))).toMatch(/cluster-2.*limit what lives in cluster-1/);
-    await fleet.management.delete({ ...settings, name: "settings", namespace: "gloo-mesh", clusterName: "" });
+    expect(JSON.stringify(await statusOf({ management: first() }, timeoutPolicy))).toMatch(/limit what lives in cluster-1/);
+    expect(JSON.stringify(await statusOf({ management: first() }, timeoutPolicy))).not.toContain("cluster-2");
+    await fleet.management.create({ ...settings, spec: { workloadClusterResources: { targets: "ANY_DESTINATION" } } } as Resource);
     await vi.waitFor(async () => expect(await answered(first())).toEqual(EVERYWHERE), soon);
   });
 
@@ -209,8 +206,8 @@ describe("a TrafficPolicy of a workload cluster", () => {
 describe("the settings of the plane", () => {
   it("reach the agents: so many deletes may go at once as they say", async () => {
     const spec = { relay: { deleteBudget: { percent: 0, objects: 1 } } };
-    const metadata = { name: "settings", namespace: "gloo-mesh" };
-    await fleet.management.create({ apiVersion: Settings.apiVersion, kind: Settings.kind, metadata, spec } as Resource);
+    await fleet.management.delete({ ...settings, name: "settings", namespace: "gloo-mesh", clusterName: "" });
+    await fleet.management.create({ ...settings, spec } as Resource);
     await vi.waitFor(() => expect(fleet.agent("cluster-2").settings.deleteLimits).toEqual({ percent: 0, objects: 1 }), soon);
   });
 });

@@ -6,7 +6,7 @@ import { type Step, stepsOver } from "./traces.ts";
 export function fleets(): fc.Arbitrary<readonly AnyResource[]> {
   return fc
     .uniqueArray(fc.constantFrom("east", "west", "north", "b-c"), { minLength: 1, maxLength: 4 })
-    .chain((clusters) => fc.tuple(...clusters.map(cluster)))
+    .chain((clusters) => fc.tuple(...clusters.map(clusterObjects)))
     .map((objects) => objects.flat());
 }
 
@@ -20,7 +20,8 @@ const NAMES = ["a", "a-b", "a-b-c"];
 const NAMESPACES = ["c", "b-c", "b-c", "istio-system"];
 const VERSIONS = ["v1", "v2"];
 
-function cluster(clusterName: string): fc.Arbitrary<readonly AnyResource[]> {
+/** One cluster, as its agent reports it. */
+export function clusterObjects(clusterName: string): fc.Arbitrary<readonly AnyResource[]> {
   return fc
     .record({
       plane: controlPlane(clusterName),

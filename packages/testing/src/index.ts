@@ -1,4 +1,4 @@
-export { fleets, fleetTraces } from "./arbitraries.ts";
+export { clusterObjects, fleets, fleetTraces } from "./arbitraries.ts";
 export type { ClusterUnderTest } from "./clusterContract/subject.ts";
 export { clusterContract } from "./clusterContract.ts";
 export { type GoldenInput, printDocuments, readDocuments, readInput } from "./documents.ts";

@@ -60,7 +60,8 @@ export const FINDINGS = {
   },
   MeshUnknown: {
     meaning: "A VirtualMesh names a mesh that was not discovered.",
-    example: "spec.meshes[1]: Mesh istiod-istio-system-cluster-3.gloo-mesh not found: check the name, or whether its cluster is registered",
+    example:
+      "spec.meshes[1]: Mesh istiod-istio-system-cluster-3.gloo-mesh not found, so it is not among them: check the name, or whether its cluster is registered",
   },
   MeshTaken: {
     meaning: "A mesh belongs to an older VirtualMesh already.",

@@ -1,4 +1,3 @@
-import { AuthorizationPolicy } from "@isthmus/api";
 import {
   clusterNameIn,
   emptyOutputSet,
@@ -10,14 +9,15 @@ import {
   type Report,
   type ResourceRef,
   refOf,
+  type Snapshot,
   type Steps,
   type Table,
   withEach,
 } from "@isthmus/core";
 import { invalid, reported } from "./findings.ts";
 import { isSame, remade } from "./incremental/rows.ts";
-import { type Concern, concernedBy, objectOf } from "./networking/concern.ts";
-import { precedence } from "./precedence.ts";
+import { type Concern, concernedBy } from "./networking/concern.ts";
+import { type ClaimSources, rightfulClaim } from "./rightfulClaim.ts";
 import type { Target, TargetOutput } from "./targets.ts";
 
 /** What all targets together want. */
@@ -43,26 +43,26 @@ export function noOutputs(owner: Owner): Outputs {
 }
 
 /**
- * All outputs but those that two targets want to write differently: of them neither is written, and both sides are told. But that which
- * keeps callers out is written as its first holder wants it: without it anybody gets in. What both want alike is one output: revisions
- * of a control plane share its namespace, and so what is said of it.
+ * All outputs but those that several targets want to write differently: of them only the rightful one is written (`rightfulClaim`), and
+ * who yields is told; where nothing says which that is, none is, and all are told. What all want alike is one output: revisions of a
+ * control plane share its namespace, and so what is said of it.
  */
 export function* collectedOutputs(
   targets: Table<Target>,
-  { before, targetsBefore }: { readonly before: Outputs; readonly targetsBefore: Table<Target> },
+  { before, targetsBefore, inputs }: { readonly before: Outputs; readonly targetsBefore: Table<Target>; readonly inputs: Snapshot },
 ): Steps<Outputs> {
   const claims = yield* claimed(targets, before, targetsBefore);
   const contested: string[] = [];
   const changes: (readonly [string, TargetOutput | undefined])[] = [];
   for (const [key, claim] of claims) {
     if (isList(claim) || before.contests.row(key) !== undefined) contested.push(key);
-    changes.push([key, isList(claim) ? written(claim, targets) : claim]);
+    changes.push([key, isList(claim) ? writtenOf(claim, { targets, inputs }) : claim]);
     yield;
   }
   const contests = yield* remade(before.contests, contested, (key, row) => {
     const claim = claims.get(key);
     if (claim === undefined || !isList(claim) || claim.length < 2) return undefined;
-    const reports = contestReports(claim, targets);
+    const reports = contestReports(claim, { targets, inputs });
     return row !== undefined && isSame(row.claims, claim) && equalJson(row.reports, reports) ? row : { key, claims: claim, reports };
   });
   return { set: yield* withChanges(before.set, changes), contests };
@@ -127,34 +127,23 @@ function agreed(claims: readonly TargetOutput[]): TargetOutput | undefined {
   return first !== undefined && others.every(({ resource }) => equalJson(resource, first.resource)) ? first : undefined;
 }
 
-/** What is written of all claims: what they agree on, else nothing, but for an AuthorizationPolicy. */
-function written(claims: readonly TargetOutput[], targets: Table<Target>): TargetOutput | undefined {
-  return agreed(claims) ?? (claims[0]?.resource.kind === AuthorizationPolicy.kind ? rightful(claims, targets) : undefined);
+/** The output that is written; undefined when there is none. */
+function writtenOf(claims: readonly TargetOutput[], sources: ClaimSources): TargetOutput | undefined {
+  return agreed(claims) ?? rightfulClaim(claims, sources, agreed);
 }
 
-/** The claim of the first holder: a mesh before its Destinations, as what it says is about all of them, then by precedence. */
-function rightful(claims: readonly TargetOutput[], targets: Table<Target>): TargetOutput | undefined {
-  const holders = claims.flatMap((claim) => {
-    const target = targets.row(claim.target);
-    return target === undefined
-      ? []
-      : [{ claim, isWide: !("destination" in target.inputs), holder: objectOf(target.inputs), ages: target.inputs.surroundings.ages }];
-  });
-  const [first] = holders;
-  const byPrecedence = precedence(first?.ages ?? "FIRST_SEEN");
-  return holders.sort((a, b) => Number(b.isWide) - Number(a.isWide) || byPrecedence(a.holder, b.holder))[0]?.claim;
-}
-
-function contestReports(claims: readonly TargetOutput[], targets: Table<Target>): readonly Report[] {
-  if (agreed(claims) !== undefined) return NONE;
-  const held = written(claims, targets);
+function contestReports(claims: readonly TargetOutput[], sources: ClaimSources): readonly Report[] {
+  const { targets } = sources;
+  const written = writtenOf(claims, sources);
+  const yielding = claims.filter(({ resource }) => written === undefined || !equalJson(resource, written.resource));
+  if (yielding.length === 0) return NONE;
   const concerns = claims.map((output) => ({ output, concern: concernOf(output, targets) }));
   return concerns.flatMap(({ output, concern }) => {
     const others = concerns.flatMap((other) =>
       other.concern === undefined || other.output === output ? [] : [formatRef(other.concern.target)],
     );
-    if (concern === undefined || output === held) return [];
-    const holder = concerns.find((other) => other.output === held)?.concern?.target;
+    if (concern === undefined || !yielding.includes(output)) return [];
+    const holder = concerns.find((other) => other.output === written)?.concern?.target;
     const reason =
       holder === undefined
         ? `${others.join(", ")} would be written under the same name`

@@ -96,7 +96,7 @@ export function* translation(given: Snapshot, options: TranslateOptions, previou
   const affected = yield* affectedTargets(step, { attachment, changes }, before.memory.attachment);
   const targetsBefore = before.memory.targets;
   const targets = stage === "discovery" ? targetsBefore : yield* translateTargets({ step, attachment }, targetsBefore, affected);
-  const outputs = yield* collectedOutputs(targets, { before: before.memory.outputs, targetsBefore });
+  const outputs = yield* collectedOutputs(targets, { before: before.memory.outputs, targetsBefore, inputs });
   const { contests } = outputs;
   const attached = yield* settled(
     { step, attachment, changes, targets, contests },

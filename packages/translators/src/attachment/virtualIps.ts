@@ -10,7 +10,7 @@ import {
   type VirtualIp,
   type VirtualIpClaim,
 } from "../networking/istio/virtualMesh/virtualIps.ts";
-import { type Ages, ageOf } from "../precedence.ts";
+import { type Age, type Ages, ageOf } from "../precedence.ts";
 import type { AttachmentStep } from "./attachment.ts";
 
 /** The addresses of federated services. */
@@ -74,14 +74,23 @@ function federatedServices({ spec, status }: Destination): readonly ClusterObjec
   return service === undefined || status?.appliedFederation === undefined ? [] : [service];
 }
 
-/** The Service's age counts: a Destination that was just discovered has none. One that is recalled tells when its Service was received. */
-function claimsOf({ metadata, spec }: Destination, inputs: Snapshot, ages: Ages): readonly VirtualIpClaim[] {
+function claimsOf(destination: Destination, inputs: Snapshot, ages: Ages): readonly VirtualIpClaim[] {
+  const service = destination.spec?.kubeService?.ref;
+  const age = serviceAge(destination, inputs, ages);
+  return service === undefined || age === undefined ? [] : [{ service, age }];
+}
+
+/**
+ * The age of the Service that a Destination is about: a Destination that was just discovered has none. One that is recalled was
+ * published by the plane, when it received the Service or later. Undefined for one that is about no Service.
+ */
+export function serviceAge({ metadata, spec }: Destination, inputs: Snapshot, ages: Ages): Age | undefined {
   const service = spec?.kubeService?.ref;
-  if (service === undefined) return [];
+  if (service === undefined) return undefined;
   const { clusterName } = service;
   const known = inputs.of(Service).get(service)?.metadata;
   const creationTimestamp = known?.creationTimestamp ?? metadata.creationTimestamp;
-  const stamp = (known ?? metadata).annotations?.[FIRST_SEEN];
-  const received = known === undefined ? (stamp ?? creationTimestamp) : stamp;
-  return [{ service, age: ageOf({ clusterName, ...(creationTimestamp === undefined ? {} : { creationTimestamp }) }, ages, received) }];
+  const stamp = known?.annotations?.[FIRST_SEEN];
+  const received = known === undefined ? creationTimestamp : stamp;
+  return ageOf({ clusterName, ...(creationTimestamp === undefined ? {} : { creationTimestamp }) }, ages, received);
 }

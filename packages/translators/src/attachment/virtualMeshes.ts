@@ -18,7 +18,10 @@ export interface Memberships {
   readonly reports: readonly Report[];
 }
 
-/** Decides for each VirtualMesh as a whole: with an unknown mesh, or one that an older VirtualMesh has, none of it is in force. */
+/**
+ * Decides for each VirtualMesh as a whole: with a mesh that one before it has, none of it is in force. Without a mesh that it names, as when
+ * a cluster no longer reports one, it is in force on the others: no cluster's word takes the rest apart.
+ */
 export function memberships({ inputs, surroundings, since }: AttachmentStep, before: Memberships | undefined): Memberships {
   const [virtualMeshes, meshes, destinations] = [inputs.of(VirtualMesh), inputs.of(Mesh), inputs.of(Destination)];
   const isContinued = before !== undefined && since !== undefined && since.surroundings === surroundings;
@@ -27,6 +30,7 @@ export function memberships({ inputs, surroundings, since }: AttachmentStep, bef
   }
   const accepted: VirtualMesh[] = [];
   const virtualMeshOf = new Map<string, VirtualMesh>();
+  const taken = new Map<string, VirtualMesh>();
   const reports: Report[] = [];
   const reach = reachIn(surroundings);
   for (const virtualMesh of [...virtualMeshes].sort(precedence(surroundings.ages))) {
@@ -35,14 +39,18 @@ export function memberships({ inputs, surroundings, since }: AttachmentStep, bef
       limit === "refused"
         ? [virtualMeshRefused(virtualMesh)]
         : [
-            ...meshFindings(virtualMesh, { meshes, taken: virtualMeshOf, limit }),
+            ...meshFindings(virtualMesh, { meshes, taken, limit }),
             ...gatewaySelectorFindings(virtualMesh, destinations, limit),
             ...ownFindings(virtualMesh),
           ];
     reports.push(...findings.map((finding) => reported(refOf(virtualMesh), finding)));
-    if (findings.some(({ state }) => state === "INVALID")) continue;
+    if (findings.some(({ state, code }) => state === "INVALID" && code !== "MeshUnknown")) continue;
+    // Also those that are unknown: that a cluster reports none any more, or again, changes nothing for who else names it.
+    for (const key of meshKeysOf(virtualMesh)) taken.set(key, virtualMesh);
+    const known = meshKeysOf(virtualMesh).filter((key) => meshes.row(key) !== undefined);
+    if (known.length === 0 && meshKeysOf(virtualMesh).length > 0) continue;
     accepted.push(virtualMesh);
-    for (const key of meshKeysOf(virtualMesh)) virtualMeshOf.set(key, virtualMesh);
+    for (const key of known) virtualMeshOf.set(key, virtualMesh);
   }
   return { accepted, virtualMeshOf, reports };
 }
@@ -102,13 +110,20 @@ function meshFindings({ spec }: VirtualMesh, { meshes, taken, limit }: MeshSourc
     const { name = "", namespace = "" } = ref;
     const mesh = meshes.get({ name, namespace, clusterName: "" });
     if (limit !== undefined && (mesh === undefined || meshCluster(mesh) !== limit)) return [meshOutOfReach(path, limit)];
-    if (mesh === undefined) {
-      return [invalid("MeshUnknown", `${path}: Mesh ${name}.${namespace} not found: check the name, or whether its cluster is registered`)];
-    }
     const owner = taken.get(meshKey(ref));
-    if (owner === undefined) return [];
-    const message = `${path}: Mesh ${name}.${namespace} belongs to ${formatRef(refOf(owner))} already: remove it from one of the two`;
-    return [invalid("MeshTaken", message)];
+    if (owner !== undefined) {
+      const message = `${path}: Mesh ${name}.${namespace} belongs to ${formatRef(refOf(owner))} already: remove it from one of the two`;
+      return [invalid("MeshTaken", message)];
+    }
+    if (mesh === undefined) {
+      return [
+        invalid(
+          "MeshUnknown",
+          `${path}: Mesh ${name}.${namespace} not found, so it is not among them: check the name, or whether its cluster is registered`,
+        ),
+      ];
+    }
+    return [];
   });
 }
 

@@ -2,6 +2,7 @@ import { AppMesh, ConfigMap, Deployment, KubernetesCluster, type Mesh, Node, Pod
 import { compareKeys, keyOfResource, type Resource, refOf, resourceKeyOf, type Steps, type Table } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { remade, steady } from "../incremental/rows.ts";
+import { type Ages, precedence } from "../precedence.ts";
 import { appMeshesByArn, translateAppMesh } from "./detectors/appMesh.ts";
 import { bySourceCluster, type Sourced } from "./found.ts";
 import { indexedForMeshes, placeOf } from "./indexes.ts";
@@ -31,8 +32,13 @@ export function* discoverMeshes(step: DiscoveryStep, before: Table<Sourced<Mesh>
   const { namespace } = options;
   return yield* remade(found, new Set([...arns.keys(), ...[...found].filter((row) => !isPlane(row)).map(({ key }) => key)]), (arn, row) => {
     const sources = arns.get(arn);
-    return sources && sourced(arn, sources[0], translateAppMesh({ arn, sources, owner, namespace }), row);
+    return sources && sourced(arn, oldestOf(sources, options.ages), translateAppMesh({ arn, sources, owner, namespace }), row);
   });
+}
+
+function oldestOf([first, ...others]: readonly [AppMesh, ...AppMesh[]], ages: Ages = "FIRST_SEEN"): AppMesh {
+  const isOlder = precedence(ages);
+  return others.reduce((oldest, one) => (isOlder(one, oldest) < 0 ? one : oldest), first);
 }
 
 function isPlane({ source }: Sourced<Mesh>): boolean {
@@ -65,32 +71,31 @@ export function sourced<R extends Resource>(
   return before !== undefined && same === before.result && source === before.source ? before : { key, source, result: same };
 }
 
-/** The meshes of a cluster, in key order: those that were found in it, then those that are in no one cluster. */
+/** The meshes of a cluster, in key order: those that were found in it, an App Mesh in each cluster that has a resource for it. */
 export type MeshesOf = (clusterName: string) => readonly Mesh[];
 
 /** Discovered meshes by their cluster. */
 export function meshesByCluster(meshes: readonly Mesh[]): MeshesOf {
   const byCluster = new Map<string, Mesh[]>();
   for (const mesh of [...meshes].sort((a, b) => compareKeys(keyOfResource(a), keyOfResource(b)))) {
-    const clusterName = clusterOf(mesh);
-    const list = byCluster.get(clusterName);
-    if (list === undefined) byCluster.set(clusterName, [mesh]);
-    else list.push(mesh);
+    for (const clusterName of clustersOf(mesh)) {
+      const list = byCluster.get(clusterName);
+      if (list === undefined) byCluster.set(clusterName, [mesh]);
+      else list.push(mesh);
+    }
   }
-  const shared = byCluster.get("") ?? [];
-  return (clusterName) => {
-    const ofCluster = byCluster.get(clusterName);
-    return ofCluster === undefined ? shared : shared.length === 0 ? ofCluster : [...ofCluster, ...shared];
-  };
+  return (clusterName) => byCluster.get(clusterName) ?? NONE;
 }
 
 /** The clusters whose meshes are others than before. */
 export function clustersWithOtherMeshes(changed: Iterable<Mesh>): Clusters {
-  const clusters = new Set([...changed].map(clusterOf));
-  return clusters.has("") ? "all" : clusters;
+  return new Set([...changed].flatMap(clustersOf));
 }
 
-/** The cluster that a mesh was found in; "" when it is in no one cluster. */
-function clusterOf(mesh: Mesh): string {
-  return mesh.metadata.labels?.[DISCOVERED_CLUSTER_LABEL] ?? "";
+const NONE: readonly never[] = [];
+
+/** The clusters that a mesh was found in. That one cluster names an App Mesh puts nothing of another into it. */
+function clustersOf({ metadata, spec }: Mesh): readonly string[] {
+  const clusterName = metadata.labels?.[DISCOVERED_CLUSTER_LABEL];
+  return clusterName === undefined ? [...new Set(spec?.awsAppMesh?.clusters)] : [clusterName];
 }

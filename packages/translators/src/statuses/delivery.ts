@@ -92,7 +92,8 @@ function deliveredOf({ key, inputs, outputs }: Target, { networking, memory }: W
   const reports: Report[] = [];
   for (const output of outputs) {
     // What collided was not sent.
-    if (networking.at(output.key) === undefined) continue;
+    const sent = networking.at(output.key);
+    if (sent === undefined || (sent !== output && !equalJson(sent.resource, output.resource))) continue;
     const ref = refOf(output.resource);
     const state = delivery.stateOf(ref);
     const { subjects, target } = concernedBy(inputs, output);

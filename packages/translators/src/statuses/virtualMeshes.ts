@@ -11,9 +11,10 @@ import { federatedBy, progressOf, reportsOn, type Standings } from "./standings.
 export function virtualMeshStatus(virtualMesh: VirtualMesh, isAccepted: boolean, standings: Standings) {
   const key = userKeyOf(refOf(virtualMesh));
   const reports = reportsOn(key, standings);
+  const { virtualMeshOf } = standings.world.memory.attachment.membership;
   const own = reports.filter(({ target }) => target === undefined);
   const meshes = approvals(
-    isAccepted ? unordered(meshKeysOf(virtualMesh)) : undefined,
+    isAccepted ? unordered(meshKeysOf(virtualMesh).filter((key) => virtualMeshOf.get(key) === virtualMesh)) : undefined,
     reports.filter(({ target }) => target?.kind === Mesh.kind),
   );
   const destinations = approvals(

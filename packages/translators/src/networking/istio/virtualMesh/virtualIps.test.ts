@@ -63,6 +63,19 @@ describe("virtual IPs", () => {
     for (const { service: one } of [older, younger]) expect(after.get(keyOf(one))).toEqual(before.get(keyOf(one)));
   });
 
+  it("stay with one that found another address, when a younger service comes whose plain hash that is", () => {
+    const [alone] = displacedVirtualIps([[older, younger]], () => []).values();
+    const late = claim("late", "n", "2024-04-01T00:00:00Z");
+    const isFirst = { value: true };
+    // Such a service exists for each address; here the first address that is asked for is said to be its hash.
+    const virtualIps = displacedVirtualIps([[older, younger]], () => {
+      const claims = isFirst.value ? [late] : [];
+      isFirst.value = false;
+      return claims;
+    });
+    expect(virtualIps.get(keyOf(younger.service))?.address).toBe(alone?.address);
+  });
+
   it("pass over the range that Istio hands out itself", () => {
     const reserved = serviceWithin("240.240.");
     const virtualIp = assignVirtualIps([{ service: reserved, age: UNDATED }]).get(keyOf(reserved));
