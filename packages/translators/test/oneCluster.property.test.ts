@@ -100,7 +100,7 @@ function viewOf(world: World, bearers: ReadonlySet<string>): View {
 
 /** The DestinationRule of a host of OTHERS at home for whoever calls it from elsewhere: HOSTILE may be the only one. */
 function isForCallers({ kind, metadata: { name, clusterName = "" } }: Resource): boolean {
-  return kind === DestinationRule.kind && name.endsWith(`.svc.${clusterName}.global`);
+  return kind === DestinationRule.kind && [".global", ".corp"].some((suffix) => name.endsWith(`.svc.${clusterName}${suffix}`));
 }
 
 function isLimited(world: World, clusterName: string): boolean {
@@ -140,7 +140,7 @@ function hostsOf(resource: Resource): readonly string[] {
 }
 
 function isHostileHost(host: string): boolean {
-  return host.endsWith(`.svc.${HOSTILE}.global`);
+  return /\.svc\.c\.(global|corp)$/.test(host);
 }
 
 const HOSTILE_MESH = /^istiod.*-c$/;
@@ -170,7 +170,7 @@ function withoutHostileRequests(status: object): object {
           } fail`,
       ),
     );
-    const left = texts.filter((text) => !/ (to|from|in) (c|another cluster)[ ,:]/.test(text));
+    const left = texts.filter((text) => !/ (to|from|in) (c|another cluster|Mesh istiod\S*(?<!-b)-c\.gloo-mesh)[ ,:]/.test(text));
     return left.length === 0 ? undefined : left;
   }) as object;
 }

@@ -104,6 +104,20 @@ spec:
     expect(status).toMatchObject({ state: "INVALID", meshCount: 2, errors: [expect.stringContaining("istiod-a.gloo-mesh not found")] });
   });
 
+  it("keeps nothing from being federated to others, whose proxies resolve the names", () => {
+    const proxying = (cluster: string) => mesh(cluster).replace("{istio: {", "{istio: {smartDnsProxyingEnabled: true, ");
+    const vm = virtualMesh("vm", "a", "b", "d").replace("permissive: {}", "permissive: {}, hostnameSuffix: corp");
+    const gateway = destination("gw", "istio-system", "b", 1).replace("{app: gw}\n    labels", "{istio: ingressgateway}\n    labels");
+    const rest = [proxying("b"), proxying("d"), vm, gateway, destination("s", "n", "b", 1)];
+    const [able, unable] = [proxying("a"), mesh("a")].map((first) => world([first, ...rest].join("---"), "networking"));
+    if (able === undefined || unable === undefined) throw new Error("two worlds");
+    expect(outputs(able, "d")).toContain("ServiceEntry s.n.svc.b.corp.istio-system in d");
+    expect(outputs(unable, "d")).toEqual(outputs(able, "d"));
+    expect(outputs(unable, "a")).not.toContain("ServiceEntry s.n.svc.b.corp.istio-system in a");
+    const found = unable.reports.filter(({ code }) => code === "DnsProxyingMissing");
+    expect(found.map(({ state, target }) => [state, target?.name])).toContainEqual(["WARNING", "s-n-b"]);
+  });
+
   it("puts no VirtualMesh in force by taking away a mesh that two of them name", () => {
     const rest = [mesh("b"), virtualMesh("first", "a"), virtualMesh("second", "a", "b")];
     const [there, gone] = [world([mesh("a"), ...rest].join("---"), "networking"), world(rest.join("---"), "networking")];

@@ -5,7 +5,7 @@ import fc from "fast-check";
 /** The cluster whose agent says whatever it likes. Its name ends others' names: `x-b` in `n` reads as `x` in `n` of `b-c`. */
 export const HOSTILE = "c";
 /** The clusters about which nothing may change. */
-export const OTHERS = ["b-c", "west"] as const;
+const OTHERS = ["b-c", "west"] as const;
 
 const NETWORKING = "networking.mesh.gloo.solo.io/v1";
 const ISTIO = "networking.istio.io/v1";
@@ -85,7 +85,11 @@ function workingCluster(clusterName: string): fc.Arbitrary<readonly AnyResource[
   return clusterObjects(clusterName).map((objects) => distinct([...meshIn(clusterName), ...gatewayIn(clusterName), ...objects]));
 }
 
-function meshIn(clusterName: string, namespace = "istio-system", mesh = `trustDomain: ${clusterName}\n`): readonly AnyResource[] {
+function meshIn(
+  clusterName: string,
+  namespace = "istio-system",
+  mesh = `trustDomain: ${clusterName}\ndefaultConfig: { proxyMetadata: { ISTIO_META_DNS_CAPTURE: "true" } }\n`,
+): readonly AnyResource[] {
   return [
     {
       apiVersion: "apps/v1",
@@ -235,7 +239,7 @@ function accessPolicy(): fc.Arbitrary<AnyResource> {
 function virtualMesh(): fc.Arbitrary<AnyResource> {
   // One that joins the hostile cluster with a single other would be about those two alone.
   const meshes = fc.constantFrom(["b-c"], ["west"], ["b-c", "west"], ["b-c", "west", "c"], ["c"]);
-  const federation = fc.constantFrom({ permissive: {} }, { selectors: [{}] }, undefined);
+  const federation = fc.constantFrom({ permissive: {} }, { selectors: [{}] }, { permissive: {}, hostnameSuffix: "corp" }, undefined);
   return fc
     .record({
       meta: userMetadata(),

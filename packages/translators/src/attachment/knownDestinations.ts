@@ -13,7 +13,7 @@ import {
 } from "@isthmus/core";
 import { reported } from "../findings.ts";
 import { keysOf, remade, steady } from "../incremental/rows.ts";
-import { federationRefusals } from "../networking/istio/virtualMesh/federationRefusals.ts";
+import { federationRefusals, meshesThatResolve } from "../networking/istio/virtualMesh/federationRefusals.ts";
 import type { AttachmentStep } from "./attachment.ts";
 import { appliedFederationOf, changedFederation } from "./federation.ts";
 import { callingClusters, type FederationDemand, type FederationLoads, federationLoads, noLoads, sameDemand } from "./federationLoads.ts";
@@ -79,7 +79,7 @@ export function* knownDestinations(step: AttachmentStep, before: KnownDestinatio
     if (destination === undefined) return undefined;
     const virtualMesh = membership.virtualMeshOf.get(meshKey(destination.spec?.mesh ?? {}));
     const isTooMuch = virtualMesh !== undefined && loads.verdicts.row(keyOfResource(virtualMesh))?.isRefused === true;
-    const appliedFederation = reports.length > 0 || isTooMuch ? undefined : wanted;
+    const appliedFederation = isTooMuch ? undefined : wanted;
     if (appliedFederation === undefined && destination.status === undefined) return destination;
     return unchangedOr(withStatus(destination, appliedFederation === undefined ? {} : { appliedFederation }), row);
   });
@@ -88,7 +88,7 @@ export function* knownDestinations(step: AttachmentStep, before: KnownDestinatio
 
 interface FederationVerdict {
   readonly wanted: ReturnType<typeof appliedFederationOf>;
-  /** Why it can't be, on the Destination. */
+  /** Why it can't be, or not to all of them, on the Destination. */
   readonly reports: readonly Report[];
   readonly demand: FederationDemand | undefined;
 }
@@ -97,6 +97,7 @@ interface FederationVerdict {
 function verdictsOn({ inputs }: AttachmentStep, before: KnownDestinations, sources: FederationSources): (key: string) => FederationVerdict {
   const made = new Map<string, FederationVerdict>();
   const clusters = new Map<readonly ObjectRef[], readonly string[]>();
+  const reachable = new Map<readonly ObjectRef[], readonly ObjectRef[]>();
   const attachedMesh = (ref: Partial<ObjectRef>) => sources.meshes.row(meshKey(ref))?.mesh;
   function verdictOn(key: string): FederationVerdict {
     const destination = inputs.of(Destination).row(key);
@@ -104,15 +105,17 @@ function verdictsOn({ inputs }: AttachmentStep, before: KnownDestinations, sourc
     const wanted = destination === undefined ? undefined : appliedFederationOf(destination, virtualMesh);
     if (destination === undefined || virtualMesh === undefined || wanted === undefined) return NOT_FEDERATED;
     const refusals = federationRefusals(destination, wanted, attachedMesh);
-    if (refusals.length > 0) {
-      return { wanted, reports: refusals.map((one) => reported(refOf(virtualMesh), one, refOf(destination))), demand: undefined };
-    }
-    const { federatedToMeshes = [] } = wanted;
+    const reports = refusals.map((one) => reported(refOf(virtualMesh), one, refOf(destination)));
+    if (refusals.some(({ state }) => state === "INVALID")) return { wanted: undefined, reports, demand: undefined };
+    const { federatedToMeshes: named = [] } = wanted;
+    // Each list is shared by many.
+    const federatedToMeshes = refusals.length === 0 ? named : (reachable.get(named) ?? meshesThatResolve(wanted, attachedMesh));
+    if (refusals.length > 0) reachable.set(named, federatedToMeshes);
     // All services of a mesh that are federated alike share the list.
     const calling = clusters.get(federatedToMeshes) ?? callingClusters(destination, federatedToMeshes, attachedMesh);
     clusters.set(federatedToMeshes, calling);
     const demand = sameDemand({ key, virtualMesh: keyOfResource(virtualMesh), clusters: calling }, before.loads.demands.row(key));
-    return { wanted, reports: [], demand };
+    return { wanted: federatedToMeshes === named ? wanted : { ...wanted, federatedToMeshes }, reports, demand };
   }
   return (key) => {
     const verdict = made.get(key) ?? verdictOn(key);
@@ -134,6 +137,9 @@ function affectedDestinations({ inputs, since }: AttachmentStep, sources: Federa
   const selectors = new Map<VirtualMesh, ReturnType<typeof changedFederation>>();
   for (const { key, before, after } of sources.changed) {
     if (before === undefined || after === undefined || keyOfResource(before) !== keyOfResource(after)) {
+      // Also those that are federated with it: where to, and whether they can be, may be another answer.
+      for (const virtualMesh of [before, after])
+        for (const member of virtualMesh === undefined ? [] : meshKeysOf(virtualMesh)) addMesh(member);
       addMesh(key);
       continue;
     }

@@ -56,7 +56,7 @@ export function isWithin({ clusterName, namespace }: Limit, place: Place): boole
 }
 
 /** Whether there is a limit at all. */
-export function isLimited({ clusterName, namespace }: Limit): boolean {
+function isLimited({ clusterName, namespace }: Limit): boolean {
   return clusterName !== undefined || namespace !== undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { Destination, DestinationStatus, EndpointSubset, Mesh } from "@isthmus/api";
 import { formatRef, type ObjectRef, refOf } from "@isthmus/core";
-import { type Finding, invalid } from "../../../findings.ts";
+import { type Finding, invalid, warning } from "../../../findings.ts";
 import { DEFAULT_HOSTNAME_SUFFIX } from "../hostnames.ts";
 import { gatewayMissing } from "./eastWestGateways.ts";
 import { hasAddress, resolutionOf } from "./endpoints.ts";
@@ -11,8 +11,8 @@ type AppliedFederation = NonNullable<DestinationStatus["appliedFederation"]>;
 type Meshes = (ref: Partial<ObjectRef>) => Mesh | undefined;
 
 /**
- * Why a service can't be federated although its VirtualMesh says so; all of them INVALID. Meshes other than Istio's federate
- * nothing, so nothing is wrong with their services.
+ * Why a service can't be federated although its VirtualMesh says so; a WARNING where it can't be to some meshes only, whose fault
+ * keeps nothing from the others. Meshes other than Istio's federate nothing, so nothing is wrong with their services.
  */
 export function federationRefusals(destination: Destination, federation: AppliedFederation, meshOf: Meshes): readonly Finding[] {
   const home = meshOf(destination.spec?.mesh ?? {});
@@ -30,15 +30,29 @@ function dnsFindings(destination: Destination, federation: AppliedFederation, me
   const { federatedHostname: hostname = "", federatedToMeshes = [] } = federation;
   if (hostname.slice(hostname.lastIndexOf(".") + 1) === DEFAULT_HOSTNAME_SUFFIX) return [];
   const callers = federatedToMeshes.flatMap((ref) => meshOf(ref) ?? []);
-  return callers
-    .filter(({ spec }) => spec?.istio !== undefined && spec.istio.smartDnsProxyingEnabled !== true)
-    .map((mesh) =>
-      invalid(
-        "DnsProxyingMissing",
-        `${formatRef(refOf(destination))} can't be federated as ${hostname}: ${formatRef(refOf(mesh))} does not proxy DNS, which every suffix but ${DEFAULT_HOSTNAME_SUFFIX} needs: ` +
-          "set ISTIO_META_DNS_CAPTURE in its proxies' metadata, or leave out spec.federation.hostnameSuffix",
-      ),
-    );
+  const isForOthers = callers.some((mesh) => mesh.spec?.istio !== undefined && !lacksDnsProxying(mesh));
+  const name = formatRef(refOf(destination));
+  return callers.filter(lacksDnsProxying).map((mesh) => {
+    const caller = formatRef(refOf(mesh));
+    const why =
+      `does not proxy DNS, which every suffix but ${DEFAULT_HOSTNAME_SUFFIX} needs: set ISTIO_META_DNS_CAPTURE in its proxies' metadata, ` +
+      "or leave out spec.federation.hostnameSuffix";
+    return isForOthers
+      ? warning("DnsProxyingMissing", `${name} is not federated to ${caller} as ${hostname}: that ${why}`)
+      : invalid("DnsProxyingMissing", `${name} can't be federated as ${hostname}: ${caller} ${why}`);
+  });
+}
+
+/** The meshes that a host name with a suffix of its own can be resolved in. */
+export function meshesThatResolve({ federatedToMeshes = [] }: AppliedFederation, meshOf: Meshes): readonly ObjectRef[] {
+  return federatedToMeshes.filter((ref) => {
+    const mesh = meshOf(ref);
+    return mesh === undefined || !lacksDnsProxying(mesh);
+  });
+}
+
+function lacksDnsProxying({ spec }: Mesh): boolean {
+  return spec?.istio !== undefined && spec.istio.smartDnsProxyingEnabled !== true;
 }
 
 function addressFindings(destination: Destination, home: Mesh): readonly Finding[] {
