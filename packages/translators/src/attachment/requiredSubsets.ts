@@ -50,9 +50,9 @@ export function* countedSupport(before: Table<Support>, changes: readonly Change
   });
 }
 
-/** A policy that is refused wherever it was judged wants nothing. */
-function isInUse(support: Support | undefined): boolean {
-  return support === undefined || support.inForce > 0;
+/** A policy that is refused wherever it was judged wants nothing, nor one that was judged nowhere and asks for more than it may. */
+function isInUse(support: Support | undefined, { reports }: CheckedPolicy<TrafficPolicy>): boolean {
+  return support === undefined ? reports.every(({ code }) => code !== "OutOfReach") : support.inForce > 0;
 }
 
 /** What required subsets follow from. */
@@ -67,7 +67,7 @@ export function affectedServices(now: SubsetSources, before: SubsetSources): Rea
   for (const checked of versionsOf(now.traffic.changesSince(before.traffic))) for (const key of bySubsetService(checked)) affected.add(key);
   for (const { key, before: was, after } of now.supports.changesSince(before.supports)) {
     const checked = now.traffic.row(key);
-    if (checked === undefined || isInUse(was) === isInUse(after)) continue;
+    if (checked === undefined || isInUse(was, checked) === isInUse(after, checked)) continue;
     for (const service of bySubsetService(checked)) affected.add(service);
   }
   return affected;
@@ -77,7 +77,7 @@ type RequiredSubsets = NonNullable<DestinationStatus["requiredSubsets"]>;
 
 /** The traffic shifts that send traffic to a part of the pods of a Service, in the order of their policies; undefined for none. */
 export function requiredSubsetsOf(serviceKey: string, { traffic, supports }: SubsetSources, ages: Ages): RequiredSubsets | undefined {
-  const policies = traffic.where(bySubsetService, serviceKey).filter(({ key }) => isInUse(supports.row(key)));
+  const policies = traffic.where(bySubsetService, serviceKey).filter((checked) => isInUse(supports.row(checked.key), checked));
   if (policies.length === 0) return undefined;
   return policies
     .map(({ policy }) => policy)
