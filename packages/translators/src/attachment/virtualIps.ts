@@ -90,7 +90,7 @@ export function serviceAge({ metadata, spec }: Destination, inputs: Snapshot, ag
   const { clusterName } = service;
   const known = inputs.of(Service).get(service)?.metadata;
   const creationTimestamp = known?.creationTimestamp ?? metadata.creationTimestamp;
-  const stamp = known?.annotations?.[FIRST_SEEN];
-  const received = known === undefined ? creationTimestamp : stamp;
+  const stamp = (known ?? metadata).annotations?.[FIRST_SEEN];
+  const received = known === undefined ? (stamp ?? creationTimestamp) : stamp;
   return ageOf({ clusterName, ...(creationTimestamp === undefined ? {} : { creationTimestamp }) }, ages, received);
 }
