@@ -1,4 +1,4 @@
-import type { Kind, Resource } from "@isthmus/core";
+import { excessOf, InvalidResource, type Kind, type Resource } from "@isthmus/core";
 import { DaemonSet } from "./kubernetes/daemonSet.ts";
 import { Deployment } from "./kubernetes/deployment.ts";
 import { LAST_APPLIED_ANNOTATION } from "./kubernetes/project.ts";
@@ -16,11 +16,19 @@ const DISCOVERED_FROM: readonly Kind[] = [Deployment, DaemonSet, StatefulSet, Se
  * Throws InvalidResource, naming the offending path.
  */
 export function parseOffline(kind: Kind, input: unknown): Resource {
-  const resource = kind.parse(input);
+  const resource = kind.parse(bounded(kind, input));
   if (kind.project === undefined || !agentKinds().includes(kind)) return resource;
   const projected = kind.project(resource);
   const copy = resource.metadata.annotations?.[LAST_APPLIED_ANNOTATION];
   if (copy === undefined || !DISCOVERED_FROM.includes(kind)) return projected;
   const annotations = { ...projected.metadata.annotations, [LAST_APPLIED_ANNOTATION]: copy };
   return { ...projected, metadata: { ...projected.metadata, annotations } };
+}
+
+/** What is no more than an agent could send. */
+function bounded(kind: Kind, input: unknown): unknown {
+  const excess = excessOf(input);
+  if (excess === undefined) return input;
+  const { metadata } = input as { readonly metadata?: { readonly name?: unknown } | null };
+  throw new InvalidResource(`${kind.kind} ${typeof metadata?.name === "string" ? metadata.name : "without a name"}`, "", excess);
 }

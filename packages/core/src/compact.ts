@@ -1,3 +1,4 @@
+import { excessOf, excessOfText, ResourceExcess } from "./limits.ts";
 import { hashOf, textAt } from "./sharedTexts.ts";
 
 /**
@@ -7,14 +8,18 @@ import { hashOf, textAt } from "./sharedTexts.ts";
  * what is in them (docs/decisions/0026). What this gives must not be changed, as others may hold parts of it.
  */
 
-/** The value of a JSON text. Throws SyntaxError. */
+/** The value of a JSON text that is no more than a resource may be. Throws SyntaxError, and ResourceExcess. */
 export function parseCompact(text: string): unknown {
+  const tooLarge = excessOfText(text);
+  if (tooLarge !== undefined) throw new ResourceExcess(tooLarge);
   const value: unknown = JSON.parse(text);
+  const excess = excessOf(value);
+  if (excess !== undefined) throw new ResourceExcess(excess);
   if (typeof value === "object" && value !== null) shareParts(value);
   return value;
 }
 
-/** A copy of a JSON value. */
+/** A copy of a JSON value. Throws ResourceExcess. */
 export function compact<T extends object>(value: T): T {
   return parseCompact(JSON.stringify(value)) as T;
 }

@@ -6,6 +6,7 @@ export { DuplicateOutput, InvalidResource, messageOf, UsageError } from "./error
 export { exactly } from "./exactly.ts";
 export { FIRST_SEEN, firstSeenOf, withFirstSeen, withoutFirstSeen } from "./firstSeen.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
+export { excessOf, excessOfText, MAX_DEPTH, MAX_RESOURCE_BYTES, ResourceExcess } from "./limits.ts";
 export { md5Hex } from "./md5.ts";
 export { merged } from "./merged.ts";
 export {

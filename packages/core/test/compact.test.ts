@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compact, parseCompact } from "../src/index.ts";
+import { compact, MAX_RESOURCE_BYTES, parseCompact, ResourceExcess } from "../src/index.ts";
 
 describe("compact values", () => {
   it("say the same", () => {
@@ -17,7 +17,10 @@ describe("compact values", () => {
 
   it("stay right when more texts have come than are remembered", () => {
     const texts = Array.from({ length: 100_000 }, (_, i) => `text ${i % 70_000}`);
-    expect(compact(texts)).toEqual(texts);
+    for (let from = 0; from < texts.length; from += 10_000) {
+      const part = texts.slice(from, from + 10_000);
+      expect(compact(part)).toEqual(part);
+    }
     expect(compact({ first: texts[0] })).toEqual({ first: "text 0" });
   });
 
@@ -67,5 +70,10 @@ describe("compact values", () => {
 
   it("refuse what is not JSON", () => {
     expect(() => parseCompact("{")).toThrow(SyntaxError);
+  });
+
+  it("refuse what is too much for a resource", () => {
+    expect(() => parseCompact(`${"[".repeat(50_000)}${"]".repeat(50_000)}`)).toThrow(ResourceExcess);
+    expect(() => parseCompact(JSON.stringify({ text: "x".repeat(MAX_RESOURCE_BYTES) }))).toThrow(ResourceExcess);
   });
 });

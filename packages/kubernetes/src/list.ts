@@ -33,7 +33,7 @@ export async function listAll<R extends Resource>(
 
 async function pages<R extends Resource>(
   target: Target<R>,
-  { namespace, keep = (resource) => resource }: WholeListOptions<R>,
+  { namespace, keep }: WholeListOptions<R>,
   query: Readonly<Record<string, string>>,
   signal: AbortSignal | undefined,
 ): Promise<ResourceList<R>> {
@@ -46,8 +46,8 @@ async function pages<R extends Resource>(
     const pageQuery = continuation === undefined ? query : { ...query, continue: continuation };
     const page = (await call(connection, { method: "GET", path, query: pageQuery }, signal)) as WireList;
     for (const object of page.items ?? []) {
-      const result = checked(kind, asRead(object, collection, clusterName));
-      if ("resource" in result) items.push(keep(result.resource));
+      const result = checked(kind, asRead(object, collection, clusterName), keep);
+      if ("resource" in result) items.push(result.resource);
       else malformed.push(result.malformed);
     }
     continuation = page.metadata?.continue || undefined;

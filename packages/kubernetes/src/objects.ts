@@ -1,12 +1,40 @@
-import { type AnyResource, InvalidResource, inCluster, type JsonObject, type Kind, type Resource, refOf } from "@isthmus/core";
-import type { Malformed } from "@isthmus/plane/ports";
+import {
+  type AnyResource,
+  excessOf,
+  formatRef,
+  InvalidResource,
+  inCluster,
+  type JsonObject,
+  type Kind,
+  messageOf,
+  type Resource,
+  refOf,
+} from "@isthmus/core";
+import { ClusterError, type Malformed } from "@isthmus/plane/ports";
 
 /** An object as an API server sends it. In lists of built-in kinds apiVersion and kind are missing. */
 export type WireObject = Partial<AnyResource> & Pick<AnyResource, "metadata">;
 
-/** An object as the port hands it out. */
-export function asRead(object: WireObject, { apiVersion, kind }: Pick<Resource, "apiVersion" | "kind">, clusterName: string): AnyResource {
+/**
+ * An object as the port hands it out. Throws ClusterError `Unavailable` for what has no name: no API server sends that, and of what can't
+ * be told from other objects nothing can be said.
+ */
+export function asRead(object: unknown, { apiVersion, kind }: Pick<Resource, "apiVersion" | "kind">, clusterName: string): AnyResource {
+  if (!isNamed(object)) {
+    throw new ClusterError(
+      "Unavailable",
+      `the API server sends, as ${kind}, what is no object with a name: is it a Kubernetes API server?`,
+    );
+  }
   return inCluster({ ...object, apiVersion: object.apiVersion ?? apiVersion, kind: object.kind ?? kind }, clusterName);
+}
+
+function isNamed(object: unknown): object is WireObject {
+  if (typeof object !== "object" || object === null) return false;
+  const { apiVersion = "", kind = "", metadata } = object as Readonly<Record<string, unknown>>;
+  if (typeof metadata !== "object" || metadata === null) return false;
+  const { name, namespace = "" } = metadata as Readonly<Record<string, unknown>>;
+  return [apiVersion, kind, name, namespace].every((text) => typeof text === "string") && name !== "";
 }
 
 /** An object as it is sent: without what exists only in our memory or is the server's own. */
@@ -18,13 +46,29 @@ export function asWritten(resource: Resource): AnyResource {
 /** An object checked against its kind. */
 export type Checked<R extends Resource> = { readonly resource: R } | { readonly malformed: Malformed };
 
-export function checked<R extends Resource>(kind: Kind<R>, resource: AnyResource): Checked<R> {
+/**
+ * One object as its kind reads it, and what of it is kept. Whatever is wrong with it, or goes wrong with it, is its own: it is malformed,
+ * and all others are read.
+ */
+export function checked<R extends Resource>(kind: Kind<R>, resource: AnyResource, keep: (resource: R) => R = asItIs): Checked<R> {
+  const ref = refOf(resource);
+  // How large it is was bounded by what was read.
+  const excess = excessOf(resource, Number.POSITIVE_INFINITY);
+  if (excess !== undefined) return { malformed: { ref, message: `${formatRef(ref)}: ${excess}`, ...statusIn(resource) } };
   try {
-    return { resource: kind.parse(resource) };
+    return { resource: keep(kind.parse(resource)) };
   } catch (error) {
-    if (!(error instanceof InvalidResource)) throw error;
-    const status = resource["status"];
-    const isObject = typeof status === "object" && status !== null && !Array.isArray(status);
-    return { malformed: { ref: refOf(resource), message: error.message, ...(isObject ? { status: status as JsonObject } : {}) } };
+    const message = error instanceof InvalidResource ? error.message : `${formatRef(ref)}: ${messageOf(error)}`;
+    return { malformed: { ref, message, ...statusIn(resource) } };
   }
+}
+
+/** The status of an object that can't be used, if that itself can be. */
+function statusIn({ status }: AnyResource): Pick<Malformed, "status"> {
+  const isUsable = typeof status === "object" && status !== null && !Array.isArray(status) && excessOf(status) === undefined;
+  return isUsable ? { status: status as JsonObject } : {};
+}
+
+function asItIs<R>(resource: R): R {
+  return resource;
 }

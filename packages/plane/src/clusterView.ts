@@ -3,10 +3,13 @@ import {
   type Delta,
   emptySnapshot,
   equalJson,
+  excessOf,
   formatRef,
   isEmpty,
+  type JsonObject,
   type Kind,
   kindKeyOf,
+  messageOf,
   type Resource,
   type ResourceRef,
   refOf,
@@ -108,9 +111,10 @@ export function viewCluster(options: ClusterViewOptions, signal: AbortSignal): C
         return isEmpty({ put, remove }) ? undefined : { put, remove };
       }
       case "put": {
-        malformed.delete(resourceKeyOf(refOf(event.resource)));
-        const put = trimmed(kind)(event.resource);
-        return isNews(kind, put) ? { put: [put], remove: [] } : undefined;
+        const put = trimmedOrMalformed(kind, event.resource);
+        if ("malformed" in put) return deltaOf(kind, { type: "malformed", ...put });
+        malformed.delete(resourceKeyOf(refOf(put.resource)));
+        return isNews(kind, put.resource) ? { put: [put.resource], remove: [] } : undefined;
       }
       case "removed":
         malformed.delete(resourceKeyOf(event.ref));
@@ -188,9 +192,25 @@ function vanished(known: Iterable<Resource>, items: readonly Resource[], malform
   return [...known].map(refOf).filter((ref) => !present.has(resourceKeyOf(ref)));
 }
 
-/** Only what of an object is of use, so that neither memory nor the wire carries the rest. */
+/** Only what of an object is of use, so that neither memory nor the wire carries the rest. Throws for one that is too much for the wire. */
 function trimmed(kind: Kind): (resource: Resource) => Resource {
   return (resource) => compact(kind.project?.(resource) ?? resource);
+}
+
+function trimmedOrMalformed(kind: Kind, resource: Resource): { readonly resource: Resource } | { readonly malformed: Malformed } {
+  try {
+    return { resource: trimmed(kind)(resource) };
+  } catch (error) {
+    const ref = refOf(resource);
+    const { status } = resource as { readonly status?: JsonObject };
+    return {
+      malformed: {
+        ref,
+        message: `${formatRef(ref)}: ${messageOf(error)}`,
+        ...(excessOf(status) !== undefined || status === undefined ? {} : { status }),
+      },
+    };
+  }
 }
 
 /** Whether two forms of an object differ in nothing but the API server's version: then nobody needs to hear of it. */

@@ -1,4 +1,15 @@
-import { type AnyResource, InvalidResource, type JsonObject, type Kind, matchesSelector, type Resource, refOf } from "@isthmus/core";
+import {
+  type AnyResource,
+  excessOf,
+  formatRef,
+  InvalidResource,
+  type JsonObject,
+  type Kind,
+  matchesSelector,
+  messageOf,
+  type Resource,
+  refOf,
+} from "@isthmus/core";
 import { ClusterError, type Malformed, type ResourceList, type WholeListOptions } from "@isthmus/plane/ports";
 import { isMembers } from "./json.ts";
 import { type ClusterState, inVersion } from "./state.ts";
@@ -24,22 +35,27 @@ export class ParsedObjects {
   }
 
   /** The object, or what is wrong with it. */
-  read<R extends Resource>(kind: Kind<R>, resource: AnyResource, apiVersion: string): R | Malformed {
+  read<R extends Resource>(kind: Kind<R>, resource: AnyResource, apiVersion: string, keep?: (resource: R) => R): Read<R> {
+    const ref = refOf(inVersion(resource, apiVersion));
+    const excess = excessOf(resource, Number.POSITIVE_INFINITY);
+    if (excess !== undefined) return { malformed: { ref, message: `${formatRef(ref)}: ${excess}`, ...statusIn(resource) } };
     try {
-      return this.parsed(kind, resource, apiVersion);
+      const parsed = this.parsed(kind, resource, apiVersion);
+      return { resource: keep === undefined ? parsed : keep(parsed) };
     } catch (error) {
-      if (!(error instanceof InvalidResource)) throw error;
-      const status = resource["status"];
-      const ref = refOf(inVersion(resource, apiVersion));
-      return { ref, message: error.message, ...(isMembers(status) ? { status: status as JsonObject } : {}) };
+      const message = error instanceof InvalidResource ? error.message : `${formatRef(ref)}: ${messageOf(error)}`;
+      return { malformed: { ref, message, ...statusIn(resource) } };
     }
   }
 }
 
-/** Whether `read` found something wrong. */
-export function isMalformed(read: Resource | Malformed): read is Malformed {
-  return "ref" in read;
+/** The status of an object that can't be used, if that itself can be. */
+function statusIn({ status }: AnyResource): Pick<Malformed, "status"> {
+  return isMembers(status) && excessOf(status) === undefined ? { status: status as JsonObject } : {};
 }
+
+/** An object as its kind reads it: apart, as an object may have any fields. */
+export type Read<R extends Resource> = { readonly resource: R } | { readonly malformed: Malformed };
 
 export function getObject<R extends Resource>(
   state: ClusterState,
@@ -60,16 +76,16 @@ export function getObject<R extends Resource>(
 export function listObjects<R extends Resource>(
   state: ClusterState,
   objects: ParsedObjects,
-  { kind, namespace, labels, keep = (resource) => resource }: WholeListOptions<R> & { readonly kind: Kind<R> },
+  { kind, namespace, labels, keep }: WholeListOptions<R> & { readonly kind: Kind<R> },
 ): ResourceList<R> {
   const { served, apiVersion } = state.servedVersion(kind);
   const items: R[] = [];
   const malformed: Malformed[] = [];
   for (const { resource } of served.store.in(namespace)) {
     if (labels !== undefined && !matchesSelector(labels, resource.metadata.labels)) continue;
-    const read = objects.read(kind, resource, apiVersion);
-    if (isMalformed(read)) malformed.push(read);
-    else items.push(keep(read));
+    const read = objects.read(kind, resource, apiVersion, keep);
+    if ("malformed" in read) malformed.push(read.malformed);
+    else items.push(read.resource);
   }
   return { items, malformed, resourceVersion: String(state.revision) };
 }

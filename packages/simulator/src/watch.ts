@@ -1,7 +1,7 @@
 import { type AnyResource, type Kind, matchesSelector, onAbort, type Resource } from "@isthmus/core";
 import { ClusterError, type ListOptions, type WatchEvent, type WatchOptions } from "@isthmus/plane/ports";
 import { expired } from "./errors.ts";
-import { isMalformed, type ParsedObjects } from "./reads.ts";
+import type { ParsedObjects } from "./reads.ts";
 import { type ClusterState, inVersion } from "./state.ts";
 import type { Change, Watcher } from "./store.ts";
 
@@ -71,9 +71,9 @@ export async function* watchObjects<R extends Resource>(
     const version = String(revision);
     if (after !== undefined && matches(after, options)) {
       const read = objects.read(kind, after, apiVersion);
-      return isMalformed(read)
-        ? { type: "malformed", malformed: read, resourceVersion: version }
-        : { type: "put", resource: read, resourceVersion: version };
+      return "malformed" in read
+        ? { type: "malformed", ...read, resourceVersion: version }
+        : { type: "put", ...read, resourceVersion: version };
     }
     if (before === undefined || !matches(before, options)) return undefined;
     const removed = { ...inVersion(before, apiVersion), metadata: { ...before.metadata, resourceVersion: version } };

@@ -1,4 +1,4 @@
-import { type AnyResource, type JsonObject, messageOf } from "@isthmus/core";
+import { type AnyResource, type JsonObject, messageOf, parseCompact } from "@isthmus/core";
 import { type Hash, isSameVersion, type KindDigest, type Store, StoreError, type StoreHead, type StoreSection } from "@isthmus/plane/ports";
 
 /** What the store holds about one cluster. */
@@ -69,8 +69,8 @@ const NONE: Hash = { a: 0, b: 0 };
 
 function parsed(text: string): AnyResource {
   try {
-    return JSON.parse(text) as AnyResource;
+    return parseCompact(text) as AnyResource;
   } catch (error) {
-    throw new StoreError(`the store holds what is not JSON: ${messageOf(error)}`, error);
+    throw new StoreError(`the store holds what is no object: ${messageOf(error)}`, error);
   }
 }

@@ -3,7 +3,7 @@ import { request } from "node:https";
 import { json } from "node:stream/consumers";
 import type { ApiServer } from "./apiServer.ts";
 
-/** One request as the administrator, for what the Cluster port has no word for. Gives the answer's body. */
+/** One request as the administrator, for what the Cluster port has no word for; a body that is a text is sent as it is. Gives the answer's body. */
 export async function requestTo(server: ApiServer, method: string, path: string, body: unknown): Promise<unknown> {
   const { clusters, users } = JSON.parse(readFileSync(server.kubeconfig, "utf8")) as {
     clusters: readonly [{ cluster: { "certificate-authority-data": string } }];
@@ -18,6 +18,6 @@ export async function requestTo(server: ApiServer, method: string, path: string,
         else reject(new Error(`${method} ${path}: ${JSON.stringify(answer)}`));
       }, reject);
     });
-    outgoing.on("error", reject).end(JSON.stringify(body));
+    outgoing.on("error", reject).end(typeof body === "string" ? body : JSON.stringify(body));
   });
 }

@@ -186,7 +186,7 @@ function withTimes(status: JsonObject, before: JsonObject, nowMs: number, genera
   const now = `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
   const conditions = timedConditions(
     status["conditions"] as unknown as readonly Condition[],
-    (before["conditions"] ?? []) as unknown as readonly TimedCondition[],
+    conditionsOf(before) as unknown as readonly TimedCondition[],
     now,
     generation,
   );
@@ -194,6 +194,13 @@ function withTimes(status: JsonObject, before: JsonObject, nowMs: number, genera
 }
 
 function withoutTimes(status: JsonObject): JsonObject {
-  const conditions = (status["conditions"] ?? []) as readonly JsonObject[];
-  return { ...status, conditions: conditions.map(({ lastTransitionTime: _, ...condition }) => condition) };
+  return { ...status, conditions: conditionsOf(status).map(({ lastTransitionTime: _, ...condition }) => condition) };
+}
+
+/** The conditions of a status that anybody may have written. */
+function conditionsOf({ conditions }: JsonObject): readonly JsonObject[] {
+  if (!Array.isArray(conditions)) return [];
+  return (conditions as readonly unknown[]).filter(
+    (condition): condition is JsonObject => typeof condition === "object" && condition !== null,
+  );
 }

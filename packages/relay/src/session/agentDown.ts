@@ -105,10 +105,10 @@ function pieceOf(part: Down, clusterName: string): Piece {
   for (const body of part.upserts) {
     const ref = refFrom(body.ref);
     note(ref, body.json);
-    const resource = resourceFrom(body);
+    const received = resourceFrom(body);
     if (ref.clusterName !== clusterName) refused.push(foreign(ref, clusterName));
-    else if ("problem" in resource) refused.push({ ref, code: "Invalid", message: `${formatRef(ref)}: ${resource.problem}` });
-    else put.push(resource);
+    else if ("problem" in received) refused.push({ ref, code: "Invalid", message: `${formatRef(ref)}: ${received.problem}` });
+    else put.push(received.resource);
   }
   for (const removal of part.deletes) {
     const ref = refFrom(removal.ref);

@@ -121,8 +121,8 @@ export function takeNotice(before: AgentNotices, { start, last, resources, gone 
   for (const body of resources) {
     const ref = refFrom(body.ref);
     changes.push(noted(kindKeyOf(ref), ref, body.json));
-    const resource = resourceFrom(body);
-    if (ref.clusterName === clusterName && !("problem" in resource)) put.push(resource);
+    const received = resourceFrom(body);
+    if (ref.clusterName === clusterName && "resource" in received) put.push(received.resource);
   }
   const remove = gone.map(refFrom);
   for (const ref of remove) changes.push(noted(kindKeyOf(ref), ref, undefined));

@@ -164,9 +164,9 @@ function sorted({ kind, upserts, deletes, withheld }: Up, { held, ledger }: Serv
   for (const body of upserts) {
     const ref = refFrom(body.ref);
     if (!hasPlace(ref, body.json) || !isOwn(ref)) continue;
-    const resource = resourceFrom(body);
-    if ("problem" in resource) refuse(refusal(ref, "Invalid", resource.problem));
-    else result.put.push(resource);
+    const received = resourceFrom(body);
+    if ("problem" in received) refuse(refusal(ref, "Invalid", received.problem));
+    else result.put.push(received.resource);
   }
   for (const deleted of deletes) {
     const ref = refFrom(deleted);

@@ -3,9 +3,11 @@ import {
   clusterRefOf,
   keyOf,
   kindKeyOf,
+  MAX_RESOURCE_BYTES,
   messageOf,
   parseCompact,
   type Resource,
+  ResourceExcess,
   type ResourceRef,
   refOf,
   resourceKeyOf,
@@ -82,26 +84,32 @@ export function bodyOf(resource: Resource): Uint8Array {
   return encoder.encode(JSON.stringify(resource));
 }
 
+/** What one body holds: apart, as an object may have any fields. */
+export type Received = { readonly resource: Resource } | { readonly problem: string };
+
 /** The object of a body, or what is wrong with it. Its own words must name the object that the ref names. */
-export function resourceFrom({ ref: refOnWire, json }: ResourceBody): Resource | { readonly problem: string } {
+export function resourceFrom({ ref: refOnWire, json }: ResourceBody): Received {
+  if (json.length > MAX_RESOURCE_BYTES) return { problem: tooLarge(json.length, MAX_RESOURCE_BYTES) };
   let value: unknown;
   try {
     value = parseCompact(decoder.decode(json));
   } catch (error) {
-    return { problem: `its content is not JSON: ${messageOf(error)}` };
+    return { problem: error instanceof ResourceExcess ? error.message : `its content is not JSON: ${messageOf(error)}` };
   }
   if (!isResource(value)) return { problem: "its content is not an object with apiVersion, kind and metadata.name" };
   const ref = refFrom(refOnWire);
   if (resourceKeyOf(refOf(value)) !== resourceKeyOf(ref)) {
     return { problem: `its content says that it is ${kindKeyOf(value)} ${keyOf(clusterRefOf(value))}` };
   }
-  return value;
+  return { resource: value };
 }
 
 function isResource(value: unknown): value is Resource {
   if (typeof value !== "object" || value === null) return false;
-  const { apiVersion, kind, metadata } = value as Partial<Resource>;
-  return typeof apiVersion === "string" && typeof kind === "string" && typeof metadata === "object" && typeof metadata?.name === "string";
+  const { apiVersion, kind, metadata } = value as Readonly<Record<string, unknown>>;
+  if (typeof metadata !== "object" || metadata === null) return false;
+  const { name, namespace = "", clusterName = "" } = metadata as Readonly<Record<string, unknown>>;
+  return [apiVersion, kind, name, namespace, clusterName].every((text) => typeof text === "string");
 }
 
 export function rejectionMessage({ ref, code, message }: Rejection): RejectionMessage {

@@ -1,0 +1,75 @@
+import { TrafficPolicy } from "@isthmus/api";
+import { MAX_DEPTH } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type ManagementServer, startManagementServer } from "./harness/apps.ts";
+import { anyKind, clusterOf } from "./harness/clusters.ts";
+import { describeReal } from "./harness/describeReal.ts";
+import { type Fleet, startFleet } from "./harness/fleet.ts";
+import { namespace } from "./harness/istioInstallation.ts";
+import { applyAll, installCrds } from "./harness/manifests.ts";
+import { ourCrds } from "./harness/meshCluster.ts";
+import { requestTo } from "./harness/requestTo.ts";
+import { waitFor } from "./harness/waitFor.ts";
+
+const POLICIES = `/apis/${TrafficPolicy.apiVersion}/namespaces/gloo-mesh/trafficpolicies`;
+/** 54 KB as JSON: the CRD keeps fields that it does not know, and Kubernetes takes up to 10,000 levels. */
+const LEVELS = 9_000;
+
+// One story: a policy that once put every management server into a crash loop, found by a watch and by a list.
+describeReal("a policy that is nested too deeply, on a real API server", (components) => {
+  let fleet: Fleet<"management">;
+  let management: Cluster;
+  let server: ManagementServer;
+
+  beforeAll(async () => {
+    fleet = await startFleet(components, ["management"]);
+    management = clusterOf(fleet.servers.management, "");
+    await installCrds(management, ourCrds());
+    await applyAll(management, [namespace("gloo-mesh")]);
+    server = await startManagementServer({ server: fleet.servers.management, directory: fleet.directory });
+    await server.app.ready();
+  }, 300_000);
+  afterAll(async () => {
+    await server?.app.program.stop();
+    await fleet?.stop();
+  });
+
+  /** As text: our own test would not survive to make it of a value. */
+  function nested(name: string, levels: number): string {
+    const { apiVersion, kind } = TrafficPolicy;
+    const policy = `{"requestTimeout":"2s","extra":${'{"a":'.repeat(levels)}1${"}".repeat(levels)}}`;
+    return `{"apiVersion":"${apiVersion}","kind":"${kind}","metadata":{"name":"${name}"},"spec":{"policy":${policy}}}`;
+  }
+
+  /** Waits until a policy has a status, and gives its state and its errors. */
+  function judged(name: string): Promise<{ readonly state: string; readonly errors: string }> {
+    return waitFor(`a status of ${name}`, async () => {
+      expect(server.app.program.isRunning, server.app.program.output().slice(-2_000)).toBe(true);
+      const Policy = anyKind(TrafficPolicy.apiVersion, TrafficPolicy.kind, TrafficPolicy.plural);
+      const { items, malformed } = await management.list(Policy, { namespace: "gloo-mesh" });
+      const found =
+        items.find(({ metadata }) => metadata.name === name)?.["status"] ?? malformed.find(({ ref }) => ref.name === name)?.status;
+      const status = found as { readonly state?: string; readonly errors?: readonly string[] } | undefined;
+      return status?.state === undefined ? undefined : { state: status.state, errors: (status.errors ?? []).join() };
+    });
+  }
+
+  it("is malformed when it comes by a watch, and others are judged as ever", async () => {
+    await requestTo(fleet.servers.management, "POST", POLICIES, nested("deep", LEVELS));
+    await requestTo(fleet.servers.management, "POST", POLICIES, nested("shallow", 1));
+    expect((await judged("shallow")).state).toBe("ACCEPTED");
+    const { state, errors } = await judged("deep");
+    expect(state).toBe("INVALID");
+    expect(errors).toContain(`TrafficPolicy deep.gloo-mesh: is nested deeper than ${MAX_DEPTH} levels`);
+  });
+
+  it("is malformed when it comes by a list: a server that starts does not crash", async () => {
+    await server.app.program.stop();
+    server = await startManagementServer({ server: fleet.servers.management, directory: fleet.directory, name: "restarted" });
+    await server.app.ready();
+    await requestTo(fleet.servers.management, "POST", POLICIES, nested("shallow-2", 1));
+    expect((await judged("shallow-2")).state).toBe("ACCEPTED");
+    expect((await judged("deep")).state).toBe("INVALID");
+  });
+});
