@@ -1,5 +1,6 @@
 import { messageOf } from "@isthmus/core";
-import { isCollection, isNode, LineCounter, parseAllDocuments, type Document as YamlDocument } from "yaml";
+import { YamlExcess, yamlDocuments } from "@isthmus/core/yaml";
+import { isCollection, isNode, LineCounter, type Document as YamlDocument } from "yaml";
 import type { InputFile } from "./inputFiles.ts";
 import { splitJson } from "./splitJson.ts";
 
@@ -42,7 +43,7 @@ function parseJson({ name, text }: InputFile): Parsed | undefined {
   const unreadable: Unreadable[] = [];
   for (const [index, piece] of pieces.entries()) {
     try {
-      const tree = once(() => parseTrees(piece.text)[0]);
+      const tree = once(() => treeOf(piece.text));
       const value: unknown = JSON.parse(piece.text);
       documents.push({ file: name, number: index + 1, value, lineOf: (path) => piece.line - 1 + lineIn(tree(), path) });
     } catch (error) {
@@ -62,8 +63,15 @@ function linesBefore(text: string, error: unknown): number {
 function parseYaml({ name, text }: InputFile): Parsed {
   const documents: InputDocument[] = [];
   const unreadable: Unreadable[] = [];
+  let found: readonly Tree[];
+  try {
+    found = parseTrees(text);
+  } catch (error) {
+    if (!(error instanceof YamlExcess)) throw error;
+    return { documents, unreadable: [{ file: name, number: 1, line: error.line, problem: error.message }] };
+  }
   const trees = once(() => parseTrees(text));
-  for (const [index, tree] of parseTrees(text).entries()) {
+  for (const [index, tree] of found.entries()) {
     const number = index + 1;
     try {
       const [error] = tree.document.errors;
@@ -91,8 +99,18 @@ interface Tree {
 function parseTrees(text: string): readonly Tree[] {
   const lines = new LineCounter();
   // `merge`: Kubernetes' own reader knows merge keys. `prettyErrors`: we name places ourselves.
-  const parsed = parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false, stringKeys: true });
-  return [...parsed].map((document) => ({ document, lines }));
+  const parsed = yamlDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false, stringKeys: true });
+  return parsed.map((document) => ({ document, lines }));
+}
+
+/** The tree of a JSON text, if it is not nested so deeply that nothing but its beginning can be named. */
+function treeOf(text: string): Tree | undefined {
+  try {
+    return parseTrees(text)[0];
+  } catch (error) {
+    if (error instanceof YamlExcess) return undefined;
+    throw error;
+  }
 }
 
 function lineIn(tree: Tree | undefined, path: readonly (string | number)[]): number {

@@ -1,5 +1,5 @@
 import { discoveryKinds, isAsked, kindOf, parseOffline } from "@isthmus/api";
-import { formatRef, InvalidResource, type Kind, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import { formatRef, InvalidResource, type Kind, messageOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import type { InputObject } from "./unfold.ts";
 import { unread } from "./unread.ts";
 
@@ -109,7 +109,8 @@ function parsed(kind: Kind, { value }: InputObject): Resource | InvalidResource 
     return parseOffline(kind, value);
   } catch (error) {
     if (error instanceof InvalidResource) return error;
-    throw error;
+    // Whatever goes wrong with an object is its own fault: all others go on.
+    return new InvalidResource(kind.kind, "", messageOf(error));
   }
 }
 

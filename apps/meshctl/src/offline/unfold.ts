@@ -1,3 +1,4 @@
+import { MAX_DEPTH } from "@isthmus/core";
 import type { InputDocument, Unreadable } from "./documents.ts";
 
 /** One object of the input, and where it stands. */
@@ -9,14 +10,14 @@ export interface InputObject {
   lineOf(field: string): number;
 }
 
-/** The objects of a document: itself, or the items of a List, at any depth. What is no Kubernetes object is unreadable. */
+/** The objects of a document: itself, or the items of a List, and of Lists in it. What is no Kubernetes object is unreadable. */
 export function unfold(document: InputDocument): { readonly objects: readonly InputObject[]; readonly unreadable: readonly Unreadable[] } {
   const objects: InputObject[] = [];
   const unreadable: Unreadable[] = [];
   const visit = (value: unknown, path: readonly (string | number)[], type: Partial<TypeMeta>): void => {
     const object = isRecord(value) ? { ...type, ...value } : value;
-    const problem = problemOf(object);
-    if (isList(object)) {
+    const problem = path.length > MAX_DEPTH ? `is nested deeper than ${MAX_DEPTH} levels: make it flatter` : problemOf(object);
+    if (isList(object) && path.length <= MAX_DEPTH) {
       const itemType = itemTypeOf(object);
       for (const [index, item] of object.items.entries()) visit(item, [...path, "items", index], itemType);
     } else if (problem !== undefined) {

@@ -1,6 +1,6 @@
 import { type ConfigMap, MESH_CONFIG_KEY } from "@isthmus/api";
 import { type LabelRequirement, type LabelSelector, messageOf } from "@isthmus/core";
-import { type DocumentOptions, type ParseOptions, parse, type SchemaOptions } from "yaml";
+import { type YamlOptions, yamlValue } from "@isthmus/core/yaml";
 
 /** What we read of an Istio MeshConfig. Source: istio.io/docs/reference/config/istio.mesh.v1alpha1. */
 export interface MeshConfig {
@@ -29,8 +29,12 @@ export function meshConfigOf(configMap: ConfigMap): MeshConfig | MeshConfigProbl
   return config;
 }
 
+/** Istio's own are a few kB. To read YAML takes up to 10 ms for each, and whoever may write ConfigMaps there would stop the server with more. */
+export const MAX_MESH_CONFIG_BYTES = 64 * 1024;
+
 // YAML 1.1, in which `yes` is no text; of equal keys the last counts. Without what Istio's reader leaves as text: dates and times of day.
-const AS_ISTIO_READS: ParseOptions & DocumentOptions & SchemaOptions = {
+const AS_ISTIO_READS: YamlOptions & { readonly maxBytes: number } = {
+  maxBytes: MAX_MESH_CONFIG_BYTES,
   version: "1.1",
   uniqueKeys: false,
   schema: "yaml-1.1",
@@ -40,7 +44,7 @@ const AS_ISTIO_READS: ParseOptions & DocumentOptions & SchemaOptions = {
 function read(text: string | undefined): MeshConfig | MeshConfigProblem {
   if (text === undefined) return { problem: "is missing" };
   try {
-    const config = object("", parse(text, AS_ISTIO_READS) ?? {});
+    const config = object("", yamlValue(text, AS_ISTIO_READS) ?? {});
     // Both spellings of a field are right, as everywhere in protobuf's JSON.
     const proxyConfig = object("defaultConfig", config["defaultConfig"] ?? config["default_config"] ?? {});
     const proxyMetadata = texts("defaultConfig.proxyMetadata", proxyConfig["proxyMetadata"] ?? proxyConfig["proxy_metadata"] ?? {});
@@ -51,8 +55,7 @@ function read(text: string | undefined): MeshConfig | MeshConfigProblem {
     };
   } catch (error) {
     // Whatever the text is, it is the user's: the message goes into a report.
-    const [firstLine = ""] = messageOf(error).split("\n");
-    return { problem: firstLine.replace(/:$/, "") };
+    return { problem: messageOf(error) };
   }
 }
 
