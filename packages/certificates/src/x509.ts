@@ -2,6 +2,7 @@
 import "reflect-metadata";
 // Types alone: at run time WebCrypto is a global, in Node as in browsers.
 import type { webcrypto } from "node:crypto";
+import { messageOf } from "@isthmus/core";
 import {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
@@ -21,8 +22,10 @@ import {
   X509CertificateGenerator,
 } from "@peculiar/x509";
 import { isKeyForm, pkcs8Of } from "./keyForms.ts";
+import { InvalidPem, type PemBlock, pemBlocks, requireSequence } from "./pem.ts";
 
-// The one file that knows the X.509 library and WebCrypto: everything else deals in PEM texts and plain values.
+// The one file that knows the X.509 library and WebCrypto: everything else deals in PEM texts and plain values. The library is given DER
+// alone: it guesses what a text is by regular expressions that backtrack without end.
 
 cryptoProvider.set(globalThis.crypto);
 
@@ -58,11 +61,6 @@ export interface CertificateTemplate {
   /** How many authorities may follow below this one; undefined: no authority. */
   readonly pathLength: number | undefined;
   readonly usages: readonly ("server" | "client")[];
-}
-
-/** A text that is no certificate, no key or no certificate request. */
-export class InvalidPem extends Error {
-  override readonly name = "InvalidPem";
 }
 
 const KEY_ALGORITHM = { name: "ECDSA", namedCurve: "P-256" } as const;
@@ -161,8 +159,7 @@ export async function issueWithKey(template: CertificateTemplate, authority: Key
 export async function issueForRequest(request: string, template: CertificateTemplate, authority: KeyedCertificate): Promise<string> {
   const parsed = parseRequest(request);
   if (!(await parsed.verify().catch(() => false))) throw new InvalidPem("the certificate request is not signed by its own key");
-  refuseWeakKey(parsed.publicKey);
-  return issueFor(await parsed.publicKey.export(), template, authority);
+  return issueFor(await keyOf(parsed), template, authority);
 }
 
 /** A new key and a certificate request for it; with `current`, a request for the key of that certificate. Throws InvalidPem for a key that cannot be used. */
@@ -204,7 +201,8 @@ async function issueFor(publicKey: webcrypto.CryptoKey, template: CertificateTem
   const signingKey = await importKey(authority.key, issuer.publicKey);
   const certificate = await X509CertificateGenerator.create({
     ...contentOf(template),
-    issuer: issuer.subject,
+    // As it stands in the authority's certificate, and not as a text, which the library would take apart again.
+    issuer: issuer.subjectName,
     publicKey,
     signingKey,
     signingAlgorithm: { ...signingKey.algorithm, hash: SHA_256 },
@@ -262,16 +260,23 @@ function refuseWeakKey({ algorithm }: PublicKey): void {
   }
 }
 
+async function keyOf({ publicKey }: Pkcs10CertificateRequest): Promise<webcrypto.CryptoKey> {
+  refuseWeakKey(publicKey);
+  try {
+    return await publicKey.export();
+  } catch (cause) {
+    throw new InvalidPem("the certificate request has a key that cannot be used", { cause });
+  }
+}
+
 async function importKey(pem: string, publicKey: PublicKey): Promise<webcrypto.CryptoKey> {
-  // EC keys of OpenSSL have their parameters before them.
-  const blocks = PemConverter.isPem(pem) ? PemConverter.decodeWithHeaders(pem) : [];
-  const struct = blocks.find(({ type }) => type.endsWith("PRIVATE KEY"));
-  if (struct === undefined) throw new InvalidPem("there is no private key in it: a PEM text has a line -----BEGIN PRIVATE KEY-----");
-  if (!isKeyForm(struct.type) || struct.headers.length > 0) {
-    throw new InvalidPem('the private key is encrypted or of a form that is not known: "openssl pkcs8 -topk8 -nocrypt" makes one that is');
+  const block = keyBlock(pem);
+  if (block === undefined) throw new InvalidPem("there is no private key in it: a PEM text has a line -----BEGIN PRIVATE KEY-----");
+  if (!isKeyForm(block.label)) {
+    throw new InvalidPem(`the private key is encrypted or of a form that is not known: ${KEY_REMEDY}`);
   }
   const { namedCurve } = publicKey.algorithm as { readonly namedCurve?: string };
-  const key = pkcs8Of(struct.type, new Uint8Array(struct.rawData), namedCurve);
+  const key = pkcs8Of(block.label, block.der, namedCurve);
   if (key === undefined) throw new InvalidPem("the private key does not fit its certificate");
   try {
     // A copy that is an ArrayBuffer of its own, as the types of WebCrypto want it.
@@ -280,6 +285,20 @@ async function importKey(pem: string, publicKey: PublicKey): Promise<webcrypto.C
     ]);
   } catch (cause) {
     throw new InvalidPem("the private key does not fit its certificate", { cause });
+  }
+}
+
+const KEY_REMEDY = '"openssl pkcs8 -topk8 -nocrypt" makes one that is';
+
+/** The one private key of a PEM text; those of elliptic curves have their parameters before them, as OpenSSL writes them. */
+function keyBlock(pem: string): PemBlock | undefined {
+  try {
+    const [block, ...more] = pemBlocks(pem, 2).filter(({ label }) => label !== "EC PARAMETERS");
+    if (more.length > 0) throw new InvalidPem("it has more than one block");
+    return block?.label.endsWith("PRIVATE KEY") === true ? block : undefined;
+  } catch (cause) {
+    if (!(cause instanceof InvalidPem)) throw cause;
+    throw new InvalidPem(`the private key cannot be read: ${cause.message}: ${KEY_REMEDY}`, { cause });
   }
 }
 
@@ -292,20 +311,20 @@ function pemOf(certificate: X509Certificate): string {
 }
 
 function parse(certificate: string | Uint8Array): X509Certificate {
-  if (typeof certificate !== "string") return parsed(new Uint8Array(certificate).buffer);
+  if (typeof certificate !== "string") return parsed(new Uint8Array(certificate));
   const [first] = parseChain(certificate);
   if (first === undefined) throw new InvalidPem("there is no certificate in it: a PEM text has a line -----BEGIN CERTIFICATE-----");
   return first;
 }
 
 function parseChain(pem: string): X509Certificate[] {
-  if (!PemConverter.isPem(pem)) return [];
-  return PemConverter.decodeWithHeaders(pem)
-    .filter(({ type }) => type === "CERTIFICATE")
-    .map(({ rawData }) => parsed(rawData));
+  return pemBlocks(pem)
+    .filter(({ label }) => label === "CERTIFICATE")
+    .map(({ der }) => parsed(der));
 }
 
-function parsed(der: ArrayBuffer): X509Certificate {
+function parsed(der: Uint8Array<ArrayBuffer>): X509Certificate {
+  requireSequence(der);
   try {
     return new X509Certificate(der);
   } catch (cause) {
@@ -313,10 +332,15 @@ function parsed(der: ArrayBuffer): X509Certificate {
   }
 }
 
+const REQUEST_LABELS: ReadonlySet<string> = new Set(["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"]);
+
 function parseRequest(pem: string): Pkcs10CertificateRequest {
   try {
-    return new Pkcs10CertificateRequest(pem);
+    const [block] = pemBlocks(pem, 1);
+    if (block === undefined || !REQUEST_LABELS.has(block.label)) throw new InvalidPem("there is no certificate request in it");
+    requireSequence(block.der);
+    return new Pkcs10CertificateRequest(block.der);
   } catch (cause) {
-    throw new InvalidPem("not a certificate request: PKCS #10 in PEM is expected", { cause });
+    throw new InvalidPem(`not a certificate request: PKCS #10 in PEM is expected: ${messageOf(cause)}`, { cause });
   }
 }
