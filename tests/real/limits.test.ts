@@ -1,4 +1,6 @@
-import { TrafficPolicy } from "@isthmus/api";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { KubernetesCluster, TrafficPolicy } from "@isthmus/api";
 import { MAX_DEPTH } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -17,7 +19,7 @@ const POLICIES = `/apis/${TrafficPolicy.apiVersion}/namespaces/gloo-mesh/traffic
 const LEVELS = 9_000;
 
 // One story: a policy that once put every management server into a crash loop, found by a watch and by a list.
-describeReal("a policy that is nested too deeply, on a real API server", (components) => {
+describeReal("what a user may write, on a real API server", (components) => {
   let fleet: Fleet<"management">;
   let management: Cluster;
   let server: ManagementServer;
@@ -55,7 +57,7 @@ describeReal("a policy that is nested too deeply, on a real API server", (compon
     });
   }
 
-  it("is malformed when it comes by a watch, and others are judged as ever", async () => {
+  it("a policy that is nested too deeply is malformed when it comes by a watch, and others are judged as ever", async () => {
     await requestTo(fleet.servers.management, "POST", POLICIES, nested("deep", LEVELS));
     await requestTo(fleet.servers.management, "POST", POLICIES, nested("shallow", 1));
     expect((await judged("shallow")).state).toBe("ACCEPTED");
@@ -64,12 +66,36 @@ describeReal("a policy that is nested too deeply, on a real API server", (compon
     expect(errors).toContain(`TrafficPolicy deep.gloo-mesh: is nested deeper than ${MAX_DEPTH} levels`);
   });
 
-  it("is malformed when it comes by a list: a server that starts does not crash", async () => {
+  it("it is malformed when it comes by a list: a server that starts does not crash", async () => {
     await server.app.program.stop();
     server = await startManagementServer({ server: fleet.servers.management, directory: fleet.directory, name: "restarted" });
     await server.app.ready();
     await requestTo(fleet.servers.management, "POST", POLICIES, nested("shallow-2", 1));
     expect((await judged("shallow-2")).state).toBe("ACCEPTED");
     expect((await judged("deep")).state).toBe("INVALID");
+  });
+
+  it("a kubeconfig in a Secret starts no program, and its cluster says why", async () => {
+    const marker = join(fleet.directory, "a-program-ran");
+    const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "touch", args: [marker], interactiveMode: "Never" };
+    const kubeconfig = JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "evil",
+      clusters: [{ name: "evil", cluster: { server: fleet.servers.management.url } }],
+      users: [{ name: "evil", user: { exec } }],
+      contexts: [{ name: "evil", context: { cluster: "evil", user: "evil" } }],
+    });
+    const metadata = { name: "evil", namespace: "gloo-mesh" };
+    const registration = { apiVersion: KubernetesCluster.apiVersion, kind: KubernetesCluster.kind, metadata, spec: {} };
+    const data = { kubeconfig: Buffer.from(kubeconfig).toString("base64") };
+    await applyAll(management, [registration, { apiVersion: "v1", kind: "Secret", metadata, type: "solo.io/kubeconfig", data }]);
+    const message = await waitFor("the condition of the cluster", async () => {
+      expect(existsSync(marker)).toBe(false);
+      const found = await management.get(KubernetesCluster, metadata);
+      return found?.status?.conditions?.find(({ type, status }) => type === "Connected" && status === "False")?.message;
+    });
+    expect(message).toContain("Secret evil.gloo-mesh: user.exec is refused: it would run a program in the management server");
+    expect(existsSync(marker)).toBe(false);
   });
 });

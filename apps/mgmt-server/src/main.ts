@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
+import { kubeconfigOfSecret, kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   agentCertificateLifetimeMs,
   alwaysLeader,
@@ -133,7 +133,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   const direct = workOnDirectClusters(
     {
       management: cluster,
-      connect: (name, text) => kubernetesCluster({ name, kubeconfig: loadKubeconfig({ text }), clock, random }),
+      connect: (name, text) => kubernetesCluster({ name, kubeconfig: kubeconfigOfSecret(text), clock, random }),
       server,
       accept: link.accept,
       registrations,

@@ -3,6 +3,7 @@ import "reflect-metadata";
 // Types alone: at run time WebCrypto is a global, in Node as in browsers.
 import type { webcrypto } from "node:crypto";
 import { messageOf } from "@isthmus/core";
+import { InvalidPem, type PemBlock, pemBlocks, requireSequence } from "@isthmus/core/pem";
 import {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
@@ -22,7 +23,6 @@ import {
   X509CertificateGenerator,
 } from "@peculiar/x509";
 import { isKeyForm, pkcs8Of } from "./keyForms.ts";
-import { InvalidPem, type PemBlock, pemBlocks, requireSequence } from "./pem.ts";
 
 // The one file that knows the X.509 library and WebCrypto: everything else deals in PEM texts and plain values. The library is given DER
 // alone: it guesses what a text is by regular expressions that backtrack without end.

@@ -27,7 +27,8 @@ export function matchesSelector(selector: LabelSelector, labels: Readonly<Record
 }
 
 function holds({ key, operator, values = [] }: LabelRequirement, labels: Readonly<Record<string, string>>): boolean {
-  const value = labels[key];
+  // A key such as "constructor" is one that every object has.
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   switch (operator) {
     case "In":
       return value !== undefined && values.includes(value);

@@ -3,7 +3,7 @@ import { type Clock, type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { type Connection, connectionTo } from "./connection.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import { listAll } from "./list.ts";
-import { checked, type WireObject } from "./objects.ts";
+import { checked, named } from "./objects.ts";
 import { objectPath } from "./paths.ts";
 import { call } from "./request.ts";
 import { type Discovery, discoveryOf } from "./served.ts";
@@ -75,7 +75,7 @@ function clusterOver({ name, connection, discovery, watchSettings }: Parts): Clu
       const { collection } = await reading(kind, signal);
       const path = objectPath(collection, { name: objectName, namespace });
       try {
-        const object = (await unlessGone(call(connection, { method: "GET", path }, signal))) as WireObject;
+        const object = named(await unlessGone(call(connection, { method: "GET", path }, signal)), kind.kind);
         const metadata = name === "" ? object.metadata : { ...object.metadata, clusterName: name };
         const result = checked(kind, { ...object, apiVersion: collection.apiVersion, kind: kind.kind, metadata });
         if ("resource" in result) return result.resource;

@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import http, { type Agent, type IncomingMessage } from "node:http";
+import http, { type Agent, type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import { isIP } from "node:net";
 import { type ConnectionOptions as ConnectionSettings, checkServerIdentity } from "node:tls";
@@ -78,6 +78,15 @@ export function connectionTo({ kubeconfig, clock, silenceMs }: ConnectionOptions
     }
   }
 
+  /** A request. What Node refuses to send at all, as a header with a line break, is no fault of ours. */
+  function begun(options: https.RequestOptions): ClientRequest {
+    try {
+      return send(options);
+    } catch (error) {
+      throw new ClusterError("Unavailable", `cannot ask the API server ${server}: ${messageOf(error)}`, {}, error);
+    }
+  }
+
   /** The session to use; never `refused`, of which the API server said that it doesn't know its user. */
   async function current(refused?: Session): Promise<Session> {
     if (session !== undefined && session !== refused && clock.now() < session.until) return session;
@@ -98,7 +107,7 @@ export function connectionTo({ kubeconfig, clock, silenceMs }: ConnectionOptions
     const query = request.query === undefined ? "" : `?${new URLSearchParams(request.query)}`;
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const response = await new Promise<IncomingMessage | "stale">((resolve, reject) => {
-      const outgoing = send({
+      const outgoing = begun({
         host: hostname.replace(/^\[|\]$/g, ""),
         port: port || (protocol === "https:" ? 443 : 80),
         method: request.method,

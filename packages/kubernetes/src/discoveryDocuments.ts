@@ -25,14 +25,44 @@ export function kindsBelow(connection: Connection, path: "/api" | "/apis"): (sig
     const answer = await exchange(connection, { method: "GET", path, headers }, signal);
     if (answer.status === 304 && last !== undefined) return last.kinds;
     if (answer.status !== 200) throw errorOf(answer);
-    const kinds = isAggregated(answer)
-      ? aggregatedKinds(answer.json as GroupDiscoveryList)
-      : await plainKinds(connection, path, answer.json, signal);
+    const kinds = await asDiscovery(connection, path, () =>
+      isAggregated(answer) ? aggregatedKinds(answer.json as GroupDiscoveryList) : plainKinds(connection, path, answer.json, signal),
+    );
     const etag = answer.headers.etag;
     last = isAggregated(answer) && etag !== undefined ? { etag, kinds } : undefined;
     return kinds;
   };
 }
+
+/** What is no discovery document can be anything: whatever goes wrong with it is its API server's fault. */
+async function asDiscovery(connection: Connection, path: string, read: () => RootKinds | Promise<RootKinds>): Promise<RootKinds> {
+  let found: RootKinds;
+  try {
+    found = await read();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw notDiscovery(connection, path, error);
+  }
+  const isText = ({ apiVersion, kind, plural }: ServedKind): boolean =>
+    [apiVersion, kind, plural].every((text) => typeof text === "string" && text.length <= LONGEST_NAME);
+  if (found.kinds.length > MOST_KINDS || !found.kinds.every(isText)) throw notDiscovery(connection, path);
+  return found;
+}
+
+function notDiscovery({ server }: Connection, path: string, cause?: unknown): ClusterError {
+  return new ClusterError(
+    "Unavailable",
+    `${server}${path} answers something that is no list of kinds: is it a Kubernetes API server?`,
+    {},
+    cause,
+  );
+}
+
+// A cluster of many operators serves a thousand or two.
+const MOST_KINDS = 100_000;
+const LONGEST_NAME = 1_024;
+// As many as answer at a time.
+const MOST_VERSIONS = 1_000;
 
 interface GroupDiscoveryList {
   readonly items?: readonly {
@@ -78,6 +108,7 @@ interface PlainRoot {
 async function plainKinds(connection: Connection, path: string, root: unknown, signal: AbortSignal | undefined): Promise<RootKinds> {
   const { versions = [], groups = [] } = (root ?? {}) as PlainRoot;
   const apiVersions = [...versions, ...groups.flatMap(({ versions = [] }) => versions.map(({ groupVersion }) => groupVersion))];
+  if (apiVersions.length > MOST_VERSIONS) throw notDiscovery(connection, path);
   const parts = await Promise.all(
     apiVersions.map(async (apiVersion): Promise<RootKinds> => {
       try {

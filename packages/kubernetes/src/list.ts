@@ -1,18 +1,28 @@
 import type { Resource } from "@isthmus/core";
 import { ClusterError, type Malformed, type ResourceList, type WholeListOptions } from "@isthmus/plane/ports";
-import { asRead, checked, type WireObject } from "./objects.ts";
+import { asRead, checked } from "./objects.ts";
 import { collectionPath } from "./paths.ts";
-import { call } from "./request.ts";
+import { AnswerTooLarge, call } from "./request.ts";
 import { selectionQuery } from "./selectors.ts";
 import type { Target } from "./target.ts";
 
 // A Pod as it is sent may take 10 KB and its JSON thrice as much while it is read: a page is some megabytes. Kubernetes' own client
 // asks for 500.
 const PAGE_SIZE = 200;
+// Of objects that are many times as large, a page holds fewer.
+const SMALL_PAGE_SIZE = 10;
+const MAX_PAGE_BYTES = 64 * 1024 * 1024;
+// In one piece, what is more than Node could hold as one text anyway.
+const MAX_WHOLE_BYTES = 256 * 1024 * 1024;
+// Several times the pods that Kubernetes supports in one cluster. Source: kubernetes.io/docs/setup/best-practices/cluster-large
+const MAX_OBJECTS = 1_000_000;
+// A page may be empty where all that it stands for was filtered out.
+const MAX_EMPTY_PAGES = 1_000;
 
-interface WireList {
-  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
-  readonly items?: readonly WireObject[] | null;
+interface Page {
+  readonly items: readonly unknown[];
+  readonly resourceVersion: string;
+  readonly continuation: string | undefined;
 }
 
 /** All objects of a kind, page by page, as of one resourceVersion. */
@@ -22,19 +32,22 @@ export async function listAll<R extends Resource>(
   signal?: AbortSignal,
 ): Promise<ResourceList<R>> {
   const query = selectionQuery(options);
+  const read = (limit: number, maxBytes: number) =>
+    pages(target, options, { query: { ...query, ...(limit === 0 ? {} : { limit: String(limit) }) }, maxBytes }, signal);
   try {
-    return await pages(target, options, { ...query, limit: String(PAGE_SIZE) }, signal);
+    return await read(PAGE_SIZE, MAX_PAGE_BYTES);
   } catch (error) {
+    if (error instanceof AnswerTooLarge) return read(SMALL_PAGE_SIZE, MAX_PAGE_BYTES);
     // The paging took longer than the server keeps an old state: once more, in one piece.
     if (!(error instanceof ClusterError) || error.code !== "Expired") throw error;
-    return pages(target, options, query, signal);
+    return read(0, MAX_WHOLE_BYTES);
   }
 }
 
 async function pages<R extends Resource>(
   target: Target<R>,
   { namespace, keep }: WholeListOptions<R>,
-  query: Readonly<Record<string, string>>,
+  { query, maxBytes }: { readonly query: Readonly<Record<string, string>>; readonly maxBytes: number },
   signal: AbortSignal | undefined,
 ): Promise<ResourceList<R>> {
   const { connection, clusterName, kind, collection } = target;
@@ -42,15 +55,29 @@ async function pages<R extends Resource>(
   const items: R[] = [];
   const malformed: Malformed[] = [];
   let continuation: string | undefined;
+  let emptyPages = 0;
   while (true) {
     const pageQuery = continuation === undefined ? query : { ...query, continue: continuation };
-    const page = (await call(connection, { method: "GET", path, query: pageQuery }, signal)) as WireList;
-    for (const object of page.items ?? []) {
+    const page = pageOf(await call(connection, { method: "GET", path, query: pageQuery }, signal, maxBytes), target);
+    emptyPages = page.items.length === 0 ? emptyPages + 1 : 0;
+    if (items.length + malformed.length + page.items.length > MAX_OBJECTS || emptyPages > MAX_EMPTY_PAGES) {
+      throw new ClusterError("Unavailable", `${connection.server} lists ${collection.plural} without end`);
+    }
+    for (const object of page.items) {
       const result = checked(kind, asRead(object, collection, clusterName), keep);
       if ("resource" in result) items.push(result.resource);
       else malformed.push(result.malformed);
     }
-    continuation = page.metadata?.continue || undefined;
-    if (continuation === undefined) return { items, malformed, resourceVersion: page.metadata?.resourceVersion ?? "" };
+    continuation = page.continuation;
+    if (continuation === undefined) return { items, malformed, resourceVersion: page.resourceVersion };
   }
+}
+
+function pageOf(answer: unknown, { connection, collection }: Target<Resource>): Page {
+  const { items, metadata } = (answer ?? {}) as { readonly items?: unknown; readonly metadata?: unknown };
+  const { resourceVersion = "", continue: continuation = "" } = (metadata ?? {}) as Readonly<Record<string, unknown>>;
+  if (!Array.isArray(items ?? []) || typeof resourceVersion !== "string" || typeof continuation !== "string") {
+    throw new ClusterError("Unavailable", `${connection.server} answers with something that is no list of ${collection.plural}`);
+  }
+  return { items: (items ?? []) as readonly unknown[], resourceVersion, continuation: continuation === "" ? undefined : continuation };
 }

@@ -15,18 +15,19 @@ import { ClusterError, type Malformed } from "@isthmus/plane/ports";
 /** An object as an API server sends it. In lists of built-in kinds apiVersion and kind are missing. */
 export type WireObject = Partial<AnyResource> & Pick<AnyResource, "metadata">;
 
-/**
- * An object as the port hands it out. Throws ClusterError `Unavailable` for what has no name: no API server sends that, and of what can't
- * be told from other objects nothing can be said.
- */
-export function asRead(object: unknown, { apiVersion, kind }: Pick<Resource, "apiVersion" | "kind">, clusterName: string): AnyResource {
-  if (!isNamed(object)) {
-    throw new ClusterError(
-      "Unavailable",
-      `the API server sends, as ${kind}, what is no object with a name: is it a Kubernetes API server?`,
-    );
-  }
+/** An object as the port hands it out. Throws ClusterError `Unavailable` for what is none. */
+export function asRead(answer: unknown, { apiVersion, kind }: Pick<Resource, "apiVersion" | "kind">, clusterName: string): AnyResource {
+  const object = named(answer, kind);
   return inCluster({ ...object, apiVersion: object.apiVersion ?? apiVersion, kind: object.kind ?? kind }, clusterName);
+}
+
+/**
+ * What an API server sends, if it is an object with a name. Throws ClusterError `Unavailable` for what is not: no API server sends that,
+ * and of what can't be told from other objects nothing can be said.
+ */
+export function named(answer: unknown, kind: string): WireObject {
+  if (isNamed(answer)) return answer;
+  throw new ClusterError("Unavailable", `the API server sends, as ${kind}, what is no object with a name: is it a Kubernetes API server?`);
 }
 
 function isNamed(object: unknown): object is WireObject {

@@ -23,15 +23,15 @@ export interface ApiStatus {
 
 /** An API server's refusal as an error of the Cluster port. */
 export function errorOf(answer: FailedAnswer, request?: { readonly method: string; readonly path: string }): ClusterError {
-  const status = isStatus(answer.json) ? answer.json : undefined;
-  const message = status?.message ?? (answer.text.trim().slice(0, MESSAGE_LIMIT) || `HTTP status ${answer.status}`);
-  const waits = Number(answer.headers["retry-after"]) || status?.details?.retryAfterSeconds;
+  const status = statusIn(answer.json);
+  const message = status?.message ?? (answer.text.slice(0, MESSAGE_LIMIT).trim() || `HTTP status ${answer.status}`);
+  const waits = Math.min(Number(answer.headers["retry-after"]) || (status?.details?.retryAfterSeconds ?? 0), LONGEST_WAIT_SECONDS);
   const fields = fieldsOf(status, message);
   const manager = /conflict(?:s)? with "([^"]+)"/.exec(message)?.[1];
   const details: ClusterErrorDetails = {
     ...(fields.length === 0 ? {} : { fields }),
     ...(manager === undefined ? {} : { manager }),
-    ...(waits ? { retryAfterMs: waits * 1000 } : {}),
+    ...(waits > 0 ? { retryAfterMs: waits * 1000 } : {}),
   };
   const code = codeOf(answer.status, status, message);
   return new ClusterError(code, explained(answer.status, code, message, request), details);
@@ -39,13 +39,41 @@ export function errorOf(answer: FailedAnswer, request?: { readonly method: strin
 
 /** An ERROR event of a watch holds a Status in place of an object. */
 export function errorOfStatus(status: ApiStatus): ClusterError {
-  return errorOf({ status: status.code ?? 500, headers: {}, text: "", json: { kind: "Status", ...status } });
+  return errorOf({
+    status: typeof status.code === "number" ? status.code : 500,
+    headers: {},
+    text: "",
+    json: { ...status, kind: "Status" },
+  });
 }
 
 const MESSAGE_LIMIT = 300;
+// Several sentences: what a webhook or a schema has to say.
+const STATUS_MESSAGE_LIMIT = 4_096;
+const MOST_CAUSES = 100;
+const LONGEST_WAIT_SECONDS = 300;
 
-function isStatus(value: unknown): value is ApiStatus {
-  return typeof value === "object" && value !== null && (value as ApiStatus).kind === "Status";
+/** A Status, of what may be anything: as much of it as is read, of the types that it should have. */
+function statusIn(value: unknown): ApiStatus | undefined {
+  const { kind, code, reason, message, details } = members(value);
+  if (kind !== "Status") return undefined;
+  const { kind: objectKind, retryAfterSeconds, causes } = members(details);
+  const read = (Array.isArray(causes) ? (causes as readonly unknown[]) : []).slice(0, MOST_CAUSES).map((cause) => members(cause)["field"]);
+  return {
+    kind,
+    ...(typeof code === "number" ? { code } : {}),
+    ...(typeof reason === "string" ? { reason } : {}),
+    ...(typeof message === "string" ? { message: message.slice(0, STATUS_MESSAGE_LIMIT) } : {}),
+    details: {
+      ...(typeof objectKind === "string" ? { kind: objectKind } : {}),
+      ...(typeof retryAfterSeconds === "number" ? { retryAfterSeconds } : {}),
+      causes: read.flatMap((field) => (typeof field === "string" ? [{ field: field.slice(0, MESSAGE_LIMIT) }] : [])),
+    },
+  };
+}
+
+function members(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
 function codeOf(httpStatus: number, status: ApiStatus | undefined, message: string): ClusterErrorCode {

@@ -2,10 +2,10 @@ import type { IncomingMessage } from "node:http";
 import type { Resource } from "@isthmus/core";
 import { type Clock, ClusterError, type WatchEvent, type WatchOptions } from "@isthmus/plane/ports";
 import { Silence } from "./connection.ts";
-import { lines } from "./lines.ts";
+import { LineTooLong, lines } from "./lines.ts";
 import { asRead, checked, type WireObject } from "./objects.ts";
 import { collectionPath } from "./paths.ts";
-import { call, wholeAnswer } from "./request.ts";
+import { call, MAX_ANSWER_BYTES, wholeAnswer } from "./request.ts";
 import { selectionQuery } from "./selectors.ts";
 import { type ApiStatus, errorOf, errorOfStatus } from "./statusError.ts";
 import type { Target } from "./target.ts";
@@ -46,12 +46,18 @@ export async function* watchFrom<R extends Resource>(
   };
   const path = collectionPath(collection, options.namespace);
   const response = await connection.open({ method: "GET", path, query, streamIdleMs: timeoutSeconds * 1_000 + graceMs }, signal);
-  if (response.statusCode !== 200) throw errorOf(await wholeAnswer(response, connection.server, signal));
+  if (response.statusCode !== 200) throw errorOf(await wholeAnswer(response, connection, signal));
   if (options.saysAccepted === true) yield { type: "bookmark", resourceVersion };
   let isSilent = true;
-  for await (const line of lines(chunksOf(response, signal))) {
-    isSilent = false;
-    yield eventOf(target, eventIn(line, target));
+  try {
+    for await (const line of lines(chunksOf(response, signal), MAX_ANSWER_BYTES)) {
+      isSilent = false;
+      yield eventOf(target, eventIn(line, target));
+    }
+  } catch (error) {
+    if (!(error instanceof LineTooLong)) throw error;
+    const most = `${MAX_ANSWER_BYTES / (1024 * 1024)} MiB`;
+    throw new ClusterError("Unavailable", `${connection.server} sends a watch event of ${collection.plural} of more than ${most}`);
   }
   if (!isSilent) return;
   if (clock.now() - startedAt < SHORTEST_USEFUL_WATCH_MS) {
@@ -82,18 +88,24 @@ async function requireReached(
   signal: AbortSignal,
 ): Promise<void> {
   const page = await call(connection, { method: "GET", path, query: { limit: "1" } }, signal);
-  const newest = (page as { readonly metadata?: { readonly resourceVersion?: string } }).metadata?.resourceVersion ?? "";
+  const newest = (page as { readonly metadata?: { readonly resourceVersion?: unknown } | null }).metadata?.resourceVersion;
   // Versions of one cluster are numbers that grow. Source: kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
-  if (![newest, resourceVersion].every((version) => /^\d+$/.test(version)) || BigInt(newest) >= BigInt(resourceVersion)) return;
+  if (!isNumber(newest) || !isNumber(resourceVersion) || BigInt(newest) >= BigInt(resourceVersion)) return;
   throw new ClusterError(
     "Expired",
     `${connection.server} is at resourceVersion ${newest}, before ${resourceVersion}: was it restored from a backup?`,
   );
 }
 
+/** Of 64 bits, as Kubernetes has them. */
+function isNumber(version: unknown): version is string {
+  return typeof version === "string" && version.length <= 20 && /^\d+$/.test(version);
+}
+
 function eventIn(line: string, { connection, collection }: Pick<Target<Resource>, "connection" | "collection">): WireEvent {
   try {
-    return JSON.parse(line) as WireEvent;
+    const event: unknown = JSON.parse(line);
+    return typeof event === "object" && event !== null ? event : {};
   } catch (error) {
     throw new ClusterError("Unavailable", `${connection.server} sends watch events of ${collection.plural} that are not JSON`, {}, error);
   }
@@ -101,9 +113,9 @@ function eventIn(line: string, { connection, collection }: Pick<Target<Resource>
 
 function eventOf<R extends Resource>({ kind, collection, clusterName, connection }: Target<R>, event: WireEvent): WatchEvent<R> {
   if (event.type === "ERROR") throw errorOfStatus((event.object ?? {}) as ApiStatus);
-  const object = event.object as WireObject | undefined;
-  const resourceVersion = object?.metadata?.resourceVersion;
-  if (object === undefined || resourceVersion === undefined) {
+  const object = event.object as WireObject | undefined | null;
+  const resourceVersion: unknown = object?.metadata?.resourceVersion;
+  if (object === undefined || typeof resourceVersion !== "string") {
     throw new ClusterError("Unavailable", `${connection.server} sends watch events of ${collection.plural} without a resourceVersion`);
   }
   if (event.type === "BOOKMARK") return { type: "bookmark", resourceVersion };

@@ -63,11 +63,14 @@ function shownArgument(argument: string): string {
 
 /** Text may hold a file: a mesh configuration, a key, JSON. */
 function shownText(text: string): string {
-  return text
-    .replace(/\b(bearer|basic) [\w.~+/=-]{8,}/gi, `$1 ${REDACTED}`)
-    .replace(/-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?(?:-----END \1-----|$)/g, REDACTED)
-    .replace(/(:\/\/[^\s/:@]*):[^\s/@]+@/g, `$1:${REDACTED}@`)
-    .replace(/("?)([\w.-]+)\1(\s*[:=]\s*)("[^"]*"|[^\s,}]+)/g, (whole, quote: string, name: string, between: string) =>
-      isSecretName(name) ? `${quote}${name}${quote}${between}${REDACTED}` : whole,
-    );
+  return (
+    text
+      .replace(/\b(bearer|basic) [\w.~+/=-]{8,}/gi, `$1 ${REDACTED}`)
+      .replace(/-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?(?:-----END \1-----|$)/g, REDACTED)
+      .replace(/(:\/\/[^\s/:@]*):[^\s/@]+@/g, `$1:${REDACTED}@`)
+      // A name begins where no letter of one stands before it: from each of its letters on it would be read again.
+      .replace(/("?)(?<![\w.-])([\w.-]+)\1(\s*[:=]\s*)("[^"]*"|[^\s,}]+)/g, (whole, quote: string, name: string, between: string) =>
+        isSecretName(name) ? `${quote}${name}${quote}${between}${REDACTED}` : whole,
+      )
+  );
 }

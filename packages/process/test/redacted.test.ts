@@ -1,4 +1,5 @@
 import type { AnyResource } from "@isthmus/core";
+import { growthOf, MOST_GROWTH, PATIENCE_MS, repeated } from "@isthmus/testing";
 import { describe, expect, it } from "vitest";
 import { redacted } from "../src/redacted.ts";
 
@@ -23,6 +24,10 @@ const places: readonly [string, AnyResource][] = [
   ["a field of that name", { ...named("x/v1", "Y"), spec: { oauth: { client_secret: CANARY } } }],
   ["managed fields", { ...named("x/v1", "Y"), metadata: { name: "a", managedFields: [{ x: CANARY }] } }],
 ];
+
+function configMap(data: Readonly<Record<string, string>>): AnyResource {
+  return { ...named("v1", "ConfigMap"), data };
+}
 
 function named(apiVersion: string, kind: string): AnyResource {
   return { apiVersion, kind, metadata: { name: "a", namespace: "b" } };
@@ -61,3 +66,12 @@ describe("what is shown of an object", () => {
     expect(secret["data"]).toEqual({ a: CANARY });
   });
 });
+
+it.each(["a", "a ", "a:", '"a"', "://a:", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "bearer ", "- ", "=", '":"'])(
+  "what is shown costs its length: %j, over and over",
+  (part) => {
+    const show = (text: string) => void redacted(configMap({ text }));
+    expect(growthOf(show, repeated(part))).toBeLessThan(MOST_GROWTH);
+  },
+  PATIENCE_MS,
+);

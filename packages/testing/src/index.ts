@@ -3,6 +3,7 @@ export type { ClusterUnderTest } from "./clusterContract/subject.ts";
 export { clusterContract } from "./clusterContract.ts";
 export { type GoldenInput, printDocuments, readDocuments, readInput } from "./documents.ts";
 export { describeGolden, type GoldenResult, type GoldenTranslator } from "./golden.ts";
+export { growthOf, LARGE_TEXT, MOST_GROWTH, PATIENCE_MS, repeated, SMALL_TEXT } from "./growth.ts";
 export { type StoreUnderTest, storeContract } from "./storeContract.ts";
 export { type Step, stepsOver } from "./traces.ts";
 export { type WatchedSnapshot, watchedSnapshot } from "./watchedSnapshot.ts";

@@ -108,6 +108,21 @@ const METADATA = {
     creationTimestamp: { type: "string" },
     uid: { type: "string" },
     resourceVersion: { type: "string" },
+    finalizers: { type: "array", items: { type: "string" } },
+    managedFields: { type: "array", items: { type: "object" } },
+    ownerReferences: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          apiVersion: { type: "string" },
+          kind: { type: "string" },
+          name: { type: "string" },
+          uid: { type: "string" },
+          controller: { type: "boolean" },
+        },
+      },
+    },
   },
 };
 
@@ -131,9 +146,12 @@ function notAResource(object: string, value: unknown): InvalidResource {
 }
 
 function nameForErrors(kind: string, value: unknown): string {
-  const metadata = (value as { metadata?: Partial<Metadata> } | null)?.metadata;
-  if (typeof metadata?.name !== "string") return `${kind} without a name`;
-  return `${kind} ${metadata.name}${metadata.namespace ? `.${metadata.namespace}` : ""}${metadata.clusterName ? ` in ${metadata.clusterName}` : ""}`;
+  const metadata: unknown = (value as { readonly metadata?: unknown } | null)?.metadata;
+  // Nothing of it is known to be what it should be.
+  const { name, namespace, clusterName } = (metadata ?? {}) as Readonly<Record<string, unknown>>;
+  const text = (field: unknown): string => (typeof field === "string" ? field : "");
+  if (typeof name !== "string") return `${kind} without a name`;
+  return `${kind} ${name}${text(namespace) && `.${text(namespace)}`}${text(clusterName) && ` in ${text(clusterName)}`}`;
 }
 
 /** The same value without members that are null: Kubernetes means "absent" by them. Copies only what holds one. */

@@ -38,7 +38,7 @@ function collect(schema: SchemaNode, value: unknown, path: string, found: Ineffe
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue;
     const memberPath = path === "" ? name : `${path}.${name}`;
-    const known = properties?.[name];
+    const known = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (known !== undefined) {
       if (known.unsupported === undefined) collect(known, member, memberPath, found);
       else found.push({ path: memberPath, type: "unsupported", hint: known.unsupported });

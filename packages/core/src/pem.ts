@@ -11,9 +11,9 @@ export interface PemBlock {
 }
 
 /** The longest base64 text of a block: an RSA key of 8,192 bits takes 6.5 kB. */
-export const MAX_BLOCK_BYTES = 8 * 1024;
+const MAX_BLOCK_BYTES = 8 * 1024;
 /** The most blocks that a text may hold: a chain, or the roots of a company. */
-export const MAX_BLOCKS = 32;
+const MAX_BLOCKS = 32;
 
 const MAX_TEXT = 2 * MAX_BLOCKS * MAX_BLOCK_BYTES;
 const [BEGIN, END, DASHES] = ["-----BEGIN ", "-----END ", "-----"];

@@ -1,0 +1,166 @@
+/** What a regular expression sees. */
+export type Sees =
+  /** What is ours, or comes from whoever runs the program: a flag, their kubeconfig, a constant. */
+  | { readonly trusted: string }
+  /**
+   * What others write, up to `bound` characters; `worst` makes a text of about so many that takes longest. Where the bound is below
+   * `SHORT`, it is the measure; above, the time must grow as the text does.
+   */
+  | { readonly bound: number; readonly worst: (length: number) => string };
+
+/** An object, and so every text in it (packages/core/src/limits.ts). */
+const OBJECT = 1024 * 1024;
+/** Headers of a request, by Node's own limit. */
+const HEADERS = 16 * 1024;
+/** What is kept of an API server's Status (packages/kubernetes/src/statusError.ts). */
+const STATUS = 4_096;
+
+const filled = (text: string) => (length: number) => text.repeat(Math.ceil(length / text.length));
+const ended = (text: string, end: string) => (length: number) => filled(text)(length) + end;
+const flag: Sees = { trusted: "a flag or setting of whoever runs the program" };
+
+/** Every regular expression of packages and apps, by file, as it stands there. What is new is refused until it is judged here. */
+export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string, Sees>>>> = {
+  "apps/meshctl/src/cluster/registration.ts": { "/:\\d+$/": flag },
+  "apps/meshctl/src/commands/cluster.ts": { "/^(\\d+)(s|m|h)$/": flag },
+  "apps/meshctl/src/offline/documents.ts": {
+    "/ at position (\\d+)/": { trusted: "a message of JSON.parse, a sentence with a piece of the text" },
+  },
+  "apps/meshctl/src/offline/findings.ts": {
+    "/^(?:spec|metadata|status)(?:\\.\\w+|\\[\\d+\\])*(?=: )/": { bound: OBJECT, worst: (length) => `spec${filled(".a[1]")(length)}!` },
+  },
+  "apps/meshctl/src/offline/unfold.ts": {
+    "/[.[\\]]/": { bound: OBJECT, worst: filled("a.") },
+    "/^\\d+$/": { bound: OBJECT, worst: ended("1", "a") },
+  },
+  "apps/meshctl/src/offline/yamlText.ts": {
+    "/^(?:[A-Za-z_/](?:[\\w./@+()=;-]|[,:](?=[\\w/])|[ ,]+(?=[\\w(]))*|\\d+(?:ms|s|m|h))$/": { bound: OBJECT, worst: ended("a , ,", "!") },
+    "/^(?:y|yes|n|no|on|off|true|false|null|e\\d+)$/i": { bound: OBJECT, worst: (length) => `e${filled("1")(length)}!` },
+    "/[\\u007f-\\u009f\\u2028\\u2029\\ufeff\\ufffe\\uffff]/g": { bound: OBJECT, worst: filled("\u2028a") },
+  },
+  "apps/mgmt-server/src/sharedStore.ts": { "/^\\[(.*)\\]$/": flag },
+  "packages/api/src/shared/duration.ts": {
+    "new RegExp(DURATION_PATTERN)": { bound: OBJECT, worst: ended("1ms", "!") },
+    "/^([0-9]{1,9})(ns|us|ms|s|m|h)$/": { bound: OBJECT, worst: filled("1") },
+    "/([0-9.]+)(ns|us|µs|μs|ms|s|m|h)/g": { bound: OBJECT, worst: filled("1.5ms") },
+  },
+  "packages/api/src/shared/problem.ts": {
+    "/^\\d+$/": { bound: OBJECT, worst: ended("1", "a") },
+    "/^[aeiou]/": { trusted: "the name of a type in a schema of ours" },
+  },
+  "packages/api/src/shared/stringMatch.ts": { "/[\\\\^$.*+?()[\\]{}|]/g": { bound: OBJECT, worst: filled("a.") } },
+  "packages/core/src/names.ts": {
+    "/[*/.: ]/g": { bound: OBJECT, worst: filled("a.") },
+    "/[[\\]\\n\"']/g": { bound: OBJECT, worst: filled("a[") },
+    "/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/": { bound: OBJECT, worst: filled("a") },
+  },
+  "packages/kubernetes/src/connection.ts": {
+    // Quadratic, where slashes stand before something else: a Secret's server has at most 2,048 characters.
+    "/\\/+$/": { bound: 2_048, worst: ended("/", "a") },
+    "/^\\[|\\]$/g": { bound: 2_048, worst: filled("]") },
+  },
+  "packages/kubernetes/src/kubeconfig.ts": { "/\\/+$/": { trusted: "the kubeconfig of whoever runs the program" } },
+  "packages/kubernetes/src/statusError.ts": {
+    '/conflict(?:s)? with "([^"]+)"/': { bound: STATUS, worst: filled('conflicts with "') },
+    '/^admission webhook "[^"]*" denied the request/': { bound: STATUS, worst: (length) => `admission webhook "${filled("a")(length)}` },
+    "/failed to create typed patch object|field not declared in schema/": { bound: STATUS, worst: filled("failed to create typed patch") },
+    "/(?:^|\\s)(\\.[^\\s:]+): (?:field not declared in schema|expected )/g": { bound: STATUS, worst: filled(" .a: field not") },
+    "/^\\./": { bound: STATUS, worst: filled(".") },
+  },
+  "packages/kubernetes/src/watch.ts": { "/^\\d+$/": { bound: 20, worst: filled("1") } },
+  "packages/plane/src/server/joinTokens.ts": { "/^[a-z0-9]{12}$/": { bound: OBJECT, worst: filled("a") } },
+  "packages/process/src/admission.ts": {
+    "/^Bearer +(\\S+)$/i": { bound: HEADERS, worst: (length) => `Bearer${filled(" ")(length / 2)}${filled("a")(length / 2)} ` },
+    "/^(\\[[^\\]]*\\]|[^:]*)(:\\d+)?$/": { bound: HEADERS, worst: (length) => `[${filled("1")(length)}` },
+  },
+  "packages/process/src/redacted.ts": {
+    "/(password|passwd|passphrase|secret|token|credentials?|api[-_]?key|private[-_]?key|authorization|cookie)$/i": {
+      bound: OBJECT,
+      worst: ended("password", "!"),
+    },
+    "/^(--?[\\w.-]+)=/": { bound: OBJECT, worst: filled("-") },
+    "/\\b(bearer|basic) [\\w.~+/=-]{8,}/gi": { bound: OBJECT, worst: filled("bearer aaaaaaa ") },
+    "/-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\\s\\S]*?(?:-----END \\1-----|$)/g": {
+      bound: OBJECT,
+      worst: (length) => `-----BEGIN ${filled("PRIVATE KEY")(length)}`,
+    },
+    "/(:\\/\\/[^\\s/:@]*):[^\\s/@]+@/g": { bound: OBJECT, worst: (length) => `://${filled("a:")(length)}` },
+    '/("?)(?<![\\w.-])([\\w.-]+)\\1(\\s*[:=]\\s*)("[^"]*"|[^\\s,}]+)/g': { bound: OBJECT, worst: filled("a") },
+  },
+  "packages/relay/src/session/traces.ts": { "/^[0-9a-f]{32}$/": { bound: OBJECT, worst: filled("a") } },
+  "packages/relay/src/transport/channel.ts": {
+    "/^[^.]+(\\..+)$/": flag,
+    "/^(localhost|127\\.[\\d.]+|\\[::1\\]):\\d+$/": flag,
+  },
+  "packages/relay/src/transport/grpcServer.ts": {
+    "/^Bearer /": { bound: HEADERS, worst: filled("Bearer") },
+    "/EADDRINUSE/": { trusted: "a message of the operating system" },
+  },
+  "packages/relay/src/transport/peer.ts": {
+    "/^[0-9a-f]{32}$/": { bound: HEADERS, worst: filled("a") },
+    "/:\\d+$/": { trusted: "a socket's own address" },
+  },
+  // Details of a status travel as a header of HTTP/2.
+  "packages/relay/src/transport/status.ts": {
+    "/certificate has expired/": { bound: HEADERS, worst: filled("certificate has ") },
+    "/certificate is not yet valid/": { bound: HEADERS, worst: filled("certificate is not ") },
+    "/unsuitable certificate purpose/": { bound: HEADERS, worst: filled("unsuitable ") },
+    "/self.signed certificate|unable to verify the first certificate|unable to get (local )?issuer certificate|certificate signature failure/":
+      {
+        bound: HEADERS,
+        worst: filled("unable to get local issuer "),
+      },
+    "/server certificate is not for (\\S+), but for ([^:]*);/": {
+      bound: HEADERS,
+      worst: (length) => `server certificate is not for ${filled("a,")(length)}`,
+    },
+    "/Last error: (?:Error: )?([^\\n]*?)(?:\\. Resolution note:.*)?$/": {
+      bound: HEADERS,
+      worst: (length) => `Last error: ${filled("a")(length)}\n`,
+    },
+  },
+  "packages/translators/src/attachment/ineffective.ts": {
+    "/(sourceSelector|destinationSelectors?|httpRequestMatchers|federation\\.selectors)\\[\\d+\\]/": {
+      bound: OBJECT,
+      worst: (length) => `sourceSelector[${filled("1")(length)}`,
+    },
+    "/^spec\\.[^.[]+$/": { bound: OBJECT, worst: (length) => `spec.${filled("a")(length)}.` },
+  },
+  "packages/translators/src/discovery/detectors/appMesh.ts": {
+    "/^mesh\\//": { bound: OBJECT, worst: filled("mesh") },
+    "/^[a-z0-9]([-a-z0-9]{0,251}[a-z0-9])?$/": { bound: OBJECT, worst: filled("a") },
+  },
+  "packages/translators/src/discovery/detectors/istioSidecar.ts": {
+    '/"revision":"([^"]*)"/': { bound: OBJECT, worst: (length) => `"revision":"${filled("a")(length)}` },
+  },
+  "packages/translators/src/discovery/image.ts": {
+    "new RegExp(\n  `^(?:${HOST}/)?${COMPONENT}(?:/${COMPONENT})*(?::(?<tag>\\\\w[\\\\w.-]{0,127}))?(?:@(?<algorithm>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*):(?<hex>[0-9a-fA-F]{32,}))?$`,\n)":
+      { bound: OBJECT, worst: ended("a.a-a/", "!") },
+  },
+  "packages/translators/src/networking/istio/authorizationPolicies.ts": { "/[{}]/": { bound: OBJECT, worst: filled("a") } },
+  "packages/translators/src/networking/istio/limits.ts": {
+    "/^[!#$%&'*+\\-.^_`|~0-9A-Za-z]+$/": { bound: OBJECT, worst: ended("a", " ") },
+    "/^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*$/": { bound: OBJECT, worst: ended("a", "\u0000") },
+    "/%[^%]+%/g": { bound: OBJECT, worst: filled("%a") },
+    "/\\(\\?<?[=!]/": { bound: OBJECT, worst: filled("(?<") },
+    "/(^|[^\\\\])(\\\\\\\\)*\\\\[1-9]/": { bound: OBJECT, worst: filled("\\") },
+    "/\\(\\?P</g": { bound: OBJECT, worst: filled("(?P<") },
+    "/\\(\\?[imsU-]+\\)/g": { bound: OBJECT, worst: (length) => `(?${filled("i")(length)}` },
+    "/\\(\\?[imsU-]+:/g": { bound: OBJECT, worst: (length) => `(?${filled("i")(length)}` },
+    // A user's own, which is read and never run; the text it is made of is its input.
+    "new RegExp(translated)": { bound: OBJECT, worst: filled("(?:a|b)*") },
+    "new RegExp(`^(?:${DNS_LABEL}(?:\\\\.${DNS_LABEL})*/)?${QUALIFIED}$`)": { bound: OBJECT, worst: ended("a.a-", "!") },
+    "new RegExp(`^(?:${QUALIFIED})?$`)": { bound: OBJECT, worst: ended("a", "!") },
+    "new RegExp(`^${DNS_LABEL}$`)": { bound: 63, worst: ended("a", "-") },
+  },
+  "packages/translators/src/networking/istio/subsets.ts": {
+    "/[^a-z0-9-]/g": { bound: 253, worst: filled(".") },
+    // Quadratic, where dashes stand before something else: names have at most 253 characters by then.
+    "/^-+|-+$/g": { bound: 253, worst: (length) => `a${filled("-")(length)}a` },
+  },
+  "packages/translators/src/networking/istio/virtualMesh/endpoints.ts": {
+    "/^(?:(?:25[0-5]|2[0-4]\\d|[01]?\\d?\\d)(?:\\.(?!$)|$)){4}$/": { bound: OBJECT, worst: filled("1.") },
+  },
+  "packages/translators/src/networking/osm/requestMatches.ts": { "/^\\*|\\*$/g": { bound: OBJECT, worst: ended("*", "a") } },
+  "packages/translators/src/networking/osm/trafficTargets.ts": { "/^v?[1-9]\\d*\\./": { bound: OBJECT, worst: filled("1") } },
+};
