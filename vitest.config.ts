@@ -7,7 +7,7 @@ export default defineConfig({
     include: [
       "packages/*/{src,test}/**/*.test.ts",
       "apps/*/{src,test}/**/*.test.ts",
-      "tests/{conformance,faults}/**/*.test.ts",
+      "tests/{conformance,faults,fuzz}/**/*.test.ts",
       "tests/security/**/*.test.ts",
       "tools/**/*.test.ts",
     ],

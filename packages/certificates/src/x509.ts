@@ -88,7 +88,16 @@ export function fingerprints(pem: string): Promise<readonly string[]> {
   return Promise.all(parseChain(pem).map(hex));
 }
 
+/** The library reads names and extensions when it is asked for them, and throws whatever it comes across. */
 function factsOf(certificate: X509Certificate): CertificateFacts {
+  try {
+    return readFacts(certificate);
+  } catch (cause) {
+    throw new InvalidPem("not a certificate", { cause });
+  }
+}
+
+function readFacts(certificate: X509Certificate): CertificateFacts {
   // By OID: asking by class depends on which copy of the library registered it.
   const names = certificate.getExtension<SubjectAlternativeNameExtension>(SUBJECT_ALTERNATIVE_NAME)?.names.items ?? [];
   const ofType = (type: string) => names.filter((name) => name.type === type).map(({ value }) => value);
@@ -108,7 +117,10 @@ function factsOf(certificate: X509Certificate): CertificateFacts {
 /** Whether a certificate is signed by another one's key, whatever their names and times say. */
 export async function isSignedBy(certificate: string, authority: string): Promise<boolean> {
   const publicKey = await parse(authority).publicKey.export();
-  return parse(certificate).verify({ publicKey, signatureOnly: true });
+  // The library throws for a signature that it cannot read.
+  return parse(certificate)
+    .verify({ publicKey, signatureOnly: true })
+    .catch(() => false);
 }
 
 /** Whether a certificate says that it, or those whom it vouches for, are clients and nothing else. */

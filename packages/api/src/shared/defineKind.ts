@@ -106,6 +106,7 @@ const METADATA = {
     annotations: STRINGS,
     generation: { type: "integer" },
     creationTimestamp: { type: "string" },
+    deletionTimestamp: { type: "string" },
     uid: { type: "string" },
     resourceVersion: { type: "string" },
     finalizers: { type: "array", items: { type: "string" } },

@@ -1,0 +1,38 @@
+import { UsageError } from "@isthmus/core";
+import type { Target } from "./target.ts";
+import { agent } from "./targets/agent.ts";
+import { apiServer } from "./targets/apiServer.ts";
+import { files } from "./targets/files.ts";
+import { kubeconfig } from "./targets/kubeconfig.ts";
+import { meshConfig } from "./targets/meshConfig.ts";
+import { objects } from "./targets/objects.ts";
+import { pem } from "./targets/pem.ts";
+import { practice } from "./targets/practice.ts";
+import { redis } from "./targets/redis.ts";
+import { joining, relay } from "./targets/relay.ts";
+import { storeFiles, storeMemory } from "./targets/stores.ts";
+import { tlsPort } from "./targets/tlsPort.ts";
+
+/** Every door. Those that need no socket come first. */
+export const TARGETS: readonly Target[] = [
+  objects,
+  meshConfig,
+  pem,
+  kubeconfig,
+  files,
+  apiServer,
+  relay,
+  joining,
+  tlsPort,
+  agent,
+  storeMemory,
+  storeFiles,
+  redis,
+  ...practice,
+];
+
+export function targetNamed(name: string): Target {
+  const target = TARGETS.find((one) => one.name === name);
+  if (target === undefined) throw new UsageError(`there is no target ${name}; there are ${TARGETS.map((one) => one.name).join(", ")}`);
+  return target;
+}

@@ -1,0 +1,39 @@
+import type { Random } from "../../faults/random.ts";
+import type { Target } from "../target.ts";
+
+const kept: Buffer[] = [];
+
+/** Doors that fail, each in one way, at one of a hundred inputs: what the fuzzer must notice, for its own test. */
+export const practice: readonly Target[] = [
+  practiceOf("throws", () => {
+    throw new TypeError("this is thrown on purpose");
+  }),
+  practiceOf("rejects", () => void Promise.reject(new TypeError("this is rejected on purpose"))),
+  practiceOf("exits", () => process.exit(3)),
+  practiceOf("stalls", () => {
+    for (;;) kept.length = 0;
+  }),
+  practiceOf("slow", () => {
+    const end = performance.now() + 1_500;
+    while (performance.now() < end) kept.length = 0;
+  }),
+  practiceOf("grows", () => {
+    kept.push(Buffer.alloc(16 * 1024 * 1024, 1));
+  }),
+  practiceOf("good", () => undefined),
+];
+
+function practiceOf(name: string, misbehave: () => void): Target {
+  return {
+    name: `practice-${name}`,
+    about: "fails on purpose",
+    isPractice: true,
+    draw: (random: Random) => Buffer.from([random.int(100)]),
+    start: async () => ({
+      take: (input) => {
+        if (input[0] === 42) misbehave();
+      },
+      stop: async () => undefined,
+    }),
+  };
+}

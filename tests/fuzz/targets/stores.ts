@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { Service } from "@isthmus/api";
+import { type KindDigest, type Store, type StoreArea, type StoreDelta, StoreError, systemClock } from "@isthmus/plane";
+import { hashOf, hexOf, plus, ZERO } from "@isthmus/relay/session";
+import { fileStore, memoryStore } from "@isthmus/store";
+import { EVIL } from "../drawing/fleetObjects.ts";
+import { framed, unframed } from "../drawing/frames.ts";
+import { META, storedArea } from "../drawing/storeCommands.ts";
+import type { Door, Target } from "../target.ts";
+import { startFollowingServer } from "./followingServer.ts";
+
+// So often others get their turn before the next input: a server that follows has heard of it then.
+const TURNS = 8;
+const PATIENCE_MS = 10_000;
+
+/** Writes inputs into the store as another replica does, for a server that follows, and reads them as readers do. */
+async function doorTo(store: Store, ended: () => Promise<void>): Promise<Door> {
+  const { server, stop } = await startFollowingServer(store);
+  let sequence = 0;
+
+  async function write(input: Buffer): Promise<void> {
+    const [section, meta, ...parts] = unframed(input).map(String);
+    const area: StoreArea = { section: section === "translated" ? section : "input", clusterName: EVIL };
+    const put = objectsOf(parts);
+    // Another replica's; the follower raises none as long as it has no agent.
+    const fence = { name: area.section === "input" ? `input/${EVIL}` : "translated", number: 1 };
+    const kinds = digestsOf(put);
+    const base = (await store.head(area))?.version;
+    const delta = { erase: Object.keys(kinds), put, remove: [] };
+    await store.write({ area, fence, base, sequence: ++sequence, delta, complete: true, kinds, meta: metaFrom(meta ?? "") });
+    for (let turn = 0; turn < TURNS; turn++) await nextTurn();
+    for (const kindKey of Object.keys(kinds)) for await (const page of store.load(area, kindKey)) void page;
+    await store.overview(area.section);
+  }
+
+  await write(framed(["input", JSON.stringify(META), "/Service", GOOD_KEY, GOOD_TEXT].map((text) => Buffer.from(text))));
+  for (const until = performance.now() + PATIENCE_MS; server.store.snapshotIn(EVIL).of(Service).size !== 1; await sleep(10)) {
+    if (performance.now() > until) throw new Error("the server does not follow what a store holds");
+  }
+  return {
+    async take(input) {
+      try {
+        await write(input);
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+      }
+    },
+    async stop() {
+      await stop();
+      await ended();
+    },
+  };
+}
+
+const GOOD_KEY = `a.b.${EVIL}`;
+const GOOD_TEXT = JSON.stringify({ apiVersion: "v1", kind: "Service", metadata: { name: "a", namespace: "b", clusterName: EVIL } });
+
+type Put = StoreDelta["put"][number];
+
+function objectsOf(parts: readonly string[]): readonly Put[] {
+  const put: Put[] = [];
+  for (let at = 0; at + 2 < parts.length; at += 3) {
+    const [kindKey = "", key = "", text = ""] = parts.slice(at, at + 3);
+    put.push({ kindKey, key, text });
+  }
+  return put;
+}
+
+/** The digests that a right head has of these objects. */
+function digestsOf(put: readonly Put[]): Readonly<Record<string, KindDigest>> {
+  const kinds = new Map<string, Map<string, string>>();
+  for (const { kindKey, key, text } of put) kinds.set(kindKey, (kinds.get(kindKey) ?? new Map<string, string>()).set(key, text));
+  return Object.fromEntries(
+    [...kinds].map(([kindKey, texts]) => {
+      const sum = [...texts].reduce((all, [key, text]) => plus(all, hashOf(key, text)), ZERO);
+      return [kindKey, { count: texts.size, digest: hexOf(sum) }];
+    }),
+  );
+}
+
+/** Of a head; whoever writes through a store says something that JSON can hold. */
+function metaFrom(text: string): Parameters<Store["write"]>[0]["meta"] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ReturnType<typeof metaFrom>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Files, and a server that reads them. */
+export const storeFiles: Target = {
+  name: "store-files",
+  about: "objects and heads in a store of files, and the server that follows it",
+  draw: storedArea,
+  async start() {
+    const path = mkdtempSync(join(tmpdir(), "isthmus-fuzz-store-"));
+    let ids = 0;
+    const store = await fileStore({ path: join(path, "store"), clock: systemClock, id: () => `id-${++ids}` });
+    return doorTo(store, async () => {
+      await store.close();
+      rmSync(path, { recursive: true });
+    });
+  },
+};
+
+/** The same in memory, where there is nothing but the server to wait for. */
+export const storeMemory: Target = {
+  name: "store-memory",
+  about: "objects and heads in a store in memory, and the server that follows it",
+  draw: storedArea,
+  start: async () => doorTo(memoryStore({ clock: systemClock, id: () => "memory" }), async () => undefined),
+};
