@@ -44,7 +44,7 @@ export interface Reporting {
 }
 
 // A process takes some seconds to start and to warm up; a longer turn finds more of what grows.
-const [SHORTEST_TURN_S, LONGEST_TURN_S] = [3, 120];
+const [SHORTEST_TURN_S, LONGEST_TURN_S] = [1, 120];
 const BLOCK_S = 2;
 const FIRST_BLOCK = 64;
 // A target that ends its process again and again only costs starts.
@@ -89,27 +89,60 @@ export async function runCampaign(campaign: Campaign, { program, found, progress
     return keepsGoing;
   }
 
+  /** The failure with the input that it is due to, which is looked for among those that may be. */
+  async function pinnedDown(target: string, failure: Failure): Promise<Failure> {
+    const { since = failure.input, input } = failure;
+    let block: Block | undefined = { from: since, count: input - since + 1 };
+    let exact: Failure | undefined;
+    await runShift({
+      target,
+      seed,
+      program,
+      stallMs,
+      isExact: true,
+      next() {
+        const next = block;
+        block = undefined;
+        return next;
+      },
+      failed(found) {
+        exact = found;
+        return false;
+      },
+    });
+    return exact ?? failure;
+  }
+
   async function turn(target: string, tally: Tally): Promise<void> {
     const began = performance.now();
-    const end = Math.min(until, began + turnS * 1000);
+    // From its first input on: the time until then belongs to nobody.
+    let end: number | undefined;
     let left = only;
+    const failures: Failure[] = [];
     const { inputs, bytes, skipped } = await runShift({
       target,
       seed,
       program,
       stallMs,
+      isExact: only !== undefined,
       next(rate) {
         if (only !== undefined) {
           const block = left;
           left = undefined;
           return block;
         }
-        // The first block counts in any case: a target without an input would be passed over unseen.
-        if (isOver || (performance.now() > end && rate > 0)) return undefined;
+        if (isOver || (end !== undefined && performance.now() > end)) return undefined;
+        end ??= performance.now() + turnS * 1000;
         return blockOf(target, rate);
       },
-      failed: (failure) => failedOne(target, failure),
+      failed(failure) {
+        if (failure.since === undefined || failure.since === failure.input) return failedOne(target, failure);
+        // Its process ends with it.
+        failures.push(failure);
+        return keepsGoing;
+      },
     });
+    for (const failure of failures) failedOne(target, await pinnedDown(target, failure));
     tally.inputs += inputs;
     tally.bytes += bytes;
     tally.seconds += (performance.now() - began) / 1000;

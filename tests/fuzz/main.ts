@@ -155,6 +155,7 @@ function tableOf({ tallies, found }: Outcome): string {
     .join("\n");
 }
 
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {

@@ -13,6 +13,8 @@ export type FailureType = "threw" | "uncaught" | "slow" | "grew" | "ended" | "st
 export interface Failure {
   readonly type: FailureType;
   readonly input: number;
+  /** The first input that it may be due to, where the process heard of it only later. */
+  readonly since?: number;
   /** For people: a stack trace where there is one. */
   readonly detail: string;
 }
@@ -32,4 +34,6 @@ export interface Errand {
   readonly progressFile: string;
   /** An input as it is, instead of drawn ones: a file. */
   readonly file?: string;
+  /** Waits after each input for what it set off: slower, and it is known which one it was. */
+  readonly isExact?: boolean;
 }

@@ -11,6 +11,7 @@ export interface ShiftOptions {
   readonly program: string;
   readonly stallMs: number;
   readonly file?: string;
+  readonly isExact?: boolean;
   /** Gives the next inputs for a process that has taken `rate` of them in a second; undefined: that was all. */
   next(rate: number): Block | undefined;
   /** Says whether to go on. */
@@ -40,6 +41,9 @@ export async function runShift({ next, failed, stallMs, program, ...rest }: Shif
   const child = spawn(process.execPath, [...flags, program, "--work", JSON.stringify(errand)], {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
+  // One that stalls would not see that this process is gone.
+  const kill = () => void child.kill("SIGKILL");
+  process.on("exit", kill);
   const errors: string[] = [];
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     errors.push(...text.split("\n"));
@@ -103,6 +107,7 @@ export async function runShift({ next, failed, stallMs, program, ...rest }: Shif
   }, LOOK_MS);
   const { code, signal } = await ended(child);
   clearInterval(watchdog);
+  process.off("exit", kill);
   if (block !== undefined && !hasFailed) {
     inputs += Math.max(0, current() - block.from);
     fail({ type: "ended", input: current(), detail: `its process ended (${signal ?? code}):\n${errors.join("\n")}` });

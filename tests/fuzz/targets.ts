@@ -9,7 +9,7 @@ import { objects } from "./targets/objects.ts";
 import { pem } from "./targets/pem.ts";
 import { practice } from "./targets/practice.ts";
 import { redis } from "./targets/redis.ts";
-import { joining, relay } from "./targets/relay.ts";
+import { joining, relay, streams } from "./targets/relay.ts";
 import { storeFiles, storeMemory } from "./targets/stores.ts";
 import { tlsPort } from "./targets/tlsPort.ts";
 
@@ -22,6 +22,7 @@ export const TARGETS: readonly Target[] = [
   files,
   apiServer,
   relay,
+  streams,
   joining,
   tlsPort,
   agent,

@@ -7,9 +7,11 @@ import { type Door, patienceMs, Skipped, type Target } from "./target.ts";
 import { targetNamed } from "./targets.ts";
 
 // What a process holds for good: sources, schemas, what doors remember by design.
-const ROOM_BYTES = 160 * 1024 * 1024;
+const ROOM_BYTES = 128 * 1024 * 1024;
 // Until then doors fill their caches.
 const WARM_INPUTS = 1_000;
+// Beside the end of each block.
+const WEIGH_EACH = 5_000;
 // What must happen between inputs: rejections that nobody handles are told then, and orders come.
 const PAUSE_MS = 20;
 
@@ -19,6 +21,8 @@ export async function work(errand: Errand): Promise<void> {
   const progress = openSync(errand.progressFile, "r+");
   const mark = Buffer.alloc(8);
   let current = 0;
+  /** The first input after the last pause. */
+  let since = 0;
   /** Of many inputs that fail alike in this process, the first is told. */
   const told = new Set<string>();
 
@@ -30,7 +34,7 @@ export async function work(errand: Errand): Promise<void> {
 
   for (const event of ["uncaughtException", "unhandledRejection"] as const) {
     process.on(event, (error: unknown) => {
-      say({ type: "failed", failure: { type: "uncaught", input: current, detail: detailOf(error) } }, () => process.exit(1));
+      say({ type: "failed", failure: { type: "uncaught", input: current, since, detail: detailOf(error) } }, () => process.exit(1));
     });
   }
 
@@ -87,15 +91,18 @@ export async function work(errand: Errand): Promise<void> {
   async function run({ from, count }: Block): Promise<void> {
     let bytes = 0;
     let paused = performance.now();
+    since = from;
     for (let input = from; input < from + count; input++) {
       note(input);
       const drawn = errand.file === undefined ? drawnInput(target, errand.seed, input) : readFileSync(errand.file);
       bytes += drawn.length;
       await take(drawn);
       inputs++;
-      if (performance.now() - paused < PAUSE_MS) continue;
+      if (inputs === WARM_INPUTS || inputs % WEIGH_EACH === 0) weigh();
+      if (errand.isExact !== true && performance.now() - paused < PAUSE_MS) continue;
       await nextTurn();
       paused = performance.now();
+      since = input + 1;
     }
     // What an input set off may come to light a little later.
     await nextTurn();

@@ -4,7 +4,7 @@ import { demoClusters } from "@isthmus/simulator";
 import { fleets } from "@isthmus/testing";
 import fc from "fast-check";
 import type { Random } from "../../faults/random.ts";
-import { hostileKey, hostileText, longText } from "./hostile.ts";
+import { deepValue, hostileKey, hostileText, longText } from "./hostile.ts";
 import { mutatedText } from "./mutated.ts";
 import { schemaValue } from "./schemaValues.ts";
 
@@ -40,7 +40,12 @@ export function managementObjectText(random: Random): string {
 /** JSON text of one object of a kind in a cluster. */
 export function objectTextOf(kind: Kind, random: Random, clusterName: string): string {
   const value = random.int(3) === 0 ? (ofKind(kind, random) ?? objectOf(kind, random, clusterName)) : objectOf(kind, random, clusterName);
-  return mutatedText(value, random, random.pick([0, 1, 1, 2, 4]));
+  return random.int(40) === 0 ? deepened(value, random) : mutatedText(value, random, random.pick([0, 1, 1, 2, 4]));
+}
+
+/** JSON text of an object that is right but for one more field, which is nested deeper than anybody means. */
+function deepened(value: Resource, random: Random): string {
+  return `${JSON.stringify(value).slice(0, -1)},${hostileKey(random)}:${deepValue(random)}}`;
 }
 
 function ofKind({ kind }: Kind, random: Random): AnyResource | undefined {

@@ -18,6 +18,9 @@ const LINES = [
   "-----",
   "-----BEGIN X-----",
   "a b: c",
+  " a: b",
+  " folded",
+  "\ta: b",
   "\r",
 ];
 

@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { agentKinds, contributedKinds } from "@isthmus/api";
-import { kindKeyOf } from "@isthmus/core";
+import { type Kind, kindKeyOf } from "@isthmus/core";
 import type { Random } from "../../faults/random.ts";
 import { EVIL, evilObjectText, forgedObjectText, managementObjectText, objectTextOf } from "./fleetObjects.ts";
 import { hostileText, longText } from "./hostile.ts";
@@ -8,7 +7,7 @@ import { mutatedBytes } from "./mutated.ts";
 import { bytes, deflated, number, spoiltMessage } from "./protobuf.ts";
 
 const KINDS = [...agentKinds(), ...contributedKinds()];
-export const KIND_KEYS: readonly string[] = KINDS.map(kindKeyOf);
+const KIND_KEYS: readonly string[] = KINDS.map(kindKeyOf);
 const NUMBERS = [0, 1, 2, 3, 2 ** 31, 2 ** 32 - 1, 2n ** 64n - 1n];
 
 /** A text, mostly an innocent one, without the quotes of JSON. */
@@ -75,18 +74,20 @@ function agentBody(random: Random, seq: number): Buffer {
         bytes(5, word(random, "")),
       );
     default:
-      return up(random, seq);
+      return bytes(3, number(1, anyNumber(random, seq)), up(random));
   }
 }
 
+/** ConnectRequest with the objects that a message has of `up`, said as the next one of its stream. */
+export function upMessage(objects: Buffer, { epoch, seq }: { readonly epoch: bigint; readonly seq: number }): Buffer {
+  // Of a number that is said twice the last counts.
+  return Buffer.concat([number(1, epoch), bytes(3, objects, number(1, seq))]);
+}
+
 /** Objects of one kind, with a wrong one among them now and then. */
-function up(random: Random, seq: number): Buffer {
+export function up(random: Random): Buffer {
   const kind = random.pick(KINDS);
-  const parts: Buffer[] = [
-    number(1, anyNumber(random, seq)),
-    bytes(2, word(random, kindKeyOf(kind))),
-    number(3, random.int(8) === 0 ? 1 : 0),
-  ];
+  const parts: Buffer[] = [bytes(2, word(random, kindKeyOf(kind))), number(3, random.int(8) === 0 ? 1 : 0)];
   for (let left = 1 + random.int(4); left > 0; left--) {
     const text =
       random.int(8) === 0
@@ -97,8 +98,13 @@ function up(random: Random, seq: number): Buffer {
     if (random.int(16) === 0)
       parts.push(bytes(6, bytes(1, refOf(text, random)), bytes(2, word(random, "TooLarge")), bytes(3, word(random, "m"))));
   }
-  if (random.int(8) === 0) parts.push(bytes(7, word(random, createHash("md5").update(String(seq)).digest("hex"))));
-  return bytes(3, ...parts);
+  if (random.int(8) === 0) parts.push(bytes(7, word(random, "0123456789abcdef".repeat(2))));
+  return Buffer.concat(parts);
+}
+
+/** Up of one object, but for its number. */
+export function upOf(kind: Kind, text: string, random: Random): Buffer {
+  return Buffer.concat([bytes(2, kindKeyOf(kind)), bytes(4, bodyOf(text, random))]);
 }
 
 function rejection(random: Random): Buffer {

@@ -3,7 +3,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:h
 import { setTimeout as sleep } from "node:timers/promises";
 import { allKinds } from "@isthmus/api";
 import { createRequest } from "@isthmus/certificates";
-import { clusterRegistrations, serverRoles, startServer, systemClock } from "@isthmus/plane";
+import { clusterRegistrations, type Server, serverRoles, startServer, systemClock } from "@isthmus/plane";
 import {
   createServerIdentity,
   DEFAULT_AUTHORITY,
@@ -30,6 +30,7 @@ const clock = systemClock;
 export interface Plane {
   readonly identity: ServerIdentity;
   readonly grpc: GrpcServer;
+  readonly server: Server;
   /** A connection of any client: with the certificate of the evil cluster's agent, or without. */
   connect(identity?: AgentIdentity): ClientHttp2Session;
   register(clusterName: string): Promise<AgentIdentity>;
@@ -129,6 +130,7 @@ export async function startPlane(): Promise<Plane> {
   return {
     identity,
     grpc,
+    server,
     connect: open,
     async register(clusterName) {
       const session = open();

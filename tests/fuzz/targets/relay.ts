@@ -1,5 +1,7 @@
 import type { ClientHttp2Stream } from "node:http2";
-import { seededRandom } from "../../faults/random.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Service } from "@isthmus/api";
+import { type Random, seededRandom } from "../../faults/random.ts";
 import { EVIL } from "../drawing/fleetObjects.ts";
 import { framed, grpcFrame, unframed } from "../drawing/frames.ts";
 import { hostileText } from "../drawing/hostile.ts";
@@ -7,7 +9,7 @@ import { mutatedBytes } from "../drawing/mutated.ts";
 import { hostilePem } from "../drawing/pem.ts";
 import { PEM_SEEDS, REQUEST } from "../drawing/pemSeeds.ts";
 import { bytes, spoiltMessage } from "../drawing/protobuf.ts";
-import { agentMessage, emptyMessage, helloMessage } from "../drawing/relayMessages.ts";
+import { agentMessage, emptyMessage, helloMessage, up, upMessage, upOf } from "../drawing/relayMessages.ts";
 import type { Target } from "../target.ts";
 import { answerTo, callOf, type Plane, startPlane, TOKEN } from "./plane.ts";
 
@@ -34,10 +36,59 @@ function checked(plane: Plane, take: (input: Buffer) => Promise<void>): (input: 
   };
 }
 
-/** Streams of an agent that has a certificate and is in an attacker's hands. */
+/** News on a stream that is open and synced, each of it said twice: what is known is compared with what comes. */
 export const relay: Target = {
   name: "relay",
-  about: "messages of an agent with a good certificate, over TLS to a whole management server; a good agent beside it",
+  about: "objects from an agent with a good certificate, over TLS to a whole management server; a good agent beside it",
+  draw: up,
+  async start() {
+    const plane = await startPlane();
+    const identity = await plane.register(EVIL);
+    let session = plane.connect(identity);
+    let call: ClientHttp2Stream | undefined;
+    let seq = 0;
+
+    async function synced(): Promise<ClientHttp2Stream> {
+      if (session.destroyed || session.closed) session = plane.connect(identity);
+      const next = callOf(session, CONNECT, { "x-cluster-id": EVIL });
+      seq = 0;
+      next.write(grpcFrame(helloMessage(soberly, EPOCH)));
+      await firstAnswer(next, OPENING_MS);
+      next.write(grpcFrame(emptyMessage(EPOCH)));
+      return next;
+    }
+
+    async function take(input: Buffer): Promise<void> {
+      if (call === undefined || call.destroyed || !call.writable) call = await synced();
+      const answered = firstAnswer(call, WELCOME_MS);
+      for (const _ of [1, 2]) call.write(grpcFrame(upMessage(input, { epoch: EPOCH, seq: ++seq })));
+      await answered;
+    }
+
+    await take(upOf(Service, SOUND, soberly));
+    for (const until = performance.now() + OPENING_MS; plane.server.store.snapshotIn(EVIL).of(Service).size !== 1; await sleep(10)) {
+      if (performance.now() > until) throw new Error("the server does not take what an agent reports");
+    }
+    return {
+      take: checked(plane, take),
+      async stop() {
+        session.destroy();
+        await plane.stop();
+      },
+    };
+  },
+};
+
+const SOUND = JSON.stringify({ apiVersion: "v1", kind: "Service", metadata: { name: "a", namespace: "b", clusterName: EVIL } });
+const EPOCH = 7n;
+const OPENING_MS = 5_000;
+/** Always the usual. */
+const soberly: Random = { next: () => 0.99, int: (below) => below - 1, pick: (choices) => choices[0] as (typeof choices)[0] };
+
+/** Streams of an agent that has a certificate and is in an attacker's hands. */
+export const streams: Target = {
+  name: "streams",
+  about: "whole streams of an agent with a good certificate: hello, then anything; a good agent beside it",
   draw(random) {
     const epoch = BigInt(random.int(1_000));
     const messages = [random.int(20) === 0 ? agentMessage(random, { epoch, seq: 1 }) : helloMessage(random, epoch)];
@@ -60,7 +111,7 @@ export const relay: Target = {
         const [hello = Buffer.alloc(0), ...messages] = unframed(input);
         const call = callOf(session, CONNECT, { "x-cluster-id": EVIL });
         const ended = answerTo(call, [hello], false);
-        await Promise.race([firstAnswer(call), ended]);
+        await Promise.race([firstAnswer(call, WELCOME_MS), ended]);
         // Cut off, when it does not end by itself: an answer to each is not to be expected.
         const cut = setTimeout(() => call.close(8), ANSWER_MS);
         for (const message of messages) if (!call.destroyed) call.write(grpcFrame(message));
@@ -76,10 +127,15 @@ export const relay: Target = {
   },
 };
 
-function firstAnswer(call: ClientHttp2Stream): Promise<void> {
+function firstAnswer(call: ClientHttp2Stream, patienceMs: number): Promise<void> {
   return new Promise((resolve) => {
-    call.once("data", () => resolve());
-    setTimeout(resolve, WELCOME_MS);
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(done, patienceMs);
+    call.once("data", done);
+    call.once("close", done);
   });
 }
 
