@@ -25,7 +25,9 @@ const USAGE = `usage: npm run fuzz -- [--minutes N] [--seed S] [--targets A,B] [
   --print       do not take the input, write it to standard output
   --found       the inputs in tests/fuzz/found, which once failed
 Targets:
-${TARGETS.map(({ name, about }) => `  ${name.padEnd(13)} ${about}`).join("\n")}`;
+${TARGETS.filter(({ isPractice }) => isPractice !== true)
+  .map(({ name, about }) => `  ${name.padEnd(13)} ${about}`)
+  .join("\n")}`;
 
 const PROGRESS_MS = 30_000;
 const program = fileURLToPath(import.meta.url);

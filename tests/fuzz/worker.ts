@@ -1,5 +1,5 @@
 import { openSync, readFileSync, writeSync } from "node:fs";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { seededRandom, seedOfRun } from "../faults/random.ts";
 import { groupOf } from "./groups.ts";
 import type { Block, Errand, Order, Word } from "./messages.ts";
@@ -14,6 +14,9 @@ const WARM_INPUTS = 1_000;
 const WEIGH_EACH = 5_000;
 // What must happen between inputs: rejections that nobody handles are told then, and orders come.
 const PAUSE_MS = 20;
+
+// Who is under attack may take its time to say goodbye; what counts has been counted.
+const STOP_MS = 3_000;
 
 /** The life of a process that is started for one target: takes blocks of inputs, and says how each ended. */
 export async function work(errand: Errand): Promise<void> {
@@ -112,7 +115,7 @@ export async function work(errand: Errand): Promise<void> {
   }
 
   process.on("message", (order: Order) => {
-    if (order.type === "end") void door.stop().then(() => process.exit(0));
+    if (order.type === "end") void Promise.race([door.stop(), sleep(STOP_MS)]).then(() => process.exit(0));
     else void run(order.block);
   });
   // The parent is gone.
