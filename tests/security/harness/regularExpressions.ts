@@ -21,7 +21,7 @@ const flag: Sees = { trusted: "a flag or setting of whoever runs the program" };
 
 /** Every regular expression of packages and apps, by file, as it stands there. What is new is refused until it is judged here. */
 export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string, Sees>>>> = {
-  "apps/meshctl/src/cluster/registration.ts": { "/:\\d+$/": flag },
+  "apps/meshctl/src/cluster/registration.ts": { "/:\\d+$/": flag, "/^\\[|\\]$/g": flag },
   "apps/meshctl/src/commands/cluster.ts": { "/^(\\d+)(s|m|h)$/": flag },
   "apps/meshctl/src/offline/documents.ts": {
     "/ at position (\\d+)/": { trusted: "a message of JSON.parse, a sentence with a piece of the text" },
@@ -33,11 +33,15 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/[.[\\]]/": { bound: OBJECT, worst: filled("a.") },
     "/^\\d+$/": { bound: OBJECT, worst: ended("1", "a") },
   },
+  "apps/meshctl/src/offline/unread.ts": {
+    "/\\.(?:smh|zephyr)\\.solo\\.io$/": { bound: OBJECT, worst: filled(".smh.solo.i") },
+  },
   "apps/meshctl/src/offline/yamlText.ts": {
     "/^(?:[A-Za-z_/](?:[\\w./@+()=;-]|[,:](?=[\\w/])|[ ,]+(?=[\\w(]))*|\\d+(?:ms|s|m|h))$/": { bound: OBJECT, worst: ended("a , ,", "!") },
     "/^(?:y|yes|n|no|on|off|true|false|null|e\\d+)$/i": { bound: OBJECT, worst: (length) => `e${filled("1")(length)}!` },
     "/[\\u007f-\\u009f\\u2028\\u2029\\ufeff\\ufffe\\uffff]/g": { bound: OBJECT, worst: filled("\u2028a") },
   },
+  "apps/mgmt-server/src/config.ts": { "/^\\d{1,7}$/": flag },
   "apps/mgmt-server/src/sharedStore.ts": { "/^\\[(.*)\\]$/": flag },
   "packages/api/src/shared/duration.ts": {
     "new RegExp(DURATION_PATTERN)": { bound: OBJECT, worst: ended("1ms", "!") },
@@ -68,11 +72,16 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^\\./": { bound: STATUS, worst: filled(".") },
   },
   "packages/kubernetes/src/watch.ts": { "/^\\d+$/": { bound: 20, worst: filled("1") } },
+  "packages/plane/src/agent/limits.ts": { "/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/": { bound: 253, worst: ended("a", "!") } },
+  "packages/plane/src/server/storeKey.ts": {
+    "/^[A-Za-z0-9+/_-]{1,1366}={0,2}$/": { bound: OBJECT, worst: ended("a", "!") },
+  },
   "packages/plane/src/server/joinTokens.ts": { "/^[a-z0-9]{12}$/": { bound: OBJECT, worst: filled("a") } },
   "packages/process/src/admission.ts": {
     "/^Bearer +(\\S+)$/i": { bound: HEADERS, worst: (length) => `Bearer${filled(" ")(length / 2)}${filled("a")(length / 2)} ` },
     "/^(\\[[^\\]]*\\]|[^:]*)(:\\d+)?$/": { bound: HEADERS, worst: (length) => `[${filled("1")(length)}` },
   },
+  "packages/process/src/options.ts": { "/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/": flag },
   "packages/process/src/redacted.ts": {
     "/(password|passwd|passphrase|secret|token|credentials?|api[-_]?key|private[-_]?key|authorization|cookie)$/i": {
       bound: OBJECT,
@@ -104,7 +113,10 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   "packages/relay/src/transport/status.ts": {
     "/certificate has expired/": { bound: HEADERS, worst: filled("certificate has ") },
     "/certificate is not yet valid/": { bound: HEADERS, worst: filled("certificate is not ") },
-    "/unsuitable certificate purpose/": { bound: HEADERS, worst: filled("unsuitable ") },
+    "/unsuitable certificate purpose|unsupported certificate purpose|is not one for servers/": {
+      bound: HEADERS,
+      worst: filled("unsupported certificate "),
+    },
     "/self.signed certificate|unable to verify the first certificate|unable to get (local )?issuer certificate|certificate signature failure/":
       {
         bound: HEADERS,
@@ -157,6 +169,9 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/[^a-z0-9-]/g": { bound: 253, worst: filled(".") },
     // Quadratic, where dashes stand before something else: names have at most 253 characters by then.
     "/^-+|-+$/g": { bound: 253, worst: (length) => `a${filled("-")(length)}a` },
+  },
+  "packages/translators/src/networking/istio/trustDomain.ts": {
+    "/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/": { bound: 63, worst: ended("a", "!") },
   },
   "packages/translators/src/networking/istio/virtualMesh/endpoints.ts": {
     "/^(?:(?:25[0-5]|2[0-4]\\d|[01]?\\d?\\d)(?:\\.(?!$)|$)){4}$/": { bound: OBJECT, worst: filled("1.") },
