@@ -88,10 +88,10 @@ function isEmptyObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
 }
 
-/** A status without what depends on when and in whose words it was written. */
+/** A status without what depends on when and in whose words it was written, and on when the plane first saw what it repeats. */
 function comparable({ observedGeneration: _, ...status }: JsonObject): unknown {
   const text = JSON.stringify({ status }, (key, value: unknown) =>
-    key === "lastTransitionTime" || key === "observedGeneration" || isEmptyObject(value) ? undefined : value,
+    ["lastTransitionTime", "observedGeneration", "firstSeen"].includes(key) || isEmptyObject(value) ? undefined : value,
   );
   return JSON.parse(text.replace(/can't be written: (\w+): (?:[^"\\]|\\.)*/g, "can't be written: $1"));
 }

@@ -3,11 +3,14 @@ import {
   type CST,
   type Document,
   type DocumentOptions,
+  isScalar,
   Lexer,
   LineCounter,
   type ParseOptions,
   Parser,
   type SchemaOptions,
+  visit,
+  YAMLParseError,
 } from "yaml";
 import { MAX_DEPTH } from "./limits.ts";
 
@@ -35,7 +38,31 @@ const MAX_OPEN = MAX_DEPTH + 8;
  */
 export function yamlDocuments(text: string, options: YamlOptions): readonly Document.Parsed[] {
   const onNewLine = options.lineCounter?.addNewLine;
-  return [...new Composer(options).compose(boundedTokens(text, onNewLine))];
+  // The library compares each key with all before it, which takes seconds for a hundred kilobytes of keys.
+  const documents = [...new Composer({ ...options, uniqueKeys: false }).compose(boundedTokens(text, onNewLine))];
+  if (options.uniqueKeys !== false) for (const document of documents) document.errors.push(...repeatedKeys(document));
+  return documents;
+}
+
+/** Keys that a mapping holds twice: which of the values counts nobody knows. Merge keys may be repeated. */
+function repeatedKeys(document: Document.Parsed): readonly YAMLParseError[] {
+  const errors: YAMLParseError[] = [];
+  visit(document, {
+    Map(_, { items }) {
+      const keys = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key) || key.value === "<<") continue;
+        if (keys.has(key.value)) {
+          const [start = 0, end = start] = key.range ?? [];
+          errors.push(
+            new YAMLParseError([start, end], "DUPLICATE_KEY", `Map keys must be unique: ${String(key.value).slice(0, 80)} is repeated`),
+          );
+        }
+        keys.add(key.value);
+      }
+    },
+  });
+  return errors;
 }
 
 /**

@@ -24,8 +24,11 @@ test("what the store holds and is too much for an object is left out and told of
     good: service("good", "1"),
   };
   const put = Object.entries(texts).map(([name, text]) => ({ kindKey: "/Service", key: `${name}.shop.a`, text }));
-  const after = inputTexts({ snapshots, log }).snapshotAfter("a", { erase: [], put, remove: [] });
+  const reader = inputTexts({ snapshots, log });
+  const after = reader.snapshotAfter("a", { erase: [], put, remove: [] });
   expect([...after.of(Service)].map(({ metadata }) => metadata.name)).toEqual(["good"]);
-  const told = log.warnings.join("\n");
-  for (const problem of ["nested deeper than 64 levels", "larger than 1024 KiB"]) expect(told).toContain(problem);
+  // The first of each reason is said, and all are counted.
+  expect(log.warnings.join("\n")).toContain("nested deeper than 64 levels");
+  const counted = reader.metrics().map(({ labels, value }) => [labels["reason"], value]);
+  expect(Object.fromEntries(counted)).toEqual({ Invalid: 4, OtherCluster: 1 });
 });

@@ -1,5 +1,5 @@
 import { UsageError } from "@isthmus/core";
-import { loadKubeconfig } from "@isthmus/kubernetes";
+import { kubeconfigOfSecret } from "@isthmus/kubernetes";
 import type { Random } from "../../faults/random.ts";
 import { hostileText, hostileValue } from "../drawing/hostile.ts";
 import { mutatedBytes, mutatedText } from "../drawing/mutated.ts";
@@ -44,7 +44,7 @@ export const kubeconfig: Target = {
     return {
       async take(input) {
         try {
-          await loadKubeconfig({ text: input.toString("utf8") }).credentials(false);
+          await kubeconfigOfSecret(input.toString("utf8")).credentials(false);
         } catch (error) {
           if (!(error instanceof UsageError)) throw error;
         }

@@ -23,7 +23,7 @@ import { type AccessBearing, accessBearing, bearingOn, type HeldAccess, type Sel
 import type { AttachmentStep } from "./attachment.ts";
 import { byService } from "./indexes.ts";
 import { accessFindings, ineffectiveFindings, isMisspeltWide } from "./ineffective.ts";
-import { type Limit, reachFindings, reachIn, subsetFindings } from "./reach.ts";
+import { type Limit, namesBeyond, reachFindings, reachIn, subsetFindings } from "./reach.ts";
 import { selectorFindings } from "./references.ts";
 import { selectingCandidates, selectionKeys } from "./selection.ts";
 import { selectsDestination } from "./selectors.ts";
@@ -57,6 +57,7 @@ export function checkTrafficPolicies(
   return checked(step, before, {
     kind: TrafficPolicy,
     findingsOf: (policy, limit) => [...trafficFindings(policy), ...subsetFindings(policy, limit)],
+    isMistaken: () => false,
     madeOf: (row, policy) => {
       const isSound = row.isSound && !isMisspeltWide(policy);
       return { ...row, policy, isSound, selectors: isSound ? [policy.spec?.destinationSelector] : NONE };
@@ -71,6 +72,7 @@ export function checkAccessPolicies(step: AttachmentStep, before: Table<CheckedA
   return checked(step, before, {
     kind: AccessPolicy,
     findingsOf: accessFindings,
+    isMistaken: (policy, limit) => namesBeyond(policy, limit),
     madeOf: (row, policy) => {
       const bearing = accessBearing(policy, row.isSound);
       return { ...row, policy, selectors: selectorsOf(bearing), bearing };
@@ -81,13 +83,15 @@ export function checkAccessPolicies(step: AttachmentStep, before: Table<CheckedA
 interface Checks<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy<P>> {
   readonly kind: Kind<P>;
   findingsOf(policy: P, limit: Limit): readonly Finding[];
+  /** Whether it is not sound for another reason, which the findings about its reach tell. */
+  isMistaken(policy: P, limit: Limit): boolean;
   madeOf(row: Pick<C, "key" | "isSound" | "reports">, policy: P): C;
 }
 
 function* checked<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy<P>>(
   step: AttachmentStep,
   before: Table<C>,
-  { kind, findingsOf, madeOf }: Checks<P, C>,
+  { kind, findingsOf, isMistaken, madeOf }: Checks<P, C>,
 ): Steps<Table<C>> {
   const policies = step.inputs.of(kind);
   const destinations = step.inputs.of(Destination);
@@ -100,7 +104,7 @@ function* checked<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolic
       ...selectorFindings("spec.destinationSelector", policy.spec?.destinationSelector, { destinations, limit }),
       ...findingsOf(policy, limit),
     ];
-    const isSound = grounds.every(({ state }) => state !== "INVALID");
+    const isSound = grounds.every(({ state }) => state !== "INVALID") && !isMistaken(policy, limit);
     // To ask for too much takes nothing away of what is in reach.
     const findings = [...reachFindings(policy, limit), ...grounds];
     const reports = findings.length === 0 ? NONE : findings.map((finding) => reported(refOf(policy), finding));

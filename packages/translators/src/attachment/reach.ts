@@ -91,6 +91,16 @@ export function reachFindings({ spec }: TrafficPolicy | AccessPolicy, limit: Lim
   return [invalid("OutOfReach", `${beyond}, and ${inWords(limit)}: beyond that it is not in force; ${remedyOf(limit)}`)];
 }
 
+/**
+ * Whether a policy names a Destination beyond its limit. Nobody can tell that from a mistake in the name, so it takes away nothing that an
+ * AccessPolicy had closed before.
+ */
+export function namesBeyond({ spec }: TrafficPolicy | AccessPolicy, limit: Limit): boolean {
+  if (!isLimited(limit)) return false;
+  const services = (spec?.destinationSelector ?? []).flatMap(({ kubeServiceRefs }) => kubeServiceRefs?.services ?? []);
+  return services.some(({ clusterName = "", namespace = "" }) => !isWithin(limit, { clusterName, namespace }));
+}
+
 function reachingBeyond(selectors: readonly DestinationSelector[], limit: Limit): readonly string[] {
   return selectors.flatMap(({ kubeServiceMatcher, kubeServiceRefs }, i) => {
     const path = `spec.destinationSelector[${i}]`;
