@@ -34,8 +34,13 @@ async function main(args: readonly string[]): Promise<number> {
       clusters: { type: "string", default: "2" },
       store: { type: "boolean", default: false },
       replicas: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
     },
   });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
   const [seed, length, runs] = [number("seed", values.seed), number("length", values.length), number("runs", values.runs)];
   const campaign: Campaign = { runs, seed, length, ...(values.tamper === undefined ? {} : { tamper: values.tamper }) };
   if (values.steps !== undefined) {
@@ -103,8 +108,9 @@ if (isMainThread) {
   try {
     process.exitCode = await main(process.argv.slice(2));
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    console.error(error.message);
+    // parseArgs says by a TypeError with a code what is wrong with the flags.
+    if (!(error instanceof UsageError || (error instanceof TypeError && "code" in error))) throw error;
+    console.error(error instanceof UsageError ? error.message : `${error.message}\n${USAGE}`);
     process.exitCode = 2;
   }
 } else {

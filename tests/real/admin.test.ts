@@ -66,6 +66,18 @@ describeReal("the admin ports of real processes", (components) => {
     expect(text).toMatch(/gloo_mesh_translation_time_sec_count [1-9]/);
   });
 
+  it("that are taken end the program at once, with a line that names the flag", async () => {
+    const taken = new URL(apps[0]?.adminUrl ?? "").port;
+    const { app } = await startManagementServer({
+      server: fleet.servers.one,
+      directory: fleet.directory,
+      name: "second",
+      more: [`--admin-port=${taken}`],
+    });
+    expect(await app.program.ended).toBe(2);
+    expect(app.program.output()).toContain(`error: port ${taken} on 127.0.0.1 is taken: choose another with --admin-port`);
+  });
+
   it("let others read only with a token that the Kubernetes API allows to", async () => {
     const ordinary = await serviceAccountToken(fleet.servers.one, cluster, "reader");
     const token = await tokenFor(fleet.servers.one, "reader", ["gloo-mesh-admin"]);

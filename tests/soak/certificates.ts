@@ -25,8 +25,17 @@ const LOST_AFTER_MS = 120 * SECOND;
 
 const PAUSE_MS = 250;
 
+const USAGE = "usage: npm run soak:certificates -- [--minutes N]";
+
 async function main(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { minutes: { type: "string", default: "3" } } });
+  const { values } = parseArgs({
+    args: [...args],
+    options: { minutes: { type: "string", default: "3" }, help: { type: "boolean", default: false } },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
   const minutes = Number(values.minutes);
   if (!(minutes > 0)) throw new UsageError(`--minutes ${values.minutes} is no length of time`);
   const plane = await replicasOf();
@@ -173,7 +182,8 @@ function quiet(): void {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  console.error(messageOf(error));
+  // parseArgs says by a TypeError with a code what is wrong with the flags.
+  if (!(error instanceof UsageError || (error instanceof TypeError && "code" in error))) throw error;
+  console.error(error instanceof UsageError ? messageOf(error) : `${error.message}\n${USAGE}`);
   process.exitCode = 2;
 }

@@ -13,6 +13,7 @@ import {
   portNumber,
 } from "@isthmus/process";
 import { Command, Option } from "commander";
+import { version } from "../package.json";
 
 /** The settings of an agent; the command line wins over the environment. */
 export interface Config {
@@ -71,6 +72,7 @@ interface Options
 /** Reads the command line (without node and script) and the environment. Throws UsageError, or exits after --help. */
 export function readConfig(argv: readonly string[]): Config {
   const command = new Command("gloo-mesh-agent")
+    .version(version, "-V, --version", "print the version and nothing else")
     .description("Reports what its cluster holds to the management server, and makes the cluster hold what the server wants.")
     .addOption(new Option("--cluster <name>", "name under which this cluster is registered").env("CLUSTER").makeOptionMandatory())
     .addOption(new Option("--relay-address <host:port>", "the management server").env("RELAY_ADDRESS").makeOptionMandatory())

@@ -10,6 +10,7 @@ import {
   portNumber,
 } from "@isthmus/process";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { version } from "../package.json";
 import { addStoreOptions, type StoreConfig, type StoreFlags, storeConfig } from "./sharedStore.ts";
 
 /** The settings of a management server; the command line wins over the environment. */
@@ -69,6 +70,7 @@ interface Options
 /** Reads the command line (without node and script) and the environment. Throws UsageError, or exits after --help. */
 export function readConfig(argv: readonly string[]): Config {
   const command = new Command("gloo-mesh-mgmt-server")
+    .version(version, "-V, --version", "print the version and nothing else")
     .description(
       "Gathers what agents report of their clusters, translates users' policies, and tells agents what their clusters shall hold.",
     )

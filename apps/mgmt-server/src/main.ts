@@ -148,6 +148,15 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     },
     signal,
   );
+  const admin = await startAdmin({
+    host: config.adminHost,
+    port: config.adminPort,
+    isReady: () => server.world !== undefined,
+    metrics,
+    pages: adminPages(server),
+    authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
+    ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
+  });
   grpc = await startGrpcServer({
     host: config.host,
     port: config.port,
@@ -162,15 +171,10 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     agentCertificateLifetimeMs: agentLifetimeMs,
     clock,
     log,
-  });
-  const admin = await startAdmin({
-    host: config.adminHost,
-    port: config.adminPort,
-    isReady: () => server.world !== undefined,
-    metrics,
-    pages: adminPages(server),
-    authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
-    ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
+  }).catch(async (error: unknown) => {
+    // What is open would keep the process from ending.
+    await admin.close();
+    throw error;
   });
   log.info({ port: grpc.port, adminPort: admin.port }, `agents are served on port ${grpc.port}; metrics and health on port ${admin.port}`);
   if (!config.clientCertificates)

@@ -51,35 +51,55 @@ export function help(): string {
   return [...ACTIONS.map(({ key, label }) => `  ${colors.bold(key)}  ${label}`), `  ${colors.bold("q")}  quit (or Ctrl-C)`].join("\n");
 }
 
-/** Runs an action for each key that is pressed, one after the other, until q, Ctrl-C or the signal. */
+/** Runs an action for each key that is pressed, one after the other, until q, Ctrl-C, the end of standard input or the signal. */
 export async function onKeys(demo: Demo, say: (line: string) => void, signal: AbortSignal): Promise<void> {
   const { stdin } = process;
   const pressed: string[] = [];
+  let hasEnded = false;
   let wake: () => void = () => undefined;
   const onData = (data: Buffer) => {
     pressed.push(...data.toString());
     wake();
   };
+  const onEnd = () => {
+    hasEnded = true;
+    wake();
+  };
   signal.addEventListener("abort", () => wake(), { once: true });
   stdin.setRawMode?.(true);
-  stdin.on("data", onData);
+  stdin.on("data", onData).on("end", onEnd);
   try {
     while (!signal.aborted) {
       const key = pressed.shift();
-      if (key === undefined) await new Promise<void>((resolve) => (wake = resolve));
-      else if (key === "q" || key === "\u0003") return;
-      else await ACTIONS.find((action) => action.key === key)?.run(demo, say);
+      if (key === undefined) {
+        if (hasEnded) return say("Standard input has ended, so no key can come: use a terminal, or --check, which needs none.");
+        await new Promise<void>((resolve) => (wake = resolve));
+      } else if (key === "q" || key === "\u0003") return;
+      else if (key.trim() !== "") await pressedKey(key, demo, say);
     }
   } finally {
-    stdin.off("data", onData);
+    stdin.off("data", onData).off("end", onEnd);
     stdin.setRawMode?.(false);
     stdin.pause();
   }
 }
 
+async function pressedKey(key: string, demo: Demo, say: (line: string) => void): Promise<void> {
+  const action = ACTIONS.find((one) => one.key === key);
+  if (action === undefined) say(`Keys:\n\n${help()}\n`);
+  else await action.run(demo, say);
+}
+
 async function apply(demo: Demo, policy: TrafficPolicy, effect: string, say: (line: string) => void): Promise<void> {
-  await demo.management.apply(policy, { fieldManager: "demo" });
-  say(`TrafficPolicy ${policy.metadata.name} is written to the management cluster: ${effect}.`);
+  const { name, namespace = "" } = policy.metadata;
+  const before = await demo.management.get(TrafficPolicy, { name, namespace });
+  const after = await demo.management.apply(policy, { fieldManager: "demo" });
+  if (before?.metadata.resourceVersion === after.metadata.resourceVersion)
+    return say(`TrafficPolicy ${name} is there already: nothing changes.`);
+  say(`TrafficPolicy ${name} is written to the management cluster: ${effect}.`);
+  for (const { name: cluster } of demo.workload) {
+    if (!demo.isAgentRunning(cluster)) say(`The agent of ${cluster} is stopped: what changes there waits for it.`);
+  }
 }
 
 async function remove(demo: Demo, policy: TrafficPolicy, say: (line: string) => void): Promise<void> {

@@ -43,6 +43,12 @@ describe("the demo", () => {
     expect(code).toBe(0);
   }, 60_000);
 
+  it("ends, and says why, where no key can come", async () => {
+    const { code, out } = await demo("--port", "0");
+    expect(out).toContain("Standard input has ended, so no key can come");
+    expect(code).toBe(0);
+  }, 60_000);
+
   it("takes another port, and says so, when the one it wants is taken", async () => {
     const taken = createServer();
     const port = await new Promise<number>((resolve) => {

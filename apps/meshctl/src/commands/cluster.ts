@@ -30,7 +30,7 @@ function tokenCreateCommand(io: Io, connect: Connect): Command {
   return inManagement(new Command("create"))
     .description("Create a token with which one cluster may join, once. The token is printed, and kept nowhere.")
     .requiredOption("--cluster <name>", "the cluster that may join with it")
-    .option("--ttl <duration>", "how long it is good, up to 24h", durationMs, DEFAULT_LIFETIME_MS)
+    .addOption(new Option("--ttl <duration>", "how long it is good, up to 24h").argParser(durationMs).default(DEFAULT_LIFETIME_MS, "1h"))
     .option("--manifest", "print the Secrets that the agent needs, to be applied in its cluster, instead of the token alone")
     .addOption(agentNamespaceOption())
     .addHelpText("after", TOKEN_HELP)
