@@ -1,5 +1,5 @@
 import { agentKinds, contributedKinds } from "@isthmus/api";
-import { inCluster, kindKeyOf, parseCompact, type Resource } from "@isthmus/core";
+import { inCluster, kindKeyOf, parseCompact, type Resource, ResourceExcess } from "@isthmus/core";
 import { EVIL, evilObjectText, forgedObjectText, isOfKnownKind, managementObjectText } from "../drawing/fleetObjects.ts";
 import type { Target } from "../target.ts";
 import { parsed, startPipeline } from "./pipeline.ts";
@@ -37,8 +37,8 @@ function objectIn(line: string): readonly Resource[] {
   try {
     value = parseCompact(isManagement ? line.slice(MANAGEMENT.length) : line);
   } catch (error) {
-    // As every door does with what is not JSON, or too deep for it.
-    if (error instanceof SyntaxError || error instanceof RangeError) return [];
+    // As every door does with what is not JSON, or too much for an object.
+    if (error instanceof SyntaxError || error instanceof ResourceExcess) return [];
     throw error;
   }
   if (!isOfKnownKind(value)) return [];
