@@ -167,14 +167,12 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
   it("a policy that lives in the registered cluster is answered there, by the rights that registration gave", async () => {
     const { apiVersion, kind } = TrafficPolicy;
     const metadata = { name: "timeout-ratings", namespace };
-    const ratings = { kubeServiceMatcher: { namespaces: ["bookinfo"], labels: { app: "ratings" } } };
+    // By default it is in force on Destinations of its own cluster alone.
+    const ratings = { kubeServiceMatcher: { namespaces: ["bookinfo"], labels: { app: "ratings" }, clusters: ["cluster-2"] } };
     await applyAll(second, [{ apiVersion, kind, metadata, spec: { destinationSelector: [ratings], policy: { requestTimeout: "1s" } } }]);
     await waitFor("its status where it lives", async () => {
       const { status } = (await second.get(TrafficPolicy, metadata)) ?? {};
-      expect([status?.state, Object.keys(status?.destinations ?? {})]).toEqual([
-        "ACCEPTED",
-        ["ratings-bookinfo-cluster-1.gloo-mesh.", "ratings-bookinfo-cluster-2.gloo-mesh."],
-      ]);
+      expect([status?.state, Object.keys(status?.destinations ?? {})]).toEqual(["ACCEPTED", ["ratings-bookinfo-cluster-2.gloo-mesh."]]);
       return true;
     });
     await second.delete({ apiVersion, kind, ...metadata, clusterName: "cluster-2" });
@@ -247,8 +245,11 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
       await server.app.program.stop();
       await start("mgmt-server-relay", []);
       const { relayAddress } = server;
+      // The name is registered: the shared token opens new ones alone.
+      const place = ["--cluster", "cluster-1", "--kubeconfig", fleet.servers.management.kubeconfig];
+      const token = (await promisify(execFile)(process.execPath, [MESHCTL, "cluster", "token", "create", ...place])).stdout.trim();
       const where = { server: fleet.servers.management, cluster: "cluster-1", relayAddress, directory: fleet.directory };
-      const agent = await startAgent(where);
+      const agent = await startAgent({ ...where, more: [`--relay-token=${token}`] });
       apps.push(agent);
       await agent.ready();
       await waitFor("the agent to be connected", () => server.app.program.output().includes("agent of cluster-1 connected"));
@@ -257,7 +258,12 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
       await ask("9s", [management]);
       await rest();
     });
-    expect(writes["management"]).toEqual(["create secrets gloo-mesh/relay-client-tls-secret", "patch virtualservices bookinfo/reviews"]);
+    expect(writes["management"]?.map((what) => what.replace(/-[a-z0-9]{12}$/, "-ID"))).toEqual([
+      "create secrets gloo-mesh/relay-client-tls-secret",
+      // It is good once.
+      "delete secrets gloo-mesh/relay-join-token-ID",
+      "patch virtualservices bookinfo/reviews",
+    ]);
     // What users ask there is read once: by the server, as the management cluster's.
     const policy = await management.get(TrafficPolicy, POLICY);
     expect(Object.keys(policy?.status?.destinations ?? {})).toEqual(["reviews-bookinfo-cluster-1.gloo-mesh."]);
