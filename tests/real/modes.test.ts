@@ -168,7 +168,7 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
     const { apiVersion, kind } = TrafficPolicy;
     const metadata = { name: "timeout-ratings", namespace };
     // By default it is in force on Destinations of its own cluster alone.
-    const ratings = { kubeServiceMatcher: { namespaces: ["bookinfo"], labels: { app: "ratings" }, clusters: ["cluster-2"] } };
+    const ratings = { kubeServiceMatcher: { namespaces: ["bookinfo"], labels: { app: "ratings" } } };
     await applyAll(second, [{ apiVersion, kind, metadata, spec: { destinationSelector: [ratings], policy: { requestTimeout: "1s" } } }]);
     await waitFor("its status where it lives", async () => {
       const { status } = (await second.get(TrafficPolicy, metadata)) ?? {};

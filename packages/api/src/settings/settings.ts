@@ -111,7 +111,7 @@ const workloadClusterResources = userFields(
     targets: oneOfWords(RESOURCE_TARGETS, {
       description:
         "OWN_DESTINATIONS, the default: they take effect only on Destinations and Meshes of the cluster that they live in; what " +
-        "goes beyond is INVALID. ANY_DESTINATION: as those of the management cluster do.",
+        "names others is INVALID, and a selector that names no cluster means their own. ANY_DESTINATION: as those of the management cluster do.",
     }),
     clusters: mapOf(oneOfWords(RESOURCE_TARGETS), { description: "The same by cluster name; an entry wins over `targets`." }),
     virtualMeshes: oneOfWords(["REFUSED", "ALLOWED"], {

@@ -49,5 +49,8 @@ export function datedAsBefore(reported: Snapshot, earlier: Snapshot): Snapshot {
 }
 
 function earlierMoment(before: Resource | undefined, now: Resource): string | undefined {
-  return before !== undefined && before.metadata.uid === now.metadata.uid ? firstSeenOf(before) : undefined;
+  if (before === undefined || before.metadata.creationTimestamp !== now.metadata.creationTimestamp) return undefined;
+  // What statuses repeat of an object has no UID.
+  const { uid = now.metadata.uid } = before.metadata;
+  return uid === now.metadata.uid ? firstSeenOf(before) : undefined;
 }

@@ -109,6 +109,11 @@ function discoveredIn(resource: Resource): string | undefined {
   return resource.metadata.labels?.[DISCOVERED_IN];
 }
 
+/** Published objects that were discovered in a cluster. */
+export function publishedOf(management: Snapshot, discoveryKinds: Iterable<string>, clusterName: string): readonly Resource[] {
+  return [...discoveryKinds].flatMap((kindKey) => management.collections().get(kindKey)?.where(byDiscoveredCluster, clusterName) ?? []);
+}
+
 const byDiscoveredCluster: Index<Resource> = (resource) => {
   const clusterName = discoveredIn(resource);
   return clusterName === undefined ? [] : [clusterName];

@@ -1,4 +1,4 @@
-import { type Delta, isEmpty, kindKeyOf, type Metric, noMeter, resourceKeyOf } from "@isthmus/core";
+import { type Delta, isEmpty, kindKeyOf, type Metric, noMeter, refOf, resourceKeyOf, type Snapshot, snapshotOf } from "@isthmus/core";
 import { judgement, type Statuses, type World } from "@isthmus/translators";
 import { type ClusterView, viewCluster } from "../clusterView.ts";
 import { coalesced } from "../coalesce.ts";
@@ -12,6 +12,7 @@ import { startLeaderWrites } from "./leaderWrites.ts";
 import { managementNews } from "./managementNews.ts";
 import { startMembership } from "./membership.ts";
 import { agentNotices } from "./notices.ts";
+import { publishedOf } from "./recalled.ts";
 import { reconciler } from "./reconcile.ts";
 import { areNamesOpen } from "./registrations.ts";
 import { deleteResumption } from "./resumeDeletes.ts";
@@ -64,7 +65,9 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     isReported: kinds.isReported,
     ages: { kinds: kinds.aged, now: () => clock.now(), areKept: options.sharing !== undefined },
     isReadElsewhere,
-    isRegistered,
+    // What is repeated of a cluster's objects has been read by then.
+    isRegistered: (name) => (options.sharing !== undefined || view.isComplete) && isRegistered(name),
+    repeated,
     log,
     changed: taken,
   });
@@ -135,6 +138,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
 
   /** What was known of each kind when something last changed. */
   let known = "";
+  let wasComplete = false;
   const changed = (delta: Delta) => {
     const untold = untranslated.of(delta);
     const nowKnown = [...view.kinds.values()].join();
@@ -145,6 +149,11 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     // What we publish is put back when somebody edits or deletes it, and so are statuses.
     writes.observed(delta);
     if (leadership.isLeader) news.observed(delta);
+    if (!wasComplete && view.isComplete) {
+      wasComplete = true;
+      // Agents may have been here before all of it was read.
+      for (const { metadata } of view.snapshot.of(kinds.registration)) store.registered(metadata.name);
+    }
     statuses.request();
   };
   const view = viewCluster({ cluster, kinds: kinds.management, clock, random, log, keepsLastGood: kinds.keepsLastGood, changed }, signal);
@@ -289,6 +298,13 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     core.take(delta, origin);
     shares.changed();
     reconcile.request();
+  }
+
+  /** What published statuses say of the policies of a cluster: a restart without a store finds their ages there. */
+  function repeated(clusterName: string): Snapshot {
+    const published = publishedOf(view.snapshot, kinds.discovery.map(kindKeyOf), clusterName);
+    const requests = published.flatMap(options.rememberedRequests).filter(({ metadata }) => metadata.clusterName === clusterName);
+    return snapshotOf([...new Map(requests.map((request) => [resourceKeyOf(refOf(request)), request])).values()]);
   }
 
   function isRegistered(clusterName: string): boolean {

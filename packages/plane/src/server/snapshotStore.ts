@@ -90,6 +90,11 @@ export interface SnapshotStoreOptions {
   readonly ages?: Ages;
   /** Whether objects of a kind (`kindKeyOf`) that a cluster reports are read elsewhere already. Default: none are. */
   readonly isReadElsewhere?: (clusterName: string, kindKey: string) => boolean;
+  /**
+   * What the management cluster's statuses repeat of a cluster's objects, with when they were first seen: asked when the cluster is heard
+   * for the first time, where nobody else keeps that (`ages.areKept`). Default: nothing.
+   */
+  readonly repeated?: (clusterName: string) => Snapshot;
   /** Whether a cluster of this name is registered. What another one reports is kept apart until it is. */
   readonly isRegistered: (clusterName: string) => boolean;
   readonly log: Log;
@@ -120,6 +125,7 @@ interface Known {
 
 export function snapshotStore(options: SnapshotStoreOptions): SnapshotStore {
   const { kindOf, isReported = () => true, isReadElsewhere = () => false, ages = NO_AGES, isRegistered, log, changed } = options;
+  const { repeated = emptySnapshot } = options;
   const clusters = new Map<string, Known>();
   const unknown = { ...NOTHING, earlier: ages.areKept ? undefined : emptySnapshot() };
 
@@ -149,7 +155,7 @@ export function snapshotStore(options: SnapshotStoreOptions): SnapshotStore {
   function join(clusterName: string): void {
     const state = clusters.get(clusterName);
     if (state?.gathering === undefined || state.earlier === undefined || !state.isWhole || !isRegistered(clusterName)) return;
-    const snapshot = datedAsBefore(state.gathering, state.earlier);
+    const snapshot = datedAsBefore(state.gathering, ages.areKept ? state.earlier : repeated(clusterName));
     const nothing = emptySnapshot();
     clusters.set(clusterName, { ...state, phase: "synced", isFollowed: false, snapshot, gathering: undefined, earlier: nothing });
     changed(deltaBetween(emptySnapshot(), snapshot), { clusterName, whole: snapshot });

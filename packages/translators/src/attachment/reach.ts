@@ -85,8 +85,7 @@ export function meshCluster({ spec }: Mesh): string {
  */
 export function reachFindings({ spec }: TrafficPolicy | AccessPolicy, limit: Limit): readonly Finding[] {
   if (!isLimited(limit)) return [];
-  const selectors = spec?.destinationSelector ?? [];
-  const [beyond] = selectors.length === 0 ? ["spec.destinationSelector: selects every Destination"] : reachingBeyond(selectors, limit);
+  const [beyond] = reachingBeyond(spec?.destinationSelector ?? [], limit);
   if (beyond === undefined) return [];
   return [invalid("OutOfReach", `${beyond}, and ${inWords(limit)}: beyond that it is not in force; ${remedyOf(limit)}`)];
 }
@@ -105,8 +104,8 @@ function reachingBeyond(selectors: readonly DestinationSelector[], limit: Limit)
   return selectors.flatMap(({ kubeServiceMatcher, kubeServiceRefs }, i) => {
     const path = `spec.destinationSelector[${i}]`;
     const { clusters = [], namespaces = [] } = kubeServiceMatcher ?? {};
-    const isBeyond = (list: readonly string[], own: string | undefined) =>
-      own !== undefined && (list.length === 0 || list.some((name) => name !== own));
+    // Who names none means what is in reach.
+    const isBeyond = (list: readonly string[], own: string | undefined) => own !== undefined && list.some((name) => name !== own);
     const ofMatcher =
       kubeServiceMatcher === undefined
         ? []
