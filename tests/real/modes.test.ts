@@ -209,9 +209,13 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
       expect(await Promise.all([management, second].map(timeoutIn))).toEqual([undefined, undefined]);
       return true;
     });
-    const { items } = (await (await fetch(`${server.adminUrl}/evidence`)).json()) as { readonly items: readonly Evidence[] };
-    const removed = items.filter(({ step, object }) => step === "Removed" && object.kind === "VirtualService" && object.name === "reviews");
-    expect(removed.map(({ object }) => object.clusterName).sort()).toEqual(["cluster-1", "cluster-2"]);
+    // It is noted when the API server has answered.
+    const removed = await waitFor("the evidence", async () => {
+      const { items } = (await (await fetch(`${server.adminUrl}/evidence`)).json()) as { readonly items: readonly Evidence[] };
+      const found = items.filter(({ step, object }) => step === "Removed" && object.kind === "VirtualService" && object.name === "reviews");
+      expect(found.map(({ object }) => object.clusterName).sort()).toEqual(["cluster-1", "cluster-2"]);
+      return found;
+    });
     expect(fleet.servers["cluster-2"].planeRefusals()).toEqual([]);
     for (const { evidence } of removed) expect(evidence.inputs.map(({ name }) => name)).toEqual([POLICY.name]);
   });

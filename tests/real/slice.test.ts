@@ -138,7 +138,9 @@ describeReal("the main job on real Kubernetes", (components) => {
 
   it("takes a policy that lives in a workload cluster, and answers it there", async () => {
     const before = (await Promise.all([written(first), written(second)])).map(Object.keys);
-    await applyAll(first, [timeoutPolicy("ratings")]);
+    const ratingsHere = { kubeServiceMatcher: { namespaces: ["bookinfo"], labels: { app: "ratings" } } };
+    const wanted = timeoutPolicy("ratings");
+    await applyAll(first, [{ ...wanted, spec: { ...(wanted["spec"] as object), destinationSelector: [ratingsHere] } }]);
     const ratings = { name: "ratings", namespace: "bookinfo" };
     // By default it is in force on Destinations of its own cluster alone.
     await waitFor("its route in its own cluster", async () => {
