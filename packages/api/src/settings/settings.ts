@@ -127,7 +127,7 @@ const policies = userFields(
   {
     namespaces: oneOfWords(["ANY", "OWN"], {
       description:
-        "ANY, the default: a policy may target Destinations of every namespace. OWN: only of its own; what goes beyond is INVALID. " +
+        "ANY, the default: a policy may target Destinations of every namespace. OWN: only of its own; what names others is INVALID. " +
         "Policies in the plane's namespace of the management cluster may target every one nevertheless.",
     }),
     headerOperators: oneOfWords(["REFUSED", "ALLOWED"], {

@@ -81,7 +81,7 @@ export function nameRecord(cluster: Cluster, { namespace }: { readonly namespace
 function merged(before: SecretData, uids: ReadonlyMap<string, string>): SecretData {
   const added = [...uids].filter(([name, uid]) => before[name] !== uid);
   let room = MAX_NAMES - Object.keys(before).length;
-  const fitting = added.filter(([name]) => name in before || room-- > 0);
+  const fitting = added.filter(([name]) => Object.hasOwn(before, name) || room-- > 0);
   return fitting.length === 0 ? before : { ...before, ...Object.fromEntries(fitting) };
 }
 
