@@ -54,6 +54,22 @@ test("small clusters join together, large ones one at a time, in the order in wh
   expect(next(false).joined).toEqual(["e"]);
 });
 
+test("of many clusters that wait, a turn takes a share of what is known", () => {
+  const { take, next, waits } = admission();
+  const names = Array.from({ length: 40 }, (_, i) => `c${i}`);
+  for (const name of names) take(...join(name, 10_000));
+  const joined: number[] = [];
+  while (waits("c39")) joined.push(next(false).joined.length);
+  // While few are known one at a time: who joins first is not to wait for all.
+  expect(joined.slice(0, 5)).toEqual([1, 1, 1, 1, 1]);
+  expect(joined.length).toBeLessThan(16);
+  let known = 0;
+  for (const [turn, count] of joined.entries()) {
+    expect(count, `turn ${turn}`).toBeLessThanOrEqual(Math.max(1, Math.ceil(known / 4)));
+    known += count;
+  }
+});
+
 test("what a cluster says while it waits stays behind what it said before", () => {
   const { take, next, waits } = admission();
   take(...join("a", 10_000));

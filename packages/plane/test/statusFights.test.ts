@@ -70,3 +70,36 @@ test("a status that somebody changes a few times is put back at once", async () 
   expect(fight.warnings).toEqual([]);
   await fight.stop();
 });
+
+test("where only lists change, an object's status waits behind those whose conditions change, and is paced", async () => {
+  const clock = virtualClock();
+  const cluster = simulatedCluster({ name: "", clock, kinds: allKinds() });
+  const policies = Array.from({ length: 200 }, (_, i) => ({ ...policy, metadata: { name: `p-${i}`, namespace: "shop" } }));
+  cluster.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, ...policies]);
+  const life = new AbortController();
+  const log = recordingLog();
+  const refs = policies.map((one) => ({ ...refOf(one), clusterName: "" }));
+  const objects = () => refs.map((ref) => cluster.object(ref) as AnyResource);
+  const live = () => emptySnapshot().apply({ put: objects(), remove: [] });
+  const writer = startStatusWriter({ cluster, live, clock, random: () => 0.5, log, meter: noMeter }, life.signal);
+  const says = (message: string, workloads: readonly string[]) => {
+    const conditions = [{ type: "Accepted", status: "True", reason: "Accepted", message }];
+    return { state: "ACCEPTED", workloads: [...workloads], workloadCount: workloads.length, conditions };
+  };
+  const counted = (count: number) => objects().filter(({ status }) => (status as { workloadCount?: number })?.workloadCount === count);
+
+  writer.write(refs.map((ref) => ({ ref, status: says("valid", []) })));
+  await clock.advance(1000);
+  expect(counted(0)).toHaveLength(200);
+
+  // Of the last one something else is said, too.
+  writer.write(refs.map((ref, i) => ({ ref, status: says(i < 199 ? "valid" : "valid, with 1 warning", ["w"]) })));
+  await clock.advance(100);
+  expect(counted(1).length).toBeLessThan(100);
+  expect(counted(1).map(({ metadata }) => metadata.name)).toContain("p-199");
+  await clock.advance(5_000);
+  expect(counted(1)).toHaveLength(200);
+  expect(log.warnings).toEqual([]);
+  life.abort(new Error("the test is over"));
+  await writer.ended;
+});

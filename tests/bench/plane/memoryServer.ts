@@ -2,6 +2,7 @@ import type { BenchmarkOptions, Figures } from "../benchmarks.ts";
 import { peakRssMiB, rounded } from "../measure.ts";
 import { machineLoad, rssMiB, startLoad } from "./load.ts";
 import { withPlane } from "./planeRun.ts";
+import { profiled } from "./profile.ts";
 
 /**
  * What a server holds of a large fleet, of a Pod what translation reads, some seconds after all agents are in sync: V8 is told to
@@ -12,26 +13,28 @@ export async function* memoryServerBenchmark(options: BenchmarkOptions): AsyncIt
   const size = { clusters, servicesPerCluster: services, podsPerService: pods };
   const emptyMiB = rssMiB();
   const load = startLoad();
-  yield await withPlane({ size, agents: "reporters", heapMiB: 12_288 }, async ({ syncMs }) => {
-    const joining = load();
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
-    const { heapUsed, rss } = process.memoryUsage();
-    return {
-      name: "memory-server",
-      clusters,
-      services: clusters * services,
-      pods: clusters * services * pods,
-      syncMs: rounded(syncMs),
-      cpuMs: joining.cpuMs,
-      eventLoopP99Ms: joining.eventLoopP99Ms,
-      ownTurnP99Ms: joining.ownTurnP99Ms,
-      ownTurnMaxMs: joining.ownTurnMaxMs,
-      emptyMiB,
-      rssMiB: rssMiB(),
-      heapUsedMiB: Math.round(heapUsed / 1024 / 1024),
-      peakMiB: peakRssMiB(),
-      rssKiBPerService: rounded(rss / 1024 / clusters / services),
-      load: machineLoad(),
-    };
-  });
+  yield await profiled(() =>
+    withPlane({ size, agents: "reporters", heapMiB: 12_288 }, async ({ syncMs }) => {
+      const joining = load();
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+      const { heapUsed, rss } = process.memoryUsage();
+      return {
+        name: "memory-server",
+        clusters,
+        services: clusters * services,
+        pods: clusters * services * pods,
+        syncMs: rounded(syncMs),
+        cpuMs: joining.cpuMs,
+        eventLoopP99Ms: joining.eventLoopP99Ms,
+        ownTurnP99Ms: joining.ownTurnP99Ms,
+        ownTurnMaxMs: joining.ownTurnMaxMs,
+        emptyMiB,
+        rssMiB: rssMiB(),
+        heapUsedMiB: Math.round(heapUsed / 1024 / 1024),
+        peakMiB: peakRssMiB(),
+        rssKiBPerService: rounded(rss / 1024 / clusters / services),
+        load: machineLoad(),
+      };
+    }),
+  );
 }

@@ -7,7 +7,7 @@ import { trafficPolicySpec } from "./trafficPolicySpec.ts";
 export const policyStatusFields = {
   ...approvalFields,
   destinations: approvalsByTarget,
-  workloads: strings({ description: "Keys of the workloads whose traffic it is about: the first 1,000. `workloadCount` is of all." }),
+  workloads: strings({ description: "Keys of the workloads whose traffic it is about: the first 100. `workloadCount` is of all." }),
   targetCount: uint32({ description: "Number of destinations it selects." }),
   acceptedCount: uint32({ description: "Number of destinations on which it is in force." }),
   workloadCount: uint32({ description: "Number of workloads whose traffic it is about." }),

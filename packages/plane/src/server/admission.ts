@@ -37,6 +37,8 @@ export function admission(): Admission {
   let due: Delta[] = [];
   const joining = new Map<string, Newcomer>();
   let wasOvertaken = false;
+  /** How many objects the clusters had that joined so far. */
+  let known = 0;
 
   return {
     take(delta, { clusterName, whole }) {
@@ -59,15 +61,17 @@ export function admission(): Admission {
       const joined: string[] = [];
       const wholes: Snapshot[] = [];
       const since: Delta[] = [];
+      const most = Math.max(MOST_OBJECTS, known * MOST_GROWTH);
       let objects = 0;
       for (const [clusterName, newcomer] of joining) {
-        if (objects >= MOST_OBJECTS && !everything) break;
+        if (objects >= most && !everything) break;
         joining.delete(clusterName);
         joined.push(clusterName);
         wholes.push(newcomer.whole);
         since.push(...newcomer.since);
         objects += sizeOf(newcomer);
       }
+      known += objects;
       return { arrivals: wholes.length === 0 ? arrivals : [...arrivals, { wholes }, ...since], joined };
     },
   };
@@ -81,6 +85,9 @@ interface Newcomer {
 
 // As many as a cluster of a thousand services has: about a second of work, by which a change of a user comes later.
 const MOST_OBJECTS = 10_000;
+// Where clusters are federated, who joins changes something about each that is there, be it one or several that join: without a share
+// of what is there, a fleet would cost the square of itself.
+const MOST_GROWTH = 0.25;
 
 function sizeOf({ whole, since }: Newcomer): number {
   const changes = since.reduce((sum, { put }) => sum + put.length, 0);

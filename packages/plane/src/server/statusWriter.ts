@@ -19,6 +19,7 @@ import { FIELD_MANAGER } from "../ownership.ts";
 import { type Clock, type Cluster, ClusterError, type Log } from "../ports.ts";
 import { restorations } from "../restorations.ts";
 import { startWorkQueue, type WorkQueueSizes } from "../workQueue.ts";
+import { startPace } from "./pace.ts";
 
 /** The status that an object should have. Conditions carry no times: those are added when it is written. */
 export interface StatusUpdate {
@@ -30,6 +31,8 @@ export interface StatusUpdate {
 
 interface Traced {
   readonly update: StatusUpdate;
+  /** The conditions are as they stand there already: it can wait. */
+  readonly isDetail: boolean;
   readonly traces: readonly string[];
 }
 
@@ -42,7 +45,10 @@ export interface StatusWriter {
 }
 
 export interface StatusWriterOptions {
-  /** Kinds (`kindKeyOf`) whose statuses are written when no others are to be. Default: none. */
+  /**
+   * Kinds (`kindKeyOf`) whose statuses are written when no others are to be, as those are of which neither state nor conditions change.
+   * Default: none.
+   */
   readonly bulk?: ReadonlySet<string>;
   readonly cluster: Cluster;
   readonly live: () => Snapshot;
@@ -59,10 +65,11 @@ export function startStatusWriter(
   /** What was written last, and over what: `ARRIVED` as soon as the cluster is seen to have it. */
   const written = new Map<string, { readonly status: JsonObject; readonly over: unknown }>();
   const restored = restorations(() => clock.now());
+  const details = startPace(DETAILS_PER_SECOND, clock);
   const queue = startWorkQueue<Traced>({ workers: WORKERS, retry: RETRY, isBulk, work, clock, random }, signal);
 
-  function isBulk({ update }: Traced): boolean {
-    return bulk.has(kindKeyOf(update.ref));
+  function isBulk({ update, isDetail }: Traced): boolean {
+    return isDetail || bulk.has(kindKeyOf(update.ref));
   }
 
   function liveOf(ref: ResourceRef): AnyResource | undefined {
@@ -124,7 +131,9 @@ export function startStatusWriter(
     restored.forget(key);
   }
 
-  async function work(key: string, { update, traces }: Traced): Promise<"done" | "again"> {
+  async function work(key: string, { update, traces, isDetail }: Traced): Promise<"done" | "again"> {
+    if (isDetail && pending(key, update) !== undefined) await details.turn(signal).catch(() => undefined);
+    if (signal.aborted) return "done";
     const todo = pending(key, update);
     if (todo === undefined) {
       if (liveOf(update.ref) === undefined && update.malformed === undefined) forget(key);
@@ -163,8 +172,9 @@ export function startStatusWriter(
     write(updates, traces = []) {
       for (const update of updates) {
         const key = sharedText(resourceKeyOf(update.ref));
-        if (pending(key, update) === undefined) queue.delete(key);
-        else queue.set(key, { update, traces });
+        const todo = pending(key, update);
+        if (todo === undefined) queue.delete(key);
+        else queue.set(key, { update, traces, isDetail: isDetail(todo.status, (todo.resource["status"] ?? {}) as JsonObject) });
       }
     },
     get sizes() {
@@ -178,6 +188,8 @@ export function startStatusWriter(
 const ARRIVED = Symbol("arrived");
 
 const WORKERS = 4;
+// Where a cluster joins, what policies list may change of all of them: that each knows its conditions comes first.
+const DETAILS_PER_SECOND = 50;
 // The first retry comes soon: what was changed meanwhile is seen within milliseconds.
 const RETRY = { firstMs: 50, lastMs: 30_000 };
 
@@ -191,6 +203,12 @@ function withTimes(status: JsonObject, before: JsonObject, nowMs: number, genera
     generation,
   );
   return { ...status, conditions: conditions as unknown as JsonObject[] };
+}
+
+/** Whether two statuses differ only in what their state and conditions say nothing of: lists, and counts of them. */
+function isDetail(next: JsonObject, before: JsonObject): boolean {
+  const said = conditionsOf(next);
+  return said.length > 0 && next["state"] === before["state"] && equalJson(said, conditionsOf(before));
 }
 
 function withoutTimes(status: JsonObject): JsonObject {

@@ -1,5 +1,5 @@
 import { AccessPolicy, Destination, Settings, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { emptyTable, type Resource, type ResourceRef, refOf, type Steps, type Table } from "@isthmus/core";
+import { emptyTable, equalJson, type Resource, type ResourceRef, refOf, type Steps, type Table } from "@isthmus/core";
 import { changesOf, versionsOf } from "../incremental/changes.ts";
 import { type Reporting, reportingTables } from "../newReports.ts";
 import type { UserStatus } from "../statuses.ts";
@@ -37,13 +37,18 @@ export function* affectedSubjects(now: Standings, { before, users, answers }: Af
     if (right !== undefined) add(right);
   }
   for (const virtualMesh of changedMembers(now, before)) add(refOf(virtualMesh));
-  const isWidened = before !== undefined && now.world.memory.surroundings !== before.world.memory.surroundings;
+  // What may be told to a cluster follows from the Settings.
+  const isWidened = before !== undefined && !equalJson(settingsOf(now), settingsOf(before));
   if (isWidened || (now.delivery === undefined) !== (before?.delivery === undefined)) for (const { ref } of users) add(ref);
   for (const { before: was, after } of now.delivered.changesSince(before?.delivered ?? nothingDelivered())) {
     for (const { subject } of [...(was?.tallies ?? []), ...(after?.tallies ?? [])]) add(subject);
   }
   for (const { key } of answers.now.changesSince(answers.before)) for (const { ref } of users.where(byQuestion, key)) add(ref);
   return affected;
+}
+
+function settingsOf({ world }: Standings): Settings["spec"] {
+  return world.memory.surroundings.settings?.spec;
 }
 
 const USER_KINDS = [TrafficPolicy, AccessPolicy, VirtualMesh, Settings] as const;

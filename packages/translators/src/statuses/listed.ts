@@ -4,15 +4,18 @@
  */
 export const LISTED = 1_000;
 
+/** Of workloads nothing else is said than that they are selected, and each that comes anywhere may be of every policy's list. */
+const LISTED_WORKLOADS = 100;
+
 // Thousands of policies may be about the same workloads, and each has its status in memory.
 const firsts = new WeakMap<readonly string[], readonly string[]>();
 
-/** The first `LISTED` of some keys: the same list for the same keys. */
+/** The first `LISTED_WORKLOADS` of some keys: the same list for the same keys. */
 export function firstListed(keys: readonly string[]): readonly string[] {
-  if (keys.length <= LISTED) return keys;
+  if (keys.length <= LISTED_WORKLOADS) return keys;
   let first = firsts.get(keys);
   if (first === undefined) {
-    first = keys.slice(0, LISTED);
+    first = keys.slice(0, LISTED_WORKLOADS);
     firsts.set(keys, first);
   }
   return first;

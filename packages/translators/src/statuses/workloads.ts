@@ -74,18 +74,25 @@ function inQuestion(policy: Policy, groups: readonly string[], { world, groups: 
 /** The answers that are still right: corrected by workloads that changed, and without those about groups that did. */
 export function* answersAfter(answers: Table<Answer>, now: Standings, before: Standings | undefined): Steps<Table<Answer>> {
   const edits = new Map<string, Answer | undefined>();
-  const changes = answers.size === 0 ? [] : changesOf(Workload, now.world.attached, before?.world.attached);
+  for (const group of now.groups.changed) for (const { key } of answers.where(byGroup, group)) edits.set(key, undefined);
+  // A cluster that joins brings thousands of workloads for a few questions: the keys of each are gone through once.
+  const picks = new Map<Answer, Map<string, boolean>>();
+  const changes = answers.size === edits.size ? [] : changesOf(Workload, now.world.attached, before?.world.attached);
   for (const { key, before: was, after } of changes) {
     const traits = new Set([ANY, ...(was === undefined ? [] : traitsOf(was)), ...(after === undefined ? [] : traitsOf(after))]);
     for (const trait of traits) {
-      for (const { key: question } of answers.where(byWanted, trait)) {
-        const answer = edits.get(question) ?? answers.row(question);
-        if (answer !== undefined) edits.set(question, corrected(answer, key, isAnswer(answer, after, now)));
+      for (const answer of answers.where(byWanted, trait)) {
+        if (edits.has(answer.key)) continue;
+        const picked = picks.get(answer) ?? new Map<string, boolean>();
+        picks.set(answer, picked.set(key, isAnswer(answer, after, now)));
       }
     }
     yield;
   }
-  for (const group of now.groups.changed) for (const { key } of answers.where(byGroup, group)) edits.set(key, undefined);
+  for (const [answer, picked] of picks) {
+    edits.set(answer.key, corrected(answer, picked));
+    yield;
+  }
   return answers.with(edits);
 }
 
@@ -108,13 +115,13 @@ function isAnswer({ policy, groups, limit }: Answer, workload: Workload | undefi
   return byMesh(workload).some((mesh) => groups.includes(groupOfMesh(mesh, now.groups)));
 }
 
-function corrected(answer: Answer, key: string, isSelected: boolean): Answer {
-  const position = lowerBound(answer.keys, key);
-  if ((answer.keys[position] === key) === isSelected) return answer;
-  const keys = [...answer.keys];
-  if (isSelected) keys.splice(position, 0, key);
-  else keys.splice(position, 1);
-  return { ...answer, keys };
+/** An answer with what `picked` says of some workloads, by key: whether they are in it. */
+function corrected(answer: Answer, picked: ReadonlyMap<string, boolean>): Answer {
+  const isIn = (key: string) => answer.keys[lowerBound(answer.keys, key)] === key;
+  const wrong = new Map([...picked].filter(([key, isSelected]) => isIn(key) !== isSelected));
+  if (wrong.size === 0) return answer;
+  const added = [...wrong].filter(([, isSelected]) => isSelected).map(([key]) => key);
+  return { ...answer, keys: [...answer.keys.filter((key) => !wrong.has(key)), ...added].sort() };
 }
 
 function lowerBound(keys: readonly string[], key: string): number {
