@@ -16,6 +16,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { startAgent } from "./harness/apps.ts";
 import { anyKind, Namespace } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
+import { kubectl } from "./harness/kubectl.ts";
 import { applyAll } from "./harness/manifests.ts";
 import { shiftPolicy, timeoutPolicy, virtualMesh } from "./harness/policies.ts";
 import { changesBetween, OWNER_LABEL, type Slice, startSlice, written } from "./harness/slice.ts";
@@ -128,6 +129,28 @@ describeReal("the main job on real Kubernetes", (components) => {
       ["reviews.bookinfo.svc.cluster.local", 25],
     ]);
     expect([route?.timeout, route?.retries?.attempts]).toEqual(["2s", 3]);
+  });
+
+  it("fills the columns of kubectl get", async () => {
+    const { management: server } = slice.fleet.servers;
+    for (const { apiVersion, plural } of [KubernetesCluster, Mesh, Workload, Destination, VirtualMesh, TrafficPolicy]) {
+      const args = ["get", `${plural}.${apiVersion.split("/")[0]}`, "--namespace=gloo-mesh", "--output=wide"];
+      const { stdout, stderr } = await kubectl({ components, server }, args);
+      const [header = "", ...rows] = stdout.trimEnd().split("\n");
+      // Three blanks lie between columns, at most one within the name of one.
+      const columns = [...header.matchAll(/\S+(?: \S+)*/g)];
+      const empty = columns.flatMap(({ 0: name, index: from }, i) => {
+        const to = columns[i + 1]?.index;
+        return rows.some((row) => row.slice(from, to).trim() !== "") ? [] : [name];
+      });
+      // No warnings is none.
+      expect(
+        empty.filter((name) => name !== "WARNINGS"),
+        `${stdout}${stderr}`,
+      ).toEqual([]);
+    }
+    const { stdout } = await kubectl({ components, server }, ["get", "kubernetesclusters", "--namespace=gloo-mesh", "--no-headers"]);
+    expect(stdout).toMatch(/^cluster-1 +CONNECTED .*\ncluster-2 +CONNECTED /);
   });
 
   it("changes what an update changes, and nothing else", async () => {

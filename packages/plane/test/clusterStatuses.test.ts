@@ -1,6 +1,7 @@
-import type { JsonObject } from "@isthmus/core";
-import { describe, expect, it } from "vitest";
+import type { JsonObject, Resource } from "@isthmus/core";
+import { describe, expect, it, test } from "vitest";
 import { type ClusterStanding, clusterStatus, latenessOf } from "../src/server/clusterStatuses.ts";
+import { REVOKED_BEFORE } from "../src/server/registrations.ts";
 import type { ClusterState } from "../src/server/snapshotStore.ts";
 
 const cluster = { apiVersion: "multicluster.solo.io/v1alpha1", kind: "KubernetesCluster", metadata: { name: "a", namespace: "gloo-mesh" } };
@@ -10,7 +11,15 @@ const away: ClusterState = { ...connected, phase: "stale", connected: false };
 const since = Date.parse("2026-11-21T14:00:00Z");
 
 function lagging(standing: Partial<ClusterStanding>): JsonObject | undefined {
-  const { status } = clusterStatus(cluster, {
+  return condition("Lagging", standing);
+}
+
+function condition(wanted: string, standing: Partial<ClusterStanding>, object: Resource = cluster): JsonObject | undefined {
+  return (statusOf(standing, object)["conditions"] as readonly JsonObject[]).find(({ type }) => type === wanted);
+}
+
+function statusOf(standing: Partial<ClusterStanding>, object: Resource = cluster): JsonObject {
+  const { status } = clusterStatus(object, {
     state: undefined,
     held: 0,
     resumed: undefined,
@@ -20,8 +29,38 @@ function lagging(standing: Partial<ClusterStanding>): JsonObject | undefined {
     late: undefined,
     ...standing,
   });
-  return (status["conditions"] as readonly JsonObject[]).find(({ type }) => type === "Lagging");
+  return status;
 }
+
+const revoked: Resource = { ...cluster, metadata: { ...cluster.metadata, annotations: { [REVOKED_BEFORE]: "2026-11-21T14:00:00Z" } } };
+const certifiedAt = (time: string): ClusterState => {
+  const notBefore = Date.parse(time);
+  return { ...away, agent: { ...agent, certificate: { notBefore, notAfter: notBefore + 86_400_000 } } };
+};
+
+test.each<[string, Partial<ClusterStanding>, Resource]>([
+  ["REGISTERED", {}, cluster],
+  ["OFFLINE", {}, { ...cluster, status: { agent: { version: "1.0.0" } } } as Resource],
+  ["SYNCING", { state: { ...connected, phase: "unknown" } }, cluster],
+  ["CONNECTED", { state: connected }, cluster],
+  ["CONNECTED", { state: connected }, revoked],
+  ["LAGGING", { state: connected, late: latenessOf(since, () => 3) }, cluster],
+  ["OFFLINE", { state: away }, cluster],
+  ["REVOKED", { state: certifiedAt("2026-11-21T13:00:00Z") }, revoked],
+  // It has got another certificate since.
+  ["OFFLINE", { state: certifiedAt("2026-11-21T15:00:00Z") }, revoked],
+  ["UNREACHABLE", { problem: "no such host" }, cluster],
+])("its state in one word: %s, case %#", (word, standing, object) => {
+  expect(statusOf(standing, object)["state"]).toBe(word);
+});
+
+test("of a revoked cluster it is said that it is, and how it comes back", () => {
+  expect(condition("Connected", { state: away }, revoked)).toMatchObject({
+    status: "False",
+    reason: "Revoked",
+    message: expect.stringMatching(/before 2026-11-21T14:00:00Z are revoked.*meshctl cluster revoke a --undo/),
+  });
+});
 
 describe("the condition Lagging of a cluster", () => {
   it("says since when how much waits, and for whom", () => {

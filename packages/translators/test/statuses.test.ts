@@ -37,8 +37,8 @@ spec:
   globalAccessPolicy: ENABLED
 `;
 
-function statuses(delivery?: Delivery): ReadonlyMap<string, JsonObject> {
-  const world = translate(snapshotOf(readInput(INPUT).resources), { namespace: "gloo-mesh", stage: "networking" });
+function statuses(delivery?: Delivery, input = INPUT): ReadonlyMap<string, JsonObject> {
+  const world = translate(snapshotOf(readInput(input).resources), { namespace: "gloo-mesh", stage: "networking" });
   return new Map(statusesOf(world, delivery).map(({ ref, status }) => [`${ref.kind} ${ref.name}`, status]));
 }
 
@@ -64,6 +64,28 @@ test("what is on its way is pending", () => {
     Delivered: "False Pending",
     Applied: "False Pending",
   });
+});
+
+test("what is nowhere accepted is not applied, though nothing of it waits", () => {
+  const lost = `${INPUT}---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: lost, namespace: shop}
+spec:
+  destinationSelector: [{kubeServiceMatcher: {namespaces: [chop]}}]
+  policy: {requestTimeout: 1s}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: wrong, namespace: shop}
+spec: {policy: {trafficShift: {destinations: [{kubeService: {name: nowhere, namespace: shop, clusterName: a}, weight: 1}]}}}
+`;
+  const of = statuses(
+    delivered(() => "applied"),
+    lost,
+  );
+  expect(conditions(of.get("TrafficPolicy lost"))).toMatchObject({ Delivered: "False NoTargets", Applied: "False NoTargets" });
+  expect(conditions(of.get("TrafficPolicy wrong"))).toMatchObject({ Delivered: "False Refused", Applied: "False Refused" });
 });
 
 test("what every cluster has is applied", () => {

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { approvalFields } from "../shared/approval.ts";
 import { defineKind } from "../shared/defineKind.ts";
-import { fields, listOf, mapOf, strings, userFields } from "../shared/schema.ts";
+import { fields, listOf, mapOf, oneOfWords, strings, userFields } from "../shared/schema.ts";
 
 /** A cluster that is managed. Its name is the cluster name used everywhere. */
 export const KubernetesCluster = defineKind({
@@ -19,6 +19,12 @@ export const KubernetesCluster = defineKind({
     ),
     status: fields({
       ...approvalFields,
+      state: oneOfWords(["REGISTERED", "SYNCING", "CONNECTED", "LAGGING", "OFFLINE", "REVOKED", "UNREACHABLE"], {
+        description:
+          "REGISTERED: no agent has connected yet. SYNCING: the agent is connected and has not reported everything. CONNECTED: everything is known. " +
+          "LAGGING: something wanted there is not acknowledged. OFFLINE: the agent is away. REVOKED: its certificates are. UNREACHABLE: " +
+          "the kubeconfig Secret does not lead to it. The conditions say more.",
+      }),
       clusterUid: Type.String({ description: "UID of the cluster's namespace kube-system: the cluster that this name belongs to." }),
       replaced: Type.String({ description: "Value of the annotation isthmus.mesh/replace that last let another cluster have this name." }),
       resumedDeletes: Type.String({ description: "Value of the annotation isthmus.mesh/resume-deletes that was last acted on." }),
@@ -37,7 +43,6 @@ export const KubernetesCluster = defineKind({
         {
           version: Type.String(),
           connected: Type.Boolean(),
-          lastPushTime: Type.String({ format: "date-time" }),
           certificateNotAfter: Type.String({ format: "date-time" }),
           trustedRoots: Type.String({ description: "Names the set of roots that the agent trusts." }),
         },
@@ -53,7 +58,7 @@ export const KubernetesCluster = defineKind({
     printerColumns: [
       { name: "State", type: "string", jsonPath: ".status.state" },
       { name: "Agent", type: "string", jsonPath: ".status.agent.version" },
-      { name: "LastPush", type: "date", jsonPath: ".status.agent.lastPushTime" },
+      { name: "Since", type: "date", jsonPath: '.status.conditions[?(@.type=="Connected")].lastTransitionTime' },
       { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
     ],
   },

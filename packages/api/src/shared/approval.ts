@@ -57,5 +57,11 @@ export const approvalColumns = [
   { name: "Warnings", type: "integer", jsonPath: ".status.warningCount", description: "Number of warnings." },
   { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
   { name: "Applied", type: "string", jsonPath: '.status.conditions[?(@.type=="Applied")].status', priority: 1 },
-  { name: "Errors", type: "string", jsonPath: ".status.errors", priority: 1 },
+  {
+    name: "Message",
+    type: "string",
+    jsonPath: '.status.conditions[?(@.type=="Accepted")].message',
+    priority: 1,
+    description: "Whether it is valid, or the first error, on whichever target.",
+  },
 ] as const;

@@ -1,7 +1,8 @@
-import { RESUME_DELETES } from "@isthmus/api";
+import { type KubernetesCluster, RESUME_DELETES } from "@isthmus/api";
 import { type Condition, type JsonObject, type Resource, refOf } from "@isthmus/core";
 import type { AgentInfo } from "../ports.ts";
 import { type CertificateStanding, certificateExpiring } from "./certificateExpiring.ts";
+import { END_OF_TIME, REVOKED_BEFORE, revocationOf } from "./registrations.ts";
 import type { ClusterState } from "./snapshotStore.ts";
 import type { StatusUpdate } from "./statusWriter.ts";
 
@@ -55,8 +56,9 @@ export function clusterStatus(
   { state, held, resumed, certificate, problem, isNameOpen, late }: ClusterStanding,
 ): StatusUpdate {
   const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
+  const revokedBefore = lockedOut(kubernetesCluster, state);
   const conditions = [
-    connected(state, problem),
+    connected(kubernetesCluster, { state, problem, revokedBefore }),
     synced(state),
     lagging(state, late),
     deletesPaused(held),
@@ -67,6 +69,7 @@ export function clusterStatus(
   return {
     ref: refOf(kubernetesCluster),
     status: {
+      state: stateOf({ state, problem, late, isRevoked: revokedBefore !== undefined, wasHeard: before["agent"] !== undefined }),
       ...agentOf(state, before),
       ...(resumed === undefined ? {} : { resumedDeletes: resumed }),
       conditions: conditions.map((condition) => ({ ...condition })),
@@ -96,7 +99,40 @@ function shownBy(agent: AgentInfo | undefined): JsonObject {
   };
 }
 
-function connected(state: ClusterState | undefined, problem: string | undefined): Condition {
+/** In one word, for `kubectl get`: the conditions say why. */
+function stateOf(cluster: {
+  readonly state: ClusterState | undefined;
+  readonly problem: string | undefined;
+  readonly late: Lateness | undefined;
+  readonly isRevoked: boolean;
+  readonly wasHeard: boolean;
+}): NonNullable<NonNullable<KubernetesCluster["status"]>["state"]> {
+  const { state, problem, late, isRevoked, wasHeard } = cluster;
+  if (problem !== undefined) return "UNREACHABLE";
+  if (!state?.connected) {
+    if (isRevoked) return "REVOKED";
+    return state?.agent !== undefined || wasHeard ? "OFFLINE" : "REGISTERED";
+  }
+  if (state.phase !== "synced") return "SYNCING";
+  return late === undefined ? "CONNECTED" : "LAGGING";
+}
+
+/** Before when certificates do not count, in milliseconds since 1970, if that is why no agent is connected. */
+function lockedOut({ metadata }: Resource, state: ClusterState | undefined): number | undefined {
+  const { revokedBefore } = revocationOf(metadata.annotations?.[REVOKED_BEFORE]);
+  // An agent that has registered since then is away for another reason.
+  const isNewer = revokedBefore !== undefined && (state?.agent?.certificate?.notBefore ?? 0) >= revokedBefore;
+  return state?.connected || isNewer ? undefined : revokedBefore;
+}
+
+function connected(
+  { metadata: { name } }: Resource,
+  {
+    state,
+    problem,
+    revokedBefore,
+  }: { readonly state: ClusterState | undefined; readonly problem: string | undefined; readonly revokedBefore: number | undefined },
+): Condition {
   if (problem !== undefined) return { type: "Connected", status: "False", reason: "CannotConnect", message: problem };
   if (state?.connected) {
     const message = `agent ${state.agent?.version ?? ""} is connected`.replace("  ", " ");
@@ -106,6 +142,17 @@ function connected(state: ClusterState | undefined, problem: string | undefined)
       status: "True",
       reason: "WithoutCertificate",
       message: `${message} WITHOUT A CLIENT CERTIFICATE: whoever has the relay token can speak for this cluster`,
+    };
+  }
+  if (revokedBefore !== undefined) {
+    const moment = revokedBefore === END_OF_TIME ? "all times" : `before ${new Date(revokedBefore).toISOString().slice(0, 19)}Z`;
+    return {
+      type: "Connected",
+      status: "False",
+      reason: "Revoked",
+      message:
+        `certificates of ${moment} are revoked (annotation ${REVOKED_BEFORE}): let an agent in with a new join token ` +
+        `(meshctl cluster token create --cluster ${name}), or undo it (meshctl cluster revoke ${name} --undo)`,
     };
   }
   return {

@@ -149,7 +149,7 @@ export function registrationOf({ metadata: { annotations = {} }, status = {} }: 
   const uid = status.clusterUid ?? "";
   const key = annotations[REGISTERED_KEY];
   const isReplaceable = replace !== undefined && replace !== status.replaced;
-  return { uid, ...revocation(annotations[REVOKED_BEFORE]), isReplaceable, ...(key === undefined ? {} : { key }) };
+  return { uid, ...revocationOf(annotations[REVOKED_BEFORE]), isReplaceable, ...(key === undefined ? {} : { key }) };
 }
 
 /** Whether `Settings` let whoever has the shared token take any name, as far as they are watched. */
@@ -161,7 +161,7 @@ export function areNamesOpen({ snapshot }: Pick<ClusterView, "snapshot">, namesp
 export const END_OF_TIME = 8_640_000_000_000_000;
 
 /** Whole seconds, as certificates count in them. What cannot be read revokes everything: whoever wrote it meant to. */
-function revocation(annotation: string | undefined): { readonly revokedBefore?: number } {
+export function revocationOf(annotation: string | undefined): { readonly revokedBefore?: number } {
   if (annotation === undefined) return {};
   const time = Date.parse(annotation);
   return { revokedBefore: Number.isNaN(time) ? END_OF_TIME : Math.floor(time / 1000) * 1000 };

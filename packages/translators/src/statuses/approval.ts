@@ -44,7 +44,15 @@ export interface Standing {
 export function conditionsOf(standing: Standing): readonly Condition[] {
   const { progress } = standing;
   const fixed = [acceptedCondition(standing), translatedCondition(standing)];
-  return progress === undefined ? fixed : [...fixed, deliveredCondition(progress), appliedCondition(progress)];
+  if (progress === undefined) return fixed;
+  // What is nowhere accepted has nothing that could be applied, whatever an earlier form of it left in force.
+  if (standing.accepted === 0) return [...fixed, ...["Delivered", "Applied"].map((type) => nothingToApply(type, standing))];
+  return [...fixed, deliveredCondition(progress), appliedCondition(progress)];
+}
+
+function nothingToApply(type: string, { targets }: Standing): Condition {
+  const message = targets === 0 ? "nothing is selected, so nothing is written" : "accepted on no target, so nothing of it is written";
+  return { type, status: "False", reason: targets === 0 ? "NoTargets" : "Refused", message };
 }
 
 function acceptedCondition({ reports }: Standing): Condition {
