@@ -151,7 +151,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   const admin = await startAdmin({
     host: config.adminHost,
     port: config.adminPort,
-    isReady: () => server.world !== undefined,
+    isReady: () => server.isReady,
     metrics,
     pages: adminPages(server),
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,

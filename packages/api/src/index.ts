@@ -66,6 +66,7 @@ export {
   discoveryKinds,
   isAsked,
   isGuard,
+  isInstalled,
   kindOf,
   managementKinds,
   publishedKinds,

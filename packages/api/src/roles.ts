@@ -186,6 +186,11 @@ export function customResourceDefinitions(): readonly JsonObject[] {
   });
 }
 
+/** Whether a CRD of ours defines a kind. */
+export function isInstalled(kind: Kind): boolean {
+  return "definition" in kind && (kind.definition as KindDefinition<Fields>).crd !== undefined;
+}
+
 function kindsWith(task: Task): readonly Kind[] {
   return ROLES.filter(({ tasks }) => tasks.includes(task)).map(({ kind }) => kind);
 }

@@ -6,6 +6,7 @@ import {
   discoveryKinds,
   isAsked,
   isGuard,
+  isInstalled,
   KubernetesCluster,
   kindOf,
   managementKinds,
@@ -82,6 +83,7 @@ export function serverRoles(
   return {
     kinds: {
       management: managementKinds(),
+      isInstalled,
       published: publishedKinds(),
       discovery: discoveryKinds(),
       registration: KubernetesCluster,

@@ -1,4 +1,5 @@
 import { Secret } from "@isthmus/api";
+import { UsageError } from "@isthmus/core";
 import { type Cluster, ClusterError } from "./ports.ts";
 
 /** The texts that a Secret holds, by key. */
@@ -19,7 +20,7 @@ export function secretTexts({ data = {} }: Secret): SecretData {
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decoded(value)]));
 }
 
-/** Creates a Secret, or gives what it holds when it exists already: a Secret is never overwritten. */
+/** Creates a Secret, or gives what it holds when it exists already: a Secret is never overwritten. Throws UsageError without its namespace. */
 export async function ensureSecret(
   cluster: Cluster,
   ref: { readonly name: string; readonly namespace: string },
@@ -35,6 +36,12 @@ export async function ensureSecret(
   } catch (error) {
     // Another replica was faster: its Secret counts.
     if (error instanceof ClusterError && error.code === "AlreadyExists") return (await readSecret(cluster, ref, signal)) ?? data;
+    if (error instanceof ClusterError && error.code === "NotFound") {
+      const place = cluster.name === "" ? "the management cluster" : cluster.name;
+      throw new UsageError(
+        `${place} has no namespace ${ref.namespace}, where Secret ${ref.name} belongs: create it (kubectl create namespace ${ref.namespace}), or name another with --namespace`,
+      );
+    }
     throw error;
   }
 }

@@ -11,6 +11,7 @@ import { deliveryLog } from "./delivery.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
 import { managementNews } from "./managementNews.ts";
 import { startMembership } from "./membership.ts";
+import { missingDefinitions } from "./missingDefinitions.ts";
 import { agentNotices } from "./notices.ts";
 import { publishedOf } from "./recalled.ts";
 import { reconciler } from "./reconcile.ts";
@@ -33,6 +34,8 @@ export interface Server {
   readonly world: World | undefined;
   /** The last removals, and why. */
   readonly removals: RemovalLog;
+  /** Whether there is something to serve: there was a translation, and clusters can be registered. */
+  readonly isReady: boolean;
   /** What is shared with other replicas. */
   readonly sharing: Pick<Sharing, "instance" | "isLoaded" | "digests">;
   /** From before which moment certificates of a cluster do not count, by the word of other replicas. Milliseconds since 1970. */
@@ -210,6 +213,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     store,
     kinds,
   });
+  const definitions = missingDefinitions({ view: () => view, kinds, log });
   let judged: Statuses | undefined;
   const notices = agentNotices({
     link,
@@ -231,6 +235,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const reconcile = coalesced(
     async () => {
       if (!view.isComplete) return;
+      definitions.check();
       notices.settings();
       if (!shares.isLoaded) return;
       await seen.reconciled(async () => {
@@ -314,6 +319,9 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   return {
     view,
     store,
+    get isReady() {
+      return core.world !== undefined && !definitions.isUseless;
+    },
     get world() {
       return core.world;
     },

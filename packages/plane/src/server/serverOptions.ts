@@ -7,6 +7,8 @@ import type { ManagementNewsOptions } from "./managementNews.ts";
 export interface ServerKinds {
   /** Read in the management cluster. */
   readonly management: readonly Kind[];
+  /** Whether a CRD of ours defines a kind. */
+  readonly isInstalled: (kind: Kind) => boolean;
   /** Written into the management cluster. */
   readonly published: readonly Kind[];
   /** Of those, the discovered ones: derived by us, and read back only to recall clusters that are away. */

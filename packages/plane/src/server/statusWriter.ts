@@ -120,7 +120,8 @@ export function startStatusWriter(
     if (restored.isFought(key) && !wasFought) {
       log.warn(
         { object: formatRef(ref) },
-        "its status is changed again and again by another writer, perhaps a second agent of its cluster: it is put back less and less often",
+        "its status is changed again and again by another writer: two management servers that run without --leader-election, or two " +
+          "agents of its cluster. Stop one, or start the servers with --leader-election; until then it is put back less and less often",
       );
     }
     return isDue;
