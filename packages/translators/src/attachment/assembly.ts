@@ -21,7 +21,7 @@ import {
 import type { DestinationInputs, MeshInputs, VirtualMeshInputs } from "../inputs.ts";
 import { serviceKeyOf } from "../networking/istio/hostnames.ts";
 import { virtualDestinationKeys } from "../networking/istio/routeContext.ts";
-import { serviceOf } from "../networking/istio/routes/targets.ts";
+import { serviceOf } from "../networking/istio/serviceRefs.ts";
 import { remembered } from "../remembered.ts";
 import { sharedList } from "../sharedLists.ts";
 import { userNameOf } from "../userResources.ts";

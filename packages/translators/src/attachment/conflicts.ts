@@ -2,12 +2,12 @@ import type { ConnectionPolicy, Destination, TrafficPolicy } from "@isthmus/api"
 import { equalJson, formatRef, refOf } from "@isthmus/core";
 import { type Finding, invalid, warning } from "../findings.ts";
 import type { DestinationInputs } from "../inputs.ts";
-import { defaultConnectionPolicy } from "../networking/istio/connections/tls.ts";
 import { connectionFieldsOf, connectionFindingsOf } from "../networking/istio/destinationRules.ts";
+import type { RouteFields } from "../networking/istio/features/feature.ts";
+import { defaultConnectionPolicy } from "../networking/istio/features/mtls.ts";
 import { bySources, covers, equalMatches, type Matches, matchesFrom } from "../networking/istio/matches.ts";
 import { asksContext, routeFieldsOf, routeFindingsOf, type SourceContext } from "../networking/istio/policyGroups.ts";
 import { type References, routeContext } from "../networking/istio/routeContext.ts";
-import type { RouteFields } from "../networking/istio/routes/routePolicy.ts";
 import { type Source, sourcesOf } from "../networking/istio/source.ts";
 import { userConflictFinding } from "../networking/istio/userObjects.ts";
 import { type Reach, reachIn } from "./reach.ts";

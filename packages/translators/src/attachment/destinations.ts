@@ -1,7 +1,7 @@
 import type { AccessPolicy, Destination, DestinationStatus, TrafficPolicy, VirtualDestination } from "@isthmus/api";
 import { equalJson, keyOf, packed } from "@isthmus/core";
 import { localHostname } from "../networking/istio/hostnames.ts";
-import { serviceOf } from "../networking/istio/routes/targets.ts";
+import { serviceOf } from "../networking/istio/serviceRefs.ts";
 import { remembered } from "../remembered.ts";
 import { creationOf, userRefOf } from "../userResources.ts";
 import { observed } from "./meshes.ts";

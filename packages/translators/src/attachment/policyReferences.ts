@@ -1,7 +1,7 @@
 import type { TrafficPolicy } from "@isthmus/api";
 import { keyOf } from "@isthmus/core";
 import { virtualDestinationKeys } from "../networking/istio/routeContext.ts";
-import { serviceOf } from "../networking/istio/routes/targets.ts";
+import { serviceOf } from "../networking/istio/serviceRefs.ts";
 import type { CheckedPolicy } from "./policies.ts";
 
 /** Sound TrafficPolicies by each Service that they send traffic to. */

@@ -1,10 +1,10 @@
 import type { TrafficPolicy, TrafficPolicyRules } from "@isthmus/api";
 import type { Finding } from "../../findings.ts";
 import { remembered } from "../../remembered.ts";
+import type { CheckedRoutePolicy, RouteContext, RouteFields } from "./features/feature.ts";
+import { routePolicies } from "./features/index.ts";
 import { bySources, equalMatches, type Matches, matchesFrom } from "./matches.ts";
 import type { References } from "./routeContext.ts";
-import { routePolicies } from "./routes/index.ts";
-import type { CheckedRoutePolicy, RouteContext, RouteFields } from "./routes/routePolicy.ts";
 
 /** Policies that are for the same requests from one source: together they make one route for each match. */
 export interface PolicyGroup {

@@ -2,10 +2,10 @@ import type { HttpRoute, WeightedDestination } from "@isthmus/api";
 import { keyOf } from "@isthmus/core";
 import { type Finding, invalid } from "../../../findings.ts";
 import { labelFindings } from "../limits.ts";
+import { federationFindings, portFindings, portsOf, serviceOf } from "../serviceRefs.ts";
 import { subsetNameOf } from "../subsets.ts";
+import type { RouteCheck, RouteContext, RoutePolicy } from "./feature.ts";
 import { headerFindings, headersOf } from "./headerManipulation.ts";
-import type { RouteCheck, RouteContext, RoutePolicy } from "./routePolicy.ts";
-import { federationFindings, portFindings, portsOf, serviceOf } from "./targets.ts";
 
 const PATH = "spec.policy.trafficShift.destinations";
 

@@ -1,6 +1,6 @@
 import { invalid, warning } from "../../../findings.ts";
 import { durationFindings, istioDuration } from "../durations.ts";
-import type { RouteCheck, RoutePolicy } from "./routePolicy.ts";
+import type { RouteCheck, RoutePolicy } from "./feature.ts";
 
 // Istio's own default; it refuses a perTryTimeout beside 0 attempts. Source: istio.io VirtualService, HTTPRetry.
 const DEFAULT_ATTEMPTS = 2;

@@ -2,7 +2,7 @@ import { escapedRegex, type StringMatch } from "@isthmus/api";
 import { type Finding, invalid } from "../../../findings.ts";
 import { durationFindings, istioDuration, SECOND } from "../durations.ts";
 import { corsHeaderFindings, corsMethodFindings, regexFindings } from "../limits.ts";
-import type { RouteCheck, RoutePolicy } from "./routePolicy.ts";
+import type { RouteCheck, RoutePolicy } from "./feature.ts";
 
 const PATH = "spec.policy.corsPolicy";
 

@@ -1,4 +1,4 @@
-import type { Destination, HttpRoute, TrafficPolicyRules, VirtualDestination } from "@isthmus/api";
+import type { ConnectionPolicy, Destination, HttpRoute, TrafficPolicyRules, VirtualDestination } from "@isthmus/api";
 import type { ClusterObjectRef, ObjectRef } from "@isthmus/core";
 import type { Finding } from "../../../findings.ts";
 
@@ -33,4 +33,16 @@ export interface CheckedRoutePolicy {
   readonly check?: RouteCheck;
   /** It asks its context, so its answer is another one for each source of requests. */
   readonly dependsOnSource?: true;
+}
+
+/** Maps what a TrafficPolicy says to the fields of a DestinationRule's traffic policy that it sets. */
+export type ConnectionRule = (rules: TrafficPolicyRules) => ConnectionPolicy;
+
+/** What is wrong with a part of a TrafficPolicy. An INVALID finding keeps the policy off the destination. */
+export type ConnectionCheck = (rules: TrafficPolicyRules) => readonly Finding[];
+
+/** A connection rule with the check that must have passed before it is asked. */
+export interface CheckedConnectionRule {
+  readonly rule: ConnectionRule;
+  readonly check?: ConnectionCheck;
 }

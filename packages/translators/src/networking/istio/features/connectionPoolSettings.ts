@@ -1,7 +1,7 @@
 import { type ConnectionPolicy, type ConnectionPoolSettings, nanosecondsOf, type TcpKeepalive } from "@isthmus/api";
 import { type Finding, invalid } from "../../../findings.ts";
 import { durationFindings, istioDuration } from "../durations.ts";
-import type { ConnectionCheck, ConnectionRule } from "./connectionRule.ts";
+import type { ConnectionCheck, ConnectionRule } from "./feature.ts";
 
 const PATH = "spec.policy.connectionPoolSettings";
 

@@ -1,7 +1,7 @@
 import type { ConnectionPolicy, Settings } from "@isthmus/api";
 import { shared } from "@isthmus/core";
 import type { Source } from "../source.ts";
-import type { ConnectionRule } from "./connectionRule.ts";
+import type { ConnectionRule } from "./feature.ts";
 
 /** `mtls`: the TLS mode of connections to the destination. */
 export const tls: ConnectionRule = ({ mtls }) => (mtls?.istio === undefined ? {} : { tls: { mode: mtls.istio.tlsMode ?? "DISABLE" } });

@@ -1,5 +1,5 @@
 import { durationFindings, istioDuration } from "../durations.ts";
-import type { RouteCheck, RoutePolicy } from "./routePolicy.ts";
+import type { RouteCheck, RoutePolicy } from "./feature.ts";
 
 /** `requestTimeout`: the time within which a request must be answered. 0 is no limit, which is what holds anyway. */
 export const timeout: RoutePolicy = ({ requestTimeout }) => {

@@ -1,7 +1,7 @@
 import type { HeaderManipulation, HttpRoute } from "@isthmus/api";
 import { type Finding, warning } from "../../../findings.ts";
 import { changedHeaderFindings, hasOperator, headerValueFindings } from "../limits.ts";
-import type { RouteCheck, RoutePolicy } from "./routePolicy.ts";
+import type { RouteCheck, RoutePolicy } from "./feature.ts";
 
 /** `headerManipulation`: headers to add and to remove. */
 export const headerManipulation: RoutePolicy = ({ headerManipulation: wanted }, { allowsHeaderOperators }) => {

@@ -1,8 +1,8 @@
 import type { TrafficPolicyRules } from "@isthmus/api";
 import { type Finding, invalid } from "../../../findings.ts";
 import { durationFindings, istioDuration } from "../durations.ts";
-import { shareFindings, shareOf } from "./percentage.ts";
-import type { RouteCheck, RoutePolicy } from "./routePolicy.ts";
+import { shareFindings, shareOf } from "../percentage.ts";
+import type { RouteCheck, RoutePolicy } from "./feature.ts";
 
 const PATH = "spec.policy.faultInjection";
 

@@ -1,8 +1,8 @@
 import { keyOf } from "@isthmus/core";
 import { invalid } from "../../../findings.ts";
-import { shareFindings, shareOf } from "./percentage.ts";
-import type { RouteCheck, RoutePolicy } from "./routePolicy.ts";
-import { federationFindings, portFindings, portsOf, serviceOf } from "./targets.ts";
+import { shareFindings, shareOf } from "../percentage.ts";
+import { federationFindings, portFindings, portsOf, serviceOf } from "../serviceRefs.ts";
+import type { RouteCheck, RoutePolicy } from "./feature.ts";
 
 const PATH = "spec.policy.mirror";
 

@@ -1,6 +1,6 @@
 import { nanosecondsOf } from "@isthmus/api";
 import { durationFindings, istioDuration } from "../durations.ts";
-import type { ConnectionCheck, ConnectionRule } from "./connectionRule.ts";
+import type { ConnectionCheck, ConnectionRule } from "./feature.ts";
 
 /** `outlierDetection`: takes failing endpoints out for a while. Zero stands for the API's default, as on its wire. */
 export const outlierDetection: ConnectionRule = ({ outlierDetection: wanted }) =>
