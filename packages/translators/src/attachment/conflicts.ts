@@ -2,11 +2,10 @@ import type { ConnectionPolicy, Destination, TrafficPolicy } from "@isthmus/api"
 import { equalJson, formatRef, refOf } from "@isthmus/core";
 import { type Finding, invalid, warning } from "../findings.ts";
 import type { DestinationInputs } from "../inputs.ts";
-import { connectionFieldsOf, connectionFindingsOf } from "../networking/istio/destinationRules.ts";
 import type { RouteFields } from "../networking/istio/features/feature.ts";
 import { defaultConnectionPolicy } from "../networking/istio/features/mtls.ts";
 import { bySources, covers, equalMatches, type Matches, matchesFrom } from "../networking/istio/matches.ts";
-import { asksContext, routeFieldsOf, routeFindingsOf, type SourceContext } from "../networking/istio/policyGroups.ts";
+import { asksContext, connectionFields, routeFields, type SourceContext } from "../networking/istio/policyFields.ts";
 import { type References, routeContext } from "../networking/istio/routeContext.ts";
 import { type Source, sourcesOf } from "../networking/istio/source.ts";
 import { userConflictFinding } from "../networking/istio/userObjects.ts";
@@ -72,23 +71,25 @@ class SourceClaims {
   findingsOf(policy: TrafficPolicy): readonly Finding[] {
     const matches = this.#matchesOf(policy);
     if (matches === undefined) return [];
-    const own = [...routeFindingsOf(policy, this.#context), ...connectionFindingsOf(policy)];
+    const own = [...routeFields.findingsOf(policy, this.#context), ...connectionFields.findingsOf(policy, this.#context)];
     // Alone, there is nobody to be in conflict with.
     if (this.#target.policies.length < 2 || own.some(({ state }) => state === "INVALID")) return own;
     return [
       ...own,
-      ...conflicts(routeFieldsOf(policy, this.#context), this.#claimsOn(matches), this.#target.destination),
+      ...conflicts(routeFields.fieldsOf(policy, this.#context), this.#claimsOn(matches), this.#target.destination),
       ...this.#shadowFindings(policy, matches),
-      ...conflicts(connectionFieldsOf(policy), this.#connections, this.#target.destination),
+      ...conflicts(connectionFields.fieldsOf(policy, this.#context), this.#connections, this.#target.destination),
     ];
   }
 
   claim(policy: TrafficPolicy): void {
     const matches = this.#matchesOf(policy);
     if (matches === undefined) return;
-    addClaims(this.#claimsOn(matches), routeFieldsOf(policy, this.#context), policy);
+    addClaims(this.#claimsOn(matches), routeFields.fieldsOf(policy, this.#context), policy);
     // A policy that says what holds anyway owns nothing: one after it may say otherwise.
-    const changed = Object.entries(connectionFieldsOf(policy)).filter(([field, value]) => !equalJson(value, fieldOf(this.#current, field)));
+    const changed = Object.entries(connectionFields.fieldsOf(policy, this.#context)).filter(
+      ([field, value]) => !equalJson(value, fieldOf(this.#current, field)),
+    );
     addClaims(this.#connections, Object.fromEntries(changed), policy);
     this.#current = { ...this.#current, ...Object.fromEntries(changed) };
   }
@@ -106,7 +107,7 @@ class SourceClaims {
 
   /** A route comes to nothing where one before it, of a policy that says the same of its sources in other words, takes all its requests. */
   #shadowFindings(policy: TrafficPolicy, matches: Matches): readonly Finding[] {
-    if (Object.keys(routeFieldsOf(policy, this.#context)).length === 0) return [];
+    if (Object.keys(routeFields.fieldsOf(policy, this.#context)).length === 0) return [];
     for (const { matches: earlier, claims } of this.#routes) {
       const [claim] = claims.values();
       // One for this cluster and one for all are as any narrow and wide route beside each other.

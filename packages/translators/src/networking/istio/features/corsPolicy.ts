@@ -2,34 +2,37 @@ import { escapedRegex, type StringMatch } from "@isthmus/api";
 import { type Finding, invalid } from "../../../findings.ts";
 import { durationFindings, istioDuration, SECOND } from "../durations.ts";
 import { corsHeaderFindings, corsMethodFindings, regexFindings } from "../limits.ts";
-import type { RouteCheck, RoutePolicy } from "./feature.ts";
+import { defineFeature } from "./feature.ts";
 
 const PATH = "spec.policy.corsPolicy";
 
-/** `corsPolicy`: what browsers may do with answers for pages of other origins. */
-export const cors: RoutePolicy = ({ corsPolicy: policy }) => {
-  if (policy === undefined) return {};
-  const { allowOrigins, allowMethods, allowHeaders, exposeHeaders, allowCredentials } = policy;
-  const maxAge = istioDuration(policy.maxAge, SECOND);
-  return {
-    corsPolicy: {
-      ...(allowOrigins === undefined ? {} : { allowOrigins: allowOrigins.map(origin) }),
-      ...(allowMethods === undefined ? {} : { allowMethods }),
-      ...(allowHeaders === undefined ? {} : { allowHeaders }),
-      ...(exposeHeaders === undefined ? {} : { exposeHeaders }),
-      ...(maxAge === undefined ? {} : { maxAge }),
-      ...(allowCredentials === undefined ? {} : { allowCredentials }),
-    },
-  };
-};
-
-export const corsCheck: RouteCheck = ({ corsPolicy: policy }) => [
-  ...(policy?.allowOrigins ?? []).flatMap((match, i) => originFindings(match, `${PATH}.allowOrigins[${i}]`)),
-  ...(policy?.allowMethods ?? []).flatMap((method, i) => corsMethodFindings(`${PATH}.allowMethods[${i}]`, method)),
-  ...(policy?.allowHeaders ?? []).flatMap((name, i) => corsHeaderFindings(`${PATH}.allowHeaders[${i}]`, name)),
-  ...(policy?.exposeHeaders ?? []).flatMap((name, i) => corsHeaderFindings(`${PATH}.exposeHeaders[${i}]`, name)),
-  ...durationFindings(`${PATH}.maxAge`, policy?.maxAge, SECOND),
-];
+/** What browsers may do with answers for pages of other origins. */
+export const corsPolicy = defineFeature({
+  field: "corsPolicy",
+  writes: "route",
+  sets: { corsPolicy: PATH },
+  fieldsOf: (wanted) => {
+    const { allowOrigins, allowMethods, allowHeaders, exposeHeaders, allowCredentials } = wanted;
+    const maxAge = istioDuration(wanted.maxAge, SECOND);
+    return {
+      corsPolicy: {
+        ...(allowOrigins === undefined ? {} : { allowOrigins: allowOrigins.map(origin) }),
+        ...(allowMethods === undefined ? {} : { allowMethods }),
+        ...(allowHeaders === undefined ? {} : { allowHeaders }),
+        ...(exposeHeaders === undefined ? {} : { exposeHeaders }),
+        ...(maxAge === undefined ? {} : { maxAge }),
+        ...(allowCredentials === undefined ? {} : { allowCredentials }),
+      },
+    };
+  },
+  check: ({ allowOrigins = [], allowMethods = [], allowHeaders = [], exposeHeaders = [], maxAge }) => [
+    ...allowOrigins.flatMap((match, i) => originFindings(match, `${PATH}.allowOrigins[${i}]`)),
+    ...allowMethods.flatMap((method, i) => corsMethodFindings(`${PATH}.allowMethods[${i}]`, method)),
+    ...allowHeaders.flatMap((name, i) => corsHeaderFindings(`${PATH}.allowHeaders[${i}]`, name)),
+    ...exposeHeaders.flatMap((name, i) => corsHeaderFindings(`${PATH}.exposeHeaders[${i}]`, name)),
+    ...durationFindings(`${PATH}.maxAge`, maxAge, SECOND),
+  ],
+});
 
 /** Istio has neither suffixes nor a way to ignore case here: both are said as regular expressions, which match whole texts. */
 function origin({ exact, prefix, suffix, regex, ignoreCase }: StringMatch): { exact?: string; prefix?: string; regex?: string } {
