@@ -24,6 +24,15 @@ export const routeFields = fieldsWritten("route");
 /** What a policy says of connections. */
 export const connectionFields = fieldsWritten("connection");
 
+/** Where users set an output field, for messages. */
+export function policyPathOf(writes: Writes, outputField: string): string {
+  return PATHS.get(`${writes} ${outputField}`) ?? outputField;
+}
+
+const PATHS = new Map(
+  features.flatMap(({ writes, sets }) => Object.entries(sets).map(([name, path]) => [`${writes} ${name}`, path] as const)),
+);
+
 /** Whether the answer of a policy can be another one for each source. */
 export function asksContext(rules: TrafficPolicyRules): boolean {
   return REFERRING.some(({ field }) => rules[field] !== undefined);
