@@ -1,7 +1,9 @@
-import { type JsonObject, keyOf, snapshotOf } from "@isthmus/core";
+import { Destination, deliveredKinds } from "@isthmus/api";
+import { type JsonObject, keyOf, refOf, snapshotOf } from "@isthmus/core";
 import { readInput } from "@isthmus/testing";
 import { expect, test } from "vitest";
 import { type Delivery, type DeliveryState, statusesOf, translate } from "../src/index.ts";
+import { concernedBy } from "../src/networking/concern.ts";
 
 const INPUT = `
 apiVersion: discovery.mesh.gloo.solo.io/v1
@@ -37,8 +39,8 @@ spec:
   globalAccessPolicy: ENABLED
 `;
 
-function statuses(delivery?: Delivery): ReadonlyMap<string, JsonObject> {
-  const world = translate(snapshotOf(readInput(INPUT).resources), { namespace: "gloo-mesh", stage: "networking" });
+function statuses(delivery?: Delivery, more = ""): ReadonlyMap<string, JsonObject> {
+  const world = translate(snapshotOf(readInput(INPUT + more).resources), { namespace: "gloo-mesh", stage: "networking" });
   return new Map(statusesOf(world, delivery).map(({ ref, status }) => [`${ref.kind} ${ref.name}`, status]));
 }
 
@@ -89,6 +91,71 @@ test("a refused object is told to the policies behind it, and to no others", () 
   expect(conditions(slow)).toMatchObject({ Accepted: "True Accepted", Delivered: "True Delivered", Applied: "False WriteFailed" });
   expect(refused.get("AccessPolicy readers")).toMatchObject({ state: "ACCEPTED" });
   expect(refused.get("VirtualMesh vm")).toMatchObject({ state: "ACCEPTED" });
+});
+
+test("a refused object is told to those whose fields it has, and to no others", () => {
+  const refused = (kinds: readonly string[]) =>
+    delivered((kind) => (kinds.includes(kind) ? { code: "Conflict", message: "no" } : "applied"));
+  const stateOf = (name: string, ...kinds: readonly string[]) => statuses(refused(kinds), MORE).get(`TrafficPolicy ${name}`)?.["state"];
+  expect(["slow", "pool", "both", "parts"].map((name) => stateOf(name, "VirtualService"))).toEqual([
+    "FAILED",
+    "ACCEPTED",
+    "FAILED",
+    "FAILED",
+  ]);
+  // A subset is part of the DestinationRule of the service that it is of.
+  expect(["slow", "pool", "both", "parts"].map((name) => stateOf(name, "DestinationRule"))).toEqual([
+    "ACCEPTED",
+    "FAILED",
+    "FAILED",
+    "FAILED",
+  ]);
+});
+
+const MORE = `
+---
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Destination
+metadata: {name: stock-shop-a, namespace: gloo-mesh}
+spec:
+  kubeService:
+    ref: {name: stock, namespace: shop, clusterName: a}
+    workloadSelectorLabels: {app: stock}
+    labels: {app: stock}
+    ports: [{port: 80, name: http, protocol: TCP}]
+  mesh: {name: istiod-a, namespace: gloo-mesh}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: pool, namespace: shop}
+spec: {policy: {outlierDetection: {consecutiveErrors: 1}}}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: both, namespace: shop}
+spec: {policy: {retries: {attempts: 1}, connectionPoolSettings: {tcp: {maxConnections: 1}}}}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: parts, namespace: shop}
+spec:
+  destinationSelector: [{kubeServiceRefs: {services: [{name: cart, namespace: shop, clusterName: a}]}}]
+  policy:
+    trafficShift: {destinations: [{kubeService: {name: stock, namespace: shop, clusterName: a, subset: {version: v1}}}]}
+`;
+
+test("a refused object of any kind that is written is told to somebody", () => {
+  const { memory } = translate(snapshotOf(readInput(INPUT).resources), { namespace: "gloo-mesh", stage: "networking" });
+  const inputs = [...memory.targets].map((target) => target.inputs).find((one) => "destination" in one);
+  const destination = [...snapshotOf(readInput(INPUT).resources).of(Destination)].map(refOf);
+  for (const { apiVersion, kind } of deliveredKinds()) {
+    const resource = { apiVersion, kind, metadata: { name: "cart", namespace: "shop", clusterName: "a" } };
+    const told = inputs === undefined ? [] : concernedBy(inputs, { resource, parents: destination }).subjects;
+    // What has only fields of DestinationRules in it is nothing that a policy with a time limit is told of.
+    expect(told.map((ref) => ref.kind)).toEqual(
+      kind === "DestinationRule" ? ["Destination"] : expect.arrayContaining([expect.stringMatching("Policy")]),
+    );
+  }
 });
 
 test("a refused object of a VirtualMesh is told to it", () => {

@@ -1,7 +1,7 @@
-import type { TrafficPolicy, TrafficPolicyRules } from "@isthmus/api";
+import { DestinationRule, type TrafficPolicy, type TrafficPolicyRules, VirtualService } from "@isthmus/api";
 import type { Finding } from "../../findings.ts";
 import { remembered } from "../../remembered.ts";
-import type { Feature, ReferringFeature, RouteContext, SettingsContext, Writes, Written } from "./features/feature.ts";
+import type { Feature, PolicyField, ReferringFeature, RouteContext, SettingsContext, Writes, Written } from "./features/feature.ts";
 import { features } from "./features/index.ts";
 import type { References } from "./routeContext.ts";
 
@@ -31,6 +31,22 @@ export function policyPathOf(writes: Writes, outputField: string): string {
 
 const PATHS = new Map(
   features.flatMap(({ writes, sets }) => Object.entries(sets).map(([name, path]) => [`${writes} ${name}`, path] as const)),
+);
+
+/** Those of some policies that set a field of outputs of a kind; undefined when no feature writes such outputs. */
+export function policiesWriting(outputKind: string, policies: readonly TrafficPolicy[]): readonly TrafficPolicy[] | undefined {
+  const fields = FIELDS_BY_OUTPUT_KIND.get(outputKind);
+  return fields && policies.filter(({ spec }) => fields.some((field) => spec?.policy?.[field] !== undefined));
+}
+
+/** The kind of output that each kind of fields goes into. */
+const OUTPUT_KINDS: { readonly [W in Writes]: string } = { route: VirtualService.kind, connection: DestinationRule.kind };
+
+const FIELDS_BY_OUTPUT_KIND: ReadonlyMap<string, readonly PolicyField[]> = new Map(
+  Object.entries(OUTPUT_KINDS).map(([kindOfFields, kind]) => [
+    kind,
+    features.flatMap(({ field, writes }) => (writes === kindOfFields ? [field] : [])),
+  ]),
 );
 
 /** Whether the answer of a policy can be another one for each source. */
