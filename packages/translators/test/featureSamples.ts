@@ -20,31 +20,31 @@ export function effectiveFields(): readonly string[] {
   return Object.entries(RULES.properties ?? {}).flatMap(([field, { unsupported }]) => (unsupported === undefined ? [field] : []));
 }
 
-/** Rules that set one field with all that it can hold. The second sample differs from the first in every value. */
-export function sampleRules(field: PolicyField, which: 0 | 1): TrafficPolicyRules {
-  return { [field]: sampleOf(RULES.properties?.[field] ?? {}, which) };
+/** Rules that set one field with all that it can hold. */
+export function sampleRules(field: PolicyField): TrafficPolicyRules {
+  return { [field]: sampleOf(RULES.properties?.[field] ?? {}) };
 }
 
-function sampleOf(schema: Schema, which: 0 | 1): unknown {
-  if (schema.enum !== undefined) return schema.enum[which];
+function sampleOf(schema: Schema): unknown {
+  if (schema.enum !== undefined) return schema.enum[0];
   switch (schema.type) {
     case "string":
-      return schema.wanted?.includes("duration") ? ["1s", "2s"][which] : ["one", "two"][which];
+      return schema.wanted?.includes("duration") ? "1s" : "one";
     case "integer":
     case "number":
-      return [1, 2][which];
+      return 1;
     case "boolean":
-      return which === 0;
+      return true;
     case "array":
-      return [sampleOf(schema.items ?? {}, which)];
+      return [sampleOf(schema.items ?? {})];
     default:
-      return sampleObject(schema, which);
+      return sampleObject(schema);
   }
 }
 
-function sampleObject({ properties = {}, additionalProperties, atMostOneOf = [] }: Schema, which: 0 | 1): object {
+function sampleObject({ properties = {}, additionalProperties, atMostOneOf = [] }: Schema): object {
   const isLeftOut = (name: string, { unsupported }: Schema) => unsupported !== undefined || atMostOneOf.slice(1).includes(name);
   const entries = Object.entries(properties).filter(([name, member]) => !isLeftOut(name, member));
-  const free = additionalProperties === undefined ? {} : { one: sampleOf(additionalProperties as Schema, which) };
-  return { ...free, ...Object.fromEntries(entries.map(([name, member]) => [name, sampleOf(member, which)])) };
+  const free = additionalProperties === undefined ? {} : { one: sampleOf(additionalProperties as Schema) };
+  return { ...free, ...Object.fromEntries(entries.map(([name, member]) => [name, sampleOf(member)])) };
 }

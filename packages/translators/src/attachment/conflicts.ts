@@ -4,6 +4,7 @@ import { matchesFrom } from "../networking/istio/matches.ts";
 import { asksContext } from "../networking/istio/policyFields.ts";
 import { type Source, sourcesOf } from "../networking/istio/source.ts";
 import { type PolicyTarget, SourceClaims } from "./sourceClaims.ts";
+import { WorkloadClaims } from "./workloadClaims.ts";
 
 /** What was found of one policy on one Destination. */
 export interface PolicyVerdict {
@@ -18,12 +19,13 @@ export interface PolicyVerdict {
  */
 export function policyVerdicts(target: PolicyTarget): readonly PolicyVerdict[] {
   const sources = tellingSources(target).map((source) => new SourceClaims(source, target));
+  const claimants = [...sources, new WorkloadClaims(target)];
   // What one policy sets matters to others, and to objects of users.
   const mayMatter = target.policies.length > 1 || target.userObjects.length > 0;
   const verdicts = target.policies.map((policy): PolicyVerdict => {
-    const findings = distinct(sources.flatMap((source) => source.findingsOf(policy)));
+    const findings = distinct(claimants.flatMap((claimant) => claimant.findingsOf(policy)));
     const isInForce = findings.every(({ state }) => state !== "INVALID");
-    if (isInForce && mayMatter) for (const source of sources) source.claim(policy);
+    if (isInForce && mayMatter) for (const claimant of claimants) claimant.claim(policy);
     return { policy, isInForce, findings };
   });
   if (target.userObjects.length === 0) return verdicts;

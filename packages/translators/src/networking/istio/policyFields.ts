@@ -1,7 +1,16 @@
-import { DestinationRule, type TrafficPolicy, type TrafficPolicyRules, VirtualService } from "@isthmus/api";
+import { DestinationRule, EnvoyFilter, type TrafficPolicy, type TrafficPolicyRules, VirtualService } from "@isthmus/api";
 import type { Finding } from "../../findings.ts";
 import { remembered } from "../../remembered.ts";
-import type { Feature, PolicyField, ReferringFeature, RouteContext, SettingsContext, Writes, Written } from "./features/feature.ts";
+import type {
+  Feature,
+  PolicyField,
+  ReferringFeature,
+  RouteContext,
+  SettingsContext,
+  Writes,
+  WritesBySource,
+  Written,
+} from "./features/feature.ts";
 import { features } from "./features/index.ts";
 import type { References } from "./routeContext.ts";
 
@@ -11,18 +20,21 @@ export interface SourceContext extends Omit<RouteContext, "virtualDestinationOf"
 }
 
 /** What one policy says in one kind of output. */
-interface PolicyFields<W extends Writes> {
+interface PolicyFields<W extends Writes, Context> {
   /** The output fields that it sets. */
-  fieldsOf(policy: TrafficPolicy, context: SourceContext): Written[W];
+  fieldsOf(policy: TrafficPolicy, context: Context): Written[W];
   /** What is wrong with them, and what to know of them. */
-  findingsOf(policy: TrafficPolicy, context: SourceContext): readonly Finding[];
+  findingsOf(policy: TrafficPolicy, context: Context): readonly Finding[];
 }
 
 /** What a policy says of routes. */
-export const routeFields = fieldsWritten("route");
+export const routeFields = fieldsBySource("route");
 
 /** What a policy says of connections. */
-export const connectionFields = fieldsWritten("connection");
+export const connectionFields = fieldsBySource("connection");
+
+/** What a policy says of workloads, whoever calls them. */
+export const workloadFields = fieldsEverywhere("workload");
 
 /** Where users set an output field, for messages. */
 export function policyPathOf(writes: Writes, outputField: string): string {
@@ -40,7 +52,11 @@ export function policiesWriting(outputKind: string, policies: readonly TrafficPo
 }
 
 /** The kind of output that each kind of fields goes into. */
-const OUTPUT_KINDS: { readonly [W in Writes]: string } = { route: VirtualService.kind, connection: DestinationRule.kind };
+const OUTPUT_KINDS: { readonly [W in Writes]: string } = {
+  route: VirtualService.kind,
+  connection: DestinationRule.kind,
+  workload: EnvoyFilter.kind,
+};
 
 const FIELDS_BY_OUTPUT_KIND: ReadonlyMap<string, readonly PolicyField[]> = new Map(
   Object.entries(OUTPUT_KINDS).map(([kindOfFields, kind]) => [
@@ -57,29 +73,40 @@ export function asksContext(rules: TrafficPolicyRules): boolean {
 const REFERRING = features.filter(isReferring);
 
 /** What refers to nothing is asked once for each policy, whatever the source. */
-function fieldsWritten<W extends Writes>(writes: W): PolicyFields<W> {
-  const own = features.filter((feature): feature is Feature<W> | ReferringFeature<W> => feature.writes === writes);
-  const referring = own.filter(isReferring);
-  const others = own.filter((feature): feature is Feature<W> => !isReferring(feature));
-  const fieldsEverywhere = bySettings((rules, context) => assigned(others.map(({ fieldsOf }) => fieldsOf(rules, context))));
-  const findingsEverywhere = bySettings((rules, context) => others.flatMap(({ findingsOf }) => findingsOf(rules, context)));
+function fieldsEverywhere<W extends Writes>(writes: W): PolicyFields<W, SettingsContext> {
+  const others = writing(writes).filter((feature): feature is Feature<W> => !isReferring(feature));
+  const fields = bySettings((rules, context) => assigned(others.map(({ fieldsOf }) => fieldsOf(rules, context))));
+  const findings = bySettings((rules, context) => others.flatMap(({ findingsOf }) => findingsOf(rules, context)));
+  return {
+    fieldsOf: ({ spec }, context) => fields(spec?.policy ?? NO_RULES, context),
+    findingsOf: ({ spec }, context) => findings(spec?.policy ?? NO_RULES, context),
+  };
+}
+
+function fieldsBySource<W extends WritesBySource>(writes: W): PolicyFields<W, SourceContext> {
+  const everywhere = fieldsEverywhere(writes);
+  const referring = writing(writes).filter(isReferring);
   const refers = (rules: TrafficPolicyRules) => referring.some(({ field }) => rules[field] !== undefined);
   return {
     fieldsOf(policy, context) {
       const rules = policy.spec?.policy ?? NO_RULES;
-      const everywhere = fieldsEverywhere(rules, context);
-      if (!refers(rules)) return everywhere;
+      const fields = everywhere.fieldsOf(policy, context);
+      if (!refers(rules)) return fields;
       const own = contextOf(policy, context);
-      return assigned([everywhere, ...referring.map(({ fieldsOf }) => fieldsOf(rules, own))]);
+      return assigned([fields, ...referring.map(({ fieldsOf }) => fieldsOf(rules, own))]);
     },
     findingsOf(policy, context) {
       const rules = policy.spec?.policy ?? NO_RULES;
-      const everywhere = findingsEverywhere(rules, context);
-      if (!refers(rules)) return everywhere;
+      const findings = everywhere.findingsOf(policy, context);
+      if (!refers(rules)) return findings;
       const own = contextOf(policy, context);
-      return [...referring.flatMap(({ findingsOf }) => findingsOf(rules, own)), ...everywhere];
+      return [...referring.flatMap(({ findingsOf }) => findingsOf(rules, own)), ...findings];
     },
   };
+}
+
+function writing<W extends Writes>(writes: W): readonly (Feature<W> | ReferringFeature<W>)[] {
+  return features.filter((feature): feature is Feature<W> | ReferringFeature<W> => feature.writes === writes);
 }
 
 const NO_RULES: TrafficPolicyRules = {};

@@ -11,9 +11,21 @@ export interface Written {
   readonly route: RouteFields;
   /** The traffic policy of a DestinationRule, for each source of requests. */
   readonly connection: ConnectionPolicy;
+  /** The EnvoyFilter of a Destination's workloads, for all requests that they get. */
+  readonly workload: WorkloadFields;
 }
 
 export type Writes = keyof Written;
+
+/** HTTP filters of Envoy, each by the field that asks for it. */
+export type WorkloadFields = { readonly [F in PolicyField]?: HttpFilter };
+
+/** One filter as Envoy's configuration has it. */
+export interface HttpFilter {
+  readonly name: string;
+  /** With its `@type`. */
+  readonly typed_config: object;
+}
 
 /** A field of `TrafficPolicy.spec.policy`. */
 export type PolicyField = keyof TrafficPolicyRules;
@@ -88,13 +100,16 @@ export function defineFeature<const F extends PolicyField, const W extends Write
   return { field, writes, sets, ...ofRules(field, fieldsOf, check) };
 }
 
-interface ReferringDefinition<F extends PolicyField, W extends Writes, O> extends Definition<F, W, O, RouteContext> {
+/** What is written for each source of requests. */
+export type WritesBySource = Exclude<Writes, "workload">;
+
+interface ReferringDefinition<F extends PolicyField, W extends WritesBySource, O> extends Definition<F, W, O, RouteContext> {
   /** All that `fieldsOf` and `check` ask their context for. */
   refersTo(wanted: Wanted<F>): readonly Reference[];
 }
 
 /** A feature that refers to other services. */
-export function defineReferringFeature<const F extends PolicyField, const W extends Writes, O>({
+export function defineReferringFeature<const F extends PolicyField, const W extends WritesBySource, O>({
   field,
   writes,
   sets,

@@ -1,5 +1,6 @@
 import { connectionPoolSettings } from "./connectionPoolSettings.ts";
 import { corsPolicy } from "./corsPolicy.ts";
+import { csrf } from "./csrf.ts";
 import { faultInjection } from "./faultInjection.ts";
 import type { Feature, ReferringFeature } from "./feature.ts";
 import { headerManipulation } from "./headerManipulation.ts";
@@ -25,4 +26,5 @@ export const features: readonly (Feature | ReferringFeature)[] = [
   outlierDetection,
   connectionPoolSettings,
   mtls,
+  csrf,
 ];
