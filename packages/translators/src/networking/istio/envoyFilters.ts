@@ -1,7 +1,7 @@
-import { EnvoyFilter } from "@isthmus/api";
+import { EnvoyFilter, type HttpFilter } from "@isthmus/api";
 import { type DestinationInputs, nothing, type TargetTranslation } from "../../inputs.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
-import type { HttpFilter, WorkloadFields } from "./features/feature.ts";
+import type { WorkloadFields } from "./features/feature.ts";
 import { workloadFields } from "./policyFields.ts";
 import { allowsHeaderOperators } from "./routeContext.ts";
 
@@ -28,8 +28,8 @@ function filtersOf({ trafficPolicies, surroundings }: DestinationInputs): Worklo
 function patchOf(value: HttpFilter) {
   const filter = { name: "envoy.filters.network.http_connection_manager", subFilter: { name: "envoy.filters.http.router" } };
   return {
-    applyTo: "HTTP_FILTER",
-    match: { context: "SIDECAR_INBOUND", listener: { filterChain: { filter } } },
-    patch: { operation: "INSERT_BEFORE", value },
+    applyTo: "HTTP_FILTER" as const,
+    match: { context: "SIDECAR_INBOUND" as const, listener: { filterChain: { filter } } },
+    patch: { operation: "INSERT_BEFORE" as const, value },
   };
 }

@@ -15,7 +15,7 @@ export const csrf = defineFeature({
     if (!filterEnabled && !shadowEnabled) return {};
     const share = { default_value: fractionOf(percentage) };
     const config = {
-      "@type": "type.googleapis.com/envoy.extensions.filters.http.csrf.v3.CsrfPolicy",
+      "@type": "type.googleapis.com/envoy.extensions.filters.http.csrf.v3.CsrfPolicy" as const,
       // Envoy wants this one in any case.
       ...(filterEnabled ? { filter_enabled: share } : { filter_enabled: { default_value: fractionOf(0) }, shadow_enabled: share }),
       ...(additionalOrigins.length === 0 ? {} : { additional_origins: additionalOrigins.map(matcherOf) }),

@@ -1,4 +1,4 @@
-import type { ConnectionPolicy, Destination, HttpRoute, TrafficPolicyRules, VirtualDestination } from "@isthmus/api";
+import type { ConnectionPolicy, Destination, HttpFilter, HttpRoute, TrafficPolicyRules, VirtualDestination } from "@isthmus/api";
 import type { ClusterObjectRef, ObjectRef } from "@isthmus/core";
 import type { Finding } from "../../../findings.ts";
 
@@ -19,13 +19,6 @@ export type Writes = keyof Written;
 
 /** HTTP filters of Envoy, each by the field that asks for it. */
 export type WorkloadFields = { readonly [F in PolicyField]?: HttpFilter };
-
-/** One filter as Envoy's configuration has it. */
-export interface HttpFilter {
-  readonly name: string;
-  /** With its `@type`. */
-  readonly typed_config: object;
-}
 
 /** A field of `TrafficPolicy.spec.policy`. */
 export type PolicyField = keyof TrafficPolicyRules;
