@@ -12,6 +12,7 @@ const UNUSED_TOO = new Set([
   "PodBounceDirective",
   "CertificateRequest",
   "VirtualDestination",
+  "EnvoyFilter",
 ]);
 // Other meshes have a Mesh too.
 const OTHER_MESHES = new Set(["appmesh.k8s.aws", "config.openservicemesh.io"]);

@@ -22,6 +22,7 @@ export {
 export { Workload } from "./discovery/workload.ts";
 export { AuthorizationPolicy, type AuthorizationRule, type AuthorizationSource } from "./istio/authorizationPolicy.ts";
 export { type ConnectionPolicy, DestinationRule, type Subset } from "./istio/destinationRule.ts";
+export { EnvoyFilter, type HttpFilter } from "./istio/envoyFilter.ts";
 export { Gateway } from "./istio/gateway.ts";
 export { ServiceEntry, type ServiceEntrySpec, type ServicePort, type WorkloadEntry } from "./istio/serviceEntry.ts";
 export { type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/virtualService.ts";

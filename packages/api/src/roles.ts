@@ -8,6 +8,7 @@ import { Mesh } from "./discovery/mesh.ts";
 import { Workload } from "./discovery/workload.ts";
 import { AuthorizationPolicy } from "./istio/authorizationPolicy.ts";
 import { DestinationRule } from "./istio/destinationRule.ts";
+import { EnvoyFilter } from "./istio/envoyFilter.ts";
 import { Gateway } from "./istio/gateway.ts";
 import { ServiceEntry } from "./istio/serviceEntry.ts";
 import { Sidecar } from "./istio/sidecar.ts";
@@ -88,6 +89,7 @@ const ROLES: readonly Role[] = [
   { kind: Gateway, tasks: ["sent", "scoped", "delivered"] },
   { kind: AuthorizationPolicy, tasks: ["sent", "scoped", "delivered"] },
   { kind: Sidecar, tasks: ["sent", "scoped"] },
+  { kind: EnvoyFilter, tasks: ["delivered"] },
 
   { kind: AppMesh, tasks: ["sent", "aged"] },
   { kind: OsmMeshConfig, tasks: ["sent"] },

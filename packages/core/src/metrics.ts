@@ -174,7 +174,7 @@ export const METRICS = {
   },
   gloo_mesh_orders_refused_total: {
     type: "counter",
-    help: "Orders of the server that go beyond what it may have written here, by what is wrong: Kind, Name, Namespace, Label, Metadata.",
+    help: "Orders of the server that go beyond what it may have written here, by what is wrong: Kind, Name, Namespace, Label, Metadata, Content.",
     labels: ["reason"],
     on: BOTH,
   },

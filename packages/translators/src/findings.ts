@@ -46,7 +46,7 @@ export const FINDINGS = {
   },
   FieldUnsupported: {
     meaning: "A field that is accepted and has no effect yet.",
-    example: "spec.policy.csrf: not supported yet, requests are not filtered against cross-site forgery; it has no effect",
+    example: "spec.policy.rateLimit: not supported yet, requests are not limited; it has no effect",
   },
   SelectorNotUnderstood: {
     meaning: "An AccessPolicy selects by something that is unknown or unsupported; it is refused, as anything else might allow too much.",
@@ -268,6 +268,11 @@ export const FINDINGS = {
     meaning: "An allowed origin that says nothing.",
     example: "spec.policy.corsPolicy.allowOrigins[0]: is empty: set exact, prefix, suffix or regex",
   },
+  CsrfOriginInvalid: {
+    meaning: "An additional origin that says nothing, or has more than host and port, which are all that is compared.",
+    example:
+      'spec.policy.csrf.additionalOrigins[0].exact: "https://shop.example.com" has a scheme or a path, and only host and port are compared: write host and port alone, such as shop.example.com or shop.example.com:8443',
+  },
   RetriesInvalid: {
     meaning: "Retries that Istio does not accept.",
     example: "spec.policy.retries.attempts: -1 is below 0",
@@ -286,7 +291,7 @@ export const FINDINGS = {
     example: "spec.allowedPorts[0]: 70000 is not a port: name one from 1 to 65535",
   },
   ServiceWithoutSelector: {
-    meaning: "An AccessPolicy is about a Service without selector, whose pods are unknown.",
+    meaning: "A policy is about the workloads of a Service without selector, whose pods are unknown.",
     example:
       "Destination ext-default-cluster-1.gloo-mesh is a Service without selector, so its pods are unknown and access to them can't be limited: …",
   },

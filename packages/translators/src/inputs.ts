@@ -54,9 +54,9 @@ export interface DestinationInputs {
   readonly gateways: readonly Gateway[];
   /** The address of its federated host name, when it is federated. */
   readonly virtualIp: VirtualIp | undefined;
-  /** Other Destinations that its policies send traffic to, with their federation in their statuses, in key order. */
+  /** Other Destinations that its policies refer to, with their federation in their statuses, in key order. */
   readonly referred: readonly Destination[];
-  /** VirtualDestinations that its policies send traffic to, in key order. */
+  /** VirtualDestinations that its policies refer to, in key order. */
   readonly virtualDestinations: readonly VirtualDestination[];
   /** Workloads whose pods its Service selects, in key order. */
   readonly workloads: readonly Workload[];

@@ -123,7 +123,7 @@ function rules(): fc.Arbitrary<object> {
       ),
       outlierDetection: fc.constantFrom({}, { consecutiveErrors: 1 }),
       mtls: fc.constantFrom({ istio: { tlsMode: "DISABLE" } }, { istio: { tlsMode: "ISTIO_MUTUAL" } }),
-      csrf: fc.constant({}),
+      csrf: fc.constantFrom({}, { filterEnabled: true }, { shadowEnabled: true, percentage: 5 }),
     },
     { requiredKeys: [] },
   );

@@ -1,7 +1,9 @@
-import { type JsonObject, keyOf, snapshotOf } from "@isthmus/core";
+import { deliveredKinds } from "@isthmus/api";
+import { type JsonObject, keyOf, refOf, snapshotOf } from "@isthmus/core";
 import { readInput } from "@isthmus/testing";
 import { expect, test } from "vitest";
 import { type Delivery, type DeliveryState, statusesOf, translate } from "../src/index.ts";
+import { concernedBy } from "../src/networking/concern.ts";
 
 const INPUT = `
 apiVersion: discovery.mesh.gloo.solo.io/v1
@@ -37,8 +39,8 @@ spec:
   globalAccessPolicy: ENABLED
 `;
 
-function statuses(delivery?: Delivery, input = INPUT): ReadonlyMap<string, JsonObject> {
-  const world = translate(snapshotOf(readInput(input).resources), { namespace: "gloo-mesh", stage: "networking" });
+function statuses(delivery?: Delivery, more = ""): ReadonlyMap<string, JsonObject> {
+  const world = translate(snapshotOf(readInput(INPUT + more).resources), { namespace: "gloo-mesh", stage: "networking" });
   return new Map(statusesOf(world, delivery).map(({ ref, status }) => [`${ref.kind} ${ref.name}`, status]));
 }
 
@@ -67,7 +69,7 @@ test("what is on its way is pending", () => {
 });
 
 test("what is nowhere accepted is not applied, though nothing of it waits", () => {
-  const lost = `${INPUT}---
+  const lost = `---
 apiVersion: networking.mesh.gloo.solo.io/v1
 kind: TrafficPolicy
 metadata: {name: lost, namespace: shop}
@@ -111,6 +113,66 @@ test("a refused object is told to the policies behind it, and to no others", () 
   expect(conditions(slow)).toMatchObject({ Accepted: "True Accepted", Delivered: "True Delivered", Applied: "False WriteFailed" });
   expect(refused.get("AccessPolicy readers")).toMatchObject({ state: "ACCEPTED" });
   expect(refused.get("VirtualMesh vm")).toMatchObject({ state: "ACCEPTED" });
+});
+
+test("a refused object is told to those whose fields it has, and to no others", () => {
+  const refused = (refusedKind: string) => delivered((kind) => (kind === refusedKind ? { code: "Conflict", message: "no" } : "applied"));
+  const told = (kind: string) => {
+    const found = statuses(refused(kind), MORE);
+    return ["slow", "pool", "both", "guard", "parts"].filter((name) => found.get(`TrafficPolicy ${name}`)?.["state"] === "FAILED");
+  };
+  expect(told("VirtualService")).toEqual(["slow", "both", "parts"]);
+  // A subset is part of the DestinationRule of the service that it is of.
+  expect(told("DestinationRule")).toEqual(["pool", "both", "parts"]);
+  expect(told("EnvoyFilter")).toEqual(["guard"]);
+});
+
+const MORE = `
+---
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Destination
+metadata: {name: stock-shop-a, namespace: gloo-mesh}
+spec:
+  kubeService:
+    ref: {name: stock, namespace: shop, clusterName: a}
+    workloadSelectorLabels: {app: stock}
+    labels: {app: stock}
+    ports: [{port: 80, name: http, protocol: TCP}]
+  mesh: {name: istiod-a, namespace: gloo-mesh}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: pool, namespace: shop}
+spec: {policy: {outlierDetection: {consecutiveErrors: 1}}}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: both, namespace: shop}
+spec: {policy: {retries: {attempts: 1}, connectionPoolSettings: {tcp: {maxConnections: 1}}}}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: guard, namespace: shop}
+spec: {policy: {csrf: {filterEnabled: true}}}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: parts, namespace: shop}
+spec:
+  destinationSelector: [{kubeServiceRefs: {services: [{name: cart, namespace: shop, clusterName: a}]}}]
+  policy:
+    trafficShift: {destinations: [{kubeService: {name: stock, namespace: shop, clusterName: a, subset: {version: v1}}}]}
+`;
+
+test("a refused object of any kind that is written is told to somebody", () => {
+  const { memory } = translate(snapshotOf(readInput(INPUT + MORE).resources), { namespace: "gloo-mesh", stage: "networking" });
+  const [{ inputs } = { inputs: undefined }] = [...memory.targets].filter((target) => "destination" in target.inputs);
+  if (inputs === undefined || !("destination" in inputs)) throw new Error("there is no Destination");
+  for (const { apiVersion, kind } of deliveredKinds()) {
+    const resource = { apiVersion, kind, metadata: { name: "cart", namespace: "shop", clusterName: "a" } };
+    const { subjects } = concernedBy(inputs, { resource, parents: [refOf(inputs.destination)] });
+    expect(subjects.map((subject) => subject.kind)).toEqual(expect.arrayContaining([expect.stringMatching(/Policy$/)]));
+  }
 });
 
 test("a refused object of a VirtualMesh is told to it", () => {

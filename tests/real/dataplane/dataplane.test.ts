@@ -3,6 +3,7 @@ import { accessPolicyCases } from "./cases/accessPolicies.ts";
 import { analysisCases } from "./cases/analysis.ts";
 import { failureCases } from "./cases/failures.ts";
 import { federationCases } from "./cases/federation.ts";
+import { forgedRequestCases } from "./cases/forgedRequests.ts";
 import { headerCases } from "./cases/headers.ts";
 import { mirrorCases } from "./cases/mirror.ts";
 import { precedenceCases } from "./cases/precedence.ts";
@@ -37,6 +38,7 @@ describeMeshes("real traffic", (parts) => {
   sourceSelectorCases(started);
   failureCases(started);
   headerCases(started);
+  forgedRequestCases(started);
   mirrorCases(started);
   tlsCases(started);
   accessPolicyCases(started);

@@ -78,6 +78,7 @@ const PLATFORM: Readonly<Record<string, string>> = {
   OutlierDetectionPolicy: `${TRAFFIC} (outlierDetection)`,
   MirrorPolicy: `${TRAFFIC} (mirror)`,
   CORSPolicy: `${TRAFFIC} (corsPolicy)`,
+  CSRFPolicy: `${TRAFFIC} (csrf)`,
   HeaderManipulationPolicy: `${TRAFFIC} (headerManipulation)`,
   ConnectionPolicy: `${TRAFFIC} (connectionPoolSettings)`,
   FailoverPolicy: `${TRAFFIC} (outlierDetection)`,

@@ -11,6 +11,7 @@ test.each([
   [{ policy: { requestTimeout: "5" } }, 'spec.policy.requestTimeout: "5" is not a duration such as "5s", "100ms" or "1h30m"'],
   [{ policy: { requestTimeout: 5 } }, 'spec.policy.requestTimeout: 5 is not a duration such as "5s", "100ms" or "1h30m"'],
   [{ policy: { mirror: { percentage: 101 } } }, "spec.policy.mirror.percentage: 101 is not a percentage between 0 and 100"],
+  [{ policy: { csrf: { percentage: -1 } } }, "spec.policy.csrf.percentage: -1 is not a percentage between 0 and 100"],
   [
     { policy: { mtls: { istio: { tlsMode: "MUTUAL" } } } },
     'spec.policy.mtls.istio.tlsMode: "MUTUAL" is none of DISABLE, SIMPLE, ISTIO_MUTUAL',

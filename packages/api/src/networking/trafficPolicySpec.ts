@@ -79,6 +79,24 @@ const outlierDetection = userFields(
   { description: "Takes failing endpoints out for a while. It is about the destination as a whole, whatever the source selector says." },
 );
 
+const csrf = userFields(
+  {
+    filterEnabled: Type.Boolean({ description: "Requests of other origins are answered with 403." }),
+    shadowEnabled: Type.Boolean({ description: "Requests of other origins are only counted. Without effect beside `filterEnabled`." }),
+    percentage: percentage({ description: "Share of requests that are looked at. Omitted: 100." }),
+    additionalOrigins: listOf(stringMatch(), {
+      description: "Origins that are let in beside the destination's own: host and port, without scheme, such as shop.example.com:8443.",
+      maxItems: 256,
+    }),
+  },
+  {
+    description:
+      "Protects the destination's workloads against cross-site request forgery: POST, PUT, PATCH and DELETE are let in when the Origin, or " +
+      "else the Referer, is of the host that is called. Requests that have neither, as those of programs, are of another origin. It is " +
+      "about all requests to the workloads, whatever source selector and request matchers say.",
+  },
+);
+
 /** What a TrafficPolicy does with the traffic that it is for. */
 export const trafficPolicyRules = userFields(
   {
@@ -92,7 +110,7 @@ export const trafficPolicyRules = userFields(
     outlierDetection,
     connectionPoolSettings,
     mtls,
-    csrf: userFields({}, { unsupported: "not supported yet, requests are not filtered against cross-site forgery" }),
+    csrf,
     rateLimit: userFields({}, { unsupported: "not supported yet, requests are not limited" }),
   },
   { description: "What happens with the traffic." },
@@ -111,7 +129,8 @@ export const trafficPolicySpec = userFields(
       maxItems: 256,
     }),
     httpRequestMatchers: listOf(httpMatcher, {
-      description: "Which requests: an entry must match. Empty: all. Without effect on outlierDetection, connectionPoolSettings and mtls.",
+      description:
+        "Which requests: an entry must match. Empty: all. Without effect on outlierDetection, connectionPoolSettings, mtls and csrf.",
       maxItems: 256,
     }),
     policy: trafficPolicyRules,

@@ -43,6 +43,8 @@ export interface KindDefinition<F extends Fields> {
   /** Every version we understand, the preferred one first; defaults to `apiVersion` alone. */
   readonly versions?: readonly string[];
   readonly fields: F;
+  /** No top-level field but these is right; what is inside them says so itself. Defaults to false: unknown fields stay. */
+  readonly isClosed?: true;
   /** Present for our own kinds: they get a CRD. */
   readonly crd?: CrdDefinition;
 }
@@ -66,7 +68,7 @@ export function defineKind<F extends Fields>(
 
   function parse(input: unknown): DefinedResource<F> {
     // Compiled on first use: a command that reads three kinds must not pay for thirty.
-    validate ??= compile(definition.fields);
+    validate ??= compile(definition);
     const resource = withoutNulls(input);
     if (!isResource(resource)) throw notAResource(nameForErrors(kind, resource), resource);
     if (resource.kind !== kind || !versions.includes(resource.apiVersion)) {
@@ -83,11 +85,16 @@ export function defineKind<F extends Fields>(
   return { apiVersion, kind, plural, namespaced, versions, parse, definition, ...(project === undefined ? {} : { project }) };
 }
 
-function compile(fields: Fields): ValidateFunction {
+function compile({ fields, isClosed }: Pick<KindDefinition<Fields>, "fields" | "isClosed">): ValidateFunction {
   // `verbose` gives the failing schema and value, of which messages are made.
   const ajv = new Ajv({ strict: false, allErrors: false, verbose: true, validateFormats: false });
   ajv.addKeyword({ keyword: "atMostOneOf", type: "object", validate: atMostOneIsSet, errors: false });
-  return ajv.compile({ type: "object", properties: { metadata: METADATA, ...fields } });
+  const properties = { metadata: METADATA, ...fields };
+  return ajv.compile(
+    isClosed
+      ? { type: "object", properties: { apiVersion: {}, kind: {}, ...properties }, additionalProperties: false }
+      : { type: "object", properties },
+  );
 }
 
 function atMostOneIsSet(members: readonly string[], value: Readonly<Record<string, unknown>>): boolean {

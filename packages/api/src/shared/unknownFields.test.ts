@@ -27,8 +27,8 @@ test("an unknown field is named with its path and the field that was likely mean
 });
 
 test("a field that is accepted without effect says why", () => {
-  expect(ineffective({ policy: { csrf: { whatever: 1 } } })).toEqual([
-    { path: "spec.policy.csrf", type: "unsupported", hint: expect.stringContaining("not supported yet") },
+  expect(ineffective({ policy: { rateLimit: { whatever: 1 } } })).toEqual([
+    { path: "spec.policy.rateLimit", type: "unsupported", hint: expect.stringContaining("not supported yet") },
   ]);
 });
 

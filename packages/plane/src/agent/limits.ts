@@ -1,4 +1,4 @@
-import { formatRef, type Kind, kindKeyOf, type Owner, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { formatRef, InvalidResource, type Kind, kindKeyOf, type Owner, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import type { Scope } from "@isthmus/translators";
 import { bearsLabelOf } from "../ownership.ts";
 import { DELETE_LIMITS, type DeleteLimits } from "./deleteBudget.ts";
@@ -24,7 +24,7 @@ const ALL: ReadonlySet<string> = new Set(["*"]);
 
 /** Why an order of the server is not carried out. */
 export interface OrderRefusal {
-  readonly reason: "Kind" | "Name" | "Namespace" | "Label" | "Metadata";
+  readonly reason: "Kind" | "Name" | "Namespace" | "Label" | "Metadata" | "Content";
   readonly message: string;
 }
 
@@ -61,6 +61,17 @@ export function orderCheck({ kinds, owners, limits: { writeNamespaces = ALL } }:
     );
   }
 
+  /** What is wrong with a resource of a kind that is written in one form alone. */
+  function contentProblem(resource: Resource): string | undefined {
+    try {
+      written.get(kindKeyOf(resource))?.writtenForm?.parse(resource);
+      return undefined;
+    } catch (error) {
+      if (error instanceof InvalidResource) return error.message;
+      throw error;
+    }
+  }
+
   return {
     put(resource) {
       const named = refOf(resource);
@@ -78,6 +89,9 @@ export function orderCheck({ kinds, owners, limits: { writeNamespaces = ALL } }:
       if (!isTexts(given) || !isTexts(annotations)) {
         return refusal("Metadata", named, "metadata.labels and metadata.annotations are no maps of texts");
       }
+      const problem = contentProblem(resource);
+      if (problem !== undefined)
+        return refusal("Content", named, `${short(problem)}: no more than this agent knows of is written in this kind`);
       if (bearsLabelOf(resource, owners)) return undefined;
       const labels = owners.map(({ label, value }) => `${label}=${value}`).join(" or ");
       return refusal(

@@ -7,7 +7,7 @@ import type { AttachmentStep } from "./attachment.ts";
 import { byCluster, byMesh, byServiceName } from "./indexes.ts";
 import { byFederatedTo } from "./knownDestinations.ts";
 import { changedSelectors } from "./policies.ts";
-import { byTargetService, byVirtualDestination } from "./policyReferences.ts";
+import { byReferredService, byVirtualDestination } from "./policyReferences.ts";
 import { selectedDestinations } from "./selection.ts";
 import type { StandingSources } from "./standings.ts";
 import { type HostClaim, serviceNamesOf } from "./userObjects.ts";
@@ -36,11 +36,11 @@ export function affectedDestinations(step: AttachmentStep, now: StandingSources,
   return affected;
 }
 
-/** The sound TrafficPolicies that send traffic to something that changed. */
+/** The sound TrafficPolicies that refer to something that changed. */
 function* referringTo(knownChanges: readonly Change<Destination>[], { since }: AttachmentStep, { traffic }: StandingSources) {
   for (const destination of versionsOf(knownChanges)) {
     const service = serviceKeyOf(destination);
-    if (service !== undefined) for (const { policy } of traffic.where(byTargetService, service)) yield policy;
+    if (service !== undefined) for (const { policy } of traffic.where(byReferredService, service)) yield policy;
   }
   for (const { key } of since?.changes.of(VirtualDestination) ?? []) {
     for (const { policy } of traffic.where(byVirtualDestination, key)) yield policy;

@@ -21,13 +21,13 @@ import {
 import type { DestinationInputs, MeshInputs, VirtualMeshInputs } from "../inputs.ts";
 import { serviceKeyOf } from "../networking/istio/hostnames.ts";
 import { virtualDestinationKeys } from "../networking/istio/routeContext.ts";
-import { serviceOf } from "../networking/istio/routes/targets.ts";
 import { remembered } from "../remembered.ts";
 import { sharedList } from "../sharedLists.ts";
 import { userNameOf } from "../userResources.ts";
 import type { Attachment, AttachmentStep } from "./attachment.ts";
 import { callingMeshes } from "./callingMeshes.ts";
 import { byMesh, byPodLabel, byService, podLabelKey } from "./indexes.ts";
+import { referredServices, referredVirtualDestinations } from "./policyReferences.ts";
 import { requiredSubsetsOf } from "./requiredSubsets.ts";
 import type { Standing } from "./standings.ts";
 import { virtualIpOf } from "./virtualIps.ts";
@@ -141,7 +141,7 @@ function osmMeshConfigOf({ spec }: Mesh, { inputs }: AttachmentStep): OsmMeshCon
   return inputs.of(OsmMeshConfig).get({ name: "osm-mesh-config", namespace, clusterName: cluster });
 }
 
-/** What the policies in force send traffic to, beside the Destination itself. */
+/** What the policies in force refer to, beside the Destination itself. */
 function referredBy(
   { trafficPolicies }: Standing,
   destination: Destination,
@@ -149,16 +149,9 @@ function referredBy(
 ): Pick<DestinationInputs, "referred" | "virtualDestinations"> {
   const services = new Map<string, ClusterObjectRef>();
   const virtual = new Set<string>();
-  for (const { spec, metadata } of trafficPolicies) {
-    const { trafficShift, mirror } = spec?.policy ?? {};
-    for (const { kubeService } of [...(trafficShift?.destinations ?? []), ...(mirror === undefined ? [] : [mirror])]) {
-      if (kubeService !== undefined) services.set(keyOf(serviceOf(kubeService)), serviceOf(kubeService));
-    }
-    for (const { virtualDestination } of trafficShift?.destinations ?? []) {
-      if (virtualDestination === undefined) continue;
-      const ref = { ...serviceOf(virtualDestination), clusterName: metadata.clusterName ?? "" };
-      for (const key of virtualDestinationKeys(ref)) virtual.add(key);
-    }
+  for (const policy of trafficPolicies) {
+    for (const service of referredServices(policy)) services.set(keyOf(service), service);
+    for (const ref of referredVirtualDestinations(policy)) for (const key of virtualDestinationKeys(ref)) virtual.add(key);
   }
   services.delete(serviceKeyOf(destination) ?? "");
   if (services.size === 0 && virtual.size === 0) return NOTHING_REFERRED;

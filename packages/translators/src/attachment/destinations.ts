@@ -1,10 +1,10 @@
 import type { AccessPolicy, Destination, DestinationStatus, TrafficPolicy, VirtualDestination } from "@isthmus/api";
 import { equalJson, keyOf, packed } from "@isthmus/core";
 import { localHostname } from "../networking/istio/hostnames.ts";
-import { serviceOf } from "../networking/istio/routes/targets.ts";
 import { remembered } from "../remembered.ts";
 import { creationOf, userRefOf } from "../userResources.ts";
 import { observed } from "./meshes.ts";
+import { referredVirtualDestinations } from "./policyReferences.ts";
 import { publishedSpec } from "./publishedSpec.ts";
 
 /** What is in force on a Destination. */
@@ -33,11 +33,10 @@ export function attachedStatus(destination: Destination, attachments: Destinatio
   });
 }
 
-/** What of its own workload cluster a policy sends traffic to: who remembers the policy while that cluster is silent needs it as well. */
-function targetsBeside({ spec, metadata: { clusterName = "" } }: TrafficPolicy, find: DestinationAttachments["virtualDestination"]) {
-  if (clusterName === "") return {};
-  const named = (spec?.policy?.trafficShift?.destinations ?? []).flatMap((entry) => entry.virtualDestination ?? []);
-  const keys = new Set(named.map((ref) => keyOf({ ...serviceOf(ref), clusterName })));
+/** What of its own workload cluster a policy refers to: who remembers the policy while that cluster is silent needs it as well. */
+function targetsBeside(policy: TrafficPolicy, find: DestinationAttachments["virtualDestination"]) {
+  if ((policy.metadata.clusterName ?? "") === "") return {};
+  const keys = new Set(referredVirtualDestinations(policy).map(keyOf));
   const virtualDestinations = [...keys].flatMap((key) => {
     const found = find(key);
     return found?.spec === undefined ? [] : [{ ref: userRefOf(found), spec: found.spec }];

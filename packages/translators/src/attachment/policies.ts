@@ -16,7 +16,7 @@ import { type Finding, reported } from "../findings.ts";
 import { versionsOf } from "../incremental/changes.ts";
 import { keysOf, remade } from "../incremental/rows.ts";
 import { requestFindings } from "../networking/istio/requestFindings.ts";
-import { serviceOf } from "../networking/istio/routes/targets.ts";
+import { serviceOf } from "../networking/istio/serviceRefs.ts";
 import { type Ages, precedence } from "../precedence.ts";
 import { remembered } from "../remembered.ts";
 import { type AccessBearing, accessBearing, bearingOn, type HeldAccess, type Selectors, selectorsOf } from "./accessBearing.ts";

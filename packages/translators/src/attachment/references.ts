@@ -1,7 +1,7 @@
 import type { Destination, DestinationSelector } from "@isthmus/api";
 import { type Collection, keyOf } from "@isthmus/core";
 import { type Finding, invalid, warning } from "../findings.ts";
-import { serviceOf } from "../networking/istio/routes/targets.ts";
+import { serviceOf } from "../networking/istio/serviceRefs.ts";
 import { byService } from "./indexes.ts";
 import { isWithin, type Limit } from "./reach.ts";
 

@@ -1,6 +1,6 @@
 import type { Destination, DestinationSelector } from "@isthmus/api";
 import { keyOf, type Table } from "@isthmus/core";
-import { serviceOf } from "../networking/istio/routes/targets.ts";
+import { serviceOf } from "../networking/istio/serviceRefs.ts";
 import { byCluster, byLabel, byNamespace, byService, labelKey } from "./indexes.ts";
 import { entrySelects } from "./selectors.ts";
 

@@ -9,7 +9,7 @@ import {
   type WorkloadSelector,
 } from "@isthmus/api";
 import { matchesLabels } from "@isthmus/core";
-import { serviceOf } from "../networking/istio/routes/targets.ts";
+import { serviceOf } from "../networking/istio/serviceRefs.ts";
 import { remembered } from "../remembered.ts";
 
 const { destinationSelector, sourceSelector } = TrafficPolicy.definition.fields.spec.properties;

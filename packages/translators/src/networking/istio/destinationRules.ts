@@ -1,13 +1,12 @@
-import type { ConnectionPolicy, DestinationRule, TrafficPolicy, TrafficPolicyRules } from "@isthmus/api";
+import type { ConnectionPolicy, DestinationRule } from "@isthmus/api";
 import { merged } from "@isthmus/core";
-import type { Finding } from "../../findings.ts";
 import type { DestinationInputs } from "../../inputs.ts";
-import { remembered } from "../../remembered.ts";
-import { withKeepalive } from "./connections/connectionPool.ts";
-import { connectionRules } from "./connections/index.ts";
-import { defaultConnectionPolicy } from "./connections/tls.ts";
+import { withKeepalive } from "./features/connectionPoolSettings.ts";
+import { defaultConnectionPolicy } from "./features/mtls.ts";
 import { hostnameFrom } from "./hostnames.ts";
 import { matchesFrom } from "./matches.ts";
+import { connectionFields } from "./policyFields.ts";
+import { referencesOf, routeContext } from "./routeContext.ts";
 import type { Source } from "./source.ts";
 import { subsetsOf } from "./subsets.ts";
 
@@ -26,27 +25,14 @@ export function destinationRuleSpec(inputs: DestinationInputs, source: Source): 
   };
 }
 
-/** The fields of a DestinationRule's traffic policy that one TrafficPolicy sets. */
-export function connectionFieldsOf({ spec }: TrafficPolicy): ConnectionPolicy {
-  return spec?.policy === undefined ? {} : fieldsOf(spec.policy);
-}
-
-/** What is wrong with the connection settings that one TrafficPolicy asks for. */
-export function connectionFindingsOf({ spec }: TrafficPolicy): readonly Finding[] {
-  return spec?.policy === undefined ? [] : findingsOf(spec.policy);
-}
-
-const fieldsOf = remembered(
-  (rules: TrafficPolicyRules): ConnectionPolicy => Object.assign({}, ...connectionRules.map(({ rule }) => rule(rules))),
-);
-const findingsOf = remembered((rules: TrafficPolicyRules) => connectionRules.flatMap(({ check }) => check?.(rules) ?? []));
-
 /** Policies count for the whole destination, whatever requests they are for, as long as they are for some from the source. */
 function connectionPolicyFrom(inputs: DestinationInputs, source: Source): ConnectionPolicy {
   const { destination, trafficPolicies, surroundings } = inputs;
   let connections: ConnectionPolicy = defaultConnectionPolicy(surroundings.settings, source);
-  for (const policy of trafficPolicies) {
-    if (matchesFrom(source.clusterName, policy.spec ?? {}) !== undefined) connections = merged(connections, connectionFieldsOf(policy));
+  const here = trafficPolicies.filter(({ spec }) => matchesFrom(source.clusterName, spec ?? {}) !== undefined);
+  if (here.length > 0) {
+    const context = routeContext(source, referencesOf(inputs));
+    for (const policy of here) connections = merged(connections, connectionFields.fieldsOf(policy, context));
   }
   const isRemote = destination.spec?.kubeService?.ref?.clusterName !== source.clusterName;
   return isRemote ? withKeepalive(connections, destination.status?.appliedFederation?.tcpKeepalive) : connections;

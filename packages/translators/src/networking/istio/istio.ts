@@ -1,6 +1,7 @@
 import { combined, type DestinationInputs, nothing, type TargetTranslation } from "../../inputs.ts";
 import { originOf } from "../outputMetadata.ts";
 import { authorizationPolicyFor } from "./authorizationPolicies.ts";
+import { envoyFilterFor } from "./envoyFilters.ts";
 import { localSource } from "./source.ts";
 import { sourceObjects } from "./sourceObjects.ts";
 import { federate } from "./virtualMesh/federation.ts";
@@ -12,5 +13,5 @@ export function translateIstioDestination(inputs: DestinationInputs): TargetTran
   const objects = sourceObjects(inputs);
   const origin = originOf({ surroundings, parents: [destination], annotationsOf: destination });
   const local = { outputs: objects(localSource(destination), origin), reports: [] };
-  return combined([local, authorizationPolicyFor(inputs, origin), federate(inputs, objects)]);
+  return combined([local, authorizationPolicyFor(inputs, origin), envoyFilterFor(inputs, origin), federate(inputs, objects)]);
 }

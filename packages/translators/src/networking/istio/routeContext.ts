@@ -3,7 +3,7 @@ import { type ClusterObjectRef, keyOf, keyOfResource, type ObjectRef } from "@is
 import type { DestinationInputs, Surroundings } from "../../inputs.ts";
 import { remembered } from "../../remembered.ts";
 import { hostnameFrom, serviceKeyOf } from "./hostnames.ts";
-import type { SourceContext } from "./policyGroups.ts";
+import type { SourceContext } from "./policyFields.ts";
 import type { Source } from "./source.ts";
 
 /** What policies may refer to. */

@@ -5,7 +5,7 @@ import type { DestinationInputs } from "../../inputs.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
 import { destinationRuleSpec } from "./destinationRules.ts";
 import { type Matches, matchesFrom } from "./matches.ts";
-import { asksContext } from "./policyGroups.ts";
+import { asksContext } from "./policyFields.ts";
 import { objectNameFor, type Source } from "./source.ts";
 import { userConflict } from "./userObjects.ts";
 import { virtualServiceSpec } from "./virtualServices.ts";

@@ -1,7 +1,7 @@
 import type { Destination, Subset, TrafficPolicyRules } from "@isthmus/api";
 import { compareKeys, equalJson, keyOf, md5Hex, sanitizedName } from "@isthmus/core";
 import { isDnsLabel } from "./limits.ts";
-import { serviceOf } from "./routes/targets.ts";
+import { serviceOf } from "./serviceRefs.ts";
 
 type TrafficShift = NonNullable<TrafficPolicyRules["trafficShift"]>;
 

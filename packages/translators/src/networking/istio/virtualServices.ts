@@ -1,11 +1,11 @@
 import type { HttpRoute, VirtualService } from "@isthmus/api";
 import { merged } from "@isthmus/core";
 import type { DestinationInputs } from "../../inputs.ts";
+import type { RouteFields } from "./features/feature.ts";
 import { hostnameFrom } from "./hostnames.ts";
 import { matchRequests } from "./matches.ts";
 import { mergedRouteFields, policyGroups } from "./policyGroups.ts";
 import { referencesOf, routeContext } from "./routeContext.ts";
-import type { RouteFields } from "./routes/routePolicy.ts";
 import type { Source } from "./source.ts";
 import { bySpecificity } from "./specificity.ts";
 

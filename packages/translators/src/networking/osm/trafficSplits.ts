@@ -2,6 +2,8 @@ import { type Destination, type TrafficPolicy, TrafficSplit, type WeightedDestin
 import { equalJson, formatRef, type Report, refOf } from "@isthmus/core";
 import { type Finding, invalid, reported, warning } from "../../findings.ts";
 import { type DestinationInputs, nothing, type TargetTranslation } from "../../inputs.ts";
+import type { PolicyField } from "../istio/features/feature.ts";
+import { features } from "../istio/features/index.ts";
 import { originOf, outputOf } from "../outputMetadata.ts";
 
 /** The TrafficSplit of a Service: the traffic shift of its first policy that has one. SMI has no more than that to say of traffic. */
@@ -38,7 +40,7 @@ function backendsOf({ spec }: TrafficPolicy): readonly Backend[] {
 }
 
 // What the policy would do on other meshes and SMI has no words for. Leaving part of it out would send the wrong requests.
-const UNSUPPORTED = [
+const WORDS = [
   ["corsPolicy", "cross-origin policies"],
   ["faultInjection", "fault injection"],
   ["headerManipulation", "header manipulation"],
@@ -48,6 +50,10 @@ const UNSUPPORTED = [
 ] as const;
 
 const WITHOUT_EFFECT = ["outlierDetection", "connectionPoolSettings", "mtls"] as const;
+
+const NAMED: ReadonlySet<PolicyField> = new Set(["trafficShift", ...WORDS.map(([field]) => field), ...WITHOUT_EFFECT]);
+// What a policy asks for and nothing is made of here is never silently left out.
+const UNSUPPORTED = [...WORDS, ...features.flatMap(({ field }) => (NAMED.has(field) ? [] : [[field, field] as const]))];
 
 function policyFindings({ spec = {} }: TrafficPolicy): readonly Finding[] {
   const { policy = {}, sourceSelector = [], httpRequestMatchers = [] } = spec;

@@ -1,7 +1,7 @@
 import type { DestinationRule } from "@isthmus/api";
 import { formatRef, refOf } from "@isthmus/core";
 import { type Finding, warning } from "../../../findings.ts";
-import { passesGateways } from "../connections/tls.ts";
+import { passesGateways } from "../features/mtls.ts";
 import type { FederatedService } from "./federatedService.ts";
 import { portName } from "./ports.ts";
 

@@ -1,24 +1,24 @@
 import type { TrafficPolicyRules } from "@isthmus/api";
 import { type Finding, invalid } from "../../../findings.ts";
 import { durationFindings, istioDuration } from "../durations.ts";
-import { shareFindings, shareOf } from "./percentage.ts";
-import type { RouteCheck, RoutePolicy } from "./routePolicy.ts";
+import { shareFindings, shareOf } from "../percentage.ts";
+import { defineFeature } from "./feature.ts";
 
 const PATH = "spec.policy.faultInjection";
 
-/** `faultInjection`: delays requests, or answers them with a status. */
-export const faultInjection: RoutePolicy = ({ faultInjection: fault }) => {
-  if (fault === undefined) return {};
-  const percentage = shareOf(fault.percentage);
-  if (fault.abort !== undefined) return { fault: { abort: { httpStatus: fault.abort.httpStatus ?? 0, percentage } } };
-  const fixedDelay = istioDuration(fault.fixedDelay);
-  return fixedDelay === undefined ? {} : { fault: { delay: { fixedDelay, percentage } } };
-};
-
-export const faultInjectionCheck: RouteCheck = ({ faultInjection: fault }) => {
-  if (fault === undefined) return [];
-  return [...typeFindings(fault), ...shareFindings(`${PATH}.percentage`, fault.percentage)];
-};
+/** Delays requests, or answers them with a status. */
+export const faultInjection = defineFeature({
+  field: "faultInjection",
+  writes: "route",
+  sets: { fault: PATH },
+  fieldsOf: (wanted) => {
+    const percentage = shareOf(wanted.percentage);
+    if (wanted.abort !== undefined) return { fault: { abort: { httpStatus: wanted.abort.httpStatus ?? 0, percentage } } };
+    const fixedDelay = istioDuration(wanted.fixedDelay);
+    return fixedDelay === undefined ? {} : { fault: { delay: { fixedDelay, percentage } } };
+  },
+  check: (wanted) => [...typeFindings(wanted), ...shareFindings(`${PATH}.percentage`, wanted.percentage)],
+});
 
 function typeFindings(fault: NonNullable<TrafficPolicyRules["faultInjection"]>): readonly Finding[] {
   if (fault.abort !== undefined) return statusFindings(fault.abort.httpStatus);

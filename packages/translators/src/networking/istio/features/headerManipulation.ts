@@ -1,16 +1,19 @@
 import type { HeaderManipulation, HttpRoute } from "@isthmus/api";
 import { type Finding, warning } from "../../../findings.ts";
 import { changedHeaderFindings, hasOperator, headerValueFindings } from "../limits.ts";
-import type { RouteCheck, RoutePolicy } from "./routePolicy.ts";
+import { defineFeature } from "./feature.ts";
 
-/** `headerManipulation`: headers to add and to remove. */
-export const headerManipulation: RoutePolicy = ({ headerManipulation: wanted }, { allowsHeaderOperators }) => {
-  const headers = wanted === undefined ? undefined : headersOf(wanted, allowsHeaderOperators);
-  return headers === undefined ? {} : { headers };
-};
-
-export const headerManipulationCheck: RouteCheck = ({ headerManipulation: wanted }, { allowsHeaderOperators }) =>
-  headerFindings("spec.policy.headerManipulation", wanted, allowsHeaderOperators);
+/** Headers to add and to remove. */
+export const headerManipulation = defineFeature({
+  field: "headerManipulation",
+  writes: "route",
+  sets: { headers: "spec.policy.headerManipulation" },
+  fieldsOf: (wanted, { allowsHeaderOperators }) => {
+    const headers = headersOf(wanted, allowsHeaderOperators);
+    return headers === undefined ? {} : { headers };
+  },
+  check: (wanted, { allowsHeaderOperators }) => headerFindings("spec.policy.headerManipulation", wanted, allowsHeaderOperators),
+});
 
 /** What is wrong with headers that are to be changed. */
 export function headerFindings(path: string, wanted: HeaderManipulation | undefined, allowsOperators: boolean): readonly Finding[] {

@@ -1,4 +1,4 @@
-import { type Finding, invalid } from "../../../findings.ts";
+import { type Finding, invalid } from "../../findings.ts";
 
 /** A share of requests as Istio writes it; the API says that an omitted percentage is 100. */
 export function shareOf(percentage: number | undefined): { readonly value: number } {

@@ -2,24 +2,25 @@ import type { HttpRoute, WeightedDestination } from "@isthmus/api";
 import { keyOf } from "@isthmus/core";
 import { type Finding, invalid } from "../../../findings.ts";
 import { labelFindings } from "../limits.ts";
+import { federationFindings, portFindings, portsOf, serviceOf } from "../serviceRefs.ts";
 import { subsetNameOf } from "../subsets.ts";
+import { defineReferringFeature, type Reference, type RouteContext } from "./feature.ts";
 import { headerFindings, headersOf } from "./headerManipulation.ts";
-import type { RouteCheck, RouteContext, RoutePolicy } from "./routePolicy.ts";
-import { federationFindings, portFindings, portsOf, serviceOf } from "./targets.ts";
 
-const PATH = "spec.policy.trafficShift.destinations";
+const FIELD = "spec.policy.trafficShift";
+const PATH = `${FIELD}.destinations`;
 
 type RouteDestination = NonNullable<HttpRoute["route"]>[number];
 
-/** `trafficShift`: sends traffic to other destinations, by weight. */
-export const trafficShift: RoutePolicy = ({ trafficShift: shift }, context) =>
-  shift?.destinations === undefined || shift.destinations.length === 0
-    ? {}
-    : { route: shift.destinations.map((entry) => routeDestination(entry, context)) };
-
-export const trafficShiftCheck: RouteCheck = ({ trafficShift: shift }, context) => {
-  const entries = shift?.destinations ?? [];
-  return [
+/** Sends traffic to other destinations, by weight. */
+export const trafficShift = defineReferringFeature({
+  field: "trafficShift",
+  writes: "route",
+  sets: { route: FIELD },
+  refersTo: ({ destinations: entries = [] }) => entries.flatMap(referencesOf),
+  fieldsOf: ({ destinations: entries = [] }, context) =>
+    entries.length === 0 ? {} : { route: entries.map((entry) => routeDestination(entry, context)) },
+  check: ({ destinations: entries = [] }, context) => [
     ...entries.flatMap((entry, i) => [
       ...entryFindings(entry, `${PATH}[${i}]`, context),
       ...headerFindings(`${PATH}[${i}].options.headerManipulation`, entry.options?.headerManipulation, context.allowsHeaderOperators),
@@ -28,8 +29,15 @@ export const trafficShiftCheck: RouteCheck = ({ trafficShift: shift }, context) 
     ...(entries.length > 1 && entries.every(({ weight = 0 }) => weight === 0)
       ? [invalid("WeightsMissing", `${PATH}: no entry has a weight: give each a share of 100`)]
       : []),
+  ],
+});
+
+function referencesOf({ kubeService, virtualDestination }: WeightedDestination): readonly Reference[] {
+  return [
+    ...(kubeService === undefined ? [] : [{ service: serviceOf(kubeService), isPart: Object.keys(kubeService.subset ?? {}).length > 0 }]),
+    ...(virtualDestination === undefined ? [] : [{ virtualDestination: serviceOf(virtualDestination) }]),
   ];
-};
+}
 
 function routeDestination(entry: WeightedDestination, context: RouteContext): RouteDestination {
   const { weight, options, kubeService, virtualDestination } = entry;

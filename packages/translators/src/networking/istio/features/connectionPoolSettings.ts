@@ -1,23 +1,26 @@
 import { type ConnectionPolicy, type ConnectionPoolSettings, nanosecondsOf, type TcpKeepalive } from "@isthmus/api";
 import { type Finding, invalid } from "../../../findings.ts";
 import { durationFindings, istioDuration } from "../durations.ts";
-import type { ConnectionCheck, ConnectionRule } from "./connectionRule.ts";
+import { defineFeature } from "./feature.ts";
 
 const PATH = "spec.policy.connectionPoolSettings";
 
-/** `connectionPoolSettings`: how many connections and requests go to the destination at one time. Istio's own fields. */
-export const connectionPool: ConnectionRule = ({ connectionPoolSettings: wanted }) =>
-  wanted?.tcp === undefined && wanted?.http === undefined ? {} : { connectionPool: istioPool(wanted) };
-
-export const connectionPoolCheck: ConnectionCheck = ({ connectionPoolSettings: wanted }) => [
-  ...durationFindings(`${PATH}.tcp.connectTimeout`, wanted?.tcp?.connectTimeout),
-  ...durationFindings(`${PATH}.tcp.maxConnectionDuration`, wanted?.tcp?.maxConnectionDuration),
-  ...durationFindings(`${PATH}.tcp.tcpKeepalive.time`, wanted?.tcp?.tcpKeepalive?.time),
-  ...durationFindings(`${PATH}.tcp.tcpKeepalive.interval`, wanted?.tcp?.tcpKeepalive?.interval),
-  ...idleFindings(wanted?.tcp?.idleTimeout),
-  ...durationFindings(`${PATH}.http.idleTimeout`, wanted?.http?.idleTimeout),
-  ...protocolFindings(wanted?.http),
-];
+/** How many connections and requests go to the destination at one time. Istio's own fields. */
+export const connectionPoolSettings = defineFeature({
+  field: "connectionPoolSettings",
+  writes: "connection",
+  sets: { connectionPool: PATH },
+  fieldsOf: (wanted) => (wanted.tcp === undefined && wanted.http === undefined ? {} : { connectionPool: istioPool(wanted) }),
+  check: ({ tcp, http }) => [
+    ...durationFindings(`${PATH}.tcp.connectTimeout`, tcp?.connectTimeout),
+    ...durationFindings(`${PATH}.tcp.maxConnectionDuration`, tcp?.maxConnectionDuration),
+    ...durationFindings(`${PATH}.tcp.tcpKeepalive.time`, tcp?.tcpKeepalive?.time),
+    ...durationFindings(`${PATH}.tcp.tcpKeepalive.interval`, tcp?.tcpKeepalive?.interval),
+    ...idleFindings(tcp?.idleTimeout),
+    ...durationFindings(`${PATH}.http.idleTimeout`, http?.idleTimeout),
+    ...protocolFindings(http),
+  ],
+});
 
 /** 0 turns the timeout of idle TCP connections off. */
 function idleFindings(idleTimeout: string | undefined): readonly Finding[] {

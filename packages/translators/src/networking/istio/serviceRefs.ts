@@ -1,7 +1,7 @@
 import type { Destination, KubeServicePort } from "@isthmus/api";
 import { type ClusterObjectRef, keyOf } from "@isthmus/core";
-import { type Finding, invalid, warning } from "../../../findings.ts";
-import type { RouteContext } from "./routePolicy.ts";
+import { type Finding, invalid, warning } from "../../findings.ts";
+import type { RouteContext } from "./features/feature.ts";
 
 /** A Service that a policy sends traffic to, as the user wrote it. */
 export interface ServiceRef {

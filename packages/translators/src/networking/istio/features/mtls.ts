@@ -1,10 +1,15 @@
 import type { ConnectionPolicy, Settings } from "@isthmus/api";
 import { shared } from "@isthmus/core";
 import type { Source } from "../source.ts";
-import type { ConnectionRule } from "./connectionRule.ts";
+import { defineFeature } from "./feature.ts";
 
-/** `mtls`: the TLS mode of connections to the destination. */
-export const tls: ConnectionRule = ({ mtls }) => (mtls?.istio === undefined ? {} : { tls: { mode: mtls.istio.tlsMode ?? "DISABLE" } });
+/** The TLS mode of connections to the destination. */
+export const mtls = defineFeature({
+  field: "mtls",
+  writes: "connection",
+  sets: { tls: "spec.policy.mtls" },
+  fieldsOf: ({ istio }) => (istio === undefined ? {} : { tls: { mode: istio.tlsMode ?? "DISABLE" } }),
+});
 
 /**
  * What holds where no policy says anything: the mode of the Settings. Where they say nothing either, none; but mutual TLS

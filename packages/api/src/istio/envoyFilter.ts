@@ -1,0 +1,42 @@
+import { Type } from "@sinclair/typebox";
+import { defineKind, type Value } from "../shared/defineKind.ts";
+import { fields, listOf, mapOf, oneOfWords } from "../shared/schema.ts";
+
+// An EnvoyFilter can make a proxy run any code: nothing but what is said here is written, whoever asks an agent for it.
+const CLOSED = { additionalProperties: false };
+
+/** The filters that features put before workloads, by their `@type`. */
+const httpFilter = fields(
+  {
+    name: Type.String(),
+    typed_config: Type.Object({ "@type": oneOfWords(["type.googleapis.com/envoy.extensions.filters.http.csrf.v3.CsrfPolicy"]) }),
+  },
+  { ...CLOSED, required: ["typed_config"] },
+);
+
+const subFilter = fields({ name: Type.String() }, CLOSED);
+const filterChain = fields({ filter: fields({ name: Type.String(), subFilter }, CLOSED) }, CLOSED);
+const match = fields({ context: oneOfWords(["SIDECAR_INBOUND"]), listener: fields({ filterChain }, CLOSED) }, CLOSED);
+const patch = fields({ operation: oneOfWords(["INSERT_BEFORE"]), value: httpFilter }, CLOSED);
+const configPatch = fields({ applyTo: oneOfWords(["HTTP_FILTER"]), match, patch }, { ...CLOSED, required: ["applyTo"] });
+// Without labels it would be about every pod of its namespace.
+const workloadSelector = fields({ labels: mapOf(Type.String(), { minProperties: 1 }) }, { ...CLOSED, required: ["labels"] });
+
+const NAME = { apiVersion: "networking.istio.io/v1alpha3", kind: "EnvoyFilter", plural: "envoyfilters" } as const;
+
+const writtenForm = defineKind({
+  ...NAME,
+  fields: { spec: fields({ workloadSelector, configPatches: listOf(configPatch) }, { ...CLOSED, required: ["workloadSelector"] }) },
+  isClosed: true,
+});
+
+/**
+ * Changes what Istio makes of Envoy's configuration for some pods of its namespace. Users have others, of any form. Istio serves it in
+ * this version alone. Source: istio.io/docs/reference/config/networking/envoy-filter.
+ */
+export const EnvoyFilter = { ...defineKind({ ...NAME, fields: { spec: fields({}) } }), writtenForm };
+/** As it is written. */
+export type EnvoyFilter = ReturnType<typeof writtenForm.parse>;
+
+/** One filter as Envoy's configuration has it. */
+export type HttpFilter = Value<typeof httpFilter>;
