@@ -146,6 +146,30 @@ describe("applier", () => {
     expect(metadata).toEqual(made?.metadata);
   });
 
+  it("leaves alone what somebody takes over in the moment between the last look and the removal", async () => {
+    const { cluster, applier, hosts } = await started();
+    const one = entry("one", "one.global");
+    applier.put(one);
+    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global" }));
+    const { get } = cluster;
+    let isTaken = false;
+    cluster.get = async (kind, ref, signal) => {
+      const found = await get(kind, ref, signal);
+      if (found === undefined || isTaken) return found;
+      isTaken = true;
+      const taken = { ...(found as AnyResource), metadata: { ...found.metadata, labels: { team: "shop" } } };
+      await cluster.update({ ...taken, spec: { hosts: ["theirs.example"], ports: [], resolution: "NONE" } } as Resource);
+      return found;
+    };
+    applier.remove({ ref: refOf(one), evidence: evidence(refOf(entry("cause", ""))) });
+    await vi.waitFor(() => expect([...applier.rejections.values()][0]).toMatchObject({ code: "Conflict" }));
+    expect(await hosts()).toEqual({ one: "theirs.example" });
+    // It looks again, and finds that there is nothing of ours to remove.
+    await vi.waitFor(() => expect(applier.rejections.size).toBe(0), { timeout: 120_000 });
+    expect(await hosts()).toEqual({ one: "theirs.example" });
+    expect((await current(cluster, one)).metadata.labels).toEqual({ team: "shop" });
+  });
+
   it("takes back what it has set at first and no longer wants, and leaves what others have added", async () => {
     const { cluster, applier } = await started();
     const one = entry("one", "one.global") as AnyResource;
