@@ -8,7 +8,7 @@ import { recordingLog } from "./recordingLog.ts";
 const agent = { instance: "agent-0", version: "1", agentNamespace: "gloo-mesh", clusterUid: "uid", features: [] };
 
 function service(name: string): Resource {
-  return { apiVersion: "v1", kind: "Service", metadata: { name, namespace: "shop", clusterName: "a" }, spec: { ports: [{ port: 80 }] } };
+  return { apiVersion: "v1", kind: "Service", metadata: { name, namespace: "shop", clusterName: "a" } };
 }
 
 const everything = new Map([[kindKeyOf(Service), new Set(["cart.shop.a", "pay.shop.a"])]]);
