@@ -1,8 +1,9 @@
 import { AccessPolicy, type AccessPolicySpec, AuthorizationPolicy, ConfigMap, Mesh } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { demoFleet, type Fleet, register, statusOf, written } from "./fleet.ts";
+import { eventually, quiet } from "./virtualTime.ts";
 
 let fleet: Fleet;
 beforeEach(async () => {
@@ -15,11 +16,8 @@ beforeEach(async () => {
 });
 afterEach(() => fleet.stop());
 
-const soon = { timeout: 15_000, interval: 20 };
 const first = () => fleet.clusters["cluster-1"] as SimulatedCluster;
 const second = () => fleet.clusters["cluster-2"] as SimulatedCluster;
-/** Long enough for a wrong write to show: several rounds of the loops, whose pauses are 20 ms. */
-const quiet = () => new Promise((resolve) => setTimeout(resolve, 500));
 
 /** Writes the mesh config of the callers' cluster. */
 async function configured(mesh: string | undefined): Promise<void> {
@@ -81,25 +79,25 @@ const MISTAKES: Readonly<Record<string, object>> = {
 describe("an AccessPolicy that was right", () => {
   beforeEach(async () => {
     await fleet.management.create(policyOf(right));
-    await vi.waitFor(async () => expect(await rulesIn(first())).toEqual(RIGHT), soon);
-    await vi.waitFor(async () => expect(await answered()).toMatchObject({ state: "ACCEPTED", lastAccepted: { spec: right } }), soon);
+    await eventually(async () => expect(await rulesIn(first())).toEqual(RIGHT));
+    await eventually(async () => expect(await answered()).toMatchObject({ state: "ACCEPTED", lastAccepted: { spec: right } }));
   });
 
   it.each(Object.entries(MISTAKES))("holds on with %s, also after a restart, until it is repaired or deleted", async (_, mistake) => {
     await edited(fleet.management, mistake);
-    await vi.waitFor(async () => expect((await answered())["state"]).toBe("INVALID"), soon);
+    await eventually(async () => expect((await answered())["state"]).toBe("INVALID"));
     await quiet();
     expect(await rulesIn(first())).toEqual(RIGHT);
     const before = written(first());
     await fleet.stopServer();
     fleet.startServer();
-    await vi.waitFor(async () => expect(fleet.server().store.clusters.get("cluster-1")?.phase).toBe("synced"), soon);
+    await eventually(async () => expect(fleet.server().store.clusters.get("cluster-1")?.phase).toBe("synced"));
     await quiet();
     expect(written(first())).toEqual(before);
     await edited(fleet.management, { ...right, allowedMethods: ["HEAD"] });
-    await vi.waitFor(async () => expect((await rulesIn(first()))?.rules?.[0]?.to).toEqual([{ operation: { methods: ["HEAD"] } }]), soon);
+    await eventually(async () => expect((await rulesIn(first()))?.rules?.[0]?.to).toEqual([{ operation: { methods: ["HEAD"] } }]));
     await fleet.management.delete({ ...policyOf({}), ...policyOf({}).metadata, namespace: "bookinfo", clusterName: "" });
-    await vi.waitFor(async () => expect(await rulesIn(first())).toBeUndefined(), soon);
+    await eventually(async () => expect(await rulesIn(first())).toBeUndefined());
   });
 
   it("holds on when the mesh config of its callers' cluster loses its trust domain, also after a restart", async () => {
@@ -111,7 +109,7 @@ describe("an AccessPolicy that was right", () => {
     const before = written(first());
     await fleet.stopServer();
     fleet.startServer();
-    await vi.waitFor(async () => expect(fleet.server().store.clusters.get("cluster-1")?.phase).toBe("synced"), soon);
+    await eventually(async () => expect(fleet.server().store.clusters.get("cluster-1")?.phase).toBe("synced"));
     await quiet();
     expect(written(first())).toEqual(before);
     const mesh = await fleet.management.get(Mesh, { name: "istiod-istio-system-cluster-2", namespace: "gloo-mesh" });
@@ -121,20 +119,20 @@ describe("an AccessPolicy that was right", () => {
 
 it.each(Object.entries(MISTAKES).slice(0, 3))("an AccessPolicy that has never been right lets nobody in: %s", async (_, mistake) => {
   await fleet.management.create(policyOf(mistake));
-  await vi.waitFor(async () => expect(await rulesIn(first())).toEqual(NOBODY), soon);
-  await vi.waitFor(async () => expect(JSON.stringify(await answered())).toContain("nobody is let in"), soon);
+  await eventually(async () => expect(await rulesIn(first())).toEqual(NOBODY));
+  await eventually(async () => expect(JSON.stringify(await answered())).toContain("nobody is let in"));
 });
 
 describe("an AccessPolicy of a workload cluster", () => {
   beforeEach(async () => {
     await first().create(policyOf(right));
-    await vi.waitFor(async () => expect(await rulesIn(first())).toEqual(RIGHT), soon);
-    await vi.waitFor(async () => expect(await answered(first())).toMatchObject({ state: "ACCEPTED", lastAccepted: { spec: right } }), soon);
+    await eventually(async () => expect(await rulesIn(first())).toEqual(RIGHT));
+    await eventually(async () => expect(await answered(first())).toMatchObject({ state: "ACCEPTED", lastAccepted: { spec: right } }));
   });
 
   it.each(Object.entries(MISTAKES).slice(1))("holds on with %s, also when server and agent start anew", async (_, mistake) => {
     await edited(first(), mistake);
-    await vi.waitFor(async () => expect((await answered(first()))["state"]).toBe("INVALID"), soon);
+    await eventually(async () => expect((await answered(first()))["state"]).toBe("INVALID"));
     await quiet();
     expect(await rulesIn(first())).toEqual(RIGHT);
     const before = written(first());
@@ -142,7 +140,7 @@ describe("an AccessPolicy of a workload cluster", () => {
     await fleet.stopAgent("cluster-1");
     fleet.startServer();
     fleet.startAgent("cluster-1");
-    await vi.waitFor(async () => expect(fleet.server().store.clusters.get("cluster-1")?.phase).toBe("synced"), soon);
+    await eventually(async () => expect(fleet.server().store.clusters.get("cluster-1")?.phase).toBe("synced"));
     await quiet();
     expect(written(first())).toEqual(before);
   });

@@ -1,11 +1,11 @@
 import { ServiceEntry } from "@isthmus/api";
 import { type AnyResource, type Delta, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { type Applier, startApplier } from "../src/applier.ts";
 import { type ClusterView, viewCluster } from "../src/clusterView.ts";
-import { systemClock } from "../src/systemClock.ts";
 import { recordingLog } from "./recordingLog.ts";
+import { clock, eventually } from "./virtualTime.ts";
 
 const owner = { label: "owner.networking.mesh.gloo.solo.io", value: "gloo-mesh" } as const;
 
@@ -26,17 +26,17 @@ async function started(
 ): Promise<{ cluster: SimulatedCluster; view: ClusterView; applier: Applier; hosts: () => Promise<Record<string, unknown>> }> {
   stop = new AbortController();
   const log = recordingLog();
-  const cluster = simulatedCluster({ name: "a", clock: systemClock, kinds: [ServiceEntry] });
+  const cluster = simulatedCluster({ name: "a", clock, kinds: [ServiceEntry] });
   await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "istio-system" } });
   for (const resource of existing) await cluster.apply(resource, { fieldManager: "kubectl" });
-  const shared = { cluster, clock: systemClock, random: () => 0, log };
+  const shared = { cluster, clock, random: () => 0, log };
   const changed = (delta: Delta) => applier.observed(delta);
   const view = viewCluster({ ...shared, kinds: [ServiceEntry], changed }, stop.signal);
   const applier = startApplier(
     { ...shared, kinds: [ServiceEntry], owners: [owner], live: () => view.snapshot, settled: () => undefined },
     stop.signal,
   );
-  await vi.waitFor(() => expect(view.isComplete).toBe(true));
+  await eventually(() => expect(view.isComplete).toBe(true));
   const hosts = async () => {
     const { items } = await cluster.list(ServiceEntry);
     return Object.fromEntries(items.map((item) => [item.metadata.name, item.spec?.hosts?.[0]]));
@@ -57,10 +57,10 @@ describe("applier", () => {
     const { cluster, applier, hosts } = await started();
     applier.put(entry("one", "one.global"));
     applier.put(entry("two", "two.global"));
-    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global", two: "two.global" }));
+    await eventually(async () => expect(await hosts()).toEqual({ one: "one.global", two: "two.global" }));
     const version = (await current(cluster, entry("one", ""))).metadata.resourceVersion;
     applier.put(entry("one", "one.global"));
-    await vi.waitFor(() => expect(applier.isIdle).toBe(true));
+    await eventually(() => expect(applier.isIdle).toBe(true));
     expect((await current(cluster, entry("one", ""))).metadata.resourceVersion).toBe(version);
   });
 
@@ -69,27 +69,27 @@ describe("applier", () => {
     for (const name of ["one", "two"]) {
       const wanted = entry(name, `${name}.global`);
       applier.put(wanted);
-      await vi.waitFor(() => expect(view.snapshot.of(ServiceEntry).get(refOf(wanted))?.spec).toBe((wanted as AnyResource)["spec"]));
+      await eventually(() => expect(view.snapshot.of(ServiceEntry).get(refOf(wanted))?.spec).toBe((wanted as AnyResource)["spec"]));
     }
   });
 
   it("puts back what somebody changed, and recreates what somebody deleted", async () => {
     const { cluster, applier, hosts } = await started();
     applier.put(entry("one", "one.global"));
-    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global" }));
+    await eventually(async () => expect(await hosts()).toEqual({ one: "one.global" }));
     const live = await current(cluster, entry("one", ""));
     await cluster.update({ ...live, spec: { hosts: ["hijacked.example"], ports: [], resolution: "NONE" } } as Resource);
-    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global" }));
+    await eventually(async () => expect(await hosts()).toEqual({ one: "one.global" }));
     await cluster.delete(refOf(entry("one", "")));
-    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global" }));
+    await eventually(async () => expect(await hosts()).toEqual({ one: "one.global" }));
   });
 
   it("leaves an object alone that exists and isn't ours, and says so", async () => {
     const { applier, hosts } = await started(entry("one", "theirs.example", { team: "shop" }));
     applier.put(entry("one", "one.global"));
     applier.put(entry("two", "two.global"));
-    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "theirs.example", two: "two.global" }));
-    await vi.waitFor(() => expect(applier.rejections.size).toBe(1));
+    await eventually(async () => expect(await hosts()).toEqual({ one: "theirs.example", two: "two.global" }));
+    await eventually(() => expect(applier.rejections.size).toBe(1));
     const rejection = applier.rejections.get(resourceKeyOf(refOf(entry("one", ""))));
     expect(rejection).toMatchObject({ code: "Conflict" });
     expect(rejection?.message).toContain("ServiceEntry one.istio-system in a exists and was not made by us");
@@ -98,9 +98,9 @@ describe("applier", () => {
   it("refuses a removal without evidence", async () => {
     const { applier, hosts } = await started();
     applier.put(entry("one", "one.global"));
-    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global" }));
+    await eventually(async () => expect(await hosts()).toEqual({ one: "one.global" }));
     applier.remove({ ref: refOf(entry("one", "")), evidence: evidence() });
-    await vi.waitFor(() => expect(applier.isIdle).toBe(true));
+    await eventually(() => expect(applier.isIdle).toBe(true));
     expect(await hosts()).toEqual({ one: "one.global" });
     expect([...applier.rejections.values()][0]).toMatchObject({ code: "Refused" });
   });
@@ -112,22 +112,22 @@ describe("applier", () => {
       entry("labelled", "labelled.example"),
     );
     applier.put(entry("one", "one.global"));
-    await vi.waitFor(async () => expect(Object.keys(await hosts())).toContain("one"));
+    await eventually(async () => expect(Object.keys(await hosts())).toContain("one"));
     for (const name of ["one", "theirs", "labelled"]) {
       applier.remove({ ref: refOf(entry(name, "")), evidence: evidence(refOf(entry("cause", ""))) });
     }
-    await vi.waitFor(async () => expect(await hosts()).toEqual({ theirs: "theirs.example", labelled: "labelled.example" }));
+    await eventually(async () => expect(await hosts()).toEqual({ theirs: "theirs.example", labelled: "labelled.example" }));
   });
 
   it("prunes beyond a complete set only what is ours", async () => {
     const { applier, hosts } = await started(entry("theirs", "theirs.example", {}));
     applier.put(entry("one", "one.global"));
     applier.put(entry("two", "two.global"));
-    await vi.waitFor(async () => expect(Object.keys(await hosts())).toHaveLength(3));
+    await eventually(async () => expect(Object.keys(await hosts())).toHaveLength(3));
     const surplus = applier.surplus(new Set([resourceKeyOf(refOf(entry("two", "")))]));
     expect(surplus.map(({ name }) => name)).toEqual(["one"]);
     for (const ref of surplus) applier.prune(ref, "the test says so");
-    await vi.waitFor(async () => expect(await hosts()).toEqual({ theirs: "theirs.example", two: "two.global" }));
+    await eventually(async () => expect(await hosts()).toEqual({ theirs: "theirs.example", two: "two.global" }));
   });
 
   it("leaves alone what somebody else makes in the moment of its first write, though it contradicts nothing", async () => {
@@ -141,9 +141,33 @@ describe("applier", () => {
       return found;
     };
     applier.put(entry("one", "one.global"));
-    await vi.waitFor(() => expect([...applier.rejections.values()][0]).toMatchObject({ code: "Conflict" }));
+    await eventually(() => expect([...applier.rejections.values()][0]).toMatchObject({ code: "Conflict" }));
     const { managedFields: _, ...metadata } = (await current(cluster, theirs)).metadata;
     expect(metadata).toEqual(made?.metadata);
+  });
+
+  it("leaves alone what somebody takes over in the moment between the last look and the removal", async () => {
+    const { cluster, applier, hosts } = await started();
+    const one = entry("one", "one.global");
+    applier.put(one);
+    await eventually(async () => expect(await hosts()).toEqual({ one: "one.global" }));
+    const { get } = cluster;
+    let isTaken = false;
+    cluster.get = async (kind, ref, signal) => {
+      const found = await get(kind, ref, signal);
+      if (found === undefined || isTaken) return found;
+      isTaken = true;
+      const taken = { ...found, metadata: { ...found.metadata, labels: { team: "shop" } } };
+      await cluster.update({ ...taken, spec: { hosts: ["theirs.example"], ports: [], resolution: "NONE" } } as Resource);
+      return found;
+    };
+    applier.remove({ ref: refOf(one), evidence: evidence(refOf(entry("cause", ""))) });
+    await eventually(() => expect([...applier.rejections.values()][0]).toMatchObject({ code: "Conflict" }));
+    expect(await hosts()).toEqual({ one: "theirs.example" });
+    // It looks again, and finds that there is nothing of ours to remove.
+    await eventually(() => expect(applier.rejections.size).toBe(0));
+    expect(await hosts()).toEqual({ one: "theirs.example" });
+    expect((await current(cluster, one)).metadata.labels).toEqual({ team: "shop" });
   });
 
   it("takes back what it has set at first and no longer wants, and leaves what others have added", async () => {
@@ -151,11 +175,11 @@ describe("applier", () => {
     const one = entry("one", "one.global") as AnyResource;
     const spec = one["spec"] as object;
     applier.put({ ...one, spec: { ...spec, exportTo: ["."] } } as Resource);
-    await vi.waitFor(async () => expect((await current(cluster, one))["spec"]).toMatchObject({ exportTo: ["."] }));
+    await eventually(async () => expect((await current(cluster, one))["spec"]).toMatchObject({ exportTo: ["."] }));
     const note = { apiVersion: one.apiVersion, kind: one.kind, metadata: { ...one.metadata, labels: {}, annotations: { note: "theirs" } } };
     await cluster.apply(note, { fieldManager: "kubectl" });
     applier.put(one);
-    await vi.waitFor(async () => expect((await current(cluster, one))["spec"]).toEqual(spec));
+    await eventually(async () => expect((await current(cluster, one))["spec"]).toEqual(spec));
     expect((await current(cluster, one)).metadata.annotations).toEqual({ note: "theirs" });
   });
 
@@ -164,8 +188,8 @@ describe("applier", () => {
     cluster.faults.fail({ code: "Unavailable", matches: ({ verb, ref }) => verb === "create" && ref.name === "one" });
     applier.put(entry("one", "one.global"));
     applier.put(entry("two", "two.global"));
-    await vi.waitFor(async () => expect(await hosts()).toEqual({ two: "two.global" }));
-    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global", two: "two.global" }), { timeout: 5_000 });
+    await eventually(async () => expect(await hosts()).toEqual({ two: "two.global" }));
+    await eventually(async () => expect(await hosts()).toEqual({ one: "one.global", two: "two.global" }));
     expect(applier.rejections.size).toBe(0);
   });
 
@@ -173,8 +197,8 @@ describe("applier", () => {
     const { cluster, applier, hosts } = await started();
     cluster.unserve(ServiceEntry);
     applier.put(entry("one", "one.global"));
-    await vi.waitFor(() => expect([...applier.rejections.values()][0]).toMatchObject({ code: "Unserved" }));
+    await eventually(() => expect([...applier.rejections.values()][0]).toMatchObject({ code: "Unserved" }));
     cluster.serve(ServiceEntry);
-    await vi.waitFor(async () => expect(await hosts()).toEqual({ one: "one.global" }), { timeout: 5_000 });
+    await eventually(async () => expect(await hosts()).toEqual({ one: "one.global" }));
   });
 });

@@ -1,14 +1,13 @@
 import { KubernetesCluster, ServiceEntry } from "@isthmus/api";
 import { onAbort, UsageError } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { KUBECONFIG_SECRET_TYPE, startConnections, systemClock } from "../src/index.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { KUBECONFIG_SECRET_TYPE, startConnections } from "../src/index.ts";
 import { bookinfoMesh, demoFleet, type Fleet, ours, register, statusOf, written } from "./fleet.ts";
 import { recordingLog } from "./recordingLog.ts";
+import { clock, eventually, quiet } from "./virtualTime.ts";
 
-const soon = { timeout: 20_000, interval: 20 };
 const names = ["cluster-1", "cluster-2"];
-const quiet = (ms = 500) => new Promise((resolve) => setTimeout(resolve, ms));
 
 let fleet: Fleet;
 let stop: AbortController;
@@ -49,7 +48,7 @@ function connect(): { readonly ended: Promise<void> } {
         await fleet.stopAgent(name);
       },
       problem: (name, problem) => fleet.server().cannotConnect(name, problem),
-      clock: systemClock,
+      clock,
       random: () => 0,
       log: recordingLog(),
     },
@@ -69,15 +68,15 @@ async function federated(): Promise<void> {
   await fleet.management.create(bookinfoMesh);
   for (const name of names) await fleet.management.create(secret(name, "first"));
   connect();
-  await vi.waitFor(async () => expect(await ours(of("cluster-1"), ServiceEntry)).not.toEqual([]), soon);
-  await vi.waitFor(async () => expect(await ours(of("cluster-2"), ServiceEntry)).not.toEqual([]), soon);
+  await eventually(async () => expect(await ours(of("cluster-1"), ServiceEntry)).not.toEqual([]));
+  await eventually(async () => expect(await ours(of("cluster-2"), ServiceEntry)).not.toEqual([]));
 }
 
 describe("standard mode", () => {
   it("federates the clusters whose kubeconfigs are in Secrets, without any agent there", async () => {
     await federated();
     expect(opened.sort()).toEqual(["cluster-1 first", "cluster-2 first"]);
-    await vi.waitFor(async () => expect((await connected("cluster-1"))?.status).toBe("True"), soon);
+    await eventually(async () => expect((await connected("cluster-1"))?.status).toBe("True"));
   });
 
   it("connects anew with a kubeconfig that has changed, and not for a label", async () => {
@@ -85,7 +84,7 @@ describe("standard mode", () => {
     const before = written(of("cluster-1"));
     await fleet.management.update({ ...secret("cluster-1", "first"), metadata: { ...secret("cluster-1").metadata, labels: { a: "b" } } });
     await fleet.management.update(secret("cluster-2", "second"));
-    await vi.waitFor(() => expect(opened).toContain("cluster-2 second"), soon);
+    await eventually(() => expect(opened).toContain("cluster-2 second"));
     await quiet();
     expect(opened).toHaveLength(3);
     expect(written(of("cluster-1"))).toEqual(before);
@@ -95,7 +94,7 @@ describe("standard mode", () => {
     await federated();
     const before = names.flatMap((name) => written(of(name)));
     await fleet.management.delete(ref("cluster-1"));
-    await vi.waitFor(async () => expect((await connected("cluster-1"))?.status).toBe("False"), soon);
+    await eventually(async () => expect((await connected("cluster-1"))?.status).toBe("False"));
     await quiet();
     expect(names.flatMap((name) => written(of(name)))).toEqual(before);
   });
@@ -106,19 +105,17 @@ describe("standard mode", () => {
     await fleet.management.create(secret("cluster-1", "nonsense"));
     await fleet.management.create(secret("cluster-2", "good"));
     connect();
-    await vi.waitFor(
-      async () =>
-        expect(await connected("cluster-1")).toMatchObject({
-          status: "False",
-          reason: "CannotConnect",
-          message: "Secret cluster-1.gloo-mesh: the given kubeconfig: is not a kubeconfig",
-        }),
-      soon,
+    await eventually(async () =>
+      expect(await connected("cluster-1")).toMatchObject({
+        status: "False",
+        reason: "CannotConnect",
+        message: "Secret cluster-1.gloo-mesh: the given kubeconfig: is not a kubeconfig",
+      }),
     );
-    await vi.waitFor(async () => expect((await connected("cluster-2"))?.status).toBe("True"), soon);
+    await eventually(async () => expect((await connected("cluster-2"))?.status).toBe("True"));
     await fleet.management.update(secret("cluster-1"));
-    await vi.waitFor(async () => expect((await connected("cluster-1"))?.message).toMatch(/no value for the key kubeconfig/), soon);
+    await eventually(async () => expect((await connected("cluster-1"))?.message).toMatch(/no value for the key kubeconfig/));
     await fleet.management.update(secret("cluster-1", "good"));
-    await vi.waitFor(async () => expect((await connected("cluster-1"))?.status).toBe("True"), soon);
+    await eventually(async () => expect((await connected("cluster-1"))?.status).toBe("True"));
   });
 });

@@ -1,7 +1,7 @@
 import { Destination, ServiceEntry, VirtualMesh } from "@isthmus/api";
 import { type Delta, kindKeyOf, noMeter, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { DELETE_LIMITS, deleteBudget, type PlannedRemoval } from "../src/agent/deleteBudget.ts";
 import { type Downstream, downstream } from "../src/agent/downstream.ts";
 import { orderCheck } from "../src/agent/limits.ts";
@@ -9,8 +9,8 @@ import { startApplier } from "../src/applier.ts";
 import { viewCluster } from "../src/clusterView.ts";
 import { FIELD_MANAGER } from "../src/ownership.ts";
 import type { Acknowledgement, Removal } from "../src/ports.ts";
-import { systemClock } from "../src/systemClock.ts";
 import { recordingLog } from "./recordingLog.ts";
+import { clock, eventually } from "./virtualTime.ts";
 
 const owner = { label: "owner.networking.mesh.gloo.solo.io", value: "gloo-mesh" } as const;
 
@@ -82,9 +82,9 @@ async function holding(
 }> {
   stop = new AbortController();
   const log = recordingLog();
-  const cluster = simulatedCluster({ name: "a", clock: systemClock, kinds: [ServiceEntry] });
+  const cluster = simulatedCluster({ name: "a", clock, kinds: [ServiceEntry] });
   await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "istio-system" } });
-  const shared = { cluster, clock: systemClock, random: () => 0, log };
+  const shared = { cluster, clock, random: () => 0, log };
   let last: Acknowledgement | undefined;
   const link = {
     observe: () => undefined,
@@ -114,16 +114,16 @@ async function holding(
       orders: orderCheck({ kinds: [ServiceEntry], owners: [owner], limits: {} }),
       resumedOn: "Namespace gloo-mesh",
       meter: noMeter,
-      clock: systemClock,
+      clock,
       log,
     },
     stop.signal,
   );
-  await vi.waitFor(() => expect(view.isComplete).toBe(true));
+  await eventually(() => expect(view.isComplete).toBe(true));
   down.desired({ revision: 1, complete: true, put: range(0, count).map(entry), remove: [] });
   const names = async () => (await cluster.list(ServiceEntry)).items.length;
-  await vi.waitFor(async () => expect(await names()).toBe(count), { timeout: 5_000 });
-  await vi.waitFor(() => expect(last?.rejected).toEqual([]));
+  await eventually(async () => expect(await names()).toBe(count));
+  await eventually(() => expect(last?.rejected).toEqual([]));
   return { cluster, down, acknowledged: () => last, names };
 }
 
@@ -141,29 +141,29 @@ describe("an agent that is to remove sixty objects at once", () => {
   it("holds them when what they came from is merely no longer seen, says so, and lets them go on a word", async () => {
     const { down, acknowledged, names } = await holding(60);
     down.desired({ revision: 2, complete: false, put: [], remove: removals(60, Destination) });
-    await vi.waitFor(() => expect(acknowledged()).toMatchObject({ revision: 2 }));
+    await eventually(() => expect(acknowledged()).toMatchObject({ revision: 2 }));
     expect(acknowledged()?.rejected).toHaveLength(60);
     expect(acknowledged()?.rejected[0]).toMatchObject({ code: "Held" });
     expect(await names()).toBe(60);
 
     expect(down.resumeDeletes("server")).toBe(60);
-    await vi.waitFor(async () => expect(await names()).toBe(0), { timeout: 5_000 });
-    await vi.waitFor(() => expect(acknowledged()?.rejected).toEqual([]));
+    await eventually(async () => expect(await names()).toBe(0));
+    await eventually(() => expect(acknowledged()?.rejected).toEqual([]));
   });
 
   it("removes them when a user's object asked for it", async () => {
     const { down, names } = await holding(60);
     down.desired({ revision: 2, complete: false, put: [], remove: removals(60, VirtualMesh) });
-    await vi.waitFor(async () => expect(await names()).toBe(0), { timeout: 5_000 });
+    await eventually(async () => expect(await names()).toBe(0));
   });
 
   it("holds them when a complete set suddenly lacks them, and forgets about those that are wanted again", async () => {
     const { down, acknowledged, names } = await holding(60);
     down.desired({ revision: 2, complete: true, put: [], remove: [] });
-    await vi.waitFor(() => expect(acknowledged()?.rejected).toHaveLength(60));
+    await eventually(() => expect(acknowledged()?.rejected).toHaveLength(60));
     expect(await names()).toBe(60);
     down.desired({ revision: 3, complete: true, put: range(0, 60).map(entry), remove: [] });
-    await vi.waitFor(() => expect(acknowledged()).toEqual({ revision: 3, rejected: [] }));
+    await eventually(() => expect(acknowledged()).toEqual({ revision: 3, rejected: [] }));
     expect(down.resumeDeletes("server")).toBe(0);
     expect(await names()).toBe(60);
   });
@@ -171,8 +171,8 @@ describe("an agent that is to remove sixty objects at once", () => {
   it("holds nothing of a few, when it is told of many others that never came here", async () => {
     const { down, acknowledged, names } = await holding(3);
     down.desired({ revision: 2, complete: false, put: [], remove: removals(60, Destination) });
-    await vi.waitFor(async () => expect(await names()).toBe(0), { timeout: 5_000 });
-    await vi.waitFor(() => expect(acknowledged()).toEqual({ revision: 2, rejected: [] }));
+    await eventually(async () => expect(await names()).toBe(0));
+    await eventually(() => expect(acknowledged()).toEqual({ revision: 2, rejected: [] }));
   });
 
   it("removes none of those that it does not see, as their number is not known: they may be there all the same", async () => {
@@ -180,7 +180,7 @@ describe("an agent that is to remove sixty objects at once", () => {
     const { cluster, down, acknowledged, names } = await holding(3, ({ name }) => mine.has(name));
     for (const i of range(3, 63)) await cluster.apply(entry(i), { fieldManager: FIELD_MANAGER });
     down.desired({ revision: 2, complete: false, put: [], remove: removals(63, Destination) });
-    await vi.waitFor(() => expect(acknowledged()).toEqual({ revision: 2, rejected: [] }));
-    await vi.waitFor(async () => expect(await names()).toBe(60), { timeout: 5_000 });
+    await eventually(() => expect(acknowledged()).toEqual({ revision: 2, rejected: [] }));
+    await eventually(async () => expect(await names()).toBe(60));
   });
 });

@@ -16,12 +16,11 @@ import {
   serverRoles,
   startAgent,
   startServer,
-  systemClock,
 } from "../src/index.ts";
 import { recordingLog } from "./recordingLog.ts";
+import { clock, meanwhile } from "./virtualTime.ts";
 
 const namespace = "gloo-mesh";
-const clock = systemClock;
 
 /** What a server of a fleet has beside its name. */
 export interface ServerSettings {
@@ -37,7 +36,7 @@ export interface AgentSettings extends Omit<ServerSettings, "store"> {
   readonly name?: string;
 }
 
-/** The real loops over simulated clusters and a network in memory. */
+/** The real loops over simulated clusters and a network in memory, in virtual time. */
 export interface Fleet {
   readonly management: SimulatedCluster;
   readonly clusters: Readonly<Record<string, SimulatedCluster>>;
@@ -127,7 +126,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     running.delete(name);
     network(name).listen(undefined);
     one.stop.abort(new Error("the server was killed"));
-    await one.server.ended;
+    await meanwhile(one.server.ended);
   }
 
   function startAgentOf(clusterName: string, { name = "", leadership, over = (cluster) => cluster }: AgentSettings = {}): void {
@@ -173,7 +172,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     const agent = agents.get(clusterName);
     agents.delete(clusterName);
     agent?.stop.abort(new Error("the agent was killed"));
-    await agent?.agent.ended;
+    if (agent !== undefined) await meanwhile(agent.agent.ended);
   }
 
   return {
@@ -197,8 +196,8 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     startAgent: startAgentOf,
     stopAgent: stopAgentOf,
     async stop() {
-      await Promise.all([...agents.keys()].map(stopAgentOf));
-      await Promise.all([...running.keys()].map(stopServer));
+      for (const name of [...agents.keys()]) await stopAgentOf(name);
+      for (const name of [...running.keys()]) await stopServer(name);
       world.abort(new Error("the test is over"));
     },
   };

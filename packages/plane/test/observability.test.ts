@@ -1,7 +1,8 @@
 import { Service, VirtualService } from "@isthmus/api";
 import { formatRef } from "@isthmus/core";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bookinfoMesh, demoFleet, type Fleet, register, statusOf, timeoutPolicy } from "./fleet.ts";
+import { eventually, quiet } from "./virtualTime.ts";
 
 let fleet: Fleet;
 beforeEach(() => {
@@ -10,20 +11,18 @@ beforeEach(() => {
 });
 afterEach(() => fleet.stop());
 
-const soon = { timeout: 10_000, interval: 20 };
-
 async function federated(): Promise<void> {
   await register(fleet);
   fleet.startServer();
   fleet.startAgent("cluster-1");
   fleet.startAgent("cluster-2");
   await fleet.management.create(bookinfoMesh);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { conditions = [] } = await statusOf(fleet, bookinfoMesh);
     expect(conditions.some(({ type, status }) => type === "Applied" && status === "True")).toBe(true);
-  }, soon);
+  });
   // Nothing is on its way any more.
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await quiet();
   fleet.log.steps.length = 0;
 }
 
@@ -41,13 +40,12 @@ describe("one id of a change", () => {
   it("is found in the logs of server and agent, from a policy to its status", async () => {
     await federated();
     await fleet.management.create(timeoutPolicy);
-    await vi.waitFor(() => expect(ids("received").length).toBeGreaterThan(0), soon);
+    await eventually(() => expect(ids("received").length).toBeGreaterThan(0));
     const [[id = ""] = []] = ids("received");
     expect(id).toMatch(/^[0-9a-f]{32}$/);
-    await vi.waitFor(() => expect(stepsOf(id)).toContain("status written"), soon);
-    await vi.waitFor(
-      () => expect(stepsOf(id)).toEqual(expect.arrayContaining(["received", "translated", "sent", "wanted", "applied", "acknowledged"])),
-      soon,
+    await eventually(() => expect(stepsOf(id)).toContain("status written"));
+    await eventually(() =>
+      expect(stepsOf(id)).toEqual(expect.arrayContaining(["received", "translated", "sent", "wanted", "applied", "acknowledged"])),
     );
     const order = ["received", "sent", "wanted", "applied", "acknowledged"].map((message) => stepsOf(id).indexOf(message));
     expect(order).toEqual([...order].sort((a, b) => a - b));
@@ -59,20 +57,18 @@ describe("one id of a change", () => {
     await federated();
     const { apiVersion, kind } = Service;
     await fleet.clusters["cluster-1"]?.delete({ apiVersion, kind, name: "details", namespace: "bookinfo", clusterName: "cluster-1" });
-    await vi.waitFor(() => expect(ids("observed").length).toBeGreaterThan(0), soon);
+    await eventually(() => expect(ids("observed").length).toBeGreaterThan(0));
     const [[id = ""] = []] = ids("observed");
-    await vi.waitFor(
-      () =>
-        expect(stepsOf(id)).toEqual(
-          expect.arrayContaining(["observed", "received", "translated", "sent", "wanted", "applied", "acknowledged"]),
-        ),
-      soon,
+    await eventually(() =>
+      expect(stepsOf(id)).toEqual(
+        expect.arrayContaining(["observed", "received", "translated", "sent", "wanted", "applied", "acknowledged"]),
+      ),
     );
   });
 
   it("is not spent on what is at rest", async () => {
     await federated();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await quiet();
     expect(ids("received")).toEqual([]);
     expect(ids("sent")).toEqual([]);
   });
@@ -84,11 +80,11 @@ describe("a removal", () => {
     await fleet.management.create(timeoutPolicy);
     const cluster = fleet.clusters["cluster-1"];
     const reviews = { name: "reviews", namespace: "bookinfo" };
-    await vi.waitFor(async () => expect(await cluster?.get(VirtualService, reviews)).toBeDefined(), soon);
+    await eventually(async () => expect(await cluster?.get(VirtualService, reviews)).toBeDefined());
     const { apiVersion, kind } = timeoutPolicy;
     const policy = { apiVersion, kind, name: "timeout", namespace: "bookinfo", clusterName: "" };
     await fleet.management.delete(policy);
-    await vi.waitFor(async () => expect(await cluster?.get(VirtualService, reviews)).toBeUndefined(), soon);
+    await eventually(async () => expect(await cluster?.get(VirtualService, reviews)).toBeUndefined());
 
     const ordered = fleet.server().removals.entries.find(({ object }) => object.clusterName === "cluster-1" && object.name === "reviews");
     expect(ordered).toMatchObject({ step: "Ordered", evidence: { reason: "InputRemoved", inputs: [policy] } });

@@ -1,9 +1,10 @@
 import { Destination, Lease, Mesh, Namespace, ServiceEntry, VirtualService } from "@isthmus/api";
 import type { SimulatedCluster } from "@isthmus/simulator";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Cluster, type Election, startElection, systemClock } from "../src/index.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Cluster, type Election, startElection } from "../src/index.ts";
 import { type AgentSettings, bookinfoMesh, demoFleet, type Fleet, ours, register, statusOf, timeoutPolicy, written } from "./fleet.ts";
 import { recordingLog } from "./recordingLog.ts";
+import { clock, eventually, quiet } from "./virtualTime.ts";
 
 let fleet: Fleet;
 let stops: AbortController[];
@@ -16,7 +17,6 @@ afterEach(async () => {
   await fleet.stop();
 });
 
-const soon = { timeout: 15_000, interval: 20 };
 const clusterNames = ["cluster-1", "cluster-2"];
 const of = (name: string) => fleet.clusters[name] as SimulatedCluster;
 
@@ -55,7 +55,7 @@ function standing(name: string, place: string, cluster: SimulatedCluster): Stand
       lease: { name: place, namespace: "gloo-mesh" },
       identity: name,
       timing: { leaseMs: 3_000, deadlineMs: 2_000, retryMs: 200 },
-      clock: systemClock,
+      clock,
       random: () => 0.5,
       log: recordingLog(),
     },
@@ -85,7 +85,7 @@ async function agents(): Promise<Readonly<Record<string, readonly [Standing, Sta
   for (const name of clusterNames) {
     await of(name).apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "gloo-mesh" } }, { fieldManager: "user" });
     const first = standing("a", "gloo-mesh-agent", of(name));
-    await vi.waitFor(() => expect(first.election.isLeader).toBe(true), soon);
+    await eventually(() => expect(first.election.isLeader).toBe(true));
     const second = standing("b", "gloo-mesh-agent", of(name));
     fleet.startAgent(name, first);
     fleet.startAgent(name, second);
@@ -101,7 +101,6 @@ async function isApplied(): Promise<boolean> {
 
 const timeoutIn = async (name: string) =>
   (await of(name).get(VirtualService, { name: "reviews", namespace: "bookinfo" }))?.spec?.http?.[0]?.timeout;
-const quiet = (ms = 500) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe("two replicas of an agent", () => {
   it("hold one connection, and when the leader dies the other takes over: nothing is lost, and nothing is written", async () => {
@@ -109,22 +108,19 @@ describe("two replicas of an agent", () => {
     fleet.startServer();
     const replicas = await agents();
     await fleet.management.create(bookinfoMesh);
-    await vi.waitFor(async () => expect(await isApplied()).toBe(true), soon);
+    await eventually(async () => expect(await isApplied()).toBe(true));
     const before = clusterNames.flatMap((name) => written(of(name)));
     for (const name of clusterNames) {
       replicas[name]?.[0].die();
       await fleet.stopAgent(`${name}a`);
     }
-    await vi.waitFor(() => expect(clusterNames.map((name) => replicas[name]?.[1].election.isLeader)).toEqual([true, true]), soon);
-    await vi.waitFor(
-      () => expect([...fleet.server().store.clusters.values()].map(({ phase }) => phase)).toEqual(["synced", "synced"]),
-      soon,
-    );
+    await eventually(() => expect(clusterNames.map((name) => replicas[name]?.[1].election.isLeader)).toEqual([true, true]));
+    await eventually(() => expect([...fleet.server().store.clusters.values()].map(({ phase }) => phase)).toEqual(["synced", "synced"]));
     await quiet();
     expect(clusterNames.flatMap((name) => written(of(name)))).toEqual(before);
     // The one that took over carries out what is wanted from now on.
     await fleet.management.create(timeoutPolicy);
-    await vi.waitFor(async () => expect(await Promise.all(clusterNames.map(timeoutIn))).toEqual(["2s", "2s"]), soon);
+    await eventually(async () => expect(await Promise.all(clusterNames.map(timeoutIn))).toEqual(["2s", "2s"]));
   });
 
   it("survive a leader that is paused in the midst of its writes and wakes up deposed: what it had begun changes nothing", async () => {
@@ -132,20 +128,20 @@ describe("two replicas of an agent", () => {
     fleet.startServer();
     const replicas = await agents();
     await fleet.management.create(bookinfoMesh);
-    await vi.waitFor(async () => expect(await isApplied()).toBe(true), soon);
+    await eventually(async () => expect(await isApplied()).toBe(true));
     const [paused, other] = replicas["cluster-1"] as readonly [Standing, Standing];
     paused.pause();
     // It is told of this one, and begins to write it.
     await fleet.management.create(timeoutPolicy);
-    await vi.waitFor(() => expect(other.election.isLeader).toBe(true), soon);
-    await vi.waitFor(async () => expect(await timeoutIn("cluster-1")).toBe("2s"), soon);
+    await eventually(() => expect(other.election.isLeader).toBe(true));
+    await eventually(async () => expect(await timeoutIn("cluster-1")).toBe("2s"));
     // Its successor has made other changes by now.
     const { resourceVersion: _, ...metadata } = timeoutPolicy.metadata;
     await fleet.management.apply(
       { ...timeoutPolicy, metadata, spec: { ...timeoutPolicy.spec, policy: { requestTimeout: "7s" } } } as typeof timeoutPolicy,
       { fieldManager: "user", force: true },
     );
-    await vi.waitFor(async () => expect(await timeoutIn("cluster-1")).toBe("7s"), soon);
+    await eventually(async () => expect(await timeoutIn("cluster-1")).toBe("7s"));
     await quiet();
     const before = written(of("cluster-1"));
     paused.wake();
@@ -164,55 +160,55 @@ describe("two management servers", () => {
   it("write into the management cluster by the leader alone", async () => {
     await register(fleet);
     const leader = standing("a", "gloo-mesh-mgmt-server", fleet.management);
-    await vi.waitFor(() => expect(leader.election.isLeader).toBe(true), soon);
+    await eventually(() => expect(leader.election.isLeader).toBe(true));
     const follower = standing("b", "gloo-mesh-mgmt-server", fleet.management);
     // Agents are connected to the one that does not lead: it tells them what to do, and writes nothing itself.
     fleet.startServer("server", follower);
     fleet.startServer("leader", leader);
     for (const name of clusterNames) fleet.startAgent(name);
     await fleet.management.create(bookinfoMesh);
-    await vi.waitFor(async () => expect(await ours(of("cluster-1"), ServiceEntry)).not.toEqual([]), soon);
+    await eventually(async () => expect(await ours(of("cluster-1"), ServiceEntry)).not.toEqual([]));
     await quiet();
     expect((await published()).meshes).toEqual([]);
     leader.die();
-    await vi.waitFor(async () => expect((await published()).meshes).toHaveLength(2), soon);
-    await vi.waitFor(async () => expect(await isApplied()).toBe(true), soon);
+    await eventually(async () => expect((await published()).meshes).toHaveLength(2));
+    await eventually(async () => expect(await isApplied()).toBe(true));
   });
 
   it("fail over: the new leader publishes what was published, and writes nothing new", async () => {
     await register(fleet);
     const leader = standing("a", "gloo-mesh-mgmt-server", fleet.management);
-    await vi.waitFor(() => expect(leader.election.isLeader).toBe(true), soon);
+    await eventually(() => expect(leader.election.isLeader).toBe(true));
     const other = standing("b", "gloo-mesh-mgmt-server", fleet.management);
     fleet.startServer("server", leader);
     fleet.startServer("other", other);
     for (const name of clusterNames) fleet.startAgent(name);
     await fleet.management.create(bookinfoMesh);
-    await vi.waitFor(async () => expect(await isApplied()).toBe(true), soon);
+    await eventually(async () => expect(await isApplied()).toBe(true));
     await quiet();
     const before = await published();
     const inClusters = clusterNames.flatMap((name) => written(of(name)));
     leader.die();
     for (const name of clusterNames) fleet.route(name, "other");
     await fleet.stopServer();
-    await vi.waitFor(() => expect(other.election.isLeader).toBe(true), soon);
+    await eventually(() => expect(other.election.isLeader).toBe(true));
     await quiet(3_000);
     expect(await published()).toEqual(before);
     expect(clusterNames.flatMap((name) => written(of(name)))).toEqual(inClusters);
     await fleet.management.create(timeoutPolicy);
-    await vi.waitFor(async () => expect(await Promise.all(clusterNames.map(timeoutIn))).toEqual(["2s", "2s"]), soon);
+    await eventually(async () => expect(await Promise.all(clusterNames.map(timeoutIn))).toEqual(["2s", "2s"]));
   });
 
   it("survive a leader that wakes up deposed: no status and no discovered object goes back to what it said before", async () => {
     await register(fleet);
     const paused = standing("a", "gloo-mesh-mgmt-server", fleet.management);
-    await vi.waitFor(() => expect(paused.election.isLeader).toBe(true), soon);
+    await eventually(() => expect(paused.election.isLeader).toBe(true));
     const other = standing("b", "gloo-mesh-mgmt-server", fleet.management);
     fleet.startServer("server", paused);
     fleet.startServer("other", other);
     for (const name of clusterNames) fleet.startAgent(name);
     await fleet.management.create(bookinfoMesh);
-    await vi.waitFor(async () => expect(await isApplied()).toBe(true), soon);
+    await eventually(async () => expect(await isApplied()).toBe(true));
     paused.pause();
     // It begins to write what it makes of this, and gets no further; statuses may follow 200 ms after those before.
     await fleet.management.create(timeoutPolicy);
@@ -222,16 +218,16 @@ describe("two management servers", () => {
       await fleet.stopAgent(name);
       fleet.startAgent(name);
     }
-    await vi.waitFor(() => expect(other.election.isLeader).toBe(true), soon);
-    await vi.waitFor(async () => expect((await statusOf(fleet, timeoutPolicy)).state).toBe("ACCEPTED"), soon);
-    await vi.waitFor(async () => expect(await isApplied()).toBe(true), soon);
+    await eventually(() => expect(other.election.isLeader).toBe(true));
+    await eventually(async () => expect((await statusOf(fleet, timeoutPolicy)).state).toBe("ACCEPTED"));
+    await eventually(async () => expect(await isApplied()).toBe(true));
     const known = () => fleet.management.objects().filter(({ kind }) => kind !== Lease.kind && kind !== Namespace.kind);
-    const before = await vi.waitFor(async () => {
+    const before = await eventually(async () => {
       const now = known();
       await quiet(1_000);
       expect(known()).toEqual(now);
       return now;
-    }, soon);
+    });
     paused.wake();
     await quiet(1_000);
     expect(known()).toEqual(before);

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { type MemoryStore, memoryStore } from "@isthmus/store";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ClusterError, REVOCATIONS, systemClock } from "../src/index.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ClusterError, REVOCATIONS } from "../src/index.ts";
 import { type Revocations, startRevocations } from "../src/server/sharing/revocations.ts";
 import { recordingLog } from "./recordingLog.ts";
+import { clock, eventually } from "./virtualTime.ts";
 
-const soon = { timeout: 10_000, interval: 10 };
 const EARLIER = 1_000_000;
 const LATER = 2_000_000;
 
@@ -15,7 +15,7 @@ let life: AbortController;
 let truth: Map<string, number>;
 
 beforeEach(() => {
-  store = memoryStore({ clock: systemClock, id: randomUUID });
+  store = memoryStore({ clock, id: randomUUID });
   life = new AbortController();
   truth = new Map();
 });
@@ -43,7 +43,7 @@ function replica(reach: TestReplica["reach"] = "answers"): TestReplica {
         return truth.get(clusterName);
       },
       revoked: (clusterName, before) => void revoked.push([clusterName, before]),
-      clock: systemClock,
+      clock,
       random: () => 0,
       log: recordingLog(),
     },
@@ -67,7 +67,7 @@ describe("revocations", () => {
   it.each(["refuses", "hangs"] as const)("reach a replica whose API server %s", async (reach) => {
     const [near, cutOff] = [replica(), replica(reach)];
     revoke("east", LATER, near);
-    await vi.waitFor(() => expect(cutOff.revocations.before("east")).toBe(LATER), soon);
+    await eventually(() => expect(cutOff.revocations.before("east")).toBe(LATER));
     expect(cutOff.revoked).toContainEqual(["east", LATER]);
     expect(cutOff.revocations.before("west")).toBeUndefined();
   });
@@ -78,31 +78,31 @@ describe("revocations", () => {
     const near = replica();
     store.faults.loseNotices(10);
     revoke("east", LATER, near);
-    await vi.waitFor(() => expect(cutOff.revocations.before("east")).toBe(LATER), soon);
+    await eventually(() => expect(cutOff.revocations.before("east")).toBe(LATER));
   });
 
   it("are filled in again after the store was emptied, and forgotten by nobody meanwhile", async () => {
     const [near, cutOff] = [replica(), replica("refuses")];
     revoke("east", LATER, near);
-    await vi.waitFor(() => expect(cutOff.revocations.before("east")).toBe(LATER), soon);
+    await eventually(() => expect(cutOff.revocations.before("east")).toBe(LATER));
     store.faults.wipe();
     expect(await mirrored()).toEqual({});
-    await vi.waitFor(async () => expect(await mirrored()).toEqual({ east: String(LATER) }), soon);
+    await eventually(async () => expect(await mirrored()).toEqual({ east: String(LATER) }));
     expect([near, cutOff].map(({ revocations }) => revocations.before("east"))).toEqual([LATER, LATER]);
   });
 
   it("are taken back by the management cluster's word, from the mirror and from a replica that was cut off", async () => {
     const [near, cutOff] = [replica(), replica("refuses")];
     revoke("east", LATER, near);
-    await vi.waitFor(() => expect(cutOff.revocations.before("east")).toBe(LATER), soon);
+    await eventually(() => expect(cutOff.revocations.before("east")).toBe(LATER));
     truth.delete("east");
     near.watched.delete("east");
     near.revocations.learned("east");
-    await vi.waitFor(async () => expect(await mirrored()).toEqual({}), soon);
+    await eventually(async () => expect(await mirrored()).toEqual({}));
     // Who cannot ask does not forget: that the mirror lacks it may be the store's loss.
     expect(cutOff.revocations.before("east")).toBe(LATER);
     cutOff.reach = "answers";
-    await vi.waitFor(() => expect(cutOff.revocations.before("east")).toBeUndefined(), soon);
+    await eventually(() => expect(cutOff.revocations.before("east")).toBeUndefined());
   });
 
   it("that nobody watched being taken back are found stale", async () => {
@@ -110,7 +110,7 @@ describe("revocations", () => {
     await store.putRecord(REVOCATIONS, "west", "whatever");
     truth.set("west", EARLIER);
     const late = replica();
-    await vi.waitFor(async () => expect(await mirrored()).toEqual({ west: String(EARLIER) }), soon);
+    await eventually(async () => expect(await mirrored()).toEqual({ west: String(EARLIER) }));
     expect(late.revocations.before("east")).toBeUndefined();
     expect(late.revocations.before("west")).toBe(EARLIER);
   });
@@ -118,14 +118,14 @@ describe("revocations", () => {
   it("that were watched long ago do not come back into the mirror", async () => {
     const cutOff = replica("refuses");
     cutOff.watched.set("east", EARLIER);
-    await vi.waitFor(() => expect(cutOff.revocations.before("east")).toBe(EARLIER), soon);
+    await eventually(() => expect(cutOff.revocations.before("east")).toBe(EARLIER));
     expect(await mirrored()).toEqual({});
   });
 
   it("that a replica heard before it was cut off are passed on", async () => {
     const [cutOff, other] = [replica("refuses"), replica("refuses")];
     revoke("east", LATER, cutOff);
-    await vi.waitFor(() => expect(other.revocations.before("east")).toBe(LATER), soon);
+    await eventually(() => expect(other.revocations.before("east")).toBe(LATER));
   });
 
   it("end up the same whatever the store does meanwhile", async () => {
@@ -135,13 +135,13 @@ describe("revocations", () => {
     revoke("east", LATER, one, two);
     store.faults.start();
     store.faults.loseNotices(3);
-    await vi.waitFor(async () => expect(await mirrored()).toEqual({ east: String(LATER) }), soon);
-    await vi.waitFor(() => expect([one, two].map(({ revocations }) => revocations.before("east"))).toEqual([LATER, LATER]), soon);
+    await eventually(async () => expect(await mirrored()).toEqual({ east: String(LATER) }));
+    await eventually(() => expect([one, two].map(({ revocations }) => revocations.before("east"))).toEqual([LATER, LATER]));
   });
 
   it("that cannot be read revoke everything, until somebody can ask", async () => {
     await store.putRecord(REVOCATIONS, "east", "soon");
     const cutOff = replica("refuses");
-    await vi.waitFor(() => expect(cutOff.revocations.before("east")).toBe(8_640_000_000_000_000), soon);
+    await eventually(() => expect(cutOff.revocations.before("east")).toBe(8_640_000_000_000_000));
   });
 });

@@ -1,8 +1,9 @@
 import { ConfigMap, Destination, Namespace, Pod, Service, ServiceEntry, Settings } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bookinfoMesh, demoFleet, type Fleet, ours, register, statusOf } from "./fleet.ts";
+import { eventually } from "./virtualTime.ts";
 
 let fleet: Fleet;
 beforeEach(async () => {
@@ -13,11 +14,10 @@ beforeEach(async () => {
   fleet.startAgent("cluster-1");
   fleet.startAgent("cluster-2");
   await fleet.management.create(bookinfoMesh);
-  await vi.waitFor(async () => expect(await ours(second(), ServiceEntry)).toContain(REVIEWS), soon);
+  await eventually(async () => expect(await ours(second(), ServiceEntry)).toContain(REVIEWS));
 });
 afterEach(() => fleet.stop());
 
-const soon = { timeout: 15_000, interval: 20 };
 const first = () => fleet.clusters["cluster-1"] as SimulatedCluster;
 const second = () => fleet.clusters["cluster-2"] as SimulatedCluster;
 const REVIEWS = "reviews.bookinfo.svc.cluster-1.global.istio-system";
@@ -62,12 +62,12 @@ describe("discovery selectors", () => {
     expect(held("bookinfo")).toBeGreaterThan(0);
     const budget = { relay: { deleteBudget: { percent: 0, objects: 1 } } };
     await write({ ...budget, discovery: { selectors: [ELSEWHERE] } });
-    await vi.waitFor(() => expect(held("bookinfo")).toBe(0), soon);
+    await eventually(() => expect(held("bookinfo")).toBe(0));
     expect(held("istio-system")).toBeGreaterThan(0);
-    await vi.waitFor(async () => expect(await ours(second(), ServiceEntry)).not.toContain(REVIEWS), soon);
+    await eventually(async () => expect(await ours(second(), ServiceEntry)).not.toContain(REVIEWS));
     expect(await paused()).toEqual([]);
     await write(budget);
-    await vi.waitFor(async () => expect(await ours(second(), ServiceEntry)).toContain(REVIEWS), soon);
+    await eventually(async () => expect(await ours(second(), ServiceEntry)).toContain(REVIEWS));
     expect(held("bookinfo")).toBeGreaterThan(0);
   });
 
@@ -76,15 +76,15 @@ describe("discovery selectors", () => {
     if (found === undefined) throw new Error("the demo has no mesh configuration");
     const mesh = `${found.data?.["mesh"] ?? ""}\ndiscoverySelectors:\n- matchLabels:\n    discover: "yes"\n`;
     await first().update({ ...found, data: { ...found.data, mesh } } as Resource);
-    await vi.waitFor(() => expect(held("bookinfo")).toBe(0), soon);
+    await eventually(() => expect(held("bookinfo")).toBe(0));
     expect(held("bookinfo", "cluster-2")).toBeGreaterThan(0);
-    await vi.waitFor(async () => expect(await ours(second(), ServiceEntry)).not.toContain(REVIEWS), soon);
+    await eventually(async () => expect(await ours(second(), ServiceEntry)).not.toContain(REVIEWS));
     expect(await paused()).toEqual([]);
 
     const namespace = await first().get(Namespace, { name: "bookinfo", namespace: "" });
     if (namespace === undefined) throw new Error("the demo has no namespace bookinfo");
     await first().update({ ...namespace, metadata: { ...namespace.metadata, labels: { ...namespace.metadata.labels, discover: "yes" } } });
-    await vi.waitFor(async () => expect(await ours(second(), ServiceEntry)).toContain(REVIEWS), soon);
+    await eventually(async () => expect(await ours(second(), ServiceEntry)).toContain(REVIEWS));
   });
 
   it("that hide everything because namespaces are not seen any more are no edit: the deletes wait", async () => {
@@ -94,10 +94,10 @@ describe("discovery selectors", () => {
     await first().update({ ...namespace, metadata: { ...namespace.metadata, labels: { ...namespace.metadata.labels, discover: "yes" } } });
     const mesh = `${found.data?.["mesh"] ?? ""}\ndiscoverySelectors:\n- matchLabels:\n    discover: "yes"\n`;
     await first().update({ ...found, data: { ...found.data, mesh } } as Resource);
-    await vi.waitFor(async () => expect((await fleet.management.list(Destination)).items.length).toBeGreaterThan(0), soon);
+    await eventually(async () => expect((await fleet.management.list(Destination)).items.length).toBeGreaterThan(0));
     // As after an API server that has forgotten them: the services are there.
     await first().delete({ apiVersion: "v1", kind: "Namespace", name: "bookinfo", namespace: "", clusterName: "cluster-1" });
-    await vi.waitFor(async () => expect(await paused()).not.toEqual([]), soon);
+    await eventually(async () => expect(await paused()).not.toEqual([]));
     expect(await ours(second(), ServiceEntry)).toContain(REVIEWS);
   });
 });

@@ -1,12 +1,9 @@
 import { ConfigMap, Destination, Service, ServiceEntry, Settings } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bookinfoMesh, demoFleet, type Fleet, ours, register, written } from "./fleet.ts";
-
-const soon = { timeout: 15_000, interval: 20 };
-/** Long enough for a wrong write to show: several rounds of the loops, whose pauses are 20 ms. */
-const quiet = () => new Promise((resolve) => setTimeout(resolve, 500));
+import { eventually, quiet } from "./virtualTime.ts";
 
 let fleet: Fleet;
 let stop: AbortController;
@@ -50,7 +47,7 @@ async function start(): Promise<void> {
   fleet.startAgent("cluster-1");
   fleet.startAgent("cluster-2");
   for (const name of ["cluster-1", "cluster-2"]) {
-    await vi.waitFor(() => expect(fleet.server().store.clusters.get(name)?.phase).toBe("synced"), soon);
+    await eventually(() => expect(fleet.server().store.clusters.get(name)?.phase).toBe("synced"));
   }
 }
 
@@ -63,7 +60,7 @@ describe("discovery selectors that are there from the very start", () => {
   it("of the Settings hold for the first report: what they hide is never discovered", async () => {
     await select("istio-system");
     await start();
-    await vi.waitFor(() => expect(published).toContain("istio-ingressgateway-istio-system-cluster-1"), soon);
+    await eventually(() => expect(published).toContain("istio-ingressgateway-istio-system-cluster-1"));
     await quiet();
     expect([...reported("cluster-1"), ...reported("cluster-2")]).toEqual([]);
     expect([...published].filter((name) => name.includes("bookinfo"))).toEqual([]);
@@ -75,7 +72,7 @@ describe("discovery selectors that are there from the very start", () => {
     const mesh = `${found.data?.["mesh"] ?? ""}\ndiscoverySelectors:\n- matchLabels:\n    discover: "yes"\n`;
     await first().update({ ...found, data: { ...found.data, mesh } } as Resource);
     await start();
-    await vi.waitFor(() => expect(published).toContain("reviews-bookinfo-cluster-2"), soon);
+    await eventually(() => expect(published).toContain("reviews-bookinfo-cluster-2"));
     await quiet();
     expect(reported("cluster-1")).toEqual([]);
     expect([...published].filter((name) => name.endsWith("bookinfo-cluster-1"))).toEqual([]);
@@ -84,7 +81,7 @@ describe("discovery selectors that are there from the very start", () => {
   it("hold over a restart of server and agents: nothing comes, and nothing goes", async () => {
     await select("bookinfo");
     await start();
-    await vi.waitFor(async () => expect(await ours(second(), ServiceEntry)).not.toEqual([]), soon);
+    await eventually(async () => expect(await ours(second(), ServiceEntry)).not.toEqual([]));
     await quiet();
     const before = [first(), second()].flatMap(written);
     const discovered = [...published].sort();

@@ -2,19 +2,17 @@ import { randomUUID } from "node:crypto";
 import { Service, ServiceEntry, VirtualService } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
 import { type MemoryStore, memoryStore, readFleet } from "@isthmus/store";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Leadership, systemClock } from "../src/index.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Leadership } from "../src/index.ts";
 import { bookinfoMesh, demoFleet, type Fleet, ours, register, statusOf, timeoutPolicy, written } from "./fleet.ts";
+import { clock, eventually, quiet } from "./virtualTime.ts";
 
 let fleet: Fleet;
 let store: MemoryStore;
-const soon = { timeout: 10_000, interval: 20 };
-/** Long enough for a wrong write to show: several rounds of the loops, whose pauses are 20 ms. */
-const quiet = () => new Promise((resolve) => setTimeout(resolve, 500));
 
 beforeEach(() => {
   fleet = demoFleet();
-  store = memoryStore({ clock: systemClock, id: randomUUID });
+  store = memoryStore({ clock, id: randomUUID });
 });
 afterEach(() => fleet.stop());
 
@@ -57,7 +55,7 @@ async function pair(): Promise<ReturnType<typeof lead>> {
   fleet.startAgent("cluster-1");
   fleet.startAgent("cluster-2");
   await fleet.management.create(bookinfoMesh);
-  await vi.waitFor(async () => expect(await isApplied(bookinfoMesh)).toBe(true), soon);
+  await eventually(async () => expect(await isApplied(bookinfoMesh)).toBe(true));
   await agreed("a", "b");
   return leads;
 }
@@ -73,11 +71,11 @@ function digestsOf(name: string): object {
 
 /** Waits until servers want the same, in every cluster. */
 async function agreed(...names: readonly [string, ...string[]]): Promise<object> {
-  await vi.waitFor(() => {
+  await eventually(() => {
     const [first, ...others] = names.map(digestsOf);
     expect(Object.keys(first ?? {})).toEqual(["", "cluster-1", "cluster-2"]);
     for (const other of others) expect(other).toEqual(first);
-  }, soon);
+  });
   return digestsOf(names[0]);
 }
 
@@ -96,8 +94,8 @@ describe("two servers over one store", () => {
     expect(await ours(cluster("cluster-1"), ServiceEntry)).toContain("reviews.bookinfo.svc.cluster-2.global.istio-system");
     expect(await ours(cluster("cluster-2"), ServiceEntry)).toContain("productpage.bookinfo.svc.cluster-1.global.istio-system");
     await fleet.management.create(timeoutPolicy);
-    await vi.waitFor(async () => expect(await timeouts()).toEqual(["2s", "2s"]), soon);
-    await vi.waitFor(async () => expect(await isApplied(timeoutPolicy)).toBe(true), soon);
+    await eventually(async () => expect(await timeouts()).toEqual(["2s", "2s"]));
+    await eventually(async () => expect(await isApplied(timeoutPolicy)).toBe(true));
     await agreed("a", "b");
     expect(fleet.server("a").store.clusters.get("cluster-2")).toMatchObject({ phase: "synced", connected: true, isServed: false });
   });
@@ -107,7 +105,7 @@ describe("two servers over one store", () => {
     const name = "details.bookinfo.svc.cluster-1.global.istio-system";
     expect(await ours(cluster("cluster-2"), ServiceEntry)).toContain(name);
     await cluster("cluster-1").delete({ ...Service, name: "details", namespace: "bookinfo", clusterName: "cluster-1" });
-    await vi.waitFor(async () => expect(await ours(cluster("cluster-2"), ServiceEntry)).not.toContain(name), soon);
+    await eventually(async () => expect(await ours(cluster("cluster-2"), ServiceEntry)).not.toContain(name));
     await agreed("a", "b");
   });
 
@@ -117,14 +115,11 @@ describe("two servers over one store", () => {
     fleet.route("cluster-1", "b");
     await fleet.stopServer("a");
     leads.pass("b");
-    await vi.waitFor(
-      () => expect(fleet.server("b").store.clusters.get("cluster-1")).toMatchObject({ phase: "synced", isServed: true }),
-      soon,
-    );
+    await eventually(() => expect(fleet.server("b").store.clusters.get("cluster-1")).toMatchObject({ phase: "synced", isServed: true }));
     await quiet();
     expect(everything()).toEqual(before);
     await fleet.management.create(timeoutPolicy);
-    await vi.waitFor(async () => expect(await isApplied(timeoutPolicy)).toBe(true), soon);
+    await eventually(async () => expect(await isApplied(timeoutPolicy)).toBe(true));
     expect(await timeouts()).toEqual(["2s", "2s"]);
     expect((await stored("cluster-1"))?.meta).toMatchObject({ servedBy: fleet.server("b").sharing.instance, connected: true });
   });
@@ -136,10 +131,10 @@ describe("two servers over one store", () => {
     fleet.route("cluster-1", "b");
     void fleet.stopAgent("cluster-1");
     fleet.startAgent("cluster-1");
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(fleet.server("b").store.clusters.get("cluster-1")).toMatchObject({ phase: "synced", isServed: true });
       expect(fleet.server("a").store.clusters.get("cluster-1")).toMatchObject({ connected: true, isServed: false });
-    }, soon);
+    });
     await quiet();
     await agreed("a", "b");
     expect(everything()).toEqual(before);
@@ -149,13 +144,10 @@ describe("two servers over one store", () => {
     await pair();
     const [before, head] = [everything(), await store.head({ section: "input", clusterName: "cluster-1" })];
     store.faults.wipe();
-    await vi.waitFor(
-      async () => {
-        for (const name of ["cluster-1", "cluster-2"]) expect((await stored(name))?.complete).toBe(true);
-        expect((await readFleet(store, "translated")).map(({ complete }) => complete)).toEqual([true, true, true]);
-      },
-      { timeout: 15_000, interval: 50 },
-    );
+    await eventually(async () => {
+      for (const name of ["cluster-1", "cluster-2"]) expect((await stored(name))?.complete).toBe(true);
+      expect((await readFleet(store, "translated")).map(({ complete }) => complete)).toEqual([true, true, true]);
+    });
     expect((await stored("cluster-1"))?.kinds).toEqual(head?.kinds);
     await agreed("a", "b");
     expect(everything()).toEqual(before);
@@ -165,15 +157,14 @@ describe("two servers over one store", () => {
     await pair();
     store.faults.stop();
     await fleet.management.create(timeoutPolicy);
-    await vi.waitFor(async () => expect(await timeouts()).toEqual(["2s", "2s"]), soon);
+    await eventually(async () => expect(await timeouts()).toEqual(["2s", "2s"]));
     const metric = (name: string) =>
       fleet
         .server("a")
         .metrics()
         .find((one) => one.name === name)?.value;
-    await vi.waitFor(
-      () => expect([metric("gloo_mesh_store_up"), metric("gloo_mesh_redis_sync_err_total")]).toEqual([0, expect.any(Number)]),
-      soon,
+    await eventually(() =>
+      expect([metric("gloo_mesh_store_up"), metric("gloo_mesh_redis_sync_err_total")]).toEqual([0, expect.any(Number)]),
     );
     expect(metric("gloo_mesh_redis_sync_err_total")).toBeGreaterThan(0);
     const late: Resource = {
@@ -188,9 +179,8 @@ describe("two servers over one store", () => {
       spec: (late as { spec?: unknown }).spec,
     } as Resource);
     store.faults.start();
-    await vi.waitFor(
-      async () => expect(await ours(cluster("cluster-2"), ServiceEntry)).toContain("late.bookinfo.svc.cluster-1.global.istio-system"),
-      soon,
+    await eventually(async () =>
+      expect(await ours(cluster("cluster-2"), ServiceEntry)).toContain("late.bookinfo.svc.cluster-1.global.istio-system"),
     );
     await agreed("a", "b");
     expect(metric("gloo_mesh_store_up")).toBe(1);
@@ -204,10 +194,7 @@ describe("two servers over one store", () => {
       await fleet.management.create(timeoutPolicy);
       await cluster("cluster-1").delete({ ...Service, name: "details", namespace: "bookinfo", clusterName: "cluster-1" });
       const name = "details.bookinfo.svc.cluster-1.global.istio-system";
-      await vi.waitFor(async () => expect(await ours(cluster("cluster-2"), ServiceEntry)).not.toContain(name), {
-        timeout: 15_000,
-        interval: 50,
-      });
+      await eventually(async () => expect(await ours(cluster("cluster-2"), ServiceEntry)).not.toContain(name));
       await agreed("a", "b");
       const { kinds } = (await stored("cluster-1")) ?? {};
       expect(kinds?.["/Service"]?.count).toBe(servicesIn("cluster-1"));
@@ -224,10 +211,10 @@ describe("two servers over one store", () => {
       namespace: "gloo-mesh",
       clusterName: "",
     });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect((await readFleet(store, "input")).map(({ clusterName }) => clusterName)).toEqual(["cluster-2"]);
       expect((await readFleet(store, "translated")).map(({ clusterName }) => clusterName)).toEqual(["", "cluster-2"]);
-    }, soon);
+    });
     expect(store.texts().some((text) => text.includes(`"clusterName":"cluster-1"`))).toBe(false);
   });
 });
@@ -264,7 +251,7 @@ describe("a server that starts with a filled store", () => {
     fleet.startServer("c", { store });
     fleet.route("cluster-2", "c");
     fleet.startAgent("cluster-2");
-    await vi.waitFor(() => expect(fleet.server("c").store.clusters.get("cluster-2")?.phase).toBe("synced"), soon);
+    await eventually(() => expect(fleet.server("c").store.clusters.get("cluster-2")?.phase).toBe("synced"));
     await quiet();
     expect(fleet.server("c").store.clusters.get("cluster-1")?.phase ?? "unknown").toBe("unknown");
     expect(everything()).toEqual(before);
@@ -282,7 +269,7 @@ it("puts no user's Secret into the store", async () => {
   await cluster("cluster-1").create(secret as Resource);
   await fleet.management.create({ ...secret, metadata: { name: "canary", namespace: "gloo-mesh" } } as Resource);
   await fleet.management.create(timeoutPolicy);
-  await vi.waitFor(async () => expect(await isApplied(timeoutPolicy)).toBe(true), soon);
+  await eventually(async () => expect(await isApplied(timeoutPolicy)).toBe(true));
   await quiet();
   expect(store.texts().length).toBeGreaterThan(50);
   expect(store.texts().filter((text) => text.includes(btoa("canary-in-a-secret")) || text.includes("canary-in-a-secret"))).toEqual([]);

@@ -1,7 +1,8 @@
 import { Deployment, Destination, DestinationRule, Mesh, Service, ServiceEntry, VirtualService, Workload } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bookinfoMesh, demoFleet, type Fleet, ours, register, statusOf, timeoutPolicy, written } from "./fleet.ts";
+import { eventually, quiet } from "./virtualTime.ts";
 
 let fleet: Fleet;
 beforeEach(() => {
@@ -9,7 +10,6 @@ beforeEach(() => {
 });
 afterEach(() => fleet.stop());
 
-const soon = { timeout: 10_000, interval: 20 };
 const first = () => fleet.clusters["cluster-1"] as NonNullable<(typeof fleet.clusters)[string]>;
 const second = () => fleet.clusters["cluster-2"] as NonNullable<(typeof fleet.clusters)[string]>;
 
@@ -19,7 +19,7 @@ async function federated(): Promise<void> {
   fleet.startAgent("cluster-1");
   fleet.startAgent("cluster-2");
   await fleet.management.create(bookinfoMesh);
-  await vi.waitFor(async () => expect(await isApplied(bookinfoMesh)).toBe(true), soon);
+  await eventually(async () => expect(await isApplied(bookinfoMesh)).toBe(true));
 }
 
 async function isApplied(resource: Resource): Promise<boolean> {
@@ -33,9 +33,6 @@ async function timeouts(): Promise<readonly (string | undefined)[]> {
   );
   return services.map((service) => service?.spec?.http?.[0]?.timeout);
 }
-
-/** Long enough for a wrong write to show: several rounds of the loops, whose pauses are 20 ms. */
-const quiet = () => new Promise((resolve) => setTimeout(resolve, 500));
 
 describe("the slice, from clusters to clusters", () => {
   it("discovers both clusters, federates them, and reports on the user's VirtualMesh", async () => {
@@ -56,8 +53,8 @@ describe("the slice, from clusters to clusters", () => {
     await federated();
     const before = { services: await ours(first(), VirtualService), rules: await ours(first(), DestinationRule) };
     await fleet.management.create(timeoutPolicy);
-    await vi.waitFor(async () => expect(await timeouts()).toEqual(["2s", "2s"]), soon);
-    await vi.waitFor(async () => expect(await isApplied(timeoutPolicy)).toBe(true), soon);
+    await eventually(async () => expect(await timeouts()).toEqual(["2s", "2s"]));
+    await eventually(async () => expect(await isApplied(timeoutPolicy)).toBe(true));
 
     await fleet.management.delete({
       apiVersion: timeoutPolicy.apiVersion,
@@ -66,8 +63,8 @@ describe("the slice, from clusters to clusters", () => {
       namespace: "bookinfo",
       clusterName: "",
     });
-    await vi.waitFor(async () => expect(await timeouts()).toEqual([undefined, undefined]), soon);
-    await vi.waitFor(async () => expect(await ours(first(), VirtualService)).toEqual(before.services), soon);
+    await eventually(async () => expect(await timeouts()).toEqual([undefined, undefined]));
+    await eventually(async () => expect(await ours(first(), VirtualService)).toEqual(before.services));
     expect(await ours(first(), DestinationRule)).toEqual(before.rules);
   });
 
@@ -82,10 +79,8 @@ describe("the slice, from clusters to clusters", () => {
       namespace: "bookinfo",
       clusterName: "cluster-1",
     });
-    await vi.waitFor(
-      async () =>
-        expect(await ours(second(), ServiceEntry)).toEqual(before.filter((name) => !name.startsWith("details.bookinfo.svc.cluster-1."))),
-      soon,
+    await eventually(async () =>
+      expect(await ours(second(), ServiceEntry)).toEqual(before.filter((name) => !name.startsWith("details.bookinfo.svc.cluster-1."))),
     );
     expect(await fleet.management.get(Destination, { name: "details-bookinfo-cluster-1", namespace: "gloo-mesh" })).toBeUndefined();
   });
@@ -102,7 +97,7 @@ describe("the slice, from clusters to clusters", () => {
       },
     } as Resource;
     await fleet.management.create(lost);
-    await vi.waitFor(async () => expect((await statusOf(fleet, lost)).state).toBe("INVALID"), soon);
+    await eventually(async () => expect((await statusOf(fleet, lost)).state).toBe("INVALID"));
     expect((await statusOf(fleet, lost)).errors?.join()).toMatch(/nowhere\.bookinfo\.cluster-1/);
     expect([...written(first()), ...written(second())]).toEqual(before);
   });
@@ -116,7 +111,7 @@ describe("the slice, from clusters to clusters", () => {
       spec: { meshes: [{ name: "istiod-istio-system-cluster-9", namespace: "gloo-mesh" }] },
     } as Resource;
     await fleet.management.create(lost);
-    await vi.waitFor(async () => expect((await statusOf(fleet, lost)).state).toBe("INVALID"), soon);
+    await eventually(async () => expect((await statusOf(fleet, lost)).state).toBe("INVALID"));
     expect((await statusOf(fleet, lost)).errors?.join()).toMatch(/istiod-istio-system-cluster-9/);
     expect(await isApplied(bookinfoMesh)).toBe(true);
     expect([...written(first()), ...written(second())]).toEqual(before);
@@ -150,7 +145,7 @@ describe("the slice, from clusters to clusters", () => {
     fleet.startAgent("cluster-1");
     fleet.startAgent("cluster-2");
     await fleet.management.create(bookinfoMesh);
-    await vi.waitFor(async () => expect((await statusOf(fleet, bookinfoMesh)).state).toBe("FAILED"), soon);
+    await eventually(async () => expect((await statusOf(fleet, bookinfoMesh)).state).toBe("FAILED"));
     const { destinations = {} } = await statusOf(fleet, bookinfoMesh);
     expect(destinations["reviews-bookinfo-cluster-2.gloo-mesh."]?.errors?.join()).toMatch(
       /reviews\.bookinfo\.svc\.cluster-2\.global.*was not made by us/,
@@ -170,26 +165,23 @@ describe("restarts", () => {
     expect([...written(first()), ...written(second())]).toEqual(before);
 
     await fleet.management.create(timeoutPolicy);
-    await vi.waitFor(async () => expect((await timeouts())[0]).toBe("2s"), soon);
+    await eventually(async () => expect((await timeouts())[0]).toBe("2s"));
     expect((await timeouts())[1]).toBeUndefined();
     expect(await isApplied(timeoutPolicy)).toBe(false);
 
     fleet.startAgent("cluster-2");
-    await vi.waitFor(async () => expect(await timeouts()).toEqual(["2s", "2s"]), soon);
-    await vi.waitFor(async () => expect(await isApplied(timeoutPolicy)).toBe(true), soon);
+    await eventually(async () => expect(await timeouts()).toEqual(["2s", "2s"]));
+    await eventually(async () => expect(await isApplied(timeoutPolicy)).toBe(true));
   });
 
   it("a server that starts again writes nothing that was not wanted before", async () => {
     await federated();
     await fleet.management.create(timeoutPolicy);
-    await vi.waitFor(async () => expect(await isApplied(timeoutPolicy)).toBe(true), soon);
+    await eventually(async () => expect(await isApplied(timeoutPolicy)).toBe(true));
     const before = [...written(first()), ...written(second())];
     await fleet.stopServer();
     fleet.startServer();
-    await vi.waitFor(
-      () => expect([...fleet.server().store.clusters.values()].filter(({ phase }) => phase === "synced")).toHaveLength(2),
-      soon,
-    );
+    await eventually(() => expect([...fleet.server().store.clusters.values()].filter(({ phase }) => phase === "synced")).toHaveLength(2));
     await quiet();
     expect([...written(first()), ...written(second())]).toEqual(before);
   });
@@ -197,24 +189,21 @@ describe("restarts", () => {
   it("a server that starts again says nothing new in the management cluster but of the clusters", async () => {
     await federated();
     await fleet.management.create(timeoutPolicy);
-    await vi.waitFor(async () => expect(await isApplied(timeoutPolicy)).toBe(true), soon);
+    await eventually(async () => expect(await isApplied(timeoutPolicy)).toBe(true));
     const versions = () =>
       fleet.management
         .objects()
         .filter(({ kind }) => kind !== "KubernetesCluster")
         .map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion ?? ""}`);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const before = versions();
       await quiet();
       expect(versions()).toEqual(before);
-    }, soon);
+    });
     const before = versions();
     await fleet.stopServer();
     fleet.startServer();
-    await vi.waitFor(
-      () => expect([...fleet.server().store.clusters.values()].filter(({ phase }) => phase === "synced")).toHaveLength(2),
-      soon,
-    );
+    await eventually(() => expect([...fleet.server().store.clusters.values()].filter(({ phase }) => phase === "synced")).toHaveLength(2));
     await quiet();
     expect(versions()).toEqual(before);
   });
@@ -225,23 +214,23 @@ describe("restarts", () => {
     await fleet.stopAgent("cluster-2");
     await fleet.stopServer();
     fleet.startServer();
-    await vi.waitFor(() => expect(fleet.server().store.clusters.get("cluster-1")?.phase).toBe("synced"), soon);
+    await eventually(() => expect(fleet.server().store.clusters.get("cluster-1")?.phase).toBe("synced"));
     await quiet();
     expect([...written(first()), ...written(second())]).toEqual(before);
     expect(await fleet.management.get(Mesh, { name: "istiod-istio-system-cluster-2", namespace: "gloo-mesh" })).toBeDefined();
 
     // What a user changes meanwhile is in force where it can be.
     await fleet.management.create(timeoutPolicy);
-    await vi.waitFor(async () => expect((await timeouts())[0]).toBe("2s"), soon);
+    await eventually(async () => expect((await timeouts())[0]).toBe("2s"));
     fleet.startAgent("cluster-2");
-    await vi.waitFor(async () => expect(await timeouts()).toEqual(["2s", "2s"]), soon);
+    await eventually(async () => expect(await timeouts()).toEqual(["2s", "2s"]));
   });
 
   it("a policy that was deleted while the server was down is taken back, and only that", async () => {
     await federated();
     const before = await ours(second(), VirtualService);
     await fleet.management.create(timeoutPolicy);
-    await vi.waitFor(async () => expect(await timeouts()).toEqual(["2s", "2s"]), soon);
+    await eventually(async () => expect(await timeouts()).toEqual(["2s", "2s"]));
     const entries = await ours(second(), ServiceEntry);
     await fleet.stopServer();
     await fleet.management.delete({
@@ -252,7 +241,7 @@ describe("restarts", () => {
       clusterName: "",
     });
     fleet.startServer();
-    await vi.waitFor(async () => expect(await timeouts()).toEqual([undefined, undefined]), soon);
+    await eventually(async () => expect(await timeouts()).toEqual([undefined, undefined]));
     expect(await ours(second(), VirtualService)).toEqual(before);
     expect(await ours(second(), ServiceEntry)).toEqual(entries);
   });
@@ -267,12 +256,9 @@ describe("restarts", () => {
       namespace: "gloo-mesh",
       clusterName: "",
     });
-    await vi.waitFor(
-      async () => expect((await ours(first(), ServiceEntry)).filter((name) => name.includes("cluster-2"))).toEqual([]),
-      soon,
-    );
+    await eventually(async () => expect((await ours(first(), ServiceEntry)).filter((name) => name.includes("cluster-2"))).toEqual([]));
     // Published behind what clusters are told.
     const meshes = async () => (await fleet.management.list(Mesh)).items.map(({ metadata }) => metadata.name);
-    await vi.waitFor(async () => expect(await meshes()).toEqual(["istiod-istio-system-cluster-1"]), soon);
+    await eventually(async () => expect(await meshes()).toEqual(["istiod-istio-system-cluster-1"]));
   });
 });

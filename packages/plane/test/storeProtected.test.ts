@@ -1,9 +1,9 @@
 import { Settings } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
 import { memoryStore } from "@isthmus/store";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { systemClock } from "../src/systemClock.ts";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { demoFleet, type Fleet, register, statusOf } from "./fleet.ts";
+import { clock, eventually } from "./virtualTime.ts";
 
 let fleet: Fleet;
 beforeEach(async () => {
@@ -12,19 +12,18 @@ beforeEach(async () => {
 });
 afterEach(() => fleet.stop());
 
-const soon = { timeout: 20_000, interval: 20 };
 const settings: Resource = { apiVersion: Settings.apiVersion, kind: Settings.kind, metadata: { name: "settings", namespace: "gloo-mesh" } };
 
 /** What the Settings say of a store with these weaknesses. */
 async function said(weaknesses: readonly string[] | undefined): Promise<readonly (readonly (string | undefined)[])[]> {
-  const store = memoryStore({ clock: systemClock, id: () => "one" });
+  const store = memoryStore({ clock, id: () => "one" });
   fleet.startServer("server", { store: { ...store, ...(weaknesses === undefined ? {} : { weaknesses }) } });
   await fleet.management.create(settings);
-  return vi.waitFor(async () => {
+  return eventually(async () => {
     const { conditions = [] } = await statusOf(fleet, settings);
     expect(conditions.map(({ type }) => type)).toContain("Accepted");
     return conditions.filter(({ type }) => type === "StoreProtected").map(({ status, message }) => [status, message]);
-  }, soon);
+  });
 }
 
 it("the Settings say that Redis is open to others, and by what", async () => {
