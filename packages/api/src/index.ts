@@ -60,6 +60,7 @@ export {
   agedKinds,
   agentKinds,
   allKinds,
+  askedKinds,
   contributedKinds,
   customResourceDefinitions,
   deliveredKinds,

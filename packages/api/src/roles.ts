@@ -168,7 +168,12 @@ export function discoveryKinds(): readonly Kind[] {
   return kindsWith("discovered");
 }
 
-/** Whether users ask things of us by objects of this kind: they have a status that answers. */
+/** By objects of which users ask things of us: they have a status that answers. */
+export function askedKinds(): readonly Kind[] {
+  return kindsWith("asked");
+}
+
+/** Whether users ask things of us by objects of this kind. */
 export function isAsked(kind: Kind): boolean {
   return ROLES.some((role) => role.kind === kind && role.tasks.includes("asked"));
 }

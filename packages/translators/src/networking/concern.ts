@@ -1,7 +1,6 @@
-import { AccessPolicy, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import { type Output, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { remembered } from "../remembered.ts";
-import { userKeyOf } from "../userResources.ts";
+import { isUserRef, userKeyOf } from "../userResources.ts";
 import { bearingPolicies } from "./accessForms.ts";
 import type { TargetInputs } from "./targets.ts";
 
@@ -16,7 +15,7 @@ export interface Concern {
 /** Whom to tell about one output of a target: outputs name the Destination as their parent, and users know their policies. */
 export function concernedBy(inputs: TargetInputs, { resource, parents }: Output): Concern {
   const target = refOf(objectOf(inputs));
-  const users = parents.filter(({ kind }) => USER_KINDS.has(kind));
+  const users = parents.filter(isUserRef);
   const policies = "destination" in inputs ? policiesBehind(inputs, resource.kind).map((policy) => refOfPolicy(policy)) : [];
   const subjects = [...new Map([...users, ...policies].map((ref) => [userKeyOf(ref), ref])).values()];
   return { target, subjects: subjects.length === 0 ? [target] : subjects };
@@ -24,8 +23,6 @@ export function concernedBy(inputs: TargetInputs, { resource, parents }: Output)
 
 // Asked for once for each output that exists because of it.
 const refOfPolicy = remembered((policy: Resource) => refOf(policy));
-
-const USER_KINDS: ReadonlySet<string> = new Set([TrafficPolicy.kind, AccessPolicy.kind, VirtualMesh.kind]);
 
 /** The Destination, Mesh or VirtualMesh that a target stands for. */
 export function objectOf(inputs: TargetInputs): Resource {
