@@ -67,6 +67,7 @@ export {
   discoveryKinds,
   isAsked,
   isGuard,
+  keptFor,
   kindOf,
   managementKinds,
   publishedKinds,
