@@ -1,3 +1,4 @@
+export type { Clock } from "./clock.ts";
 export { type Collection, emptyCollection } from "./collection.ts";
 export { compact, parseCompact } from "./compact.ts";
 export { type Delta, emptyDelta, isEmpty } from "./delta.ts";
@@ -7,6 +8,7 @@ export { exactly } from "./exactly.ts";
 export { FIRST_SEEN, firstSeenOf, withFirstSeen, withoutFirstSeen } from "./firstSeen.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { excessOf, excessOfText, MAX_DEPTH, MAX_RESOURCE_BYTES, ResourceExcess } from "./limits.ts";
+export type { Log, LogFields } from "./log.ts";
 export { md5Hex } from "./md5.ts";
 export { merged } from "./merged.ts";
 export {

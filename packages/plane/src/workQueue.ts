@@ -1,6 +1,5 @@
-import { onAbort } from "@isthmus/core";
+import { type Clock, onAbort } from "@isthmus/core";
 import { backoffMs } from "./backoff.ts";
-import type { Clock } from "./ports.ts";
 
 /**
  * Work on named things, a few at a time: the latest item of a name wins, so the queue is bounded by the number of names.

@@ -1,4 +1,4 @@
-import type { Clock, Log } from "../session/environment.ts";
+import type { Clock, Log } from "@isthmus/core";
 import { RelayError } from "../session/relayError.ts";
 import type { JoinToken, JoinTokens } from "./joinTokens.ts";
 import { startThrottle } from "./throttle.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "./environment.ts";
+import type { Clock } from "@isthmus/core";
 
 /**
  * Lets agents in, so many at a time: what a server holds of an agent that reports everything (messages under way, a snapshot in

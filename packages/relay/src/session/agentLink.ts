@@ -1,10 +1,9 @@
-import { formatRef, type Metric, messageOf, onAbort } from "@isthmus/core";
+import { type Clock, formatRef, type Log, type Metric, messageOf, onAbort } from "@isthmus/core";
 import type { ConnectRequest } from "../gen/relay/v1/relay_pb.ts";
 import { type AgentEffect, type AgentEvent, agentSession, agentWakeAt, isConnected, stepAgent, unreportedObjects } from "./agentSession.ts";
 import { backoffMs, SETTLED_MS } from "./backoff.ts";
 import type { AgentStreamHandler, Connector, Stream, StreamEnd } from "./connection.ts";
 import { startCounters } from "./counters.ts";
-import type { Clock, Log } from "./environment.ts";
 import type { AgentInfo, AgentLink, AgentLinkHandler } from "./link.ts";
 import type { Question, Reply } from "./questions.ts";
 import { RelayError } from "./relayError.ts";
