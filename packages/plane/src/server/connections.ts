@@ -1,6 +1,5 @@
 import { Secret } from "@isthmus/api";
-import { type Clock, type Log, messageOf, onAbort, UsageError } from "@isthmus/core";
-import { backoffMs } from "../backoff.ts";
+import { backoffMs, type Clock, type Log, messageOf, onAbort, UsageError } from "@isthmus/core";
 import { type FollowEvent, follow } from "../follow.ts";
 import { type Cluster, ClusterError } from "../ports.ts";
 import { secretTexts } from "../secretData.ts";
