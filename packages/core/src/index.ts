@@ -54,6 +54,7 @@ export {
   refOf,
 } from "./resource.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelector } from "./selector.ts";
+export { type Semaphore, semaphore } from "./semaphore.ts";
 export { sharedText } from "./sharedTexts.ts";
 export { shared } from "./sharedValues.ts";
 export { applied, deltaBetween, emptySnapshot, joined, type Snapshot, snapshotOf } from "./snapshot.ts";
