@@ -1,5 +1,5 @@
-import { type AnyResource, type ResourceRef, refOf } from "@isthmus/core";
-import { type Clock, type Cluster, ClusterError, type ClusterErrorCode, type Preconditions } from "@isthmus/plane/ports";
+import { type AnyResource, type Clock, type ResourceRef, refOf } from "@isthmus/core";
+import { type Cluster, ClusterError, type ClusterErrorCode, type Preconditions } from "@isthmus/plane/ports";
 import type { SimulatedCluster, Verb } from "@isthmus/simulator";
 
 /** One change that one of our processes has made in a cluster. */

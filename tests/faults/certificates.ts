@@ -1,4 +1,5 @@
-import { type AgentStreamHandler, type Clock, type Connector, RelayError } from "@isthmus/relay/session";
+import type { Clock } from "@isthmus/core";
+import { type AgentStreamHandler, type Connector, RelayError } from "@isthmus/relay/session";
 
 /** The certificates of the agents, without any cryptography: that settles in real time. What counts here is when they expire. */
 export interface Certificates {

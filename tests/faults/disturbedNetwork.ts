@@ -1,6 +1,6 @@
-import type { ResourceRef } from "@isthmus/core";
+import type { Clock, ResourceRef } from "@isthmus/core";
 import type { InMemoryNetwork } from "@isthmus/relay/inMemory";
-import type { AgentStreamHandler, Clock, Connector, Stream } from "@isthmus/relay/session";
+import type { AgentStreamHandler, Connector, Stream } from "@isthmus/relay/session";
 
 export type Down = Parameters<AgentStreamHandler["received"]>[0];
 export type Up = Parameters<Awaited<ReturnType<Connector["connect"]>>["send"]>[0];

@@ -1,4 +1,5 @@
-import type { Cluster, Desired, Log } from "@isthmus/plane/ports";
+import type { Log } from "@isthmus/core";
+import type { Cluster, Desired } from "@isthmus/plane/ports";
 import { inMemoryNetwork } from "@isthmus/relay/inMemory";
 import type { Acceptor } from "@isthmus/relay/session";
 import { type ClusterImage, type SimulatedCluster, simulatedCluster, type VirtualClock, virtualClock } from "@isthmus/simulator";

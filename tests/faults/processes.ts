@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
-import { kindKeyOf } from "@isthmus/core";
+import { type Clock, kindKeyOf, type Log } from "@isthmus/core";
 import { type Agent, agentAnswers, RESUME_DELETES_TOPIC, type Server, startAgent, startElection, startServer } from "@isthmus/plane";
-import type { Clock, Cluster, Desired, Leadership, Log, Store } from "@isthmus/plane/ports";
+import type { Cluster, Desired, Leadership, Store } from "@isthmus/plane/ports";
 import { type Connector, type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
 import type { VirtualClock } from "@isthmus/simulator";
 import { NAMESPACE } from "./objects.ts";

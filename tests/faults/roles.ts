@@ -1,23 +1,40 @@
-import { allKinds } from "@isthmus/api";
-import type { Kind } from "@isthmus/core";
+import { allKinds, discoveryKinds } from "@isthmus/api";
+import { type Kind, kindKeyOf } from "@isthmus/core";
 import { agentRoles, serverRoles } from "@isthmus/plane";
-import { NAMESPACE } from "./objects.ts";
+import {
+  accessPolicy,
+  gateway,
+  ISTIO_KINDS,
+  istiod,
+  kubernetesCluster,
+  meshConfig,
+  NAMESPACE,
+  namespaces,
+  secret,
+  service,
+  settings,
+  trafficPolicy,
+  virtualMesh,
+  workload,
+} from "./objects.ts";
 
-// What these schedules never have (nodes, OSM) is left out: it would only cost time.
-const UNUSED = new Set(["Node", "Endpoints", "DaemonSet", "StatefulSet", "Sidecar", "OsmMeshConfig", "TrafficSplit", "TrafficTarget"]);
-const UNUSED_TOO = new Set([
-  "HTTPRouteGroup",
-  "TCPRoute",
-  "IssuedCertificate",
-  "PodBounceDirective",
-  "CertificateRequest",
-  "VirtualDestination",
-  "EnvoyFilter",
-]);
-// Other meshes have a Mesh too.
-const OTHER_MESHES = new Set(["appmesh.k8s.aws", "config.openservicemesh.io"]);
-const isUsed = ({ apiVersion, kind }: Kind) =>
-  !UNUSED.has(kind) && !UNUSED_TOO.has(kind) && !OTHER_MESHES.has(apiVersion.split("/")[0] ?? "");
+const MADE = [
+  ...namespaces(),
+  ...workload("reviews", 0),
+  settings(0),
+  secret(),
+  meshConfig(0),
+  istiod("a", 0),
+  gateway("a", 0),
+  service("reviews", 0),
+  kubernetesCluster("a"),
+  virtualMesh(["a"], 0),
+  trafficPolicy("reviews", 0),
+  accessPolicy("reviews", 0),
+];
+// A kind that these schedules never have would only cost time.
+const USED: ReadonlySet<string> = new Set([...MADE, ...ISTIO_KINDS, ...discoveryKinds()].map(kindKeyOf));
+const isUsed = (kind: Kind) => USED.has(kindKeyOf(kind));
 
 /** What the simulated API servers know. */
 export const SIMULATED = allKinds().filter(isUsed);

@@ -1,6 +1,5 @@
 import { Lease } from "@isthmus/api";
-import { formatRef } from "@isthmus/core";
-import type { Log } from "@isthmus/plane/ports";
+import { formatRef, type Log } from "@isthmus/core";
 import type { Write } from "./actorPort.ts";
 import { baseOf } from "./base.ts";
 import { type FleetWatcher, startFleet } from "./fleet.ts";

@@ -1,4 +1,4 @@
-import type { Log } from "@isthmus/plane/ports";
+import type { Log } from "@isthmus/core";
 
 /** A log that nobody reads. */
 export const silentLog: Log = { debug: silence, info: silence, warn: silence, error: silence };

@@ -1,17 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { kindKeyOf, type Meter, UsageError } from "@isthmus/core";
+import { type Clock, kindKeyOf, type Log, type Meter, UsageError } from "@isthmus/core";
 import {
   type Agent,
   type AgentLimits,
   agentAnswers,
   agentRoles,
-  type Clock,
   type Cluster,
   type ClusterRegistrations,
   clusterUid,
   keepConnected,
   type Leadership,
-  type Log,
   type RemovalLog,
   type Server,
   startAgent,

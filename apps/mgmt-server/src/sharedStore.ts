@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { messageOf, UsageError } from "@isthmus/core";
-import type { Clock, Store } from "@isthmus/plane";
+import { type Clock, messageOf, UsageError } from "@isthmus/core";
+import type { Store } from "@isthmus/plane";
 import { isOn } from "@isthmus/process";
 import { fileStore, type RedisSettings, type RedisStoreOptions, type Refused, redisStore } from "@isthmus/store";
 import { type Command, Option } from "commander";

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { allKinds } from "@isthmus/api";
-import { noMeter, type Resource, UsageError } from "@isthmus/core";
+import { type Log, noMeter, type Resource, UsageError } from "@isthmus/core";
 import {
   alwaysLeader,
   type Cluster,
@@ -8,7 +8,6 @@ import {
   clusterUid,
   KUBECONFIG_SECRET_TYPE,
   type Leadership,
-  type Log,
   type Malformed,
   type Server,
   serverRoles,

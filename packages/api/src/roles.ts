@@ -41,7 +41,7 @@ import { TrafficTarget } from "./smi/trafficTarget.ts";
 
 /** What is done with objects of one kind, and by whom. */
 type Task =
-  /** The agent watches it in its cluster and sends it up; `Kind.project` says what of it. */
+  /** The agent watches it in its cluster and sends it up, as translation reads it or as `keptFor` says; `Kind.project` says what of it. */
   | "sent"
   /** Of that, only what is in namespaces that discovery looks into. */
   | "scoped"
@@ -66,7 +66,12 @@ type Task =
 interface Role {
   readonly kind: Kind;
   readonly tasks: readonly Task[];
+  /** Of what is sent and no translator reads: for whom it is kept all the same. */
+  readonly keptFor?: string;
 }
+
+// People see all of a cluster there (`readFleet` of @isthmus/store): what its users wrote for Istio themselves explains what traffic does.
+const CONSOLE = "the console, beside what we write";
 
 /** Every kind that we deal with. Nothing on the way between clusters names a kind: it asks this table. */
 const ROLES: readonly Role[] = [
@@ -82,13 +87,14 @@ const ROLES: readonly Role[] = [
   { kind: DaemonSet, tasks: ["sent", "scoped", "aged"] },
   { kind: StatefulSet, tasks: ["sent", "scoped", "aged"] },
 
-  // Users have such objects of their own: those are sent, to find conflicts; ours bear our label and are not.
+  // Users have such objects of their own: those are sent; ours bear our label and are not. Translation finds conflicts with two of the
+  // kinds. The agent watches what it delivers in any case: it never overwrites what is not ours.
   { kind: VirtualService, tasks: ["sent", "scoped", "delivered"] },
   { kind: DestinationRule, tasks: ["sent", "scoped", "delivered"] },
-  { kind: ServiceEntry, tasks: ["sent", "scoped", "delivered"] },
-  { kind: Gateway, tasks: ["sent", "scoped", "delivered"] },
-  { kind: AuthorizationPolicy, tasks: ["sent", "scoped", "delivered"] },
-  { kind: Sidecar, tasks: ["sent", "scoped"] },
+  { kind: ServiceEntry, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },
+  { kind: Gateway, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },
+  { kind: AuthorizationPolicy, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },
+  { kind: Sidecar, tasks: ["sent", "scoped"], keptFor: CONSOLE },
   { kind: EnvoyFilter, tasks: ["delivered"] },
 
   { kind: AppMesh, tasks: ["sent", "aged"] },
@@ -100,7 +106,8 @@ const ROLES: readonly Role[] = [
 
   { kind: IssuedCertificate, tasks: ["delivered"] },
   { kind: PodBounceDirective, tasks: ["delivered"] },
-  { kind: CertificateRequest, tasks: ["sent"] },
+  // Known for its CRD: nothing of ours signs what it asks for, so agents leave it where it is.
+  { kind: CertificateRequest, tasks: [] },
 
   { kind: Mesh, tasks: ["discovered", "published", "read"] },
   { kind: Workload, tasks: ["discovered", "published", "read"] },
@@ -133,6 +140,11 @@ export function allKinds(): readonly Kind[] {
 /** What an agent watches in its cluster and sends to the server. */
 export function agentKinds(): readonly Kind[] {
   return kindsWith("sent");
+}
+
+/** For whom a kind is kept that agents send and no translator reads; undefined for what is read. */
+export function keptFor(kind: Kind): string | undefined {
+  return ROLES.find((role) => role.kind === kind)?.keptFor;
 }
 
 /** What an agent sends only of namespaces that discovery looks into. */
@@ -170,7 +182,12 @@ export function discoveryKinds(): readonly Kind[] {
   return kindsWith("discovered");
 }
 
-/** Whether users ask things of us by objects of this kind: they have a status that answers. */
+/** By objects of which users ask things of us: they have a status that answers. */
+export function askedKinds(): readonly Kind[] {
+  return kindsWith("asked");
+}
+
+/** Whether users ask things of us by objects of this kind. */
 export function isAsked(kind: Kind): boolean {
   return ROLES.some((role) => role.kind === kind && role.tasks.includes("asked"));
 }

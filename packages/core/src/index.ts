@@ -1,3 +1,5 @@
+export { type BackoffRange, backoffMs } from "./backoff.ts";
+export type { Clock } from "./clock.ts";
 export { type Collection, emptyCollection } from "./collection.ts";
 export { compact, parseCompact } from "./compact.ts";
 export { type Delta, emptyDelta, isEmpty } from "./delta.ts";
@@ -7,6 +9,7 @@ export { exactly } from "./exactly.ts";
 export { FIRST_SEEN, firstSeenOf, withFirstSeen, withoutFirstSeen } from "./firstSeen.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { excessOf, excessOfText, MAX_DEPTH, MAX_RESOURCE_BYTES, ResourceExcess } from "./limits.ts";
+export type { Log, LogFields } from "./log.ts";
 export { md5Hex } from "./md5.ts";
 export { merged } from "./merged.ts";
 export {
@@ -51,6 +54,7 @@ export {
   refOf,
 } from "./resource.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelector } from "./selector.ts";
+export { type Semaphore, semaphore } from "./semaphore.ts";
 export { sharedText } from "./sharedTexts.ts";
 export { shared } from "./sharedValues.ts";
 export { applied, deltaBetween, emptySnapshot, joined, type Snapshot, snapshotOf } from "./snapshot.ts";

@@ -1,5 +1,5 @@
-import type { Kind, Resource } from "@isthmus/core";
-import { type Clock, type Cluster, ClusterError } from "@isthmus/plane/ports";
+import type { Clock, Kind, Resource } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { type Connection, connectionTo } from "./connection.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import { listAll } from "./list.ts";

@@ -3,8 +3,8 @@ import http, { type Agent, type ClientRequest, type IncomingMessage } from "node
 import https from "node:https";
 import { isIP } from "node:net";
 import { type ConnectionOptions as ConnectionSettings, checkServerIdentity } from "node:tls";
-import { messageOf, UsageError } from "@isthmus/core";
-import { type Clock, ClusterError } from "@isthmus/plane/ports";
+import { type Clock, messageOf, UsageError } from "@isthmus/core";
+import { ClusterError } from "@isthmus/plane/ports";
 import type { Credentials, Kubeconfig, TlsSettings } from "./kubeconfig.ts";
 
 /** One request to an API server. `path` is absolute and already encoded. */

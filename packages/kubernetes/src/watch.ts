@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import type { Resource } from "@isthmus/core";
-import { type Clock, ClusterError, type WatchEvent, type WatchOptions } from "@isthmus/plane/ports";
+import type { Clock, Resource } from "@isthmus/core";
+import { ClusterError, type WatchEvent, type WatchOptions } from "@isthmus/plane/ports";
 import { Silence } from "./connection.ts";
 import { LineTooLong, lines } from "./lines.ts";
 import { asRead, checked, type WireObject } from "./objects.ts";

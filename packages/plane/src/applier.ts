@@ -1,8 +1,10 @@
 import {
+  type Clock,
   type Delta,
   formatRef,
   type Kind,
   kindKeyOf,
+  type Log,
   type Meter,
   messageOf,
   noMeter,
@@ -16,7 +18,7 @@ import {
 import { reasonFor } from "./evidence.ts";
 import { fights, foughtOver } from "./fights.ts";
 import { alreadySays, asApplied, bearsLabelOf, FIELD_MANAGER, holdOnce, isWrittenByUs } from "./ownership.ts";
-import { type Clock, type Cluster, ClusterError, type Evidence, type Log, type Rejection, type Removal } from "./ports.ts";
+import { type Cluster, ClusterError, type Evidence, type Rejection, type Removal } from "./ports.ts";
 import type { RemovalLog } from "./removalLog.ts";
 import { servedVersions } from "./servedVersions.ts";
 import { startWorkQueue, type WorkQueueSizes } from "./workQueue.ts";

@@ -1,5 +1,6 @@
 import { Namespace } from "@isthmus/api";
-import { type Clock, type Cluster, ClusterError, type Log } from "./ports.ts";
+import type { Clock, Log } from "@isthmus/core";
+import { type Cluster, ClusterError } from "./ports.ts";
 
 /** The UID of the namespace kube-system, which tells a cluster from others of its name; waits for the API server. */
 export async function clusterUid(

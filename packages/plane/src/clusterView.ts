@@ -1,4 +1,5 @@
 import {
+  type Clock,
   compact,
   type Delta,
   emptySnapshot,
@@ -9,6 +10,7 @@ import {
   type JsonObject,
   type Kind,
   kindKeyOf,
+  type Log,
   messageOf,
   type Resource,
   type ResourceRef,
@@ -18,7 +20,7 @@ import {
 } from "@isthmus/core";
 import { watchDefinitions } from "./definitions.ts";
 import { type FollowEvent, follow } from "./follow.ts";
-import type { Clock, Cluster, Log, Malformed } from "./ports.ts";
+import type { Cluster, Malformed } from "./ports.ts";
 
 /**
  * How much is known of one kind. Objects of a kind that is `stale` stay as they were: it cannot be read, or is not served any

@@ -1,5 +1,4 @@
-import { onAbort } from "@isthmus/core";
-import type { Clock } from "./ports.ts";
+import { type Clock, onAbort } from "@isthmus/core";
 
 /**
  * Runs `work` after each request, one run at a time. Requests that come while a run is on, within `pauseMs` before it or

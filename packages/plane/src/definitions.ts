@@ -1,6 +1,7 @@
 import { CustomResourceDefinition } from "@isthmus/api";
+import type { Clock, Log } from "@isthmus/core";
 import { type FollowEvent, follow } from "./follow.ts";
-import type { Clock, Cluster, Log } from "./ports.ts";
+import type { Cluster } from "./ports.ts";
 
 /**
  * Which custom kinds a cluster defines, kept up to date: what documentation calls the verifier's cache. That a definition was

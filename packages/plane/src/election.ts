@@ -1,6 +1,6 @@
 import { Lease } from "@isthmus/api";
-import { messageOf, onAbort } from "@isthmus/core";
-import { type Clock, type Cluster, ClusterError, type ClusterErrorCode, type Leadership, type Log } from "./ports.ts";
+import { type Clock, type Log, messageOf, onAbort } from "@isthmus/core";
+import { type Cluster, ClusterError, type ClusterErrorCode, type Leadership } from "./ports.ts";
 
 /** How long things take in an election, in milliseconds. `deadlineMs` is below `leaseMs`: a leader stops before another begins. */
 export interface ElectionTiming {

@@ -1,6 +1,5 @@
-import { type Kind, kindKeyOf, messageOf, onAbort, type Resource, type ResourceRef, refOf } from "@isthmus/core";
-import { backoffMs } from "./backoff.ts";
-import { type Clock, type Cluster, ClusterError, type ListOptions, type Malformed } from "./ports.ts";
+import { backoffMs, type Clock, type Kind, kindKeyOf, messageOf, onAbort, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { type Cluster, ClusterError, type ListOptions, type Malformed } from "./ports.ts";
 
 /** What is seen of one kind in one cluster. */
 export type FollowEvent<R extends Resource> =

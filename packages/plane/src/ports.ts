@@ -159,13 +159,6 @@ export interface Authorizer {
   ): Promise<{ readonly allowed: true } | { readonly allowed: false; readonly isKnown: boolean; readonly reason: string }>;
 }
 
-/** Time, so that tests can own it. Milliseconds since 1970. */
-export interface Clock {
-  now(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when aborted. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
-}
-
 /** Which of several replicas acts. A replica that does not lead reads, computes and serves, and writes nothing. */
 export interface Leadership {
   /**
@@ -178,15 +171,6 @@ export interface Leadership {
   /** Calls `listener` after each change of `isLeader`; the result takes that back. */
   onChange(listener: (isLeader: boolean) => void): () => void;
 }
-
-/** Structured log lines. `fields` are facts, `message` is for people. */
-export interface Log {
-  debug(fields: LogFields, message: string): void;
-  info(fields: LogFields, message: string): void;
-  warn(fields: LogFields, message: string): void;
-  error(fields: LogFields, message: string): void;
-}
-export type LogFields = Readonly<Record<string, unknown>>;
 
 export type {
   Acknowledgement,

@@ -1,5 +1,4 @@
-import type { Steps } from "@isthmus/core";
-import type { Clock } from "./ports.ts";
+import type { Clock, Steps } from "@isthmus/core";
 
 /** For so long, in ms, one piece of work may keep everything else waiting. */
 export const SLICE_MS = 3;

@@ -1,5 +1,4 @@
-import { onAbort } from "@isthmus/core";
-import type { Clock } from "./ports.ts";
+import { type Clock, onAbort } from "@isthmus/core";
 
 /** The machine's own time. */
 export const systemClock: Clock = {

@@ -1,6 +1,4 @@
-import { onAbort } from "@isthmus/core";
-import { backoffMs } from "./backoff.ts";
-import type { Clock } from "./ports.ts";
+import { type BackoffRange, backoffMs, type Clock, onAbort } from "@isthmus/core";
 
 /**
  * Work on named things, a few at a time: the latest item of a name wins, so the queue is bounded by the number of names.
@@ -28,7 +26,7 @@ export interface WorkQueueOptions<T> {
   readonly workers: number;
   /** Items that wait until nothing else is due. Default: none. */
   readonly isBulk?: (item: T) => boolean;
-  readonly retry: { readonly firstMs: number; readonly lastMs: number };
+  readonly retry: BackoffRange;
   /** Gives `again` for what the world refused. A throw is our fault and rejects `ended`. */
   readonly work: (key: string, item: T) => Promise<"done" | "again">;
   /** Called whenever the queue has become idle. */

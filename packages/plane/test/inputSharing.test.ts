@@ -1,8 +1,8 @@
 import { ConfigMap, Service } from "@isthmus/api";
-import { firstSeenOf, keyOfResource, type Resource } from "@isthmus/core";
+import { type Clock, firstSeenOf, keyOfResource, type Resource } from "@isthmus/core";
 import { memoryStore } from "@isthmus/store";
 import { expect, test } from "vitest";
-import { type Clock, type ServerLink, type Store, StoreError } from "../src/index.ts";
+import { type ServerLink, type Store, StoreError } from "../src/index.ts";
 import { type InputSharing, inputSharing } from "../src/server/sharing/inputSharing.ts";
 import { type SnapshotStore, snapshotStore } from "../src/server/snapshotStore.ts";
 import { recordingLog } from "./recordingLog.ts";

@@ -1,6 +1,5 @@
-import { emptyOutputSet, outputSet } from "@isthmus/core";
+import { type Clock, emptyOutputSet, outputSet } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
-import type { Clock } from "../src/ports.ts";
 import { LATE_MS, lags } from "../src/server/lag.ts";
 
 const nothing = emptyOutputSet({ label: "owner.test", value: "test" });

@@ -1,8 +1,7 @@
 import { allKinds, Destination, VirtualMesh } from "@isthmus/api";
-import { type Kind, kindKeyOf, type Resource } from "@isthmus/core";
+import { type Clock, type Kind, kindKeyOf, type Resource } from "@isthmus/core";
 import { simulatedCluster } from "@isthmus/simulator";
 import { expect, test } from "vitest";
-import type { Clock } from "../src/ports.ts";
 import { pacedCluster } from "../src/server/pacedCluster.ts";
 
 /** A clock on which everybody who sleeps wakes at once; it notes for how long they meant to. */

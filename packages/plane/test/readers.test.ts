@@ -1,6 +1,7 @@
+import type { Clock } from "@isthmus/core";
 import { memoryStore } from "@isthmus/store";
 import { expect, test } from "vitest";
-import type { Clock, Store } from "../src/index.ts";
+import type { Store } from "../src/index.ts";
 import { inputSharing } from "../src/server/sharing/inputSharing.ts";
 import { snapshotStore } from "../src/server/snapshotStore.ts";
 import { recordingLog } from "./recordingLog.ts";

@@ -1,4 +1,4 @@
-import type { Log, LogFields } from "../src/ports.ts";
+import type { Log, LogFields } from "@isthmus/core";
 
 /** A line that was logged at debug level: what was done, step by step. */
 export interface Step {

@@ -1,6 +1,5 @@
-import type { Steps } from "@isthmus/core";
+import type { Clock, Steps } from "@isthmus/core";
 import { expect, test } from "vitest";
-import type { Clock } from "../src/index.ts";
 import { inSlices } from "../src/slices.ts";
 
 /** A clock in which each step of `counting` takes a millisecond. */

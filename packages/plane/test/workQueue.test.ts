@@ -1,5 +1,5 @@
+import type { Clock } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
-import type { Clock } from "../src/ports.ts";
 import { startWorkQueue } from "../src/workQueue.ts";
 
 /** A clock whose sleeps end when the test says so. */

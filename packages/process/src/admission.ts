@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { messageOf } from "@isthmus/core";
+import { messageOf, semaphore } from "@isthmus/core";
 
 /**
  * Whether the bearer of a token may read a path, as the Kubernetes API says; a token that was made for another audience counts with
@@ -20,26 +20,21 @@ export function admission(
   authorize: Authorize | undefined,
   isEncrypted: boolean,
 ): (request: IncomingMessage, path: string, signal: AbortSignal) => Promise<Verdict> {
-  let asking = 0;
+  const asking = semaphore(MAX_ASKING);
   return async (request, path, signal) => {
     if (isFromHere(request)) return { admitted: true };
     const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "") ?? [];
     if (token === undefined) return { refused: 401, reason: NEEDS_TOKEN };
     if (authorize === undefined) return { refused: 403, reason: "this is shown on the machine itself only" };
     // Wrong tokens must not make the API server busy.
-    if (asking >= MAX_ASKING) return { refused: 429, reason: "too many requests at a time: try again" };
-    asking++;
+    if (asking.taken >= MAX_ASKING) return { refused: 429, reason: "too many requests at a time: try again" };
     try {
-      const verdict = await authorize(
-        { token, path, audience: AUDIENCE, isEncrypted },
-        AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]),
-      );
+      const question = { token, path, audience: AUDIENCE, isEncrypted };
+      const verdict = await asking.run(() => authorize(question, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)])));
       if (verdict.allowed) return { admitted: true };
       return { refused: verdict.isKnown ? 403 : 401, reason: verdict.reason };
     } catch (error) {
       return { refused: 503, reason: `the Kubernetes API cannot be asked whether you may read this: ${messageOf(error)}` };
-    } finally {
-      asking--;
     }
   };
 }

@@ -1,3 +1,4 @@
+import type { Clock } from "@isthmus/core";
 import {
   type CredentialStore,
   type Credentials,
@@ -10,7 +11,6 @@ import {
   type ServerIdentity,
   startGrpcServer,
 } from "../src/index.ts";
-import type { Clock } from "../src/session/environment.ts";
 import { recordingLog, type TestAgent, type TestAgentOptions, type TestServer, testAgent, testServer } from "./world.ts";
 
 const realClock: Clock = {

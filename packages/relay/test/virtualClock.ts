@@ -1,4 +1,4 @@
-import type { Clock } from "../src/session/environment.ts";
+import type { Clock } from "@isthmus/core";
 
 /** A clock that moves only when told to. */
 export interface VirtualClock extends Clock {

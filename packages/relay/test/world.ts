@@ -1,7 +1,10 @@
 import {
   type AnyResource,
+  type Clock,
   keyOf,
   kindKeyOf,
+  type Log,
+  type LogFields,
   type OutputSet,
   type Owner,
   outputSet,
@@ -9,13 +12,10 @@ import {
   refOf,
   resourceKeyOf,
 } from "@isthmus/core";
-import type { Clock } from "../src/session/environment.ts";
 import type {
   AgentLinkHandler,
   Connector,
   Desired,
-  Log,
-  LogFields,
   Observation,
   Rejection,
   RunningAgentLink,

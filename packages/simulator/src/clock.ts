@@ -1,5 +1,4 @@
-import { onAbort } from "@isthmus/core";
-import type { Clock } from "@isthmus/plane/ports";
+import { type Clock, onAbort } from "@isthmus/core";
 
 /** Time that passes only when it is told to. */
 export interface VirtualClock extends Clock {

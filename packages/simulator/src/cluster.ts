@@ -1,5 +1,5 @@
-import { type AnyResource, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
-import type { Clock, Cluster } from "@isthmus/plane/ports";
+import { type AnyResource, type Clock, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
 import { type Call, type Fault, FaultPlan, unreachable, type Verb } from "./faults.ts";
 import { withoutAbsent } from "./json.ts";
 import { simulatedKindOf } from "./kinds.ts";

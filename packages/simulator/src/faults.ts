@@ -1,5 +1,5 @@
-import type { ResourceRef } from "@isthmus/core";
-import { type Clock, ClusterError, type ClusterErrorCode } from "@isthmus/plane/ports";
+import type { Clock, ResourceRef } from "@isthmus/core";
+import { ClusterError, type ClusterErrorCode } from "@isthmus/plane/ports";
 
 /** A call of the Cluster port, as faults tell calls apart. */
 export type Verb = "servedKinds" | "get" | "list" | "watch" | "apply" | "applyStatus" | "create" | "update" | "updateStatus" | "delete";

@@ -1,5 +1,5 @@
-import { type AnyResource, type Kind, kindKeyOf, md5Hex, type Resource, type ResourceRef } from "@isthmus/core";
-import { type Clock, ClusterError, type ServedKind } from "@isthmus/plane/ports";
+import { type AnyResource, type Clock, type Kind, kindKeyOf, md5Hex, type Resource, type ResourceRef } from "@isthmus/core";
+import { ClusterError, type ServedKind } from "@isthmus/plane/ports";
 import { equalManagers } from "./apply/fieldManagers.ts";
 import { definedKind, established } from "./customResources.ts";
 import { clusterDefaults, type Defaults } from "./defaults.ts";

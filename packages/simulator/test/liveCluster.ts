@@ -1,6 +1,5 @@
 import { allKinds } from "@isthmus/api";
-import type { AnyResource, Kind, Resource } from "@isthmus/core";
-import type { Log } from "@isthmus/plane/ports";
+import type { AnyResource, Kind, Log, Resource } from "@isthmus/core";
 import { onTestFinished } from "vitest";
 import { type SimulatedCluster, simulatedCluster, startControllers, type VirtualClock, virtualClock } from "../src/index.ts";
 

@@ -1,5 +1,5 @@
-import { messageOf } from "@isthmus/core";
-import { type Clock, type Store, type StoreArea, type StoredText, StoreError, type StoreHead, type StoreWrite } from "@isthmus/plane/ports";
+import { type Clock, messageOf } from "@isthmus/core";
+import { type Store, type StoreArea, type StoredText, StoreError, type StoreHead, type StoreWrite } from "@isthmus/plane/ports";
 import { ClassicLevel } from "classic-level";
 import { areaKeyOf, headAfter, judged, nextFence, noticeOf, PAGE } from "./areas.ts";
 import { ownDirectory } from "./ownDirectory.ts";

@@ -1,4 +1,5 @@
-import { type Clock, type Store, type StoredText, StoreError, type StoreHead, type StoreWrite } from "@isthmus/plane/ports";
+import type { Clock } from "@isthmus/core";
+import { type Store, type StoredText, StoreError, type StoreHead, type StoreWrite } from "@isthmus/plane/ports";
 import { areaKeyOf, headAfter, judged, nextFence, noticeOf, PAGE } from "./areas.ts";
 import { subscribers } from "./subscribers.ts";
 

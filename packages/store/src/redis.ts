@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { messageOf, onAbort } from "@isthmus/core";
+import { type Log, messageOf, onAbort } from "@isthmus/core";
 import {
   type Fence,
   isSameVersion,
-  type Log,
   type Store,
   type StoreArea,
   type StoredText,

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { messageOf } from "@isthmus/core";
-import type { Log } from "@isthmus/plane/ports";
+import { type Log, messageOf } from "@isthmus/core";
 import { Redis } from "ioredis";
 
 export interface RedisSettings {

@@ -1,4 +1,4 @@
-import type { Log } from "@isthmus/plane/ports";
+import type { Log } from "@isthmus/core";
 
 /** What was found in Redis and does not count, as no server of this plane wrote it there. */
 export type Refused = "head" | "version" | "fence" | "record" | "object" | "notice";

@@ -1,8 +1,9 @@
-import { AccessPolicy, Destination, Mesh, Settings, TrafficPolicy, VirtualMesh, Workload } from "@isthmus/api";
+import { type AccessPolicy, Destination, kindOf, Mesh, Settings, type TrafficPolicy, VirtualMesh, Workload } from "@isthmus/api";
 import {
   emptyTable,
   finished,
   type JsonObject,
+  type Kind,
   kindKeyOf,
   type Resource,
   type ResourceRef,
@@ -154,8 +155,9 @@ function userStatus(ref: ResourceRef, standings: Standings): MadeStatus | undefi
       return object && isUsed ? { ...fixed, object, statusFor: () => settingsStatus(object) } : undefined;
     }
     default: {
-      const isTraffic = kindKeyOf(ref) === kindKeyOf(TrafficPolicy);
-      const policy = isTraffic ? world.attached.of(TrafficPolicy).get(ref) : world.attached.of(AccessPolicy).get(ref);
+      // Whatever else users ask by is a policy.
+      const kind = kindOf(ref.apiVersion, ref.kind) as Kind<TrafficPolicy | AccessPolicy> | undefined;
+      const policy = kind && world.attached.of(kind).get(ref);
       if (policy === undefined) return undefined;
       const { status, destinations, reported } = policyStatus(policy, standings);
       return { object: policy, selecting: questionOf(policy, destinations, standings), reported, statusFor: status };

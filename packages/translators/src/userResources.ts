@@ -1,3 +1,4 @@
+import { askedKinds } from "@isthmus/api";
 import { FIRST_SEEN, type Metadata, type Resource } from "@isthmus/core";
 
 /** Names a user's resource in statuses and annotations of other objects: with its cluster, where that is not the management cluster. */
@@ -24,6 +25,13 @@ export function creationOf({ metadata }: Pick<Resource, "metadata">): { readonly
 /** `name.namespace`, or `name.namespace.cluster` in a workload cluster: for names of objects that are made of one user's resource. */
 export function userNameOf({ name, namespace = "", clusterName = "" }: Metadata): string {
   return `${name}.${namespace}${clusterName === "" ? "" : `.${clusterName}`}`;
+}
+
+const USER_KINDS: ReadonlySet<string> = new Set(askedKinds().map(({ kind }) => kind));
+
+/** Whether users ask something of us by what a reference names, so that its status answers. */
+export function isUserRef({ kind }: { readonly kind: string }): boolean {
+  return USER_KINDS.has(kind);
 }
 
 /** Names a user's resource among all that are of our kinds. */

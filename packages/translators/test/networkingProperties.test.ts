@@ -1,4 +1,4 @@
-import { AccessPolicy, AuthorizationPolicy, Destination, kindOf } from "@isthmus/api";
+import { AccessPolicy, AuthorizationPolicy, askedKinds, Destination, kindOf } from "@isthmus/api";
 import { type AnyResource, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { statusesOf, type TranslateOptions, translate, type World } from "../src
 import { networkingFleets } from "./networkingFleets.ts";
 
 const OPTIONS: TranslateOptions = { namespace: "gloo-mesh", stage: "networking" };
-const USER_KINDS = ["TrafficPolicy", "AccessPolicy", "VirtualMesh"];
+const USER_KINDS = askedKinds().map(({ kind }) => kind);
 
 function world(resources: readonly Resource[], options = OPTIONS): World {
   return translate(snapshotOf(resources.map(parsed)), options);

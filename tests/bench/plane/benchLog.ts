@@ -1,4 +1,4 @@
-import type { Log } from "@isthmus/plane/ports";
+import type { Log } from "@isthmus/core";
 
 /** Says on standard error what goes wrong, when asked to by BENCH_LOG=1. */
 export const benchLog: Log = {

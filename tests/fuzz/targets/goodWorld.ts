@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { agentKinds, allKinds, KubernetesCluster, kindOf, Settings, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { type AnyResource, inCluster, kindKeyOf, type Resource } from "@isthmus/core";
-import { type Log, systemClock } from "@isthmus/plane";
+import { type AnyResource, inCluster, kindKeyOf, type Log, type Resource } from "@isthmus/core";
+import { systemClock } from "@isthmus/plane";
 import { demoClusters, type SimulatedCluster, simulatedCluster, startControllers } from "@isthmus/simulator";
 import { EVIL, GOOD, NAMESPACE } from "../drawing/fleetObjects.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AnyResource, Kind } from "@isthmus/core";
+import type { AnyResource, Clock, Kind, Log } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
-import type { Clock, Cluster, Log } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/plane/ports";
 import type { ApiServer } from "./apiServer.ts";
 
 export const clock: Clock = {

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Log, Store, StoreWriteOutcome } from "@isthmus/plane/ports";
+import type { Log } from "@isthmus/core";
+import type { Store, StoreWriteOutcome } from "@isthmus/plane/ports";
 import { StoreError } from "@isthmus/plane/ports";
 import { redisStore } from "@isthmus/store";
 import { storeContract } from "@isthmus/testing";

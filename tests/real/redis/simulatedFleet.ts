@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { allKinds, KubernetesCluster, ServiceEntry, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { kindKeyOf, type Resource } from "@isthmus/core";
+import { kindKeyOf, type Log, type Resource } from "@isthmus/core";
 import {
   type Agent,
   agentAnswers,
@@ -13,7 +13,6 @@ import {
   startServer,
   systemClock,
 } from "@isthmus/plane";
-import type { Log } from "@isthmus/plane/ports";
 import { type InMemoryNetwork, inMemoryNetwork } from "@isthmus/relay/inMemory";
 import { type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
 import { demoClusters, type SimulatedCluster, simulatedCluster, startControllers } from "@isthmus/simulator";

@@ -1,5 +1,5 @@
-import { kindKeyOf, type Meter } from "@isthmus/core";
-import { type Agent, type AgentLimits, agentAnswers, agentRoles, type Log, startAgent, systemClock } from "@isthmus/plane";
+import { kindKeyOf, type Log, type Meter } from "@isthmus/core";
+import { type Agent, type AgentLimits, agentAnswers, agentRoles, startAgent, systemClock } from "@isthmus/plane";
 import type { Connector } from "@isthmus/relay/session";
 import { startAgentLink } from "@isthmus/relay/session";
 import type { SimulatedCluster } from "@isthmus/simulator";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { allKinds } from "@isthmus/api";
-import { messageOf } from "@isthmus/core";
+import { type Log, messageOf } from "@isthmus/core";
 import {
   agentSecrets,
   areRootsTrustedByAll,
@@ -11,7 +11,6 @@ import {
   joinTokens,
   type KeptIdentity,
   keepRelayIdentity,
-  type Log,
   RELAY_SECRETS,
   type Server,
   type Store,

@@ -1,6 +1,6 @@
 import { KubernetesCluster, Secret } from "@isthmus/api";
-import { type AnyResource, formatRef, isClusterName, type JsonObject, type Kind, refOf, UsageError } from "@isthmus/core";
-import { type Clock, type Cluster, ClusterError, KUBECONFIG_SECRET_TYPE } from "@isthmus/plane";
+import { type AnyResource, type Clock, formatRef, isClusterName, type JsonObject, type Kind, refOf, UsageError } from "@isthmus/core";
+import { type Cluster, ClusterError, KUBECONFIG_SECRET_TYPE } from "@isthmus/plane";
 import { OURS, policyRules, RemoteNamespace, remoteObjects, tokenSecretName } from "./remoteAccess.ts";
 
 /** Field manager of what registration applies. */

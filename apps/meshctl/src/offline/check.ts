@@ -1,4 +1,4 @@
-import { allKinds, DaemonSet, Deployment, isAsked, Service, StatefulSet } from "@isthmus/api";
+import { askedKinds, DaemonSet, Deployment, Service, StatefulSet } from "@isthmus/api";
 import { formatRef, isClusterName as isDnsLabel, kindKeyOf, type Resource, refOf, snapshotOf, UsageError } from "@isthmus/core";
 import { type StatusUpdate, statusesOf, translate, type World } from "@isthmus/translators";
 import type { Io } from "../io.ts";
@@ -93,7 +93,7 @@ const RUNNING: ReadonlySet<string> = new Set([Deployment, DaemonSet, StatefulSet
 
 /** Discovery alone does not judge what users ask for. */
 function statusUpdates(world: World, stage: CheckOptions["stage"]): readonly StatusUpdate[] {
-  const asked = new Set(allKinds().filter(isAsked).map(kindKeyOf));
+  const asked = new Set(askedKinds().map(kindKeyOf));
   return statusesOf(world).filter(({ ref }) => stage !== "discovery" || !asked.has(kindKeyOf(ref)));
 }
 

@@ -1,8 +1,19 @@
-import { type Delta, formatRef, kindKeyOf, type Meter, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import {
+  type Clock,
+  type Delta,
+  formatRef,
+  kindKeyOf,
+  type Log,
+  type Meter,
+  type Resource,
+  type ResourceRef,
+  refOf,
+  resourceKeyOf,
+} from "@isthmus/core";
 import type { Applier } from "../applier.ts";
 import type { KindState } from "../clusterView.ts";
 import { reasonFor } from "../evidence.ts";
-import type { AgentLink, Clock, Desired, Log, Rejection, Removal } from "../ports.ts";
+import type { AgentLink, Desired, Rejection, Removal } from "../ports.ts";
 import { type DeleteLimits, deleteBudget, type PlannedRemoval } from "./deleteBudget.ts";
 import type { OrderCheck, OrderRefusal } from "./limits.ts";
 import { refusals } from "./refusals.ts";

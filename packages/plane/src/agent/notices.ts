@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type Kind,
   kindKeyOf,
+  type Log,
   messageOf,
   type Resource,
   refOf,
@@ -12,7 +13,7 @@ import {
 } from "@isthmus/core";
 import type { ClusterView } from "../clusterView.ts";
 import { malformedStatus } from "../malformedStatus.ts";
-import type { Log, Notices } from "../ports.ts";
+import type { Notices } from "../ports.ts";
 import type { StatusUpdate, StatusWriter } from "../server/statusWriter.ts";
 import { standing } from "../standingStatus.ts";
 import type { AgentSettings } from "./settings.ts";

@@ -1,5 +1,5 @@
-import { formatRef, type Meter, type ResourceRef, resourceKeyOf } from "@isthmus/core";
-import type { Clock, Log, Rejection } from "../ports.ts";
+import { type Clock, formatRef, type Log, type Meter, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import type { Rejection } from "../ports.ts";
 import type { OrderRefusal } from "./limits.ts";
 
 /** Orders of the server that were not carried out, as they go beyond what it may order here. */

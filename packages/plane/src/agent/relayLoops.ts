@@ -1,9 +1,11 @@
 import {
+  type Clock,
   compareKeys,
   type Delta,
   emptyDelta,
   type Kind,
   kindKeyOf,
+  type Log,
   type Meter,
   type Metric,
   type Owner,
@@ -14,7 +16,7 @@ import { startApplier } from "../applier.ts";
 import type { ClusterView } from "../clusterView.ts";
 import { workItems } from "../figures.ts";
 import { bearsLabelOf } from "../ownership.ts";
-import type { AgentLink, AgentLinkHandler, Clock, Cluster, LinkState, Log } from "../ports.ts";
+import type { AgentLink, AgentLinkHandler, Cluster, LinkState } from "../ports.ts";
 import type { RemovalLog } from "../removalLog.ts";
 import { startStatusWriter } from "../server/statusWriter.ts";
 import { downstream } from "./downstream.ts";

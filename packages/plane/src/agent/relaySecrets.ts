@@ -1,7 +1,7 @@
 import { Secret } from "@isthmus/api";
-import { UsageError } from "@isthmus/core";
+import { type Clock, type Log, UsageError } from "@isthmus/core";
 import { follow } from "../follow.ts";
-import { type Clock, type Cluster, ClusterError, type Log } from "../ports.ts";
+import { type Cluster, ClusterError } from "../ports.ts";
 import { readSecret, secretOf, secretTexts } from "../secretData.ts";
 
 /** Names of the Secrets in the agent's namespace. Source: the seeds. */

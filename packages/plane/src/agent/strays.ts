@@ -1,5 +1,4 @@
-import { type ResourceRef, resourceKeyOf } from "@isthmus/core";
-import type { Clock } from "../ports.ts";
+import { type Clock, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 
 /**
  * Objects that bear our label, are not wanted, and came to be after a complete set was carried out: put back by another

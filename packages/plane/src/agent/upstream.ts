@@ -6,6 +6,7 @@ import {
   isEmpty,
   type Kind,
   kindKeyOf,
+  type Log,
   type Owner,
   type Resource,
   refOf,
@@ -15,7 +16,7 @@ import {
 import { asTranslated, type Scope } from "@isthmus/translators";
 import type { ClusterView, KindState } from "../clusterView.ts";
 import { bearsLabelOf } from "../ownership.ts";
-import type { AgentLink, Log } from "../ports.ts";
+import type { AgentLink } from "../ports.ts";
 import { newTraceId } from "../traceId.ts";
 import { scopeFilter } from "./scopeFilter.ts";
 

@@ -1,8 +1,7 @@
 import { Secret } from "@isthmus/api";
-import { messageOf, onAbort, UsageError } from "@isthmus/core";
-import { backoffMs } from "../backoff.ts";
+import { backoffMs, type Clock, type Log, messageOf, onAbort, UsageError } from "@isthmus/core";
 import { type FollowEvent, follow } from "../follow.ts";
-import { type Clock, type Cluster, ClusterError, type Log } from "../ports.ts";
+import { type Cluster, ClusterError } from "../ports.ts";
 import { secretTexts } from "../secretData.ts";
 
 /** The type of a Secret that holds how to reach a cluster; its name is the cluster's. Source: published registration. */

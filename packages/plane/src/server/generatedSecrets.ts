@@ -1,5 +1,6 @@
 import { Secret } from "@isthmus/api";
-import { type Cluster, ClusterError, type Log } from "../ports.ts";
+import type { Log } from "@isthmus/core";
+import { type Cluster, ClusterError } from "../ports.ts";
 import { ensureSecret, type SecretData, secretOf, secretTexts } from "../secretData.ts";
 import { GENERATED_SECRET, type GeneratedIdentity, generatedData, generatedIn, publishedSecrets } from "./relaySecrets.ts";
 

@@ -1,7 +1,7 @@
 import { Secret } from "@isthmus/api";
-import { messageOf } from "@isthmus/core";
+import { type Clock, type Log, messageOf } from "@isthmus/core";
 import { follow } from "../follow.ts";
-import { type Clock, type Cluster, JOIN_TOKENS, type Leadership, type Log, type Store, StoreError } from "../ports.ts";
+import { type Cluster, JOIN_TOKENS, type Leadership, type Store, StoreError } from "../ports.ts";
 import { secretTexts } from "../secretData.ts";
 import { JOIN_TOKEN_LABEL, joinTokenId } from "./joinTokens.ts";
 

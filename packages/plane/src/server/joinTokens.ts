@@ -1,6 +1,6 @@
 import { Secret } from "@isthmus/api";
-import { isClusterName, UsageError } from "@isthmus/core";
-import { type Clock, type Cluster, ClusterError } from "../ports.ts";
+import { type Clock, isClusterName, UsageError } from "@isthmus/core";
+import { type Cluster, ClusterError } from "../ports.ts";
 import { type SecretData, secretOf, secretTexts } from "../secretData.ts";
 import { randomText } from "./randomText.ts";
 

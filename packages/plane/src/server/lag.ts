@@ -1,5 +1,4 @@
-import type { OutputSet } from "@isthmus/core";
-import type { Clock } from "../ports.ts";
+import type { Clock, OutputSet } from "@isthmus/core";
 
 /** Since when a cluster has been behind what is wanted of it. */
 export interface Lags {

@@ -1,7 +1,7 @@
-import type { Delta, Kind, Meter, Owner, Snapshot } from "@isthmus/core";
+import type { Clock, Delta, Kind, Log, Meter, Owner, Snapshot } from "@isthmus/core";
 import { type Applier, startApplier } from "../applier.ts";
 import { ledCluster, whileLeading } from "../leadership.ts";
-import type { Clock, Cluster, Leadership, Log } from "../ports.ts";
+import type { Cluster, Leadership } from "../ports.ts";
 import type { RemovalLog } from "../removalLog.ts";
 import type { WorkQueueSizes } from "../workQueue.ts";
 import { pacedCluster } from "./pacedCluster.ts";

@@ -1,6 +1,6 @@
-import type { Delta, Kind, Resource, ResourceRef } from "@isthmus/core";
+import type { Clock, Delta, Kind, Log, Resource, ResourceRef } from "@isthmus/core";
 import { kindKeyOf, refOf } from "@isthmus/core";
-import type { Clock, Cluster, Log, ServerLink, Store } from "../ports.ts";
+import type { Cluster, ServerLink, Store } from "../ports.ts";
 import { keepNames, nameRecord } from "./nameRecord.ts";
 import { clusterRegistrations } from "./registrations.ts";
 import { noRevocations, startRevocations } from "./sharing/revocations.ts";

@@ -1,6 +1,5 @@
-import { type Kind, kindKeyOf } from "@isthmus/core";
+import { type Kind, kindKeyOf, type Log } from "@isthmus/core";
 import type { ClusterView } from "../clusterView.ts";
-import type { Log } from "../ports.ts";
 import type { ServerKinds } from "./serverOptions.ts";
 
 /** CRDs of ours that the management cluster lacks: without them nobody can ask anything of the server, and nothing says so. */

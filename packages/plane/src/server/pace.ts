@@ -1,4 +1,4 @@
-import type { Clock } from "../ports.ts";
+import type { Clock } from "@isthmus/core";
 
 /** A token bucket: so many tokens a second, and as many at once after a quiet second. */
 export interface Pace {

@@ -1,6 +1,6 @@
-import { kindKeyOf } from "@isthmus/core";
+import { type Clock, kindKeyOf } from "@isthmus/core";
 import { aroundWrites } from "../aroundWrites.ts";
-import type { Clock, Cluster } from "../ports.ts";
+import type { Cluster } from "../ports.ts";
 import { startPace } from "./pace.ts";
 
 export interface PaceOptions {

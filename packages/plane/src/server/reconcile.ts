@@ -1,10 +1,12 @@
 import {
   applied,
+  type Clock,
   type Delta,
   emptySnapshot,
   isEmpty,
   joined,
   type Kind,
+  type Log,
   type Meter,
   type Owner,
   type Resource,
@@ -24,7 +26,7 @@ import {
   type World,
 } from "@isthmus/translators";
 import type { ClusterView } from "../clusterView.ts";
-import type { Clock, Log, ServerLink } from "../ports.ts";
+import type { ServerLink } from "../ports.ts";
 import { inSlices } from "../slices.ts";
 import { type Admitted, admission, type Origin } from "./admission.ts";
 import type { DeliveryLog } from "./delivery.ts";

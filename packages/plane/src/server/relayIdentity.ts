@@ -1,7 +1,7 @@
 import { Secret } from "@isthmus/api";
-import { messageOf, UsageError } from "@isthmus/core";
+import { type Clock, type Log, messageOf, UsageError } from "@isthmus/core";
 import { follow } from "../follow.ts";
-import { type Clock, type Cluster, ClusterError, type Log } from "../ports.ts";
+import { type Cluster, ClusterError } from "../ports.ts";
 import { ensureSecret, readSecret, type SecretData, secretTexts } from "../secretData.ts";
 import { keepGenerated, publishGenerated, stepGenerated } from "./generatedSecrets.ts";
 import {

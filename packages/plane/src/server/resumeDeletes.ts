@@ -1,6 +1,5 @@
 import { RESUME_DELETES } from "@isthmus/api";
-import { messageOf, type Resource } from "@isthmus/core";
-import type { Log } from "../ports.ts";
+import { type Log, messageOf, type Resource } from "@isthmus/core";
 
 /** Passes a user's word that held-back removals may go on to the agent: once for each new value of the annotation. */
 export interface DeleteResumption {

@@ -1,6 +1,6 @@
-import type { Delta, Kind, Meter, Owner, Resource, ResourceRef, Snapshot } from "@isthmus/core";
+import type { Clock, Delta, Kind, Log, Meter, Owner, Resource, ResourceRef, Snapshot } from "@isthmus/core";
 import type { TranslateOptions, World } from "@isthmus/translators";
-import type { Clock, Cluster, Door, Leadership, Log, Quota, ServerLink, ServerLinkHandler, Store } from "../ports.ts";
+import type { Cluster, Door, Leadership, Quota, ServerLink, ServerLinkHandler, Store } from "../ports.ts";
 import type { ManagementNewsOptions } from "./managementNews.ts";
 
 /** The kinds that a server deals with, by role. */

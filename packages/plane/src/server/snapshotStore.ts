@@ -10,6 +10,7 @@ import {
   type Kind,
   keyOfResource,
   kindKeyOf,
+  type Log,
   messageOf,
   type Resource,
   refOf,
@@ -17,7 +18,7 @@ import {
   type Snapshot,
   snapshotOf,
 } from "@isthmus/core";
-import type { AgentInfo, Excess, Log, Observation } from "../ports.ts";
+import type { AgentInfo, Excess, Observation } from "../ports.ts";
 import type { Origin } from "./admission.ts";
 import { type Ages, dated, datedAsBefore, momentAt, NO_AGES } from "./firstSeen.ts";
 

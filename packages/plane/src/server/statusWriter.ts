@@ -1,10 +1,12 @@
 import {
   type AnyResource,
+  type Clock,
   type Condition,
   equalJson,
   formatRef,
   type JsonObject,
   kindKeyOf,
+  type Log,
   type Meter,
   messageOf,
   type ResourceRef,
@@ -16,7 +18,7 @@ import {
 } from "@isthmus/core";
 import { gvkOf } from "../figures.ts";
 import { FIELD_MANAGER } from "../ownership.ts";
-import { type Clock, type Cluster, ClusterError, type Log } from "../ports.ts";
+import { type Cluster, ClusterError } from "../ports.ts";
 import { restorations } from "../restorations.ts";
 import { startWorkQueue, type WorkQueueSizes } from "../workQueue.ts";
 import { startPace } from "./pace.ts";

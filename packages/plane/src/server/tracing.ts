@@ -1,5 +1,5 @@
-import type { Meter } from "@isthmus/core";
-import type { Acknowledgement, Clock, Log } from "../ports.ts";
+import type { Clock, Log, Meter } from "@isthmus/core";
+import type { Acknowledgement } from "../ports.ts";
 import { newTraceId } from "../traceId.ts";
 
 /**

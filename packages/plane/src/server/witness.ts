@@ -1,6 +1,6 @@
-import { type Delta, isEmpty, type Meter, type OutputSet, type ResourceRef } from "@isthmus/core";
+import { type Clock, type Delta, isEmpty, type Log, type Meter, type OutputSet, type ResourceRef } from "@isthmus/core";
 import { reasonFor } from "../evidence.ts";
-import type { Acknowledgement, Clock, Evidence, Log, Observation, Why } from "../ports.ts";
+import type { Acknowledgement, Evidence, Observation, Why } from "../ports.ts";
 import { type RemovalLog, removalLog } from "../removalLog.ts";
 import { type Lags, lags } from "./lag.ts";
 import { countMerged } from "./serverMetrics.ts";

@@ -1,4 +1,4 @@
-import type { Clock, Log } from "../session/environment.ts";
+import { type Clock, type Log, type Semaphore, semaphore } from "@isthmus/core";
 import { RelayError } from "../session/relayError.ts";
 import type { JoinToken, JoinTokens } from "./joinTokens.ts";
 import { startThrottle } from "./throttle.ts";
@@ -20,22 +20,18 @@ export interface Admission {
 
 export function startAdmission({ token: expected, joinTokens, clock, log }: AdmissionOptions): Admission {
   const throttle = startThrottle();
-  /** Of each address: how many tokens are being looked up, and who waits for that. */
-  const lookups = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+  /** Of each address that has tokens looked up. */
+  const lookups = new Map<string, Semaphore>();
 
   /** A join token is looked up in the management cluster: one address can't have that done without end. Nobody is turned away for it. */
   async function lookUp(address: string, token: string, clusterName: string) {
-    const lookup = lookups.get(address) ?? { running: 0, waiting: [] };
-    lookups.set(address, lookup);
-    if (lookup.running < MOST_LOOKUPS) lookup.running++;
-    // Who ends hands its place over.
-    else await new Promise<void>((resolve) => lookup.waiting.push(resolve));
+    const places = lookups.get(address) ?? semaphore(MOST_LOOKUPS);
+    lookups.set(address, places);
     try {
-      return await joinTokens?.find(token, clusterName);
+      return await places.run(async () => joinTokens?.find(token, clusterName));
     } finally {
-      const next = lookup.waiting.shift();
-      if (next !== undefined) next();
-      else if (--lookup.running === 0) lookups.delete(address);
+      // By now there may be others of that address.
+      if (places.taken === 0 && lookups.get(address) === places) lookups.delete(address);
     }
   }
 

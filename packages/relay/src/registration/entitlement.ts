@@ -1,5 +1,5 @@
 import { type CertificateFacts, certificateFacts, InvalidPem, isIssuedUnder, keyOfCertificate } from "@isthmus/certificates";
-import type { Log } from "../session/environment.ts";
+import type { Log } from "@isthmus/core";
 import { RelayError } from "../session/relayError.ts";
 import { clusterOfCertificate } from "./identity.ts";
 import type { JoinToken } from "./joinTokens.ts";

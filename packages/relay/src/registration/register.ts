@@ -1,6 +1,5 @@
 import { AGENT_LIFETIME_MS, InvalidPem, issueClientCertificate, keyOfRequest } from "@isthmus/certificates";
-import { isClusterName, UsageError } from "@isthmus/core";
-import type { Clock, Log } from "../session/environment.ts";
+import { type Clock, isClusterName, type Log, UsageError } from "@isthmus/core";
 import { RelayError } from "../session/relayError.ts";
 import { startAdmission } from "./admission.ts";
 import { checkEntitled, isAnothers, type Proof, previousOf, taken } from "./entitlement.ts";

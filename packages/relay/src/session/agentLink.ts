@@ -1,12 +1,11 @@
-import { formatRef, type Metric, messageOf, onAbort } from "@isthmus/core";
+import { type Clock, formatRef, type Log, type Metric, messageOf, onAbort } from "@isthmus/core";
 import type { ConnectRequest } from "../gen/relay/v1/relay_pb.ts";
 import { type AgentEffect, type AgentEvent, agentSession, agentWakeAt, isConnected, stepAgent, unreportedObjects } from "./agentSession.ts";
-import { backoffMs, SETTLED_MS } from "./backoff.ts";
 import type { AgentStreamHandler, Connector, Stream, StreamEnd } from "./connection.ts";
 import { startCounters } from "./counters.ts";
-import type { Clock, Log } from "./environment.ts";
 import type { AgentInfo, AgentLink, AgentLinkHandler } from "./link.ts";
 import type { Question, Reply } from "./questions.ts";
+import { reconnectMs, SETTLED_MS } from "./reconnection.ts";
 import { RelayError } from "./relayError.ts";
 import { startTicker } from "./ticker.ts";
 import { shortened } from "./wire.ts";
@@ -219,7 +218,7 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
       });
       if (signal.aborted) break;
       attempt = clock.now() - began >= SETTLED_MS ? 1 : attempt + 1;
-      const delayMs = end.afterMs ?? backoffMs(attempt, end.code, random);
+      const delayMs = end.afterMs ?? reconnectMs(attempt, end.code, random);
       counters.add("relay_agent_streams_ended_total", { code: end.code });
       log.warn(
         { cluster: clusterName, code: end.code, retryMs: Math.round(delayMs) },

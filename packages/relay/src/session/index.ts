@@ -2,7 +2,6 @@ export { type AgentLinkOptions, type RunningAgentLink, startAgentLink } from "./
 export type { Acceptor, AgentStreamHandler, Connector, Peer, Stream, StreamEnd, StreamHandler } from "./connection.ts";
 export { type Hash, hashOf, hexOf, minus, plus, ZERO } from "./digest.ts";
 export type { Door, Excess, Quota } from "./door.ts";
-export type { Clock, Log, LogFields } from "./environment.ts";
 export type {
   Acknowledgement,
   AgentInfo,

@@ -1,7 +1,6 @@
-import type { Metric } from "@isthmus/core";
+import type { Clock, Log, Metric } from "@isthmus/core";
 import type { Acceptor } from "./connection.ts";
 import type { Door } from "./door.ts";
-import type { Clock, Log } from "./environment.ts";
 import type { ServerLink, ServerLinkHandler } from "./link.ts";
 import type { Question } from "./questions.ts";
 

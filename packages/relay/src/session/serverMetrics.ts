@@ -1,8 +1,7 @@
-import type { Metric } from "@isthmus/core";
+import type { Log, Metric } from "@isthmus/core";
 import type { ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
 import type { Counters } from "./counters.ts";
 import type { RefusalReason } from "./door.ts";
-import type { Log } from "./environment.ts";
 import { sizeOf } from "./inventory.ts";
 import type { Observation } from "./link.ts";
 import type { ServerSession } from "./serverSession.ts";

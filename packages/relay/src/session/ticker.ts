@@ -1,4 +1,4 @@
-import type { Clock } from "./environment.ts";
+import type { Clock } from "@isthmus/core";
 
 export interface TickerOptions {
   readonly clock: Clock;

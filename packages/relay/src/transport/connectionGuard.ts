@@ -1,8 +1,7 @@
 import type { ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
-import type { Metric } from "@isthmus/core";
+import type { Log, Metric } from "@isthmus/core";
 import { startCounters } from "../session/counters.ts";
-import type { Log } from "../session/environment.ts";
 
 export interface ConnectionLimits {
   /** Open at a time, of all. */

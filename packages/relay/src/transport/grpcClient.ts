@@ -8,7 +8,7 @@ import {
   createRequestFor,
   InvalidPem,
 } from "@isthmus/certificates";
-import { messageOf, UsageError } from "@isthmus/core";
+import { type Clock, type Log, messageOf, UsageError } from "@isthmus/core";
 import { RegisterRequestSchema, RenewRequestSchema } from "../gen/relay/v1/registration_pb.ts";
 import type { ConnectRequest } from "../gen/relay/v1/relay_pb.ts";
 import { type CredentialStore, type Credentials, usability } from "../registration/credentials.ts";
@@ -16,7 +16,6 @@ import { clusterOfCertificate } from "../registration/identity.ts";
 import { rootsDigest } from "../registration/roots.ts";
 import { DEFAULT_AUTHORITY } from "../registration/serverIdentity.ts";
 import type { AgentStreamHandler, Connector, Progress, Stream } from "../session/connection.ts";
-import type { Clock, Log } from "../session/environment.ts";
 import { RelayError } from "../session/relayError.ts";
 import { openChannel } from "./channel.ts";
 import { callUnary, openStream } from "./clientCalls.ts";

@@ -7,7 +7,7 @@ import {
   type sendUnaryData,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { type Metric, messageOf, UsageError } from "@isthmus/core";
+import { type Clock, type Log, type Metric, messageOf, UsageError } from "@isthmus/core";
 import { HealthImplementation } from "grpc-health-check";
 import {
   type RegisterRequest,
@@ -24,7 +24,6 @@ import { rootsDigest } from "../registration/roots.ts";
 import type { ServerIdentity } from "../registration/serverIdentity.ts";
 import type { Acceptor, Peer } from "../session/connection.ts";
 import { startCounters } from "../session/counters.ts";
-import type { Clock, Log } from "../session/environment.ts";
 import { RelayError } from "../session/relayError.ts";
 import { MAX_MESSAGE_BYTES } from "../session/wire.ts";
 import { type ConnectionLimits, DEFAULT_LIMITS, startConnectionGuard } from "./connectionGuard.ts";

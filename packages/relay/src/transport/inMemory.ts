@@ -1,6 +1,6 @@
+import type { Clock } from "@isthmus/core";
 import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
 import type { Acceptor, Connector, Stream, StreamEnd, StreamHandler } from "../session/connection.ts";
-import type { Clock } from "../session/environment.ts";
 import { RelayError } from "../session/relayError.ts";
 
 /** The way of one message. */

@@ -1,6 +1,5 @@
 import { type CertificateFacts, renewalTime } from "@isthmus/certificates";
-import { messageOf } from "@isthmus/core";
-import type { Clock, Log } from "../session/environment.ts";
+import { type Clock, type Log, messageOf } from "@isthmus/core";
 import { RelayError } from "../session/relayError.ts";
 
 export interface Freshness {

@@ -1,5 +1,5 @@
-import type { Kind, OwnerReference, Resource, ResourceRef, Snapshot } from "@isthmus/core";
-import type { Clock, Cluster, Log } from "@isthmus/plane/ports";
+import type { Clock, Kind, Log, OwnerReference, Resource, ResourceRef, Snapshot } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
 
 /** One change of one object: `before` or `after` is undefined when it was made or is gone. */
 export interface ObjectChange {

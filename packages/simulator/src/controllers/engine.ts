@@ -1,16 +1,18 @@
 import {
+  type Clock,
   type Delta,
   emptySnapshot,
   formatRef,
   type Kind,
   kindKeyOf,
+  type Log,
   type Resource,
   type ResourceRef,
   refOf,
   resourceKeyOf,
 } from "@isthmus/core";
 import { type FollowEvent, follow, startWorkQueue } from "@isthmus/plane";
-import { type Clock, type Cluster, ClusterError, type Log } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import type { Context, Controller } from "./controller.ts";
 
 export interface EngineOptions {

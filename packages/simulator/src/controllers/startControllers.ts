@@ -1,5 +1,5 @@
-import { type Kind, md5Hex } from "@isthmus/core";
-import type { Clock, Cluster, Log } from "@isthmus/plane/ports";
+import { type Clock, type Kind, type Log, md5Hex } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
 import { deploymentController } from "./deployments.ts";
 import { endpointSliceController } from "./endpointSlices.ts";
 import { endpointsController } from "./endpoints.ts";

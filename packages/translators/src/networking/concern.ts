@@ -1,8 +1,8 @@
-import { AccessPolicy, AuthorizationPolicy, DestinationRule, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { AuthorizationPolicy, DestinationRule, TrafficPolicy } from "@isthmus/api";
 import { type Output, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import type { DestinationInputs } from "../inputs.ts";
 import { remembered } from "../remembered.ts";
-import { userKeyOf } from "../userResources.ts";
+import { isUserRef, userKeyOf } from "../userResources.ts";
 import { bearingPolicies } from "./accessForms.ts";
 import { policiesWriting } from "./istio/policyFields.ts";
 import type { TargetInputs } from "./targets.ts";
@@ -18,7 +18,7 @@ export interface Concern {
 /** Whom to tell about one output of a target: outputs name the Destination as their parent, and users know their policies. */
 export function concernedBy(inputs: TargetInputs, { resource, parents }: Output): Concern {
   const target = refOf(objectOf(inputs));
-  const users = parents.filter(({ kind }) => USER_KINDS.has(kind));
+  const users = parents.filter(isUserRef);
   const policies = "destination" in inputs ? policiesBehind(inputs, resource.kind) : undefined;
   // Whatever a new kind of output is for: that it can't be written is told to somebody.
   const others = policies ?? (users.length === 0 ? everyPolicyOn(inputs) : []);
@@ -28,8 +28,6 @@ export function concernedBy(inputs: TargetInputs, { resource, parents }: Output)
 
 // Asked for once for each output that exists because of it.
 const refOfPolicy = remembered((policy: Resource) => refOf(policy));
-
-const USER_KINDS: ReadonlySet<string> = new Set([TrafficPolicy.kind, AccessPolicy.kind, VirtualMesh.kind]);
 
 /** The Destination, Mesh or VirtualMesh that a target stands for. */
 export function objectOf(inputs: TargetInputs): Resource {

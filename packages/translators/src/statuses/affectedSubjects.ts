@@ -1,9 +1,9 @@
-import { AccessPolicy, Destination, Settings, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { askedKinds, Destination, type Settings, VirtualMesh } from "@isthmus/api";
 import { emptyTable, equalJson, type Resource, type ResourceRef, refOf, type Steps, type Table } from "@isthmus/core";
 import { changesOf, versionsOf } from "../incremental/changes.ts";
 import { type Reporting, reportingTables } from "../newReports.ts";
 import type { UserStatus } from "../statuses.ts";
-import { userKeyOf } from "../userResources.ts";
+import { isUserRef, userKeyOf } from "../userResources.ts";
 import { nothingDelivered } from "./delivery.ts";
 import { federatorOf, knownChanges, policiesOn, type Standings } from "./standings.ts";
 import type { Answer } from "./workloads.ts";
@@ -20,10 +20,10 @@ export interface AffectedSources {
 export function* affectedSubjects(now: Standings, { before, users, answers }: AffectedSources): Steps<ReadonlyMap<string, ResourceRef>> {
   const affected = new Map<string, ResourceRef>();
   const add = (ref: ResourceRef) => void affected.set(userKeyOf(ref), ref);
-  for (const kind of USER_KINDS) {
-    for (const object of versionsOf(changesOf<Resource>(kind, now.world.attached, before?.world.attached))) add(refOf(object));
+  for (const kind of askedKinds()) {
+    for (const object of versionsOf(changesOf(kind, now.world.attached, before?.world.attached))) add(refOf(object));
   }
-  for (const report of changedReports(now, before)) if (KINDS.has(report.kind)) add(report);
+  for (const report of changedReports(now, before)) if (isUserRef(report)) add(report);
   for (const { key, before: was, after } of changesOf(Destination, now.world.attached, before?.world.attached)) {
     yield;
     for (const ref of changedPlaces(was, after)) add(ref);
@@ -50,9 +50,6 @@ export function* affectedSubjects(now: Standings, { before, users, answers }: Af
 function settingsOf({ world }: Standings): Settings["spec"] {
   return world.memory.surroundings.settings?.spec;
 }
-
-const USER_KINDS = [TrafficPolicy, AccessPolicy, VirtualMesh, Settings] as const;
-const KINDS: ReadonlySet<string> = new Set(USER_KINDS.map(({ kind }) => kind));
 
 /** The subjects of findings that are new or gone. */
 function* changedReports(now: Standings, before: Standings | undefined): Iterable<ResourceRef> {

@@ -1,4 +1,3 @@
-import { AccessPolicy, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import {
   emptyTable,
   equalJson,
@@ -18,7 +17,7 @@ import { keysOf, remade } from "../incremental/rows.ts";
 import { concernedBy } from "../networking/concern.ts";
 import type { Target } from "../targets.ts";
 import type { World } from "../translate.ts";
-import { userKeyOf } from "../userResources.ts";
+import { isUserRef, userKeyOf } from "../userResources.ts";
 import type { Progress } from "./approval.ts";
 import type { Standings } from "./standings.ts";
 
@@ -98,7 +97,7 @@ function deliveredOf({ key, inputs, outputs }: Target, { networking, memory }: W
     const state = delivery.stateOf(ref);
     const { subjects, target } = concernedBy(inputs, output);
     for (const subject of subjects) {
-      if (!USER_KINDS.has(subject.kind)) continue;
+      if (!isUserRef(subject)) continue;
       const tally = tallies.get(userKeyOf(subject)) ?? { subject, total: 0, applied: 0, failed: 0, unheard: 0 };
       tallies.set(userKeyOf(subject), tally);
       tally.total++;
@@ -118,8 +117,6 @@ function deliveredOf({ key, inputs, outputs }: Target, { networking, memory }: W
   // Of most targets there is the same to tell.
   return tallies.size === 0 ? undefined : { key, tallies: shared([...tallies.values()]), reports: exactly(reports) };
 }
-
-const USER_KINDS: ReadonlySet<string> = new Set([TrafficPolicy.kind, AccessPolicy.kind, VirtualMesh.kind]);
 
 /** How far each subject's objects have come, by `userKeyOf`: sums that follow what changed. */
 export function* progressAfter(delivered: Table<Delivered>, before: Standings | undefined): Steps<SortedMap<Progress>> {

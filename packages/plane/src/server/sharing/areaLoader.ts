@@ -1,5 +1,5 @@
+import type { Clock } from "@isthmus/core";
 import {
-  type Clock,
   isSameVersion,
   type KindDigest,
   type Store,

@@ -1,9 +1,7 @@
-import { type JsonObject, keyOfResource, type Resource } from "@isthmus/core";
+import { type Clock, type JsonObject, keyOfResource, type Log, type Resource } from "@isthmus/core";
 import {
-  type Clock,
   type Fence,
   isSameVersion,
-  type Log,
   type Store,
   type StoreArea,
   type StoreDelta,

@@ -1,5 +1,5 @@
-import { emptySnapshot } from "@isthmus/core";
-import { type Clock, type Log, type Store, type StoreArea, StoreError } from "../../ports.ts";
+import { type Clock, emptySnapshot, type Log } from "@isthmus/core";
+import { type Store, type StoreArea, StoreError } from "../../ports.ts";
 import { inSlices, SLICE_MS } from "../../slices.ts";
 import type { SnapshotStore } from "../snapshotStore.ts";
 import type { InputTexts } from "./inputTexts.ts";

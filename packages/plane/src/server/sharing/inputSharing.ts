@@ -1,9 +1,7 @@
-import type { JsonObject, Metric, Snapshot } from "@isthmus/core";
+import type { Clock, JsonObject, Log, Metric, Snapshot } from "@isthmus/core";
 import {
-  type Clock,
   type Fence,
   isSameVersion,
-  type Log,
   type ServerLink,
   type Store,
   type StoreArea,

@@ -4,6 +4,7 @@ import {
   inKeyOrder,
   keyOfResource,
   kindKeyOf,
+  type Log,
   type Metric,
   messageOf,
   parseCompact,
@@ -13,7 +14,7 @@ import {
   type Snapshot,
   type Steps,
 } from "@isthmus/core";
-import type { Log, StoreDelta } from "../../ports.ts";
+import type { StoreDelta } from "../../ports.ts";
 import { type SnapshotStore, withoutRepeats } from "../snapshotStore.ts";
 import type { Loaded } from "./areaLoader.ts";
 import { contentIn } from "./inputFeed.ts";

@@ -1,5 +1,5 @@
-import { emptyOutputSet, type OutputSet } from "@isthmus/core";
-import type { Clock, KindDigest } from "../../ports.ts";
+import { type Clock, emptyOutputSet, type OutputSet } from "@isthmus/core";
+import type { KindDigest } from "../../ports.ts";
 import { canonicalText, digestOfAll, type KindSum, type KindSums, sumAfter } from "./digests.ts";
 import { splitKey } from "./keys.ts";
 

@@ -1,5 +1,5 @@
-import { emptyOutputSet, type OutputSet, type Resource } from "@isthmus/core";
-import { type Clock, isSameVersion, type Log, type Store, type StoreArea, type StoreNotice } from "../../ports.ts";
+import { type Clock, emptyOutputSet, type Log, type OutputSet, type Resource } from "@isthmus/core";
+import { isSameVersion, type Store, type StoreArea, type StoreNotice } from "../../ports.ts";
 import { type AreaContent, type AreaWriter, areaWriter } from "./areaWriter.ts";
 import { splitKey } from "./keys.ts";
 

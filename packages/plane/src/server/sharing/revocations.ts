@@ -1,5 +1,5 @@
-import { messageOf } from "@isthmus/core";
-import { type Clock, ClusterError, type Log, REVOCATIONS, type Store, StoreError } from "../../ports.ts";
+import { type Clock, type Log, messageOf } from "@isthmus/core";
+import { ClusterError, REVOCATIONS, type Store, StoreError } from "../../ports.ts";
 import { startWorkQueue } from "../../workQueue.ts";
 import { END_OF_TIME } from "../registrations.ts";
 

@@ -1,5 +1,5 @@
-import { equalJson, type Metric, type MetricLabels, type MetricName, messageOf, type OutputSet } from "@isthmus/core";
-import { type Clock, type KindDigest, type Leadership, type Log, type ServerLink, type Store, StoreError } from "../../ports.ts";
+import { type Clock, equalJson, type Log, type Metric, type MetricLabels, type MetricName, messageOf, type OutputSet } from "@isthmus/core";
+import { type KindDigest, type Leadership, type ServerLink, type Store, StoreError } from "../../ports.ts";
 import { startWorkQueue } from "../../workQueue.ts";
 import type { ClusterState, SnapshotStore } from "../snapshotStore.ts";
 import { type ClusterMeta, type Delivered, MOST_REJECTIONS, metaJson } from "./clusterMeta.ts";
