@@ -1,15 +1,29 @@
 import { KubernetesCluster } from "@isthmus/api";
-import { type AnyResource, equalJson, formatRef, type JsonObject, kindKeyOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import {
+  type AnyResource,
+  equalJson,
+  firstSeenOf,
+  formatRef,
+  type JsonObject,
+  keyOfResource,
+  kindKeyOf,
+  type Resource,
+  refOf,
+  resourceKeyOf,
+  type Snapshot,
+  withFirstSeen,
+} from "@isthmus/core";
 import { statusesOf, type World } from "@isthmus/translators";
 import type { Fleet } from "./fleet.ts";
 import { isTheirs } from "./objects.ts";
 import { MAX_OBJECT_BYTES } from "./processes.ts";
+import { SERVER_ROLES } from "./roles.ts";
 import { bearsOurLabel, type Truth, translatedFrom, wantedOf } from "./truth.ts";
 
 /** What is not as it ought to be, now that everything is healed and has had its time. */
 export function problemsAtRest(fleet: Fleet, truth: Truth): readonly string[] {
   // From nothing, so that the loops' way of translating step by step is checked with it.
-  const world = translatedFrom(truth.inputs);
+  const world = translatedFrom(asReceived(truth.inputs, fleet));
   const problems: string[] = [];
   const foreign = new Set<string>();
   for (const cluster of [fleet.management, ...fleet.clusters.values()]) {
@@ -18,6 +32,25 @@ export function problemsAtRest(fleet: Fleet, truth: Truth): readonly string[] {
     problems.push(...differences(cluster.objects(), wantedOf(world, cluster.name), foreign));
   }
   return [...problems, ...statusProblems(fleet, { world, places: truth.places }, foreign), ...registrationProblems(fleet, truth)];
+}
+
+/**
+ * The inputs with the moments when the plane received them, which decide about precedence: those depend on which cluster was cut off
+ * meanwhile, and only the servers know them. That each is kept, and not taken from a cluster's word, has tests of its own.
+ */
+function asReceived(inputs: Snapshot, fleet: Fleet): Snapshot {
+  const known = fleet.leader()?.server.world?.inputs;
+  if (known === undefined) return inputs;
+  const put: Resource[] = [];
+  for (const [kindKey, objects] of inputs.collections()) {
+    if (!SERVER_ROLES.kinds.aged.has(kindKey)) continue;
+    for (const object of objects) {
+      const received = known.collections().get(kindKey)?.row(keyOfResource(object));
+      const moment = received === undefined ? undefined : firstSeenOf(received);
+      if (moment !== undefined) put.push(withFirstSeen(object, moment));
+    }
+  }
+  return inputs.apply({ put, remove: [] });
 }
 
 /** What the clusters that are registered are judged by. */

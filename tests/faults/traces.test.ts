@@ -5,6 +5,12 @@ import { parseStep } from "./step.ts";
 /** Shrunk schedules in which something was wrong once. */
 const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; readonly steps: string })[] = [
   {
+    name: "of two clusters' policies that one is first which the plane received first, though its cluster's name comes later",
+    seed: 2673573312,
+    clusters: 2,
+    steps: "putPolicyThere b 0 1;putSettings - 0 6;silence a 0 0;putPolicyThere a 1 1",
+  },
+  {
     name: "a refused removal of an object that a later part of the same set wants is not reported",
     seed: 2084311187,
     clusters: 2,
