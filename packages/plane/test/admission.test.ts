@@ -29,8 +29,8 @@ test("what users change comes ahead of clusters that join", () => {
   const { take, next } = admission();
   take(...join("a", 10));
   take(...edit("policy"));
-  expect(next(false)).toMatchObject({ joined: [], arrivals: [{ put: [{ metadata: { name: "policy-0" } }] }] });
-  expect(next(false).joined).toEqual(["a"]);
+  expect(next(false, 0)).toMatchObject({ joined: [], arrivals: [{ put: [{ metadata: { name: "policy-0" } }] }] });
+  expect(next(false, 0).joined).toEqual(["a"]);
 });
 
 test("who edits without end does not keep clusters out", () => {
@@ -39,7 +39,7 @@ test("who edits without end does not keep clusters out", () => {
   const joined: string[][] = [];
   for (let turn = 0; turn < 6; turn++) {
     take(...edit(`policy-${turn}`));
-    const admitted = next(false);
+    const admitted = next(false, 0);
     expect(namesOf(admitted.arrivals)).toContain(`policy-${turn}-0@`);
     joined.push([...admitted.joined]);
   }
@@ -50,8 +50,8 @@ test("small clusters join together, large ones one at a time, in the order in wh
   const { take, next } = admission();
   for (const name of ["a", "b", "c"]) take(...join(name, 20));
   for (const name of ["d", "e"]) take(...join(name, 20_000));
-  expect(next(false).joined).toEqual(["a", "b", "c", "d"]);
-  expect(next(false).joined).toEqual(["e"]);
+  expect(next(false, 0).joined).toEqual(["a", "b", "c", "d"]);
+  expect(next(false, 0).joined).toEqual(["e"]);
 });
 
 test("of many clusters that wait, a turn takes a share of what is known", () => {
@@ -59,7 +59,10 @@ test("of many clusters that wait, a turn takes a share of what is known", () => 
   const names = Array.from({ length: 40 }, (_, i) => `c${i}`);
   for (const name of names) take(...join(name, 10_000));
   const joined: number[] = [];
-  while (waits("c39")) joined.push(next(false).joined.length);
+  while (waits("c39")) {
+    const count = next(false, 10_000 * joined.reduce((sum, one) => sum + one, 0)).joined.length;
+    joined.push(count);
+  }
   // While few are known one at a time: who joins first is not to wait for all.
   expect(joined.slice(0, 5)).toEqual([1, 1, 1, 1, 1]);
   expect(joined.length).toBeLessThan(16);
@@ -76,10 +79,10 @@ test("what a cluster says while it waits stays behind what it said before", () =
   take(...join("b", 1));
   take(delta("b", "later"), { clusterName: "b" });
   take(delta("c", "known"), { clusterName: "c" });
-  expect(namesOf(next(false).arrivals)).toEqual(["known-0@c"]);
-  expect(next(false).joined).toEqual(["a"]);
+  expect(namesOf(next(false, 0).arrivals)).toEqual(["known-0@c"]);
+  expect(next(false, 0).joined).toEqual(["a"]);
   expect(waits("b")).toBe(true);
-  const admitted = next(false);
+  const admitted = next(false, 0);
   expect(namesOf(admitted.arrivals)).toEqual(["all-0@b", "later-0@b"]);
   expect(waits("b")).toBe(false);
 });
@@ -88,7 +91,7 @@ test("a first translation lacks nothing that is known", () => {
   const { take, next } = admission();
   for (const name of ["a", "b"]) take(...join(name, 20_000));
   take(...edit("policy"));
-  const admitted = next(true);
+  const admitted = next(true, 0);
   expect(admitted.joined).toEqual(["a", "b"]);
   expect(namesOf(admitted.arrivals)).toEqual(["policy-0@", "all-0@a", "all-0@b"]);
 });
@@ -98,7 +101,7 @@ test("clusters that join come together, and what they said since comes after all
   take(...join("a", 1));
   take(delta("a", "later"), { clusterName: "a" });
   take(...join("b", 1));
-  const { arrivals } = next(true);
+  const { arrivals } = next(true, 0);
   expect(namesOf(arrivals)).toEqual(["all-0@a", "all-0@b", "later-0@a"]);
   expect(arrivals).toHaveLength(2);
 });
@@ -107,5 +110,5 @@ test("a cluster without any object joins as well", () => {
   const { take, next, waits } = admission();
   take({ put: [], remove: [] }, { clusterName: "a", whole: emptySnapshot() });
   expect(waits("a")).toBe(true);
-  expect(next(false).joined).toEqual(["a"]);
+  expect(next(false, 0).joined).toEqual(["a"]);
 });

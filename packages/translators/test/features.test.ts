@@ -1,5 +1,6 @@
 import { type ClusterObjectRef, keyOf } from "@isthmus/core";
 import { expect, test } from "vitest";
+import type { Feature } from "../src/networking/istio/features/feature.ts";
 import { defineFeature, defineReferringFeature, type Reference, type RouteContext } from "../src/networking/istio/features/feature.ts";
 import { features } from "../src/networking/istio/features/index.ts";
 import { asksContext } from "../src/networking/istio/policyFields.ts";
@@ -78,3 +79,20 @@ function contextAsking(asked: (ref: ClusterObjectRef) => unknown): RouteContext 
     },
   };
 }
+
+test("no origin of csrf is written as an empty text, which Envoy refuses", () => {
+  const rules = {
+    csrf: {
+      filterEnabled: true,
+      additionalOrigins: [
+        { exact: "", prefix: "shop." },
+        { regex: "", suffix: ".example.com" },
+      ],
+    },
+  };
+  const csrf = features.find(({ field }) => field === "csrf") as Feature;
+  expect(csrf.findingsOf(rules, { allowsHeaderOperators: false })).toEqual([]);
+  expect(csrf.fieldsOf(rules, { allowsHeaderOperators: false })).toMatchObject({
+    csrf: { typed_config: { additional_origins: [{ prefix: "shop." }, { suffix: ".example.com" }] } },
+  });
+});

@@ -90,6 +90,28 @@ spec: {policy: {trafficShift: {destinations: [{kubeService: {name: nowhere, name
   expect(conditions(of.get("TrafficPolicy wrong"))).toMatchObject({ Delivered: "False Refused", Applied: "False Refused" });
 });
 
+test("an AccessPolicy that is not accepted says what is written because of it, and where that can't be", () => {
+  const closed = `---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: AccessPolicy
+metadata: {name: closed, namespace: shop}
+spec: {sourceSelector: [{kubeIdentityMatcher: {trustDomains: [a]}}]}
+`;
+  const applied = statuses(
+    delivered(() => "applied"),
+    closed,
+  ).get("AccessPolicy closed");
+  expect(conditions(applied)).toMatchObject({ Accepted: expect.stringMatching("False"), Applied: "False Refused" });
+  expect(JSON.stringify(applied)).toContain(
+    "1 object wanted because of it: its last accepted form, or, of an AccessPolicy, that nobody is let in",
+  );
+  const refused = statuses(
+    delivered((kind) => (kind === "AuthorizationPolicy" ? { code: "Forbidden", message: "no" } : "applied")),
+    closed,
+  ).get("AccessPolicy closed");
+  expect(conditions(refused)).toMatchObject({ Applied: "False WriteFailed" });
+});
+
 test("what every cluster has is applied", () => {
   for (const name of ["TrafficPolicy slow", "AccessPolicy readers", "VirtualMesh vm"]) {
     expect(conditions(statuses(delivered(() => "applied")).get(name))).toMatchObject({

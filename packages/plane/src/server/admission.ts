@@ -1,4 +1,5 @@
 import { type Delta, isEmpty, type Snapshot } from "@isthmus/core";
+import { sizeOf as snapshotSize } from "./snapshotStore.ts";
 
 /**
  * What waits to become part of what is translated. Changes of users, and of clusters that are part of it already, are taken up at the
@@ -11,8 +12,11 @@ export interface Admission {
   waits(clusterName: string): boolean;
   /** How many clusters wait. */
   readonly waiting: number;
-  /** What the next turn takes up; `everything`: all there is, as a first translation must not lack what is known. */
-  next(everything: boolean): Admitted;
+  /**
+   * What the next turn takes up; `everything`: all there is, as a first translation must not lack what is known. `known`: how many objects
+   * are part of what is translated.
+   */
+  next(everything: boolean, known: number): Admitted;
 }
 
 /** Where a change comes from. */
@@ -37,8 +41,6 @@ export function admission(): Admission {
   let due: Delta[] = [];
   const joining = new Map<string, Newcomer>();
   let wasOvertaken = false;
-  /** How many objects the clusters had that joined so far. */
-  let known = 0;
 
   return {
     take(delta, { clusterName, whole }) {
@@ -51,7 +53,7 @@ export function admission(): Admission {
     get waiting() {
       return joining.size;
     },
-    next(everything) {
+    next(everything, known) {
       const arrivals = due;
       due = [];
       // Every other turn is the clusters' as well: who edits without end does not keep them out.
@@ -71,7 +73,6 @@ export function admission(): Admission {
         since.push(...newcomer.since);
         objects += sizeOf(newcomer);
       }
-      known += objects;
       return { arrivals: wholes.length === 0 ? arrivals : [...arrivals, { wholes }, ...since], joined };
     },
   };
@@ -90,6 +91,5 @@ const MOST_OBJECTS = 10_000;
 const MOST_GROWTH = 0.25;
 
 function sizeOf({ whole, since }: Newcomer): number {
-  const changes = since.reduce((sum, { put }) => sum + put.length, 0);
-  return [...whole.collections().values()].reduce((sum, { size }) => sum + size, changes);
+  return since.reduce((sum, { put }) => sum + put.length, snapshotSize(whole));
 }

@@ -145,13 +145,16 @@ function connected(
     };
   }
   if (revokedBefore !== undefined) {
-    const moment = revokedBefore === END_OF_TIME ? "all times" : `before ${new Date(revokedBefore).toISOString().slice(0, 19)}Z`;
+    const moment =
+      revokedBefore === END_OF_TIME
+        ? "all certificates"
+        : `certificates from before ${new Date(revokedBefore).toISOString().slice(0, 19)}Z`;
     return {
       type: "Connected",
       status: "False",
       reason: "Revoked",
       message:
-        `certificates of ${moment} are revoked (annotation ${REVOKED_BEFORE}): let an agent in with a new join token ` +
+        `${moment} are revoked (annotation ${REVOKED_BEFORE}): let an agent in with a new join token ` +
         `(meshctl cluster token create --cluster ${name}), or undo it (meshctl cluster revoke ${name} --undo)`,
     };
   }

@@ -36,7 +36,7 @@ import { nothingRecalled, recallDelta, recalledObjects } from "./recalled.ts";
 import { noRequestsRecalled, type RequestSources, recalledRequests, requestDelta } from "./recalledRequests.ts";
 import { evidenceFor } from "./removalEvidence.ts";
 import { countFindings } from "./serverMetrics.ts";
-import type { SnapshotStore } from "./snapshotStore.ts";
+import { type SnapshotStore, sizeOf } from "./snapshotStore.ts";
 
 /** From everything known to what every cluster shall hold. */
 export interface Reconciler {
@@ -187,7 +187,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   }
 
   async function run(signal: AbortSignal): Promise<void> {
-    const admitted = arrivals.next(world === undefined);
+    const admitted = arrivals.next(world === undefined, sizeOf(inputs));
     const known = [...store.clusters.keys()].filter(isKnown);
     await inSlices(turn(admitted, known), { clock, sliceMs }, signal);
   }

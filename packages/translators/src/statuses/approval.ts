@@ -45,14 +45,20 @@ export function conditionsOf(standing: Standing): readonly Condition[] {
   const { progress } = standing;
   const fixed = [acceptedCondition(standing), translatedCondition(standing)];
   if (progress === undefined) return fixed;
-  // What is nowhere accepted has nothing that could be applied, whatever an earlier form of it left in force.
-  if (standing.accepted === 0) return [...fixed, ...["Delivered", "Applied"].map((type) => nothingToApply(type, standing))];
+  // What is nowhere accepted is not applied as it is, whatever is written because of it; that it can't be written is said all the same.
+  if (standing.accepted === 0 && progress.failed === 0) {
+    return [...fixed, ...["Delivered", "Applied"].map((type) => notAccepted(type, { targets: standing.targets, objects: progress.total }))];
+  }
   return [...fixed, deliveredCondition(progress), appliedCondition(progress)];
 }
 
-function nothingToApply(type: string, { targets }: Standing): Condition {
-  const message = targets === 0 ? "nothing is selected, so nothing is written" : "accepted on no target, so nothing of it is written";
-  return { type, status: "False", reason: targets === 0 ? "NoTargets" : "Refused", message };
+function notAccepted(type: string, { targets, objects }: { readonly targets: number; readonly objects: number }): Condition {
+  const why = targets === 0 ? "nothing is selected" : "accepted on no target";
+  const rest =
+    objects === 0
+      ? "so nothing is written"
+      : `and ${count(objects, "object")} wanted because of it: its last accepted form, or, of an AccessPolicy, that nobody is let in`;
+  return { type, status: "False", reason: targets === 0 ? "NoTargets" : "Refused", message: `${why}, ${rest}` };
 }
 
 function acceptedCondition({ reports }: Standing): Condition {

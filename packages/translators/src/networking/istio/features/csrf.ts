@@ -40,8 +40,9 @@ function fractionOf(percentage = 100): { readonly numerator: number; readonly de
 
 /** A StringMatcher of Envoy, whose regular expressions match whole texts and heed `ignore_case` no more than the API does. */
 function matcherOf({ exact, prefix, suffix, regex, ignoreCase }: StringMatch): object {
-  if (regex !== undefined) return { safe_regex: { regex } };
-  const text = exact !== undefined ? { exact } : prefix !== undefined ? { prefix } : { suffix };
+  // Envoy takes no empty ones: with one of them it would take no configuration at all any more.
+  if (regex) return { safe_regex: { regex } };
+  const text = exact ? { exact } : prefix ? { prefix } : { suffix };
   return ignoreCase ? { ...text, ignore_case: true } : text;
 }
 
