@@ -15,9 +15,11 @@ export class WorkloadClaims {
   }
 
   findingsOf(policy: TrafficPolicy): readonly Finding[] {
+    const own = workloadFields.findingsOf(policy, this.#target.references);
+    if (own.some(({ state }) => state === "INVALID")) return own;
     const fields = workloadFields.fieldsOf(policy, this.#target.references);
     return [
-      ...workloadFields.findingsOf(policy, this.#target.references),
+      ...own,
       ...Object.keys(fields).flatMap((field) => this.#scopeFindings(policy, policyPathOf("workload", field))),
       ...this.#claims.conflicts(fields, this.#target.destination),
     ];
