@@ -2,10 +2,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { checkDocs } from "./checkDocs.ts";
 import { checkImports } from "./checkImports.ts";
+import { checkLanguage } from "./checkLanguage.ts";
 import { checkProto } from "./checkProto.ts";
 import type { CheckResult } from "./checkResult.ts";
 import { checkSizes } from "./checkSizes.ts";
 import { commandResult } from "./commandResult.ts";
+import { readDocuments } from "./documents.ts";
+import { languageRules } from "./language.ts";
 import { readSourceTree } from "./sourceTree.ts";
 
 interface Check {
@@ -36,6 +39,7 @@ const checks: readonly Check[] = [
   },
   { name: "proto", run: () => checkProto(root) },
   { name: "documents", run: () => checkDocs(root) },
+  { name: "language", run: () => checkLanguage(readSourceTree(root), readDocuments(root), languageRules) },
 ];
 
 /** The fast native checker, or the one in JavaScript where this machine has no binary of it; says which. */

@@ -2,7 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { checkDocs } from "./checkDocs.ts";
+import { checkDocs, folderTableProblems } from "./checkDocs.ts";
+import { folderDiagram, folderRows } from "./folderRules.ts";
+import { folderTable } from "./packageTable.ts";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -34,5 +36,15 @@ describe("checkDocs", () => {
       "README.md:2: ./gone.md does not exist",
       'README.md:3: package.json has no script "gone"',
     ]);
+  });
+
+  it("refuses another table of folders than that of the imports", () => {
+    const text = Object.keys(folderTable)
+      .map((name) => `${folderDiagram(name)}\n\n${folderRows(name)}\n`)
+      .join("\n");
+    expect(folderTableProblems(text)).toEqual([]);
+    const problem = expect.stringContaining("ARCHITECTURE.md: folders of translators differ from folderTable");
+    expect(folderTableProblems(text.replace("| `policy` |", "| `rules` |"))).toEqual([problem]);
+    expect(folderTableProblems(text.replace("n2 --> n1", "n1 --> n2"))).toContainEqual(problem);
   });
 });

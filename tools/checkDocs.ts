@@ -1,17 +1,17 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CheckResult } from "./checkResult.ts";
+import { readDocuments, withoutCodeBlocks } from "./documents.ts";
+import { folderDiagram, folderRows } from "./folderRules.ts";
+import { folderTable } from "./packageTable.ts";
 
-/** Fails where a document names a file, a folder or an npm script of the project that does not exist. */
+/** Fails where a document names what does not exist: a file, a folder or an npm script; or says something else of folders than their table. */
 export function checkDocs(root: string): CheckResult {
-  const documents = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...markdownIn(root, "docs")].filter((path) =>
-    existsSync(join(root, path)),
-  );
+  const documents = readDocuments(root);
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: Record<string, string> };
   const problems: string[] = [];
   let names = 0;
-  for (const document of documents) {
-    const text = readFileSync(join(root, document), "utf8");
+  for (const [document, text] of documents) {
     for (const { name, line, base } of namesIn(text)) {
       names++;
       const folder = base === "document" ? dirname(document) : "";
@@ -22,17 +22,22 @@ export function checkDocs(root: string): CheckResult {
       if (!(script in scripts)) problems.push(`${document}:${line}: package.json has no script "${script}"`);
     }
   }
-  if (documents.length === 0) problems.push("no document was found");
-  return { summary: `${names} names in ${documents.length} documents`, problems };
+  const architecture = join(root, "ARCHITECTURE.md");
+  if (existsSync(architecture)) problems.push(...folderTableProblems(readFileSync(architecture, "utf8")));
+  if (documents.size === 0) problems.push("no document was found");
+  return { summary: `${names} names in ${documents.size} documents`, problems };
 }
 
-function markdownIn(root: string, folder: string): readonly string[] {
-  if (!existsSync(join(root, folder))) return [];
-  const entries = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
-  return entries
-    .filter((entry) => entry.endsWith(".md"))
-    .map((entry) => `${folder}/${entry}`)
-    .sort();
+/** ARCHITECTURE.md must show the folders of packages, and the diagram of their imports, as `folderTable` of tools/packageTable.ts has them. */
+export function folderTableProblems(architecture: string): readonly string[] {
+  return Object.keys(folderTable).flatMap((name) =>
+    [folderRows(name), folderDiagram(name)]
+      .filter((text) => !architecture.includes(text))
+      .map(
+        (text) => `ARCHITECTURE.md: folders of ${name} differ from folderTable; run npm run generate:architecture, which writes:
+${text}`,
+      ),
+  );
 }
 
 interface NamedFile {
@@ -45,7 +50,7 @@ interface NamedFile {
 /** Paths in backticks that begin with a folder of the project, and the targets of links that are not addresses. */
 function namesIn(text: string): readonly NamedFile[] {
   const found: NamedFile[] = [];
-  withoutBlocks(text).forEach((content, index) => {
+  withoutCodeBlocks(text).forEach((content, index) => {
     const line = index + 1;
     for (const [, name = ""] of content.matchAll(/`((?:packages|apps|tools|tests|deploy|docs|proto)\/[\w@./-]*)`/g)) {
       found.push({ name, line, base: "root" });
@@ -59,14 +64,4 @@ function scriptsIn(text: string): readonly { readonly script: string; readonly l
   return text
     .split("\n")
     .flatMap((content, index) => [...content.matchAll(/npm run ([\w:-]+)/g)].map(([, script = ""]) => ({ script, line: index + 1 })));
-}
-
-/** The lines of a document, with those of code blocks emptied: examples may name what a reader will create. */
-function withoutBlocks(text: string): readonly string[] {
-  let inBlock = false;
-  return text.split("\n").map((line) => {
-    const isFence = line.startsWith("```");
-    if (isFence) inBlock = !inBlock;
-    return isFence || inBlock ? "" : line;
-  });
 }

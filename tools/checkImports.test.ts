@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkImports } from "./checkImports.ts";
+import { tableProblems } from "./folderRules.ts";
 
 const manifest = (entries: readonly string[], dependencies: readonly string[] = []): string =>
   JSON.stringify({
@@ -135,6 +136,50 @@ describe("checkImports", () => {
       "packages/api/src/index.ts": 'import "@isthmus/core";',
     };
     expect(problemsIn(files)).toContainEqual(expect.stringContaining("import cycle at run time: packages/api/src/index.ts"));
+  });
+
+  describe("inside a package with a table of folders", () => {
+    const src = "packages/translators/src";
+    const files = Object.fromEntries(
+      ["findings", "policy/selectors", "meshes/inputs", "meshes/istio/istio", "meshes/osm/osm", "attachment/attachment"].map((path) => [
+        `${src}/${path}.ts`,
+        "export type X = 1;",
+      ]),
+    );
+
+    it("accepts what the table of folders allows", () => {
+      const problems = problemsIn({
+        ...files,
+        [`${src}/meshes/istio/routes/route.ts`]: 'import type { X } from "../../inputs.ts";\nimport type { X as Y } from "../istio.ts";',
+        [`${src}/meshes/meshTranslators.ts`]: 'import type { X } from "./istio/istio.ts";\nimport type { X as Y } from "./inputs.ts";',
+        [`${src}/attachment/verdicts.ts`]:
+          'import type { X } from "../meshes/meshTranslators.ts";\nimport type { X as Y } from "../policy/selectors.ts";',
+        [`${src}/index.ts`]: 'export type { X } from "./meshes/istio/istio.ts";',
+        // Tests look at anything.
+        [`${src}/policy/selectors.test.ts`]: 'import type { X } from "../meshes/istio/istio.ts";',
+      });
+      expect(problems).toEqual([]);
+    });
+
+    it.each([
+      ["policy/x.ts", "../meshes/istio/istio.ts", "policy may not import meshes/istio: it imports only ., incremental"],
+      ["policy/x.ts", "../meshes/inputs.ts", "policy may not import meshes: it imports only"],
+      ["attachment/x.ts", "../meshes/istio/istio.ts", "attachment may not import meshes/istio: it imports only"],
+      ["meshes/osm/x.ts", "../istio/istio.ts", "meshes/osm may not import meshes/istio: it imports only"],
+      ["meshes/istio/x.ts", "../../attachment/attachment.ts", "meshes/istio may not import attachment: it imports only"],
+      ["findings2.ts", "./policy/selectors.ts", ". may not import policy: it imports no other folder"],
+      ["policy/x.ts", "../networking/y.ts", "networking/y.ts of translators has no row in folderTable"],
+    ])("refuses %s to import %s", (from, specifier, problem) => {
+      const fresh = { [`${src}/networking/y.ts`]: "export type X = 1;" };
+      const text = `import type { X } from "${specifier}";`;
+      expect(problemsIn({ ...files, ...fresh, [`${src}/${from}`]: text })).toEqual([expect.stringContaining(problem)]);
+    });
+  });
+
+  it("refuses a table of folders that lists an import which no file makes, or one of a folder above", () => {
+    const used = new Set(["apply ports", "apply runtime"]);
+    expect(tableProblems("plane", used)).toContain("folderTable of plane: no file of apply imports informer");
+    expect(tableProblems("plane", used)).not.toContainEqual(expect.stringContaining("apply imports ports"));
   });
 
   it("does not pass where it saw nothing", () => {

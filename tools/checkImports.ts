@@ -2,8 +2,10 @@ import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 import type { CheckResult } from "./checkResult.ts";
 import { cyclesOf } from "./cycles.ts";
+import { folderPair, tableProblems } from "./folderRules.ts";
 import { problemOf, SCOPE, type Target } from "./importRules.ts";
 import { importsOf } from "./importsOf.ts";
+import { folderTable } from "./packageTable.ts";
 import { isTypeScript, placeOf, type SourceTree } from "./sourceTree.ts";
 
 /**
@@ -14,6 +16,7 @@ export function checkImports(tree: SourceTree): CheckResult {
   const entries = entryPointsOf(tree);
   const problems: string[] = [];
   const graph = new Map<string, string[]>();
+  const used = new Map<string, Set<string>>(Object.keys(folderTable).map((name) => [name, new Set()]));
   for (const [path, text] of tree) {
     if (!isTypeScript(path)) continue;
     const place = placeOf(path);
@@ -23,9 +26,14 @@ export function checkImports(tree: SourceTree): CheckResult {
       const problem = problemOf({ path, place, found, target }, tree);
       if (problem !== undefined) problems.push(`${path}:${found.line}: ${problem}`);
       if (found.mode === "static" && "path" in target) edges.push(target.path);
+      const pair =
+        target.type === "relative" && !place.isTest && tree.has(target.path) ? folderPair(place, placeOf(target.path)) : undefined;
+      if (pair !== undefined) used.get(place.name)?.add(pair);
     }
     graph.set(path, edges);
   }
+  // A tree of a test holds some files of a package only.
+  if (tree.has("tools/packageTable.ts")) for (const [name, pairs] of used) problems.push(...tableProblems(name, pairs));
   for (const cycle of cyclesOf(graph)) problems.push(`import cycle at run time: ${[...cycle, cycle[0]].join(" -> ")}`);
   // A checker that looks at nothing finds nothing wrong.
   if (graph.size === 0) problems.push("no TypeScript file was found");

@@ -1,3 +1,4 @@
+import { folderProblem } from "./folderRules.ts";
 import type { Import } from "./importsOf.ts";
 import { browserApps, type PackageRule, packageTable, soleImporters } from "./packageTable.ts";
 import { isTypeScript, type Place, placeOf, type SourceTree } from "./sourceTree.ts";
@@ -50,7 +51,7 @@ function relativeProblem({ path, place, found }: Found, target: string, tree: So
   if (found.mode !== "type" && runsInBrowser(path) && !runsInBrowser(target)) {
     return `${target} does not run in a browser, and this file must`;
   }
-  return undefined;
+  return place.isTest || !isTypeScript(target) ? undefined : folderProblem(place, other);
 }
 
 function workspaceProblem({ place, found }: Found, name: string, tree: SourceTree): string | undefined {

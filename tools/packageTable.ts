@@ -33,6 +33,95 @@ export const packageTable: Readonly<Record<string, PackageRule>> = {
   testing: { imports: "any", browser: "none", testsOnly: true },
 };
 
+/** What a folder of a package holds, and which of the package's other folders it may import. */
+export interface FolderRule {
+  /** One sentence, for ARCHITECTURE.md. */
+  readonly holds: string;
+  /** Folders by their keys, or "any". */
+  readonly imports: readonly string[] | "any";
+}
+
+/**
+ * The same law inside a package, from the lowest folder to the highest. Keys are paths below `src`: a folder with all below it that has no key of its own, a file, or "." for the
+ * other files of `src` itself. The last part may be `*`: each such folder by itself, none of which imports another. Types count too.
+ */
+export const folderTable: Readonly<Record<string, Readonly<Record<string, FolderRule>>>> = {
+  translators: {
+    ".": { holds: "The catalogues of findings, and the label that several folders write.", imports: [] },
+    incremental: {
+      holds: "Incremental computation, independent of kinds: changes, tables of rows, memoized and shared values.",
+      imports: [],
+    },
+    policy: {
+      holds:
+        "What users' resources mean, whatever the mesh: selectors, references, precedence, limits of clusters and namespaces, host names, addresses.",
+      imports: [".", "incremental"],
+    },
+    discovery: {
+      holds: "From a snapshot to Meshes, Workloads and Destinations; what a mesh looks like, in `detectors/`.",
+      imports: [".", "incremental", "policy"],
+    },
+    meshes: {
+      holds: "The interface of a mesh's translator, and what all of them read and write.",
+      imports: [".", "incremental", "policy"],
+    },
+    "meshes/*": { holds: "All that is known of one type of mesh, and of no other.", imports: [".", "incremental", "policy", "meshes"] },
+    "meshes/meshTranslators.ts": { holds: "The list of meshes.", imports: ["meshes", "meshes/*"] },
+    attachment: {
+      holds: "Which policies and VirtualMeshes are in force where, and what each target's translation reads.",
+      imports: [".", "incremental", "policy", "meshes", "meshes/meshTranslators.ts"],
+    },
+    pipeline: {
+      holds: "The stages one after the other, from a snapshot to outputs and reports; what becomes of the outputs.",
+      imports: [".", "incremental", "policy", "discovery", "meshes", "meshes/meshTranslators.ts", "attachment"],
+    },
+    statuses: {
+      holds: "From a translation, and what was delivered of it, to the statuses of users' resources; what can be read back from them.",
+      imports: [".", "incremental", "policy", "discovery", "attachment", "pipeline"],
+    },
+    "index.ts": { holds: "What other packages may use.", imports: "any" },
+  },
+  relay: {
+    session: { holds: "Both ends of the protocol as pure state machines, and the links that drive them.", imports: [] },
+    registration: { holds: "From a token to a client certificate; from a certificate to the name of a cluster.", imports: ["session"] },
+    transport: { holds: "gRPC and TLS on sockets, and a transport in memory.", imports: ["session", "registration"] },
+    "index.ts": { holds: "What other packages may use.", imports: "any" },
+  },
+  plane: {
+    ports: { holds: "The interfaces behind which clusters, links and stores stand.", imports: [] },
+    runtime: { holds: "Queues, pacing, time slices, events and ids that know no kind.", imports: [] },
+    informer: { holds: "What a cluster holds, followed by list and watch; which kinds it serves.", imports: ["ports"] },
+    leader: { holds: "Which replica writes, and how its writes are intercepted and paced.", imports: ["ports", "runtime"] },
+    apply: { holds: "Objects and statuses written to a cluster: ownership, deletion, drift.", imports: ["ports", "runtime", "informer"] },
+    snapshots: { holds: "What the server holds of each workload cluster, and since when.", imports: ["ports"] },
+    identity: {
+      holds: "Who may join and under which name: registrations, tokens, Secrets, revocation.",
+      imports: ["ports", "runtime", "informer"],
+    },
+    replication: { holds: "What replicas share through the store.", imports: ["ports", "runtime", "snapshots"] },
+    agent: {
+      holds: "The loops of an agent: report upstream, apply downstream.",
+      imports: ["ports", "runtime", "informer", "leader", "apply", "identity"],
+    },
+    server: {
+      holds: "The loops of a management server: inputs, translation, delivery, statuses.",
+      imports: ["ports", "runtime", "informer", "leader", "apply", "snapshots", "identity", "replication"],
+    },
+    "roles.ts": {
+      holds: "Which kinds an agent and a server deal with, from the table of `packages/api/src/roles.ts`.",
+      imports: ["agent", "server"],
+    },
+    "index.ts": { holds: "What other packages may use.", imports: "any" },
+  },
+  meshctl: {
+    "io.ts": { holds: "Streams, colors and exit codes.", imports: [] },
+    cluster: { holds: "What commands do in clusters.", imports: [] },
+    offline: { holds: "What commands do with files, without a cluster.", imports: ["io.ts"] },
+    commands: { holds: "One file per command: its options and its help.", imports: ["io.ts", "cluster", "offline"] },
+    ".": { holds: "The program: all commands, and its start.", imports: ["io.ts", "commands"] },
+  },
+};
+
 /** Apps of which every file must run in a browser; all other apps are Node programs. */
 export const browserApps: readonly string[] = ["ui"];
 

@@ -2,7 +2,15 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { Figures } from "./benchmarks.ts";
 
+/** What the programs start with, as in `bin` of `apps/mgmt-server` and `apps/agent`. */
+export const PROGRAM_FLAGS = {
+  server: ["--heap-growing-percent=50"],
+  agent: ["--semi-space-growth-factor=1", "--heap-growing-percent=50"],
+} as const;
+
 export interface ApartOptions {
+  /** Which program is measured in that process. Default: none. */
+  readonly program?: keyof typeof PROGRAM_FLAGS | undefined;
   /** Limit of the JavaScript heap, where Node's own is too low. */
   readonly heapMiB?: number | undefined;
   /** Sees each line of standard output as it comes. */
@@ -10,9 +18,10 @@ export interface ApartOptions {
 }
 
 /** Runs `tests/bench/main.ts` with `args` in a process of its own; its results. Throws when it ends with another code than 0. */
-export async function runApart(args: readonly string[], { heapMiB, onLine }: ApartOptions = {}): Promise<readonly Figures[]> {
+export async function runApart(args: readonly string[], { program, heapMiB, onLine }: ApartOptions = {}): Promise<readonly Figures[]> {
   // As the README says for large servers.
-  const flags = heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`, "--max-semi-space-size=32"];
+  const heap = heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`, "--max-semi-space-size=32"];
+  const flags = [...heap, ...(program === undefined ? [] : PROGRAM_FLAGS[program])];
   const child = spawn(process.execPath, [...flags, join("tools", "run.mjs"), join("tests", "bench", "main.ts"), ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });

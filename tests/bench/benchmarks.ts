@@ -34,6 +34,8 @@ export interface Benchmark {
   readonly name: string;
   /** Limit of the JavaScript heap, where Node's own is too low for the size of the fleet. */
   readonly heapMiB?: number;
+  /** Which program its process measures. */
+  readonly program?: "server" | "agent";
   /** Only run by another benchmark. */
   readonly isPart?: boolean;
   run(options: BenchmarkOptions): AsyncIterable<Figures> | Iterable<Figures>;
@@ -45,14 +47,14 @@ export const benchmarks: readonly Benchmark[] = [
   { name: "growth", run: growthBenchmark },
   { name: "cold", isPart: true, run: coldBenchmark },
   { name: "fleet", heapMiB: 8192, run: fleetBenchmark },
-  { name: "propagate", run: propagateBenchmark },
-  { name: "churn", run: churnBenchmark },
-  { name: "connect", run: connectBenchmark },
-  { name: "memory-server", heapMiB: 8192, run: memoryServerBenchmark },
-  { name: "memory-agent", run: memoryAgentBenchmark },
+  { name: "propagate", program: "server", run: propagateBenchmark },
+  { name: "churn", program: "server", run: churnBenchmark },
+  { name: "connect", program: "server", run: connectBenchmark },
+  { name: "memory-server", program: "server", heapMiB: 8192, run: memoryServerBenchmark },
+  { name: "memory-agent", program: "agent", run: memoryAgentBenchmark },
   { name: "wire", run: wireBenchmark },
-  { name: "endpoint", run: endpointBenchmark },
+  { name: "endpoint", program: "server", run: endpointBenchmark },
   { name: "restart", run: restartBenchmark },
-  { name: "restart-replica", heapMiB: 8192, isPart: true, run: restartReplicaBenchmark },
+  { name: "restart-replica", program: "server", heapMiB: 8192, isPart: true, run: restartReplicaBenchmark },
   { name: "registration", run: registrationBenchmark },
 ];

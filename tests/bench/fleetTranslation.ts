@@ -1,6 +1,6 @@
 import { AccessPolicy, Service, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import { type Resource, type Snapshot, snapshotOf } from "@isthmus/core";
-import { statusesOf, type TranslateOptions, translate, type World } from "@isthmus/translators";
+import { statusesOf, type TranslateOptions, type Translation, translate } from "@isthmus/translators";
 import type { BenchmarkOptions, Figures } from "./benchmarks.ts";
 import { accessPolicyName, clusterName, type FleetSize, fleetObjects, serviceAt, trafficPolicyName, virtualMeshName } from "./fleet.ts";
 import { peakRssMiB, percentile, rounded, timedWithCpu } from "./measure.ts";
@@ -38,7 +38,7 @@ export function* fleetBenchmark({ smoke }: BenchmarkOptions): Iterable<Figures> 
 /** What is known, and what follows from it. */
 interface Instant {
   readonly given: Snapshot;
-  readonly world: World;
+  readonly world: Translation;
 }
 
 interface Change {

@@ -45,8 +45,8 @@ async function main(args: readonly string[]): Promise<number> {
   // An input is for the one benchmark that reads it.
   const names = values.only?.split(",") ?? (values.input === undefined ? NAMES : ["translate"]);
   const rows: Figures[] = [];
-  for (const { name, heapMiB } of names.map(benchmarkNamed)) {
-    rows.push(...(await runApart(["--run", name, ...args], { heapMiB, onLine: (line) => console.log(line) })));
+  for (const { name, program, heapMiB } of names.map(benchmarkNamed)) {
+    rows.push(...(await runApart(["--run", name, ...args], { program, heapMiB, onLine: (line) => console.log(line) })));
   }
   console.error(`\n${tableOf(rows)}`);
   return 0;

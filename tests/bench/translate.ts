@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { kindOf, TrafficPolicy } from "@isthmus/api";
 import { type AnyResource, type Resource, snapshotOf } from "@isthmus/core";
-import { statusesOf, type TranslateOptions, translate, type World } from "@isthmus/translators";
+import { statusesOf, type TranslateOptions, type Translation, translate } from "@isthmus/translators";
 import type { BenchmarkOptions, Figures } from "./benchmarks.ts";
 import { peakRssMiB, percentile, rounded, timed, timedWithCpu } from "./measure.ts";
 import { syntheticFleet } from "./syntheticFleet.ts";
@@ -58,7 +58,7 @@ function parsed(objects: readonly AnyResource[]): readonly Resource[] {
 }
 
 /** The milliseconds of each change. */
-function incremental(start: World, policies: readonly TrafficPolicy[]): readonly number[] {
+function incremental(start: Translation, policies: readonly TrafficPolicy[]): readonly number[] {
   let world = start;
   return Array.from({ length: Math.min(CHANGES, policies.length) }, (_, i) => {
     const policy = policies[Math.floor((i * policies.length) / CHANGES)] as TrafficPolicy;

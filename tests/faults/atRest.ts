@@ -13,7 +13,7 @@ import {
   type Snapshot,
   withFirstSeen,
 } from "@isthmus/core";
-import { statusesOf, type World } from "@isthmus/translators";
+import { statusesOf, type Translation } from "@isthmus/translators";
 import type { Fleet } from "./fleet.ts";
 import { isTheirs } from "./objects.ts";
 import { MAX_OBJECT_BYTES } from "./processes.ts";
@@ -55,7 +55,7 @@ function asReceived(inputs: Snapshot, fleet: Fleet): Snapshot {
 
 /** What the clusters that are registered are judged by. */
 interface Judged extends Pick<Truth, "places"> {
-  readonly world: World;
+  readonly world: Translation;
 }
 
 /** Compares one cluster with what ought to be there; a wanted object that is somebody else's is added to `foreign`. */
@@ -126,7 +126,7 @@ function comparable({ observedGeneration: _, ...status }: JsonObject): unknown {
   const text = JSON.stringify({ status }, (key, value: unknown) =>
     ["lastTransitionTime", "observedGeneration", "firstSeen"].includes(key) || isEmptyObject(value) ? undefined : value,
   );
-  return JSON.parse(text.replace(/can't be written: (\w+): (?:[^"\\]|\\.)*/g, "can't be written: $1"));
+  return JSON.parse(text.replace(/cannot be written \((\w+)\): (?:[^"\\]|\\.)*/g, "cannot be written ($1)"));
 }
 
 function registrationProblems({ management }: Fleet, truth: Truth): string[] {

@@ -1,5 +1,5 @@
 import type { Log } from "@isthmus/core";
-import type { Cluster, Desired } from "@isthmus/plane/ports";
+import type { Cluster, DesiredUpdate } from "@isthmus/plane/ports";
 import { inMemoryNetwork } from "@isthmus/relay/inMemory";
 import type { Acceptor } from "@isthmus/relay/session";
 import { type ClusterImage, type SimulatedCluster, simulatedCluster, type VirtualClock, virtualClock } from "@isthmus/simulator";
@@ -19,7 +19,7 @@ export interface FleetWatcher {
   /** One end of a stream has sent a message. */
   sent(clusterName: string, message: Down | Up): void;
   /** The link of an agent has handed on what is wanted. */
-  told(process: string, desired: Desired): void;
+  told(process: string, desired: DesiredUpdate): void;
   /** A loop has thrown: our fault. */
   crashed(process: string, error: unknown): void;
 }
@@ -143,7 +143,7 @@ export function startFleet(options: FleetOptions): Fleet {
     const name = agentName(clusterName, id);
     if (cluster === undefined || agents.has(name)) return;
     const instance = `${id}-${++starts}`;
-    const told = (desired: Desired) => watcher.told(name, desired);
+    const told = (desired: DesiredUpdate) => watcher.told(name, desired);
     const connector = shownCertificates.shown(clusterName, network.connector(clusterName));
     const port = { cluster: portOf(cluster, name), connector, told };
     agents.set(name, startAgentProcess({ ...shared, ...port, name, instance, isReplica: hasAgentReplicas }));

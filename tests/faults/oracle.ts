@@ -11,13 +11,13 @@ import {
   snapshotOf,
 } from "@isthmus/core";
 import type { Verb } from "@isthmus/simulator";
-import { memoryOf, type World } from "@isthmus/translators";
+import { lastKnownMeshOf, type Translation } from "@isthmus/translators";
 import { opensByMistake } from "./access.ts";
 import type { Write } from "./actorPort.ts";
 import type { Down, Up } from "./disturbedNetwork.ts";
 import type { Fleet } from "./fleet.ts";
-import { type Landslides, landslides, SMALLEST_BUDGET } from "./landslides.ts";
 import { leaders } from "./leaders.ts";
+import { type Landslides, landslides, SMALLEST_BUDGET } from "./massDeletions.ts";
 import { problemOfMessage } from "./messages.ts";
 import { isTheirs } from "./objects.ts";
 import { orders } from "./orders.ts";
@@ -92,7 +92,7 @@ export class Oracle {
     if (!this.#leaders.mayWrite(write.cluster, write.actor, write.begun)) this.#found("unintended write", write, "another replica leads");
     // Statuses of ours count as inputs, such as that of a registration, and so does what is remembered of a published mesh.
     const written = after ?? before;
-    if (written !== undefined && (!bearsOurLabel(written) || memoryOf(written) !== undefined)) this.changed(write.cluster);
+    if (written !== undefined && (!bearsOurLabel(written) || lastKnownMeshOf(written) !== undefined)) this.changed(write.cluster);
     // The first thing that is wrong is the one to look at; to look for explanations of all that follows would take long.
     if (this.violations.length > 0) return;
     if (verb === "applyStatus") {
@@ -166,7 +166,7 @@ export class Oracle {
    * Clusters are not seen at one moment, nor are the kinds of one cluster: whether `holds` is true of some mixture of what
    * was there since the last rest. `ofKinds` makes the mixture that speaks for those within clusters.
    */
-  #couldBe(holds: (world: World) => boolean, ofKinds: (snapshots: readonly Snapshot[]) => Snapshot): boolean {
+  #couldBe(holds: (world: Translation) => boolean, ofKinds: (snapshots: readonly Snapshot[]) => Snapshot): boolean {
     const all = this.#since.map(({ everything }) => everything);
     if (holds(translatedFrom(registeredOnly(ofKinds(all))))) return true;
     const isTrueOf = (mixtures: readonly Snapshot[] | undefined) =>

@@ -1,5 +1,5 @@
 import { kindKeyOf, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
-import type { Desired, Removal } from "@isthmus/plane/ports";
+import type { DeleteOrder, DesiredUpdate } from "@isthmus/plane/ports";
 import { SERVER_ROLES } from "./roles.ts";
 
 /** How a removal that an agent has made is to be judged. */
@@ -13,7 +13,7 @@ export type Order =
 
 /** What each process was told to want and to remove. */
 export interface Orders {
-  told(process: string, desired: Desired): void;
+  told(process: string, desired: DesiredUpdate): void;
   /**
    * What is under way to an API server goes on though the object is wanted again: any order since everything was at rest
    * counts.
@@ -27,7 +27,7 @@ interface Told {
   wanted: Set<string> | undefined;
   /** What was not, and then was. */
   readonly unwanted: Set<string>;
-  readonly removals: Map<string, Removal>;
+  readonly removals: Map<string, DeleteOrder>;
 }
 
 const DISCOVERED = new Set(SERVER_ROLES.kinds.discovery.map(kindKeyOf));

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { type Clock, kindKeyOf, type Log } from "@isthmus/core";
-import { type Agent, agentAnswers, RESUME_DELETES_TOPIC, type Server, startAgent, startElection, startServer } from "@isthmus/plane";
-import type { Cluster, Desired, Leadership, Store } from "@isthmus/plane/ports";
+import { type Agent, answerQuestion, RESUME_DELETES_TOPIC, type Server, startAgent, startElection, startServer } from "@isthmus/plane";
+import type { Cluster, DesiredUpdate, Leadership, Store } from "@isthmus/plane/ports";
 import { type Connector, type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
 import type { VirtualClock } from "@isthmus/simulator";
 import { NAMESPACE } from "./objects.ts";
@@ -88,7 +88,7 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
     },
     stop.signal,
   );
-  if (link === undefined) throw new Error("the server made no link");
+  if (link === undefined) throw new Error("the server created no link");
   const ended = Promise.all([server.ended, election?.ended]).catch((error: unknown) => crashed(name, error));
   return {
     name,
@@ -125,7 +125,7 @@ export interface AgentProcessOptions extends ProcessOptions {
   readonly isReplica: boolean;
   readonly connector: Connector;
   /** The link has handed this to the agent's loops. */
-  readonly told: (desired: Desired) => void;
+  readonly told: (desired: DesiredUpdate) => void;
 }
 
 export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
@@ -154,7 +154,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
             kinds,
             userKinds: ROLES.userKinds.map(kindKeyOf),
             agent: { instance: `${instance}.${++turns}`, version: "1.0.0", agentNamespace: NAMESPACE, clusterUid: cluster.name },
-            answer: agentAnswers(() => agent),
+            answer: answerQuestion(() => agent),
             connector,
             handler: {
               ...inner,

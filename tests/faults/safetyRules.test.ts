@@ -6,12 +6,28 @@ import { tamperings } from "./tamperings.ts";
 // Where a rule is switched off, so many schedules that dwell on it must be enough to notice.
 const ENOUGH = 150;
 
+// The first that noticed when it was last looked for; it is asked first, then all others. Whatever is not listed begins at 0.
+const NOTICED: Readonly<Record<string, number>> = {
+  agentSaysSyncedAtOnce: 1,
+  serverTakesUnknownForEmpty: 50,
+  removalsHaveEvidence: 1,
+  removalsWithoutPreconditions: 10,
+  landslidesSeemOnPurpose: 21,
+  purposeIsForgotten: 18,
+  firstContactByForce: 1,
+  silentClustersAreNotRecalled: 1,
+  everyMessageIsOfThisEpoch: 15,
+  oneFailureHoldsUpAll: 6,
+  writesGoOnAnyVersion: 16,
+  mistakesTakeAccessPoliciesAway: 1,
+};
+
 describe("a safety rule that is switched off is noticed", () => {
   for (const [name, { rule, focus, length = USUAL_LENGTH, by }] of Object.entries(tamperings)) {
     test(`rule ${rule}: ${name}`, { timeout: 300_000 }, async () => {
       let violated: string | undefined;
       for (let run = 0; run < ENOUGH && violated === undefined; run++) {
-        const schedule = drawSchedule(seedOfRun(1, run), length, focus);
+        const schedule = drawSchedule(seedOfRun(1, ((NOTICED[name] ?? 0) + run) % ENOUGH), length, focus);
         violated = (await runSchedule(schedule, { tampering: by }))[0]?.rule;
       }
       expect(violated).toBeDefined();

@@ -11,7 +11,7 @@ import {
   type Snapshot,
 } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
-import { asTranslated, memoryOf, translate, type World } from "@isthmus/translators";
+import { lastKnownMeshOf, type Translation, translate, translatedFieldsOf } from "@isthmus/translators";
 import { NAMESPACE } from "./objects.ts";
 import { ROLES, SERVER_ROLES } from "./roles.ts";
 
@@ -23,7 +23,7 @@ export interface Truth {
   readonly inputs: Snapshot;
   /** Clusters that are registered, the management cluster among them. */
   readonly places: ReadonlySet<string>;
-  readonly world: World;
+  readonly world: Translation;
   /** What ought to be in one cluster, by `resourceKeyOf`. */
   wanted(clusterName: string): ReadonlyMap<string, Resource>;
 }
@@ -92,7 +92,7 @@ class LazyTruth implements Truth {
   readonly places: ReadonlySet<string>;
   readonly inputs: Snapshot;
   #previous: LazyTruth | undefined;
-  #world: World | undefined;
+  #world: Translation | undefined;
   readonly #wanted = new Map<string, ReadonlyMap<string, Resource>>();
 
   constructor(everything: Snapshot, previous: LazyTruth | undefined) {
@@ -102,14 +102,14 @@ class LazyTruth implements Truth {
     this.#previous = previous;
   }
 
-  get world(): World {
+  get world(): Translation {
     this.#world ??= translatedFrom(this.inputs, this.#previous?.lastWorld());
     this.#previous = undefined;
     return this.#world;
   }
 
   /** The latest translation on the way here: it spares work and changes nothing. */
-  lastWorld(): World | undefined {
+  lastWorld(): Translation | undefined {
     return this.#world ?? this.#previous?.lastWorld();
   }
 
@@ -124,7 +124,7 @@ class LazyTruth implements Truth {
 }
 
 /** What ought to be in one cluster. */
-export function wantedOf(world: World, clusterName: string): ReadonlyMap<string, Resource> {
+export function wantedOf(world: Translation, clusterName: string): ReadonlyMap<string, Resource> {
   if (clusterName !== "") return byKey(world.networking.inCluster(clusterName));
   const published = new Set(SERVER_ROLES.kinds.published.map(kindKeyOf));
   const own = [...byKey(world.networking.inCluster(""))].filter(([, resource]) => published.has(kindKeyOf(resource)));
@@ -132,7 +132,7 @@ export function wantedOf(world: World, clusterName: string): ReadonlyMap<string,
 }
 
 /** From scratch, unless `previous` is given. */
-export function translatedFrom(inputs: Snapshot, previous?: World): World {
+export function translatedFrom(inputs: Snapshot, previous?: Translation): Translation {
   return translate(inputs, { namespace: NAMESPACE, stage: "all" }, previous);
 }
 
@@ -171,7 +171,7 @@ function isInput(clusterName: string, object: Resource): boolean {
 /** What of a published object is an input of the next translation. */
 function rememberedIn(clusterName: string, object: AnyResource): Resource | undefined {
   if (clusterName !== "" || !bearsOurLabel(object)) return undefined;
-  const found = known.get(object) ?? memoryOf(object);
+  const found = known.get(object) ?? lastKnownMeshOf(object);
   if (found !== undefined) known.set(object, found);
   return found;
 }
@@ -185,7 +185,7 @@ function readAs(object: AnyResource): Resource | undefined {
     const kind = kindOf(object.apiVersion, object.kind);
     if (kind === undefined) return undefined;
     const parsed = kind.parse(object);
-    read = kind.project?.(parsed) ?? (kind === AccessPolicy ? asTranslated(parsed) : parsed);
+    read = kind.project?.(parsed) ?? (kind === AccessPolicy ? translatedFieldsOf(parsed) : parsed);
     known.set(object, read);
   }
   return read;

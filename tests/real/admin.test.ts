@@ -75,7 +75,7 @@ describeReal("the admin ports of real processes", (components) => {
       more: [`--admin-port=${taken}`],
     });
     expect(await app.program.ended).toBe(2);
-    expect(app.program.output()).toContain(`error: port ${taken} on 127.0.0.1 is taken: choose another with --admin-port`);
+    expect(app.program.output()).toContain(`error: port ${taken} on 127.0.0.1 is already in use: set another with --admin-port`);
   });
 
   it("let others read only with a token that the Kubernetes API allows to", async () => {

@@ -106,7 +106,7 @@ describeReal("an agent with the documented rights and no others", (components) =
     const agent = await start("--write-namespaces", "default,istio-system");
     await applyAll(east, [policy]);
     await waitFor("the status to say so", async () =>
-      JSON.stringify((await east.get(TrafficPolicy, metadata))?.status ?? {}).includes("nothing is written to namespace bookinfo here"),
+      JSON.stringify((await east.get(TrafficPolicy, metadata))?.status ?? {}).includes("this agent does not write to namespace bookinfo"),
     );
     expect(await route()).toBeUndefined();
     expect(agent.program.output()).toContain("--write-namespaces");

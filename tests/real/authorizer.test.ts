@@ -26,7 +26,7 @@ describeReal("who may read the admin port, by a real API server", (components) =
     expect(await authorize({ token, path: "/evidence", ...way })).toMatchObject({
       allowed: false,
       isKnown: true,
-      reason: expect.stringContaining(`system:serviceaccount:default:${name} may not get /evidence`),
+      reason: expect.stringContaining(`system:serviceaccount:default:${name} is not allowed to get /evidence`),
     });
 
     await allowPaths(cluster, name, ["/snapshots/input", "/evidence"]);

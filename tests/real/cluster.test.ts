@@ -1,5 +1,5 @@
 import type { AnyResource } from "@isthmus/core";
-import { type FollowEvent, follow } from "@isthmus/plane";
+import { type ReflectorEvent, runReflector } from "@isthmus/plane";
 import type { Cluster, ClusterError, WatchEvent } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { anyKind, ConfigMap, clock, clusterOf, Namespace } from "./harness/clusters.ts";
@@ -98,12 +98,12 @@ describeReal("a real API server", (components) => {
     const names = new Set<string>();
     let failures = 0;
     const stop = new AbortController();
-    const emit = (event: FollowEvent<AnyResource>) => {
+    const emit = (event: ReflectorEvent<AnyResource>) => {
       if (event.type === "unavailable") failures++;
       if (event.type === "listed") for (const { metadata } of event.items) names.add(metadata.name);
       if (event.type === "put") names.add(event.resource.metadata.name);
     };
-    const followed = follow({ cluster, kind: ConfigMap, list: { namespace }, clock, random: Math.random, emit }, stop.signal);
+    const followed = runReflector({ cluster, kind: ConfigMap, list: { namespace }, clock, random: Math.random, emit }, stop.signal);
     await cluster.create(configMap(namespace, "before"));
     await waitFor("the first object", () => names.has("before"));
 

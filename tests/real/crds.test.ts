@@ -162,6 +162,6 @@ describeReal("our CRDs on a real API server", (components) => {
     const { stdout } = await run(["get", "gloo-mesh", "--output=name"]);
     for (const kind of ["trafficpolicy", "accesspolicy", "virtualmesh"]) expect(stdout).toContain(`sample-${kind}`);
     const explained = await run(["explain", "tpol.spec.policy.requestTimeout"]);
-    expect(explained.stdout).toContain("Time within which a request must be answered");
+    expect(explained.stdout).toContain("Timeout of a request, at least 1ms");
   });
 });

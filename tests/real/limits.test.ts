@@ -63,7 +63,7 @@ describeReal("what a user may write, on a real API server", (components) => {
     expect((await judged("shallow")).state).toBe("ACCEPTED");
     const { state, errors } = await judged("deep");
     expect(state).toBe("INVALID");
-    expect(errors).toContain(`TrafficPolicy deep.gloo-mesh: is nested deeper than ${MAX_DEPTH} levels`);
+    expect(errors).toContain(`TrafficPolicy gloo-mesh/deep: is nested deeper than ${MAX_DEPTH} levels`);
   });
 
   it("it is malformed when it comes by a list: a server that starts does not crash", async () => {
@@ -95,7 +95,7 @@ describeReal("what a user may write, on a real API server", (components) => {
       const found = await management.get(KubernetesCluster, metadata);
       return found?.status?.conditions?.find(({ type, status }) => type === "Connected" && status === "False")?.message;
     });
-    expect(message).toContain("Secret evil.gloo-mesh: user.exec is refused: it would run a program in the management server");
+    expect(message).toContain("Secret gloo-mesh/evil: user.exec is refused: it would run a program in the management server");
     expect(existsSync(marker)).toBe(false);
   });
 });

@@ -38,7 +38,7 @@ describeReal("who may join, on real Kubernetes", (components) => {
     servers.push(...(await Promise.all(started)));
     await Promise.all(servers.map(({ app }) => app.ready()));
     // The one that leads first: it tells what is connected to it, as they share no store.
-    const leads = ({ app }: ManagementServer) => app.program.output().includes("this replica leads now");
+    const leads = ({ app }: ManagementServer) => app.program.output().includes("this replica is now the leader");
     await waitFor("one of them to lead", () => servers.some(leads));
     servers.sort((a, b) => Number(leads(b)) - Number(leads(a)));
     const root = await management.get(Secret, { name: "relay-root-tls-secret", namespace: "gloo-mesh" });

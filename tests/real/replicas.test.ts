@@ -52,7 +52,7 @@ describeReal("replicas on real Kubernetes", (components) => {
     const settled = await written(slice.first);
     agentOf(before).program.send("SIGCONT");
     await waitFor("the former leader to notice", async () =>
-      agentOf(before).program.output().includes("no longer leads") ? true : undefined,
+      agentOf(before).program.output().includes("is no longer the leader") ? true : undefined,
     );
     await new Promise((resolve) => setTimeout(resolve, 5_000));
     expect(await leader()).not.toBe(before);

@@ -204,7 +204,7 @@ describeReal("the main job on real Kubernetes", (components) => {
       const policy = await management.get(TrafficPolicy, { name: "timeout-details", namespace: "gloo-mesh" });
       return policy?.status?.state === "FAILED" ? JSON.stringify(policy.status) : undefined;
     });
-    expect(status).toContain("VirtualService details.bookinfo in cluster-1 exists and was not made by us");
+    expect(status).toContain("VirtualService bookinfo/details in cluster-1 exists and is not managed by us");
     // Its other targets are served all the same.
     await waitFor("the VirtualService in the other cluster", () => routesOf(second, details));
     await management.delete({ ...TrafficPolicy, name: "timeout-details", namespace: "gloo-mesh", clusterName: "" });
@@ -246,7 +246,7 @@ describeReal("the main job on real Kubernetes", (components) => {
     // The management cluster plays the newcomer. The wrong token comes last, as its address must wait after it.
     const cases = [
       ["cluster-1", [], "another cluster is registered as cluster-1"],
-      ["cluster-3", ["--relay-token=wrong"], "the token is not the management server's"],
+      ["cluster-3", ["--relay-token=wrong"], "the token is not valid"],
     ] as const;
     for (const [cluster, more, words] of cases) {
       const newcomer = await startAgent({ server: servers.management, cluster, relayAddress, directory, name: "newcomer", more });

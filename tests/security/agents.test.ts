@@ -61,7 +61,7 @@ describe("an agent", () => {
     expect(figure("relay_server_objects_refused_total", { cluster: "evil", reason: "Kind" })).toBe(
       allKinds().length - heldOf("evil").length,
     );
-    expect(plane.lines.join("\n")).toMatch(/refused 1 objects that the agent of evil sent: agents do not report that kind/);
+    expect(plane.lines.join("\n")).toMatch(/refused 1 objects that the agent of evil sent: agents do not report this kind/);
     expect(agent.states.at(-1)).toMatch(/^connected/);
   });
 
@@ -89,7 +89,7 @@ describe("an agent", () => {
   test("with another UID than its certificate's is sent away", async () => {
     const agent = await plane.agent({ replica, clusterName: "evil", helloUid: "uid-of-victim" });
     await until(() => agent.states.some((state) => state.startsWith("waiting")), "it is sent away");
-    expect(agent.states.join()).toMatch(/its certificate is for the cluster uid-of-evil/);
+    expect(agent.states.join()).toMatch(/its certificate is for the cluster with UID uid-of-evil/);
     expect(replica.isConnected("evil")).toBe(false);
     expect(replica.server.store.clusters.get("evil")).toBeUndefined();
   });

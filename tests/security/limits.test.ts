@@ -37,7 +37,7 @@ function hostileAgent(replica: Replica) {
       kinds: KINDS,
       agent: { instance: "evil", version: "test", agentNamespace: "gloo-mesh", clusterUid: "uid-of-evil" },
       connector: tamperedConnector(connector, texts),
-      handler: { desired: () => undefined, told: () => undefined, state: () => undefined },
+      handler: { desired: () => undefined, notices: () => undefined, state: () => undefined },
     },
     stop.signal,
   );

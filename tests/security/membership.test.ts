@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { KubernetesCluster, Secret } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
-import { createJoinToken, joinTokens, REPLACE, REVOCATIONS, REVOKED_BEFORE, systemClock } from "@isthmus/plane";
+import { createJoinToken, keepJoinTokens, REPLACE, REVOCATIONS, REVOKED_BEFORE, systemClock } from "@isthmus/plane";
 import { memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { cuttable } from "./harness/cuttable.ts";
@@ -49,15 +49,15 @@ describe("a join token", () => {
 
     const again = await plane.agent({ replica, clusterName: "east", token });
     await until(() => again.states.some((state) => state.startsWith("waiting")), "the second one waits");
-    expect(again.states.join()).toMatch(/the token is not the management server's/);
+    expect(again.states.join()).toMatch(/the token is not valid/);
     expect(plane.lines.join("\n")).not.toContain(secretPart);
   });
 
   test("of many that come at once, over two replicas, one is let in", async () => {
     await plane.start();
     const store = [
-      joinTokens(plane.management, { namespace: NAMESPACE, clock }),
-      joinTokens(plane.management, { namespace: NAMESPACE, clock }),
+      keepJoinTokens(plane.management, { namespace: NAMESPACE, clock }),
+      keepJoinTokens(plane.management, { namespace: NAMESPACE, clock }),
     ];
     const { token } = await tokenFor("east");
     const found = await Promise.all(Array.from({ length: 20 }, (_, i) => store[i % 2]?.find(token, "east")));
@@ -67,16 +67,16 @@ describe("a join token", () => {
   });
 
   test("is for one cluster and one hour, and a wrong one is told nothing", async () => {
-    const store = joinTokens(plane.management, { namespace: NAMESPACE, clock });
+    const store = keepJoinTokens(plane.management, { namespace: NAMESPACE, clock });
     const { token } = await tokenFor("east");
     expect(await store.find(token, "west")).toEqual({ problem: "the join token is not for west" });
     expect(await store.find(`${token.slice(0, -1)}${token.endsWith("a") ? "b" : "a"}`, "east")).toBeUndefined();
     expect(await store.find(token.replace(/\.[a-z0-9]{12}\./, ".aaaaaaaaaaaa."), "east")).toBeUndefined();
     expect(await store.find("isthmus-join..", "east")).toBeUndefined();
-    const later = joinTokens(plane.management, { namespace: NAMESPACE, clock: { now: () => Date.now() + MINUTE } });
-    expect(await later.find(token, "east")).toEqual({ problem: "the join token for east has expired: create another one" });
-    await expect(tokenFor("East_1")).rejects.toThrow(/cannot name a cluster/);
-    await expect(tokenFor("east", 25 * 60 * MINUTE)).rejects.toThrow(/up to 24h/);
+    const later = keepJoinTokens(plane.management, { namespace: NAMESPACE, clock: { now: () => Date.now() + MINUTE } });
+    expect(await later.find(token, "east")).toEqual({ problem: "the join token for east has expired: create a new one" });
+    await expect(tokenFor("East_1")).rejects.toThrow(/is not a valid cluster name/);
+    await expect(tokenFor("east", 25 * 60 * MINUTE)).rejects.toThrow(/at most 24h/);
   });
 
   test("is not lost to a registration that fails", async () => {
@@ -87,7 +87,7 @@ describe("a join token", () => {
     const other = await plane.agent({ replica, clusterName: "east", clusterUid: "another", token });
     await until(() => other.states.some((state) => state.startsWith("waiting")), "the other one waits");
     expect(other.states.join()).toMatch(/another cluster is registered as east/);
-    const store = joinTokens(plane.management, { namespace: NAMESPACE, clock });
+    const store = keepJoinTokens(plane.management, { namespace: NAMESPACE, clock });
     expect(await store.find(token, "east")).toHaveProperty("createdAt");
   });
 
@@ -104,7 +104,7 @@ describe("a join token", () => {
     const stranger = await plane.agent({ replica, clusterName: "east" });
     await until(() => stranger.states.some((state) => state.startsWith("waiting")), "it waits");
     expect(stranger.states.join()).toMatch(
-      /let only known clusters register: create a join token for it with "meshctl cluster token create --cluster east"/,
+      /allow only known clusters to register: create a join token for it with "meshctl cluster token create --cluster east"/,
     );
     const { token } = await tokenFor("west");
     const west = await plane.agent({ replica, clusterName: "west", token });
@@ -151,7 +151,7 @@ describe("a revoked cluster", () => {
     await until(() => near.server.view.isComplete, "the other replica watches");
     way.cut();
     await annotate("east", { [REVOKED_BEFORE]: new Date().toISOString() });
-    await until(() => !cutOff.isConnected("east"), "it is sent away", 5_000);
+    await until(() => !cutOff.isConnected("east"), "it is sent away");
     await until(() => east.states.filter((state) => state.startsWith("waiting")).length > 2, "it comes back, and is refused");
     expect(cutOff.isConnected("east")).toBe(false);
     expect(west.isConnected()).toBe(true);

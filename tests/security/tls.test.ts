@@ -103,7 +103,7 @@ describe("the key of the signing authority", () => {
     const forged = await issueServerCertificate(identity.signing, { dnsNames: [NAME], now: Date.now() });
     const chain = { certificate: forged.certificate + identity.signing.certificate, key: forged.key };
     const { port, calls } = await serve({ ...identity, server: chain });
-    expect(await complaint(port, identity.root)).toMatch(/refused to talk to/);
+    expect(await complaint(port, identity.root)).toMatch(/refused to connect to/);
     expect(calls).toEqual([]);
     // The same agent talks to the right one.
     expect(await complaint((await serve(identity)).port, identity.root)).toBe("");
@@ -115,7 +115,7 @@ describe("the key of the signing authority", () => {
     const forged = await issueServerCertificate(signing, { dnsNames: [NAME], now: Date.now() });
     const chain = { certificate: forged.certificate + signing.certificate, key: forged.key };
     const { port, calls } = await serve({ ...made, signing, server: chain });
-    expect(await complaint(port, made.root)).toMatch(/refused to talk to/);
+    expect(await complaint(port, made.root)).toMatch(/refused to connect to/);
     expect(calls).toEqual([]);
   });
 

@@ -9,14 +9,14 @@ import {
   namespaceNames,
   objectCount,
   parsedOptions,
-  percentage,
+  percentageOption,
   portNumber,
 } from "@isthmus/process";
 import { Command, Option } from "commander";
 import { version } from "../package.json";
 
 /** The settings of an agent; the command line wins over the environment. */
-export interface Config {
+export interface AgentConfig {
   /** The name under which this cluster is registered. */
   readonly clusterName: string;
   /** host:port of the management server. */
@@ -50,7 +50,7 @@ type Defaulted = "adminTls" | "limits" | "instance" | "leaderElection" | "genera
 
 /** What the command line gives. */
 interface Options
-  extends Omit<Config, "clusterName" | "serverAddress" | "authority" | "token" | "clientCertificates" | "verifiesServer" | Defaulted>,
+  extends Omit<AgentConfig, "clusterName" | "serverAddress" | "authority" | "token" | "clientCertificates" | "verifiesServer" | Defaulted>,
     AdminTlsFlags {
   readonly cluster: string;
   readonly relayAddress: string;
@@ -70,12 +70,12 @@ interface Options
 }
 
 /** Reads the command line (without node and script) and the environment. Throws UsageError, or exits after --help. */
-export function readConfig(argv: readonly string[]): Config {
+export function readAgentConfig(argv: readonly string[]): AgentConfig {
   const command = new Command("gloo-mesh-agent")
-    .version(version, "-V, --version", "print the version and nothing else")
-    .description("Reports what its cluster holds to the management server, and makes the cluster hold what the server wants.")
-    .addOption(new Option("--cluster <name>", "name under which this cluster is registered").env("CLUSTER").makeOptionMandatory())
-    .addOption(new Option("--relay-address <host:port>", "the management server").env("RELAY_ADDRESS").makeOptionMandatory())
+    .version(version, "-V, --version", "print the version")
+    .description("Reports the state of its cluster to the management server, and applies the desired state from the server.")
+    .addOption(new Option("--cluster <name>", "name with which this cluster is registered").env("CLUSTER").makeOptionMandatory())
+    .addOption(new Option("--relay-address <host:port>", "address of the management server").env("RELAY_ADDRESS").makeOptionMandatory())
     .addOption(
       new Option("--relay-authority <name>", "name in the server's certificate; default: gloo-mesh-mgmt-server.gloo-mesh").env(
         "RELAY_AUTHORITY",
@@ -83,59 +83,67 @@ export function readConfig(argv: readonly string[]): Config {
     )
     .addOption(new Option("--namespace <name>", "namespace of the agent").env("POD_NAMESPACE").default("gloo-mesh"))
     .addOption(new Option("--management-namespace <name>", "namespace of the management plane in its cluster").default("gloo-mesh"))
-    .addOption(new Option("--admin-host <address>", "address of metrics and health").default("0.0.0.0"))
-    .addOption(new Option("--admin-port <number>", "port of metrics and health; 0 takes any").default(9091).argParser(portNumber))
+    .addOption(new Option("--admin-host <address>", "bind address of metrics and health").default("0.0.0.0"))
     .addOption(
-      new Option("--kubeconfig <file>", "kubeconfig of this cluster; default: KUBECONFIG, the home directory, or the pod's own account"),
+      new Option("--admin-port <number>", "port of metrics and health; 0 selects any free port").default(9091).argParser(portNumber),
+    )
+    .addOption(
+      new Option(
+        "--kubeconfig <file>",
+        "kubeconfig of this cluster; default: KUBECONFIG, the home directory, or the service account of the pod",
+      ),
     )
     .addOption(new Option("--context <name>", "context of the kubeconfig; default: its current one"))
     .addOption(
       new Option("--relay-token <text>", "relay identity token; default: the Secret relay-identity-token-secret").env("RELAY_TOKEN"),
     )
-    .addOption(new Option("--disable-client-certificates", "TLS-only setup: show the token on each call instead of a certificate"))
-    .addOption(new Option("--instance <name>", "name of this agent in logs of the server; default: gloo-mesh-agent").env("POD_NAME"))
+    .addOption(new Option("--disable-client-certificates", "TLS without client certificates: authenticate each call with the token"))
+    .addOption(new Option("--instance <name>", "name of this agent in the logs of the server; default: gloo-mesh-agent").env("POD_NAME"))
     .addOption(
       new Option(
         "--write-namespaces <name...>",
-        "namespaces that the server may have written; * is all but kube-system, kube-public and kube-node-lease, which must be named",
+        "namespaces that the agent writes to for the server; * is all except kube-system, kube-public and kube-node-lease, which must be named",
       ).default(["*"]),
     )
     .addOption(
       new Option(
         "--read-namespaces <name...>",
-        "namespaces whose services, workloads and mesh objects the server hears of, within what discovery looks into; * is all",
+        "namespaces whose services, workloads and mesh objects are reported to the server, within what is discovered; * is all",
       ).default(["*"]),
     )
     .addOption(
-      new Option("--delete-budget-percent <number>", "the most that relay.deleteBudget.percent of the plane's Settings may be here")
+      new Option("--delete-budget-percent <number>", "upper limit of relay.deleteBudget.percent in the Settings for this cluster")
         .default(20)
-        .argParser(percentage),
+        .argParser(percentageOption),
     )
     .addOption(
-      new Option("--delete-budget-objects <number>", "the most that relay.deleteBudget.objects of the plane's Settings may be here")
+      new Option("--delete-budget-objects <number>", "upper limit of relay.deleteBudget.objects in the Settings for this cluster")
         .default(50)
         .argParser(objectCount),
     )
     .addOption(
       new Option(
         "--removals-per-hour-percent <number>",
-        "share of our objects that may be removed within an hour, whatever the server says; 100 is no limit",
+        "percentage of the managed objects that may be deleted within an hour, which the server cannot override; 100 is no limit",
       )
         .default(100)
-        .argParser(percentage),
+        .argParser(percentageOption),
     )
     .addOption(
-      new Option("--removals-per-hour-objects <number>", "number of objects that may be removed within an hour, if that is more")
+      new Option(
+        "--removals-per-hour-objects <number>",
+        "number of objects that may be deleted within an hour, used if it allows more than the percentage",
+      )
         .default(50)
         .argParser(objectCount),
     )
-    .addOption(new Option("--leader-election", "there are several replicas: one of them leads, by the Lease gloo-mesh-agent"))
-    .addOption(new Option("--legacy-names", "names of the first generation: enterprise-agent, enterprise-networking"))
-    .addOption(new Option("--verbose", "log what is done in detail"));
+    .addOption(new Option("--leader-election", "elect a leader among several replicas with the Lease gloo-mesh-agent"))
+    .addOption(new Option("--legacy-names", "use the legacy names enterprise-agent and enterprise-networking"))
+    .addOption(new Option("--verbose", "log in detail"));
   const options = parsedOptions<Options>(addAdminTlsOptions(command), argv);
   const clusterName = options.cluster;
   if (!isClusterName(clusterName)) {
-    throw new UsageError(`--cluster ${clusterName}: a cluster name has lower-case letters, digits and hyphens only, at most 63`);
+    throw new UsageError(`--cluster ${clusterName}: is not a valid cluster name: use at most 63 lower-case letters, digits and hyphens`);
   }
   const generation = options.legacyNames === true || isOn(process.env["LEGACY_NAMES"]) ? "enterprise" : "gloo-mesh";
   return {

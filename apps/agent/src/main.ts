@@ -3,25 +3,24 @@ import { kindKeyOf } from "@isthmus/core";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   type Agent,
-  agentAnswers,
   agentRoles,
   agentSecrets,
+  answerQuestion,
   NAMES,
   startAgent,
   startElection,
   systemClock,
   clusterUid as uidOf,
 } from "@isthmus/plane";
-import { createLog, keepHeapSmall, runProgram, startAdmin, startMetrics } from "@isthmus/process";
+import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
 import { grpcConnector } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
-import { adminPages } from "./adminPages.ts";
-import { type Config, readConfig } from "./config.ts";
+import { agentAdminPages } from "./adminPages.ts";
+import { type AgentConfig, readAgentConfig } from "./config.ts";
 
 const VERSION = "0.1.0";
 
-async function run(config: Config, signal: AbortSignal): Promise<void> {
-  keepHeapSmall();
+async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
   const log = createLog({ logger: NAMES[config.generation].agent, verbose: config.verbose });
   const { clusterName, namespace } = config;
   const random = Math.random;
@@ -72,7 +71,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
             agent: about,
             connector,
             handler,
-            answer: agentAnswers(() => agent),
+            answer: answerQuestion(() => agent),
             clock,
             random,
             log,
@@ -84,7 +83,6 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
       ...roles,
       limits: config.limits,
       ...(election === undefined ? {} : { leadership: election }),
-      generation: config.generation,
       clock,
       random,
       log,
@@ -97,7 +95,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     port: config.adminPort,
     isReady: () => agent.view.isComplete,
     metrics,
-    pages: adminPages(agent, clusterName),
+    pages: agentAdminPages(agent, clusterName),
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
     ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
   });
@@ -108,4 +106,4 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
   await admin.close();
 }
 
-process.exitCode = await runProgram((signal) => run(readConfig(process.argv.slice(2)), signal));
+process.exitCode = await runProgram((signal) => run(readAgentConfig(process.argv.slice(2)), signal));

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { readConfig } from "../src/config.ts";
+import { readAgentConfig } from "../src/config.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -7,7 +7,7 @@ const needed = ["--cluster", "east", "--relay-address", "mgmt.example:9900"];
 
 describe("the agent's settings", () => {
   it("have the published defaults", () => {
-    expect(readConfig(needed)).toMatchObject({
+    expect(readAgentConfig(needed)).toMatchObject({
       clusterName: "east",
       serverAddress: "mgmt.example:9900",
       authority: "gloo-mesh-mgmt-server.gloo-mesh",
@@ -24,22 +24,22 @@ describe("the agent's settings", () => {
     vi.stubEnv("RELAY_TOKEN", "from-environment");
     vi.stubEnv("POD_NAMESPACE", "mesh-system");
     vi.stubEnv("RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION", "true");
-    expect(readConfig(needed)).toMatchObject({ token: "from-environment", namespace: "mesh-system", clientCertificates: false });
-    expect(readConfig([...needed, "--relay-token", "given"])).toMatchObject({ token: "given" });
+    expect(readAgentConfig(needed)).toMatchObject({ token: "from-environment", namespace: "mesh-system", clientCertificates: false });
+    expect(readAgentConfig([...needed, "--relay-token", "given"])).toMatchObject({ token: "given" });
   });
 
   it("say loudly by their name that the server is not verified", () => {
     vi.stubEnv("RELAY_DISABLE_SERVER_CERTIFICATE_VALIDATION", "true");
-    expect(readConfig(needed).verifiesServer).toBe(false);
+    expect(readAgentConfig(needed).verifiesServer).toBe(false);
   });
 
   it("elect a leader, and bear the names of the first generation, where they are told to", () => {
-    expect(readConfig(needed)).toMatchObject({ leaderElection: false, generation: "gloo-mesh" });
+    expect(readAgentConfig(needed)).toMatchObject({ leaderElection: false, generation: "gloo-mesh" });
     vi.stubEnv("LEADER_ELECTION", "false");
-    expect(readConfig(needed).leaderElection).toBe(false);
+    expect(readAgentConfig(needed).leaderElection).toBe(false);
     vi.stubEnv("LEADER_ELECTION", "true");
-    expect(readConfig(needed).leaderElection).toBe(true);
-    expect(readConfig([...needed, "--legacy-names"])).toMatchObject({
+    expect(readAgentConfig(needed).leaderElection).toBe(true);
+    expect(readAgentConfig([...needed, "--legacy-names"])).toMatchObject({
       generation: "enterprise",
       instance: "enterprise-agent",
       authority: "enterprise-networking.gloo-mesh",
@@ -48,17 +48,20 @@ describe("the agent's settings", () => {
 
   it("are not switched on by an environment variable that says false", () => {
     vi.stubEnv("RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION", "false");
-    expect(readConfig(needed).clientCertificates).toBe(true);
+    expect(readAgentConfig(needed).clientCertificates).toBe(true);
   });
 
   it.each([
     [["--relay-address", "mgmt.example:9900"], /required option '--cluster/],
     [["--cluster", "east"], /required option '--relay-address/],
-    [["--cluster", "East_1", "--relay-address", "a:1"], /a cluster name has lower-case letters, digits and hyphens only/],
-    [[...needed, "--admin-port", "many"], /many is not a port: a number from 0 to 65535/],
+    [
+      ["--cluster", "East_1", "--relay-address", "a:1"],
+      /is not a valid cluster name: use at most 63 lower-case letters, digits and hyphens/,
+    ],
+    [[...needed, "--admin-port", "many"], /many is not a port number from 0 to 65535/],
     [[...needed, "surplus"], /surplus|too many arguments/],
     [[...needed, "--no-such-flag"], /unknown option '--no-such-flag'/],
   ])("refuse %j with a message that names what is wrong", (argv, message) => {
-    expect(() => readConfig(argv)).toThrow(message);
+    expect(() => readAgentConfig(argv)).toThrow(message);
   });
 });

@@ -27,11 +27,11 @@ export async function meshctl(args: readonly string[], io: Io): Promise<ExitCode
 
 function programOf(io: Io, finish: (code: ExitCode) => void): Command {
   const program = new Command("meshctl")
-    .description("Manages many service meshes as one, from the command line.")
-    .version(version, "-V, --version", "print the version and nothing else")
+    .description("Manage service meshes of many clusters from the command line.")
+    .version(version, "-V, --version", "print the version")
     .exitOverride()
     .configureOutput({ writeOut: (text) => void io.out(text), writeErr: io.err })
-    .showHelpAfterError("Run meshctl --help, or meshctl COMMAND --help, for what can be said.")
+    .showHelpAfterError("See 'meshctl --help' or 'meshctl COMMAND --help'.")
     .showSuggestionAfterError()
     .addHelpText("after", EXAMPLES);
   const commands = [translateCommand(io, finish), validateCommand(io, finish), clusterCommand(io), versionCommand(io)];
@@ -48,13 +48,13 @@ export function inheriting(command: Command, from: Command): Command {
 
 const EXAMPLES = `
 Examples:
-  # What would these policies become in each cluster?
+  # Print the objects that these policies generate in each cluster
   meshctl translate -f cluster-dump.yaml -f policies/
 
-  # Are they right? Exit code 1 when one is not.
+  # Validate them; exits with code 1 if one is rejected
   meshctl validate -f cluster-dump.yaml -f policies/
 
-  # Let the cluster east join, once, within the next hour
+  # Create a token with which cluster east can join within the next hour
   meshctl cluster token create --cluster east
 
-Exit codes: 0 clean, 1 something was rejected, 2 wrong usage or unreadable input.`;
+Exit codes: 0 success, 1 at least one object was rejected, 2 usage error or unreadable input.`;

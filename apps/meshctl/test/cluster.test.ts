@@ -1,5 +1,5 @@
 import { allKinds, KubernetesCluster, Secret } from "@isthmus/api";
-import { joinTokens, REPLACE, REVOKED_BEFORE, systemClock } from "@isthmus/plane";
+import { keepJoinTokens, REPLACE, REVOKED_BEFORE, systemClock } from "@isthmus/plane";
 import { simulatedCluster } from "@isthmus/simulator";
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
@@ -32,11 +32,11 @@ describe("meshctl cluster", () => {
     const { cluster, io, run } = management();
     await run("token", "create", "--cluster", "west", "--ttl", "10m");
     expect(io.written.out).toMatch(/^isthmus-join\.[a-z0-9]{12}\.[\w-]{43}\n$/);
-    expect(io.written.err).toMatch(/lets west join, once, until .*relay-identity-token-secret \(key token\)/s);
+    expect(io.written.err).toMatch(/With this token, west can join once until .*relay-identity-token-secret \(key token\)/s);
     const token = io.written.out.trim();
-    const kept = joinTokens(cluster, { namespace, clock: systemClock });
+    const kept = keepJoinTokens(cluster, { namespace, clock: systemClock });
     expect(await kept.find(token, "west")).toHaveProperty("createdAt");
-    const late = joinTokens(cluster, { namespace, clock: { now: () => Date.now() + 600_000 } });
+    const late = keepJoinTokens(cluster, { namespace, clock: { now: () => Date.now() + 600_000 } });
     expect(await late.find(token, "west")).toHaveProperty("problem");
   });
 
@@ -79,7 +79,7 @@ describe("meshctl cluster", () => {
     const joining = printed();
     expect(joining["relay-root-tls-secret.mesh"]).toEqual({ "ca.crt": btoa("the root") });
     const token = atob(joining["relay-identity-token-secret.mesh"]?.["token"] ?? "");
-    expect(await joinTokens(cluster, { namespace, clock: systemClock }).find(token, "west")).toHaveProperty("createdAt");
+    expect(await keepJoinTokens(cluster, { namespace, clock: systemClock }).find(token, "west")).toHaveProperty("createdAt");
     await run("token", "shared");
     expect(printed()).toEqual({
       "relay-root-tls-secret.gloo-mesh": { "ca.crt": btoa("the root") },
@@ -96,11 +96,11 @@ describe("meshctl cluster", () => {
     await run("revoke", "east", "--rotate-token");
     const first = await tokenNow();
     expect(first).toMatch(/^[\w-]{43}$/);
-    expect(io.written.err).toMatch(/holds a new shared token.*RELAY_TOKEN/s);
+    expect(io.written.err).toMatch(/has a new shared token.*RELAY_TOKEN/s);
     await run("revoke", "east", "--rotate-token");
     expect(await tokenNow()).not.toBe(first);
     expect((await annotations())?.[REVOKED_BEFORE]).toBeDefined();
-    await expect(run("revoke", "east", "--undo", "--rotate-token")).rejects.toThrow(/exclude each other/);
+    await expect(run("revoke", "east", "--undo", "--rotate-token")).rejects.toThrow(/mutually exclusive/);
   });
 
   it("lets a name go, once for each time it is said", async () => {
@@ -113,11 +113,11 @@ describe("meshctl cluster", () => {
   });
 
   it.each([
-    [["revoke", "nowhere"], /no cluster is registered as nowhere/],
-    [["token", "shared"], /relay-identity-token-secret\.gloo-mesh lacks the key token/],
-    [["token", "create", "--cluster", "East_1"], /East_1 cannot name a cluster/],
+    [["revoke", "nowhere"], /cluster nowhere is not registered: KubernetesCluster gloo-mesh\/nowhere not found/],
+    [["token", "shared"], /gloo-mesh\/relay-identity-token-secret does not have the key token/],
+    [["token", "create", "--cluster", "East_1"], /East_1 is not a valid cluster name/],
     [["token", "create", "--cluster", "east", "--ttl", "2d"], /2d is not a duration such as 30m or 2h/],
-    [["token", "create", "--cluster", "east", "--ttl", "25h"], /up to 24h/],
+    [["token", "create", "--cluster", "east", "--ttl", "25h"], /at most 24h/],
   ])("says what is wrong with %j", async (args, message) => {
     const { run } = management();
     await expect(run(...args)).rejects.toThrow(message);

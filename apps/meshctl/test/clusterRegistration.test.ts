@@ -86,15 +86,15 @@ describe("meshctl cluster register", () => {
     const theirs: Resource = { apiVersion: "v1", kind: "Secret", metadata: place, type: "Opaque", data: { mine: "eA==" } } as Resource;
     await management.create(theirs);
     await expect(run("register", "east")).rejects.toThrow(
-      /Secret east\.gloo-mesh .* is not a kubeconfig of ours \(type Opaque\): delete or rename/,
+      /Secret gloo-mesh\/east .* is not a kubeconfig Secret of Gloo Mesh \(type Opaque\): delete or rename/,
     );
     expect((await management.get(Secret, place))?.data).toEqual({ mine: "eA==" });
     await remote.update({ ...(await remote.get(ServiceAccount, place)), metadata: { ...place, labels: { app: "theirs" } } } as Resource);
-    await expect(run("register", "east")).rejects.toThrow(/ServiceAccount east\.gloo-mesh exists and is not ours/);
+    await expect(run("register", "east")).rejects.toThrow(/ServiceAccount gloo-mesh\/east exists and is not managed by meshctl/);
   });
 
   it.each([["east.1"], ["East"], [""]])("refuses %j as a name", async (name) => {
-    await expect(run("register", "--cluster-name", name)).rejects.toThrow(/is not a cluster name|which cluster/);
+    await expect(run("register", "--cluster-name", name)).rejects.toThrow(/is not a valid cluster name|no cluster name/);
   });
 
   it("is taken back by deregister, which leaves what is not ours, and may be repeated", async () => {

@@ -52,13 +52,13 @@ describe("readInputFiles", () => {
     mkdirSync(join(folder, "empty"));
     writeFileSync(join(folder, "binary.yaml"), Buffer.from([0xff, 0xfe, 0x00]));
     symlinkSync(join(folder, "gone"), join(folder, "dangling.yaml"));
-    await expect(read(join(folder, "none.yaml"))).rejects.toThrow(`${folder}/none.yaml: no such file or folder`);
-    await expect(read(join(folder, "empty"))).rejects.toThrow(`${folder}/empty: no .yaml, .yml or .json file in this folder`);
+    await expect(read(join(folder, "none.yaml"))).rejects.toThrow(`${folder}/none.yaml: no such file or directory`);
+    await expect(read(join(folder, "empty"))).rejects.toThrow(`${folder}/empty: no .yaml, .yml or .json file in this directory`);
     await expect(read(join(folder, "binary.yaml"))).rejects.toThrow("binary.yaml:1: is not UTF-8 text");
-    await expect(read(join(folder, "dangling.yaml"))).rejects.toThrow("dangling.yaml: no such file or folder");
-    await expect(read(folder)).rejects.toThrow("dangling.yaml: no such file or folder");
+    await expect(read(join(folder, "dangling.yaml"))).rejects.toThrow("dangling.yaml: no such file or directory");
+    await expect(read(folder)).rejects.toThrow("dangling.yaml: no such file or directory");
     const latin1: RecordedIo = { ...recordedIo(), readInput: async () => Buffer.from("a: 1\nb: ä", "latin1") };
     await expect(readInputFiles(["-"], latin1)).rejects.toThrow("standard input:2: is not UTF-8 text");
-    await expect(read("-", "-")).rejects.toThrow("standard input can be read only once");
+    await expect(read("-", "-")).rejects.toThrow("standard input can only be read once");
   });
 });

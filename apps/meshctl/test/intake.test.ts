@@ -29,8 +29,8 @@ metadata: {name: b}
     expect(resources.map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.clusterName}`)).toEqual(["Service a c"]);
     expect(rejected).toEqual([]);
     expect(notes).toEqual([
-      "ignored example.com/v1 Widget (2 objects, the first in in.yaml, document 2): not a kind that translation reads",
-      "ignored apps/v9 Deployment (in.yaml, document 4): Deployment is read as apps/v1, not apps/v9",
+      "ignored example.com/v1 Widget (2 objects, the first in in.yaml, document 2): translation does not use this kind",
+      "ignored apps/v9 Deployment (in.yaml, document 4): the supported version of Deployment is apps/v1, not apps/v9",
     ]);
   });
 
@@ -43,19 +43,21 @@ metadata: {name: b}
       return rejected[0]?.message;
     };
     expect(message("networking.mesh.gloo.solo.io/v1", "TraficPolicy")).toBe(
-      "TraficPolicy a.n (networking.mesh.gloo.solo.io/v1): TraficPolicy is not a kind of networking.mesh.gloo.solo.io: did you mean TrafficPolicy (networking.mesh.gloo.solo.io/v1)?",
+      "TraficPolicy n/a (networking.mesh.gloo.solo.io/v1): TraficPolicy is not a kind of networking.mesh.gloo.solo.io: did you mean TrafficPolicy (networking.mesh.gloo.solo.io/v1)?",
     );
     expect(message("networking.mesh.gloo.solo.io/v1", "trafficpolicy")).toMatch(/did you mean TrafficPolicy/);
-    expect(message("networking.mesh.gloo.solo.io/v1beta1", "TrafficPolicy")).toMatch(/is read as networking.mesh.gloo.solo.io\/v1, not/);
-    expect(message("v1", "AccessPolicy")).toMatch(/AccessPolicy is read as networking.mesh.gloo.solo.io\/v1, not v1/);
+    expect(message("networking.mesh.gloo.solo.io/v1beta1", "TrafficPolicy")).toMatch(
+      /the supported version of TrafficPolicy is networking.mesh.gloo.solo.io\/v1, not/,
+    );
+    expect(message("v1", "AccessPolicy")).toMatch(/the supported version of AccessPolicy is networking.mesh.gloo.solo.io\/v1, not v1/);
     expect(message("networking.smh.solo.io/v1alpha2", "TrafficPolicy")).toMatch(
-      /before Gloo Mesh 1.0: write TrafficPolicy of networking.mesh/,
+      /before Gloo Mesh 1.0: use TrafficPolicy of networking.mesh/,
     );
-    expect(message("networking.gloo.solo.io/v2", "RouteTable")).toMatch(/API v2.*: write TrafficPolicy/);
+    expect(message("networking.gloo.solo.io/v2", "RouteTable")).toMatch(/API v2.*: use TrafficPolicy/);
     expect(message("admin.gloo.solo.io/v2", "KubernetesCluster")).toMatch(
-      /API v2.*: write KubernetesCluster of multicluster.solo.io\/v1alpha1/,
+      /API v2.*: use KubernetesCluster of multicluster.solo.io\/v1alpha1/,
     );
-    expect(message("networking.enterprise.mesh.gloo.solo.io/v1beta1", "VirtualGateway")).toMatch(/is not supported: write Istio's Gateway/);
+    expect(message("networking.enterprise.mesh.gloo.solo.io/v1beta1", "VirtualGateway")).toMatch(/is not supported: use Gateway/);
     expect(of("gateway.example.com/v1", "TrafficPolicy")).toMatchObject({
       rejected: [],
       notes: [expect.stringMatching(/^ignored gateway/)],
@@ -88,7 +90,7 @@ spec: {}
       isUsersOwn: true,
       source: "in.yaml:7",
     });
-    expect(bad?.message).toMatch(/^TrafficPolicy bad.n: spec.policy.requestTimeout: "soon"/);
+    expect(bad?.message).toMatch(/^TrafficPolicy n\/bad: spec.policy.requestTimeout: "soon"/);
     expect(nameless).toMatchObject({
       ref: undefined,
       isUsersOwn: false,
@@ -101,7 +103,7 @@ spec: {}
     const service = (type: string) => `apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: n}\nspec: {type: ${type}}\n`;
     const { resources, notes } = take(`${service("ClusterIP")}---\n${service("NodePort")}`);
     expect(resources).toMatchObject([{ spec: { type: "NodePort" } }]);
-    expect(notes).toEqual(["Service a.n is given twice: in.yaml:6 counts, in.yaml:1 does not"]);
+    expect(notes).toEqual(["duplicate Service n/a: using in.yaml:6, ignoring in.yaml:1"]);
   });
 
   it("lets the later count whether or not it can be used, but never one nameless object for another", () => {
@@ -113,7 +115,7 @@ spec: {}
     const mended = take(`${service("a", "5")}---\n${service("a", "ClusterIP")}`);
     expect(mended.resources).toMatchObject([{ spec: { type: "ClusterIP" } }]);
     expect(mended.rejected).toEqual([]);
-    expect(mended.notes).toEqual(["Service a.n is given twice: in.yaml:6 counts, in.yaml:1 does not"]);
+    expect(mended.notes).toEqual(["duplicate Service n/a: using in.yaml:6, ignoring in.yaml:1"]);
     const nameless = take(`${service("5", "ClusterIP")}---\n${service("[]", "ClusterIP")}`);
     expect(nameless.rejected.map(({ message }) => message)).toEqual([
       "Service without a name: metadata.name: must be a string, is 5",
@@ -147,6 +149,6 @@ status: {state: ACCEPTED}
       ["p", true],
       ["live", false],
     ]);
-    expect(notes).toEqual(["ignored 2 statuses without their objects (the first in in.yaml, document 2): statuses are computed anew"]);
+    expect(notes).toEqual(["ignored 2 statuses without their objects (the first in in.yaml, document 2): statuses are recomputed"]);
   });
 });

@@ -3,7 +3,7 @@ import type { Server } from "@isthmus/plane";
 import { diagnosticsPage, listPage, objectsIn, type Page, snapshotPage } from "@isthmus/process";
 
 /** What the admin port tells of the clusters, to those who may read it. */
-export function adminPages(server: Server): Readonly<Record<string, Page>> {
+export function serverAdminPages(server: Server): Readonly<Record<string, Page>> {
   return {
     "/snapshots/input": snapshotPage(() => [
       ["clusters", objectsIn(server.store.snapshot)],

@@ -14,7 +14,7 @@ import { version } from "../package.json";
 import { addStoreOptions, type StoreConfig, type StoreFlags, storeConfig } from "./sharedStore.ts";
 
 /** The settings of a management server; the command line wins over the environment. */
-export interface Config {
+export interface ServerConfig {
   readonly namespace: string;
   readonly host: string;
   readonly port: number;
@@ -52,7 +52,10 @@ type Defaulted = "adminTls" | "writeNamespaces" | "replica" | "leaderElection" |
 
 /** What the command line gives. */
 interface Options
-  extends Omit<Config, "token" | "clientCertificates" | "reflection" | "disallowIntersectingConfig" | "serverNames" | "store" | Defaulted>,
+  extends Omit<
+      ServerConfig,
+      "token" | "clientCertificates" | "reflection" | "disallowIntersectingConfig" | "serverNames" | "store" | Defaulted
+    >,
     StoreFlags,
     AdminTlsFlags {
   readonly relayToken?: string;
@@ -68,52 +71,59 @@ interface Options
 }
 
 /** Reads the command line (without node and script) and the environment. Throws UsageError, or exits after --help. */
-export function readConfig(argv: readonly string[]): Config {
+export function readServerConfig(argv: readonly string[]): ServerConfig {
   const command = new Command("gloo-mesh-mgmt-server")
-    .version(version, "-V, --version", "print the version and nothing else")
+    .version(version, "-V, --version", "print the version")
     .description(
-      "Gathers what agents report of their clusters, translates users' policies, and tells agents what their clusters shall hold.",
+      "Collects the state of clusters from their agents, translates policies, and sends each agent the desired state of its cluster.",
     )
     .addOption(new Option("--namespace <name>", "namespace of the management plane").env("POD_NAMESPACE").default("gloo-mesh"))
     .addOption(new Option("--host <address>", "address that agents connect to").default("0.0.0.0"))
     .addOption(new Option("--port <number>", "port that agents connect to").default(9900).argParser(portNumber))
-    .addOption(new Option("--admin-host <address>", "address of metrics and health").default("0.0.0.0"))
-    .addOption(new Option("--admin-port <number>", "port of metrics and health; 0 takes any").default(9091).argParser(portNumber))
+    .addOption(new Option("--admin-host <address>", "bind address of metrics and health").default("0.0.0.0"))
+    .addOption(
+      new Option("--admin-port <number>", "port of metrics and health; 0 selects any free port").default(9091).argParser(portNumber),
+    )
     .addOption(
       new Option(
         "--kubeconfig <file>",
-        "kubeconfig of the management cluster; default: KUBECONFIG, the home directory, or the pod's own account",
+        "kubeconfig of the management cluster; default: KUBECONFIG, the home directory, or the service account of the pod",
       ),
     )
     .addOption(new Option("--context <name>", "context of the kubeconfig; default: its current one"))
     .addOption(
       new Option("--relay-token <text>", "relay identity token; default: the Secret relay-identity-token-secret").env("RELAY_TOKEN"),
     )
-    .addOption(new Option("--disable-client-certificates", "TLS-only setup: agents show the token on each call instead of a certificate"))
+    .addOption(new Option("--disable-client-certificates", "TLS without client certificates: agents authenticate each call with the token"))
     .addOption(
-      new Option("--max-connections <number>", "connections of agents, and of others, that may be open at a time")
+      new Option("--max-connections <number>", "maximum number of open connections to the agents' port")
         .default(10_000)
         .argParser(connectionCount),
     )
     .addOption(
-      new Option("--max-connections-per-address <number>", "the same from one address; behind a load balancer all agents have one")
+      new Option(
+        "--max-connections-per-address <number>",
+        "maximum number of open connections from one address; behind a load balancer all agents have the same address",
+      )
         .default(2_000)
         .argParser(connectionCount),
     )
-    .addOption(new Option("--reflection", "answer gRPC reflection, to anybody: for grpcurl and the like"))
-    .addOption(new Option("--disallow-intersecting-config", "refuse to configure hosts that users' own Istio objects configure"))
-    .addOption(new Option("--server-name <dns name...>", "further names in a server certificate that is made here"))
+    .addOption(new Option("--reflection", "enable gRPC reflection, without authentication, for tools such as grpcurl"))
+    .addOption(
+      new Option("--disallow-intersecting-config", "reject policies whose host is already configured by a user-created Istio resource"),
+    )
+    .addOption(new Option("--server-name <dns name...>", "additional names in the generated server certificate"))
     .addOption(new Option("--replica <name>", "name of this replica in logs and status; default: gloo-mesh-mgmt-server").env("POD_NAME"))
-    .addOption(new Option("--leader-election", "there are several replicas: one of them leads, by the Lease gloo-mesh-mgmt-server"))
-    .addOption(new Option("--single-cluster <name>", "manage the mesh of the management cluster itself, under this name, without an agent"))
+    .addOption(new Option("--leader-election", "elect a leader among several replicas with the Lease gloo-mesh-mgmt-server"))
+    .addOption(new Option("--single-cluster <name>", "also manage the mesh of the management cluster, with this name and without an agent"))
     .addOption(
       new Option(
         "--write-namespaces <name...>",
-        "namespaces that may be written in clusters without an agent; * is all but kube-system, kube-public and kube-node-lease, which must be named",
+        "namespaces that may be written to in clusters without an agent; * is all except kube-system, kube-public and kube-node-lease, which must be named",
       ).default(["*"]),
     )
-    .addOption(new Option("--legacy-names", "names of the first generation: enterprise-networking, enterprise-agent"))
-    .addOption(new Option("--verbose", "log what is done in detail"));
+    .addOption(new Option("--legacy-names", "use the legacy names enterprise-networking and enterprise-agent"))
+    .addOption(new Option("--verbose", "log in detail"));
   const options = parsedOptions<Options>(addAdminTlsOptions(addStoreOptions(command)), argv);
   const generation = options.legacyNames === true || isOn(process.env["LEGACY_NAMES"]) ? "enterprise" : "gloo-mesh";
   return {
@@ -146,6 +156,6 @@ export function readConfig(argv: readonly string[]): Config {
 
 function connectionCount(text: string): number {
   const count = Number(text);
-  if (!/^\d{1,7}$/.test(text) || count < 1) throw new InvalidArgumentError(`${text} is not a number of connections, from 1 to 9999999`);
+  if (!/^\d{1,7}$/.test(text) || count < 1) throw new InvalidArgumentError(`${text} is not a number of connections from 1 to 9999999`);
   return count;
 }

@@ -3,14 +3,14 @@ import { type Clock, kindKeyOf, type Log, type Meter, UsageError } from "@isthmu
 import {
   type Agent,
   type AgentLimits,
-  agentAnswers,
   agentRoles,
+  answerQuestion,
   type Cluster,
   type ClusterRegistrations,
   clusterUid,
+  type DeletionLog,
   keepConnected,
   type Leadership,
-  type RemovalLog,
   type Server,
   startAgent,
   startConnections,
@@ -75,7 +75,7 @@ export async function workOnDirectClusters(options: DirectClustersOptions, signa
   async function workOnOwn({ name, cluster }: { readonly name: string; readonly cluster: Cluster }, turn: AbortSignal): Promise<void> {
     const connected = () => {
       server.cannotConnect(name, undefined);
-      log.info({ cluster: name }, "the management cluster is worked on directly");
+      log.info({ cluster: name }, "managing the management cluster directly, without an agent");
     };
     async function work(): Promise<void> {
       const uid = await clusterUid(cluster, { clock, log }, turn);
@@ -83,7 +83,7 @@ export async function workOnDirectClusters(options: DirectClustersOptions, signa
       await workDirectly({ ...shared, cluster, connected }, turn);
     }
     function failed(message: string): void {
-      log.warn({ cluster: name }, `cannot work on the management cluster as ${name}: ${message}; trying again`);
+      log.warn({ cluster: name }, `cannot manage the management cluster as ${name}: ${message}; retrying`);
       server.cannotConnect(name, message);
     }
     await keepConnected({ work, failed, clock, random }, turn);
@@ -99,7 +99,7 @@ interface DirectClusterOptions {
   readonly namespace: string;
   readonly limits: AgentLimits;
   /** The server's: what is ordered and what became of it are told together. */
-  readonly removals: RemovalLog;
+  readonly removals: DeletionLog;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -131,7 +131,7 @@ async function workDirectly(options: DirectClusterOptions, signal: AbortSignal):
             agent: { instance: `direct-${randomUUID()}`, version: "0.1.0", agentNamespace: namespace, clusterUid: uid },
             connector: network.connector(name),
             handler,
-            answer: agentAnswers(() => agent),
+            answer: answerQuestion(() => agent),
             clock,
             random,
             log,
@@ -157,7 +157,7 @@ async function claim(name: string, uid: string, registrations: ClusterRegistrati
   const known = await registrations.find(name);
   if (known === undefined) return;
   if (known.uid !== "" && known.uid !== uid && !known.isReplaceable) {
-    throw new UsageError(`its kubeconfig leads to another cluster than the one that is registered as ${name}`);
+    throw new UsageError(`its kubeconfig connects to a different cluster than the one that is registered as ${name}`);
   }
   if (known.uid !== uid) await registrations.register({ clusterName: name, clusterUid: uid, isExpected: true });
 }

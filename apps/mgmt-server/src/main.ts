@@ -6,7 +6,7 @@ import {
   areRootsTrustedByAll,
   clusterRegistrations,
   clusterUid,
-  joinTokens,
+  keepJoinTokens,
   keepRelayIdentity,
   mirrorJoinTokens,
   NAMES,
@@ -18,15 +18,15 @@ import {
   storeKeys,
   systemClock,
 } from "@isthmus/plane";
-import { createLog, growingHeap, runProgram, startAdmin, startMetrics } from "@isthmus/process";
+import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
 import { type GrpcServer, makeIdentity, rotateIdentity, startGrpcServer } from "@isthmus/relay";
 import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
-import { adminPages } from "./adminPages.ts";
-import { type Config, readConfig } from "./config.ts";
+import { serverAdminPages } from "./adminPages.ts";
+import { readServerConfig, type ServerConfig } from "./config.ts";
 import { workOnDirectClusters } from "./directClusters.ts";
 import { openStore } from "./sharedStore.ts";
 
-async function run(config: Config, signal: AbortSignal): Promise<void> {
+async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
   const log = createLog({ logger: NAMES[config.generation].server, verbose: config.verbose });
   const { namespace } = config;
   const random = Math.random;
@@ -79,7 +79,6 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     clock,
     log,
   });
-  const heap = growingHeap();
   const server: Server = startServer(
     {
       cluster,
@@ -116,11 +115,10 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
       random,
       log,
       meter: metrics,
-      clustersJoined: heap.grew,
     },
     signal,
   );
-  if (link === undefined) throw new Error("the server made no link");
+  if (link === undefined) throw new Error("the server created no link");
   const registrations = clusterRegistrations(cluster, {
     namespace,
     view: () => server.view,
@@ -153,7 +151,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     port: config.adminPort,
     isReady: () => server.isReady,
     metrics,
-    pages: adminPages(server),
+    pages: serverAdminPages(server),
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
     ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
   });
@@ -163,7 +161,7 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     identity: kept.identity,
     accept: link.accept,
     registrations,
-    joinTokens: joinTokens(cluster, { namespace, clock }),
+    joinTokens: keepJoinTokens(cluster, { namespace, clock }),
     token: () => kept.token,
     clientCertificates: config.clientCertificates,
     reflection: config.reflection,
@@ -176,13 +174,12 @@ async function run(config: Config, signal: AbortSignal): Promise<void> {
     await admin.close();
     throw error;
   });
-  log.info({ port: grpc.port, adminPort: admin.port }, `agents are served on port ${grpc.port}; metrics and health on port ${admin.port}`);
+  log.info({ port: grpc.port, adminPort: admin.port }, `serving agents on port ${grpc.port}; metrics and health on port ${admin.port}`);
   if (!config.clientCertificates)
-    log.warn({}, "client certificates are switched off: whoever has the relay token can speak for any cluster");
+    log.warn({}, "client certificates are disabled: any holder of the relay token can impersonate any cluster");
 
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
   await Promise.all([server.ended, direct, kept.ended, mirrored, link.closed.then(() => grpc?.close())]);
-  heap.stop();
   await election?.resign();
   await Promise.all([admin.close(), store?.close()]);
 }
@@ -197,4 +194,4 @@ function defaultNames(namespace: string): readonly string[] {
   return [`gloo-mesh-mgmt-server.${namespace}`, `enterprise-networking.${namespace}`, `*.${namespace}`, "localhost"];
 }
 
-process.exitCode = await runProgram((signal) => run(readConfig(process.argv.slice(2)), signal));
+process.exitCode = await runProgram((signal) => run(readServerConfig(process.argv.slice(2)), signal));

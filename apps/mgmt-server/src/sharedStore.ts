@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { type Clock, messageOf, UsageError } from "@isthmus/core";
 import type { Store } from "@isthmus/plane";
 import { isOn } from "@isthmus/process";
-import { fileStore, type RedisSettings, type RedisStoreOptions, type Refused, redisStore } from "@isthmus/store";
+import { fileStore, type RedisSettings, type RedisStoreOptions, type RejectedEntry, redisStore } from "@isthmus/store";
 import { type Command, Option } from "commander";
 
 /** Where replicas share what they know, or where one finds it again after a restart. */
@@ -29,23 +29,27 @@ export function addStoreOptions(command: Command): Command {
     .addOption(
       new Option(
         "--redis-address <host:port>",
-        "Redis in which replicas share what they know; the user and password come from REDIS_USERNAME and REDIS_PASSWORD",
+        "Redis in which replicas share their state; user and password are read from REDIS_USERNAME and REDIS_PASSWORD",
       ).env("REDIS_ADDRESS"),
     )
     .addOption(new Option("--redis-db <number>", "number of the database in Redis; default: 0").env("REDIS_DB").argParser(databaseNumber))
-    .addOption(new Option("--redis-tls", "speak TLS with Redis; also REDIS_TLS=true"))
-    .addOption(new Option("--redis-ca <file>", "PEM of who signed Redis' certificate; implies TLS").env("REDIS_CA_FILE"))
+    .addOption(new Option("--redis-tls", "use TLS for the connection to Redis; also REDIS_TLS=true"))
+    .addOption(new Option("--redis-ca <file>", "PEM of the CA certificate of Redis; implies TLS").env("REDIS_CA_FILE"))
     .addOption(
-      new Option("--redis-server-name <dns name>", "name in Redis' certificate; default: the host of its address").env("REDIS_SERVER_NAME"),
+      new Option("--redis-server-name <dns name>", "name in the certificate of Redis; default: the host of its address").env(
+        "REDIS_SERVER_NAME",
+      ),
     )
     .addOption(
-      new Option("--store-path <directory>", "without Redis: files in which a restarted server finds what it knew").env("STORE_PATH"),
+      new Option("--store-path <directory>", "without Redis: directory in which the server keeps its state across restarts").env(
+        "STORE_PATH",
+      ),
     );
 }
 
 function databaseNumber(text: string): number {
   const db = Number(text);
-  if (!Number.isInteger(db) || db < 0) throw new UsageError(`${text} is not the number of a Redis database: 0 or more`);
+  if (!Number.isInteger(db) || db < 0) throw new UsageError(`${text} is not a number of a Redis database: use 0 or more`);
   return db;
 }
 
@@ -53,7 +57,7 @@ function databaseNumber(text: string): number {
 export function storeConfig(flags: StoreFlags, environment: NodeJS.ProcessEnv): StoreConfig {
   const { redisAddress, redisCa, redisDb, redisServerName, storePath } = flags;
   if (redisAddress === undefined || redisAddress === "") return { redis: undefined, path: storePath };
-  if (storePath !== undefined) throw new UsageError("--redis-address and --store-path exclude each other: choose one");
+  if (storePath !== undefined) throw new UsageError("--redis-address and --store-path are mutually exclusive: use one of them");
   const username = environment["REDIS_USERNAME"];
   const password = environment["REDIS_PASSWORD"];
   const isSecure = flags.redisTls === true || redisCa !== undefined || isOn(environment["REDIS_TLS"]);
@@ -91,15 +95,15 @@ function read(file: string): string {
   }
 }
 
-export interface StoreSurroundings extends Pick<RedisStoreOptions, "keys" | "log"> {
-  readonly refused: (what: Refused) => void;
+export interface StoreDependencies extends Pick<RedisStoreOptions, "keys" | "log"> {
+  readonly refused: (what: RejectedEntry) => void;
   readonly clock: Clock;
 }
 
 /** Opens what is configured; undefined: memory alone. Rejects with StoreError when files cannot be used. */
 export async function openStore(
   { redis, path }: StoreConfig,
-  { keys, refused, clock, log }: StoreSurroundings,
+  { keys, refused, clock, log }: StoreDependencies,
 ): Promise<Store | undefined> {
   if (redis !== undefined) {
     const store = redisStore(redis, { keys, refused, log });
@@ -108,6 +112,6 @@ export async function openStore(
   }
   if (path === undefined) return undefined;
   const store = await fileStore({ path, clock, id: randomUUID });
-  log.info({ path }, `what is known is kept in ${path}`);
+  log.info({ path }, `keeping state in ${path}`);
   return store;
 }

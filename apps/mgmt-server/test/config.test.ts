@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { readConfig } from "../src/config.ts";
+import { readServerConfig } from "../src/config.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
 describe("the management server's settings", () => {
   it("have the published defaults", () => {
-    expect(readConfig([])).toMatchObject({
+    expect(readServerConfig([])).toMatchObject({
       namespace: "gloo-mesh",
       port: 9900,
       adminPort: 9091,
@@ -20,25 +20,25 @@ describe("the management server's settings", () => {
   it("come from the environment too, and the command line wins", () => {
     vi.stubEnv("RELAY_TOKEN", "from-environment");
     vi.stubEnv("POD_NAMESPACE", "mesh-system");
-    expect(readConfig([])).toMatchObject({ token: "from-environment", namespace: "mesh-system" });
-    expect(readConfig(["--namespace", "given"])).toMatchObject({ namespace: "given" });
+    expect(readServerConfig([])).toMatchObject({ token: "from-environment", namespace: "mesh-system" });
+    expect(readServerConfig(["--namespace", "given"])).toMatchObject({ namespace: "given" });
   });
 
   it("elect a leader, and bear the names of the first generation, where they are told to", () => {
-    expect(readConfig([])).toMatchObject({ leaderElection: false, generation: "gloo-mesh" });
+    expect(readServerConfig([])).toMatchObject({ leaderElection: false, generation: "gloo-mesh" });
     vi.stubEnv("LEADER_ELECTION", "false");
-    expect(readConfig([]).leaderElection).toBe(false);
+    expect(readServerConfig([]).leaderElection).toBe(false);
     vi.stubEnv("LEADER_ELECTION", "true");
-    expect(readConfig([]).leaderElection).toBe(true);
-    expect(readConfig(["--legacy-names"])).toMatchObject({ generation: "enterprise", replica: "enterprise-networking" });
+    expect(readServerConfig([]).leaderElection).toBe(true);
+    expect(readServerConfig(["--legacy-names"])).toMatchObject({ generation: "enterprise", replica: "enterprise-networking" });
   });
 
   it.each([
-    [["--port", "-1"], /-1 is not a port: a number from 0 to 65535/],
+    [["--port", "-1"], /-1 is not a port number from 0 to 65535/],
     [["--port", "70000"], /70000 is not a port/],
     [["surplus"], /surplus|too many arguments/],
     [["--no-such-flag"], /unknown option '--no-such-flag'/],
   ])("refuse %j with a message that names what is wrong", (argv, message) => {
-    expect(() => readConfig(argv)).toThrow(message);
+    expect(() => readServerConfig(argv)).toThrow(message);
   });
 });

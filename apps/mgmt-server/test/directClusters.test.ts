@@ -3,7 +3,7 @@ import type { Resource } from "@isthmus/core";
 import type { Cluster, Leadership } from "@isthmus/plane";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
-import { adminPages } from "../src/adminPages.ts";
+import { serverAdminPages } from "../src/adminPages.ts";
 import { type DirectFleet, namespace, register, SETTLING_MS, startDirectFleet } from "./directFleet.ts";
 
 let fleet: DirectFleet;
@@ -31,7 +31,7 @@ async function connection(name: string): Promise<object | undefined> {
 
 /** What a person reads on the admin port. */
 function evidence(): readonly { readonly step: string; readonly object: { readonly kind: string; readonly clusterName: string } }[] {
-  const page = [...(adminPages(fleet.server)["/evidence"]?.(new URLSearchParams()) ?? [])].join("");
+  const page = [...(serverAdminPages(fleet.server)["/evidence"]?.(new URLSearchParams()) ?? [])].join("");
   return JSON.parse(page).items;
 }
 
@@ -82,7 +82,7 @@ describe("a cluster that the server connects to", () => {
     expect(await connection("cluster-1")).toMatchObject({
       status: "False",
       reason: "CannotConnect",
-      message: expect.stringContaining("leads to another cluster"),
+      message: expect.stringContaining("connects to a different cluster"),
     });
     expect(await timeoutIn(second())).toBeUndefined();
   });

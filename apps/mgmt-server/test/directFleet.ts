@@ -91,7 +91,7 @@ export async function startDirectFleet(options: DirectFleetOptions = {}): Promis
     },
     stop.signal,
   );
-  if (link === undefined) throw new Error("the server made no link");
+  if (link === undefined) throw new Error("the server created no link");
   const connected: string[] = [];
   const direct = workOnDirectClusters(
     {

@@ -3,17 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@isthmus/plane";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { readConfig } from "../src/config.ts";
+import { readServerConfig } from "../src/config.ts";
 import { openStore } from "../src/sharedStore.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-const redisOf = (...argv: string[]) => readConfig(argv).store.redis;
+const redisOf = (...argv: string[]) => readServerConfig(argv).store.redis;
 
 describe("the settings of the store", () => {
   it("are memory alone, unless something is said", () => {
-    expect(readConfig([]).store).toEqual({ redis: undefined, path: undefined });
-    expect(readConfig(["--store-path", "/var/lib/isthmus"]).store).toEqual({ redis: undefined, path: "/var/lib/isthmus" });
+    expect(readServerConfig([]).store).toEqual({ redis: undefined, path: undefined });
+    expect(readServerConfig(["--store-path", "/var/lib/isthmus"]).store).toEqual({ redis: undefined, path: "/var/lib/isthmus" });
   });
 
   it("take Redis' address, user and password from the environment", () => {
@@ -56,10 +56,10 @@ describe("the settings of the store", () => {
 
   it.each([
     [["--redis-address", "r:x"], /r:x is not an address/],
-    [["--redis-address", "r:1", "--store-path", "x"], /exclude each other/],
+    [["--redis-address", "r:1", "--store-path", "x"], /mutually exclusive/],
     [["--redis-address", "r:1", "--redis-ca", "/nowhere.crt"], /--redis-ca: .*nowhere/],
-    [["--redis-db", "-1"], /not the number of a Redis database/],
+    [["--redis-db", "-1"], /not a number of a Redis database/],
   ])("refuse %j with a message that names what is wrong", (argv, message) => {
-    expect(() => readConfig(argv)).toThrow(message);
+    expect(() => readServerConfig(argv)).toThrow(message);
   });
 });

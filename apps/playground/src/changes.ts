@@ -1,15 +1,15 @@
 import { equalContent, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
-import { type Cluster, follow, systemClock } from "@isthmus/plane";
+import { type Cluster, runReflector, systemClock } from "@isthmus/plane";
 import { colors } from "./colors.ts";
 import { described, SHOWN } from "./outcome.ts";
 
 /** Tells of every object that appears, changes or goes, from now on. Changes of status alone are not told. */
-export function tellChanges(clusters: readonly Cluster[], say: (line: string) => void, signal: AbortSignal): void {
+export function printChanges(clusters: readonly Cluster[], say: (line: string) => void, signal: AbortSignal): void {
   for (const cluster of clusters) {
     for (const kind of SHOWN) {
       const known = new Map<string, Resource>();
       let first = true;
-      void follow(
+      void runReflector(
         {
           cluster,
           kind,

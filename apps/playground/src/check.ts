@@ -1,3 +1,4 @@
+import { displayName } from "@isthmus/core";
 import Table from "cli-table3";
 import type { Demo } from "./demo.ts";
 import { countsTable, federationTable } from "./outcome.ts";
@@ -8,7 +9,7 @@ import { clustersWithTimeout, isPolicyApplied, until } from "./waiting.ts";
 export async function check(demo: Demo, readyMs: number, signal: AbortSignal): Promise<void> {
   const limit = { limitMs: 20_000, signal };
   const names = demo.workload.map(({ name }) => name);
-  const [shown, timeout] = [timeoutPolicy.metadata.name, "2s"];
+  const [shown, timeout] = [displayName(timeoutPolicy.metadata), "2s"];
 
   await demo.management.create(timeoutPolicy);
   const appliedMs = await until(
@@ -22,16 +23,16 @@ export async function check(demo: Demo, readyMs: number, signal: AbortSignal): P
   const { apiVersion, kind, metadata } = timeoutPolicy;
   await demo.management.delete({ apiVersion, kind, name: metadata.name, namespace: metadata.namespace ?? "", clusterName: "" });
   const goneMs = await until(
-    `what came from TrafficPolicy ${shown} is gone`,
+    `everything generated from TrafficPolicy ${shown} is deleted`,
     async () => (await clustersWithTimeout(demo, timeout)).length === 0,
     limit,
   );
 
   const times = new Table({ head: ["what", "time"], style: { head: [], border: [], compact: true }, colAligns: ["left", "right"] });
   times.push(
-    ["start until two clusters are federated", seconds(readyMs)],
-    [`TrafficPolicy written until in force in ${names.join(" and ")}`, seconds(appliedMs)],
-    ["TrafficPolicy deleted until its effect is gone", seconds(goneMs)],
+    ["from start until two clusters are federated", seconds(readyMs)],
+    [`from creating the TrafficPolicy until it is in force in ${names.join(" and ")}`, seconds(appliedMs)],
+    ["from deleting the TrafficPolicy until its effect is gone", seconds(goneMs)],
   );
   for (const table of [counts, hosts, times.toString()]) console.log(`${table}\n`);
 }

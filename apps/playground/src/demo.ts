@@ -3,12 +3,12 @@ import { allKinds } from "@isthmus/api";
 import { kindKeyOf, UsageError } from "@isthmus/core";
 import {
   type Agent,
-  agentAnswers,
   agentRoles,
   agentSecrets,
+  answerQuestion,
   clusterRegistrations,
   ensureSecret,
-  joinTokens,
+  keepJoinTokens,
   keepRelayIdentity,
   RELAY_SECRETS,
   RESUME_DELETES_TOPIC,
@@ -156,7 +156,7 @@ async function startPlane(
     },
     signal,
   );
-  if (link === undefined) throw new Error("the server made no link");
+  if (link === undefined) throw new Error("the server created no link");
   grpc = await listen(
     {
       host: "127.0.0.1",
@@ -164,7 +164,7 @@ async function startPlane(
       identity: kept.identity,
       accept: link.accept,
       registrations: clusterRegistrations(management, { namespace: NAMESPACE, view: () => server.view }),
-      joinTokens: joinTokens(management, { namespace: NAMESPACE, clock }),
+      joinTokens: keepJoinTokens(management, { namespace: NAMESPACE, clock }),
       token: () => kept.token,
       clock,
       log,
@@ -180,7 +180,7 @@ async function listen(options: GrpcServerOptions, say: (line: string) => void): 
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const grpc = await startGrpcServer({ ...options, port: 0 });
-    say(`Port ${options.port} is taken: agents are served on port ${grpc.port} instead.`);
+    say(`Port ${options.port} is already in use: serving agents on port ${grpc.port} instead.`);
     return grpc;
   }
 }
@@ -219,7 +219,7 @@ async function runAgent(
             agent: about,
             connector,
             handler,
-            answer: agentAnswers(() => agent),
+            answer: answerQuestion(() => agent),
             clock,
             random,
             log,

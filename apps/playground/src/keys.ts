@@ -1,4 +1,5 @@
 import { TrafficPolicy } from "@isthmus/api";
+import { displayName } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane";
 import { colors } from "./colors.ts";
 import type { Demo } from "./demo.ts";
@@ -14,32 +15,34 @@ interface Action {
 const ACTIONS: readonly Action[] = [
   {
     key: "s",
-    label: "shift a quarter of the calls to reviews over to cluster-2",
-    run: (demo, say) => apply(demo, shiftPolicy, "callers of reviews in cluster-1 reach cluster-2 one time in four", say),
+    label: "shift 25% of the traffic to reviews to cluster-2",
+    run: (demo, say) => apply(demo, shiftPolicy, "25% of the calls to reviews in cluster-1 go to cluster-2", say),
   },
-  { key: "u", label: "undo the shift", run: (demo, say) => remove(demo, shiftPolicy, say) },
+  { key: "u", label: "remove the traffic shift", run: (demo, say) => remove(demo, shiftPolicy, say) },
   {
     key: "t",
-    label: "a timeout of 2 s and three tries for reviews",
-    run: (demo, say) => apply(demo, timeoutPolicy, "calls to reviews give up after 2 s", say),
+    label: "set a timeout of 2 s and retries for reviews",
+    run: (demo, say) => apply(demo, timeoutPolicy, "calls to reviews time out after 2 s", say),
   },
-  { key: "d", label: "drop the timeout", run: (demo, say) => remove(demo, timeoutPolicy, say) },
+  { key: "d", label: "remove the timeout", run: (demo, say) => remove(demo, timeoutPolicy, say) },
   {
     key: "a",
-    label: "stop the agent of cluster-2, or start it again",
+    label: "stop or restart the agent of cluster-2",
     async run(demo, say) {
       if (demo.isAgentRunning("cluster-2")) {
         await demo.stopAgent("cluster-2");
-        say("The agent of cluster-2 is stopped. What it reported stays in use, nothing is removed; changes for cluster-2 wait.");
+        say(
+          "The agent of cluster-2 is stopped. Its last reported state is still used, and nothing is deleted; changes for cluster-2 are pending.",
+        );
       } else {
         demo.startAgent("cluster-2");
-        say("The agent of cluster-2 is started: it says what it sees, and catches up with what is wanted.");
+        say("The agent of cluster-2 is started: it reports its state and applies the pending changes.");
       }
     },
   },
   {
     key: "p",
-    label: "print what there is",
+    label: "print the current state",
     async run(demo, say) {
       say(`\n${await countsTable(demo.management, demo.workload)}\n${await federationTable(demo.workload)}`);
     },
@@ -72,7 +75,7 @@ export async function onKeys(demo: Demo, say: (line: string) => void, signal: Ab
     while (!signal.aborted) {
       const key = pressed.shift();
       if (key === undefined) {
-        if (hasEnded) return say("Standard input has ended, so no key can come: use a terminal, or --check, which needs none.");
+        if (hasEnded) return say("Standard input was closed, so no keys can be read: use a terminal, or --check.");
         await new Promise<void>((resolve) => (wake = resolve));
       } else if (key === "q" || key === "\u0003") return;
       else if (key.trim() !== "") await pressedKey(key, demo, say);
@@ -95,10 +98,10 @@ async function apply(demo: Demo, policy: TrafficPolicy, effect: string, say: (li
   const before = await demo.management.get(TrafficPolicy, { name, namespace });
   const after = await demo.management.apply(policy, { fieldManager: "demo" });
   if (before?.metadata.resourceVersion === after.metadata.resourceVersion)
-    return say(`TrafficPolicy ${name} is there already: nothing changes.`);
-  say(`TrafficPolicy ${name} is written to the management cluster: ${effect}.`);
+    return say(`TrafficPolicy ${displayName({ name, namespace })} already exists: nothing changes.`);
+  say(`TrafficPolicy ${displayName({ name, namespace })} is created in the management cluster: ${effect}.`);
   for (const { name: cluster } of demo.workload) {
-    if (!demo.isAgentRunning(cluster)) say(`The agent of ${cluster} is stopped: what changes there waits for it.`);
+    if (!demo.isAgentRunning(cluster)) say(`The agent of ${cluster} is stopped: changes for its cluster are pending.`);
   }
 }
 
@@ -106,9 +109,9 @@ async function remove(demo: Demo, policy: TrafficPolicy, say: (line: string) => 
   const { name, namespace = "" } = policy.metadata;
   try {
     await demo.management.delete({ apiVersion: TrafficPolicy.apiVersion, kind: TrafficPolicy.kind, name, namespace, clusterName: "" });
-    say(`TrafficPolicy ${name} is deleted: exactly what came from it goes.`);
+    say(`TrafficPolicy ${displayName({ name, namespace })} is deleted: everything generated from it is deleted.`);
   } catch (error) {
     if (!(error instanceof ClusterError && error.code === "NotFound")) throw error;
-    say(`TrafficPolicy ${name} is not there.`);
+    say(`TrafficPolicy ${displayName({ name, namespace })} does not exist.`);
   }
 }

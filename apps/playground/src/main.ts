@@ -3,7 +3,7 @@ import { parsedOptions, portNumber, runProgram } from "@isthmus/process";
 import { Command, Option } from "commander";
 import { pino } from "pino";
 import pretty from "pino-pretty";
-import { tellChanges } from "./changes.ts";
+import { printChanges } from "./changes.ts";
 import { check } from "./check.ts";
 import { colors } from "./colors.ts";
 import { type Demo, startDemo } from "./demo.ts";
@@ -20,12 +20,14 @@ interface Options {
 
 function readOptions(argv: readonly string[]): Options {
   const command = new Command("npm run demo --")
-    .description("Two simulated clusters with Istio and Bookinfo, managed as one by a real server and real agents.")
+    .description("Run two simulated clusters with Istio and Bookinfo, managed by a real server and real agents.")
     .addOption(
-      new Option("--check", "no terminal needed: apply a policy, wait for its effect, delete it, print the times, exit").default(false),
+      new Option("--check", "without a terminal: apply a policy, wait for its effect, delete it, print the durations and exit").default(
+        false,
+      ),
     )
     .addOption(new Option("--port <number>", "port that agents connect to").default(9900).argParser(portNumber))
-    .addOption(new Option("--verbose", "show the logs of server and agents").default(false));
+    .addOption(new Option("--verbose", "print the logs of server and agents").default(false));
   return parsedOptions<Options>(command, argv);
 }
 
@@ -47,7 +49,7 @@ async function run({ check: checks, port, verbose }: Options, signal: AbortSigna
     demo = await startDemo({ port, log, say }, running);
     await show(demo, { checks, say, started }, running);
   } finally {
-    stop.abort(new Error("the demo is over"));
+    stop.abort(new Error("the demo has ended"));
     await demo?.ended;
   }
 }
@@ -65,7 +67,7 @@ async function show(demo: Demo, { checks, say, started }: Showing, running: Abor
   );
   for (const { name } of demo.workload) demo.startAgent(name);
   await demo.management.create(virtualMesh);
-  say("VirtualMesh bookinfo joins the meshes of both clusters …");
+  say("Creating VirtualMesh bookinfo with the meshes of both clusters …");
   await until("both clusters are federated", () => isFederated(demo), { limitMs: 20_000, signal: running });
   const readyMs = performance.now() - started;
 
@@ -73,8 +75,10 @@ async function show(demo: Demo, { checks, say, started }: Showing, running: Abor
     await check(demo, readyMs, running);
   } else {
     say(`\n${await countsTable(demo.management, demo.workload)}\n\n${await federationTable(demo.workload)}\n`);
-    say(`Ready after ${(readyMs / 1_000).toFixed(1)} s. Every service of one cluster can be called from the other. Keys:\n\n${help()}\n`);
-    tellChanges([demo.management, ...demo.workload], say, running);
+    say(
+      `Ready after ${(readyMs / 1_000).toFixed(1)} s. All services of each cluster can be called from the other cluster. Keys:\n\n${help()}\n`,
+    );
+    printChanges([demo.management, ...demo.workload], say, running);
     await onKeys(demo, say, running);
     say(colors.dim("Stopping …"));
   }

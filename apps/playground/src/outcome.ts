@@ -44,7 +44,7 @@ export async function federationTable(workload: readonly Cluster[]): Promise<str
 export function described(resource: Resource): string {
   const { name, namespace, clusterName } = resource.metadata;
   const place = clusterName === undefined ? "the management cluster" : clusterName;
-  const what = `${resource.kind} ${colors.bold(name)}${namespace === undefined ? "" : colors.dim(`.${namespace}`)} in ${place}`;
+  const what = `${resource.kind} ${namespace === undefined ? "" : colors.dim(`${namespace}/`)}${colors.bold(name)} in ${place}`;
   const detail = resource.kind === VirtualService.kind ? routesOf(resource as VirtualService) : "";
   return detail === "" ? what : `${what}: ${detail}`;
 }
@@ -57,7 +57,7 @@ function routesOf({ spec }: VirtualService): string {
   );
   const parts = [`to ${targets.join(" and ")}`];
   if (route.timeout !== undefined) parts.push(`timeout ${route.timeout}`);
-  if (route.retries?.attempts !== undefined) parts.push(`${route.retries.attempts} tries`);
+  if (route.retries?.attempts !== undefined) parts.push(`${route.retries.attempts} retries`);
   return parts.join(", ");
 }
 

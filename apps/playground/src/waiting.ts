@@ -11,7 +11,7 @@ export async function until(
 ): Promise<number> {
   const started = performance.now();
   while (!(await holds())) {
-    if (performance.now() - started > limitMs) throw new Error(`gave up after ${limitMs / 1000} s: ${what}`);
+    if (performance.now() - started > limitMs) throw new Error(`timed out after ${limitMs / 1000} s: ${what}`);
     await systemClock.sleep(20, signal);
   }
   return performance.now() - started;

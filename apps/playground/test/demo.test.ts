@@ -39,13 +39,13 @@ describe("the demo", () => {
     expect(err).toBe("");
     expect(out).toMatch(/meshes\s+│\s+2/);
     expect(out).toMatch(/cluster-1\s+│ reviews\.bookinfo\.svc\.cluster-2\.global\s+│ 255\.51\.210\.11/);
-    expect(out).toMatch(/TrafficPolicy deleted until its effect is gone/);
+    expect(out).toMatch(/from deleting the TrafficPolicy until its effect is gone/);
     expect(code).toBe(0);
   }, 60_000);
 
   it("ends, and says why, where no key can come", async () => {
     const { code, out } = await demo("--port", "0");
-    expect(out).toContain("Standard input has ended, so no key can come");
+    expect(out).toContain("Standard input was closed, so no keys can be read");
     expect(code).toBe(0);
   }, 60_000);
 
@@ -56,7 +56,7 @@ describe("the demo", () => {
     });
     const { code, out } = await demo("--check", "--port", String(port));
     await new Promise((resolve) => taken.close(resolve));
-    expect(out).toMatch(new RegExp(`Port ${port} is taken: agents are served on port \\d+ instead`));
+    expect(out).toMatch(new RegExp(`Port ${port} is already in use: serving agents on port \\d+ instead`));
     expect(code).toBe(0);
   }, 60_000);
 

@@ -24,7 +24,7 @@ export { AuthorizationPolicy, type AuthorizationRule, type AuthorizationSource }
 export { type ConnectionPolicy, DestinationRule, type Subset } from "./istio/destinationRule.ts";
 export { EnvoyFilter, type HttpFilter } from "./istio/envoyFilter.ts";
 export { Gateway } from "./istio/gateway.ts";
-export { ServiceEntry, type ServiceEntrySpec, type ServicePort, type WorkloadEntry } from "./istio/serviceEntry.ts";
+export { ServiceEntry, type ServiceEntryPort, type ServiceEntrySpec, type WorkloadEntry } from "./istio/serviceEntry.ts";
 export { type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/virtualService.ts";
 export { ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
 export type { Controller } from "./kubernetes/controller.ts";

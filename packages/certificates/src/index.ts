@@ -2,7 +2,7 @@ export { InvalidPem } from "@isthmus/core/pem";
 export { type AuthorityOptions, createAuthority, createRoot } from "./authority.ts";
 export { type IssueOptions, issueClientCertificate, issueServerCertificate } from "./issue.ts";
 export { AGENT_LIFETIME_MS, AUTHORITY_LIFETIME_MS, ROOT_LIFETIME_MS, SERVER_LIFETIME_MS } from "./lifetimes.ts";
-export { type CertificateRequest, createRequest, createRequestFor } from "./request.ts";
+export { createRequest, createRequestFor, type SigningRequest } from "./request.ts";
 export { renewalTime } from "./rotation.ts";
 export {
   type CertificateFacts,

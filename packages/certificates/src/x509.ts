@@ -77,7 +77,7 @@ export function certificateFacts(certificate: string | Uint8Array): CertificateF
 /** The facts of every certificate of a PEM text. Throws InvalidPem when there is none. */
 export function chainFacts(pem: string): readonly CertificateFacts[] {
   const facts = parseChain(pem).map(factsOf);
-  if (facts.length === 0) throw new InvalidPem("there is no certificate in it: a PEM text has a line -----BEGIN CERTIFICATE-----");
+  if (facts.length === 0) throw new InvalidPem("it contains no certificate: PEM has a line -----BEGIN CERTIFICATE-----");
   return facts;
 }
 
@@ -268,7 +268,7 @@ const LEAST_RSA_BITS = 2048;
 function refuseWeakKey({ algorithm }: PublicKey): void {
   const { name, modulusLength } = algorithm as { readonly name: string; readonly modulusLength?: number };
   if (modulusLength !== undefined && modulusLength < LEAST_RSA_BITS) {
-    throw new InvalidPem(`the certificate request has a key of ${modulusLength} bits: ${name} needs ${LEAST_RSA_BITS}`);
+    throw new InvalidPem(`the certificate request has a key of ${modulusLength} bits: ${name} needs at least ${LEAST_RSA_BITS}`);
   }
 }
 
@@ -277,30 +277,30 @@ async function keyOf({ publicKey }: Pkcs10CertificateRequest): Promise<webcrypto
   try {
     return await publicKey.export();
   } catch (cause) {
-    throw new InvalidPem("the certificate request has a key that cannot be used", { cause });
+    throw new InvalidPem("the certificate request has an unsupported key", { cause });
   }
 }
 
 async function importKey(pem: string, publicKey: PublicKey): Promise<webcrypto.CryptoKey> {
   const block = keyBlock(pem);
-  if (block === undefined) throw new InvalidPem("there is no private key in it: a PEM text has a line -----BEGIN PRIVATE KEY-----");
+  if (block === undefined) throw new InvalidPem("it contains no private key: PEM has a line -----BEGIN PRIVATE KEY-----");
   if (!isKeyForm(block.label)) {
-    throw new InvalidPem(`the private key is encrypted or of a form that is not known: ${KEY_REMEDY}`);
+    throw new InvalidPem(`the private key is encrypted or in an unsupported format: ${KEY_REMEDY}`);
   }
   const { namedCurve } = publicKey.algorithm as { readonly namedCurve?: string };
   const key = pkcs8Of(block.label, block.der, namedCurve);
-  if (key === undefined) throw new InvalidPem("the private key does not fit its certificate");
+  if (key === undefined) throw new InvalidPem("the private key does not match its certificate");
   try {
     // A copy that is an ArrayBuffer of its own, as the types of WebCrypto want it.
     return await globalThis.crypto.subtle.importKey("pkcs8", Uint8Array.from(key), { hash: SHA_256, ...publicKey.algorithm }, true, [
       "sign",
     ]);
   } catch (cause) {
-    throw new InvalidPem("the private key does not fit its certificate", { cause });
+    throw new InvalidPem("the private key does not match its certificate", { cause });
   }
 }
 
-const KEY_REMEDY = '"openssl pkcs8 -topk8 -nocrypt" makes one that is';
+const KEY_REMEDY = 'convert it with "openssl pkcs8 -topk8 -nocrypt"';
 
 /** The one private key of a PEM text; those of elliptic curves have their parameters before them, as OpenSSL writes them. */
 function keyBlock(pem: string): PemBlock | undefined {
@@ -325,7 +325,7 @@ function pemOf(certificate: X509Certificate): string {
 function parse(certificate: string | Uint8Array): X509Certificate {
   if (typeof certificate !== "string") return parsed(new Uint8Array(certificate));
   const [first] = parseChain(certificate);
-  if (first === undefined) throw new InvalidPem("there is no certificate in it: a PEM text has a line -----BEGIN CERTIFICATE-----");
+  if (first === undefined) throw new InvalidPem("it contains no certificate: PEM has a line -----BEGIN CERTIFICATE-----");
   return first;
 }
 
@@ -349,7 +349,7 @@ const REQUEST_LABELS: ReadonlySet<string> = new Set(["CERTIFICATE REQUEST", "NEW
 function parseRequest(pem: string): Pkcs10CertificateRequest {
   try {
     const [block] = pemBlocks(pem, 1);
-    if (block === undefined || !REQUEST_LABELS.has(block.label)) throw new InvalidPem("there is no certificate request in it");
+    if (block === undefined || !REQUEST_LABELS.has(block.label)) throw new InvalidPem("it contains no certificate request");
     requireSequence(block.der);
     return new Pkcs10CertificateRequest(block.der);
   } catch (cause) {

@@ -1,7 +1,7 @@
+import type { CooperativeTask } from "./cooperativeTask.ts";
 import { type ClusterObjectRef, keyOf } from "./ref.ts";
 import { keyOfResource, type Resource } from "./resource.ts";
-import type { Change } from "./sortedMap.ts";
-import type { Steps } from "./steps.ts";
+import type { EntryChange } from "./sortedMap.ts";
 import { emptyTable, type Index, type Table } from "./table.ts";
 
 /** An immutable set of resources of one kind, in key order. */
@@ -46,7 +46,7 @@ class TableCollection<R extends Resource> implements Collection<R> {
     return this.#table.where(index, value);
   }
 
-  indexed(...indexes: readonly Index<R>[]): Steps<void> {
+  indexed(...indexes: readonly Index<R>[]): CooperativeTask<void> {
     return this.#table.indexed(...indexes);
   }
 
@@ -55,7 +55,7 @@ class TableCollection<R extends Resource> implements Collection<R> {
     return table === this.#table ? this : new TableCollection(table);
   }
 
-  changesSince(older: Table<R>): readonly Change<R>[] {
+  changesSince(older: Table<R>): readonly EntryChange<R>[] {
     return this.#table.changesSince(older instanceof TableCollection ? older.#table : older);
   }
 }

@@ -1,5 +1,5 @@
+import { internPool, internText, textHashOf } from "./intern.ts";
 import { excessOf, excessOfText, ResourceExcess } from "./limits.ts";
-import { hashOf, textAt } from "./sharedTexts.ts";
 
 /**
  * JSON values in little memory. A fleet is millions of small objects whose texts recur (namespaces, nodes, images), and so do whole
@@ -52,8 +52,8 @@ function shareParts(value: object): number {
 
 /** What is equal to a text or part and is to take its place; undefined: nothing does. */
 function knownAs(value: unknown, hash: number): unknown {
-  if (typeof value === "string") return value.length > SHORT ? textAt(value, hash) : undefined;
-  return typeof value === "object" && value !== null ? sharedPart(value, hash) : undefined;
+  if (typeof value === "string") return value.length > SHORT ? internText(value, hash) : undefined;
+  return typeof value === "object" && value !== null ? internedPart(value, hash) : undefined;
 }
 
 // V8 itself holds equal values of a parsed text once when they are no longer than this.
@@ -63,7 +63,7 @@ const SHORT = 10;
 const OBJECT = 0x811c9dc5 | 0;
 
 function hashAfterSharing(value: unknown): number {
-  if (typeof value === "string") return hashOf(value);
+  if (typeof value === "string") return textHashOf(value);
   if (typeof value === "object" && value !== null) return shareParts(value);
   return typeof value === "number" ? value | 0 : value === true ? 1 : 2;
 }
@@ -73,25 +73,19 @@ function mixed(hash: number, part: number): number {
   return sum ^ (sum >>> 13);
 }
 
-// What recurs is found at the place that its hash gives, until something else takes it: three quarters of a megabyte, and what it keeps alive.
+// Three quarters of a megabyte, and what it keeps alive.
 const PARTS = 1 << 16;
-const parts: (object | undefined)[] = new Array<undefined>(PARTS).fill(undefined);
-const hashes = new Int32Array(PARTS);
+const parts = internPool(PARTS, isSame);
 // Hashes of parts that came once: only what comes again is kept, as most parts never do.
 const seenOnce = new Int32Array(PARTS);
 
 /** An equal part that came before, if one is known. */
-function sharedPart(part: object, hash: number): object | undefined {
+function internedPart(part: object, hash: number): object | undefined {
+  const known = parts.find(part, hash);
+  if (known !== undefined) return known;
   const place = hash & (PARTS - 1);
-  // What is far away in memory is looked at only where it is nearly always the same.
-  if (hashes[place] === hash) {
-    const known = parts[place];
-    if (known !== undefined && isSame(known, part)) return known;
-  }
-  if (seenOnce[place] === hash) {
-    parts[place] = part;
-    hashes[place] = hash;
-  } else seenOnce[place] = hash;
+  if (seenOnce[place] === hash) parts.keep(part, hash);
+  else seenOnce[place] = hash;
   return undefined;
 }
 

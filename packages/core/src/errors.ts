@@ -6,7 +6,7 @@ export class InvalidResource extends Error {
   /** What is wrong with it and what to write instead. */
   readonly problem: string;
 
-  /** `object` names the object as a person reads it, kind included: `TrafficPolicy slow.bookinfo`. */
+  /** `object` names the object as a person reads it, kind included: `TrafficPolicy bookinfo/slow`. */
   constructor(object: string, path: string, problem: string) {
     super(`${object}: ${path === "" ? "" : `${path}: `}${problem}`);
     this.path = path;
@@ -18,7 +18,7 @@ export class InvalidResource extends Error {
 export class DuplicateOutput extends Error {
   override readonly name = "DuplicateOutput";
   constructor(ref: string) {
-    super(`two translators write ${ref}: one of them must name its output differently`);
+    super(`two translators write ${ref}: change the name that one of them gives to its output`);
   }
 }
 

@@ -2,11 +2,13 @@ export { type BackoffRange, backoffMs } from "./backoff.ts";
 export type { Clock } from "./clock.ts";
 export { type Collection, emptyCollection } from "./collection.ts";
 export { compact, parseCompact } from "./compact.ts";
+export { type CooperativeTask, inKeyOrder, runToCompletion, withEach } from "./cooperativeTask.ts";
 export { type Delta, emptyDelta, isEmpty } from "./delta.ts";
 export { equalContent, equalJson } from "./equality.ts";
 export { DuplicateOutput, InvalidResource, messageOf, UsageError } from "./errors.ts";
 export { exactly } from "./exactly.ts";
 export { FIRST_SEEN, firstSeenOf, withFirstSeen, withoutFirstSeen } from "./firstSeen.ts";
+export { intern, internList } from "./intern.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { excessOf, excessOfText, MAX_DEPTH, MAX_RESOURCE_BYTES, ResourceExcess } from "./limits.ts";
 export type { Log, LogFields } from "./log.ts";
@@ -26,11 +28,11 @@ export { discoveredName, isClusterName, sanitizedName } from "./names.ts";
 export { nearestName } from "./nearestName.ts";
 export { onAbort } from "./onAbort.ts";
 export { emptyOutputSet, isOwnedBy, type Output, type OutputSet, type Owner, outputSet } from "./outputSet.ts";
-export { type Packed, packed, packedWhere } from "./packed.ts";
 export {
   type ClusterObjectRef,
   clusterNameIn,
   compareKeys,
+  displayName,
   formatRef,
   groupOf,
   keyOf,
@@ -55,10 +57,8 @@ export {
 } from "./resource.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelector } from "./selector.ts";
 export { type Semaphore, semaphore } from "./semaphore.ts";
-export { sharedText } from "./sharedTexts.ts";
-export { shared } from "./sharedValues.ts";
-export { applied, deltaBetween, emptySnapshot, joined, type Snapshot, snapshotOf } from "./snapshot.ts";
-export { type Change, SortedMap } from "./sortedMap.ts";
+export { applyDelta, deltaBetween, emptySnapshot, mergeSnapshots, type Snapshot, snapshotOf } from "./snapshot.ts";
+export { type EntryChange, SortedMap } from "./sortedMap.ts";
 export { type Condition, type TimedCondition, timedConditions } from "./status.ts";
-export { finished, inKeyOrder, type Steps, withEach } from "./steps.ts";
 export { emptyTable, type Index, type Table } from "./table.ts";
+export { type WithoutUndefined, withoutUndefined } from "./withoutUndefined.ts";

@@ -17,7 +17,7 @@ export class ResourceExcess extends Error {
 export function excessOf(value: unknown, maxBytes = MAX_RESOURCE_BYTES): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const left = leftAfter(value, 1, maxBytes);
-  if (left === TOO_DEEP) return `is nested deeper than ${MAX_DEPTH} levels: make it flatter`;
+  if (left === TOO_DEEP) return `is nested deeper than ${MAX_DEPTH} levels: reduce its nesting`;
   return left === TOO_LARGE ? tooLarge(maxBytes) : undefined;
 }
 

@@ -1,5 +1,5 @@
+import { intern } from "./intern.ts";
 import { md5Hex } from "./md5.ts";
-import { sharedText } from "./sharedTexts.ts";
 
 /**
  * A DNS-safe name of at most 63 characters, the way the published product makes them: `*`, `/`, `.`, `:` and space become
@@ -13,7 +13,7 @@ export function sanitizedName(name: string): string {
 
 /** The name of what was discovered from one object: `name-namespace-cluster`, made DNS-safe. */
 export function discoveredName(ref: { readonly name: string; readonly namespace: string; readonly clusterName: string }): string {
-  return sharedText(sanitizedName([ref.name, ref.namespace, ref.clusterName].join("-")));
+  return intern(sanitizedName([ref.name, ref.namespace, ref.clusterName].join("-")));
 }
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;

@@ -3,7 +3,7 @@ import { equalContent } from "./equality.ts";
 import { DuplicateOutput } from "./errors.ts";
 import { clusterNameIn, formatRef, type ResourceRef, resourceKeyOf } from "./ref.ts";
 import { type Resource, refOf } from "./resource.ts";
-import { type Change, SortedMap } from "./sortedMap.ts";
+import { type EntryChange, SortedMap } from "./sortedMap.ts";
 
 /** Who wants a set of outputs: the label and value that each of them bears. */
 export interface Owner {
@@ -36,7 +36,7 @@ export interface OutputSet<O extends Output = Output> extends Iterable<O> {
    * The outputs that are not the same object as in `older`, by `resourceKeyOf`, cluster by cluster in key order. Costs what
    * changed, where one set came from the other.
    */
-  changesSince(older: OutputSet<O>): readonly Change<O>[];
+  changesSince(older: OutputSet<O>): readonly EntryChange<O>[];
   /** Throws DuplicateOutput when both hold one ref: two translators may not write one object. */
   union(other: OutputSet<O>): OutputSet<O>;
   /** What turns `actual`, the objects that bear this owner's label, into this set. Objects without the label are left alone. */
@@ -132,7 +132,7 @@ class ClusteredOutputSet<O extends Output> implements OutputSet<O> {
     const edits = new Map<string, [string, O | undefined][]>();
     for (const [key, output] of changes) {
       // Without its label an object would stay for ever.
-      if (output !== undefined && !isOwnedBy(output.resource, this.owner)) throw new Error(`${key} lacks the label of its owner`);
+      if (output !== undefined && !isOwnedBy(output.resource, this.owner)) throw new Error(`${key} does not have the label of its owner`);
       // The same for both; the object's own text is at hand.
       const clusterName = output === undefined ? clusterNameIn(key) : (output.resource.metadata.clusterName ?? "");
       const list = edits.get(clusterName);
@@ -149,7 +149,7 @@ class ClusteredOutputSet<O extends Output> implements OutputSet<O> {
     return new ClusteredOutputSet(this.owner, byCluster, this.#parts);
   }
 
-  changesSince(older: OutputSet<O>): readonly Change<O>[] {
+  changesSince(older: OutputSet<O>): readonly EntryChange<O>[] {
     if (older === this) return [];
     const before = older instanceof ClusteredOutputSet ? older : new ClusteredOutputSet<O>(older.owner, new Map()).with(older.entries());
     const clusterNames = new Set([...this.#byCluster.keys(), ...before.#byCluster.keys()]);

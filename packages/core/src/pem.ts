@@ -38,23 +38,23 @@ export function pemBlocks(text: string, maxBlocks = MAX_BLOCKS): readonly PemBlo
     const ending = labelOf(line, END);
     if (ending === undefined) {
       if (!isBase64(line))
-        throw new InvalidPem(`its block ${label} holds a line that is not base64: headers, as encrypted keys have, are not read`);
+        throw new InvalidPem(`its block ${label} has a line that is not base64; headers, as in encrypted keys, are not supported`);
       base64 += line;
       if (base64.length > MAX_BLOCK_BYTES) throw new InvalidPem(`its block ${label} is larger than ${MAX_BLOCK_BYTES / 1024} KiB`);
       continue;
     }
-    if (ending !== label) throw new InvalidPem(`its block ${label} ends as ${ending}`);
+    if (ending !== label) throw new InvalidPem(`its block ${label} has the end line of ${ending}`);
     if (blocks.length === maxBlocks) throw new InvalidPem(`it has more than ${maxBlocks} ${maxBlocks === 1 ? "block" : "blocks"}`);
     blocks.push({ label, der: derOf(label, base64) });
     label = undefined;
   }
-  if (label !== undefined) throw new InvalidPem(`its block ${label} has no end`);
+  if (label !== undefined) throw new InvalidPem(`its block ${label} has no end line`);
   return blocks;
 }
 
 /** To be asked before the library is given DER: anything else it takes for a text, and guesses of what. Throws InvalidPem. */
 export function requireSequence(der: Uint8Array): void {
-  if (der[0] !== SEQUENCE) throw new InvalidPem("its content is not what X.509 knows (DER)");
+  if (der[0] !== SEQUENCE) throw new InvalidPem("its content is not DER-encoded X.509");
 }
 
 function labelOf(line: string, boundary: string): string | undefined {

@@ -1,4 +1,4 @@
-import { sharedText } from "./sharedTexts.ts";
+import { intern } from "./intern.ts";
 
 /** Names one object of a kind known from context. `clusterName` is "" for the management cluster, `namespace` is "" for cluster-scoped kinds. */
 export interface ClusterObjectRef {
@@ -20,12 +20,12 @@ export interface ObjectRef {
 }
 
 /**
- * The key under which the published API names an object in status maps and messages: `name.namespace.cluster`, with a
- * trailing dot for the management cluster. Unique per kind, as neither namespaces nor cluster names contain dots.
+ * The key under which the published API names an object in status maps: `name.namespace.cluster`, with a
+ * trailing dot for the management cluster. Unique per kind, as neither namespaces nor cluster names contain dots. Messages use `displayName`.
  */
 export function keyOf(ref: ClusterObjectRef): string {
   // Joined, as V8 keeps a template's result as a tree of its pieces: keys are compared and kept, by the million.
-  return sharedText([ref.name, ref.namespace, ref.clusterName].join("."));
+  return intern([ref.name, ref.namespace, ref.clusterName].join("."));
 }
 
 /** The name of the cluster in a key of `keyOf` or `resourceKeyOf`. */
@@ -46,13 +46,17 @@ export function kindKeyOf(type: { readonly apiVersion: string; readonly kind: st
 
 /** Names one object across kinds, clusters and versions: `group/Kind|name.namespace.cluster`. */
 export function resourceKeyOf(ref: ResourceRef): string {
-  return sharedText([`${kindKeyOf(ref)}|${ref.name}`, ref.namespace, ref.clusterName].join("."));
+  return intern([`${kindKeyOf(ref)}|${ref.name}`, ref.namespace, ref.clusterName].join("."));
 }
 
-/** A ref as a person reads it: `VirtualMesh bookinfo.gloo-mesh`, `Service reviews.bookinfo in cluster-1`. */
+/** The name of an object in messages, as kubectl prints it: `bookinfo/reviews`, with ` in cluster-1` for a workload cluster. Never a key. */
+export function displayName({ name, namespace = "", clusterName = "" }: Partial<ClusterObjectRef> & { readonly name: string }): string {
+  return `${namespace === "" ? name : `${namespace}/${name}`}${clusterName === "" ? "" : ` in ${clusterName}`}`;
+}
+
+/** A ref in messages: `VirtualMesh gloo-mesh/bookinfo`, `Service bookinfo/reviews in cluster-1`. Never a key: that is `resourceKeyOf`. */
 export function formatRef(ref: ResourceRef): string {
-  const name = ref.namespace === "" ? ref.name : `${ref.name}.${ref.namespace}`;
-  return `${ref.kind} ${name}${ref.clusterName === "" ? "" : ` in ${ref.clusterName}`}`;
+  return `${ref.kind} ${displayName(ref)}`;
 }
 
 /** Orders refs of one kind by key, in the byte order that the published API sorts by. */

@@ -1,5 +1,5 @@
+import { intern } from "./intern.ts";
 import { type ClusterObjectRef, kindKeyOf, type ResourceRef } from "./ref.ts";
-import { sharedText } from "./sharedTexts.ts";
 
 /** Any value that JSON can hold. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -61,13 +61,13 @@ export function refOf(resource: Resource): ResourceRef {
 /** The key of an object within its kind: see `keyOf`. */
 export function keyOfResource(resource: Resource): string {
   const { name, namespace = "", clusterName = "" } = resource.metadata;
-  return sharedText([name, namespace, clusterName].join("."));
+  return intern([name, namespace, clusterName].join("."));
 }
 
 /** The key of an object across kinds, clusters and versions: see `resourceKeyOf`. */
 export function fullKeyOf(resource: Resource): string {
   const { name, namespace = "", clusterName = "" } = resource.metadata;
-  return sharedText([`${kindKeyOf(resource)}|${name}`, namespace, clusterName].join("."));
+  return intern([`${kindKeyOf(resource)}|${name}`, namespace, clusterName].join("."));
 }
 
 /** The same object, said to be from `clusterName` ("" for the management cluster), without server bookkeeping of field managers. */

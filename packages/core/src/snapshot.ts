@@ -1,9 +1,9 @@
 import { type Collection, emptyCollection } from "./collection.ts";
+import { type CooperativeTask, withEach } from "./cooperativeTask.ts";
 import type { Delta } from "./delta.ts";
 import type { Kind } from "./kind.ts";
 import { keyOf, kindKeyOf } from "./ref.ts";
 import { keyOfResource, type Resource, refOf } from "./resource.ts";
-import { type Steps, withEach } from "./steps.ts";
 
 /** Everything known at one instant. Applying a delta makes a new snapshot that shares unchanged collections. */
 export interface Snapshot {
@@ -27,7 +27,7 @@ export function snapshotOf(resources: Iterable<Resource>): Snapshot {
 }
 
 /** A snapshot with a delta applied in steps. */
-export function* applied(snapshot: Snapshot, { put, remove }: Delta): Steps<Snapshot> {
+export function* applyDelta(snapshot: Snapshot, { put, remove }: Delta): CooperativeTask<Snapshot> {
   let next = snapshot;
   for (let from = 0; from < put.length; from += PART) {
     next = next.apply({ put: put.length <= PART ? put : put.slice(from, from + PART), remove: [] });
@@ -47,7 +47,7 @@ const PART = 1_024;
  * Snapshots as one, in steps; the objects of later ones win, and all keep their keys. The keys of clusters interleave: to join
  * many at once copies what is there once, and not once for each.
  */
-export function* joined(snapshot: Snapshot, others: readonly Snapshot[]): Steps<Snapshot> {
+export function* mergeSnapshots(snapshot: Snapshot, others: readonly Snapshot[]): CooperativeTask<Snapshot> {
   const collections = new Map(snapshot.collections());
   for (const kindKey of new Set(others.flatMap((other) => [...other.collections().keys()]))) {
     const entries: (readonly [string, Resource])[] = [];
@@ -84,7 +84,7 @@ class CollectionSnapshot implements Snapshot {
 
   of<R extends Resource>(kind: Kind<R>): Collection<R> {
     // The key names the kind, and `apply` files each resource under its own kind's key.
-    return (this.#collections.get(kindKeyOf(kind)) ?? NOTHING) as Collection<R>;
+    return (this.#collections.get(keyOfKind(kind)) ?? NOTHING) as Collection<R>;
   }
 
   apply(delta: Delta): Snapshot {
@@ -123,3 +123,15 @@ class CollectionSnapshot implements Snapshot {
 }
 
 const NOTHING: Collection<Resource> = emptyCollection();
+
+// Translation asks for collections a hundred times in a run, always by the same objects.
+const kindKeys = new WeakMap<Kind, string>();
+
+function keyOfKind(kind: Kind): string {
+  let key = kindKeys.get(kind);
+  if (key === undefined) {
+    key = kindKeyOf(kind);
+    kindKeys.set(kind, key);
+  }
+  return key;
+}

@@ -1,5 +1,5 @@
 /** What became of one entry; absent on one side: `undefined`. */
-export interface Change<V> {
+export interface EntryChange<V> {
   readonly key: string;
   readonly before: V | undefined;
   readonly after: V | undefined;
@@ -113,7 +113,7 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
    * The entries that are not the same object in this map as in `older`, in key order. Costs what changed, and a pointer
    * comparison for each chunk, where one map came from the other; else the size of both.
    */
-  changesSince(older: SortedMap<V>): readonly Change<V>[] {
+  changesSince(older: SortedMap<V>): readonly EntryChange<V>[] {
     if (older === this) return [];
     const [mine, theirs] = [this.#values, older.#values];
     const shorter = Math.min(mine.length, theirs.length);
@@ -216,8 +216,8 @@ function cursor<V>(
 }
 
 /** Two sequences in key order, side by side. Nothing is made for an entry that did not change, as a pair of its values would be. */
-function changesBetween<V>(older: Cursor<V>, newer: Cursor<V>): readonly Change<V>[] {
-  const changes: Change<V>[] = [];
+function changesBetween<V>(older: Cursor<V>, newer: Cursor<V>): readonly EntryChange<V>[] {
+  const changes: EntryChange<V>[] = [];
   for (;;) {
     const left = older.keys[older.position];
     const right = newer.keys[newer.position];
@@ -243,7 +243,7 @@ function changesBetween<V>(older: Cursor<V>, newer: Cursor<V>): readonly Change<
 }
 
 /** The rest of two chunks with the very same keys. */
-function replacements<V>({ keys, values, position }: Cursor<V>, { values: others }: Cursor<V>, changes: Change<V>[]): void {
+function replacements<V>({ keys, values, position }: Cursor<V>, { values: others }: Cursor<V>, changes: EntryChange<V>[]): void {
   for (let i = position; i < keys.length; i++) {
     const before = values[i] as V;
     const after = others[i] as V;

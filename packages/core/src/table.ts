@@ -1,6 +1,6 @@
+import { type CooperativeTask, inKeyOrder, runToCompletion } from "./cooperativeTask.ts";
 import { exactly } from "./exactly.ts";
-import { type Change, SortedMap } from "./sortedMap.ts";
-import { finished, inKeyOrder, type Steps } from "./steps.ts";
+import { type EntryChange, SortedMap } from "./sortedMap.ts";
 
 /** Names the values under which a row can be found. Define it once, at module level: an index is kept by identity. */
 export type Index<V> = (row: V) => readonly string[];
@@ -13,11 +13,11 @@ export interface Table<V> extends Iterable<V> {
   /** Rows whose `index` values include `value`, in key order. An index is built on first use and carried along by `with`. */
   where(index: Index<V>, value: string): readonly V[];
   /** Builds indexes in steps, so that the first `where` need not do it at once. */
-  indexed(...indexes: readonly Index<V>[]): Steps<void>;
+  indexed(...indexes: readonly Index<V>[]): CooperativeTask<void>;
   /** This table with `changes` made: by key, a row, or `undefined` to remove it. Itself when they change nothing. */
   with(changes: Iterable<readonly [string, V | undefined]>): Table<V>;
   /** The rows that are not the same object as in `older`, in key order. Costs what changed where one table came from the other. */
-  changesSince(older: Table<V>): readonly Change<V>[];
+  changesSince(older: Table<V>): readonly EntryChange<V>[];
 }
 
 /** A table without rows, whose rows have the keys that `keyOf` says. */
@@ -57,13 +57,13 @@ class IndexedTable<V extends object> implements Table<V> {
     if (this.size === 0) return NONE;
     let buckets = this.#indexes.get(index);
     if (buckets === undefined) {
-      [buckets = SortedMap.empty<Bucket<V>>()] = finished(bucketsOf(this.#rows.values(), [index]));
+      [buckets = SortedMap.empty<Bucket<V>>()] = runToCompletion(bucketsOf(this.#rows.values(), [index]));
       this.#indexes.set(index, buckets);
     }
     return listOf(buckets.get(value));
   }
 
-  *indexed(...indexes: readonly Index<V>[]): Steps<void> {
+  *indexed(...indexes: readonly Index<V>[]): CooperativeTask<void> {
     const missing = this.size === 0 ? [] : indexes.filter((index) => !this.#indexes.has(index));
     if (missing.length === 0) return;
     const made = yield* bucketsOf(this.#rows.values(), missing);
@@ -75,7 +75,7 @@ class IndexedTable<V extends object> implements Table<V> {
     if (this.#indexes.size === 0 && isAppended(this.#rows, given)) {
       return new IndexedTable(this.#rows.update(given), new Map(), this.#keyOf);
     }
-    const effective = new Map<string, Change<V>>();
+    const effective = new Map<string, EntryChange<V>>();
     for (const [key, after] of given) {
       const before = this.#rows.get(key);
       if (before !== after) effective.set(key, { key, before, after });
@@ -87,14 +87,14 @@ class IndexedTable<V extends object> implements Table<V> {
     return new IndexedTable(this.#rows.update(afterEach(effective.values())), indexes, this.#keyOf);
   }
 
-  changesSince(older: Table<V>): readonly Change<V>[] {
+  changesSince(older: Table<V>): readonly EntryChange<V>[] {
     if (older instanceof IndexedTable) return this.#rows.changesSince(older.#rows);
     return this.#rows.changesSince(SortedMap.empty<V>().update(older.entries()));
   }
 
-  #rebucketed(index: Index<V>, buckets: Buckets<V>, changes: Iterable<Change<V>>): Buckets<V> {
-    const edits = new Map<string, Change<V>[]>();
-    const note = (value: string, change: Change<V>) => {
+  #rebucketed(index: Index<V>, buckets: Buckets<V>, changes: Iterable<EntryChange<V>>): Buckets<V> {
+    const edits = new Map<string, EntryChange<V>[]>();
+    const note = (value: string, change: EntryChange<V>) => {
       const list = edits.get(value);
       if (list === undefined) edits.set(value, [change]);
       else list.push(change);
@@ -139,12 +139,12 @@ function isAppended<V>(rows: SortedMap<V>, changes: readonly (readonly [string, 
   return true;
 }
 
-function* afterEach<V>(changes: Iterable<Change<V>>): Iterable<readonly [string, V | undefined]> {
+function* afterEach<V>(changes: Iterable<EntryChange<V>>): Iterable<readonly [string, V | undefined]> {
   for (const { key, after } of changes) yield [key, after];
 }
 
 /** Several at once, as to go through a million rows costs more than what an index asks of each. */
-function* bucketsOf<V extends object>(rows: Iterable<V>, indexes: readonly Index<V>[]): Steps<readonly Buckets<V>[]> {
+function* bucketsOf<V extends object>(rows: Iterable<V>, indexes: readonly Index<V>[]): CooperativeTask<readonly Buckets<V>[]> {
   const gathered = indexes.map(() => new Map<string, V | V[]>());
   let count = 0;
   for (const row of rows) {
@@ -170,7 +170,7 @@ function gather<V extends object>(buckets: Map<string, V | V[]>, values: readonl
   }
 }
 
-function* mapOf<V extends object>(buckets: ReadonlyMap<string, V | V[]>): Steps<Buckets<V>> {
+function* mapOf<V extends object>(buckets: ReadonlyMap<string, V | V[]>): CooperativeTask<Buckets<V>> {
   const entries: (readonly [string, Bucket<V>])[] = [];
   for (const [value, bucket] of buckets) {
     if (entries.push([value, Array.isArray(bucket) ? exactly(bucket) : bucket]) % PART === 0) yield;
@@ -190,7 +190,11 @@ const STEP = 256;
 const PART = 4_096;
 
 /** A bucket with rows taken out and put in; undefined when none is left. */
-function edited<V extends object>(bucket: readonly V[], changes: readonly Change<V>[], keyOf: (row: V) => string): Bucket<V> | undefined {
+function edited<V extends object>(
+  bucket: readonly V[],
+  changes: readonly EntryChange<V>[],
+  keyOf: (row: V) => string,
+): Bucket<V> | undefined {
   // Few changes of a large bucket are the rule: its rows are copied in runs, and none of them is asked for its key in vain.
   const parts: (readonly V[])[] = [];
   let copied = 0;

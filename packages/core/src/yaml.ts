@@ -78,7 +78,7 @@ export function yamlValue(text: string, { maxBytes, ...options }: YamlOptions & 
     const { line, col } = lineCounter.linePos(error.pos[0]);
     throw new SyntaxError(`${error.message} at line ${line}, column ${col}`);
   }
-  if (second !== undefined) throw new SyntaxError("holds more than one document");
+  if (second !== undefined) throw new SyntaxError("contains more than one document");
   // The library counts what aliases stand for, and refuses those that multiply.
   return document?.toJS();
 }
@@ -90,7 +90,7 @@ function* boundedTokens(text: string, onNewLine?: (offset: number) => void): Gen
   for (const lexeme of new Lexer().lex(text)) {
     if (lexeme === "\n" || lexeme === "\r\n") line++;
     yield* parser.next(lexeme);
-    if (parser.stack.length > MAX_OPEN) throw new YamlExcess(`is nested deeper than ${MAX_DEPTH} levels: make it flatter`, line);
+    if (parser.stack.length > MAX_OPEN) throw new YamlExcess(`is nested deeper than ${MAX_DEPTH} levels: reduce its nesting`, line);
   }
   yield* parser.end();
 }

@@ -83,6 +83,6 @@ describe("output set", () => {
     expect(labelled?.resource.metadata.labels).toEqual({ app: "a", [owner.label]: "me" });
     expect(() => outputSet(owner).with([["k", bare]])).toThrow("label");
     expect(() => outputSet(owner, [bare, bare])).toThrow(DuplicateOutput);
-    expect(() => outputSet(owner, [bare]).union(outputSet(owner, [bare]))).toThrow("ConfigMap a.n in c");
+    expect(() => outputSet(owner, [bare]).union(outputSet(owner, [bare]))).toThrow("ConfigMap n/a in c");
   });
 });

@@ -1,6 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { emptySnapshot, finished, type Index, InvalidResource, joined, type Kind, type Resource, refOf, snapshotOf } from "../src/index.ts";
+import {
+  emptySnapshot,
+  type Index,
+  InvalidResource,
+  type Kind,
+  mergeSnapshots,
+  type Resource,
+  refOf,
+  runToCompletion,
+  snapshotOf,
+} from "../src/index.ts";
 
 interface Widget extends Resource {
   readonly spec: { readonly colour: string };
@@ -60,7 +70,7 @@ describe("snapshot", () => {
           const put = [...other.collections().values()].flatMap((collection) => [...collection]);
           return snapshot.apply({ put, remove: [] });
         }, first);
-        const atOnce = finished(joined(first, others));
+        const atOnce = runToCompletion(mergeSnapshots(first, others));
         expect([...atOnce.of(Widget).entries()]).toEqual([...inTurn.of(Widget).entries()]);
       }),
     );

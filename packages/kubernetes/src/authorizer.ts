@@ -19,11 +19,11 @@ export function kubernetesAuthorizer(
       const ordinary = isMadeFor || !isEncrypted ? undefined : await tokenReview(connection, { token }, signal);
       const { authenticated = false, user, error } = ordinary ?? made;
       if (!(isMadeFor || (isEncrypted && authenticated)) || user === undefined) {
-        const what = isEncrypted ? "know this token" : `take this token for the audience ${audience}`;
+        const what = isEncrypted ? "accept this token" : `accept this token for the audience ${audience}`;
         const why = error ? `: ${error}` : "";
         const remedy = isEncrypted
           ? ""
-          : `; over plain HTTP no other counts, as who listens could use it for the API server: kubectl create token NAME --audience=${audience}`;
+          : `; over plain HTTP no other audience is accepted, because an eavesdropper could use the token for the API server: kubectl create token NAME --audience=${audience}`;
         return { allowed: false, isKnown: false, reason: `the Kubernetes API does not ${what}${why}${remedy}` };
       }
       const { allowed, reason } = await accessReview(connection, { user, path }, signal);
@@ -32,7 +32,7 @@ export function kubernetesAuthorizer(
       return {
         allowed: false,
         isKnown: true,
-        reason: `${user.username} may not get ${path}${why}: bind a ClusterRole to it with nonResourceURLs ["${path}"] and verbs ["get"]`,
+        reason: `${user.username} is not allowed to get ${path}${why}: bind it to a ClusterRole with nonResourceURLs ["${path}"] and verbs ["get"]`,
       };
     },
   };
@@ -75,6 +75,6 @@ async function accessReview(
 
 function statusOf<S>(review: unknown): S {
   const { status } = review as { readonly status?: S };
-  if (status === undefined) throw new ClusterError("Unavailable", "the API server answered a review without a status");
+  if (status === undefined) throw new ClusterError("Unavailable", "the API server returned a review without a status");
   return status;
 }

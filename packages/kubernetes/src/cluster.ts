@@ -3,13 +3,21 @@ import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { type Connection, connectionTo } from "./connection.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import { listAll } from "./list.ts";
-import { checked, named } from "./objects.ts";
+import { named, parsedObject } from "./objects.ts";
 import { objectPath } from "./paths.ts";
 import { call } from "./request.ts";
-import { type Discovery, discoveryOf } from "./served.ts";
-import type { Target } from "./target.ts";
+import { type ApiDiscovery, apiDiscovery } from "./served.ts";
+import type { WatchTarget } from "./target.ts";
 import { watchFrom } from "./watch.ts";
-import { applied, created, deleted, statusApplied, statusUpdated, updated, type WriteTarget } from "./write.ts";
+import {
+  createResource,
+  deleteResource,
+  serverSideApply,
+  serverSideApplyStatus,
+  updateResource,
+  updateResourceStatus,
+  type WriteTarget,
+} from "./write.ts";
 
 export interface KubernetesClusterOptions {
   /** "" for the management cluster. */
@@ -30,7 +38,7 @@ export interface KubernetesClusterOptions {
 export function kubernetesCluster(options: KubernetesClusterOptions): Cluster {
   const { name, kubeconfig, clock, random, silenceMs = 30_000, watchSeconds = WATCH_SECONDS, watchGraceMs = 30_000 } = options;
   const connection = connectionTo({ kubeconfig, clock, silenceMs });
-  const discovery = discoveryOf(connection);
+  const discovery = apiDiscovery(connection);
   return clusterOver({ name, connection, discovery, watchSettings: { clock, random, seconds: watchSeconds, graceMs: watchGraceMs } });
 }
 
@@ -40,12 +48,12 @@ const WATCH_SECONDS = [240, 360] as const;
 interface Parts {
   readonly name: string;
   readonly connection: Connection;
-  readonly discovery: Discovery;
+  readonly discovery: ApiDiscovery;
   readonly watchSettings: Parameters<typeof watchFrom>[2];
 }
 
 function clusterOver({ name, connection, discovery, watchSettings }: Parts): Cluster {
-  async function reading<R extends Resource>(kind: Kind<R>, signal: AbortSignal | undefined): Promise<Target<R>> {
+  async function reading<R extends Resource>(kind: Kind<R>, signal: AbortSignal | undefined): Promise<WatchTarget<R>> {
     const apiVersion = await discovery.versionOf(kind, signal);
     const collection = { apiVersion, kind: kind.kind, plural: kind.plural, namespaced: kind.namespaced };
     return { connection, clusterName: name, kind, collection };
@@ -77,7 +85,7 @@ function clusterOver({ name, connection, discovery, watchSettings }: Parts): Clu
       try {
         const object = named(await unlessGone(call(connection, { method: "GET", path }, signal)), kind.kind);
         const metadata = name === "" ? object.metadata : { ...object.metadata, clusterName: name };
-        const result = checked(kind, { ...object, apiVersion: collection.apiVersion, kind: kind.kind, metadata });
+        const result = parsedObject(kind, { ...object, apiVersion: collection.apiVersion, kind: kind.kind, metadata });
         if ("resource" in result) return result.resource;
         throw new ClusterError("Invalid", result.malformed.message);
       } catch (error) {
@@ -96,11 +104,12 @@ function clusterOver({ name, connection, discovery, watchSettings }: Parts): Clu
         throw error;
       }
     },
-    apply: async (resource, options, signal) => unlessGone(applied(await writing(resource, signal), resource, options, signal)),
-    applyStatus: async (resource, options, signal) => unlessGone(statusApplied(await writing(resource, signal), resource, options, signal)),
-    create: async (resource, signal) => unlessGone(created(await writing(resource, signal), resource, signal)),
-    update: async (resource, signal) => unlessGone(updated(await writing(resource, signal), resource, signal)),
-    updateStatus: async (resource, signal) => unlessGone(statusUpdated(await writing(resource, signal), resource, signal)),
-    delete: async (ref, preconditions = {}, signal) => unlessGone(deleted(await writing(ref, signal), ref, preconditions, signal)),
+    apply: async (resource, options, signal) => unlessGone(serverSideApply(await writing(resource, signal), resource, options, signal)),
+    applyStatus: async (resource, options, signal) =>
+      unlessGone(serverSideApplyStatus(await writing(resource, signal), resource, options, signal)),
+    create: async (resource, signal) => unlessGone(createResource(await writing(resource, signal), resource, signal)),
+    update: async (resource, signal) => unlessGone(updateResource(await writing(resource, signal), resource, signal)),
+    updateStatus: async (resource, signal) => unlessGone(updateResourceStatus(await writing(resource, signal), resource, signal)),
+    delete: async (ref, preconditions = {}, signal) => unlessGone(deleteResource(await writing(ref, signal), ref, preconditions, signal)),
   };
 }

@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 import { type ConnectionOptions as ConnectionSettings, checkServerIdentity } from "node:tls";
 import { type Clock, messageOf, UsageError } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane/ports";
-import type { Credentials, Kubeconfig, TlsSettings } from "./kubeconfig.ts";
+import type { ApiCredentials, Kubeconfig, TlsSettings } from "./kubeconfig.ts";
 
 /** One request to an API server. `path` is absolute and already encoded. */
 export interface ApiRequest {
@@ -48,7 +48,7 @@ const CREDENTIALS_LIFE_MS = 60_000;
 const PROBE_MS = 30_000;
 
 interface Session {
-  readonly credentials: Credentials;
+  readonly credentials: ApiCredentials;
   readonly agent: Agent;
   readonly streamAgent: Agent;
   readonly until: number;
@@ -83,7 +83,7 @@ export function connectionTo({ kubeconfig, clock, silenceMs }: ConnectionOptions
     try {
       return send(options);
     } catch (error) {
-      throw new ClusterError("Unavailable", `cannot ask the API server ${server}: ${messageOf(error)}`, {}, error);
+      throw new ClusterError("Unavailable", `cannot send the request to the API server ${server}: ${messageOf(error)}`, {}, error);
     }
   }
 
@@ -157,7 +157,7 @@ export function connectionTo({ kubeconfig, clock, silenceMs }: ConnectionOptions
   };
 }
 
-function agentsFor(protocol: string, { tls, proxy }: Credentials): Pick<Session, "agent" | "streamAgent"> {
+function agentsFor(protocol: string, { tls, proxy }: ApiCredentials): Pick<Session, "agent" | "streamAgent"> {
   if (proxy !== undefined) return { agent: proxy, streamAgent: proxy };
   const { Agent } = protocol === "https:" ? https : http;
   const settings = expecting(tls);
@@ -171,11 +171,11 @@ function expecting(tls: TlsSettings): TlsSettings & Pick<ConnectionSettings, "ch
   return { ...tls, servername: "", checkServerIdentity: (_, certificate) => checkServerIdentity(servername, certificate) };
 }
 
-function isSameTls(a: Credentials, b: Credentials): boolean {
+function isSameTls(a: ApiCredentials, b: ApiCredentials): boolean {
   return fingerprint(a) === fingerprint(b);
 }
 
-function fingerprint({ tls, proxy }: Credentials): string {
+function fingerprint({ tls, proxy }: ApiCredentials): string {
   return JSON.stringify([tls.ca, tls.cert, tls.key, tls.rejectUnauthorized, tls.servername].map(String).concat(proxy ? "proxy" : ""));
 }
 

@@ -1,6 +1,6 @@
 import { ClusterError, type ServedKind } from "@isthmus/plane/ports";
 import type { Connection } from "./connection.ts";
-import { type Answer, call, exchange } from "./request.ts";
+import { type ApiResponse, call, exchange } from "./request.ts";
 import { errorOf } from "./statusError.ts";
 
 /** What one of the two roots of the API serves. */
@@ -52,7 +52,7 @@ async function asDiscovery(connection: Connection, path: string, read: () => Roo
 function notDiscovery({ server }: Connection, path: string, cause?: unknown): ClusterError {
   return new ClusterError(
     "Unavailable",
-    `${server}${path} answers something that is no list of kinds: is it a Kubernetes API server?`,
+    `${server}${path} does not return a list of kinds: check that it is a Kubernetes API server`,
     {},
     cause,
   );
@@ -79,7 +79,7 @@ interface GroupDiscoveryList {
   }[];
 }
 
-function isAggregated({ json }: Answer): boolean {
+function isAggregated({ json }: ApiResponse): boolean {
   return (json as { kind?: string } | undefined)?.kind === "APIGroupDiscoveryList";
 }
 

@@ -20,11 +20,11 @@ export interface Kubeconfig {
    * Whom to be. Files that hold a token or certificate are read each time; with `refused`, when the last ones were refused,
    * the kubeconfig too is read anew and an exec plugin runs again. Rejects with UsageError.
    */
-  credentials(refused: boolean): Promise<Credentials>;
+  credentials(refused: boolean): Promise<ApiCredentials>;
 }
 
 /** What to present to an API server, and what to expect of it. */
-export interface Credentials {
+export interface ApiCredentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: TlsSettings;
   /** Set when the kubeconfig names a proxy. */
@@ -51,7 +51,7 @@ function contextOf(source: KubeconfigSource, place: string): KubeConfig {
   if (source.context !== undefined) {
     const contexts = config.getContexts().map(({ name }) => name);
     if (!contexts.includes(source.context)) {
-      throw new UsageError(`${place}: there is no context ${source.context}; it has ${contexts.join(", ") || "none"}`);
+      throw new UsageError(`${place}: context ${source.context} not found; available contexts: ${contexts.join(", ") || "none"}`);
     }
     config.setCurrentContext(source.context);
   }
@@ -61,7 +61,7 @@ function contextOf(source: KubeconfigSource, place: string): KubeConfig {
 function serverOf(config: KubeConfig, place: string): string {
   const cluster = config.getCurrentCluster();
   if (!cluster)
-    throw new UsageError(`${place}: name a context (its current-context, ${config.getCurrentContext() || "none"}, names no cluster)`);
+    throw new UsageError(`${place}: select a context (the current-context, ${config.getCurrentContext() || "none"}, has no cluster)`);
   if (!URL.canParse(cluster.server)) throw new UsageError(`${place}: cluster ${cluster.name}: server ${cluster.server} is not a URL`);
   return cluster.server.replace(/\/+$/, "");
 }
@@ -77,17 +77,17 @@ function read(source: KubeconfigSource, place: string): KubeConfig {
   }
   // What the library makes up when it finds nothing at all.
   if (source.path === undefined && source.text === undefined && config.getCurrentContext() === "loaded-context") {
-    throw new UsageError("no kubeconfig: set KUBECONFIG, pass --kubeconfig, or run in a pod with a service account");
+    throw new UsageError("no kubeconfig found: set KUBECONFIG, use --kubeconfig, or run in a pod with a service account");
   }
   return config;
 }
 
-async function credentialsOf(config: KubeConfig, place: string): Promise<Credentials> {
+async function credentialsOf(config: KubeConfig, place: string): Promise<ApiCredentials> {
   const options: RequestOptions = {};
   try {
     await config.applyToHTTPSOptions(options);
   } catch (error) {
-    throw new UsageError(`${place}: no credentials: ${messageOf(error).trim()}`);
+    throw new UsageError(`${place}: cannot get credentials: ${messageOf(error).trim()}`);
   }
   const cluster = config.getCurrentCluster();
   // The library skips the cluster's settings when the context has no user.

@@ -4,7 +4,7 @@ import { createSecureContext } from "node:tls";
 import { messageOf, UsageError } from "@isthmus/core";
 import { pemBlocks } from "@isthmus/core/pem";
 import { yamlValue } from "@isthmus/core/yaml";
-import type { Credentials, Kubeconfig } from "./kubeconfig.ts";
+import type { ApiCredentials, Kubeconfig } from "./kubeconfig.ts";
 
 /** A kubeconfig with certificates takes some 10 KiB. */
 const MAX_KUBECONFIG_BYTES = 64 * 1024;
@@ -20,16 +20,16 @@ const IDLE: ReadonlySet<string> = new Set(["extensions", "disable-compression"])
 const REASONS: Readonly<Record<string, string>> = {
   exec: "it would run a program in the management server",
   "auth-provider": "it would run a program in the management server",
-  "proxy-url": "it would send what is meant for the cluster elsewhere",
-  "insecure-skip-tls-verify": "anybody could answer in the cluster's place",
-  "certificate-authority": "it names a file of the management server",
-  "client-certificate": "it names a file of the management server",
-  "client-key": "it names a file of the management server",
-  tokenFile: "it names a file of the management server",
-  "token-file": "it names a file of the management server",
+  "proxy-url": "it would redirect requests for the cluster",
+  "insecure-skip-tls-verify": "any server could impersonate the cluster",
+  "certificate-authority": "it refers to a file of the management server",
+  "client-certificate": "it refers to a file of the management server",
+  "client-key": "it refers to a file of the management server",
+  tokenFile: "it refers to a file of the management server",
+  "token-file": "it refers to a file of the management server",
 };
 
-const REMEDY = 'use a kubeconfig as "meshctl cluster register" makes it';
+const REMEDY = 'use a kubeconfig such as "meshctl cluster register" creates';
 
 /**
  * A kubeconfig that stands in a Secret. Whoever may write Secrets in the plane's namespace must not be able to run programs in the
@@ -70,8 +70,7 @@ function named(config: Entry, list: string, field: string, name: string): Entry 
   const items: unknown = config[list] ?? [];
   if (!Array.isArray(items)) throw new UsageError(`${list}: must be a list`);
   const found = items.map((item: unknown) => entry(list, item)).find((item) => item["name"] === name);
-  if (found === undefined)
-    throw new UsageError(`${list}: there is no ${field} ${name || "without a name"}, which the current-context needs`);
+  if (found === undefined) throw new UsageError(`${list}: ${field} ${name || "without a name"}, which the current-context uses, not found`);
   return entry(`${list}[${name}].${field}`, found[field]);
 }
 
@@ -81,7 +80,7 @@ function entry(path: string, value: unknown): Entry {
 }
 
 function textOf(path: string, value: unknown): string {
-  if (typeof value !== "string") throw new UsageError(`${path}: must be a text`);
+  if (typeof value !== "string") throw new UsageError(`${path}: must be a string`);
   return value;
 }
 
@@ -90,9 +89,9 @@ function requireFields(what: "cluster" | "user", fields: Entry): void {
     // What is switched off has no effect.
     const isSet = value !== undefined && value !== null && value !== false && value !== "";
     if (!isSet || FIELDS[what].has(name) || IDLE.has(name)) continue;
-    const reason = Object.hasOwn(REASONS, name) ? REASONS[name] : "it is not read from a Secret";
+    const reason = Object.hasOwn(REASONS, name) ? REASONS[name] : "it is not supported in a Secret";
     const known = [...FIELDS[what]].join(", ");
-    throw new UsageError(`${what}.${name} is refused: ${reason}: leave it out (what counts is ${known}), or ${REMEDY}`);
+    throw new UsageError(`${what}.${name} is refused: ${reason}: remove it (supported fields: ${known}), or ${REMEDY}`);
   }
 }
 
@@ -111,14 +110,13 @@ function serverIn({ server: given }: Entry): string {
   if (server.length > MAX_SERVER) throw new UsageError(`cluster.server: ${shown(server)} is longer than ${MAX_SERVER} characters`);
   if (!URL.canParse(server)) throw new UsageError(`cluster.server: ${shown(server)} is not a URL`);
   const { protocol, hostname, username, password, search, hash } = new URL(server);
-  if (protocol !== "https:")
-    throw new UsageError(`cluster.server: ${shown(server)} is refused: only https is, by which the cluster is known`);
+  if (protocol !== "https:") throw new UsageError(`cluster.server: ${shown(server)} is refused: https is required to verify the cluster`);
   if (username !== "" || password !== "" || search !== "" || hash !== "") {
-    throw new UsageError("cluster.server: must be https://HOST, with a port and a path at most");
+    throw new UsageError("cluster.server: must be https://HOST, optionally with a port and a path");
   }
   const address = hostname.replace("[", "").replace("]", "");
   if (isIP(address) !== 0 && LINK_LOCAL.check(address, isIPv6(address) ? "ipv6" : "ipv4")) {
-    throw new UsageError(`cluster.server: ${shown(server)} is refused: no cluster is at a link-local address`);
+    throw new UsageError(`cluster.server: ${shown(server)} is refused: link-local addresses are not allowed`);
   }
   return server.endsWith("/") ? withoutSlashes(server) : server;
 }
@@ -133,13 +131,13 @@ function shown(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-function credentialsIn(cluster: Entry, user: Entry): Credentials {
+function credentialsIn(cluster: Entry, user: Entry): ApiCredentials {
   const ca = certificatesIn("cluster.certificate-authority-data", cluster["certificate-authority-data"]);
   const cert = certificatesIn("user.client-certificate-data", user["client-certificate-data"]);
   const key = pemIn("user.client-key-data", user["client-key-data"]);
   const token = tokenIn(user["token"]);
   if ((cert === undefined) !== (key === undefined)) {
-    throw new UsageError(`user.client-certificate-data and user.client-key-data need each other: ${REMEDY}`);
+    throw new UsageError(`user.client-certificate-data and user.client-key-data must be set together: ${REMEDY}`);
   }
   if (token === undefined && cert === undefined) {
     throw new UsageError(`user: has neither token nor client-certificate-data: ${REMEDY}`);
@@ -190,7 +188,7 @@ function certificatesIn(field: string, value: unknown): string | undefined {
   const pem = pemIn(field, value);
   if (pem === undefined) return undefined;
   for (const { label, der } of blocksOf(field, pem)) {
-    if (label !== "CERTIFICATE") throw new UsageError(`${field}: must hold certificates and nothing else, as PEM in base64`);
+    if (label !== "CERTIFICATE") throw new UsageError(`${field}: must contain only certificates, as base64 of PEM`);
     try {
       // Node would pass over an authority that is none, without a word.
       new X509Certificate(der);
@@ -205,7 +203,7 @@ function pemIn(field: string, value: unknown): string | undefined {
   const base64 = textOf(field, value ?? "");
   if (base64 === "") return undefined;
   const pem = Buffer.from(base64, "base64").toString("latin1");
-  if (blocksOf(field, pem).length === 0) throw new UsageError(`${field}: holds no PEM in base64`);
+  if (blocksOf(field, pem).length === 0) throw new UsageError(`${field}: is not base64 of PEM`);
   return pem;
 }
 

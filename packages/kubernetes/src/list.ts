@@ -1,10 +1,10 @@
 import type { Resource } from "@isthmus/core";
 import { ClusterError, type Malformed, type ResourceList, type WholeListOptions } from "@isthmus/plane/ports";
-import { asRead, checked } from "./objects.ts";
+import { asRead, parsedObject } from "./objects.ts";
 import { collectionPath } from "./paths.ts";
-import { AnswerTooLarge, call } from "./request.ts";
+import { call, ResponseTooLarge } from "./request.ts";
 import { selectionQuery } from "./selectors.ts";
-import type { Target } from "./target.ts";
+import type { WatchTarget } from "./target.ts";
 
 // A Pod as it is sent may take 10 KB and its JSON thrice as much while it is read: a page is some megabytes. Kubernetes' own client
 // asks for 500.
@@ -27,7 +27,7 @@ interface Page {
 
 /** All objects of a kind, page by page, as of one resourceVersion. */
 export async function listAll<R extends Resource>(
-  target: Target<R>,
+  target: WatchTarget<R>,
   options: WholeListOptions<R>,
   signal?: AbortSignal,
 ): Promise<ResourceList<R>> {
@@ -37,7 +37,7 @@ export async function listAll<R extends Resource>(
   try {
     return await read(PAGE_SIZE, MAX_PAGE_BYTES);
   } catch (error) {
-    if (error instanceof AnswerTooLarge) return read(SMALL_PAGE_SIZE, MAX_PAGE_BYTES);
+    if (error instanceof ResponseTooLarge) return read(SMALL_PAGE_SIZE, MAX_PAGE_BYTES);
     // The paging took longer than the server keeps an old state: once more, in one piece.
     if (!(error instanceof ClusterError) || error.code !== "Expired") throw error;
     return read(0, MAX_WHOLE_BYTES);
@@ -45,8 +45,8 @@ export async function listAll<R extends Resource>(
 }
 
 async function pages<R extends Resource>(
-  target: Target<R>,
-  { namespace, keep }: WholeListOptions<R>,
+  target: WatchTarget<R>,
+  { namespace, transform: keep }: WholeListOptions<R>,
   { query, maxBytes }: { readonly query: Readonly<Record<string, string>>; readonly maxBytes: number },
   signal: AbortSignal | undefined,
 ): Promise<ResourceList<R>> {
@@ -61,10 +61,10 @@ async function pages<R extends Resource>(
     const page = pageOf(await call(connection, { method: "GET", path, query: pageQuery }, signal, maxBytes), target);
     emptyPages = page.items.length === 0 ? emptyPages + 1 : 0;
     if (items.length + malformed.length + page.items.length > MAX_OBJECTS || emptyPages > MAX_EMPTY_PAGES) {
-      throw new ClusterError("Unavailable", `${connection.server} lists ${collection.plural} without end`);
+      throw new ClusterError("Unavailable", `${connection.server} never ends the list of ${collection.plural}`);
     }
     for (const object of page.items) {
-      const result = checked(kind, asRead(object, collection, clusterName), keep);
+      const result = parsedObject(kind, asRead(object, collection, clusterName), keep);
       if ("resource" in result) items.push(result.resource);
       else malformed.push(result.malformed);
     }
@@ -73,11 +73,11 @@ async function pages<R extends Resource>(
   }
 }
 
-function pageOf(answer: unknown, { connection, collection }: Target<Resource>): Page {
+function pageOf(answer: unknown, { connection, collection }: WatchTarget<Resource>): Page {
   const { items, metadata } = (answer ?? {}) as { readonly items?: unknown; readonly metadata?: unknown };
   const { resourceVersion = "", continue: continuation = "" } = (metadata ?? {}) as Readonly<Record<string, unknown>>;
   if (!Array.isArray(items ?? []) || typeof resourceVersion !== "string" || typeof continuation !== "string") {
-    throw new ClusterError("Unavailable", `${connection.server} answers with something that is no list of ${collection.plural}`);
+    throw new ClusterError("Unavailable", `${connection.server} does not return a list of ${collection.plural}`);
   }
   return { items: (items ?? []) as readonly unknown[], resourceVersion, continuation: continuation === "" ? undefined : continuation };
 }

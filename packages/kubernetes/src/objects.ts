@@ -27,7 +27,10 @@ export function asRead(answer: unknown, { apiVersion, kind }: Pick<Resource, "ap
  */
 export function named(answer: unknown, kind: string): WireObject {
   if (isNamed(answer)) return answer;
-  throw new ClusterError("Unavailable", `the API server sends, as ${kind}, what is no object with a name: is it a Kubernetes API server?`);
+  throw new ClusterError(
+    "Unavailable",
+    `the API server returned, as ${kind}, something that is not an object with a name: check that it is a Kubernetes API server`,
+  );
 }
 
 function isNamed(object: unknown): object is WireObject {
@@ -45,13 +48,13 @@ export function asWritten(resource: Resource): AnyResource {
 }
 
 /** An object checked against its kind. */
-export type Checked<R extends Resource> = { readonly resource: R } | { readonly malformed: Malformed };
+export type ParsedObject<R extends Resource> = { readonly resource: R } | { readonly malformed: Malformed };
 
 /**
  * One object as its kind reads it, and what of it is kept. Whatever is wrong with it, or goes wrong with it, is its own: it is malformed,
  * and all others are read.
  */
-export function checked<R extends Resource>(kind: Kind<R>, resource: AnyResource, keep: (resource: R) => R = asItIs): Checked<R> {
+export function parsedObject<R extends Resource>(kind: Kind<R>, resource: AnyResource, keep: (resource: R) => R = asItIs): ParsedObject<R> {
   const ref = refOf(resource);
   // How large it is was bounded by what was read.
   const excess = excessOf(resource, Number.POSITIVE_INFINITY);

@@ -4,7 +4,7 @@ import type { ApiRequest, Connection } from "./connection.ts";
 import { errorOf } from "./statusError.ts";
 
 /** A whole answer; `json` is undefined when the body isn't JSON or there is none. */
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -12,16 +12,16 @@ export interface Answer {
 }
 
 /** One object, or what an API server serves: many times what Kubernetes lets an object be (1.5 MiB in etcd). */
-export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+export const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 /** Of a refusal no more is read: it is a sentence. */
 const MAX_REFUSAL_BYTES = 256 * 1024;
 /** How long an answer may take, however busily it comes. */
 const ANSWER_MS = 5 * 60_000;
 
 /** Thrown for an answer of which more came than anybody asked for; asked for less, the server may be of use. */
-export class AnswerTooLarge extends ClusterError {
+export class ResponseTooLarge extends ClusterError {
   constructor(server: string, maxBytes: number) {
-    super("Unavailable", `the API server ${server} answers with more than ${maxBytes / (1024 * 1024)} MiB`);
+    super("Unavailable", `the response of the API server ${server} is larger than ${maxBytes / (1024 * 1024)} MiB`);
   }
 }
 
@@ -30,9 +30,9 @@ export async function exchange(
   connection: Connection,
   request: ApiRequest,
   signal?: AbortSignal,
-  maxBytes = MAX_ANSWER_BYTES,
-): Promise<Answer> {
-  return wholeAnswer(await connection.open(request, signal), { server: connection.server, maxBytes }, signal);
+  maxBytes = MAX_RESPONSE_BYTES,
+): Promise<ApiResponse> {
+  return readResponse(await connection.open(request, signal), { server: connection.server, maxBytes }, signal);
 }
 
 /** One exchange that must succeed: gives the body, rejects with ClusterError. */
@@ -40,7 +40,7 @@ export async function call(
   connection: Connection,
   request: ApiRequest,
   signal?: AbortSignal,
-  maxBytes = MAX_ANSWER_BYTES,
+  maxBytes = MAX_RESPONSE_BYTES,
 ): Promise<unknown> {
   const answer = await exchange(connection, request, signal, maxBytes);
   if (answer.status >= 300) throw errorOf(answer, request);
@@ -49,16 +49,16 @@ export async function call(
 }
 
 /** Reads what is left of an answer. */
-export async function wholeAnswer(
+export async function readResponse(
   response: IncomingMessage,
-  { server, maxBytes = MAX_ANSWER_BYTES }: { readonly server: string; readonly maxBytes?: number },
+  { server, maxBytes = MAX_RESPONSE_BYTES }: { readonly server: string; readonly maxBytes?: number },
   signal?: AbortSignal,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const isRefusal = (response.statusCode ?? 0) >= 300;
   const most = isRefusal ? MAX_REFUSAL_BYTES : maxBytes;
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const limit = setTimeout(() => response.destroy(new Error(`an answer takes longer than ${ANSWER_MS / 1000} s`)), ANSWER_MS);
+  const limit = setTimeout(() => response.destroy(new Error(`the response took longer than ${ANSWER_MS / 1000} s`)), ANSWER_MS);
   try {
     for await (const chunk of response) {
       bytes += (chunk as Buffer).length;
@@ -68,11 +68,11 @@ export async function wholeAnswer(
     }
   } catch (error) {
     signal?.throwIfAborted();
-    throw new ClusterError("Unavailable", `the API server ${server} broke off its answer`, {}, error);
+    throw new ClusterError("Unavailable", `the API server ${server} did not complete its response`, {}, error);
   } finally {
     clearTimeout(limit);
   }
-  if (bytes > most && !isRefusal) throw new AnswerTooLarge(server, most);
+  if (bytes > most && !isRefusal) throw new ResponseTooLarge(server, most);
   const text = Buffer.concat(chunks).toString("utf8");
   return { status: response.statusCode ?? 0, headers: response.headers, text, json: parsed(text) };
 }
@@ -86,5 +86,5 @@ function parsed(text: string): unknown {
 }
 
 function notJson(server: string, path: string): ClusterError {
-  return new ClusterError("Unavailable", `${server}${path} answers something that is not JSON: is it a Kubernetes API server?`);
+  return new ClusterError("Unavailable", `the response of ${server}${path} is not JSON: check that it is a Kubernetes API server`);
 }

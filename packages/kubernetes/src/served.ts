@@ -4,7 +4,7 @@ import type { Connection } from "./connection.ts";
 import { kindsBelow } from "./discoveryDocuments.ts";
 
 /** What an API server serves. Remembered until something is asked for that isn't there, or until `forget`. */
-export interface Discovery {
+export interface ApiDiscovery {
   /** Asks anew; an unchanged answer costs the server and us almost nothing. */
   read(signal?: AbortSignal): Promise<readonly ServedKind[]>;
   /** The first of the kind's versions that is served. Rejects with `Unserved`. */
@@ -26,7 +26,7 @@ interface Known {
   readonly silent: ReadonlySet<string>;
 }
 
-export function discoveryOf(connection: Connection): Discovery {
+export function apiDiscovery(connection: Connection): ApiDiscovery {
   const roots = [kindsBelow(connection, "/api"), kindsBelow(connection, "/apis")];
   let known: Known | undefined;
   let reading: Promise<Known> | undefined;
@@ -91,6 +91,6 @@ function missing(type: ObjectType, versions: readonly string[], silent: Readonly
     ? new ClusterError("Unserved", `the cluster does not serve ${type.kind} (${versions.join(", ")}): install its CRD`)
     : new ClusterError(
         "Unavailable",
-        `the cluster cannot say now whether it serves ${kindKeyOf(type)}: the API server of ${silentVersion} does not answer`,
+        `it is currently unknown whether the cluster serves ${kindKeyOf(type)}: the API server of ${silentVersion} does not answer`,
       );
 }

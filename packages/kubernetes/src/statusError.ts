@@ -1,7 +1,7 @@
 import { ClusterError, type ClusterErrorCode, type ClusterErrorDetails } from "@isthmus/plane/ports";
 
 /** What of an answer tells what went wrong. */
-export interface FailedAnswer {
+export interface FailedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly text: string;
@@ -22,7 +22,7 @@ export interface ApiStatus {
 }
 
 /** An API server's refusal as an error of the Cluster port. */
-export function errorOf(answer: FailedAnswer, request?: { readonly method: string; readonly path: string }): ClusterError {
+export function errorOf(answer: FailedResponse, request?: { readonly method: string; readonly path: string }): ClusterError {
   const status = statusIn(answer.json);
   const message = status?.message ?? (answer.text.slice(0, MESSAGE_LIMIT).trim() || `HTTP status ${answer.status}`);
   const waits = Math.min(Number(answer.headers["retry-after"]) || (status?.details?.retryAfterSeconds ?? 0), LONGEST_WAIT_SECONDS);
@@ -116,6 +116,6 @@ function fieldsOf(status: ApiStatus | undefined, message: string): readonly stri
 function explained(httpStatus: number, code: ClusterErrorCode, message: string, request: Parameters<typeof errorOf>[1]): string {
   if (httpStatus === 401) return `the API server does not accept the kubeconfig's credentials: ${message}`;
   // The server's own words for it name nothing.
-  if (code === "Unserved" && request !== undefined) return `the API server does not know ${request.method} ${request.path}`;
+  if (code === "Unserved" && request !== undefined) return `the API server does not serve ${request.method} ${request.path}`;
   return message;
 }

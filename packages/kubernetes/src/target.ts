@@ -1,11 +1,11 @@
 import type { Kind, Resource } from "@isthmus/core";
 import type { Connection } from "./connection.ts";
-import type { Collection } from "./paths.ts";
+import type { ResourceCollection } from "./paths.ts";
 
 /** One kind in one cluster, in the version that is read. */
-export interface Target<R extends Resource> {
+export interface WatchTarget<R extends Resource> {
   readonly connection: Connection;
   readonly clusterName: string;
   readonly kind: Kind<R>;
-  readonly collection: Collection;
+  readonly collection: ResourceCollection;
 }

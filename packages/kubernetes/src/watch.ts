@@ -3,12 +3,12 @@ import type { Clock, Resource } from "@isthmus/core";
 import { ClusterError, type WatchEvent, type WatchOptions } from "@isthmus/plane/ports";
 import { Silence } from "./connection.ts";
 import { LineTooLong, lines } from "./lines.ts";
-import { asRead, checked, type WireObject } from "./objects.ts";
+import { asRead, parsedObject, type WireObject } from "./objects.ts";
 import { collectionPath } from "./paths.ts";
-import { call, MAX_ANSWER_BYTES, wholeAnswer } from "./request.ts";
+import { call, MAX_RESPONSE_BYTES, readResponse } from "./request.ts";
 import { selectionQuery } from "./selectors.ts";
 import { type ApiStatus, errorOf, errorOfStatus } from "./statusError.ts";
-import type { Target } from "./target.ts";
+import type { WatchTarget } from "./target.ts";
 
 export interface WatchSettings {
   readonly clock: Clock;
@@ -29,7 +29,7 @@ interface WireEvent {
 
 /** One watch, until the server ends it, the connection is lost, or `signal` is aborted. */
 export async function* watchFrom<R extends Resource>(
-  target: Target<R>,
+  target: WatchTarget<R>,
   { resourceVersion, options }: { readonly resourceVersion: string; readonly options: WatchOptions },
   { clock, random, seconds: [shortest, longest], graceMs }: WatchSettings,
   signal: AbortSignal,
@@ -46,22 +46,22 @@ export async function* watchFrom<R extends Resource>(
   };
   const path = collectionPath(collection, options.namespace);
   const response = await connection.open({ method: "GET", path, query, streamIdleMs: timeoutSeconds * 1_000 + graceMs }, signal);
-  if (response.statusCode !== 200) throw errorOf(await wholeAnswer(response, connection, signal));
-  if (options.saysAccepted === true) yield { type: "bookmark", resourceVersion };
+  if (response.statusCode !== 200) throw errorOf(await readResponse(response, connection, signal));
+  if (options.emitsAccepted === true) yield { type: "bookmark", resourceVersion };
   let isSilent = true;
   try {
-    for await (const line of lines(chunksOf(response, signal), MAX_ANSWER_BYTES)) {
+    for await (const line of lines(chunksOf(response, signal), MAX_RESPONSE_BYTES)) {
       isSilent = false;
       yield eventOf(target, eventIn(line, target));
     }
   } catch (error) {
     if (!(error instanceof LineTooLong)) throw error;
-    const most = `${MAX_ANSWER_BYTES / (1024 * 1024)} MiB`;
-    throw new ClusterError("Unavailable", `${connection.server} sends a watch event of ${collection.plural} of more than ${most}`);
+    const most = `${MAX_RESPONSE_BYTES / (1024 * 1024)} MiB`;
+    throw new ClusterError("Unavailable", `${connection.server} sends a watch event of ${collection.plural} larger than ${most}`);
   }
   if (!isSilent) return;
   if (clock.now() - startedAt < SHORTEST_USEFUL_WATCH_MS) {
-    throw new ClusterError("Unavailable", `${connection.server} ends the watch of ${collection.plural} as soon as it begins`);
+    throw new ClusterError("Unavailable", `${connection.server} ends the watch of ${collection.plural} immediately`);
   }
   await requireReached(target, { resourceVersion, path }, signal);
 }
@@ -83,7 +83,7 @@ async function* chunksOf(response: IncomingMessage, signal: AbortSignal): AsyncG
  * our version silent until it got there again, for weeks perhaps.
  */
 async function requireReached(
-  { connection }: Target<Resource>,
+  { connection }: WatchTarget<Resource>,
   { resourceVersion, path }: { readonly resourceVersion: string; readonly path: string },
   signal: AbortSignal,
 ): Promise<void> {
@@ -93,7 +93,7 @@ async function requireReached(
   if (!isNumber(newest) || !isNumber(resourceVersion) || BigInt(newest) >= BigInt(resourceVersion)) return;
   throw new ClusterError(
     "Expired",
-    `${connection.server} is at resourceVersion ${newest}, before ${resourceVersion}: was it restored from a backup?`,
+    `${connection.server} is at resourceVersion ${newest}, before ${resourceVersion}: it may have been restored from a backup`,
   );
 }
 
@@ -102,7 +102,7 @@ function isNumber(version: unknown): version is string {
   return typeof version === "string" && version.length <= 20 && /^\d+$/.test(version);
 }
 
-function eventIn(line: string, { connection, collection }: Pick<Target<Resource>, "connection" | "collection">): WireEvent {
+function eventIn(line: string, { connection, collection }: Pick<WatchTarget<Resource>, "connection" | "collection">): WireEvent {
   try {
     const event: unknown = JSON.parse(line);
     return typeof event === "object" && event !== null ? event : {};
@@ -111,7 +111,7 @@ function eventIn(line: string, { connection, collection }: Pick<Target<Resource>
   }
 }
 
-function eventOf<R extends Resource>({ kind, collection, clusterName, connection }: Target<R>, event: WireEvent): WatchEvent<R> {
+function eventOf<R extends Resource>({ kind, collection, clusterName, connection }: WatchTarget<R>, event: WireEvent): WatchEvent<R> {
   if (event.type === "ERROR") throw errorOfStatus((event.object ?? {}) as ApiStatus);
   const object = event.object as WireObject | undefined | null;
   const resourceVersion: unknown = object?.metadata?.resourceVersion;
@@ -121,7 +121,7 @@ function eventOf<R extends Resource>({ kind, collection, clusterName, connection
   if (event.type === "BOOKMARK") return { type: "bookmark", resourceVersion };
   const resource = asRead(object, collection, clusterName);
   if (event.type === "DELETED") return { type: "removed", resource, resourceVersion };
-  const result = checked(kind, resource);
+  const result = parsedObject(kind, resource);
   return "resource" in result
     ? { type: "put", resource: result.resource, resourceVersion }
     : { type: "malformed", malformed: result.malformed, resourceVersion };

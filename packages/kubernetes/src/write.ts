@@ -2,27 +2,32 @@ import type { AnyResource, Resource, ResourceRef } from "@isthmus/core";
 import type { ApplyOptions, Preconditions } from "@isthmus/plane/ports";
 import type { ApiRequest, Connection } from "./connection.ts";
 import { asRead, asWritten, type WireObject } from "./objects.ts";
-import { type Collection, collectionPath, objectPath, requireNamespace } from "./paths.ts";
+import { collectionPath, objectPath, type ResourceCollection, requireNamespace } from "./paths.ts";
 import { call } from "./request.ts";
 
 /** The cluster and type that is written. */
 export interface WriteTarget {
   readonly connection: Connection;
   readonly clusterName: string;
-  readonly collection: Collection;
+  readonly collection: ResourceCollection;
 }
 
 /**
  * Server-side apply: gives the object as stored. Rejects with `Conflict` (with fields and manager) for fields of another
  * manager, with `Invalid` for what the API server will never take.
  */
-export function applied(target: WriteTarget, resource: Resource, options: ApplyOptions, signal?: AbortSignal): Promise<AnyResource> {
+export function serverSideApply(
+  target: WriteTarget,
+  resource: Resource,
+  options: ApplyOptions,
+  signal?: AbortSignal,
+): Promise<AnyResource> {
   const path = objectPath(target.collection, resource.metadata);
   return written(target, { method: "PATCH", path, body: asWritten(resource), ...applySettings(options) }, signal);
 }
 
 /** Server-side apply of `status` alone, so that no other field becomes the manager's. */
-export function statusApplied(
+export function serverSideApplyStatus(
   target: WriteTarget,
   resource: AnyResource,
   options: ApplyOptions,
@@ -40,7 +45,7 @@ export function statusApplied(
   return written(target, { method: "PATCH", path, body, ...applySettings(options) }, signal);
 }
 
-export function created(target: WriteTarget, resource: Resource, signal?: AbortSignal): Promise<AnyResource> {
+export function createResource(target: WriteTarget, resource: Resource, signal?: AbortSignal): Promise<AnyResource> {
   requireNamespace(target.collection, resource.metadata);
   const object = asWritten(resource);
   // An object that was read elsewhere may be created here; its version there means nothing here.
@@ -51,19 +56,24 @@ export function created(target: WriteTarget, resource: Resource, signal?: AbortS
   return written(target, { method: "POST", path, query, body: { ...object, metadata } }, signal);
 }
 
-export function updated(target: WriteTarget, resource: Resource, signal?: AbortSignal): Promise<AnyResource> {
+export function updateResource(target: WriteTarget, resource: Resource, signal?: AbortSignal): Promise<AnyResource> {
   const { managedFields } = resource.metadata;
   const object = asWritten(resource);
   const body = managedFields === undefined ? object : { ...object, metadata: { ...object.metadata, managedFields } };
   return written(target, { method: "PUT", path: objectPath(target.collection, resource.metadata), body }, signal);
 }
 
-export function statusUpdated(target: WriteTarget, resource: Resource, signal?: AbortSignal): Promise<AnyResource> {
+export function updateResourceStatus(target: WriteTarget, resource: Resource, signal?: AbortSignal): Promise<AnyResource> {
   const path = `${objectPath(target.collection, resource.metadata)}/status`;
   return written(target, { method: "PUT", path, body: asWritten(resource) }, signal);
 }
 
-export async function deleted(target: WriteTarget, ref: ResourceRef, preconditions: Preconditions, signal?: AbortSignal): Promise<void> {
+export async function deleteResource(
+  target: WriteTarget,
+  ref: ResourceRef,
+  preconditions: Preconditions,
+  signal?: AbortSignal,
+): Promise<void> {
   const body = {
     apiVersion: "v1",
     kind: "DeleteOptions",

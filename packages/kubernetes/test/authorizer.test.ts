@@ -42,13 +42,13 @@ it("tells a token that nobody knows from a user who may not", async () => {
     allowed: false,
     isKnown: false,
     reason: expect.stringMatching(
-      /does not take this token for the audience gloo-mesh-admin: unknown; .* kubectl create token NAME --audience=gloo-mesh-admin/,
+      /does not accept this token for the audience gloo-mesh-admin: unknown; .* kubectl create token NAME --audience=gloo-mesh-admin/,
     ),
   });
   expect(await authorize({ token: "good", path: "/snapshots/input", ...way })).toMatchObject({
     allowed: false,
     isKnown: true,
-    reason: expect.stringContaining('bind a ClusterRole to it with nonResourceURLs ["/snapshots/input"]'),
+    reason: expect.stringContaining('bind it to a ClusterRole with nonResourceURLs ["/snapshots/input"]'),
   });
 });
 

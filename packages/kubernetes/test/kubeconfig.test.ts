@@ -84,10 +84,10 @@ describe("a user's mistake is one line that names the file", () => {
     [
       "an unknown context",
       { text, context: "eve@one" },
-      "there is no context eve@one; it has ann@one, bob@two, nobody@one, cert@two, lost",
+      "context eve@one not found; available contexts: ann@one, bob@two, nobody@one, cert@two, lost",
     ],
-    ["a context whose cluster is missing", { text, context: "lost" }, "name a context (its current-context, lost, names no cluster)"],
-    ["no current context", { text: JSON.stringify({ ...base, "current-context": "" }) }, "name a context"],
+    ["a context whose cluster is missing", { text, context: "lost" }, "select a context (the current-context, lost, has no cluster)"],
+    ["no current context", { text: JSON.stringify({ ...base, "current-context": "" }) }, "select a context"],
     ["a server that is no URL", { text: text.replace("https://one.example:6443/", "one.example") }, "server one.example is not a URL"],
   ])("%s", (_, source, message) => {
     expect(() => loadKubeconfig(source)).toThrow(UsageError);

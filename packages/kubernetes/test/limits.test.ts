@@ -72,7 +72,7 @@ describe("an object that is nested too deeply", () => {
       configMaps((response) => answer(response, 200, { items: [configMap("bad", "1"), configMap("good", "2")], metadata: {} })),
     );
     const { items, malformed } = await cluster.list(ConfigMap, {
-      keep(resource) {
+      transform(resource) {
         if (resource.metadata.name === "bad") throw new RangeError("Maximum call stack size exceeded");
         return resource;
       },
@@ -95,7 +95,7 @@ describe("an answer without end", () => {
       return true;
     });
     const error = await errorOf(ask(cluster));
-    expect([error.code, error.message]).toEqual(["Unavailable", expect.stringMatching(/more than \d+ MiB/)]);
+    expect([error.code, error.message]).toEqual(["Unavailable", expect.stringMatching(/larger than \d+ MiB/)]);
     // And what sockets hold.
     expect(seen.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan((mebibytes + 32) * 1024 * 1024);
   });
@@ -113,7 +113,7 @@ describe("an answer without end", () => {
 
   it("of pages is given up", async () => {
     const cluster = await clusterThat(configMaps((response) => answer(response, 200, { items: [], metadata: { continue: "again" } })));
-    expect((await errorOf(cluster.list(ConfigMap))).message).toContain("lists configmaps without end");
+    expect((await errorOf(cluster.list(ConfigMap))).message).toContain("never ends the list of configmaps");
   });
 
   it("is asked for in smaller pages where a page is too large", async () => {

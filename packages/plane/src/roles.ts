@@ -18,20 +18,17 @@ import {
 } from "@isthmus/api";
 import { kindKeyOf } from "@isthmus/core";
 import {
-  asTranslated,
   discoveryOwner,
-  memoryChanges,
-  memoryOf,
-  memoryRefOf,
+  lastKnownMeshChanges,
+  lastKnownMeshOf,
+  lastKnownMeshRefOf,
+  lastKnownRequests,
   networkingOwner,
-  rememberedRequests,
+  translatedFieldsOf,
 } from "@isthmus/translators";
 import type { AgentOptions } from "./agent/agent.ts";
-import { settingsTold, settingsToTell } from "./agent/settings.ts";
+import { agentSettingsFor, receivedSettings } from "./agent/settings.ts";
 import type { ServerOptions } from "./server/serverOptions.ts";
-
-/** Topic of the server's question that lets go what an agent holds back; its body is empty. */
-export const RESUME_DELETES_TOPIC = "resume-deletes";
 
 /**
  * What an agent deals with; `namespace` is that of the management plane, whose name is in our owner labels, `agentNamespace` that of
@@ -52,7 +49,7 @@ export function agentRoles(
     writtenKinds: deliveredKinds(),
     owners: [networkingOwner(namespace)],
     discoveryKinds: discoveryKinds(),
-    settingsTold,
+    settingsTold: receivedSettings,
     resumption: {
       place: `Namespace ${agentNamespace} of this cluster`,
       value: (cluster, clusterName) =>
@@ -96,12 +93,12 @@ export function serverRoles(
     },
     discoveryOwner: discoveryOwner({ namespace }),
     networkingOwner: networkingOwner(namespace),
-    asTranslated,
-    memory: { of: memoryOf, refOf: memoryRefOf, changes: memoryChanges },
-    rememberedRequests,
+    asTranslated: translatedFieldsOf,
+    memory: { of: lastKnownMeshOf, refOf: lastKnownMeshRefOf, changes: lastKnownMeshChanges },
+    rememberedRequests: lastKnownRequests,
     ownStatus: { apiVersion: Settings.apiVersion, kind: Settings.kind, name: "settings", namespace, clusterName: "" },
     settingsToTell: (management, clusterName) =>
-      settingsToTell(management.of(Settings).get({ name: "settings", namespace, clusterName: "" }), { namespace, clusterName }),
+      agentSettingsFor(management.of(Settings).get({ name: "settings", namespace, clusterName: "" }), { namespace, clusterName }),
     agentQuota: (management) => {
       const { objects = MOST_OBJECTS, bytes = MOST_BYTES } =
         management.of(Settings).get({ name: "settings", namespace, clusterName: "" })?.spec?.relay?.agentQuota ?? {};

@@ -120,7 +120,7 @@ describe("an AccessPolicy that was right", () => {
 it.each(Object.entries(MISTAKES).slice(0, 3))("an AccessPolicy that has never been right lets nobody in: %s", async (_, mistake) => {
   await fleet.management.create(policyOf(mistake));
   await eventually(async () => expect(await rulesIn(first())).toEqual(NOBODY));
-  await eventually(async () => expect(JSON.stringify(await answered())).toContain("nobody is let in"));
+  await eventually(async () => expect(JSON.stringify(await answered())).toContain("allows no callers"));
 });
 
 describe("an AccessPolicy of a workload cluster", () => {

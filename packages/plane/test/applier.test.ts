@@ -2,8 +2,8 @@ import { ServiceEntry } from "@isthmus/api";
 import { type AnyResource, type Delta, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Applier, startApplier } from "../src/applier.ts";
-import { type ClusterView, viewCluster } from "../src/clusterView.ts";
+import { type Applier, startApplier } from "../src/apply/applier.ts";
+import { type Informer, startInformer } from "../src/informer/informer.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually } from "./virtualTime.ts";
 
@@ -23,7 +23,7 @@ afterEach(() => stop.abort());
 
 async function started(
   ...existing: Resource[]
-): Promise<{ cluster: SimulatedCluster; view: ClusterView; applier: Applier; hosts: () => Promise<Record<string, unknown>> }> {
+): Promise<{ cluster: SimulatedCluster; view: Informer; applier: Applier; hosts: () => Promise<Record<string, unknown>> }> {
   stop = new AbortController();
   const log = recordingLog();
   const cluster = simulatedCluster({ name: "a", clock, kinds: [ServiceEntry] });
@@ -31,7 +31,7 @@ async function started(
   for (const resource of existing) await cluster.apply(resource, { fieldManager: "kubectl" });
   const shared = { cluster, clock, random: () => 0, log };
   const changed = (delta: Delta) => applier.observed(delta);
-  const view = viewCluster({ ...shared, kinds: [ServiceEntry], changed }, stop.signal);
+  const view = startInformer({ ...shared, kinds: [ServiceEntry], changed }, stop.signal);
   const applier = startApplier(
     { ...shared, kinds: [ServiceEntry], owners: [owner], live: () => view.snapshot, settled: () => undefined },
     stop.signal,
@@ -92,7 +92,7 @@ describe("applier", () => {
     await eventually(() => expect(applier.rejections.size).toBe(1));
     const rejection = applier.rejections.get(resourceKeyOf(refOf(entry("one", ""))));
     expect(rejection).toMatchObject({ code: "Conflict" });
-    expect(rejection?.message).toContain("ServiceEntry one.istio-system in a exists and was not made by us");
+    expect(rejection?.message).toContain("ServiceEntry istio-system/one in a exists and is not managed by us");
   });
 
   it("refuses a removal without evidence", async () => {

@@ -1,8 +1,8 @@
 import type { JsonObject, Resource } from "@isthmus/core";
 import { describe, expect, it, test } from "vitest";
-import { type ClusterStanding, clusterStatus, latenessOf } from "../src/server/clusterStatuses.ts";
-import { REVOKED_BEFORE } from "../src/server/registrations.ts";
-import type { ClusterState } from "../src/server/snapshotStore.ts";
+import { REVOKED_BEFORE } from "../src/identity/registrations.ts";
+import { type ClusterStatusInputs, clusterLagOf, clusterStatus } from "../src/server/clusterStatuses.ts";
+import type { ClusterState } from "../src/snapshots/snapshotStore.ts";
 
 const cluster = { apiVersion: "multicluster.solo.io/v1alpha1", kind: "KubernetesCluster", metadata: { name: "a", namespace: "gloo-mesh" } };
 const agent = { instance: "i", version: "1.0.0", agentNamespace: "gloo-mesh", clusterUid: "u", features: [] };
@@ -10,15 +10,15 @@ const connected: ClusterState = { phase: "synced", connected: true, agent, malfo
 const away: ClusterState = { ...connected, phase: "stale", connected: false };
 const since = Date.parse("2026-11-21T14:00:00Z");
 
-function lagging(standing: Partial<ClusterStanding>): JsonObject | undefined {
+function lagging(standing: Partial<ClusterStatusInputs>): JsonObject | undefined {
   return condition("Lagging", standing);
 }
 
-function condition(wanted: string, standing: Partial<ClusterStanding>, object: Resource = cluster): JsonObject | undefined {
+function condition(wanted: string, standing: Partial<ClusterStatusInputs>, object: Resource = cluster): JsonObject | undefined {
   return (statusOf(standing, object)["conditions"] as readonly JsonObject[]).find(({ type }) => type === wanted);
 }
 
-function statusOf(standing: Partial<ClusterStanding>, object: Resource = cluster): JsonObject {
+function statusOf(standing: Partial<ClusterStatusInputs>, object: Resource = cluster): JsonObject {
   const { status } = clusterStatus(object, {
     state: undefined,
     held: 0,
@@ -38,13 +38,13 @@ const certifiedAt = (time: string): ClusterState => {
   return { ...away, agent: { ...agent, certificate: { notBefore, notAfter: notBefore + 86_400_000 } } };
 };
 
-test.each<[string, Partial<ClusterStanding>, Resource]>([
+test.each<[string, Partial<ClusterStatusInputs>, Resource]>([
   ["REGISTERED", {}, cluster],
   ["OFFLINE", {}, { ...cluster, status: { agent: { version: "1.0.0" } } } as Resource],
   ["SYNCING", { state: { ...connected, phase: "unknown" } }, cluster],
   ["CONNECTED", { state: connected }, cluster],
   ["CONNECTED", { state: connected }, revoked],
-  ["LAGGING", { state: connected, late: latenessOf(since, () => 3) }, cluster],
+  ["LAGGING", { state: connected, late: clusterLagOf(since, () => 3) }, cluster],
   ["OFFLINE", { state: away }, cluster],
   ["REVOKED", { state: certifiedAt("2026-11-21T13:00:00Z") }, revoked],
   // It has got another certificate since.
@@ -66,20 +66,22 @@ describe("the condition Lagging of a cluster", () => {
   it("says since when how much waits, and for whom", () => {
     expect(lagging({ state: connected })).toMatchObject({ status: "False", reason: "UpToDate" });
     expect(lagging({ state: away })).toMatchObject({ status: "Unknown", reason: "AgentAway" });
-    expect(lagging({ state: connected, late: latenessOf(since, () => 234) })).toMatchObject({
+    expect(lagging({ state: connected, late: clusterLagOf(since, () => 234) })).toMatchObject({
       status: "True",
       reason: "NotAcknowledged",
-      message: expect.stringContaining("100 objects or more wanted here since 2026-11-21T14:00:00Z wait for the agent's answer"),
+      message: expect.stringContaining(
+        "at least 100 changes of the desired state since 2026-11-21T14:00:00Z wait for acknowledgement by the agent",
+      ),
     });
-    expect(lagging({ state: away, late: latenessOf(since, () => 1) })).toMatchObject({
+    expect(lagging({ state: away, late: clusterLagOf(since, () => 1) })).toMatchObject({
       status: "True",
       reason: "AgentAway",
-      message: expect.stringContaining("something wanted here since 2026-11-21T14:00:00Z waits for an agent"),
+      message: expect.stringContaining("a change of the desired state since 2026-11-21T14:00:00Z waits for the agent to connect"),
     });
   });
 
   it("does not change with each object", () => {
-    expect(latenessOf(since, () => 999)).toEqual(latenessOf(since, () => 100));
-    expect(latenessOf(undefined, () => 999)).toBeUndefined();
+    expect(clusterLagOf(since, () => 999)).toEqual(clusterLagOf(since, () => 100));
+    expect(clusterLagOf(undefined, () => 999)).toBeUndefined();
   });
 });

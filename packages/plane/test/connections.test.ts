@@ -109,7 +109,7 @@ describe("standard mode", () => {
       expect(await connected("cluster-1")).toMatchObject({
         status: "False",
         reason: "CannotConnect",
-        message: "Secret cluster-1.gloo-mesh: the given kubeconfig: is not a kubeconfig",
+        message: "Secret gloo-mesh/cluster-1: the given kubeconfig: is not a kubeconfig",
       }),
     );
     await eventually(async () => expect((await connected("cluster-2"))?.status).toBe("True"));

@@ -2,13 +2,13 @@ import { Destination, ServiceEntry, VirtualMesh } from "@isthmus/api";
 import { type Delta, kindKeyOf, noMeter, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
-import { DELETE_LIMITS, deleteBudget, type PlannedRemoval } from "../src/agent/deleteBudget.ts";
 import { type Downstream, downstream } from "../src/agent/downstream.ts";
 import { orderCheck } from "../src/agent/limits.ts";
-import { startApplier } from "../src/applier.ts";
-import { viewCluster } from "../src/clusterView.ts";
-import { FIELD_MANAGER } from "../src/ownership.ts";
-import type { Acknowledgement, Removal } from "../src/ports.ts";
+import { startApplier } from "../src/apply/applier.ts";
+import { DELETE_LIMITS, deleteBudget, type PlannedRemoval } from "../src/apply/deleteBudget.ts";
+import { FIELD_MANAGER } from "../src/apply/ownership.ts";
+import { startInformer } from "../src/informer/informer.ts";
+import type { Acknowledgement, DeleteOrder } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually } from "./virtualTime.ts";
 
@@ -93,7 +93,7 @@ async function holding(
       last = acknowledgement;
     },
   };
-  const view = viewCluster({ ...shared, kinds: [ServiceEntry], changed: (delta: Delta) => down.observed(delta) }, stop.signal);
+  const view = startInformer({ ...shared, kinds: [ServiceEntry], changed: (delta: Delta) => down.observed(delta) }, stop.signal);
   const applier = startApplier(
     { ...shared, kinds: [ServiceEntry], owners: [owner], live: () => view.snapshot, settled: () => down.settled() },
     stop.signal,
@@ -127,7 +127,7 @@ async function holding(
   return { cluster, down, acknowledged: () => last, names };
 }
 
-function removals(count: number, input: Pick<ResourceRef, "apiVersion" | "kind">): readonly Removal[] {
+function removals(count: number, input: Pick<ResourceRef, "apiVersion" | "kind">): readonly DeleteOrder[] {
   return range(0, count).map((i) => ({
     ref: refOf(entry(i)),
     evidence: {

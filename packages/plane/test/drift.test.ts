@@ -2,8 +2,8 @@ import { ServiceEntry } from "@isthmus/api";
 import { type Delta, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Applier, startApplier } from "../src/applier.ts";
-import { viewCluster } from "../src/clusterView.ts";
+import { type Applier, startApplier } from "../src/apply/applier.ts";
+import { startInformer } from "../src/informer/informer.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually } from "./virtualTime.ts";
 
@@ -26,7 +26,7 @@ async function started(): Promise<{ cluster: SimulatedCluster; applier: Applier;
   const cluster = simulatedCluster({ name: "a", clock, kinds: [ServiceEntry] });
   await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "istio-system" } });
   const shared = { cluster, clock, random: () => 0, log: recordingLog() };
-  const view = viewCluster({ ...shared, kinds: [ServiceEntry], changed: (delta: Delta) => applier.observed(delta) }, stop.signal);
+  const view = startInformer({ ...shared, kinds: [ServiceEntry], changed: (delta: Delta) => applier.observed(delta) }, stop.signal);
   const applier = startApplier(
     { ...shared, kinds: [ServiceEntry], owners: [owner], live: () => view.snapshot, settled: () => undefined },
     stop.signal,
@@ -72,7 +72,7 @@ describe("drift", () => {
     expect(rounds).toBeLessThan(12);
     const rejection = applier.rejections.get(key);
     expect(rejection).toMatchObject({ code: "Conflict" });
-    expect(rejection?.message).toContain("ServiceEntry one.istio-system in a, spec.hosts, is changed again and again by other-controller");
+    expect(rejection?.message).toContain("ServiceEntry istio-system/one in a, spec.hosts, is repeatedly changed by other-controller");
     // We no longer answer each blow: put back at once, it would be put back dozens of times meanwhile.
     let blows = 0;
     for (const end = clock.now() + 3_000; clock.now() < end; await clock.advance(10)) {

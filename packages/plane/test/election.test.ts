@@ -3,8 +3,8 @@ import type { Clock } from "@isthmus/core";
 import { type SimulatedCluster, simulatedCluster, type VirtualClock, virtualClock } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Election, startElection, whileLeading } from "../src/index.ts";
-import { ledCluster } from "../src/leadership.ts";
-import { type Cluster, ClusterError } from "../src/ports.ts";
+import { leaderOnlyCluster } from "../src/leader/leadership.ts";
+import { type Cluster, ClusterError } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 
 const place = { name: "agent", namespace: "gloo-mesh" };
@@ -125,7 +125,11 @@ describe("an election", () => {
     pausedFor = 60_000;
     expect(a.election.isLeader).toBe(false);
     await expect(
-      ledCluster(cluster, a.election).create({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "late", namespace: "gloo-mesh" } }),
+      leaderOnlyCluster(cluster, a.election).create({
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "late", namespace: "gloo-mesh" },
+      }),
     ).rejects.toMatchObject({ code: "Unavailable" });
   });
 

@@ -6,8 +6,8 @@ import { type RunningServerLink, startAgentLink, startServerLink } from "@isthmu
 import { demoClusters, type SimulatedCluster, simulatedCluster, startControllers } from "@isthmus/simulator";
 import {
   type Agent,
-  agentAnswers,
   agentRoles,
+  answerQuestion,
   type Cluster,
   type Leadership,
   RESUME_DELETES_TOPIC,
@@ -115,7 +115,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
       },
       stop.signal,
     );
-    if (link === undefined) throw new Error("the server made no link");
+    if (link === undefined) throw new Error("the server created no link");
     network(name).listen(link.accept);
     running.set(name, { server, stop });
   }
@@ -150,7 +150,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
                     .connect(...asked),
               },
               handler,
-              answer: agentAnswers(() => agent),
+              answer: answerQuestion(() => agent),
               clock,
               random,
               log,

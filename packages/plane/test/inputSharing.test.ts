@@ -3,11 +3,11 @@ import { type Clock, firstSeenOf, keyOfResource, type Resource } from "@isthmus/
 import { memoryStore } from "@isthmus/store";
 import { expect, test } from "vitest";
 import { type ServerLink, type Store, StoreError } from "../src/index.ts";
-import { type InputSharing, inputSharing } from "../src/server/sharing/inputSharing.ts";
-import { type SnapshotStore, snapshotStore } from "../src/server/snapshotStore.ts";
+import { type InputSharing, inputSharing } from "../src/replication/inputSharing.ts";
+import { type SnapshotStore, snapshotStore } from "../src/snapshots/snapshotStore.ts";
 import { recordingLog } from "./recordingLog.ts";
 
-const link: ServerLink = { want: () => undefined, tell: () => undefined, disconnect: () => undefined };
+const link: ServerLink = { setDesired: () => undefined, sendNotices: () => undefined, disconnect: () => undefined };
 const area = { section: "input", clusterName: "east" } as const;
 
 /** A store that holds something of a cluster, and a replica that leads and has not seen a registration of it. */
@@ -309,4 +309,37 @@ test("what an agent said that came and went is not written where another replica
   await three.work();
   await two.work();
   expect([two.has(), three.has()]).toEqual([["newest"], ["newest"]]);
+});
+
+test("a write is not applied to what the agent has reported here since", async () => {
+  const { replica, serving } = replicas();
+  const [one, two] = [await serving("one"), replica("two")];
+  await two.work();
+  // The agent goes to the other one for a moment, and its connection here is left over.
+  two.comes();
+  two.says(named("brief"));
+  two.gone();
+  one.says(named("new"));
+  await one.work();
+  // The one that heard the agent last writes, and the agent has to connect anew.
+  await two.work();
+  await one.work();
+  expect([one.has(), two.has()]).toEqual([["brief"], ["brief"]]);
+  one.comes();
+  one.says(named("new"));
+  await one.work();
+  await two.work();
+  expect([one.has(), two.has()]).toEqual([["new"], ["new"]]);
+});
+
+test("what an agent has reported in part before it went stays until the store is read again", async () => {
+  const { replica, serving } = replicas();
+  const [one, two] = [await serving("one"), replica("two")];
+  await two.work();
+  two.comes();
+  two.known.observed("east", { put: [named("brief")], remove: [] });
+  two.gone();
+  await two.compare();
+  await two.work();
+  expect([one.has(), two.has()]).toEqual([["old"], ["old"]]);
 });

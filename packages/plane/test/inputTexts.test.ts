@@ -1,7 +1,7 @@
 import { Service } from "@isthmus/api";
 import { expect, test } from "vitest";
-import { inputTexts } from "../src/server/sharing/inputTexts.ts";
-import { snapshotStore } from "../src/server/snapshotStore.ts";
+import { inputTexts } from "../src/replication/inputTexts.ts";
+import { snapshotStore } from "../src/snapshots/snapshotStore.ts";
 import { recordingLog } from "./recordingLog.ts";
 
 test("what the store holds and is too much for an object is left out and told of, and the others are read", () => {

@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { allKinds } from "@isthmus/api";
 import { simulatedCluster } from "@isthmus/simulator";
 import { memoryStore, readMembers } from "@isthmus/store";
-import { expect, it, vi } from "vitest";
-import { systemClock as clock, createJoinToken, joinTokens, type Leadership, mirrorJoinTokens } from "../src/index.ts";
+import { expect, it } from "vitest";
+import { createJoinToken, keepJoinTokens, type Leadership, mirrorJoinTokens } from "../src/index.ts";
 import { recordingLog } from "./recordingLog.ts";
+import { clock, eventually, quiet } from "./virtualTime.ts";
 
 const namespace = "gloo-mesh";
-const soon = { timeout: 10_000, interval: 20 };
 
 it("join tokens are mirrored by their hash while they can be used, by the replica that leads", async () => {
   const management = simulatedCluster({ name: "", clock, kinds: allKinds() });
@@ -30,19 +30,20 @@ it("join tokens are mirrored by their hash while they can be used, by the replic
   await store.putRecord("join-tokens", "gone", "{}");
   const east = await createJoinToken(management, { namespace, clock, clusterName: "east", lifetimeMs: 60_000 });
   const west = await createJoinToken(management, { namespace, clock, clusterName: "west", lifetimeMs: 1 });
-  await vi.waitFor(() => expect(clock.now()).toBeGreaterThan(west.expiresAt));
+  await quiet();
+  expect(clock.now()).toBeGreaterThan(west.expiresAt);
   expect((await readMembers(store)).joinTokens.map(({ id }) => id)).toEqual(["gone"]);
   isLeader = true;
-  await vi.waitFor(async () => expect((await readMembers(store)).joinTokens.map(({ cluster }) => cluster)).toEqual(["east"]), soon);
+  await eventually(async () => expect((await readMembers(store)).joinTokens.map(({ cluster }) => cluster)).toEqual(["east"]));
   const [mirrored] = (await readMembers(store)).joinTokens;
   expect(mirrored?.hash).toMatch(/^[0-9a-f]{64}$/);
   expect(Date.parse(mirrored?.expires ?? "")).toBe(east.expiresAt);
   expect(store.texts().join()).not.toContain(east.token.split(".").at(-1));
 
-  const found = await joinTokens(management, { namespace, clock }).find(east.token, "east");
+  const found = await keepJoinTokens(management, { namespace, clock }).find(east.token, "east");
   if (found === undefined || "problem" in found) throw new Error("the token is not found");
   expect(await found.use()).toBe(true);
-  await vi.waitFor(async () => expect((await readMembers(store)).joinTokens).toEqual([]), soon);
+  await eventually(async () => expect((await readMembers(store)).joinTokens).toEqual([]));
   life.abort();
   await ended;
 });

@@ -1,6 +1,6 @@
 import { type Clock, emptyOutputSet, outputSet } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
-import { LATE_MS, lags } from "../src/server/lag.ts";
+import { LAGGING_AFTER_MS, lags } from "../src/server/lag.ts";
 
 const nothing = emptyOutputSet({ label: "owner.test", value: "test" });
 const wishes = Array.from({ length: 40 }, (_, i) => {
@@ -84,19 +84,19 @@ describe("how far a cluster is behind", () => {
   it("is told once it has lasted, not before, and not of what was answered in time", async () => {
     const { clock, told, behind } = behindLog();
     behind.wanted("a", first);
-    await clock.set(LATE_MS - 1);
+    await clock.set(LAGGING_AFTER_MS - 1);
     behind.wanted("a", second);
     behind.acknowledged("a", first);
-    await clock.set(LATE_MS + 10);
+    await clock.set(LAGGING_AFTER_MS + 10);
     expect(told).toEqual([]);
     expect(behind.lateSince("a")).toBeUndefined();
-    await clock.set(2 * LATE_MS);
-    expect(told).toEqual([2 * LATE_MS]);
-    expect(behind.lateSince("a")).toBe(LATE_MS - 1);
+    await clock.set(2 * LAGGING_AFTER_MS);
+    expect(told).toEqual([2 * LAGGING_AFTER_MS]);
+    expect(behind.lateSince("a")).toBe(LAGGING_AFTER_MS - 1);
     behind.acknowledged("a", second);
     expect(behind.lateSince("a")).toBeUndefined();
     behind.wanted("a", third);
-    await clock.set(3 * LATE_MS);
+    await clock.set(3 * LAGGING_AFTER_MS);
     expect(told).toHaveLength(2);
   });
 });

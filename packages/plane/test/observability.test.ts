@@ -92,7 +92,7 @@ describe("a removal", () => {
     expect(ordered?.traces?.length).toBeGreaterThan(0);
     const removed = fleet.agent("cluster-1").removals.entries.find(({ object }) => object.name === "reviews");
     expect(removed).toMatchObject({ step: "Removed", evidence: ordered?.evidence });
-    expect(fleet.log.infos).toContain(`removed VirtualService reviews.bookinfo in cluster-1: ${removed?.reason}`);
-    expect(removed?.reason).toBe(`gone: ${formatRef(policy)} (snapshot ${ordered?.evidence?.snapshot})`);
+    expect(fleet.log.infos).toContain(`deleted VirtualService bookinfo/reviews in cluster-1: ${removed?.reason}`);
+    expect(removed?.reason).toBe(`source deleted: ${formatRef(policy)} (snapshot ${ordered?.evidence?.snapshot})`);
   });
 });

@@ -1,6 +1,6 @@
 import { outputSet, type Resource } from "@isthmus/core";
 import { expect, test } from "vitest";
-import { outputDigests } from "../src/server/sharing/outputDigests.ts";
+import { outputDigests } from "../src/replication/outputDigests.ts";
 
 const OWNER = { label: "owner.test", value: "a" } as const;
 

@@ -2,7 +2,7 @@ import { allKinds, Destination, VirtualMesh } from "@isthmus/api";
 import { type Clock, type Kind, kindKeyOf, type Resource } from "@isthmus/core";
 import { simulatedCluster } from "@isthmus/simulator";
 import { expect, test } from "vitest";
-import { pacedCluster } from "../src/server/pacedCluster.ts";
+import { pacedCluster } from "../src/leader/pacedCluster.ts";
 
 /** A clock on which everybody who sleeps wakes at once; it notes for how long they meant to. */
 function notingClock(): Clock & { readonly waits: number[]; ms: number } {

@@ -1,4 +1,4 @@
-import { finished, type Output, outputSet, type Resource, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
+import { type Output, outputSet, type Resource, refOf, resourceKeyOf, runToCompletion, SortedMap } from "@isthmus/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { nothingPublished, type PublicationSources, publicationOf } from "../src/server/publication.ts";
@@ -38,11 +38,11 @@ test("what is published follows its sources, and costs nothing where they stay",
             isInScope: ({ metadata }) => !step.hidden.includes(metadata.name),
             rescoped: "all",
           };
-          publication = finished(publicationOf(sources, publication, PUBLISHED));
+          publication = runToCompletion(publicationOf(sources, publication, PUBLISHED));
           const own = step.own.filter(({ kind }) => kind !== "Other");
           const expected = keyed([...step.remembered, ...step.discovery.filter(sources.isInScope), ...own]);
           expect([...publication.wanted]).toEqual([...expected]);
-          expect(finished(publicationOf({ ...sources, rescoped: [] }, publication, PUBLISHED)).wanted).toBe(publication.wanted);
+          expect(runToCompletion(publicationOf({ ...sources, rescoped: [] }, publication, PUBLISHED)).wanted).toBe(publication.wanted);
         }
       },
     ),

@@ -51,7 +51,7 @@ it("publishes nothing with NONE, and after a restart writes nothing before every
   await fleet.stopAgent("cluster-2");
   await fleet.stopServer();
   fleet.startServer();
-  const isWaiting = () => fleet.log.warnings.some((message) => message.startsWith("nothing is written until cluster-2"));
+  const isWaiting = () => fleet.log.warnings.some((message) => message.startsWith("nothing is written until the agents of cluster-2"));
   await eventually(() => expect(isWaiting()).toBe(true));
   await quiet();
   expect(clusters.map(written)).toEqual(before);

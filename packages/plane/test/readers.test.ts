@@ -2,8 +2,8 @@ import type { Clock } from "@isthmus/core";
 import { memoryStore } from "@isthmus/store";
 import { expect, test } from "vitest";
 import type { Store } from "../src/index.ts";
-import { inputSharing } from "../src/server/sharing/inputSharing.ts";
-import { snapshotStore } from "../src/server/snapshotStore.ts";
+import { inputSharing } from "../src/replication/inputSharing.ts";
+import { snapshotStore } from "../src/snapshots/snapshotStore.ts";
 import { recordingLog } from "./recordingLog.ts";
 
 const NAMES = ["a", "b", "c", "d", "e", "f", "g"];
@@ -41,7 +41,7 @@ async function starting() {
     isAlive: () => true,
     leads: () => false,
     meta: () => ({ servedBy: "one", phase: "synced", connected: true, isHeard: true }),
-    link: () => ({ want: () => undefined, tell: () => undefined, disconnect: () => undefined }),
+    link: () => ({ setDesired: () => undefined, sendNotices: () => undefined, disconnect: () => undefined }),
     // As a queue does, a turn later.
     wake: (clusterName) => setImmediate(() => inputs.work(clusterName)),
     heard: () => undefined,

@@ -2,8 +2,8 @@ import { allKinds, Service } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
 import { type SimulatedCluster, simulatedCluster, type VirtualClock, virtualClock } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ClusterView, viewCluster } from "../src/clusterView.ts";
-import type { Cluster } from "../src/ports.ts";
+import { type Informer, startInformer } from "../src/informer/informer.ts";
+import type { Cluster } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 
 const RELIST_MS = 600_000;
@@ -26,7 +26,7 @@ afterEach(() => stop.abort(new Error("the test is over")));
 const service = (name: string): Resource =>
   ({ apiVersion: "v1", kind: "Service", metadata: { name, namespace: "shop" }, spec: { ports: [{ port: 80 }] } }) as Resource;
 const ref = (name: string) => ({ apiVersion: "v1", kind: "Service", name, namespace: "shop", clusterName: "east" });
-const names = ({ snapshot }: ClusterView) => [...snapshot.of(Service)].map(({ metadata }) => metadata.name);
+const names = ({ snapshot }: Informer) => [...snapshot.of(Service)].map(({ metadata }) => metadata.name);
 
 /** A cluster whose watches are accepted and tell of nothing, as behind a proxy that lost them. */
 function deaf(): Cluster {
@@ -43,9 +43,9 @@ function deaf(): Cluster {
   };
 }
 
-function view(relistMs: number | undefined, random = 0.5): ClusterView {
+function view(relistMs: number | undefined, random = 0.5): Informer {
   const options = { cluster: deaf(), kinds: [Service], clock, random: () => random, log: recordingLog(), changed: () => undefined };
-  return viewCluster({ ...options, ...(relistMs === undefined ? {} : { relistMs }) }, stop.signal);
+  return startInformer({ ...options, ...(relistMs === undefined ? {} : { relistMs }) }, stop.signal);
 }
 
 describe("a cluster that is listed anew every ten minutes", () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type MemoryStore, memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Revocations, startRevocations } from "../src/identity/revocations.ts";
 import { ClusterError, REVOCATIONS } from "../src/index.ts";
-import { type Revocations, startRevocations } from "../src/server/sharing/revocations.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually } from "./virtualTime.ts";
 

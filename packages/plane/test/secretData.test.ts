@@ -9,8 +9,8 @@ test("a Secret whose namespace is missing says so, and what to do", async () => 
   await expect(ensureSecret(cluster, ref, async () => ({}))).rejects.toMatchObject({
     name: "UsageError",
     message:
-      "the management cluster has no namespace gloo-mesh, where Secret relay-root-tls-secret belongs: " +
-      "create it (kubectl create namespace gloo-mesh), or name another with --namespace",
+      "the management cluster has no namespace gloo-mesh, which is needed for Secret relay-root-tls-secret: " +
+      "create it (kubectl create namespace gloo-mesh), or set another with --namespace",
   });
   cluster.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: "gloo-mesh" } }]);
   expect(await ensureSecret(cluster, ref, async () => ({ key: "value" }))).toEqual({ key: "value" });

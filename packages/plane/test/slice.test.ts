@@ -98,7 +98,7 @@ describe("the slice, from clusters to clusters", () => {
     } as Resource;
     await fleet.management.create(lost);
     await eventually(async () => expect((await statusOf(fleet, lost)).state).toBe("INVALID"));
-    expect((await statusOf(fleet, lost)).errors?.join()).toMatch(/nowhere\.bookinfo\.cluster-1/);
+    expect((await statusOf(fleet, lost)).errors?.join()).toMatch(/service bookinfo\/nowhere in cluster-1 not found/);
     expect([...written(first()), ...written(second())]).toEqual(before);
   });
 
@@ -127,7 +127,7 @@ describe("the slice, from clusters to clusters", () => {
       } as Resource,
     ]);
     await federated();
-    expect(fleet.log.warnings.join("\n")).toMatch(/Deployment broken\.bookinfo in cluster-1: spec\.template/);
+    expect(fleet.log.warnings.join("\n")).toMatch(/Deployment bookinfo\/broken in cluster-1: spec\.template/);
     expect(await ours(second(), ServiceEntry)).toContain("reviews.bookinfo.svc.cluster-1.global.istio-system");
     expect((await first().list(Deployment)).malformed).toHaveLength(1);
   });
@@ -148,7 +148,7 @@ describe("the slice, from clusters to clusters", () => {
     await eventually(async () => expect((await statusOf(fleet, bookinfoMesh)).state).toBe("FAILED"));
     const { destinations = {} } = await statusOf(fleet, bookinfoMesh);
     expect(destinations["reviews-bookinfo-cluster-2.gloo-mesh."]?.errors?.join()).toMatch(
-      /reviews\.bookinfo\.svc\.cluster-2\.global.*was not made by us/,
+      /reviews\.bookinfo\.svc\.cluster-2\.global.*is not managed by us/,
     );
     const entry = await first().get(ServiceEntry, { name: "reviews.bookinfo.svc.cluster-2.global", namespace: "istio-system" });
     expect(entry?.spec?.hosts).toEqual(["theirs.example"]);

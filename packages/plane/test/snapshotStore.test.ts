@@ -1,7 +1,7 @@
 import { kindOf, Service } from "@isthmus/api";
 import { firstSeenOf, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
-import { type SnapshotStore, snapshotStore } from "../src/server/snapshotStore.ts";
+import { type SnapshotStore, snapshotStore } from "../src/snapshots/snapshotStore.ts";
 import { recordingLog } from "./recordingLog.ts";
 
 const agent = { instance: "agent-0", version: "1", agentNamespace: "gloo-mesh", clusterUid: "uid", features: [] };
@@ -151,7 +151,7 @@ describe("snapshot store", () => {
     store.observed("a", { put: [bad], remove: [] });
     expect(names()).toEqual(["cart@a", "pay@a"]);
     expect(log.warnings).toHaveLength(1);
-    expect(log.warnings[0]).toContain("Service cart.shop in a: spec.ports: must be an array");
+    expect(log.warnings[0]).toContain("Service shop/cart in a: spec.ports: must be an array");
   });
 
   it("ignores kinds it does not know", () => {

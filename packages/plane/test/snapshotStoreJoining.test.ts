@@ -1,8 +1,8 @@
 import { kindOf, Service } from "@isthmus/api";
 import { type Delta, isEmpty, kindKeyOf, type Resource } from "@isthmus/core";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Origin } from "../src/server/admission.ts";
-import { type SnapshotStore, snapshotStore } from "../src/server/snapshotStore.ts";
+import type { ChangeOrigin } from "../src/snapshots/joinQueue.ts";
+import { type SnapshotStore, snapshotStore } from "../src/snapshots/snapshotStore.ts";
 import { recordingLog } from "./recordingLog.ts";
 
 const agent = { instance: "agent-0", version: "1", agentNamespace: "gloo-mesh", clusterUid: "uid", features: [] };
@@ -14,7 +14,7 @@ function service(name: string): Resource {
 const everything = new Map([[kindKeyOf(Service), new Set(["cart.shop.a", "pay.shop.a"])]]);
 
 let isRegistered: boolean;
-let told: (Origin & { readonly delta: Delta })[];
+let told: (ChangeOrigin & { readonly delta: Delta })[];
 let store: SnapshotStore;
 beforeEach(() => start(false));
 
@@ -22,7 +22,7 @@ function start(areKept: boolean): void {
   isRegistered = false;
   told = [];
   const ages = { kinds: new Set<string>(), now: () => 0, areKept };
-  const changed = (delta: Delta, origin: Origin) => told.push({ ...origin, delta });
+  const changed = (delta: Delta, origin: ChangeOrigin) => told.push({ ...origin, delta });
   store = snapshotStore({ kindOf, ages, isRegistered: () => isRegistered, log: recordingLog(), changed });
 }
 

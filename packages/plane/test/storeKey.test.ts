@@ -2,8 +2,8 @@ import { allKinds, Secret } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
 import { simulatedCluster } from "@isthmus/simulator";
 import { expect, it } from "vitest";
+import { systemClock } from "../src/runtime/systemClock.ts";
 import { STORE_KEY_SECRET, storeKeys } from "../src/server/storeKey.ts";
-import { systemClock } from "../src/systemClock.ts";
 
 const namespace = "gloo-mesh";
 const ref = { name: STORE_KEY_SECRET, namespace };
@@ -39,10 +39,10 @@ it("a second key is accepted beside the first", async () => {
 
 it("a Secret without a good key is refused with what is wrong, and stays as it is", async () => {
   for (const [data, problem] of [
-    [{ token: "x" }, /relay-store-key-secret\.gloo-mesh: key is missing.*openssl/],
-    [{ key: "short" }, /key has less than 32 bytes/],
+    [{ token: "x" }, /gloo-mesh\/relay-store-key-secret: key is missing.*openssl/],
+    [{ key: "short" }, /key has fewer than 32 bytes/],
     [{ key: "not base64 at all, and long enough to be thought so" }, /key is not base64/],
-    [{ key: base64(1), previous: "short" }, /previous has less than 32 bytes/],
+    [{ key: base64(1), previous: "short" }, /previous has fewer than 32 bytes/],
   ] as const) {
     const cluster = management(data);
     const error: unknown = await storeKeys({ cluster, namespace, random }).catch((reason: unknown) => reason);

@@ -29,7 +29,7 @@ async function said(weaknesses: readonly string[] | undefined): Promise<readonly
 it("the Settings say that Redis is open to others, and by what", async () => {
   const [[status, message] = []] = await said(["no TLS", "no password"]);
   expect(status).toBe("False");
-  expect(message).toMatch(/^no TLS; no password\. Others may read/);
+  expect(message).toMatch(/^no TLS; no password\. Others can read/);
 });
 
 it("the Settings say that Redis is closed", async () => {

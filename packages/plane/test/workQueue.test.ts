@@ -1,6 +1,6 @@
 import type { Clock } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
-import { startWorkQueue } from "../src/workQueue.ts";
+import { startWorkQueue } from "../src/runtime/workQueue.ts";
 
 /** A clock whose sleeps end when the test says so. */
 function heldClock(): Clock & { release(): void } {

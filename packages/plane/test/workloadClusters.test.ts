@@ -212,7 +212,9 @@ describe("a TrafficPolicy of a workload cluster", () => {
     await eventually(async () => expect(await answered(first())).toEqual(EVERYWHERE));
     first().load([{ ...timeoutPolicy, spec: { policy: { requestTimeout: 5 } } } as unknown as Resource]);
     await eventually(async () => expect(await timeouts()).toEqual([undefined, undefined]));
-    expect(fleet.log.warnings.join("\n")).toMatch(/timeout\.bookinfo in cluster-1: spec\.policy\.requestTimeout: .*it is not in force/);
+    expect(fleet.log.warnings.join("\n")).toMatch(
+      /TrafficPolicy bookinfo\/timeout in cluster-1: spec\.policy\.requestTimeout: .*it is not in force/,
+    );
   });
 });
 

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createTlsServer } from "node:https";
 import { setImmediate as turn } from "node:timers/promises";
 import { messageOf, UsageError } from "@isthmus/core";
+import { type Authorize, adminAuthorizer } from "./adminAuthorizer.ts";
 import { type AdminTls, followAdminTls, readAdminTls } from "./adminTls.ts";
-import { type Authorize, admission } from "./admission.ts";
-import { limitConnections } from "./crowd.ts";
+import { limitConnections } from "./connectionLimiter.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** A page that only some may read: gives its JSON text bit by bit. An empty bit lets others have their turn. */
@@ -35,7 +35,7 @@ export interface AdminOptions {
 export async function startAdmin(options: AdminOptions): Promise<{ readonly port: number; close(): Promise<void> }> {
   const stop = new AbortController();
   const { tls, requestMs = REQUEST_MS, maxConnections = MAX_CONNECTIONS } = options;
-  const admit = admission(options.authorize, tls !== undefined);
+  const admit = adminAuthorizer(options.authorize, tls !== undefined);
   const listener: RequestListener = (request, response) => {
     answer(request, response, { ...options, admit, signal: stop.signal }).catch((error: unknown) => {
       // The reader has gone, or what was to be shown could not be made: nobody else is concerned.
@@ -62,7 +62,7 @@ export async function startAdmin(options: AdminOptions): Promise<{ readonly port
     port: typeof address === "object" && address !== null ? address.port : options.port,
     close: () =>
       new Promise((resolve) => {
-        stop.abort(new Error("the program is ending"));
+        stop.abort(new Error("the program is shutting down"));
         following?.stop();
         server.close(() => resolve());
         server.closeAllConnections();
@@ -81,7 +81,7 @@ const MAX_PER_ADDRESS = 64;
 const MAX_CONNECTIONS = 1_024;
 
 interface Context extends AdminOptions {
-  readonly admit: ReturnType<typeof admission>;
+  readonly admit: ReturnType<typeof adminAuthorizer>;
   readonly signal: AbortSignal;
 }
 
@@ -91,7 +91,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
   // Nothing here has a use for content: it is not waited for.
   if (request.headers["content-length"] !== undefined || request.headers["transfer-encoding"] !== undefined)
     response.setHeader("connection", "close");
-  if (request.method !== "GET" && request.method !== "HEAD") return tell(response, 405, "there is only something to read here");
+  if (request.method !== "GET" && request.method !== "HEAD") return tell(response, 405, "only GET and HEAD are supported");
   switch (pathname) {
     case "/healthz":
       return tell(response, 200, "ok");
@@ -102,7 +102,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
   }
   const page = Object.hasOwn(pages, pathname) ? pages[pathname] : undefined;
   if (page === undefined) {
-    return tell(response, 404, `there is ${["/metrics", "/healthz", "/readyz", ...Object.keys(pages)].join(", ")}`);
+    return tell(response, 404, `not found; available: ${["/metrics", "/healthz", "/readyz", ...Object.keys(pages)].join(", ")}`);
   }
   const verdict = await admit(request, pathname, signal);
   if ("refused" in verdict) return tell(response, verdict.refused, verdict.reason);
@@ -112,7 +112,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
 /** No faster than the reader takes it, and with pauses in which the program does its real work. */
 async function stream(response: ServerResponse, text: Iterable<string>, signal: AbortSignal): Promise<void> {
   const gone = new AbortController();
-  response.on("close", () => gone.abort(new Error("the reader has gone")));
+  response.on("close", () => gone.abort(new Error("the client disconnected")));
   const either = AbortSignal.any([signal, gone.signal]);
   response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" });
   let length = 0;
@@ -138,7 +138,9 @@ function tell(response: ServerResponse, status: number, text: string): void {
 function listening(server: Server, { host, port }: AdminOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
-      reject(error.code === "EADDRINUSE" ? new UsageError(`port ${port} on ${host} is taken: choose another with --admin-port`) : error),
+      reject(
+        error.code === "EADDRINUSE" ? new UsageError(`port ${port} on ${host} is already in use: set another with --admin-port`) : error,
+      ),
     );
     server.listen(port, host, resolve);
   });

@@ -21,15 +21,15 @@ export function addAdminTlsOptions(command: Command): Command {
   return command
     .option(
       "--admin-tls-cert <file>",
-      "certificate of the admin port, PEM: it speaks TLS then, and takes ordinary tokens of the Kubernetes API",
+      "PEM certificate of the admin port, which then uses TLS and accepts ordinary tokens of the Kubernetes API",
     )
-    .option("--admin-tls-key <file>", "its private key, PEM");
+    .option("--admin-tls-key <file>", "PEM private key of the certificate of the admin port");
 }
 
 /** Throws UsageError for one without the other. */
 export function adminTlsIn({ adminTlsCert: certificate, adminTlsKey: key }: AdminTlsFlags): AdminTls | undefined {
   if (certificate === undefined && key === undefined) return undefined;
-  if (certificate === undefined || key === undefined) throw new UsageError("--admin-tls-cert and --admin-tls-key need each other");
+  if (certificate === undefined || key === undefined) throw new UsageError("--admin-tls-cert and --admin-tls-key must be set together");
   return { certificate, key };
 }
 
@@ -39,7 +39,9 @@ export function readAdminTls({ certificate, key }: AdminTls): SecureContextOptio
   try {
     createSecureContext(context);
   } catch (error) {
-    throw new UsageError(`--admin-tls-cert ${certificate}, --admin-tls-key ${key}: no certificate with its key: ${messageOf(error)}`);
+    throw new UsageError(
+      `--admin-tls-cert ${certificate}, --admin-tls-key ${key}: not a certificate with its private key: ${messageOf(error)}`,
+    );
   }
   return context;
 }

@@ -1,11 +1,10 @@
 export { type AdminOptions, type Page, startAdmin } from "./admin.ts";
+export type { Authorize } from "./adminAuthorizer.ts";
 export { type AdminTls, type AdminTlsFlags, addAdminTlsOptions, adminTlsIn } from "./adminTls.ts";
-export type { Authorize } from "./admission.ts";
 export { diagnosticsPage } from "./diagnostics.ts";
-export { type GrowingHeap, growingHeap, keepHeapSmall } from "./heap.ts";
 export { listPage } from "./listPage.ts";
 export { createLog } from "./log.ts";
 export { type Metrics, startMetrics } from "./metrics.ts";
-export { isOn, namespaceNames, objectCount, parsedOptions, percentage, portNumber } from "./options.ts";
+export { isOn, namespaceNames, objectCount, parsedOptions, percentageOption, portNumber } from "./options.ts";
 export { runProgram } from "./program.ts";
 export { objectsIn, snapshotPage } from "./snapshotPage.ts";

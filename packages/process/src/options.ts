@@ -15,16 +15,15 @@ export function parsedOptions<O extends object>(command: Command, argv: readonly
 /** An option's value as a port: 0, which takes any that is free, to 65535. */
 export function portNumber(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError(`${text} is not a port: a number from 0 to 65535`);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError(`${text} is not a port number from 0 to 65535`);
   return port;
 }
 
 /** An option's value as a share in percent: a whole number from 0 to 100. */
-export function percentage(text: string): number {
+export function percentageOption(text: string): number {
   const percent = Number(text);
   if (text.trim() === "" || !Number.isInteger(percent) || percent < 0 || percent > 100)
-    throw new InvalidArgumentError(`${text} is not a share in percent: a whole number from 0 to 100`);
+    throw new InvalidArgumentError(`${text} is not a percentage: use a whole number from 0 to 100`);
   return percent;
 }
 
@@ -32,7 +31,7 @@ export function percentage(text: string): number {
 export function objectCount(text: string): number {
   const count = Number(text);
   if (text.trim() === "" || !Number.isSafeInteger(count) || count < 0)
-    throw new InvalidArgumentError(`${text} is not a number of objects: a whole number from 0`);
+    throw new InvalidArgumentError(`${text} is not a number of objects: use a whole number, 0 or more`);
   return count;
 }
 
@@ -41,7 +40,7 @@ export function namespaceNames(option: string, names: readonly string[]): Readon
   // A list in one text is what people and charts write, too.
   const all = names.flatMap((text) => text.split(",")).map((name) => name.trim());
   const wrong = all.find((name) => name !== "*" && !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name));
-  if (wrong !== undefined) throw new UsageError(`${option}: "${wrong}" is not the name of a namespace, and not *`);
+  if (wrong !== undefined) throw new UsageError(`${option}: "${wrong}" is neither the name of a namespace nor *`);
   return new Set(all);
 }
 

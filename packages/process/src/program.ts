@@ -23,7 +23,7 @@ export async function runProgram(work: (signal: AbortSignal) => Promise<void>): 
   } finally {
     process.off("SIGINT", onInterrupt).off("SIGTERM", onTerminate);
     // What was started before a failure must not keep the process alive.
-    stop.abort(new Error("the program is over"));
+    stop.abort(new Error("the program has ended"));
   }
 }
 

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { snapshotOf } from "@isthmus/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { type AdminOptions, startAdmin } from "../src/admin.ts";
-import type { Authorize } from "../src/admission.ts";
+import type { Authorize } from "../src/adminAuthorizer.ts";
 import { diagnosticsPage } from "../src/diagnostics.ts";
 import { objectsIn, snapshotPage } from "../src/snapshotPage.ts";
 
@@ -55,7 +55,9 @@ describe("the admin port", () => {
 
   it("says which port is taken and what to do", async () => {
     const { port } = new URL(await served());
-    await expect(served({ port: Number(port) })).rejects.toThrow(`port ${port} on 127.0.0.1 is taken: choose another with --admin-port`);
+    await expect(served({ port: Number(port) })).rejects.toThrow(
+      `port ${port} on 127.0.0.1 is already in use: set another with --admin-port`,
+    );
   });
 
   it("shows snapshots as a list that kubectl and jq read, narrowed as asked", async () => {

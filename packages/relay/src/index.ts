@@ -1,4 +1,4 @@
-export type { CredentialStore, Credentials } from "./registration/credentials.ts";
+export type { CredentialStore, RelayCredentials } from "./registration/credentials.ts";
 export type { JoinToken, JoinTokens } from "./registration/joinTokens.ts";
 export type { Registered, Registrations } from "./registration/registrations.ts";
 export {

@@ -1,15 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { ConnectRequestSchema, HelloSchema } from "../src/gen/relay/v1/relay_pb.ts";
-import { startAdmission } from "../src/session/admission.ts";
 import { serverSession, serverWakeAt, stepServer } from "../src/session/serverSession.ts";
+import { startSyncLimiter } from "../src/session/syncLimiter.ts";
 import { inMemoryNetwork } from "../src/transport/inMemory.ts";
 import { virtualClock } from "./virtualClock.ts";
 import { KINDS, testAgent, testServer } from "./world.ts";
 
 function setUp(places: number) {
   const clock = virtualClock();
-  const admission = startAdmission({ places, clock });
+  const admission = startSyncLimiter({ places, clock });
   const admitted: string[] = [];
   const enter = (name: string) => admission.enter(() => admitted.push(name));
   return { clock, admission, admitted, enter };
@@ -79,7 +79,7 @@ test("an agent that goes on talking before it was let in is sent away", async ()
   const hello = create(ConnectRequestSchema, { epoch: 1n, body: { case: "hello", value: create(HelloSchema, { protocolVersion: 1 }) } });
   handler.received(hello);
   handler.received(hello);
-  expect(ends).toEqual(["the agent spoke on before it was let in"]);
+  expect(ends).toEqual(["the agent sent more messages before it was accepted"]);
 });
 
 test("an agent whose certificate expires while it waits is sent away, and not looked at for ever", () => {

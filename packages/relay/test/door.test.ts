@@ -3,9 +3,17 @@ import { keyOf, kindKeyOf, type Resource, refOf } from "@isthmus/core";
 import { describe, expect, test } from "vitest";
 import { AckSchema, HelloSchema, KindDigestSchema, SyncCompleteSchema, UpSchema } from "../src/gen/relay/v1/relay_pb.ts";
 import { boundedRejections, problemOfHello, rejectionMessages } from "../src/session/bounds.ts";
-import { type Door, OPEN_DOOR, type Quota } from "../src/session/door.ts";
-import { digestOfKind, emptyInventory, noted, withChanges } from "../src/session/inventory.ts";
-import { checkReported, excessOf, type ServerUp, startHearing, takeSyncComplete, takeUp, type UpStep } from "../src/session/serverUp.ts";
+import { digestOfKind, emptyInventory, withChanges, withObject } from "../src/session/inventory.ts";
+import { ACCEPT_ALL, type Quota, type ReportFilter } from "../src/session/reportFilter.ts";
+import {
+  checkReported,
+  quotaExcessOf,
+  type ServerUp,
+  startReceiving,
+  takeSyncComplete,
+  takeUp,
+  type UpStep,
+} from "../src/session/serverUp.ts";
 import { bodyOf, refMessage } from "../src/session/wire.ts";
 import { deployment, service } from "./world.ts";
 
@@ -13,20 +21,20 @@ const CLUSTER = "cluster-1";
 const SERVICES = "/Service";
 
 /** A server's hearing behind a door, and what it has taken. */
-function hearing(door: Partial<Door> = {}, ledger?: ServerUp["ledger"]) {
+function hearing(door: Partial<ReportFilter> = {}, ledger?: ServerUp["ledger"]) {
   const quota = { objects: 100, bytes: 100_000 };
   const taken = new Map<string, Resource>();
   const hears = {
     clusterName: CLUSTER,
     door: {
-      ...OPEN_DOOR,
+      ...ACCEPT_ALL,
       quota: () => quota,
       heldObjects: () => taken.size,
-      isHeld: (ref: Parameters<Door["isHeld"]>[0]) => taken.has(keyOf(ref)),
+      isHeld: (ref: Parameters<ReportFilter["isHeld"]>[0]) => taken.has(keyOf(ref)),
       ...door,
     },
   };
-  let up = startHearing(undefined, ledger);
+  let up = startReceiving(undefined, ledger);
   const did = (step: UpStep) => {
     up = step.up;
     for (const resource of step.observation?.put ?? []) taken.set(keyOf(refOf(resource)), resource);
@@ -36,14 +44,14 @@ function hearing(door: Partial<Door> = {}, ledger?: ServerUp["ledger"]) {
   const digest = (resources: readonly Resource[], kind = SERVICES) => {
     const inventory = withChanges(
       emptyInventory,
-      resources.map((resource) => noted(kind, refOf(resource), bodyOf(resource))),
+      resources.map((resource) => withObject(kind, refOf(resource), bodyOf(resource))),
     );
     return create(KindDigestSchema, { kind, ...digestOfKind(inventory, kind) });
   };
   return {
     quota: (now: Partial<Quota>) => Object.assign(quota, now),
     taken: () => [...taken.values()].map(({ metadata }) => metadata.name).sort(),
-    excess: () => excessOf(up, hears.door),
+    excess: () => quotaExcessOf(up, hears.door),
     get up() {
       return up;
     },
@@ -78,8 +86,8 @@ describe("a quota of objects", () => {
     expect(up.taken()).toEqual(["service-0", "service-1"]);
     expect(refused).toEqual(new Map([["Quota", 2]]));
     expect(ack?.rejected.map(({ ref, code, message }) => [ref?.name, code, message])).toEqual([
-      ["service-2", "Refused", expect.stringMatching(/^Service service-2.bookinfo in cluster-1: .*raise relay.agentQuota.objects/)],
-      ["service-3", "Refused", expect.stringMatching(/the quota of this agent is 2 objects/)],
+      ["service-2", "Refused", expect.stringMatching(/^Service bookinfo\/service-2 in cluster-1: .*raise relay.agentQuota.objects/)],
+      ["service-3", "Refused", expect.stringMatching(/the quota of this agent, 2 objects, is exceeded/)],
     ]);
     expect(up.excess()).toEqual({ limit: "objects", quota: 2, kinds: [SERVICES] });
     const { synced, resync } = up.completes(services(4));
@@ -161,12 +169,12 @@ describe("kinds that agents do not report", () => {
     const { refused, observation, ack } = up.puts([deployment(CLUSTER, "reviews-v1")]);
     expect([refused, observation]).toEqual([new Map([["Kind", 1]]), undefined]);
     expect(ack?.rejected[0]?.message).toBe(
-      "Deployment reviews-v1.bookinfo in cluster-1: agents do not report Deployment objects: the plane reads them in the management cluster alone",
+      "Deployment bookinfo/reviews-v1 in cluster-1: agents do not report Deployment objects: the management plane only reads them in the management cluster",
     );
     expect(up.up.held.size).toBe(0);
     const claimed = create(KindDigestSchema, { kind: "apps/Deployment", count: 1, digest: "0000000000000000" });
     const step = takeSyncComplete(up.up, create(SyncCompleteSchema, { kinds: [claimed], unserved: ["x/Y"] }), {
-      door: { ...OPEN_DOOR, isAccepted },
+      door: { ...ACCEPT_ALL, isAccepted },
     });
     expect([step.resync, step.broken, step.synced?.complete.size, step.up.unserved.size]).toEqual([undefined, undefined, 0, 0]);
   });

@@ -4,7 +4,7 @@ import { refOf } from "@isthmus/core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { file_relay_v1_registration } from "../src/gen/relay/v1/registration_pb.ts";
 import { file_relay_v1_relay } from "../src/gen/relay/v1/relay_pb.ts";
-import { unitOf } from "../src/registration/standing.ts";
+import { unitOf } from "../src/registration/certificateCheck.ts";
 import { codeOf } from "./rawCall.ts";
 import { certificateOf, type RawOptions, rawConnect, reflectedServices } from "./rawClient.ts";
 import { type RealServer, realServer, TOKEN } from "./realRelay.ts";

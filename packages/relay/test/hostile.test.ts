@@ -40,7 +40,7 @@ describe("a healthy agent", () => {
   async function isUndisturbed(round: number): Promise<void> {
     healthy.link.observe({ put: [service("cluster-1", `service-${round}`)], remove: [] });
     const wanted = virtualService("cluster-1", `route-${round}`);
-    server.link.want("cluster-1", wantedSet([wanted]), { evidenceOf: () => ({ reason: "InputChanged", inputs: [refOf(wanted)] }) });
+    server.link.setDesired("cluster-1", wantedSet([wanted]), { evidenceOf: () => ({ reason: "InputChanged", inputs: [refOf(wanted)] }) });
     await until(() => server.known.get("cluster-1")?.has(`/Service|service-${round}.bookinfo.cluster-1`) === true, "its report has come");
     await until(() => [...healthy.applied.keys()].some((key) => key.includes(`route-${round}`)), "it has applied what is wanted");
     expect(
@@ -93,7 +93,7 @@ describe("a healthy agent", () => {
       // The welcome comes first; what follows it is the end.
       const { all, status } = await rawConnect(caller, [{ deflated }, { deflated }]);
       expect(all.length).toBeLessThanOrEqual(1);
-      expect(status?.details).toContain("a message cannot be unpacked");
+      expect(status?.details).toContain("cannot unpack a message");
     }
     await isUndisturbed(1);
   });

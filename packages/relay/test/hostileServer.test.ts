@@ -69,7 +69,7 @@ describe("an agent takes from its server", () => {
         say({ case: "down", value: { revision: 1, part, complete: part === 1, upserts: [body(`route-${part}`)] } });
       }
     });
-    await until(() => agent.states.some((state) => state.includes("more than 64 KiB")), "the agent has given it up");
+    await until(() => agent.states.some((state) => state.includes("larger than 64 KiB")), "the agent has given it up");
     expect(agent.desired).toEqual([]);
   });
 
@@ -141,7 +141,7 @@ describe("an agent keeps for a server that takes nothing", () => {
   test("few answers, and ends the stream then", () => {
     const asks = Array.from({ length: 10_000 }, (_, id): Body => ({ case: "ask", value: { id, topic: "x" } }));
     const { session, of } = saying(welcome(), ...asks);
-    expect(of("end")[0]).toMatchObject({ reason: expect.stringContaining("takes no answers") });
+    expect(of("end")[0]).toMatchObject({ reason: expect.stringContaining("accepts no answers") });
     expect(session().stream?.answers.length).toBeLessThanOrEqual(16 * 342);
   });
 

@@ -4,12 +4,12 @@ import { describe, expect, test } from "vitest";
 import { type ConnectRequest, ConnectResponseSchema, type Notice } from "../src/gen/relay/v1/relay_pb.ts";
 import { type AgentEvent, agentSession, stepAgent } from "../src/session/agentSession.ts";
 import {
-  hasMissed,
+  hasMissedNotices,
   nextNotice,
   noticeDigest,
   noticeItems,
-  startListening,
-  startTelling,
+  startReceivingNotices,
+  startSendingNotices,
   takeNotice,
   withItems,
 } from "../src/session/notices.ts";
@@ -41,16 +41,16 @@ function setUp(tellsFirst: boolean) {
 describe("what a server tells", () => {
   test("is the latest of each resource, and told anew to an agent that comes back", async () => {
     const { clock, network, server, start } = setUp(false);
-    server.link.tell(CLUSTER, { put: [note("p", { status: 1 }), note("q")], remove: [] });
-    server.link.tell(CLUSTER, { put: [note("p", { status: 2 })], remove: [refOf(note("q"))] });
+    server.link.sendNotices(CLUSTER, { put: [note("p", { status: 1 }), note("q")], remove: [] });
+    server.link.sendNotices(CLUSTER, { put: [note("p", { status: 2 })], remove: [refOf(note("q"))] });
     const { told } = start();
     await clock.advance(10);
     expect([...(told()?.values() ?? [])]).toEqual([note("p", { status: 2 })]);
-    server.link.tell(CLUSTER, { put: [note("r")], remove: [refOf(note("p"))] });
+    server.link.sendNotices(CLUSTER, { put: [note("r")], remove: [refOf(note("p"))] });
     await clock.advance(10);
     expect([...(told()?.values() ?? [])]).toEqual([note("r")]);
     network.cut(CLUSTER);
-    server.link.tell(CLUSTER, { put: [note("s")], remove: [refOf(note("r"))] });
+    server.link.sendNotices(CLUSTER, { put: [note("s")], remove: [refOf(note("r"))] });
     await clock.advance(100);
     network.heal(CLUSTER);
     await clock.advance(60_000);
@@ -64,7 +64,7 @@ describe("what a server tells", () => {
     link.synced(KINDS, []);
     await clock.advance(1_000);
     expect([server.observations, told()]).toEqual([[], undefined]);
-    server.link.tell(CLUSTER, { put: [], remove: [] });
+    server.link.sendNotices(CLUSTER, { put: [], remove: [] });
     await clock.advance(10);
     expect(told()?.size).toBe(0);
     expect(server.events).toContain("synced cluster-1 /Service,apps/Deployment");
@@ -72,8 +72,8 @@ describe("what a server tells", () => {
 
   test("goes in parts where it is large, and what names another cluster is left out", () => {
     const items = noticeItems({ put: [...Array(40).keys()].map((i) => note(`p${i}`, { status: "x".repeat(10_000) })), remove: [] });
-    let notices = startTelling(withItems(SortedMap.empty(), items));
-    let heard = startListening();
+    let notices = startSendingNotices(withItems(SortedMap.empty(), items));
+    let heard = startReceivingNotices();
     const tellings: number[] = [];
     const messages: Notice[] = [];
     for (let next = nextNotice(notices, MAX); next !== undefined; next = nextNotice(notices, MAX)) {
@@ -85,15 +85,15 @@ describe("what a server tells", () => {
     }
     expect(messages.length).toBeGreaterThan(3);
     expect(tellings).toEqual([40]);
-    expect(hasMissed(heard, noticeDigest(notices))).toBe(false);
-    expect(takeNotice(startListening(), messages[0] as Notice, "cluster-2").notices.arriving?.piece.put).toEqual([]);
+    expect(hasMissedNotices(heard, noticeDigest(notices))).toBe(false);
+    expect(takeNotice(startReceivingNotices(), messages[0] as Notice, "cluster-2").notices.arriving?.piece.put).toEqual([]);
   });
 
   test("is asked for again when some of it was lost", () => {
-    const first = nextNotice(startTelling(withItems(SortedMap.empty(), noticeItems({ put: [note("p")], remove: [] }))), MAX);
+    const first = nextNotice(startSendingNotices(withItems(SortedMap.empty(), noticeItems({ put: [note("p")], remove: [] }))), MAX);
     if (first === undefined) throw new Error("nothing was told");
     const digests = [...noticeDigest(first.notices)];
-    expect(hasMissed(startListening(), digests)).toBe(true);
+    expect(hasMissedNotices(startReceivingNotices(), digests)).toBe(true);
     const agent = agentAt({ features: ["notices", "user-resources"] });
     expect(agent({ case: "heartbeat", value: { digests } })).toMatchObject([{ body: { case: "resync", value: { kinds: ["notice"] } } }]);
     expect(agent({ case: "notice", value: first.message })).toEqual([]);

@@ -1,13 +1,13 @@
 import type { Clock } from "@isthmus/core";
 import {
   type CredentialStore,
-  type Credentials,
   createServerIdentity,
   type GrpcServer,
   grpcConnector,
   type JoinTokens,
   type Registered,
   type Registrations,
+  type RelayCredentials,
   type ServerIdentity,
   startGrpcServer,
 } from "../src/index.ts";
@@ -61,7 +61,7 @@ export function registrationsOf(known: Map<string, string> = new Map()): Registr
   };
 }
 
-export function credentialsIn(initial?: Credentials): CredentialStore & { current: Credentials | undefined; saves: number } {
+export function credentialsIn(initial?: RelayCredentials): CredentialStore & { current: RelayCredentials | undefined; saves: number } {
   return {
     current: initial,
     saves: 0,
@@ -160,9 +160,12 @@ export function realAgent(options: RealAgentOptions): TestAgent & { readonly con
   return { ...testAgent({ ...rest, clusterName, connector, clock: realClock }), connectorLog };
 }
 
+// Finds what never comes; a busy machine may take most of it.
+const LOST_MS = 100_000;
+
 /** Waits until something is so. */
-export async function until(isSo: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {
-  const end = Date.now() + timeoutMs;
+export async function until(isSo: () => boolean, what: string): Promise<void> {
+  const end = Date.now() + LOST_MS;
   while (!isSo()) {
     if (Date.now() > end) throw new Error(`waited in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,4 +1,5 @@
 import { type Resource, refOf } from "@isthmus/core";
+import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { sessionPair } from "./sessionPair.ts";
@@ -102,7 +103,7 @@ describe("sessions", () => {
           [...pair.wanted.keys()].sort().map((key) => [key, true]),
         );
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -123,7 +124,7 @@ describe("sessions", () => {
           check(pair);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -138,7 +139,7 @@ describe("sessions", () => {
         pair.synced([], ["batch/Job"]);
         check(pair);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });

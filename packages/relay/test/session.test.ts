@@ -124,7 +124,7 @@ describe("what the agent reports", () => {
     const withheld = {
       ref: refOf(service(CLUSTER, "large")),
       code: "TooLarge",
-      message: expect.stringMatching(/is 1\.2 MiB as JSON, and a message of the relay holds 1\.0 MiB/),
+      message: expect.stringMatching(/is 1\.2 MiB as JSON, but the maximum of a relay message is 1\.0 MiB/),
     };
     expect(pair.agentEffects.filter(({ type }) => type === "untold")).toMatchObject([{ objects: [withheld] }]);
     expect(pair.serverEffects.flatMap((effect) => (effect.type === "observed" ? (effect.observation.withheld ?? []) : []))).toEqual([
@@ -160,10 +160,10 @@ describe("what the agent reports", () => {
     expect(pair.serverEffects.find(({ type }) => type === "refused")).toEqual({ type: "refused", objects: refused });
     const ack = pair.down.at(-1)?.body;
     expect(ack?.case === "upAck" && ack.value.rejected.map(({ code, message }) => `${code}: ${message}`)).toEqual([
-      "Refused: Service foreign.bookinfo in cluster-2: this is the stream of cluster-1",
-      "Invalid: Service disguised.bookinfo in cluster-1: its content says that it is /Service foreign.bookinfo.cluster-2",
-      expect.stringMatching(/^Invalid: Service broken.bookinfo in cluster-1: its content is not JSON/),
-      "Refused: Service foreign.bookinfo in cluster-2: this is the stream of cluster-1",
+      "Refused: Service bookinfo/foreign in cluster-2: this stream is for cluster-1 only",
+      "Invalid: Service bookinfo/disguised in cluster-1: its content is /Service bookinfo/foreign in cluster-2",
+      expect.stringMatching(/^Invalid: Service bookinfo\/broken in cluster-1: its content is not JSON/),
+      "Refused: Service bookinfo/foreign in cluster-2: this stream is for cluster-1 only",
     ]);
   });
 });
@@ -210,7 +210,7 @@ describe("what the server wants", () => {
     expect(delivered).toMatchObject([{ put: [virtualService(CLUSTER, "small")], withheld: [refOf(virtualService(CLUSTER, "large"))] }]);
     const answers = pair.serverEffects.flatMap((effect) => (effect.type === "acknowledged" ? [effect.acknowledgement] : []));
     expect(answers.at(-1)?.rejected).toMatchObject([
-      { ref: { name: "large" }, code: "Invalid", message: expect.stringMatching(/VirtualService large.*is 1\.2 MiB/) },
+      { ref: { name: "large" }, code: "Invalid", message: expect.stringMatching(/VirtualService bookinfo\/large.*is 1\.2 MiB/) },
     ]);
     pair.want([virtualService(CLUSTER, "large"), virtualService(CLUSTER, "small")]);
     pair.heal();
@@ -258,9 +258,9 @@ describe("what the server wants", () => {
     pair.flushAgent();
     const ack = pair.up.at(-1)?.body;
     expect(ack?.case === "ack" && ack.value.rejected.map(({ code, message }) => `${code}: ${message}`)).toEqual([
-      "Refused: VirtualService foreign.bookinfo in cluster-2: this agent writes to cluster-1 only",
-      "Refused: VirtualService a.bookinfo in cluster-1: a removal without evidence is not carried out",
-      "Refused: VirtualService b.bookinfo in cluster-1: a removal without evidence is not carried out",
+      "Refused: VirtualService bookinfo/foreign in cluster-2: this agent writes to cluster-1 only",
+      "Refused: VirtualService bookinfo/a in cluster-1: a delete without a cause is refused",
+      "Refused: VirtualService bookinfo/b in cluster-1: a delete without a cause is refused",
     ]);
   });
 
@@ -348,12 +348,12 @@ describe("a stream", () => {
     expect(pair.agentEffects.at(-1)).toEqual({
       type: "end",
       code: "Unreachable",
-      reason: "nothing was heard of the server for three heartbeats",
+      reason: "received nothing from the server for three heartbeat intervals",
     });
     expect(pair.serverEffects.at(-1)).toEqual({
       type: "end",
       code: "Unreachable",
-      reason: "nothing was heard of the agent for three heartbeats",
+      reason: "received nothing from the agent for three heartbeat intervals",
     });
   });
 
@@ -379,6 +379,8 @@ describe("a stream", () => {
     const pair = sessionPair(KINDS);
     pair.up.unshift(fromAgent(pair, { case: "ack", value: { revision: 1 } }));
     pair.deliverUp();
-    expect(pair.serverEffects).toEqual([{ type: "end", code: "Protocol", reason: "the agent's first message is not its hello" }]);
+    expect(pair.serverEffects).toEqual([
+      { type: "end", code: "Protocol", reason: "the first message of the agent is not a hello message" },
+    ]);
   });
 });

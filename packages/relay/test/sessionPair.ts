@@ -1,11 +1,11 @@
 import { keyOf, kindKeyOf, type OutputSet, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import type { ConnectRequest, ConnectResponse } from "../src/gen/relay/v1/relay_pb.ts";
 import { type AgentEffect, type AgentEvent, agentSession, stepAgent } from "../src/session/agentSession.ts";
-import { type ClusterWant, wantNow, withoutRemovals } from "../src/session/clusterWant.ts";
+import { type DesiredState, updateDesired, withoutDeletions } from "../src/session/desiredState.ts";
 import type { Inventory } from "../src/session/inventory.ts";
-import type { Desired, Evidence, Rejection } from "../src/session/link.ts";
+import type { DeletionEvidence, DesiredUpdate, Rejection } from "../src/session/link.ts";
 import {
-  memoryOf,
+  previousSessionOf,
   type ServerEffect,
   type ServerEvent,
   type ServerSession,
@@ -26,7 +26,7 @@ export function sessionPair(kinds: readonly string[], remembers = false) {
     kinds,
   });
   let server: ServerSession | undefined;
-  let want: ClusterWant | undefined;
+  let want: DesiredState | undefined;
   let wantsServer = new Map<string, Resource>();
   let sets = 0;
   let epoch = 0n;
@@ -37,7 +37,7 @@ export function sessionPair(kinds: readonly string[], remembers = false) {
   const cluster = new Map<string, Resource>();
   const known = new Map<string, Resource>();
   const applied = new Map<string, Resource>();
-  const toAcknowledge: Desired[] = [];
+  const toAcknowledge: DesiredUpdate[] = [];
   const acknowledgedRevisions: { readonly epoch: bigint; readonly revision: number }[] = [];
   const deliveredRevisions: number[] = [];
   const violations: string[] = [];
@@ -58,7 +58,7 @@ export function sessionPair(kinds: readonly string[], remembers = false) {
     return effects;
   }
 
-  function deliver(desired: Desired): void {
+  function deliver(desired: DesiredUpdate): void {
     if (!isSyncedAtServer) violations.push("something was wanted of a cluster that is not synced");
     if ((deliveredRevisions.at(-1) ?? 0) >= desired.revision) violations.push("revisions fell");
     deliveredRevisions.push(desired.revision);
@@ -114,7 +114,7 @@ export function sessionPair(kinds: readonly string[], remembers = false) {
         if (last?.epoch === epoch && last.revision > revision) violations.push("acknowledged revision fell");
         acknowledgedRevisions.push({ epoch, revision });
         lastWanted = effect.wanted;
-        if (want !== undefined) want = withoutRemovals(want, effect.removed);
+        if (want !== undefined) want = withoutDeletions(want, effect.removed);
         break;
       }
       default:
@@ -159,17 +159,17 @@ export function sessionPair(kinds: readonly string[], remembers = false) {
     want(resources: readonly Resource[], traces: readonly string[] = []) {
       for (const key of wantsServer.keys()) everUnwanted.add(key);
       wantsServer = byKey(resources);
-      const gone = [...(want?.wanted.entries() ?? [])].map(([key]) => [key, undefined] as const);
+      const gone = [...(want?.desired.entries() ?? [])].map(([key]) => [key, undefined] as const);
       const here = [...wantedSet(resources).entries()];
       // Every other set is made from the one before, as translation makes them.
-      const wanted = want === undefined || ++sets % 2 === 0 ? wantedSet(resources) : want.wanted.with([...gone, ...here]);
-      const evidence: Evidence = {
+      const wanted = want === undefined || ++sets % 2 === 0 ? wantedSet(resources) : want.desired.with([...gone, ...here]);
+      const evidence: DeletionEvidence = {
         reason: "InputChanged",
         inputs: [{ apiVersion: "v1", kind: "Service", name: "x", namespace: "y", clusterName: CLUSTER }],
         snapshot: 7,
       };
-      const step = wantNow(want, wanted, { evidenceOf: () => evidence, traces });
-      want = step.want;
+      const step = updateDesired(want, wanted, { evidenceOf: () => evidence, traces });
+      want = step.state;
       serverDo({ type: "wanted", step });
     },
     flushAgent: () => agentDo({ type: "flush" }).length > 0,
@@ -196,7 +196,7 @@ export function sessionPair(kinds: readonly string[], remembers = false) {
       down.length = 0;
       agentDo({ type: "closed" });
       epoch += 1n;
-      if (server?.agent !== undefined) memory = remembers ? memoryOf(server) : undefined;
+      if (server?.agent !== undefined) memory = remembers ? previousSessionOf(server) : undefined;
       server = serverSession({ clusterName: CLUSTER, serverId: "server-1", heartbeatMs: HEARTBEAT_MS, expiresAt: undefined, want, now });
       agentDo({ type: "opened", epoch, now });
     },

@@ -56,7 +56,7 @@ describe("an agent", () => {
     expect(states.map((state) => state.split(":")[0])).toEqual(["connecting", "registering", "connecting", "connected"]);
 
     const wanted = virtualService("cluster-1", "reviews");
-    link.want("cluster-1", wantedSet([wanted]), { evidenceOf: () => ({ reason: "InputChanged", inputs: [refOf(wanted)] }) });
+    link.setDesired("cluster-1", wantedSet([wanted]), { evidenceOf: () => ({ reason: "InputChanged", inputs: [refOf(wanted)] }) });
     await until(() => acknowledged.length === 1, "the desired set is acknowledged");
     expect([...applied.keys()]).toEqual([resourceKeyOf(refOf(wanted))]);
   });
@@ -80,7 +80,7 @@ describe("an agent", () => {
     started.link.observe({ put: [service("cluster-1", "reviews")], remove: [] });
     started.link.synced(KINDS, []);
     await until(() => isConnected(started), "the agent is connected");
-    link.want("cluster-1", wantedSet([virtualService("cluster-1", "a")]), {
+    link.setDesired("cluster-1", wantedSet([virtualService("cluster-1", "a")]), {
       evidenceOf: () => ({
         reason: "InputChanged",
         inputs: [refOf(service("cluster-1", "a"))],
@@ -127,7 +127,7 @@ describe("an agent", () => {
       },
     };
     const started = agent({ address, root: identity.root, credentials });
-    expect(await complaintOf(started)).toBe("waiting: no access to the place for certificates: the API server is away");
+    expect(await complaintOf(started)).toBe("waiting: cannot access the store for certificates: the API server is away");
     isAway = false;
     await until(() => isConnected(started), "the agent is connected");
     const registered = grpc.metrics().find(({ labels }) => labels["call"] === "Register" && labels["code"] === "OK");
@@ -142,7 +142,7 @@ describe("an agent", () => {
     for (const [stored, why] of [
       [{ ...expired, root: identity.root }, /expired at/],
       [{ ...foreign, root: identity.root }, /is for cluster-2, not for cluster-1/],
-      [{ certificate: "none", key: "none", root: identity.root }, /cannot be read/],
+      [{ certificate: "none", key: "none", root: identity.root }, /cannot parse the stored certificate/],
     ] as const) {
       // Each time as for a new name: without a certificate of its own the shared token opens no other.
       registrations.known.clear();
@@ -162,7 +162,7 @@ describe("an agent", () => {
     const helpless = agent({ address, root: identity.root, credentials: credentialsIn(stored), token: undefined });
     await until(() => helpless.states.filter((state) => state.startsWith("waiting")).length === 2, "the agent waits again");
     expect(helpless.states.at(-1)).toMatch(
-      /cannot register cluster-1: the management server does not accept its certificate, and there is no relay identity token/,
+      /cannot register cluster-1: the management server does not accept its certificate, and no relay identity token is set/,
     );
     await helpless.stop();
     const started = agent({ address, root: identity.root, credentials: credentialsIn(stored) });
@@ -183,7 +183,7 @@ describe("an agent without certificates (TLS setup)", () => {
     const { address, grpc } = await server({ clientCertificates: false });
     const other = await createServerIdentity({ now: Date.now() });
     expect(await complaintOf(agent({ address, root: other.root, credentials: undefined }))).toMatch(
-      /not from the root that this agent trusts/,
+      /not signed by the root that this agent trusts/,
     );
     expect(grpc.metrics()).toEqual([]);
   });
@@ -194,10 +194,10 @@ describe("an agent without certificates (TLS setup)", () => {
     const bad = [
       [
         await issueServerCertificate(root, { ...names, dnsNames: ["elsewhere.example"] }),
-        /is not for gloo-mesh-mgmt-server\.gloo-mesh, but for elsewhere/,
+        /is for elsewhere\.example, not for gloo-mesh-mgmt-server\.gloo-mesh/,
       ],
       [await issueServerCertificate(root, { ...names, now: Date.now() - 5 * DAY, lifetimeMs: DAY }), /its certificate has expired/],
-      [await certificateOf(root, names), /its certificate is not one for servers/],
+      [await certificateOf(root, names), /its certificate is not a server certificate/],
     ] as const;
     for (const [certificate, complaint] of bad) {
       const identity = { root: root.certificate, signing: undefined, server: certificate };
@@ -213,23 +213,25 @@ describe("an agent without certificates (TLS setup)", () => {
     const other = await createServerIdentity({ now: Date.now() });
     const trusting = agent({ address, root: other.root, credentials: undefined, verifiesServer: false, authority: "elsewhere.example" });
     await until(() => isConnected(trusting), "the agent is connected");
-    expect(trusting.connectorLog.lines.map(({ message }) => message).join()).toMatch(/NOT VERIFIED: whoever answers at/);
+    expect(trusting.connectorLog.lines.map(({ message }) => message).join()).toMatch(
+      /INSECURE: the certificate of the management server at .* is not verified/,
+    );
     expect(identity.root).not.toBe(other.root);
   });
 
   test("says clearly that its token is wrong, or that there is none", async () => {
     const { address, identity } = await server({ clientCertificates: false });
     expect(await complaintOf(agent({ address, root: identity.root, credentials: undefined, token: "guess" }))).toMatch(
-      /the token is not the management server's/,
+      /the token is not valid/,
     );
     expect(await complaintOf(agent({ address, root: identity.root, credentials: undefined, token: undefined }))).toMatch(
-      /there is no relay identity token/,
+      /no relay identity token is set/,
     );
   });
 
   test("says clearly that the server wants certificates", async () => {
     const { address, identity } = await server();
-    expect(await complaintOf(agent({ address, root: identity.root, credentials: undefined }))).toMatch(/needs a client certificate/);
+    expect(await complaintOf(agent({ address, root: identity.root, credentials: undefined }))).toMatch(/requires a client certificate/);
   });
 });
 
@@ -237,7 +239,7 @@ describe("an agent says what is wrong and waits", () => {
   test("with a wrong token", async () => {
     const { address, identity, registrations, events } = await server();
     const started = agent({ address, root: identity.root, token: "guess" });
-    expect(await complaintOf(started)).toMatch(/the token is not the management server's: copy the Secret relay-identity-token-secret/);
+    expect(await complaintOf(started)).toMatch(/the token is not valid: copy the Secret relay-identity-token-secret/);
     expect(registrations.known.size).toBe(0);
     expect(events).toEqual([]);
   });
@@ -245,23 +247,23 @@ describe("an agent says what is wrong and waits", () => {
   test("with no token", async () => {
     const { address, identity } = await server();
     const started = agent({ address, root: identity.root, token: undefined });
-    expect(await complaintOf(started)).toMatch(
-      /cannot register cluster-1: it has no certificate yet, and there is no relay identity token/,
-    );
+    expect(await complaintOf(started)).toMatch(/cannot register cluster-1: it has no certificate yet, and no relay identity token is set/);
   });
 
   // In each of these the server has heard nothing: neither the token nor a name.
   test("with a server of another root", async () => {
     const { address, grpc } = await server();
     const other = await createServerIdentity({ now: Date.now() });
-    expect(await complaintOf(agent({ address, root: other.root }))).toMatch(/its certificate is not from the root that this agent trusts/);
+    expect(await complaintOf(agent({ address, root: other.root }))).toMatch(
+      /its certificate is not signed by the root that this agent trusts/,
+    );
     expect(grpc.metrics()).toEqual([]);
   });
 
   test("with a server of another name", async () => {
     const { address, identity, grpc } = await server();
     const complaint = await complaintOf(agent({ address, root: identity.root, authority: "mgmt.example.com" }));
-    expect(complaint).toMatch(/its certificate is not for mgmt\.example\.com, but for gloo-mesh-mgmt-server\.gloo-mesh/);
+    expect(complaint).toMatch(/its certificate is for gloo-mesh-mgmt-server\.gloo-mesh.*, not for mgmt\.example\.com/);
     expect(grpc.metrics()).toEqual([]);
   });
 
@@ -280,7 +282,7 @@ describe("an agent says what is wrong and waits", () => {
     const signing = identity.signing ?? (await createRoot({ commonName: "never", now: 0 }));
     const impostor = await certificateOf(signing, { dnsNames: [DEFAULT_AUTHORITY], now: Date.now() });
     const { address, grpc } = await server({ identity: { ...identity, server: impostor } });
-    expect(await complaintOf(agent({ address, root: identity.root }))).toMatch(/its certificate is not one for servers/);
+    expect(await complaintOf(agent({ address, root: identity.root }))).toMatch(/its certificate is not a server certificate/);
     expect(grpc.metrics()).toEqual([]);
   });
 
@@ -295,7 +297,7 @@ describe("an agent says what is wrong and waits", () => {
   test("with a name that another cluster has", async () => {
     const { address, identity, events } = await server({ registrations: registrationsOf(new Map([["cluster-1", "another-uid"]])) });
     expect(await complaintOf(agent({ address, root: identity.root }))).toMatch(
-      /another cluster is registered as cluster-1: give this one another name/,
+      /another cluster is registered as cluster-1: use another name for this cluster/,
     );
     expect(events).toEqual([]);
   });
@@ -303,7 +305,7 @@ describe("an agent says what is wrong and waits", () => {
   test("with a name that cannot be one", async () => {
     const { address, identity, registrations } = await server();
     expect(await complaintOf(agent({ address, root: identity.root, clusterName: "Cluster_1" }))).toMatch(
-      /"Cluster_1" cannot name a cluster/,
+      /"Cluster_1" is not a valid cluster name/,
     );
     expect(registrations.known.size).toBe(0);
   });
@@ -315,7 +317,7 @@ describe("an agent says what is wrong and waits", () => {
       root: identity.root,
       credentials: { load: () => Promise.reject(new Error("the API server is away")), save: () => Promise.resolve() },
     });
-    expect(await complaintOf(unreadable)).toBe("waiting: no access to the stored certificate: the API server is away");
+    expect(await complaintOf(unreadable)).toBe("waiting: cannot access the stored certificate: the API server is away");
     expect(await complaintOf(agent({ address, root: "ca.crt" }))).toMatch(/the root certificate \(relay-root-tls-secret\) cannot be used/);
     const signing = identity.signing ?? (await createRoot({ commonName: "never", now: 0 }));
     const stored = await certificateOf(signing, { dnsNames: ["cluster-1"], now: Date.now() });
@@ -361,7 +363,7 @@ describe("a server", () => {
   test("does not sign with a certificate that is no authority's", async () => {
     const identity = await createServerIdentity({ now: Date.now() });
     await expect(realServer({ identity: { ...identity, signing: identity.server } })).rejects.toThrow(
-      /relay-tls-signing-secret: its certificate is not an authority's/,
+      /relay-tls-signing-secret: its certificate is not a CA certificate/,
     );
   });
 
@@ -369,6 +371,6 @@ describe("a server", () => {
     const { grpc } = await server();
     const second = realServer({ port: grpc.port });
     await expect(second).rejects.toThrow(UsageError);
-    await expect(second).rejects.toThrow(/127\.0\.0\.1:\d+: the port is taken/);
+    await expect(second).rejects.toThrow(/127\.0\.0\.1:\d+: the port is already in use/);
   });
 });

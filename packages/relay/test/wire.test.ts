@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { RegisterRequestSchema, RegisterResponseSchema } from "../src/gen/relay/v1/registration_pb.ts";
 import { type ConnectRequest, ConnectRequestSchema, type ConnectResponse, ConnectResponseSchema } from "../src/gen/relay/v1/relay_pb.ts";
 import { agentSession, stepAgent } from "../src/session/agentSession.ts";
-import { wantNow } from "../src/session/clusterWant.ts";
+import { updateDesired } from "../src/session/desiredState.ts";
 import { noticeItems, withItems } from "../src/session/notices.ts";
 import { serverSession, stepServer } from "../src/session/serverSession.ts";
 import { converse } from "./conversations.ts";
@@ -112,7 +112,7 @@ describe.each(recordings.filter(({ file }) => file !== "registration.json"))("$v
         const said = fromBinary(ConnectResponseSchema, Buffer.from(frame.base64, "base64"));
         if (said.body.case === "down") {
           for (let revision = session.down.sentRevision; revision < said.body.value.revision && said.body.value.last; revision++) {
-            const step = wantNow(undefined, wantedSet([virtualService("cluster-1", `r${revision}`)]), {
+            const step = updateDesired(undefined, wantedSet([virtualService("cluster-1", `r${revision}`)]), {
               evidenceOf: () => ({
                 reason: "InputChanged",
                 inputs: [refOf(virtualService("cluster-1", "x"))],

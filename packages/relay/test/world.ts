@@ -15,7 +15,7 @@ import {
 import type {
   AgentLinkHandler,
   Connector,
-  Desired,
+  DesiredUpdate,
   Observation,
   Rejection,
   RunningAgentLink,
@@ -164,7 +164,7 @@ export function testServer(options: {
 export interface TestAgent {
   readonly link: RunningAgentLink;
   readonly applied: Map<string, Resource>;
-  readonly desired: Desired[];
+  readonly desired: DesiredUpdate[];
   /** What it was told and not told to forget, by `resourceKeyOf`; undefined before the first time. */
   readonly told: () => ReadonlyMap<string, Resource> | undefined;
   readonly states: string[];
@@ -181,7 +181,7 @@ export interface TestAgentOptions {
   readonly instance?: string;
   readonly acknowledges?: boolean;
   readonly maxDesiredBytes?: number;
-  readonly rejects?: (desired: Desired) => readonly Rejection[];
+  readonly rejects?: (desired: DesiredUpdate) => readonly Rejection[];
   readonly answer?: (topic: string, body: Uint8Array) => Promise<Uint8Array>;
 }
 
@@ -189,7 +189,7 @@ export function testAgent(options: TestAgentOptions): TestAgent {
   const { clock, clusterName, connector, kinds = KINDS, instance = "agent-1", acknowledges = true, rejects = () => [], answer } = options;
   const stop = new AbortController();
   const applied = new Map<string, Resource>();
-  const desired: Desired[] = [];
+  const desired: DesiredUpdate[] = [];
   let told: Map<string, Resource> | undefined;
   const states: string[] = [];
   const log = recordingLog();
@@ -205,7 +205,7 @@ export function testAgent(options: TestAgentOptions): TestAgent {
       for (const { ref } of set.remove) applied.delete(resourceKeyOf(ref));
       if (acknowledges) link.acknowledge({ revision: set.revision, rejected: rejects(set) });
     },
-    told({ complete, put, remove }) {
+    notices({ complete, put, remove }) {
       if (complete || told === undefined) told = new Map();
       for (const resource of put) told.set(resourceKeyOf(refOf(resource)), resource);
       for (const ref of remove) told.delete(resourceKeyOf(ref));

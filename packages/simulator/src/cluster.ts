@@ -1,10 +1,10 @@
 import { type AnyResource, type Clock, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
+import { withoutAbsent } from "./apply/json.ts";
 import { type Call, type Fault, FaultPlan, unreachable, type Verb } from "./faults.ts";
-import { withoutAbsent } from "./json.ts";
 import { simulatedKindOf } from "./kinds.ts";
 import { getObject, listObjects, ParsedObjects } from "./reads.ts";
-import { type ClusterImage, ClusterState } from "./state.ts";
+import { type ClusterImage, SimulatedState } from "./state.ts";
 import { watchObjects } from "./watch.ts";
 import { applyObject, applyObjectStatus, createObject, deleteObject, updateObject, updateObjectStatus } from "./writes.ts";
 
@@ -62,7 +62,7 @@ export interface Faults {
 
 export function simulatedCluster(options: SimulatedClusterOptions): SimulatedCluster {
   const { name, clock, kinds = [], historyLimit = 4096, bookmarkIntervalMs = 60_000, seed = "", image } = options;
-  const state = new ClusterState({ name, clock, kinds, historyLimit, seed, image });
+  const state = new SimulatedState({ name, clock, kinds, historyLimit, seed, image });
   const plan = new FaultPlan();
   let watches = 0;
   let bookmarks = new AbortController();

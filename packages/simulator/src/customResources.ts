@@ -1,5 +1,5 @@
 import type { AnyResource, Resource } from "@isthmus/core";
-import { isMembers, type Members, membersAt } from "./json.ts";
+import { isMembers, type Members, membersAt } from "./apply/json.ts";
 import type { SimulatedKind } from "./kinds.ts";
 import type { Content } from "./object.ts";
 

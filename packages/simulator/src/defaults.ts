@@ -1,6 +1,6 @@
 import { ClusterError } from "@isthmus/plane/ports";
 import { type Allocator, addressAt, allocator } from "./allocation.ts";
-import { isMembers, type Members, membersAt, withMember } from "./json.ts";
+import { isMembers, type Members, membersAt, withMember } from "./apply/json.ts";
 import type { Content } from "./object.ts";
 
 /** What an API server fills in where a writer said nothing. Source: the defaults.go files under pkg/apis of Kubernetes 1.34. */

@@ -27,7 +27,7 @@ export function changedMeanwhile(type: NamedType, name: string): ClusterError {
   return new ClusterError("Conflict", `Operation cannot be fulfilled on ${object}: the object has been modified; read it again`);
 }
 
-export function invalid(object: string, field: string, problem: string): ClusterError {
+export function invalidObject(object: string, field: string, problem: string): ClusterError {
   return new ClusterError("Invalid", `${object}: ${field}: ${problem}`, { fields: [field] });
 }
 

@@ -1,5 +1,5 @@
 import { type AnyResource, equalJson, type Metadata } from "@isthmus/core";
-import { isMembers, type Members } from "./json.ts";
+import { isMembers, type Members } from "./apply/json.ts";
 
 /** What writers decide of an object: everything but its type, name and the server's own metadata. */
 export type Content = Members & { readonly metadata?: WrittenMetadata };

@@ -11,8 +11,8 @@ import {
   refOf,
 } from "@isthmus/core";
 import { ClusterError, type Malformed, type ResourceList, type WholeListOptions } from "@isthmus/plane/ports";
-import { isMembers } from "./json.ts";
-import { type ClusterState, inVersion } from "./state.ts";
+import { isMembers } from "./apply/json.ts";
+import { inVersion, type SimulatedState } from "./state.ts";
 import { viewed } from "./writes.ts";
 
 /** Objects as kinds understand them. What one reader has had parsed, the next one gets without work: objects never change. */
@@ -58,7 +58,7 @@ function statusIn({ status }: AnyResource): Pick<Malformed, "status"> {
 export type Read<R extends Resource> = { readonly resource: R } | { readonly malformed: Malformed };
 
 export function getObject<R extends Resource>(
-  state: ClusterState,
+  state: SimulatedState,
   kind: Kind<R>,
   { name, namespace }: { readonly name: string; readonly namespace: string },
 ): R | undefined {
@@ -74,9 +74,9 @@ export function getObject<R extends Resource>(
 }
 
 export function listObjects<R extends Resource>(
-  state: ClusterState,
+  state: SimulatedState,
   objects: ParsedObjects,
-  { kind, namespace, labels, keep }: WholeListOptions<R> & { readonly kind: Kind<R> },
+  { kind, namespace, labels, transform: keep }: WholeListOptions<R> & { readonly kind: Kind<R> },
 ): ResourceList<R> {
   const { served, apiVersion } = state.servedVersion(kind);
   const items: R[] = [];

@@ -33,7 +33,7 @@ export interface Served {
 }
 
 /** What one simulated API server holds. All changes go through `commit`, one at a time. */
-export class ClusterState {
+export class SimulatedState {
   readonly name: string;
   readonly clock: Clock;
   readonly defaults: Defaults = clusterDefaults();

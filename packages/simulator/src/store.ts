@@ -9,7 +9,7 @@ export interface Stored {
 }
 
 /** One change of one object. */
-export interface Change {
+export interface StoreChange {
   readonly revision: number;
   readonly before: AnyResource | undefined;
   readonly after: AnyResource | undefined;
@@ -28,7 +28,7 @@ export interface Watcher {
 /** All objects of one kind with their latest changes. Objects are shared with all readers, and never change. */
 export class KindStore {
   #objects = SortedMap.empty<Stored>();
-  #changes: Change[] = [];
+  #changes: StoreChange[] = [];
   #compacted: number;
   #lastForgotten = 0;
   readonly #historyLimit: number;
@@ -75,12 +75,12 @@ export class KindStore {
   }
 
   /** The changes after `revision`, which must not be below `compacted`. */
-  after(revision: number): readonly Change[] {
+  after(revision: number): readonly StoreChange[] {
     let low = 0;
     let high = this.#changes.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#changes[middle] as Change).revision <= revision) low = middle + 1;
+      if ((this.#changes[middle] as StoreChange).revision <= revision) low = middle + 1;
       else high = middle;
     }
     return low === this.#changes.length ? NO_CHANGES : this.#changes.slice(low);
@@ -110,7 +110,7 @@ export class KindStore {
   }
 }
 
-const NO_CHANGES: readonly Change[] = [];
+const NO_CHANGES: readonly StoreChange[] = [];
 
 /** The key of an object within its kind; sorts as an API server lists. */
 export function storeKey(namespace: string, name: string): string {

@@ -1,7 +1,7 @@
 import { type AnyResource, equalJson, InvalidResource, type LabelSelector, matchesSelector } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane/ports";
-import { invalid } from "./errors.ts";
-import { isMembers, type Members, membersAt } from "./json.ts";
+import { isMembers, type Members, membersAt } from "./apply/json.ts";
+import { invalidObject } from "./errors.ts";
 import type { SimulatedKind } from "./kinds.ts";
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -44,45 +44,46 @@ function validateMetadata(kind: SimulatedKind, { metadata }: AnyResource, object
   const fits = shortName ? LABEL.test(name) && name.length <= 63 : SUBDOMAIN.test(name) && name.length <= 253;
   // Names of roles and bindings may hold colons: `system:node`.
   if (!fits && !(kind.plural.startsWith("cluster") || kind.plural.startsWith("role"))) {
-    throw invalid(object, "metadata.name", `${JSON.stringify(name)} must be lower case letters, digits and "-"`);
+    throw invalidObject(object, "metadata.name", `${JSON.stringify(name)} must be lower case letters, digits and "-"`);
   }
-  if (kind.namespaced && namespace === "") throw invalid(object, "metadata.namespace", "is required");
-  if (!kind.namespaced && namespace !== "") throw invalid(object, "metadata.namespace", "must not be set: the kind has no namespaces");
+  if (kind.namespaced && namespace === "") throw invalidObject(object, "metadata.namespace", "is required");
+  if (!kind.namespaced && namespace !== "")
+    throw invalidObject(object, "metadata.namespace", "must not be set: the kind has no namespaces");
   for (const [key, value] of Object.entries(metadata.labels ?? {})) {
     if (typeof value !== "string" || value.length > 63 || !LABEL_VALUE.test(value)) {
-      throw invalid(object, "metadata.labels", `${key}: ${JSON.stringify(value)} is not a label's value`);
+      throw invalidObject(object, "metadata.labels", `${key}: ${JSON.stringify(value)} is not a label's value`);
     }
   }
   for (const [key, value] of Object.entries(metadata.annotations ?? {})) {
-    if (typeof value !== "string") throw invalid(object, `metadata.annotations.${key}`, "must be a string");
+    if (typeof value !== "string") throw invalidObject(object, `metadata.annotations.${key}`, "must be a string");
   }
 }
 
 function validateController(object: string, spec: Members, before: Members | undefined): void {
   const replicas = spec["replicas"];
   if (replicas !== undefined && !Number.isInteger(replicas)) {
-    throw invalid(object, "spec.replicas", `must be an integer, is ${JSON.stringify(replicas)}`);
+    throw invalidObject(object, "spec.replicas", `must be an integer, is ${JSON.stringify(replicas)}`);
   }
-  if (typeof replicas === "number" && replicas < 0) throw invalid(object, "spec.replicas", "must be greater than or equal to 0");
-  if (!isMembers(spec["selector"])) throw invalid(object, "spec.selector", "is required");
+  if (typeof replicas === "number" && replicas < 0) throw invalidObject(object, "spec.replicas", "must be greater than or equal to 0");
+  if (!isMembers(spec["selector"])) throw invalidObject(object, "spec.selector", "is required");
   const template = membersAt(spec, "template");
   const labels = membersAt(membersAt(template, "metadata"), "labels") as Readonly<Record<string, string>>;
   if (!matchesSelector(spec["selector"] as LabelSelector, labels)) {
-    throw invalid(object, "spec.template.metadata.labels", "`selector` does not match template `labels`");
+    throw invalidObject(object, "spec.template.metadata.labels", "`selector` does not match template `labels`");
   }
   validateContainers(object, membersAt(template, "spec"), "spec.template.spec");
   if (before !== undefined && JSON.stringify(before["selector"]) !== JSON.stringify(spec["selector"])) {
-    throw invalid(object, "spec.selector", "field is immutable");
+    throw invalidObject(object, "spec.selector", "field is immutable");
   }
 }
 
 function validateContainers(object: string, podSpec: Members, path: string): void {
   const containers = podSpec["containers"];
-  if (!Array.isArray(containers) || containers.length === 0) throw invalid(object, `${path}.containers`, "is required");
+  if (!Array.isArray(containers) || containers.length === 0) throw invalidObject(object, `${path}.containers`, "is required");
   containers.forEach((container: unknown, i) => {
     for (const field of ["name", "image"]) {
       const value = isMembers(container) ? container[field] : undefined;
-      if (typeof value !== "string" || value === "") throw invalid(object, `${path}.containers[${i}].${field}`, "is required");
+      if (typeof value !== "string" || value === "") throw invalidObject(object, `${path}.containers[${i}].${field}`, "is required");
     }
   });
 }
@@ -90,12 +91,12 @@ function validateContainers(object: string, podSpec: Members, path: string): voi
 function validateService(object: string, spec: Members): void {
   const ports: readonly unknown[] = Array.isArray(spec["ports"]) ? spec["ports"] : [];
   if (ports.length === 0 && spec["clusterIP"] !== "None" && spec["type"] !== "ExternalName") {
-    throw invalid(object, "spec.ports", "is required");
+    throw invalidObject(object, "spec.ports", "is required");
   }
   ports.forEach((port, i) => {
     const { name, port: number } = isMembers(port) ? port : {};
-    if (!isPort(number)) throw invalid(object, `spec.ports[${i}].port`, "must be between 1 and 65535, inclusive");
-    if (ports.length > 1 && !name) throw invalid(object, `spec.ports[${i}].name`, "is required");
+    if (!isPort(number)) throw invalidObject(object, `spec.ports[${i}].port`, "must be between 1 and 65535, inclusive");
+    if (ports.length > 1 && !name) throw invalidObject(object, `spec.ports[${i}].name`, "is required");
   });
 }
 

@@ -2,8 +2,8 @@ import { type AnyResource, type Kind, matchesSelector, onAbort, type Resource } 
 import { ClusterError, type ListOptions, type WatchEvent, type WatchOptions } from "@isthmus/plane/ports";
 import { expired } from "./errors.ts";
 import type { ParsedObjects } from "./reads.ts";
-import { type ClusterState, inVersion } from "./state.ts";
-import type { Change, Watcher } from "./store.ts";
+import { inVersion, type SimulatedState } from "./state.ts";
+import type { StoreChange, Watcher } from "./store.ts";
 
 export interface WatchRequest<R extends Resource> {
   readonly kind: Kind<R>;
@@ -15,7 +15,7 @@ export interface WatchRequest<R extends Resource> {
 
 /** The changes of one kind after a version, until the watch is ended, expires, or is aborted (rejects with the signal's reason). */
 export async function* watchObjects<R extends Resource>(
-  state: ClusterState,
+  state: SimulatedState,
   objects: ParsedObjects,
   { kind, resourceVersion, options, delayMs }: WatchRequest<R>,
   signal: AbortSignal,
@@ -32,7 +32,7 @@ export async function* watchObjects<R extends Resource>(
   const forget = onAbort(signal, () => wake?.());
   store.watchers.add(watcher);
   try {
-    if (options.saysAccepted === true) yield { type: "bookmark", resourceVersion };
+    if (options.emitsAccepted === true) yield { type: "bookmark", resourceVersion };
     while (true) {
       signal.throwIfAborted();
       if (watcher.ended?.error !== undefined) throw watcher.ended.error;
@@ -67,7 +67,7 @@ export async function* watchObjects<R extends Resource>(
   }
 
   /** What a change means to a watcher that sees only some objects: one that no longer matches is gone. */
-  function eventOf({ revision, before, after }: Change): WatchEvent<R> | undefined {
+  function eventOf({ revision, before, after }: StoreChange): WatchEvent<R> | undefined {
     const version = String(revision);
     if (after !== undefined && matches(after, options)) {
       const read = objects.read(kind, after, apiVersion);

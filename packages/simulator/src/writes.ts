@@ -1,27 +1,27 @@
 import type { AnyResource, Resource, ResourceRef } from "@isthmus/core";
 import { FIELD_MANAGER } from "@isthmus/plane";
 import type { ApplyOptions, Preconditions } from "@isthmus/plane/ports";
-import { applied } from "./apply/apply.ts";
+import { applyManaged } from "./apply/apply.ts";
 import { afterUpdate, type FieldManager, managedFieldsOf, managersFrom, type Writer } from "./apply/fieldManagers.ts";
 import { changesBetween } from "./apply/fieldSet.ts";
+import { withMember, withoutAbsent } from "./apply/json.ts";
 import { alreadyExists, changedMeanwhile, notFound, unserved } from "./errors.ts";
-import { withMember, withoutAbsent } from "./json.ts";
 import { storageVersionOf } from "./kinds.ts";
 import { assembled, type Content, contentOf, keptIfEqual, type ServerMetadata, serverMetadataOf } from "./object.ts";
-import { type ClusterState, inVersion, type Served } from "./state.ts";
+import { inVersion, type Served, type SimulatedState } from "./state.ts";
 import type { Stored } from "./store.ts";
 import { validate } from "./validation.ts";
 
 /** One object that somebody wants to write, and what is there. */
 interface Write {
-  readonly state: ClusterState;
+  readonly state: SimulatedState;
   readonly served: Served;
   /** As it came, without what an API server never takes from a writer. */
   readonly input: AnyResource;
   readonly stored: Stored | undefined;
 }
 
-export function createObject(state: ClusterState, resource: Resource): AnyResource {
+export function createObject(state: SimulatedState, resource: Resource): AnyResource {
   const write = writeOf(state, resource);
   const { served, input, stored } = write;
   const { name, namespace = "" } = input.metadata;
@@ -31,7 +31,7 @@ export function createObject(state: ClusterState, resource: Resource): AnyResour
   return finish(write, content, { managersOf: (completed) => updaters(write, {}, { content: completed, subresource: "" }) });
 }
 
-export function updateObject(state: ClusterState, resource: Resource): AnyResource {
+export function updateObject(state: SimulatedState, resource: Resource): AnyResource {
   const write = writeOf(state, resource);
   const live = requireStored(write);
   requireVersion(write);
@@ -45,7 +45,7 @@ export function updateObject(state: ClusterState, resource: Resource): AnyResour
   });
 }
 
-export function updateObjectStatus(state: ClusterState, resource: AnyResource): AnyResource {
+export function updateObjectStatus(state: SimulatedState, resource: AnyResource): AnyResource {
   const write = writeOf(state, resource);
   requireStatus(write);
   const live = requireStored(write);
@@ -56,13 +56,13 @@ export function updateObjectStatus(state: ClusterState, resource: AnyResource): 
   });
 }
 
-export function applyObject(state: ClusterState, resource: Resource, options: ApplyOptions): AnyResource {
+export function applyObject(state: SimulatedState, resource: Resource, options: ApplyOptions): AnyResource {
   const write = writeOf(state, resource);
   const { served, input, stored } = write;
   if (stored === undefined) state.requireNamespace(input.metadata.namespace ?? "");
   requireVersion(write);
   const live = { content: stored === undefined ? {} : contentOf(stored.resource), managers: stored?.managers ?? [] };
-  const { content, managers } = applied<Content>(live, {
+  const { content, managers } = applyManaged<Content>(live, {
     wanted: spokenFor(served, contentOf(input)),
     writer: writerOf(write, "Apply", options.fieldManager),
     force: options.force ?? false,
@@ -71,13 +71,13 @@ export function applyObject(state: ClusterState, resource: Resource, options: Ap
   return finish(write, content, { managersOf: () => managers, dryRun: options.dryRun ?? false });
 }
 
-export function applyObjectStatus(state: ClusterState, resource: AnyResource, options: ApplyOptions): AnyResource {
+export function applyObjectStatus(state: SimulatedState, resource: AnyResource, options: ApplyOptions): AnyResource {
   const write = writeOf(state, resource);
   requireStatus(write);
   const live = requireStored(write);
   requireVersion(write);
   const status = write.input["status"];
-  const { content, managers } = applied<Content>(
+  const { content, managers } = applyManaged<Content>(
     { content: contentOf(live.resource), managers: live.managers },
     {
       wanted: { status: status ?? {} },
@@ -89,7 +89,7 @@ export function applyObjectStatus(state: ClusterState, resource: AnyResource, op
   return finish(write, content, { managersOf: () => managers, dryRun: options.dryRun ?? false });
 }
 
-export function deleteObject(state: ClusterState, ref: ResourceRef, { uid, resourceVersion }: Preconditions): void {
+export function deleteObject(state: SimulatedState, ref: ResourceRef, { uid, resourceVersion }: Preconditions): void {
   const served = state.served(ref);
   const stored = served.store.get(ref.namespace, ref.name);
   if (stored === undefined) throw notFound(typeOf(served), ref.name);
@@ -116,7 +116,7 @@ export function viewed({ resource, managers }: Stored, apiVersion: string): AnyR
   return { ...read, metadata: { ...read.metadata, managedFields: managedFieldsOf(managers) } };
 }
 
-function writeOf(state: ClusterState, resource: Resource): Write {
+function writeOf(state: SimulatedState, resource: Resource): Write {
   const served = state.served(resource);
   const cleaned = withoutAbsent(resource) as AnyResource;
   const { clusterName: _, managedFields: __, ...metadata } = cleaned.metadata;

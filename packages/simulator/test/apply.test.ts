@@ -1,7 +1,7 @@
 import { equalJson } from "@isthmus/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { applied } from "../src/apply/apply.ts";
+import { applyManaged } from "../src/apply/apply.ts";
 import type { FieldManager, Writer } from "../src/apply/fieldManagers.ts";
 import { afterUpdate, managedFieldsOf } from "../src/apply/fieldManagers.ts";
 import { changesBetween, fieldsOf } from "../src/apply/fieldSet.ts";
@@ -21,7 +21,7 @@ function writer(manager: string, operation: "Apply" | "Update" = "Apply"): Write
 }
 
 function apply(live: Live, manager: string, wanted: Content, force = false): Live {
-  return applied<Content>(live, { wanted, writer: writer(manager), force, kindKey });
+  return applyManaged<Content>(live, { wanted, writer: writer(manager), force, kindKey });
 }
 
 function update(live: Live, manager: string, content: Content): Live {

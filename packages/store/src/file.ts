@@ -1,8 +1,8 @@
 import { type Clock, messageOf } from "@isthmus/core";
-import { type Store, type StoreArea, type StoredText, StoreError, type StoreHead, type StoreWrite } from "@isthmus/plane/ports";
+import { type Store, type StoredText, StoreError, type StoreHead, type StorePartition, type StoreWrite } from "@isthmus/plane/ports";
 import { ClassicLevel } from "classic-level";
-import { areaKeyOf, headAfter, judged, nextFence, noticeOf, PAGE } from "./areas.ts";
 import { ownDirectory } from "./ownDirectory.ts";
+import { checkWrite, headAfter, nextFence, noticeOf, PAGE, partitionKeyOf } from "./partitions.ts";
 import { subscribers } from "./subscribers.ts";
 
 export interface FileStoreOptions {
@@ -56,8 +56,8 @@ export async function fileStore({ path, clock, id }: FileStoreOptions): Promise<
     );
   }
 
-  async function readHead(area: StoreArea): Promise<StoreHead | undefined> {
-    const text = await level.get(HEAD + areaKeyOf(area));
+  async function readHead(area: StorePartition): Promise<StoreHead | undefined> {
+    const text = await level.get(HEAD + partitionKeyOf(area));
     return text === undefined ? undefined : (JSON.parse(text) as StoreHead);
   }
 
@@ -76,7 +76,7 @@ export async function fileStore({ path, clock, id }: FileStoreOptions): Promise<
     for (const kindKey of delta.erase) await erase(batch, objectsOf(area, kindKey));
     for (const { kindKey, key } of delta.remove) batch.set(objectsOf(area, kindKey) + key, undefined);
     for (const { kindKey, key, text } of delta.put) batch.set(objectsOf(area, kindKey) + key, text);
-    return batch.set(FENCE + fence.name, String(fence.number)).set(HEAD + areaKeyOf(area), JSON.stringify(headAfter(write)));
+    return batch.set(FENCE + fence.name, String(fence.number)).set(HEAD + partitionKeyOf(area), JSON.stringify(headAfter(write)));
   }
 
   async function live(key: string): Promise<string | undefined> {
@@ -124,7 +124,7 @@ export async function fileStore({ path, clock, id }: FileStoreOptions): Promise<
       }),
     write: (write) =>
       inTurn(async () => {
-        const outcome = judged(write, await highest(write.fence.name), (await readHead(write.area))?.version);
+        const outcome = checkWrite(write, await highest(write.fence.name), (await readHead(write.area))?.version);
         if (outcome !== "written") return outcome;
         await save(await batchOf(write));
         listeners.tell(noticeOf(write));
@@ -135,7 +135,7 @@ export async function fileStore({ path, clock, id }: FileStoreOptions): Promise<
         if (((await highest(fence.name)) ?? 0) > fence.number) return "superseded";
         const batch: Batch = new Map();
         await erase(batch, objectsOf(area));
-        await save(batch.set(HEAD + areaKeyOf(area), undefined).set(FENCE + fence.name, String(fence.number)));
+        await save(batch.set(HEAD + partitionKeyOf(area), undefined).set(FENCE + fence.name, String(fence.number)));
         listeners.tell({ type: "cleared", area, fence });
         return "written";
       }),
@@ -193,8 +193,8 @@ function named(...parts: readonly string[]): string {
 }
 
 /** What the keys of an area's objects begin with, or of one of its kinds. */
-function objectsOf(area: StoreArea, kindKey?: string): string {
-  return `object/${named(areaKeyOf(area), ...(kindKey === undefined ? [] : [kindKey]), "")}`;
+function objectsOf(area: StorePartition, kindKey?: string): string {
+  return `object/${named(partitionKeyOf(area), ...(kindKey === undefined ? [] : [kindKey]), "")}`;
 }
 
 function startingWith(prefix: string): { readonly gte: string; readonly lt: string } {

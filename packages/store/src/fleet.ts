@@ -41,7 +41,7 @@ function storedCluster(
     const isSame =
       count === (said?.count ?? 0) && (said === undefined || store.hashing?.isDigest(area, kindKey, sum, said.digest) !== false);
     if (isSame || !complete || !isSameVersion((await store.head(area))?.version, version)) return;
-    throw new StoreError(`the objects of ${kindKey} in ${section} of ${clusterName} are not what the store's head says`);
+    throw new StoreError(`the objects of ${kindKey} in ${section} of ${clusterName} do not match the head in the store`);
   }
 
   async function* objectsOf(kindKey: string): AsyncIterable<readonly AnyResource[]> {
@@ -71,6 +71,6 @@ function parsed(text: string): AnyResource {
   try {
     return parseCompact(text) as AnyResource;
   } catch (error) {
-    throw new StoreError(`the store holds what is no object: ${messageOf(error)}`, error);
+    throw new StoreError(`the store has an entry that is not an object: ${messageOf(error)}`, error);
   }
 }

@@ -36,6 +36,6 @@ function joinTokenIn(text: string): Omit<StoredJoinToken, "id"> {
     const { hash, cluster, created, expires } = JSON.parse(text) as StoredJoinToken;
     return { hash, cluster, created, expires };
   } catch (error) {
-    throw new StoreError(`the store holds a join token that is not JSON: ${messageOf(error)}`, error);
+    throw new StoreError(`the store has a join token that is not JSON: ${messageOf(error)}`, error);
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "@isthmus/core";
 import { type Store, type StoredText, StoreError, type StoreHead, type StoreWrite } from "@isthmus/plane/ports";
-import { areaKeyOf, headAfter, judged, nextFence, noticeOf, PAGE } from "./areas.ts";
+import { checkWrite, headAfter, nextFence, noticeOf, PAGE, partitionKeyOf } from "./partitions.ts";
 import { subscribers } from "./subscribers.ts";
 
 /** A store in memory. Several servers of one process may share it. */
@@ -56,7 +56,7 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
 
   function apply(write: StoreWrite): void {
     const { area, fence, delta } = write;
-    const objects = areas.get(areaKeyOf(area))?.objects ?? new Map<string, Map<string, string>>();
+    const objects = areas.get(partitionKeyOf(area))?.objects ?? new Map<string, Map<string, string>>();
     for (const kindKey of delta.erase) objects.delete(kindKey);
     for (const { kindKey, key } of delta.remove) objects.get(kindKey)?.delete(key);
     for (const { kindKey, key, text } of delta.put) {
@@ -64,7 +64,7 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
       objects.set(kindKey, ofKind.set(key, text));
     }
     fences.set(fence.name, fence.number);
-    areas.set(areaKeyOf(area), { head: headAfter(write), objects });
+    areas.set(partitionKeyOf(area), { head: headAfter(write), objects });
     tell(noticeOf(write));
   }
 
@@ -83,14 +83,14 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
     },
     async head(area) {
       await reached();
-      return areas.get(areaKeyOf(area))?.head;
+      return areas.get(partitionKeyOf(area))?.head;
     },
     async *load(area, kindKey) {
       await reached();
-      const keys = [...(areas.get(areaKeyOf(area))?.objects.get(kindKey)?.keys() ?? [])];
+      const keys = [...(areas.get(partitionKeyOf(area))?.objects.get(kindKey)?.keys() ?? [])];
       for (let from = 0; from < keys.length; from += PAGE) {
         if (from > 0) await reached();
-        const objects = areas.get(areaKeyOf(area))?.objects.get(kindKey);
+        const objects = areas.get(partitionKeyOf(area))?.objects.get(kindKey);
         yield keys.slice(from, from + PAGE).flatMap((key): StoredText[] => {
           const text = objects?.get(key);
           return text === undefined ? [] : [{ key, text }];
@@ -106,7 +106,7 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
     },
     async write(write) {
       await reached();
-      const outcome = judged(write, fences.get(write.fence.name), areas.get(areaKeyOf(write.area))?.head.version);
+      const outcome = checkWrite(write, fences.get(write.fence.name), areas.get(partitionKeyOf(write.area))?.head.version);
       if (outcome !== "written") return outcome;
       if (lose.writes > 0) lose.writes--;
       else apply(write);
@@ -120,7 +120,7 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
       await reached();
       if ((fences.get(fence.name) ?? 0) > fence.number) return "superseded";
       fences.set(fence.name, fence.number);
-      areas.delete(areaKeyOf(area));
+      areas.delete(partitionKeyOf(area));
       tell({ type: "cleared", area, fence });
       return "written";
     },

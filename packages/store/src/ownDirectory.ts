@@ -26,17 +26,17 @@ export function ownDirectory(path: string): void {
 function take(path: string, what: string, isOne: (stats: Stats) => boolean): void {
   const stats = lstatSync(path);
   const user = process.geteuid?.();
-  if (!isOne(stats)) throw new StoreError(`${path} is not ${what}, but a link or something else: give the store ${what} of its own`);
+  if (!isOne(stats)) throw new StoreError(`${path} is not ${what}, but a link or something else: use ${what} for the store only`);
   if (user !== undefined && stats.uid !== user) {
     throw new StoreError(
-      `${path} belongs to user ${stats.uid}, and this process runs as ${user}: give the store a directory of its own, for instance one ` +
-        "that does not exist yet, below the one that is mounted",
+      `${path} belongs to user ${stats.uid}, but this process runs as user ${user}: use a separate directory for the store, for example one ` +
+        "that does not exist yet, below the mounted one",
     );
   }
   if ((stats.mode & OTHERS_WRITE) !== 0) {
     throw new StoreError(
-      `${path} can be written by other users (mode ${modeOf(stats)}), and what is in it would be believed: ` +
-        `remove it, or if nobody else wrote there, chmod go-rwx ${path}`,
+      `${path} is writable by other users (mode ${modeOf(stats)}), so its content cannot be trusted: ` +
+        `delete it or, if no other user wrote to it, run chmod go-rwx ${path}`,
     );
   }
   const mode = stats.isDirectory() ? 0o700 : 0o600;
@@ -50,7 +50,7 @@ function refuseOpenParents(path: string): void {
     const stats = lstatSync(at);
     if ((stats.mode & WORLD_WRITES) === 0 || (stats.mode & STICKY) !== 0) continue;
     throw new StoreError(
-      `${at}, in which ${path} is, can be written by everybody (mode ${modeOf(stats)}): chmod o-w ${at}, or choose another directory`,
+      `${at}, which contains ${path}, is writable by all users (mode ${modeOf(stats)}): run chmod o-w ${at}, or use another directory`,
     );
   }
 }

@@ -4,19 +4,19 @@ import {
   type Fence,
   isSameVersion,
   type Store,
-  type StoreArea,
   type StoredText,
   StoreError,
   type StoreNotice,
+  type StorePartition,
   type StoreVersion,
 } from "@isthmus/plane/ports";
-import { headAfter, nextFence, PAGE } from "./areas.ts";
-import { connectRedis, placeOf, type Redis, type RedisSettings, scriptRunner, weaknessesOf } from "./redisConnection.ts";
+import { headAfter, nextFence, PAGE } from "./partitions.ts";
+import { connectRedis, type Redis, type RedisSettings, redisAddress, scriptRunner, weaknessesOf } from "./redisConnection.ts";
 import { noticeReader, noticeSender, writtenTexts } from "./redisNotices.ts";
 import { redisRecords } from "./redisRecords.ts";
-import { CLEAR, FENCE, HEAD, OBJECT, OVERVIEW, PAGE as PAGE_OF_OBJECTS, RAISE, TELL, WRITE } from "./redisScripts.ts";
+import { CLEAR, FENCE, HEAD, OBJECT, OVERVIEW, PAGE_SCRIPT as PAGE_OF_OBJECTS, RAISE, TELL, WRITE } from "./redisScripts.ts";
 import { headOf, LONGEST, redisKeys, redisTexts, versionText } from "./redisWire.ts";
-import { type Refused, refusals } from "./refusals.ts";
+import { type RejectedEntry, rejectedEntries } from "./rejectedEntries.ts";
 import { type StoreKeys, storeSeals } from "./seals.ts";
 
 export type { RedisSettings } from "./redisConnection.ts";
@@ -25,7 +25,7 @@ export interface RedisStoreOptions {
   /** The keys, which Redis must not hold. While it rejects, so does every call with StoreError, and some seconds later they are asked for again. */
   readonly keys: () => Promise<StoreKeys>;
   /** Counts what does not count. */
-  readonly refused?: (what: Refused) => void;
+  readonly refused?: (what: RejectedEntry) => void;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   readonly log: Log;
@@ -40,8 +40,8 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
   const { log, now = Date.now, refused = () => undefined } = options;
   const { prefix = "gloo-mesh:" } = settings;
   const keys = redisKeys(prefix);
-  const place = placeOf(settings);
-  const refuse = refusals({ place, refused, now, log });
+  const place = redisAddress(settings);
+  const refuse = rejectedEntries({ place, refused, now, log });
   const redis = connectRedis(settings, { purpose: "store", log });
   const run = scriptRunner(redis);
   const subscriptions = new Set<Redis>();
@@ -67,7 +67,7 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
   }
 
   function known(): Opened {
-    if (opened === undefined) throw new StoreError(`${place} has not been asked for anything yet`);
+    if (opened === undefined) throw new StoreError(`${place} has not been used yet`);
     return opened;
   }
 
@@ -87,7 +87,7 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
     return fence;
   }
 
-  function headIn(area: StoreArea, found: readonly [string, string]) {
+  function headIn(area: StorePartition, found: readonly [string, string]) {
     const head = headOf(known().texts, area, found);
     if (head === undefined && (found[0] !== "" || found[1] !== "")) refuse("head", nameOf(area));
     return head;
@@ -99,17 +99,17 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
       const result = await attempt();
       if (result !== undefined) return result;
     }
-    throw new StoreError(`${place} changes whenever it is written to`);
+    throw new StoreError(`${place} changes on every write`);
   }
 
-  async function tellDistrust(area: StoreArea, version: StoreVersion): Promise<void> {
+  async function tellDistrust(area: StorePartition, version: StoreVersion): Promise<void> {
     const { signature, texts } = (await open()).signed(["distrusted", area.section, area.clusterName, versionText(version)]);
     await script(TELL, [keys.channel], [signature, ...texts]);
   }
 
-  const objectsOf = (area: StoreArea, kindKey: string) => known().seals.objects([area.section, area.clusterName, kindKey]);
+  const objectsOf = (area: StorePartition, kindKey: string) => known().seals.objects([area.section, area.clusterName, kindKey]);
 
-  async function textsOf(area: StoreArea, kindKey: string, cursor: string): Promise<readonly [string, readonly string[]]> {
+  async function textsOf(area: StorePartition, kindKey: string, cursor: string): Promise<readonly [string, readonly string[]]> {
     const key = keys.objects(area) + kindKey;
     const limits = [cursor, PAGE, LONGEST.key, LONGEST.object, PAGE_BYTES];
     const [next, flat, later, left] = await script<[string, string[], string[], number]>(PAGE_OF_OBJECTS, [key], limits);
@@ -246,7 +246,7 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
       });
     },
     async distrust(area, version) {
-      refuse("object", `among those of ${nameOf(area)}, which are not what its head says`);
+      refuse("object", `among those of ${nameOf(area)}, which do not match its head`);
       await tellDistrust(area, version);
     },
     ...redisRecords({
@@ -289,7 +289,7 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
           // Only now is nothing missed any more.
           () => hear({ type: "missed" }),
           (error: unknown) => {
-            log.warn({ channel: keys.channel }, `cannot subscribe: ${messageOf(error)}; connecting again`);
+            log.warn({ channel: keys.channel }, `cannot subscribe: ${messageOf(error)}; reconnecting`);
             subscription.disconnect(true);
           },
         );
@@ -314,7 +314,7 @@ function believed(theirs: number, ours: number): number {
   return Math.abs(theirs - ours) <= DAY_MS ? theirs : ours;
 }
 
-function nameOf({ section, clusterName }: StoreArea): string {
+function nameOf({ section, clusterName }: StorePartition): string {
   return `${section} of ${clusterName === "" ? "the management cluster" : clusterName}`;
 }
 

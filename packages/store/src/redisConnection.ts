@@ -48,17 +48,17 @@ export function connectRedis(settings: RedisSettings, { purpose, log }: { readon
   let told = "";
   redis.on("error", (error: Error) => {
     const message = messageOf(error);
-    if (message !== told) log.warn({ purpose }, `${placeOf(settings)}: ${message}; connecting again`);
+    if (message !== told) log.warn({ purpose }, `${redisAddress(settings)}: ${message}; reconnecting`);
     told = message;
   });
   redis.on("ready", () => {
     told = "";
-    log.info({ purpose }, `connected to ${placeOf(settings)}`);
+    log.info({ purpose }, `connected to ${redisAddress(settings)}`);
   });
   return redis;
 }
 
-export function placeOf({ host, port }: RedisSettings): string {
+export function redisAddress({ host, port }: RedisSettings): string {
   return `Redis at ${host}:${port}`;
 }
 
@@ -88,6 +88,6 @@ export function scriptRunner(redis: Redis): (script: string, keys: readonly stri
 export function weaknessesOf({ tls, password }: RedisSettings): readonly string[] {
   return [
     ...(tls === undefined ? ["the connection to Redis is not encrypted: set --redis-tls or --redis-ca"] : []),
-    ...(password === undefined ? ["Redis asks for no password: set REDIS_PASSWORD, and REDIS_USERNAME for a user of its own"] : []),
+    ...(password === undefined ? ["Redis does not require a password: set REDIS_PASSWORD, and REDIS_USERNAME for a dedicated user"] : []),
   ];
 }

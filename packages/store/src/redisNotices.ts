@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { StoreArea, StoreDelta, StoreHead, StoreNotice, StoreSection, StoreWrite } from "@isthmus/plane/ports";
+import type { StoreDelta, StoreHead, StoreNotice, StorePartition, StoreSection, StoreWrite } from "@isthmus/plane/ports";
 import { versionFrom, versionText } from "./redisWire.ts";
 import { type Seals, SIGNATURE } from "./seals.ts";
 
@@ -73,7 +73,7 @@ function textsIn(bytes: Buffer): readonly string[] {
 /** What was signed is of this format, and heads and objects are as they are kept: each behind its signature. Gives undefined for a notice that a newer version may have sent. */
 function noticeFrom([type = "", ...said]: readonly string[]): StoreNotice | undefined {
   const [first = "", second = "", third = "", fourth = ""] = said;
-  const area: StoreArea = { section: first as StoreSection, clusterName: second };
+  const area: StorePartition = { section: first as StoreSection, clusterName: second };
   switch (type) {
     case "written": {
       const notice = { type, area, base: versionFrom(third), head: JSON.parse(fourth.slice(SIGNATURE)) as StoreHead } as const;

@@ -2,14 +2,14 @@ import type { Store } from "@isthmus/plane/ports";
 import type { SignedNotice } from "./redisNotices.ts";
 import { RECORD, RECORDS, SET_RECORD } from "./redisScripts.ts";
 import { LONGEST, type RedisKeys, type RedisTexts } from "./redisWire.ts";
-import type { Refused } from "./refusals.ts";
+import type { RejectedEntry } from "./rejectedEntries.ts";
 
 export interface RedisRecordsOptions {
   readonly keys: RedisKeys;
   readonly open: () => Promise<{ readonly texts: RedisTexts; readonly signed: (said: readonly string[]) => SignedNotice }>;
   readonly script: <T>(text: string, keys: readonly string[], args: readonly (string | number)[]) => Promise<T>;
   readonly tried: <T>(attempt: () => Promise<T | undefined>) => Promise<T>;
-  readonly refuse: (what: Refused, where: string) => void;
+  readonly refuse: (what: RejectedEntry, where: string) => void;
   readonly now: () => number;
 }
 

@@ -130,7 +130,7 @@ return {field(KEYS[1], ARGV[1], ARGV[2]), field(KEYS[2], ARGV[1], ARGV[3])}
  * KEYS: the objects of a kind. ARGV: cursor, how many, limit of names, limit of objects, how many bytes in all. Gives the next cursor,
  * names and texts in turn, names of those that did not fit any more, and how many are too long to be read at all.
  */
-export const PAGE = `${COMMON}
+export const PAGE_SCRIPT = `${COMMON}
 clean(KEYS[1], 'hash')
 local page = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', ARGV[2])
 local found, later, left, size = {}, {}, 0, 0

@@ -1,4 +1,4 @@
-import { type Fence, isSameVersion, type StoreArea, type StoreHead, type StoreSection, type StoreVersion } from "@isthmus/plane/ports";
+import { type Fence, isSameVersion, type StoreHead, type StorePartition, type StoreSection, type StoreVersion } from "@isthmus/plane/ports";
 import type { Seals } from "./seals.ts";
 
 /** The names of keys in Redis; ARCHITECTURE.md lists them. */
@@ -9,7 +9,7 @@ export interface RedisKeys {
   versions(section: StoreSection): string;
   heads(section: StoreSection): string;
   /** What the keys of an area's objects begin with; the kind key follows. */
-  objects(area: StoreArea): string;
+  objects(area: StorePartition): string;
   /** What the keys of a group's records begin with; the name follows. */
   record(group: string): string;
   records(group: string): string;
@@ -39,17 +39,17 @@ export const LONGEST = { key: 1_024, small: 512, record: 64 * 1_024, head: 8 * 1
 export interface RedisTexts {
   fence(fence: Fence): string;
   fenceIn(name: string, text: string): Fence | undefined;
-  version(area: StoreArea, version: StoreVersion): string;
-  versionIn(area: StoreArea, text: string): StoreVersion | undefined;
-  head(area: StoreArea, head: StoreHead): string;
-  headIn(area: StoreArea, text: string): StoreHead | undefined;
+  version(area: StorePartition, version: StoreVersion): string;
+  versionIn(area: StorePartition, text: string): StoreVersion | undefined;
+  head(area: StorePartition, head: StoreHead): string;
+  headIn(area: StorePartition, text: string): StoreHead | undefined;
   /** `until`: milliseconds since 1970 after which it does not count, whatever Redis says. */
   record(group: string, name: string, said: { readonly value: string; readonly until: number | undefined }): string;
   recordIn(group: string, name: string, text: string): { readonly value: string; readonly until: number | undefined } | undefined;
 }
 
 export function redisTexts(seals: Seals): RedisTexts {
-  const placeOf = ({ section, clusterName }: StoreArea) => [section, clusterName];
+  const placeOf = ({ section, clusterName }: StorePartition) => [section, clusterName];
   return {
     fence: ({ name, number }) => seals.seal("fence", [name], String(number)),
     fenceIn(name, text) {
@@ -79,7 +79,7 @@ export function redisTexts(seals: Seals): RedisTexts {
 }
 
 /** The head of an area, if its version is the one that is told of it apart: else one of them was put there later. */
-export function headOf(texts: RedisTexts, area: StoreArea, [version, head]: readonly [string, string]): StoreHead | undefined {
+export function headOf(texts: RedisTexts, area: StorePartition, [version, head]: readonly [string, string]): StoreHead | undefined {
   const known = version === "" ? undefined : texts.versionIn(area, version);
   const found = known === undefined || head === "" ? undefined : texts.headIn(area, head);
   return found !== undefined && isSameVersion(found.version, known) ? found : undefined;

@@ -80,17 +80,17 @@ describe("the directory and its files", () => {
 
   it("are refused when others can write there, or could put others in their place", async () => {
     await chmod(path, 0o777);
-    expect(await refused()).toMatch(/can be written by other users \(mode 0777\).*chmod/);
+    expect(await refused()).toMatch(/is writable by other users \(mode 0777\).*chmod/);
     await chmod(path, 0o700);
     await writeFile(join(path, "000001.log"), "");
     await chmod(join(path, "000001.log"), 0o666);
-    expect(await refused()).toMatch(/000001\.log can be written by other users/);
+    expect(await refused()).toMatch(/000001\.log is writable by other users/);
     await rm(join(path, "000001.log"));
     const outer = path;
     path = join(outer, "inner");
     await mkdir(path, { mode: 0o700 });
     await chmod(outer, 0o777);
-    expect(await refused()).toMatch(/can be written by everybody/);
+    expect(await refused()).toMatch(/is writable by all users/);
     path = outer;
   });
 

@@ -1,5 +1,8 @@
-import type { Fence, Store, StoreArea, StoredText, StoreNotice, StoreWrite } from "@isthmus/plane/ports";
+import type { Fence, Store, StoredText, StoreNotice, StorePartition, StoreWrite } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+
+// Finds what never comes; a busy machine may take most of it.
+const LOST = { timeout: 100_000, interval: 20 };
 
 export interface StoreUnderTest {
   readonly store: Store;
@@ -18,8 +21,8 @@ export function storeContract(name: string, makeStore: () => Promise<StoreUnderT
     }, 60_000);
     afterAll(async () => under?.stop());
 
-    const freshArea = (): StoreArea => ({ section: "input", clusterName: `cluster-${++areas}` });
-    const fenceFor = (area: StoreArea, by = "one"): Promise<Fence> => under.store.raiseFence(`input/${area.clusterName}`, by);
+    const freshArea = (): StorePartition => ({ section: "input", clusterName: `cluster-${++areas}` });
+    const fenceFor = (area: StorePartition, by = "one"): Promise<Fence> => under.store.raiseFence(`input/${area.clusterName}`, by);
 
     it("gives each fence a higher number than all before", async () => {
       const first = await under.store.raiseFence("a", "one");
@@ -122,13 +125,13 @@ export function storeContract(name: string, makeStore: () => Promise<StoreUnderT
       await vi.waitFor(async () => {
         await under.store.putRecord("probe", "p", "1");
         expect(heard.some(({ type }) => type === "recorded")).toBe(true);
-      });
+      }, LOST);
       const fence = await fenceFor(area, "replica-1");
       const write = writeOf({ area, fence, put: [text("/A", "ü")], remove: [{ kindKey: "/B", key: "b" }], erase: ["/C"] });
       await under.store.write(write);
       await under.store.write({ ...write, base: { fence: fence.number, sequence: 1 }, sequence: 2, complete: false });
       await under.store.clear(area, fence);
-      await vi.waitFor(() => expect(heard.at(-1)?.type).toBe("cleared"));
+      await vi.waitFor(() => expect(heard.at(-1)?.type).toBe("cleared"), LOST);
       const { delta } = write;
       expect(heard.filter(({ type }) => type !== "recorded" && type !== "missed")).toEqual([
         { type: "raised", fence, by: "replica-1" },
@@ -150,7 +153,7 @@ export function storeContract(name: string, makeStore: () => Promise<StoreUnderT
       expect(await under.other.record("tokens", "x")).toBe("hash");
       expect(await under.store.record("other", "x")).toBeUndefined();
       await under.store.putRecord("tokens", "y", "short", { ttlMs: 1 });
-      await vi.waitFor(async () => expect([...(await under.other.records("tokens"))]).toEqual([["x", "hash"]]));
+      await vi.waitFor(async () => expect([...(await under.other.records("tokens"))]).toEqual([["x", "hash"]]), LOST);
       expect(await Promise.all([under.store.removeRecord("tokens", "x"), under.other.removeRecord("tokens", "x")])).toContain(true);
       expect(await under.store.removeRecord("tokens", "x")).toBe(false);
       expect([...(await under.store.records("tokens"))]).toEqual([]);
@@ -173,8 +176,9 @@ export function storeContract(name: string, makeStore: () => Promise<StoreUnderT
 
     it("lets what is exchanged stay, and takes what has expired for none", async () => {
       await under.store.putRecord("revocations", "west", "short", { ttlMs: 1 });
-      await vi.waitFor(async () =>
-        expect(await under.other.exchangeRecord("revocations", "west", { from: undefined, to: "stays" })).toBe(true),
+      await vi.waitFor(
+        async () => expect(await under.other.exchangeRecord("revocations", "west", { from: undefined, to: "stays" })).toBe(true),
+        LOST,
       );
       await under.store.putRecord("revocations", "west", "for a while", { ttlMs: 60_000 });
       expect(await under.other.exchangeRecord("revocations", "west", { from: "for a while", to: "for good" })).toBe(true);
@@ -198,7 +202,7 @@ function writeOf({ area, fence, put = [], remove = [], erase = [] }: Parts): Sto
   return { area, fence, base: undefined, sequence: 1, delta: { erase, put, remove }, complete: true, kinds, meta: {} };
 }
 
-async function loaded(store: Store, area: StoreArea, kindKey: string): Promise<readonly (readonly [string, string])[]> {
+async function loaded(store: Store, area: StorePartition, kindKey: string): Promise<readonly (readonly [string, string])[]> {
   const found: (readonly [string, string])[] = [];
   for await (const page of store.load(area, kindKey)) found.push(...page.map(({ key, text: said }) => [key, said] as const));
   return found;

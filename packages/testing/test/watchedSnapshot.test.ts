@@ -14,12 +14,12 @@ test("what is looked up, found by index or iterated counts as read, and nothing 
   expect(snapshot.of(Service).size).toBe(2);
   expect([...readRefs()]).toEqual([]);
   snapshot.of(Service).get(refOf(service));
-  expect([...readRefs()]).toEqual(["Service a.n in c"]);
+  expect([...readRefs()]).toEqual(["Service n/a in c"]);
   snapshot.of(Service).where(({ metadata }) => [metadata.name], "b");
-  expect(readRefs()).toContain("Service b.n in c");
-  expect(readRefs()).not.toContain("Pod a.n in c");
+  expect(readRefs()).toContain("Service n/b in c");
+  expect(readRefs()).not.toContain("Pod n/a in c");
   for (const each of snapshot.of(Pod)) expect(each.metadata.name).toBe("a");
-  expect(readRefs()).toContain("Pod a.n in c");
+  expect(readRefs()).toContain("Pod n/a in c");
 });
 
 test("reading a snapshot that was made from it counts, too", () => {
@@ -28,5 +28,5 @@ test("reading a snapshot that was made from it counts, too", () => {
     .apply({ put: [service], remove: [] })
     .of(Pod)
     .get(refOf(pod));
-  expect(readRefs()).toContain("Pod a.n in c");
+  expect(readRefs()).toContain("Pod n/a in c");
 });

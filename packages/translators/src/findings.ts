@@ -9,17 +9,17 @@ export interface Finding {
 }
 
 /** In force, and something to know. */
-export function warning(code: FindingCode, message: string): Finding {
+export function warningFinding(code: FindingCode, message: string): Finding {
   return { state: "WARNING", code, message };
 }
 
 /** Not in force. */
-export function invalid(code: FindingCode, message: string): Finding {
+export function invalidFinding(code: FindingCode, message: string): Finding {
   return { state: "INVALID", code, message };
 }
 
 /** A finding about one resource, perhaps on one of its targets. */
-export function reported(subject: ResourceRef, finding: Finding, target?: ResourceRef): Report {
+export function reportOf(subject: ResourceRef, finding: Finding, target?: ResourceRef): Report {
   return { subject, ...(target === undefined ? {} : { target }), ...finding };
 }
 
@@ -27,306 +27,312 @@ export function reported(subject: ResourceRef, finding: Finding, target?: Resour
 export const FINDINGS = {
   // References and selectors
   DestinationRefIncomplete: {
-    meaning: "A reference to a service lacks its name, namespace or cluster.",
+    meaning: "A reference to a service has no name, namespace or cluster.",
     example:
-      "spec.destinationSelector[0].kubeServiceRefs.services[0]: namespace and clusterName are missing: name, namespace and clusterName are needed",
+      "spec.destinationSelector[0].kubeServiceRefs.services[0]: namespace and clusterName are missing: name, namespace and clusterName are required",
   },
   DestinationUnknown: {
     meaning: "A selector names a service that was not discovered.",
     example:
-      "spec.destinationSelector[0].kubeServiceRefs.services[0]: Destination reviews.bookinfo.cluster-3 not found: check the name, or whether its cluster is registered and its pods are in a mesh",
+      "spec.destinationSelector[0].kubeServiceRefs.services[0]: Destination for service bookinfo/reviews in cluster-3 not found: check the name, that its cluster is registered, and that its pods are in a mesh",
   },
   SelectsNothing: {
-    meaning: "An entry of a selector can't select anything.",
-    example: "spec.destinationSelector[1]: is empty and selects nothing: name services, or leave out destinationSelector to select all",
+    meaning: "An entry of a selector cannot select anything.",
+    example: "spec.destinationSelector[1]: an empty entry selects nothing: name services, or remove the whole list to select all",
   },
   FieldUnknown: {
-    meaning: "A field that does not exist; it has no effect.",
-    example: "spec.policy.requestTimout: no such field (did you mean requestTimeout?); it has no effect",
+    meaning: "A field is unknown. It is ignored.",
+    example: "spec.policy.requestTimout: unknown field (did you mean requestTimeout?); the field is ignored",
   },
   FieldUnsupported: {
-    meaning: "A field that is accepted and has no effect yet.",
-    example: "spec.policy.rateLimit: not supported yet, requests are not limited; it has no effect",
+    meaning: "A field is accepted but not supported yet. It is ignored.",
+    example: "spec.policy.rateLimit: not supported yet, requests are not limited; the field is ignored",
   },
   SelectorNotUnderstood: {
-    meaning: "An AccessPolicy selects by something that is unknown or unsupported; it is refused, as anything else might allow too much.",
+    meaning:
+      "An AccessPolicy uses an unknown or unsupported selector, or a TrafficPolicy has an unknown field beside its selectors. The policy is rejected, because ignoring the field could allow, or apply to, too much.",
     example:
-      "spec.sourceSelector[0].requestIdentityMatcher: not supported, callers are known by their workload identity; the policy is refused, as it could allow too much without it",
+      "spec.sourceSelector[0].requestIdentityMatcher: not supported, callers are identified by workload identity, not by a token of the request; the policy is rejected, because ignoring the field could allow too much",
   },
   // VirtualMesh membership
   MeshRefIncomplete: {
-    meaning: "A reference to a mesh lacks its name or namespace.",
-    example: "spec.meshes[0]: namespace is missing: name and namespace are needed",
+    meaning: "A reference to a mesh has no name or namespace.",
+    example: "spec.meshes[0]: namespace is missing: name and namespace are required",
   },
   MeshUnknown: {
     meaning: "A VirtualMesh names a mesh that was not discovered.",
     example:
-      "spec.meshes[1]: Mesh istiod-istio-system-cluster-3.gloo-mesh not found, so it is not among them: check the name, or whether its cluster is registered",
+      "spec.meshes[1]: Mesh gloo-mesh/istiod-istio-system-cluster-3 not found, so it is not in this VirtualMesh: check the name, and that its cluster is registered",
   },
   MeshTaken: {
-    meaning: "A mesh belongs to an older VirtualMesh already.",
+    meaning: "A mesh already belongs to an older VirtualMesh.",
     example:
-      "spec.meshes[0]: Mesh istiod-istio-system-cluster-1.gloo-mesh belongs to VirtualMesh old.gloo-mesh already: remove it from one of the two",
+      "spec.meshes[0]: Mesh gloo-mesh/istiod-istio-system-cluster-1 already belongs to VirtualMesh gloo-mesh/old: remove it from one of the two",
   },
   FederatedMeshUnknown: {
-    meaning: "A federation selector names a mesh that is not of the VirtualMesh; nothing is federated there.",
+    meaning: "A federation selector names a mesh that is not in the VirtualMesh. Nothing is federated to it.",
     example:
-      "spec.federation.selectors[0].meshes[0]: Mesh m.gloo-mesh is not a mesh of this VirtualMesh: add it to spec.meshes or remove it here",
+      "spec.federation.selectors[0].meshes[0]: Mesh gloo-mesh/m is not in spec.meshes of this VirtualMesh, so it does not share its trust: add it there, or remove it here",
   },
   OutOfReach: {
-    meaning: "A resource asks for more than the Settings let it target: something beyond its own cluster, or its own namespace.",
+    meaning: "A resource targets more than the Settings allow: objects outside its own cluster or namespace.",
     example:
-      "spec.destinationSelector[0].kubeServiceMatcher.clusters: selects other clusters' Destinations too, and the Settings limit what lives in cluster-1 to that cluster (workloadClusterResources): beyond that it is not in force; narrow the destinationSelector to clusters: [cluster-1], or write it in the management cluster",
+      "spec.destinationSelector[0].kubeServiceMatcher.clusters: selects Destinations of other clusters, but the Settings limit resources of cluster-1 to that cluster (workloadClusterResources); outside of that the policy is not in force: narrow the destinationSelector to clusters: [cluster-1], or create it in the management cluster",
   },
   VirtualMeshRefused: {
-    meaning: "A VirtualMesh lives in a workload cluster, and the Settings do not allow that.",
+    meaning: "A VirtualMesh is in a workload cluster, which the Settings do not allow.",
     example:
-      "VirtualMeshes of workload clusters have no effect, and this one lives in cluster-1: write it in the management cluster, or set workloadClusterResources.virtualMeshes: ALLOWED in the Settings there",
+      "a VirtualMesh in a workload cluster, here cluster-1, is not allowed: create it in the management cluster, or set workloadClusterResources.virtualMeshes: ALLOWED in the Settings",
   },
   HeaderOperator: {
-    meaning:
-      "The value of a header that a policy adds holds a command operator of Envoy, and the Settings do not allow that: the header is left out.",
+    meaning: "The value of an added header contains an Envoy command operator, which the Settings do not allow. The header is not added.",
     example:
-      'spec.policy.headerManipulation.appendRequestHeaders.x-start: "%START_TIME%" holds a command operator of Envoy, so this header is left out: write %% for %, or set policies.headerOperators: ALLOWED in the Settings',
+      'spec.policy.headerManipulation.appendRequestHeaders.x-start: "%START_TIME%" contains an Envoy command operator, so this header is not added: write %% for %, or set policies.headerOperators: ALLOWED in the Settings',
   },
   // Gateways
   GatewayUnusable: {
-    meaning: "A gateway was selected that cannot take traffic of other clusters; the next one is tried.",
+    meaning: "A selected gateway cannot receive traffic from other clusters. The next one is tried.",
     example:
-      "Destination istio-ingressgateway-istio-system-cluster-1.gloo-mesh can't be a gateway: it has no port named tls that is reachable from outside: make it a LoadBalancer or NodePort service with such a port",
+      "Destination gloo-mesh/istio-ingressgateway-istio-system-cluster-1 cannot be the east-west gateway: it needs a port named tls that is reachable from other clusters, but its Service is only reachable inside its cluster: use a Service of type LoadBalancer or NodePort with that port, or …",
   },
   GatewayMissing: {
-    meaning: "No usable gateway: services of the mesh can't be called from other clusters.",
-    example: "Mesh istiod-istio-system-cluster-1.gloo-mesh has no usable east-west gateway: …",
+    meaning: "A mesh has no usable gateway. Its services cannot be called from other clusters.",
+    example:
+      "Mesh gloo-mesh/istiod-istio-system-cluster-1 has no usable east-west gateway, so its services cannot be called from other clusters: …",
   },
   GatewayUnreachable: {
-    meaning: "A gateway without an external address yet.",
-    example: "Destination istio-ingressgateway-istio-system-cluster-1.gloo-mesh is the east-west gateway and has no external address: …",
+    meaning: "A gateway has no external address yet.",
+    example: "Destination gloo-mesh/istio-ingressgateway-istio-system-cluster-1 is the east-west gateway but has no external address: …",
   },
   // Federation
   DnsProxyingMissing: {
-    meaning: "A host name suffix of one's own needs DNS proxying in the calling mesh.",
+    meaning: "A custom host name suffix requires DNS proxying in the calling mesh.",
     example:
-      "Destination reviews-bookinfo-cluster-1.gloo-mesh can't be federated as reviews.bookinfo.svc.cluster-1.corp: Mesh m.gloo-mesh does not proxy DNS: …",
+      "Destination gloo-mesh/reviews-bookinfo-cluster-1 cannot be federated as reviews.bookinfo.svc.cluster-1.corp: Mesh gloo-mesh/m does not proxy DNS, …",
   },
   AddressesMixed: {
-    meaning: "Endpoints have host names as well as IPv6 addresses.",
+    meaning: "The endpoints of a service, or its gateways, have both host names and IPv6 addresses.",
     example:
-      "Destination reviews-bookinfo-cluster-1.gloo-mesh can't be federated: its endpoints have host names as well as IPv6 addresses: use one or the other",
+      "Destination gloo-mesh/reviews-bookinfo-cluster-1 cannot be federated: its endpoints have both host names and IPv6 addresses, which Envoy does not support in one cluster: use one or the other",
   },
   FederationLarge: {
-    meaning: "A federation that writes more than 2,000 objects into one cluster.",
+    meaning: "A federation writes more than 2,000 objects into one cluster.",
     example:
-      "spec.federation: writes 4200 objects into cluster-1, more than 2000 into one cluster: federate fewer services or meshes with spec.federation.selectors, or set spec.federation.maxObjectsPerCluster in the Settings",
+      "spec.federation: federation writes 4200 objects into cluster-1; more than 2000 into one cluster can be slow: federate fewer services or meshes with spec.federation.selectors, or set spec.federation.maxObjectsPerCluster in the Settings",
   },
   FederationTooLarge: {
-    meaning: "A federation that would write more objects into one cluster than the Settings allow; nothing is federated.",
+    meaning: "A federation would write more objects into one cluster than the Settings allow. Nothing is federated.",
     example:
-      "spec.federation: nothing is federated, as that would write 4200 objects into cluster-1, more than 3000, the limit of the Settings (spec.federation.maxObjectsPerCluster): federate fewer services or meshes with spec.federation.selectors, or raise the limit in the Settings",
+      "spec.federation: nothing is federated, because federation would write 4200 objects into cluster-1, more than 3000, the limit spec.federation.maxObjectsPerCluster in the Settings: federate fewer services or meshes with spec.federation.selectors, or raise the limit in the Settings",
   },
   PortNotFederated: {
-    meaning: "A port that can't be called from other clusters.",
-    example: "Destination dns-kube-system-cluster-1.gloo-mesh: port dns (53) is not federated: Istio can't carry SCTP",
+    meaning: "A port cannot be called from other clusters.",
+    example: "Destination gloo-mesh/dns-kube-system-cluster-1: port dns (53) is not federated: Istio does not support SCTP",
   },
   MutualTlsNeeded: {
-    meaning: "Connections to a federated service have a TLS mode that the gateways between meshes don't pass on.",
+    meaning: "Connections to a federated service use a TLS mode that the east-west gateways do not forward.",
     example:
-      "Destination reviews-bookinfo-cluster-1.gloo-mesh: calls from cluster-2 fail, as their TLS mode is DISABLE and gateways pass on ISTIO_MUTUAL only: set mtls.istio.tlsMode: ISTIO_MUTUAL in the Settings",
+      "Destination gloo-mesh/reviews-bookinfo-cluster-1: calls from cluster-2 fail, because their TLS mode is DISABLE and east-west gateways only forward ISTIO_MUTUAL: set mtls.istio.tlsMode: ISTIO_MUTUAL in the Settings, or in a TrafficPolicy for it",
   },
   // Trust
   TrustModelMissing: {
-    meaning: "Trust settings that name no way to trust.",
-    example: "spec.mtlsConfig: names no trust model: set shared, or leave mtlsConfig out",
+    meaning: "The mTLS configuration has no trust model.",
+    example: "spec.mtlsConfig: has no trust model: set shared, or remove mtlsConfig",
   },
   LimitedTrustUnsupported: {
     meaning: "Limited trust is not supported.",
     example: "spec.mtlsConfig.limited: is not supported: use shared",
   },
   CertificateAuthorityMissing: {
-    meaning: "A certificate authority without its source.",
+    meaning: "A certificate authority has no source.",
     example:
-      "spec.mtlsConfig.shared.rootCertificateAuthority: names no authority: set generated or secret, or leave it out for a self-signed root",
+      "spec.mtlsConfig.shared.rootCertificateAuthority: has no source: set generated or secret, or remove rootCertificateAuthority to get a self-signed root",
   },
   RootSecretIncomplete: {
-    meaning: "A reference to a root's Secret lacks its name or namespace.",
-    example: "spec.mtlsConfig.shared.rootCertificateAuthority.secret: name and namespace are both needed: …",
+    meaning: "A reference to the Secret of a root certificate has no name or namespace.",
+    example: "spec.mtlsConfig.shared.rootCertificateAuthority.secret: name and namespace are required: …",
   },
   KeyTooSmall: {
-    meaning: "A key that is too short to be safe.",
+    meaning: "An RSA key is too short to be secure.",
     example: "spec.mtlsConfig.shared.rootCertificateAuthority.generated.rsaKeySizeBytes: 1024 bits are fewer than 2048: …",
   },
   TrustDomainKept: {
-    meaning: "The configuration of a mesh names no usable trust domain, or can't be read: what was last known of it stays in use.",
+    meaning: "The configuration of a mesh has no valid trust domain, or cannot be parsed. The last known one is still used.",
     example:
-      'ConfigMap istio.istio-system, data.mesh: trustDomain: "*" is not a DNS name such as cluster.local; the last known one, cluster-1.example, stays in use',
+      'ConfigMap istio-system/istio, data.mesh: trustDomain: "*" is not a DNS name such as cluster.local; the last known one, cluster-1.example, is still used',
   },
   // Access policies
   TrustDomainUnknown: {
-    meaning: "A cluster whose trust domain is not known, so that its identities have no names.",
-    example: "spec.sourceSelector[0].kubeIdentityMatcher.clusters[1]: no mesh with a trust domain is known in cluster-9: check the name",
+    meaning: "The trust domain of a cluster is unknown, so its identities cannot be named.",
+    example:
+      "spec.sourceSelector[0].kubeIdentityMatcher.clusters[1]: no Istio mesh with a trust domain is known in cluster cluster-9: check the name, that the cluster is registered, and that its mesh configuration sets a trustDomain",
   },
   Malformed: {
-    meaning: "An AccessPolicy that cannot be read; it does not vanish, as that would open what it guards.",
-    example: "AccessPolicy readers.bookinfo: spec.allowedPorts[0]: must be a port number, is http",
+    meaning: "An AccessPolicy is not valid. It keeps restricting access, because ignoring it would open what it protects.",
+    example: "AccessPolicy bookinfo/readers: spec.allowedPorts[0]: must be a port number, is http",
   },
   PartlyInForce: {
-    meaning: "An AccessPolicy names callers that are not found; the others are let in.",
-    example: "what of this policy is right is in force here; the callers that are not found are not let in",
+    meaning: "An AccessPolicy names callers that are not found. The other callers are allowed.",
+    example: "the valid part of this policy is in force here; callers that are not found are not allowed",
   },
   LastAcceptedInForce: {
-    meaning: "An AccessPolicy cannot be translated, and stays in force as it was last accepted.",
+    meaning: "An AccessPolicy cannot be translated. Its last accepted spec stays in force.",
     example:
-      "this policy can't be translated, and stays in force here as it was last accepted (generation 3), status.lastAccepted: correct it, or delete it",
+      "this policy cannot be translated, so its last accepted spec (generation 3), status.lastAccepted, stays in force here: correct or delete it",
   },
   NobodyLetIn: {
-    meaning: "An AccessPolicy cannot be translated and was never in force on the destination: it lets nobody in.",
-    example: "nobody is let in here by this policy, as it can't be translated and was never in force here before: correct it, or delete it",
+    meaning: "An AccessPolicy cannot be translated and was never in force on the destination. It allows no callers.",
+    example: "this policy allows no callers here, because it cannot be translated and was never in force here: correct or delete it",
   },
   // Traffic policies
   FieldConflict: {
     meaning: "An older policy sets the same field for the same requests to another value.",
     example:
-      "spec.policy.requestTimeout: TrafficPolicy slow.bookinfo has precedence and sets timeout for the same traffic to Destination reviews-bookinfo-cluster-1.gloo-mesh: make both equal, narrow one of them, or remove this one",
+      "spec.policy.requestTimeout: TrafficPolicy bookinfo/slow has precedence and sets timeout for the same traffic to Destination gloo-mesh/reviews-bookinfo-cluster-1: use the same value in both, narrow one of the policies, or remove this field",
   },
   RouteShadowed: {
-    meaning: "A policy with precedence routes the same requests, with other source selectors.",
+    meaning: "A policy with precedence routes the same requests, with different source selectors.",
     example:
-      "TrafficPolicy everywhere.bookinfo has precedence and routes the same requests from cluster-2 to Destination reviews-bookinfo-cluster-1.gloo-mesh, so this policy's routes have no effect on them: narrow one of them",
+      "TrafficPolicy bookinfo/everywhere has precedence and routes the same requests from cluster-2 to Destination gloo-mesh/reviews-bookinfo-cluster-1, so the routes of this policy have no effect on them: narrow one of the policies",
   },
   PolicyUnsupported: {
-    meaning: "The mesh of the destination can't do what the policy asks for.",
-    example: "spec.policy.mirror: Open Service Mesh can't mirror requests: remove it, or narrow the destinationSelector",
+    meaning: "The mesh of the destination does not support a feature that the policy uses.",
+    example: "spec.policy.mirror: Open Service Mesh does not support mirroring: remove it, or narrow the destinationSelector",
   },
   MeshNotWritten: {
-    meaning: "A destination of a mesh that is discovered and not configured: no policy has an effect there.",
+    meaning: "The mesh of a destination is discovered but not configured. Policies have no effect there.",
     example:
-      "Destination reviews-bookinfo-cluster-1.gloo-mesh is in Mesh bookinfo-us-east-1-1234.gloo-mesh, an AWS App Mesh, which is not configured: this policy has no effect there: narrow the destinationSelector",
+      "Destination gloo-mesh/reviews-bookinfo-cluster-1 is in Mesh gloo-mesh/bookinfo-us-east-1-1234, an AWS App Mesh, which is not configured, so this policy has no effect there: narrow the destinationSelector",
   },
   DurationOutOfRange: {
-    meaning: "A duration below zero.",
-    example: 'spec.policy.requestTimeout: "-1s" is less than no time: write a positive duration',
+    meaning: "A duration is negative.",
+    example: 'spec.policy.requestTimeout: "-1s" must not be negative',
   },
   DurationRounded: {
-    meaning: "A duration finer than Istio takes it.",
-    example: 'spec.policy.requestTimeout: "0.5ms" is taken as 0.001s: Istio takes whole milliseconds',
+    meaning: "A duration has a finer resolution than Istio supports.",
+    example: 'spec.policy.requestTimeout: "0.5ms" is rounded to 0.001s: Istio supports whole milliseconds',
   },
   ValueInvalid: {
-    meaning: "A value that Istio refuses: no header name, no regular expression, no label, …",
-    example: 'spec.httpRequestMatchers[0].headers[0].value: "(" is not a regular expression of RE2: it cannot be read',
+    meaning: "A value is rejected by Istio: an invalid header name, regular expression, label, …",
+    example: 'spec.httpRequestMatchers[0].headers[0].value: "(" is not a valid RE2 regular expression: syntax error',
   },
   NoEffect: {
-    meaning: "A value without effect.",
-    example: 'spec.policy.requestTimeout: "0s" is taken as if it were left out',
+    meaning: "A value has no effect.",
+    example: 'spec.policy.requestTimeout: "0s" is ignored (same as not set)',
   },
   TrafficShiftTargetMissing: {
-    meaning: "An entry of a traffic shift names no destination.",
-    example: "spec.policy.trafficShift.destinations[0]: names no destination: set kubeService or virtualDestination",
+    meaning: "An entry of a traffic shift has no destination.",
+    example: "spec.policy.trafficShift.destinations[0]: has no destination: set kubeService or virtualDestination",
   },
   TrafficShiftTargetUnsupported: {
-    meaning: "An entry of a traffic shift is of a type that is not supported.",
+    meaning: "An entry of a traffic shift has a type that is not supported.",
     example: "spec.policy.trafficShift.destinations[0].clusterHeader: is not supported: use kubeService or virtualDestination",
   },
   TrafficShiftTargetUnknown: {
-    meaning: "A traffic shift goes to a service or VirtualDestination that is not known.",
-    example: "spec.policy.trafficShift.destinations[0].kubeService: Destination for service reviews.bookinfo.cluster-3 not found",
+    meaning: "A traffic shift names a service or VirtualDestination that is not found.",
+    example:
+      "spec.policy.trafficShift.destinations[0].kubeService: Destination for service bookinfo/reviews in cluster-3 not found: check name, namespace and clusterName",
   },
   WeightsMissing: {
-    meaning: "All weights of a traffic shift are 0, or one is above 100 where Istio wants shares.",
-    example: "spec.policy.trafficShift.destinations: no entry has a weight: give each a share of 100",
+    meaning: "All weights of a traffic shift are 0, so there is no share for any destination.",
+    example: "spec.policy.trafficShift.destinations: all weights are 0: set weights that add up to 100",
   },
   PortMissing: {
-    meaning: "A service with several ports is named without saying which.",
+    meaning: "A reference to a service with several ports has no port.",
     example:
-      "spec.policy.trafficShift.destinations[0].kubeService.port: is needed, as service reviews.bookinfo.cluster-1 has 2 ports: 9080, 9090",
+      "spec.policy.trafficShift.destinations[0].kubeService.port: is required, because service bookinfo/reviews in cluster-1 has 2 ports: 9080, 9090",
   },
   PortUnknown: {
-    meaning: "A port that the service does not have.",
-    example: "spec.policy.mirror.port: service reviews.bookinfo.cluster-1 has no port 1234, only 9080",
+    meaning: "A service does not have the port.",
+    example: "spec.policy.mirror.port: service bookinfo/reviews in cluster-1 has no port 1234, only 9080",
   },
   NotFederated: {
-    meaning: "Traffic is sent to a service of another cluster that cannot be reached from everywhere it is called from.",
+    meaning: "Traffic is sent to a service of another cluster that is not federated to every cluster that calls it.",
     example:
-      "spec.policy.trafficShift.destinations[0].kubeService: service reviews.bookinfo.cluster-2 is not federated to cluster-1, so this traffic will fail: select it in the federation of a VirtualMesh, and see in its status whether anything is in the way",
+      "spec.policy.trafficShift.destinations[0].kubeService: service bookinfo/reviews in cluster-2 is not federated to cluster-1, so this traffic will fail: select it in the federation of a VirtualMesh, and check the status of that VirtualMesh",
   },
   FaultTypeMissing: {
-    meaning: "A fault injection without a fault.",
-    example: "spec.policy.faultInjection: names no fault: set fixedDelay or abort",
+    meaning: "A fault injection has no fault.",
+    example: "spec.policy.faultInjection: has no fault: set fixedDelay or abort",
   },
   HttpStatusOutOfRange: {
-    meaning: "An HTTP status that does not exist.",
-    example: "spec.policy.faultInjection.abort.httpStatus: 0 is not a status between 200 and 599",
+    meaning: "An HTTP status is out of range.",
+    example: "spec.policy.faultInjection.abort.httpStatus: 0 is not an HTTP status between 200 and 599",
   },
   MirrorTargetMissing: {
-    meaning: "A mirror without a service.",
-    example: "spec.policy.mirror.kubeService: is missing: name the service that gets the copies",
+    meaning: "A mirror has no service.",
+    example: "spec.policy.mirror.kubeService: is required: set the service that receives the mirrored requests",
   },
   MirrorTargetUnknown: {
-    meaning: "A mirror to a service that is not known.",
-    example: "spec.policy.mirror.kubeService: Destination for service reviews.bookinfo.cluster-3 not found",
+    meaning: "A mirror names a service that is not found.",
+    example:
+      "spec.policy.mirror.kubeService: Destination for service bookinfo/reviews in cluster-3 not found: check name, namespace and clusterName",
   },
   CorsOriginInvalid: {
-    meaning: "An allowed origin that says nothing.",
+    meaning: "An allowed origin is empty.",
     example: "spec.policy.corsPolicy.allowOrigins[0]: is empty: set exact, prefix, suffix or regex",
   },
   CsrfOriginInvalid: {
-    meaning: "An additional origin that says nothing, or has more than host and port, which are all that is compared.",
+    meaning: "An additional origin is empty, or contains more than host and port, which is all that is compared.",
     example:
-      'spec.policy.csrf.additionalOrigins[0].exact: "https://shop.example.com" has a scheme or a path, and only host and port are compared: write host and port alone, such as shop.example.com or shop.example.com:8443',
+      'spec.policy.csrf.additionalOrigins[0].exact: "https://shop.example.com" has a scheme or a path, but only host and port are compared: write only host and port, such as shop.example.com or shop.example.com:8443',
   },
   RetriesInvalid: {
-    meaning: "Retries that Istio does not accept.",
-    example: "spec.policy.retries.attempts: -1 is below 0",
+    meaning: "A number of retries is not valid.",
+    example: "spec.policy.retries.attempts: -1 must not be negative",
   },
   UserConfigConflict: {
-    meaning: "A user's own Istio object is about the same host.",
+    meaning: "A user-created Istio object configures the same host.",
     example:
-      "hosts reviews.bookinfo.svc.cluster.local are also configured by VirtualService mine.bookinfo in cluster-1: remove it, or the policies",
+      "host reviews.bookinfo.svc.cluster.local is also configured by VirtualService bookinfo/mine in cluster-1; Istio uses only one of the two: remove that object, or this policy",
   },
   ServiceAccountNamespaceMissing: {
     meaning: "An AccessPolicy names a service account of one cluster without its namespace.",
-    example: "spec.sourceSelector[0].kubeServiceAccountRefs.serviceAccounts[0].namespace: is needed beside name and clusterName: …",
+    example: "spec.sourceSelector[0].kubeServiceAccountRefs.serviceAccounts[0].namespace: is required with name and clusterName: …",
   },
   OperationInvalid: {
-    meaning: "An allowed path, method or port that Istio does not accept.",
-    example: "spec.allowedPorts[0]: 70000 is not a port: name one from 1 to 65535",
+    meaning: "An allowed path, method or port is not valid in Istio.",
+    example: "spec.allowedPorts[0]: 70000 is not a port number from 1 to 65535",
   },
   ServiceWithoutSelector: {
-    meaning: "A policy is about the workloads of a Service without selector, whose pods are unknown.",
+    meaning: "A policy applies to the workloads of a Service without a selector, whose pods are unknown.",
     example:
-      "Destination ext-default-cluster-1.gloo-mesh is a Service without selector, so its pods are unknown and access to them can't be limited: …",
+      "Destination gloo-mesh/ext-default-cluster-1 is a Service without a selector, so its pods are unknown and access to them cannot be restricted: …",
   },
   // Open Service Mesh
   PermissiveMesh: {
     meaning: "The mesh does not enforce access policies.",
     example:
-      "Mesh osm-controller-osm-system-cluster-1.gloo-mesh allows every call, whatever AccessPolicies say: set spec.traffic.enablePermissiveTrafficPolicyMode of MeshConfig osm-mesh-config.osm-system in cluster-1 to false",
+      "Mesh gloo-mesh/osm-controller-osm-system-cluster-1 allows all calls regardless of AccessPolicies: set spec.traffic.enablePermissiveTrafficPolicyMode of MeshConfig osm-system/osm-mesh-config in cluster-1 to false",
   },
   ServiceAccountUnknown: {
-    meaning: "Open Service Mesh allows calls by service account, and the destination has none or several.",
+    meaning: "The workloads of a destination have no common service account, which access control in Open Service Mesh requires.",
     example:
-      "Open Service Mesh allows calls by service account, and the workloads behind Destination bookstore-bookstore-cluster-1.gloo-mesh have 2 service accounts (a, b): give them one",
+      "Open Service Mesh allows calls by service account, but the workloads behind Destination gloo-mesh/bookstore-bookstore-cluster-1 have 2 service accounts (a, b): use one for all of them",
   },
   TrafficSplitTaken: {
-    meaning: "Two traffic shifts for one service of an Open Service Mesh.",
+    meaning: "Two policies have traffic shifts for the same service of an Open Service Mesh.",
     example:
-      "spec.policy.trafficShift: Destination bookstore-bookstore-cluster-1.gloo-mesh has the traffic shift of TrafficPolicy old.gloo-mesh already, and Open Service Mesh takes one for each service: remove one of them",
+      "spec.policy.trafficShift: Destination gloo-mesh/bookstore-bookstore-cluster-1 already has the traffic shift of TrafficPolicy gloo-mesh/old, and Open Service Mesh supports one for each service: remove one of them",
   },
   // Outputs
   OutputCollision: {
-    meaning: "Two targets would write one object; none of them does.",
-    example: "VirtualService reviews.bookinfo in cluster-1 would also be written for Destination b.gloo-mesh: rename one of the services",
+    meaning: "Two targets would write the same object. At most the one that had the name first does.",
+    example:
+      "VirtualService bookinfo/reviews in cluster-1 is not written, because an object for Destination gloo-mesh/b would have the same name: rename one of the services",
   },
   NameCollision: {
-    meaning: "Two discovered things would have one name.",
-    example: "Service a-b.c in cluster-1 and Service a.b-c in cluster-1 are both named a-b-c-cluster-1: rename one of them",
+    meaning: "Two discovered objects would have the same name.",
+    example: "Service c/a-b in cluster-1 and Service b-c/a in cluster-1 would both be discovered as a-b-c-cluster-1: rename one of them",
   },
   VirtualIpCollision: {
-    meaning: "Two federated services would have one virtual address; the younger one has another.",
-    example: "Destination b.gloo-mesh has the address 244.1.2.4, as 244.1.2.3 belongs to Destination a.gloo-mesh",
+    meaning: "Two federated services would have the same virtual IP. The younger one gets another.",
+    example:
+      "Destination gloo-mesh/b: its default virtual IP 244.1.2.3 is used by the older service bookinfo/a in cluster-1; it has 244.1.2.4 instead",
   },
   WriteFailed: {
-    meaning: "An object could not be written in its cluster.",
-    example: "VirtualService reviews.bookinfo in cluster-1 can't be written: Conflict: field .spec.hosts is owned by kubectl",
+    meaning: "An object could not be written to its cluster.",
+    example: "VirtualService bookinfo/reviews in cluster-1 cannot be written (Conflict): field .spec.hosts is owned by kubectl",
   },
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly example: string }>>;
 

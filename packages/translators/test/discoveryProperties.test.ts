@@ -1,6 +1,6 @@
 import { kindOf } from "@isthmus/api";
 import { type Output, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
-import { fleets, fleetTraces } from "@isthmus/testing";
+import { fleets, fleetTraces, runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type DiscoveryTranslation, translateDiscovery } from "../src/discovery/discovery.ts";
@@ -33,7 +33,7 @@ test("what follows from a change is what follows from scratch, and what it leave
         discovery = next;
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 
@@ -47,7 +47,7 @@ test("neither the order of the input nor what was discovered before matters", ()
       const published = [...discovery.outputs].map(({ resource }) => resource);
       expect(seen(translateDiscovery(snapshotOf([...fleet, ...published]), OPTIONS))).toEqual(seen(discovery));
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 
@@ -63,7 +63,7 @@ test("names are DNS-safe, objects fit their schemas, and refer to meshes that ar
         if (mesh !== undefined) expect(names).toContain(mesh.name);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 
@@ -78,7 +78,7 @@ test("each object of a collision is told, and none is told for nothing", () => {
       expect(new Set(displaced).size).toBe(displaced.length);
       expect(collisions.length === 0 || displaced.length > 0).toBe(true);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 
@@ -91,6 +91,6 @@ test("what agents send of their objects is all that discovery reads", () => {
       });
       expect(seen(translateDiscovery(snapshotOf(sent), OPTIONS))).toEqual(seen(translateDiscovery(snapshotOf(fleet), OPTIONS)));
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });

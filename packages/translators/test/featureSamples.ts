@@ -1,5 +1,5 @@
 import { TrafficPolicy, type TrafficPolicyRules } from "@isthmus/api";
-import type { PolicyField } from "../src/networking/istio/features/feature.ts";
+import type { PolicyField } from "../src/meshes/istio/features/feature.ts";
 
 /** What of a schema tells how a right value looks. */
 interface Schema {

@@ -1,9 +1,10 @@
 import { type ClusterObjectRef, keyOf } from "@isthmus/core";
 import { expect, test } from "vitest";
-import type { Feature } from "../src/networking/istio/features/feature.ts";
-import { defineFeature, defineReferringFeature, type Reference, type RouteContext } from "../src/networking/istio/features/feature.ts";
-import { features } from "../src/networking/istio/features/index.ts";
-import { asksContext } from "../src/networking/istio/policyFields.ts";
+import type { Feature } from "../src/meshes/istio/features/feature.ts";
+import { defineFeature, defineReferringFeature, type RouteContext } from "../src/meshes/istio/features/feature.ts";
+import { features } from "../src/meshes/istio/features/index.ts";
+import { asksContext } from "../src/meshes/istio/policyFields.ts";
+import type { PolicyReference } from "../src/meshes/meshTranslator.ts";
 import { effectiveFields, sampleRules } from "./featureSamples.ts";
 
 test("every field of a TrafficPolicy that has an effect is one feature", () => {
@@ -58,7 +59,7 @@ test("a feature that says too little of itself does not compile", () => {
 
 const NOBODY = () => undefined;
 
-function keyOfReference(reference: Reference): string {
+function keyOfReference(reference: PolicyReference): string {
   return keyOf("service" in reference ? reference.service : { clusterName: "", ...reference.virtualDestination });
 }
 

@@ -2,7 +2,7 @@ import { Destination, Mesh, ServiceEntry, VirtualMesh } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { translate, type World } from "../src/index.ts";
+import { type Translation, translate } from "../src/index.ts";
 
 // Small worlds in which anything about ports, endpoints and gateways may be odd.
 const CLUSTERS = ["a", "b", "c"] as const;
@@ -76,11 +76,11 @@ function objectsOf({ services, gateways, suffix }: Drawn): readonly Resource[] {
   ].map((object) => JSON.parse(JSON.stringify(object)) as Resource);
 }
 
-function translated(drawn: Drawn): World {
+function translated(drawn: Drawn): Translation {
   return translate(snapshotOf(objectsOf(drawn)), { namespace: "gloo-mesh", stage: "networking" });
 }
 
-function serviceEntriesOf({ networking }: World): readonly ServiceEntry[] {
+function serviceEntriesOf({ networking }: Translation): readonly ServiceEntry[] {
   return [...networking].flatMap(({ resource }) => (resource.kind === ServiceEntry.kind ? [ServiceEntry.parse(resource)] : []));
 }
 

@@ -1,22 +1,31 @@
 import { kindOf } from "@isthmus/api";
-import { type AnyResource, type OutputSet, type Report, type Resource, type Snapshot, type Steps, snapshotOf } from "@isthmus/core";
+import {
+  type AnyResource,
+  type CooperativeTask,
+  type OutputSet,
+  type Report,
+  type Resource,
+  type Snapshot,
+  snapshotOf,
+} from "@isthmus/core";
+import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
-  judgement,
+  computeStatuses,
   newReports,
   type Statuses,
   statusesOf,
   type TranslateOptions,
+  type Translation,
   translate,
-  translation,
-  type World,
+  translateInSteps,
 } from "../src/index.ts";
 import { kubernetesTraces, networkingTraces, type WorldTrace } from "./worldTraces.ts";
 
 const NAMESPACE = "gloo-mesh";
 
-function seen(world: World) {
+function seen(world: Translation) {
   const { inputs, attached, discovery, networking, reports } = world;
   return {
     inputs: contentOf(inputs),
@@ -76,16 +85,16 @@ const options = (stage: TranslateOptions["stage"]) =>
   fc.boolean().map((disallowIntersectingConfig): TranslateOptions => ({ namespace: NAMESPACE, stage, disallowIntersectingConfig }));
 
 test("after every step of a trace, what follows from the change is what follows from scratch: networking", () => {
-  fc.assert(fc.property(networkingTraces(), options("networking"), checkTrace), { numRuns: 150 });
+  fc.assert(fc.property(networkingTraces(), options("networking"), checkTrace), { numRuns: runs(150) });
 });
 
 test("after every step of a trace, what follows from the change is what follows from scratch: all", () => {
-  fc.assert(fc.property(kubernetesTraces(), options("all"), checkTrace), { numRuns: 150 });
+  fc.assert(fc.property(kubernetesTraces(), options("all"), checkTrace), { numRuns: runs(150) });
 });
 
 /** Drives several at once, a step of each in turn. */
-function inTurns<T>(all: readonly Steps<T>[]): readonly T[] {
-  const results = new Map<Steps<T>, T>();
+function inTurns<T>(all: readonly CooperativeTask<T>[]): readonly T[] {
+  const results = new Map<CooperativeTask<T>, T>();
   while (results.size < all.length) {
     for (const steps of all.filter((one) => !results.has(one))) {
       const step = steps.next();
@@ -104,19 +113,23 @@ test("steps of several translations among one another, and one given up half-way
       for (const { put, remove } of steps) {
         const before = given;
         given = given.apply({ put: put.map(parsed), remove });
-        const givenUp = translation(given, flags, world);
+        const givenUp = translateInSteps(given, flags, world);
         for (let i = 0; i < length; i++) if (givenUp.next().done === true) break;
-        const [next, again] = inTurns([translation(given, flags, world), translation(before, flags, world), translation(given, flags)]);
+        const [next, again] = inTurns([
+          translateInSteps(given, flags, world),
+          translateInSteps(before, flags, world),
+          translateInSteps(given, flags),
+        ]);
         if (next === undefined || again === undefined) throw new Error("a translation gave nothing");
         expect(seen(next)).toEqual(seen(translate(given, flags)));
         expect(seen(again)).toEqual(seen(world));
-        const [judged, other] = inTurns([judgement(next, undefined, statuses), judgement(again, undefined, statuses)]);
+        const [judged, other] = inTurns([computeStatuses(next, undefined, statuses), computeStatuses(again, undefined, statuses)]);
         expect([...(judged?.all() ?? [])]).toEqual(statusesOf(next));
         expect([...(other?.all() ?? [])]).toEqual(statusesOf(world));
         [world, statuses] = [next, judged];
       }
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });
 
@@ -161,9 +174,9 @@ test("a trust domain that comes, changes or goes bears on the policies that name
   checkTrace({ start, steps }, { namespace: NAMESPACE, stage: "networking" });
 
   const before = translate(snapshotOf(start.map(parsed)), { namespace: NAMESPACE, stage: "networking" });
-  const given = before.memory.given.apply({ put: steps[0]?.put.map(parsed) ?? [], remove: [] });
+  const given = before.cache.given.apply({ put: steps[0]?.put.map(parsed) ?? [], remove: [] });
   const after = translate(given, { namespace: NAMESPACE, stage: "networking" }, before);
-  const targets = after.memory.targets.changesSince(before.memory.targets).map(({ key }) => key.split("|").at(-1));
+  const targets = after.cache.targets.changesSince(before.cache.targets).map(({ key }) => key.split("|").at(-1));
   expect(targets).toEqual(expect.arrayContaining([expect.stringContaining("one-shop-east"), expect.stringContaining("any-shop-east")]));
   expect(targets).not.toContainEqual(expect.stringContaining("nobody-shop-east"));
 });

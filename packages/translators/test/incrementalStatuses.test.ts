@@ -1,6 +1,6 @@
 import { kindOf, type VirtualMesh } from "@isthmus/api";
 import { type Resource, type ResourceRef, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
-import { readInput } from "@isthmus/testing";
+import { readInput, runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -11,8 +11,8 @@ import {
   statusesAfter,
   statusesOf,
   type TranslateOptions,
+  type Translation,
   translate,
-  type World,
 } from "../src/index.ts";
 import { kubernetesTraces, networkingTraces, type WorldTrace } from "./worldTraces.ts";
 
@@ -40,7 +40,7 @@ class TracedDelivery implements Delivery {
     return [...this.#states.keys(), ...older.#states.keys()].filter((key) => this.#at(key) !== older.#at(key));
   }
 
-  with({ networking }: World, told: Answers): TracedDelivery {
+  with({ networking }: Translation, told: Answers): TracedDelivery {
     const keys = [...networking].map(({ resource }) => resourceKeyOf(refOf(resource)));
     const states = new Map(this.#states);
     for (const [i, state] of told) {
@@ -61,7 +61,7 @@ function content(statuses: Statuses): ReadonlyMap<string, unknown> {
 
 function check(
   statuses: Statuses,
-  world: World,
+  world: Translation,
   { delivery, before }: { delivery: Delivery | undefined; before: Statuses | undefined },
 ): void {
   expect([...statuses.all()]).toEqual(statusesOf(world, delivery));
@@ -102,14 +102,14 @@ test("after every step of a trace, statuses that follow from the change are thos
   const property = fc.property(networkingTraces(), fc.array(answers, { maxLength: 8 }), (trace, told) =>
     checkTrace(trace, told, options("networking")),
   );
-  fc.assert(property, { numRuns: 150 });
+  fc.assert(property, { numRuns: runs(150) });
 });
 
 test("after every step of a trace, statuses that follow from the change are those from scratch: all", () => {
   const property = fc.property(kubernetesTraces(), fc.array(answers, { maxLength: 8 }), (trace, told) =>
     checkTrace(trace, told, options("all")),
   );
-  fc.assert(property, { numRuns: 100 });
+  fc.assert(property, { numRuns: runs(100) });
 });
 
 test("statuses follow meshes that join and leave, federated services that go, and objects that collide", () => {

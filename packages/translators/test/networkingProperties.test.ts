@@ -1,14 +1,15 @@
 import { AccessPolicy, AuthorizationPolicy, askedKinds, Destination, kindOf } from "@isthmus/api";
 import { type AnyResource, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
+import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { statusesOf, type TranslateOptions, translate, type World } from "../src/index.ts";
+import { statusesOf, type TranslateOptions, type Translation, translate } from "../src/index.ts";
 import { networkingFleets } from "./networkingFleets.ts";
 
 const OPTIONS: TranslateOptions = { namespace: "gloo-mesh", stage: "networking" };
 const USER_KINDS = askedKinds().map(({ kind }) => kind);
 
-function world(resources: readonly Resource[], options = OPTIONS): World {
+function world(resources: readonly Resource[], options = OPTIONS): Translation {
   return translate(snapshotOf(resources.map(parsed)), options);
 }
 
@@ -25,11 +26,11 @@ function frozen<T>(value: T): T {
   return value;
 }
 
-function seen(of: World) {
+function seen(of: Translation) {
   return { outputs: outputsOf(of), reports: of.reports, statuses: statusesOf(of) };
 }
 
-function outputsOf({ networking }: World) {
+function outputsOf({ networking }: Translation) {
   return [...networking].map(({ resource }) => resource);
 }
 
@@ -43,7 +44,7 @@ test("the order of the input does not matter", () => {
       const reversed = [...fleet].map((resource) => structuredClone(resource)).reverse();
       expect(seen(world(reversed, flags))).toEqual(seen(world(fleet, flags)));
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 
@@ -55,7 +56,7 @@ test("what follows from a change is what follows from scratch", () => {
       const next = first.inputs.apply({ put: after.map(parsed), remove: gone.slice(0, 3).map(refOf) });
       expect(seen(translate(next, flags, first))).toEqual(seen(translate(next, flags)));
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 
@@ -68,9 +69,9 @@ test("what did not change is not translated anew", () => {
         OPTIONS,
         first,
       );
-      for (const target of again.memory.targets) expect(target).toBe(first.memory.targets.row(target.key));
+      for (const target of again.cache.targets) expect(target).toBe(first.cache.targets.row(target.key));
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 
@@ -85,7 +86,7 @@ test("adding what is wanted, and every status, changes nothing", () => {
       });
       expect(seen(world([...told, ...outputsOf(first)]))).toEqual(seen(first));
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 
@@ -102,12 +103,12 @@ test("a TrafficPolicy that is refused everywhere leaves no trace", () => {
         expect(outputsOf(world(others, flags))).toEqual(outputsOf(all));
       }
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 
 /** What an AuthorizationPolicy lets in, a rule each, by the object that says it. */
-function letIn(of: World): ReadonlyMap<string, readonly string[]> {
+function letIn(of: Translation): ReadonlyMap<string, readonly string[]> {
   const policies = outputsOf(of).filter((resource): resource is AuthorizationPolicy => resource.kind === AuthorizationPolicy.kind);
   return new Map(policies.map((policy) => [resourceKeyOf(refOf(policy)), (policy.spec?.rules ?? []).map((rule) => JSON.stringify(rule))]));
 }
@@ -135,7 +136,7 @@ test("a mistake in an AccessPolicy takes no AuthorizationPolicy away, and lets n
         expect(rules).toEqual(expect.arrayContaining([...(after.get(key) ?? [])]));
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 
@@ -155,7 +156,7 @@ test("limited to its own cluster, nothing of a workload cluster is in force anyw
         expect([undefined, spec?.kubeService?.ref?.clusterName]).toEqual(expect.arrayContaining(places));
       }
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 
@@ -174,7 +175,7 @@ test("everything that a user wrote has one status, and every error is in it", ()
         if (state === "INVALID") expect(status?.["state"]).toBe("INVALID");
       }
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 
@@ -186,6 +187,6 @@ test("outputs fit their schemas and have names that Kubernetes takes", () => {
         expect(kindOf(resource.apiVersion, resource.kind)?.parse(resource)).toEqual(resource);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });

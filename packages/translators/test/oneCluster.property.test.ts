@@ -2,7 +2,7 @@ import { AccessPolicy, Destination, DestinationRule, kindOf, Mesh, TrafficPolicy
 import { type AnyResource, formatRef, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { statusesOf, translate, type World } from "../src/index.ts";
+import { statusesOf, type Translation, translate } from "../src/index.ts";
 import { HOSTILE, type TwoWorlds, twoWorlds, type WorldOptions, worldOptions } from "./oneClusterWorlds.ts";
 
 // How many worlds; more of them, for hours: ISTHMUS_WORLDS=1000000 npx vitest run packages/translators/test/oneCluster.property.test.ts
@@ -42,7 +42,7 @@ test(
   60_000 + WORLDS * 1000,
 );
 
-function worldOf(objects: readonly AnyResource[], { settings, disallowIntersectingConfig }: WorldOptions): World {
+function worldOf(objects: readonly AnyResource[], { settings, disallowIntersectingConfig }: WorldOptions): Translation {
   const metadata = { name: "settings", namespace: "gloo-mesh" };
   const all = [...objects, { apiVersion: "settings.mesh.gloo.solo.io/v1", kind: "Settings", metadata, spec: settings }];
   const resources = all.map((one): Resource => {
@@ -63,7 +63,7 @@ function bearing({ honest }: TwoWorlds): ReadonlySet<string> {
 
 type View = Readonly<Record<string, unknown>>;
 
-function viewOf(world: World, bearers: ReadonlySet<string>): View {
+function viewOf(world: Translation, bearers: ReadonlySet<string>): View {
   const view = new Map<string, unknown>();
   const borne = bornBy(world, bearers);
   for (const output of world.networking) {
@@ -104,13 +104,13 @@ function isForCallers({ kind, metadata: { name, clusterName = "" } }: Resource):
   return kind === DestinationRule.kind && [".global", ".corp"].some((suffix) => name.endsWith(`.svc.${clusterName}${suffix}`));
 }
 
-function isLimited(world: World, clusterName: string): boolean {
-  const { targets, clusters = {} } = world.memory.surroundings.settings?.spec?.workloadClusterResources ?? {};
+function isLimited(world: Translation, clusterName: string): boolean {
+  const { targets, clusters = {} } = world.cache.surroundings.settings?.spec?.workloadClusterResources ?? {};
   return (clusters[clusterName] ?? targets ?? "OWN_DESTINATIONS") === "OWN_DESTINATIONS";
 }
 
 /** Targets on which such a policy is or would be in force. */
-function bornBy(world: World, bearers: ReadonlySet<string>): ReadonlySet<string> {
+function bornBy(world: Translation, bearers: ReadonlySet<string>): ReadonlySet<string> {
   const borne = new Set<string>();
   for (const report of world.reports)
     if (report.target !== undefined && bearers.has(resourceKeyOf(report.subject))) borne.add(resourceKeyOf(report.target));
@@ -128,8 +128,8 @@ function clusterOf(resource: Resource): string | undefined {
   return resource.metadata.labels?.["cluster.discovery.mesh.gloo.solo.io"];
 }
 
-function isOfHostile(world: World, target: string): boolean {
-  const inputs = world.memory.targets.row(target)?.inputs;
+function isOfHostile(world: Translation, target: string): boolean {
+  const inputs = world.cache.targets.row(target)?.inputs;
   if (inputs === undefined) return false;
   if ("destination" in inputs) return inputs.destination.spec?.kubeService?.ref?.clusterName === HOSTILE;
   return "mesh" in inputs && inputs.mesh.spec?.istio?.installation?.cluster === HOSTILE;
@@ -171,13 +171,13 @@ function withoutHostileRequests(status: object): object {
           } fail`,
       ),
     );
-    const left = texts.filter((text) => !/ (to|from|in) (c|another cluster|Mesh istiod\S*(?<!-b)-c\.gloo-mesh)[ ,:]/.test(text));
+    const left = texts.filter((text) => !/ (to|from|in) (c|another cluster|Mesh gloo-mesh\/istiod\S*(?<!-b)-c)[ ,:;]/.test(text));
     return left.length === 0 ? undefined : left;
   }) as object;
 }
 
 /** What a status says of targets in OTHERS; whose they are is not in their names, which coincide. */
-function onOthers(world: World, status: object, borne: ReadonlySet<string>): unknown {
+function onOthers(world: Translation, status: object, borne: ReadonlySet<string>): unknown {
   const { destinations = {}, meshes = {} } = status as { readonly destinations?: object; readonly meshes?: object };
   const isOfOthers = (resource: Resource | undefined) => resource !== undefined && clusterOf(resource) !== HOSTILE;
   const seen = Object.entries(destinations).filter(([key]) => {

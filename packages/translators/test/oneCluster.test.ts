@@ -2,11 +2,11 @@ import { Destination, VirtualMesh, Workload } from "@isthmus/api";
 import { type AnyResource, formatRef, refOf, snapshotOf } from "@isthmus/core";
 import { readInput } from "@isthmus/testing";
 import { describe, expect, it } from "vitest";
-import { statusesOf, translate, type World } from "../src/index.ts";
+import { statusesOf, type Translation, translate } from "../src/index.ts";
 
 // What the property found, by name: each was red before it was put right.
 
-function world(text: string, stage: "all" | "networking" = "all"): World {
+function world(text: string, stage: "all" | "networking" = "all"): Translation {
   return translate(snapshotOf(readInput(text).resources), { namespace: "gloo-mesh", stage });
 }
 
@@ -64,11 +64,11 @@ metadata: {name: slow, namespace: gloo-mesh}
 spec: {policy: {requestTimeout: 1s}}
 `;
 
-function outputs({ networking }: World, clusterName: string): readonly string[] {
+function outputs({ networking }: Translation, clusterName: string): readonly string[] {
   return [...networking.inCluster(clusterName)].map(({ resource }) => formatRef(refOf(resource))).sort();
 }
 
-function hostOf({ networking }: World, name: string): unknown {
+function hostOf({ networking }: Translation, name: string): unknown {
   const found = [...networking].find(({ resource }) => formatRef(refOf(resource)) === name);
   return (found?.resource as AnyResource | undefined)?.["spec"];
 }
@@ -98,10 +98,14 @@ spec:
   it("takes no VirtualMesh apart: without its mesh, the others stay as they are", () => {
     const rest = [mesh("b"), mesh("d"), virtualMesh("all", "a", "b", "d")];
     const [there, gone] = [world([mesh("a"), ...rest].join("---"), "networking"), world(rest.join("---"), "networking")];
-    expect(outputs(there, "b")).toContain("AuthorizationPolicy global-access-control.istio-system in b");
+    expect(outputs(there, "b")).toContain("AuthorizationPolicy istio-system/global-access-control in b");
     for (const cluster of ["b", "d"]) expect(outputs(gone, cluster)).toEqual(outputs(there, cluster));
     const status = statusesOf(gone).find(({ ref }) => ref.kind === VirtualMesh.kind)?.status;
-    expect(status).toMatchObject({ state: "INVALID", meshCount: 2, errors: [expect.stringContaining("istiod-a.gloo-mesh not found")] });
+    expect(status).toMatchObject({
+      state: "INVALID",
+      meshCount: 2,
+      errors: [expect.stringContaining("Mesh gloo-mesh/istiod-a not found")],
+    });
   });
 
   it("keeps nothing from being federated to others, whose proxies resolve the names", () => {
@@ -111,9 +115,9 @@ spec:
     const rest = [proxying("b"), proxying("d"), vm, gateway, destination("s", "n", "b", 1)];
     const [able, unable] = [proxying("a"), mesh("a")].map((first) => world([first, ...rest].join("---"), "networking"));
     if (able === undefined || unable === undefined) throw new Error("two worlds");
-    expect(outputs(able, "d")).toContain("ServiceEntry s.n.svc.b.corp.istio-system in d");
+    expect(outputs(able, "d")).toContain("ServiceEntry istio-system/s.n.svc.b.corp in d");
     expect(outputs(unable, "d")).toEqual(outputs(able, "d"));
-    expect(outputs(unable, "a")).not.toContain("ServiceEntry s.n.svc.b.corp.istio-system in a");
+    expect(outputs(unable, "a")).not.toContain("ServiceEntry istio-system/s.n.svc.b.corp in a");
     const found = unable.reports.filter(({ code }) => code === "DnsProxyingMissing");
     expect(found.map(({ state, target }) => [state, target?.name])).toContainEqual(["WARNING", "s-n-b"]);
   });
@@ -135,7 +139,7 @@ spec:
       "apiVersion: networking.mesh.gloo.solo.io/v1\nkind: VirtualMesh\nmetadata: {name: vm, namespace: gloo-mesh}\nspec:\n  meshes: [{name: istiod-b, namespace: gloo-mesh}, {name: istiod-c, namespace: gloo-mesh}]\n  federation: {permissive: {}, eastWestIngressGatewaySelectors: [{destinationSelectors: [{kubeServiceMatcher: {namespaces: [istio-system]}}]}]}\n";
     const before = world([settings, mesh("b"), local, slow, gateway].join("---\n"), "networking");
     const after = world([settings, mesh("b"), local, slow, gateway, ...federated].join("---\n"), "networking");
-    const name = "VirtualService a-x-c.istio-system in b";
+    const name = "VirtualService istio-system/a-x-c in b";
     expect(hostOf(before, name)).toBeDefined();
     expect(hostOf(after, name)).toEqual(hostOf(before, name));
     const { reports } = after;
@@ -152,7 +156,7 @@ spec:
     );
     const holder = destination("a", "n", "x-c", 1);
     const other = (second: number) => destination("a", "n-x", "c", second, "of-another-name");
-    const name = "DestinationRule a-n-x-c.istio-system in b";
+    const name = "DestinationRule istio-system/a-n-x-c in b";
     const alone = world([...meshes, vm, ...gateways, holder].join("---"), "networking");
     expect(hostOf(alone, name)).toMatchObject({ host: "a.n.svc.x-c.global" });
     expect(hostOf(world([...meshes, vm, ...gateways, holder, other(2)].join("---"), "networking"), name)).toEqual(hostOf(alone, name));

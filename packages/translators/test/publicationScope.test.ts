@@ -1,8 +1,9 @@
 import { kindOf, Settings } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
+import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isInScope, rescoped, type TranslateOptions, translate, type World } from "../src/index.ts";
+import { isInScope, rescoped, type TranslateOptions, type Translation, translate } from "../src/index.ts";
 import { kubernetesTraces } from "./worldTraces.ts";
 
 const OPTIONS: TranslateOptions = { namespace: "gloo-mesh", stage: "all" };
@@ -16,7 +17,7 @@ function parsed(resource: Resource): Resource {
   return kindOf(resource.apiVersion, resource.kind)?.parse(resource) ?? resource;
 }
 
-function published(world: World): readonly string[] {
+function published(world: Translation): readonly string[] {
   return [...world.discovery.entries()].flatMap(([key, { resource }]) => (isInScope(world, resource) ? [key] : []));
 }
 
@@ -41,6 +42,6 @@ test("what is to be published is known from what changed", () => {
         world = next;
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

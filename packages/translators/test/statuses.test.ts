@@ -3,7 +3,7 @@ import { type JsonObject, keyOf, refOf, snapshotOf } from "@isthmus/core";
 import { readInput } from "@isthmus/testing";
 import { expect, test } from "vitest";
 import { type Delivery, type DeliveryState, statusesOf, translate } from "../src/index.ts";
-import { concernedBy } from "../src/networking/concern.ts";
+import { reportTargetsOf } from "../src/pipeline/reportTargets.ts";
 
 const INPUT = `
 apiVersion: discovery.mesh.gloo.solo.io/v1
@@ -103,7 +103,7 @@ spec: {sourceSelector: [{kubeIdentityMatcher: {trustDomains: [a]}}]}
   ).get("AccessPolicy closed");
   expect(conditions(applied)).toMatchObject({ Accepted: expect.stringMatching("False"), Applied: "False Refused" });
   expect(JSON.stringify(applied)).toContain(
-    "1 object wanted because of it: its last accepted form, or, of an AccessPolicy, that nobody is let in",
+    "1 object desired: its last accepted spec or, for an AccessPolicy, a rule that allows no callers",
   );
   const refused = statuses(
     delivered((kind) => (kind === "AuthorizationPolicy" ? { code: "Forbidden", message: "no" } : "applied")),
@@ -129,7 +129,10 @@ test("a refused object is told to the policies behind it, and to no others", () 
   expect(slow).toMatchObject({
     state: "FAILED",
     destinations: {
-      "cart-shop-a.gloo-mesh.": { state: "FAILED", errors: ["VirtualService cart.shop in a can't be written: Conflict: owned by kubectl"] },
+      "cart-shop-a.gloo-mesh.": {
+        state: "FAILED",
+        errors: ["VirtualService shop/cart in a cannot be written (Conflict): owned by kubectl"],
+      },
     },
   });
   expect(conditions(slow)).toMatchObject({ Accepted: "True Accepted", Delivered: "True Delivered", Applied: "False WriteFailed" });
@@ -187,12 +190,12 @@ spec:
 `;
 
 test("a refused object of any kind that is written is told to somebody", () => {
-  const { memory } = translate(snapshotOf(readInput(INPUT + MORE).resources), { namespace: "gloo-mesh", stage: "networking" });
+  const { cache: memory } = translate(snapshotOf(readInput(INPUT + MORE).resources), { namespace: "gloo-mesh", stage: "networking" });
   const [{ inputs } = { inputs: undefined }] = [...memory.targets].filter((target) => "destination" in target.inputs);
   if (inputs === undefined || !("destination" in inputs)) throw new Error("there is no Destination");
   for (const { apiVersion, kind } of deliveredKinds()) {
     const resource = { apiVersion, kind, metadata: { name: "cart", namespace: "shop", clusterName: "a" } };
-    const { subjects } = concernedBy(inputs, { resource, parents: [refOf(inputs.destination)] });
+    const { subjects } = reportTargetsOf(inputs, { resource, parents: [refOf(inputs.destination)] });
     expect(subjects.map((subject) => subject.kind)).toEqual(expect.arrayContaining([expect.stringMatching(/Policy$/)]));
   }
 });

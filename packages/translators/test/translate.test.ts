@@ -2,7 +2,7 @@ import { Mesh } from "@isthmus/api";
 import { snapshotOf } from "@isthmus/core";
 import { readInput } from "@isthmus/testing";
 import { expect, test } from "vitest";
-import { type TranslateOptions, translate, type World } from "../src/index.ts";
+import { type TranslateOptions, type Translation, translate } from "../src/index.ts";
 
 const KUBERNETES = `
 apiVersion: apps/v1
@@ -30,11 +30,11 @@ metadata: {name: slow, namespace: shop}
 spec: {policy: {requestTimeout: 1s}}
 `;
 
-function world(text: string, stage: TranslateOptions["stage"], previous?: World): World {
+function world(text: string, stage: TranslateOptions["stage"], previous?: Translation): Translation {
   return translate(snapshotOf(readInput(text).resources), { namespace: "gloo-mesh", stage }, previous);
 }
 
-function names(outputs: World["discovery"]): readonly string[] {
+function names(outputs: Translation["discovery"]): readonly string[] {
   return [...outputs].map(({ resource }) => `${resource.kind} ${resource.metadata.name}`);
 }
 
@@ -86,9 +86,9 @@ test("that the agent of a mesh was seen is no news for the mesh's services", () 
   const mesh = first.inputs.of(Mesh).get({ name: "istiod-istio-system-a", namespace: "gloo-mesh", clusterName: "" });
   expect(mesh).toBeDefined();
   const seen = { ...mesh, spec: { ...mesh?.spec, agentInfo: { agentNamespace: "elsewhere" } } } as Mesh;
-  const next = translate(first.memory.given.apply({ put: [seen], remove: [] }), { namespace: "gloo-mesh", stage: "all" }, first);
+  const next = translate(first.cache.given.apply({ put: [seen], remove: [] }), { namespace: "gloo-mesh", stage: "all" }, first);
   expect(next.inputs.of(Mesh).get({ name: "istiod-istio-system-a", namespace: "gloo-mesh", clusterName: "" })).toBe(seen);
   const key = "discovery.mesh.gloo.solo.io/Destination|cart-shop-a.gloo-mesh.";
-  expect(next.memory.targets.row(key)).toBeDefined();
-  expect(next.memory.targets.row(key)).toBe(first.memory.targets.row(key));
+  expect(next.cache.targets.row(key)).toBeDefined();
+  expect(next.cache.targets.row(key)).toBe(first.cache.targets.row(key));
 });

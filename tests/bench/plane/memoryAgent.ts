@@ -1,5 +1,4 @@
 import { setMaxListeners } from "node:events";
-import { keepHeapSmall } from "@isthmus/process";
 import type { BenchmarkOptions, Figures } from "../benchmarks.ts";
 import { clusterName } from "../fleet.ts";
 import { peakRssMiB, rounded } from "../measure.ts";
@@ -12,8 +11,6 @@ import { startWholeAgent } from "./simulatedAgent.ts";
 /** What the agent of a large cluster holds; its cluster and the server are in another process. */
 export async function* memoryAgentBenchmark(options: BenchmarkOptions): AsyncIterable<Figures> {
   const { smoke, services = smoke ? 4 : 1000, pods = smoke ? 2 : 20 } = options;
-  // As the agent's program does.
-  keepHeapSmall();
   const beside = startFleetBeside();
   await beside.call("open", { size: { clusters: 1, servicesPerCluster: services, podsPerService: pods }, agents: "whole" });
   const address = await beside.call<ServerAddress>("serve");

@@ -5,8 +5,8 @@ import { withPlane } from "./planeRun.ts";
 import { profiled } from "./profile.ts";
 
 /**
- * What a server holds of a large fleet, of a Pod what translation reads, some seconds after all agents are in sync: V8 is told to
- * give memory back from two minutes after the last cluster joined, and 200 objects a second are published meanwhile.
+ * What a server holds of a large fleet, of a Pod what translation reads, some seconds after all agents are in sync: 200 objects a
+ * second are published meanwhile.
  */
 export async function* memoryServerBenchmark(options: BenchmarkOptions): AsyncIterable<Figures> {
   const { smoke, clusters = smoke ? 3 : 100, services = smoke ? 4 : 1000, pods = smoke ? 2 : 10, seconds = smoke ? 0.1 : 20 } = options;

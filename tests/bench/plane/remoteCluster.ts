@@ -57,7 +57,7 @@ export function remoteCluster(name: string, remote: Remote): Cluster {
     },
     async list<R extends Resource>(
       kind: Kind<R>,
-      { keep = (resource) => resource, ...list }: WholeListOptions<R> = {},
+      { transform: keep = (resource) => resource, ...list }: WholeListOptions<R> = {},
     ): Promise<ResourceList<R>> {
       const items: R[] = [];
       let page = await ask<Page>({ method: "list", type: typeOf(kind), list });

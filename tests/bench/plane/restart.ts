@@ -1,5 +1,5 @@
 import { keyOfResource, kindKeyOf } from "@isthmus/core";
-import type { KindDigest, Store, StoreArea, StoredText } from "@isthmus/plane/ports";
+import type { KindDigest, Store, StoredText, StorePartition } from "@isthmus/plane/ports";
 import { hashOf, hexOf, plus, ZERO } from "@isthmus/relay/session";
 import { runApart } from "../apart.ts";
 import type { BenchmarkOptions, Figures } from "../benchmarks.ts";
@@ -35,7 +35,7 @@ export async function* restartBenchmark(options: BenchmarkOptions): AsyncIterabl
     process.env[PORT] = String(redis.port);
     const { clusters, servicesPerCluster, podsPerService } = size;
     const sizes = ["--clusters", clusters, "--services", servicesPerCluster, "--pods", podsPerService].map(String);
-    for (const figures of await runApart(["--run", "restart-replica", ...sizes], { heapMiB: 8192 }))
+    for (const figures of await runApart(["--run", "restart-replica", ...sizes], { program: "server", heapMiB: 8192 }))
       yield { ...figures, fillMs, name: "restart" };
   } finally {
     await redis.stop();
@@ -79,7 +79,7 @@ const BATCH = 1_000;
 
 function digestsOf(
   { hashing }: Store,
-  { area, objects }: { readonly area: StoreArea; readonly objects: readonly (StoredText & { readonly kindKey: string })[] },
+  { area, objects }: { readonly area: StorePartition; readonly objects: readonly (StoredText & { readonly kindKey: string })[] },
 ): Readonly<Record<string, KindDigest>> {
   const sums = new Map<string, { count: number; sum: typeof ZERO }>();
   for (const { kindKey, ...object } of objects) {

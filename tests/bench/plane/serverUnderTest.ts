@@ -1,7 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { Cluster } from "@isthmus/plane";
 import { clusterRegistrations, type Server, serverRoles, startServer, systemClock } from "@isthmus/plane";
-import { growingHeap } from "@isthmus/process";
 import { createServerIdentity, type ServerIdentity, startGrpcServer } from "@isthmus/relay";
 import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
 import { PLANE } from "../planeObjects.ts";
@@ -43,8 +42,6 @@ export async function startServerUnderTest(options: ServerUnderTestOptions): Pro
   setMaxListeners(0, signal);
   const shared = { clock: systemClock, random: Math.random, log: benchLog };
   let link: RunningServerLink | undefined;
-  // As in the program.
-  const heap = growingHeap();
   const server: Server = startServer(
     {
       ...shared,
@@ -58,11 +55,10 @@ export async function startServerUnderTest(options: ServerUnderTestOptions): Pro
       resumeDeletes: async () => undefined,
       namespace: PLANE,
       translation: { namespace: PLANE, stage: "all" },
-      clustersJoined: heap.grew,
     },
     signal,
   );
-  if (link === undefined) throw new Error("the server made no link");
+  if (link === undefined) throw new Error("the server created no link");
   const { accept, closed } = link;
   const registrations = clusterRegistrations(cluster, { namespace: PLANE });
   const grpc = await startGrpcServer({
@@ -79,7 +75,6 @@ export async function startServerUnderTest(options: ServerUnderTestOptions): Pro
     server,
     address: { port: grpc.port, root: identity.root, token: FLEET_TOKEN },
     async stop() {
-      heap.stop();
       life.abort(new Error("the benchmark is over"));
       await Promise.all([closed, server.ended]);
       await grpc.close();

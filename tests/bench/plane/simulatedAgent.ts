@@ -4,13 +4,13 @@ import {
   type Agent,
   type AgentLink,
   type AgentLinkHandler,
-  agentAnswers,
   agentRoles,
+  answerQuestion,
   type Cluster,
   startAgent,
   systemClock,
 } from "@isthmus/plane";
-import { type Credentials, grpcConnector } from "@isthmus/relay";
+import { grpcConnector, type RelayCredentials } from "@isthmus/relay";
 import { type Connector, startAgentLink } from "@isthmus/relay/session";
 import { PLANE } from "../planeObjects.ts";
 import { benchLog } from "./benchLog.ts";
@@ -28,7 +28,7 @@ export interface RunningAgent {
 }
 
 /** Keeps the certificates of agents that are started again. */
-export type Wallet = Map<string, Credentials>;
+export type Wallet = Map<string, RelayCredentials>;
 
 export interface AgentPlace {
   readonly clusterName: string;
@@ -53,7 +53,7 @@ export function startReporter(place: AgentPlace, objects: readonly Resource[], s
   const watched = watchedLink(place, signal);
   const link = watched.start({
     desired: ({ revision }) => link.acknowledge({ revision, rejected: [] }),
-    told: () => undefined,
+    notices: () => undefined,
     state: () => undefined,
   });
   link.observe({ put: objects, remove: [] });
@@ -109,10 +109,10 @@ function watchedLink({ clusterName, address, wallet }: AgentPlace, signal: Abort
               progress.lastActiveAt = performance.now();
               handler.desired(desired);
             },
-            told: (notices) => handler.told(notices),
+            notices: (notices) => handler.notices(notices),
             state: (state, detail) => handler.state(state, detail),
           },
-          ...(agent === undefined ? {} : { answer: agentAnswers(agent) }),
+          ...(agent === undefined ? {} : { answer: answerQuestion(agent) }),
         },
         signal,
       );

@@ -111,7 +111,7 @@ export const userSteps: StepKinds = {
   deregister: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, "", [kubernetesCluster(cluster)]) },
 };
 
-// Who deletes a Lease in the moment in which another replica starts has two leaders for up to 2 s (packages/plane/src/election.ts).
+// Who deletes a Lease in the moment in which another replica starts has two leaders for up to 2 s (packages/plane/src/leader/election.ts).
 const STAYS: ReadonlySet<string> = new Set(["Namespace", "Lease"]);
 
 function crowd(): AnyResource[] {

@@ -20,7 +20,7 @@ export async function startFollowingServer(store: Store): Promise<FollowingServe
   const server = startServer(
     {
       cluster: management,
-      link: () => ({ want: () => undefined, tell: () => undefined, disconnect: () => undefined }),
+      link: () => ({ setDesired: () => undefined, sendNotices: () => undefined, disconnect: () => undefined }),
       ...serverRoles(NAMESPACE),
       resumeDeletes: () => Promise.resolve(),
       namespace: NAMESPACE,

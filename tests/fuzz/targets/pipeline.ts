@@ -1,6 +1,6 @@
 import { kindOf } from "@isthmus/api";
 import { InvalidResource, type Resource, snapshotOf } from "@isthmus/core";
-import { asTranslated, statusesAfter, translate, type World } from "@isthmus/translators";
+import { statusesAfter, type Translation, translate, translatedFieldsOf } from "@isthmus/translators";
 import { EVIL, GOOD, NAMESPACE } from "../drawing/fleetObjects.ts";
 import { OthersHarmed } from "../target.ts";
 import { goodObjects, operatorsObjects } from "./goodWorld.ts";
@@ -12,7 +12,7 @@ export type Pipeline = (put: readonly Resource[]) => void;
 
 /** Each input meets the same world: the good clusters and what the operator wrote. */
 export async function startPipeline(): Promise<Pipeline> {
-  const snapshot = snapshotOf([...(await goodObjects()), ...operatorsObjects().map(asTranslated)]);
+  const snapshot = snapshotOf([...(await goodObjects()), ...operatorsObjects().map(translatedFieldsOf)]);
   const translated = translate(snapshot, OPTIONS);
   const statuses = statusesAfter(translated, undefined);
   for (const name of GOOD) {
@@ -20,7 +20,7 @@ export async function startPipeline(): Promise<Pipeline> {
   }
   return (put) => {
     if (put.length === 0) return;
-    const next = translate(snapshot.apply({ put: put.map(asTranslated), remove: [] }), OPTIONS, translated);
+    const next = translate(snapshot.apply({ put: put.map(translatedFieldsOf), remove: [] }), OPTIONS, translated);
     for (const _ of statusesAfter(next, undefined, statuses).all());
     // Users of the management cluster may decide about all.
     if (put.every(({ metadata }) => metadata.clusterName === EVIL)) checkOthers(translated, next);
@@ -37,7 +37,7 @@ export function parsed(value: Resource): Resource | undefined {
   }
 }
 
-function checkOthers(before: World, after: World): void {
+function checkOthers(before: Translation, after: Translation): void {
   for (const name of GOOD) {
     const [change] = after.networking.inCluster(name).changesSince(before.networking.inCluster(name));
     if (change === undefined) continue;

@@ -81,7 +81,7 @@ export const relay: Target = {
 
 const SOUND = JSON.stringify({ apiVersion: "v1", kind: "Service", metadata: { name: "a", namespace: "b", clusterName: EVIL } });
 const EPOCH = 7n;
-const OPENING_MS = 5_000;
+const OPENING_MS = 100_000;
 /** Always the usual. */
 const soberly: Random = { next: () => 0.99, int: (below) => below - 1, pick: (choices) => choices[0] as (typeof choices)[0] };
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { Service } from "@isthmus/api";
-import { type KindDigest, type Store, type StoreArea, type StoreDelta, StoreError, systemClock } from "@isthmus/plane";
+import { type KindDigest, type Store, type StoreDelta, StoreError, type StorePartition, systemClock } from "@isthmus/plane";
 import { hashOf, hexOf, plus, ZERO } from "@isthmus/relay/session";
 import { fileStore, memoryStore } from "@isthmus/store";
 import { EVIL } from "../drawing/fleetObjects.ts";
@@ -14,7 +14,7 @@ import { startFollowingServer } from "./followingServer.ts";
 
 // So often others get their turn before the next input: a server that follows has heard of it then.
 const TURNS = 8;
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 100_000;
 
 /** Writes inputs into the store as another replica does, for a server that follows, and reads them as readers do. */
 async function doorTo(store: Store, ended: () => Promise<void>): Promise<Door> {
@@ -23,7 +23,7 @@ async function doorTo(store: Store, ended: () => Promise<void>): Promise<Door> {
 
   async function write(input: Buffer): Promise<void> {
     const [section, meta, ...parts] = unframed(input).map(String);
-    const area: StoreArea = { section: section === "translated" ? section : "input", clusterName: EVIL };
+    const area: StorePartition = { section: section === "translated" ? section : "input", clusterName: EVIL };
     const put = objectsOf(parts);
     // Another replica's; the follower raises none as long as it has no agent.
     const fence = { name: area.section === "input" ? `input/${EVIL}` : "translated", number: 1 };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Service } from "@isthmus/api";
 import type { Log } from "@isthmus/core";
-import type { Store, StoreArea, StoredText, StoreNotice, StoreVersion } from "@isthmus/plane/ports";
+import type { Store, StoredText, StoreNotice, StorePartition, StoreVersion } from "@isthmus/plane/ports";
 import { hashOf, hexOf, plus, ZERO } from "@isthmus/relay/session";
 import { readFleet, redisStore, type StoreKeys } from "@isthmus/store";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -75,7 +75,7 @@ describeReal("who writes to Redis", ({ redis: command }) => {
   async function write(
     store: Store,
     texts: Readonly<Record<string, string>>,
-    { at = area as StoreArea, sequence = 1 } = {},
+    { at = area as StorePartition, sequence = 1 } = {},
   ): Promise<StoreVersion> {
     const fence = await store.raiseFence(`input/${at.clusterName}`, "one");
     const base = (await store.head(at))?.version;
@@ -86,7 +86,7 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     return { fence: fence.number, sequence };
   }
 
-  async function loaded(store: Store, at: StoreArea = area): Promise<readonly string[]> {
+  async function loaded(store: Store, at: StorePartition = area): Promise<readonly string[]> {
     const found: StoredText[] = [];
     for await (const page of store.load(at, "/Service")) found.push(...page);
     return found.map(({ key, text }) => `${key} ${text}`).sort();
@@ -241,11 +241,11 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     await fleet.stopServer("a");
     const before = await services();
     redis.cli("hset", objects, name, signed);
-    await expect(services()).rejects.toThrow(/not what the store's head says/);
+    await expect(services()).rejects.toThrow(/do not match the head in the store/);
     redis.cli("hdel", objects, name);
     expect(await services()).toEqual(before);
     redis.cli("hdel", objects, redis.cli("--raw", "hkeys", objects).split("\n")[0] ?? "");
-    await expect(services()).rejects.toThrow(/not what the store's head says/);
+    await expect(services()).rejects.toThrow(/do not match the head in the store/);
   });
 
   it("cannot raise a fence that servers take for theirs, nor keep them from writing", async () => {

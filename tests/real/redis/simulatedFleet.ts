@@ -3,8 +3,8 @@ import { allKinds, KubernetesCluster, ServiceEntry, TrafficPolicy, VirtualMesh }
 import { kindKeyOf, type Log, type Resource } from "@isthmus/core";
 import {
   type Agent,
-  agentAnswers,
   agentRoles,
+  answerQuestion,
   type Leadership,
   type Server,
   type Store,
@@ -137,7 +137,7 @@ export function simulatedFleet(log: Log): SimulatedFleet {
                 agent: { instance: `agent-${clusterName}`, version: "test", agentNamespace: namespace, clusterUid: clusterName },
                 connector,
                 handler,
-                answer: agentAnswers(() => agent),
+                answer: answerQuestion(() => agent),
               },
               stop.signal,
             ),

@@ -1,6 +1,6 @@
 import { type Meter, type OutputSet, type Owner, outputSet, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import { type Agent, type AgentLimits, type Notices, type Rejection, systemClock } from "@isthmus/plane";
-import { type Credentials, createServerIdentity, grpcConnector, type Registered, startGrpcServer } from "@isthmus/relay";
+import { createServerIdentity, grpcConnector, type Registered, type RelayCredentials, startGrpcServer } from "@isthmus/relay";
 import { startServerLink } from "@isthmus/relay/session";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { networkingOwner } from "@isthmus/translators";
@@ -96,7 +96,7 @@ export async function hostileServer({ cluster, limits }: HostileOptions): Promis
     clock,
     log: quiet,
   });
-  let credentials: Credentials | undefined;
+  let credentials: RelayCredentials | undefined;
   const connector = grpcConnector({
     address: `127.0.0.1:${grpc.port}`,
     clusterName: cluster.name,
@@ -125,13 +125,13 @@ export async function hostileServer({ cluster, limits }: HostileOptions): Promis
         owner,
         resources.map((resource) => ({ resource, parents: [] })),
       ).inCluster(cluster.name);
-      link.want(cluster.name, wanted, {
+      link.setDesired(cluster.name, wanted, {
         evidenceOf: (ref) => ({ reason: "InputRemoved", inputs: [evidence ?? ref] }),
       });
       await until(() => answered?.wanted === wanted, `the agent has answered for ${resources.map((one) => refOf(one).name).join(", ")}`);
     },
-    tell: (notices) => link.tell(cluster.name, notices),
-    ask: (topic, body = new Uint8Array()) => link.ask(cluster.name, { topic, body }, AbortSignal.timeout(5_000)),
+    tell: (notices) => link.sendNotices(cluster.name, notices),
+    ask: (topic, body = new Uint8Array()) => link.ask(cluster.name, { topic, body }, AbortSignal.timeout(100_000)),
     lines,
     counted,
     synced: () => until(() => isSynced, "the agent has reported everything"),

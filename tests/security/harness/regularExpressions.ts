@@ -76,8 +76,8 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   "packages/plane/src/server/storeKey.ts": {
     "/^[A-Za-z0-9+/_-]{1,1366}={0,2}$/": { bound: OBJECT, worst: ended("a", "!") },
   },
-  "packages/plane/src/server/joinTokens.ts": { "/^[a-z0-9]{12}$/": { bound: OBJECT, worst: filled("a") } },
-  "packages/process/src/admission.ts": {
+  "packages/plane/src/identity/joinTokens.ts": { "/^[a-z0-9]{12}$/": { bound: OBJECT, worst: filled("a") } },
+  "packages/process/src/adminAuthorizer.ts": {
     "/^Bearer +(\\S+)$/i": { bound: HEADERS, worst: (length) => `Bearer${filled(" ")(length / 2)}${filled("a")(length / 2)} ` },
     "/^(\\[[^\\]]*\\]|[^:]*)(:\\d+)?$/": { bound: HEADERS, worst: (length) => `[${filled("1")(length)}` },
   },
@@ -103,7 +103,6 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   },
   "packages/relay/src/transport/grpcServer.ts": {
     "/^Bearer /": { bound: HEADERS, worst: filled("Bearer") },
-    "/EADDRINUSE/": { trusted: "a message of the operating system" },
   },
   "packages/relay/src/transport/peer.ts": {
     "/^[0-9a-f]{32}$/": { bound: HEADERS, worst: filled("a") },
@@ -131,7 +130,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
       worst: (length) => `Last error: ${filled("a")(length)}\n`,
     },
   },
-  "packages/translators/src/attachment/ineffective.ts": {
+  "packages/translators/src/policy/ineffective.ts": {
     "/(sourceSelector|destinationSelectors?|httpRequestMatchers|federation\\.selectors)\\[\\d+\\]/": {
       bound: OBJECT,
       worst: (length) => `sourceSelector[${filled("1")(length)}`,
@@ -149,8 +148,8 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "new RegExp(\n  `^(?:${HOST}/)?${COMPONENT}(?:/${COMPONENT})*(?::(?<tag>\\\\w[\\\\w.-]{0,127}))?(?:@(?<algorithm>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*):(?<hex>[0-9a-fA-F]{32,}))?$`,\n)":
       { bound: OBJECT, worst: ended("a.a-a/", "!") },
   },
-  "packages/translators/src/networking/istio/authorizationPolicies.ts": { "/[{}]/": { bound: OBJECT, worst: filled("a") } },
-  "packages/translators/src/networking/istio/limits.ts": {
+  "packages/translators/src/meshes/istio/authorizationPolicies.ts": { "/[{}]/": { bound: OBJECT, worst: filled("a") } },
+  "packages/translators/src/meshes/istio/limits.ts": {
     "/^[!#$%&'*+\\-.^_`|~0-9A-Za-z]+$/": { bound: OBJECT, worst: ended("a", " ") },
     "/^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*$/": { bound: OBJECT, worst: ended("a", "\u0000") },
     "/%[^%]+%/g": { bound: OBJECT, worst: filled("%a") },
@@ -165,17 +164,17 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "new RegExp(`^(?:${QUALIFIED})?$`)": { bound: OBJECT, worst: ended("a", "!") },
     "new RegExp(`^${DNS_LABEL}$`)": { bound: 63, worst: ended("a", "-") },
   },
-  "packages/translators/src/networking/istio/subsets.ts": {
+  "packages/translators/src/meshes/istio/subsets.ts": {
     "/[^a-z0-9-]/g": { bound: 253, worst: filled(".") },
     // Quadratic, where dashes stand before something else: names have at most 253 characters by then.
     "/^-+|-+$/g": { bound: 253, worst: (length) => `a${filled("-")(length)}a` },
   },
-  "packages/translators/src/networking/istio/trustDomain.ts": {
+  "packages/translators/src/policy/trustDomain.ts": {
     "/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/": { bound: 63, worst: ended("a", "!") },
   },
-  "packages/translators/src/networking/istio/virtualMesh/endpoints.ts": {
+  "packages/translators/src/meshes/istio/virtualMesh/endpoints.ts": {
     "/^(?:(?:25[0-5]|2[0-4]\\d|[01]?\\d?\\d)(?:\\.(?!$)|$)){4}$/": { bound: OBJECT, worst: filled("1.") },
   },
-  "packages/translators/src/networking/osm/requestMatches.ts": { "/^\\*|\\*$/g": { bound: OBJECT, worst: ended("*", "a") } },
-  "packages/translators/src/networking/osm/trafficTargets.ts": { "/^v?[1-9]\\d*\\./": { bound: OBJECT, worst: filled("1") } },
+  "packages/translators/src/meshes/osm/requestMatches.ts": { "/^\\*|\\*$/g": { bound: OBJECT, worst: ended("*", "a") } },
+  "packages/translators/src/meshes/osm/trafficTargets.ts": { "/^v?[1-9]\\d*\\./": { bound: OBJECT, worst: filled("1") } },
 };

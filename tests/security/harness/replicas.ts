@@ -8,8 +8,8 @@ import {
   type Cluster,
   clusterRegistrations,
   ensureSecret,
-  joinTokens,
   type KeptIdentity,
+  keepJoinTokens,
   keepRelayIdentity,
   RELAY_SECRETS,
   type Server,
@@ -19,11 +19,11 @@ import {
   systemClock,
 } from "@isthmus/plane";
 import {
-  type Credentials,
   type GrpcServer,
   grpcConnector,
   type Lifetimes,
   makeIdentity,
+  type RelayCredentials,
   rotateIdentity,
   startGrpcServer,
 } from "@isthmus/relay";
@@ -53,7 +53,7 @@ export interface TestAgent {
   /** Its end of the relay, to say what no honest agent would. */
   readonly link: AgentLink;
   isConnected(): boolean;
-  credentials(): Promise<Credentials | undefined>;
+  credentials(): Promise<RelayCredentials | undefined>;
   stop(): Promise<void>;
 }
 
@@ -162,7 +162,7 @@ export async function replicasOf(): Promise<Replicas> {
       },
       stop.signal,
     );
-    if (link === undefined) throw new Error("the server made no link");
+    if (link === undefined) throw new Error("the server created no link");
     grpc = await startGrpcServer({
       host: "127.0.0.1",
       port: 0,
@@ -173,7 +173,7 @@ export async function replicasOf(): Promise<Replicas> {
         view: () => server.view,
         revokedBefore: (clusterName) => server.revokedBefore(clusterName),
       }),
-      joinTokens: joinTokens(reached, { namespace: NAMESPACE, clock }),
+      joinTokens: keepJoinTokens(reached, { namespace: NAMESPACE, clock }),
       token: () => kept.token,
       clientCertificates,
       ...(lifetimes.agent === undefined ? {} : { agentCertificateLifetimeMs: () => lifetimes.agent ?? 0 }),
@@ -235,7 +235,7 @@ export async function replicasOf(): Promise<Replicas> {
         connector,
         handler: {
           desired: (desired) => link.acknowledge({ revision: desired.revision, rejected: [] }),
-          told: () => undefined,
+          notices: () => undefined,
           state: (state, detail) => void states.push(`${state}: ${detail}`),
         },
         clock: hasty,
@@ -278,9 +278,12 @@ function recording(lines: string[]): Log {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
+// Finds what never comes; a busy machine may take most of it.
+const LOST_MS = 100_000;
+
 /** Waits until something is so. */
-export async function until(isSo: () => boolean | Promise<boolean>, what: string, timeoutMs = 10_000): Promise<void> {
-  const end = Date.now() + timeoutMs;
+export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const end = Date.now() + LOST_MS;
   for (;;) {
     if (await Promise.resolve(isSo()).catch((error: unknown) => Promise.reject(new Error(`${what}: ${messageOf(error)}`)))) return;
     if (Date.now() > end) throw new Error(`waited in vain until ${what}`);

@@ -11,9 +11,7 @@ export async function annotateCluster(
   for (let attempt = 1; ; attempt++) {
     const found = await cluster.get(KubernetesCluster, ref);
     if (found === undefined)
-      throw new UsageError(
-        `no cluster is registered as ${ref.name}: there is no KubernetesCluster ${ref.name} in namespace ${ref.namespace}`,
-      );
+      throw new UsageError(`cluster ${ref.name} is not registered: KubernetesCluster ${ref.namespace}/${ref.name} not found`);
     const { managedFields: _, annotations = {}, ...metadata } = found.metadata;
     const next = Object.entries({ ...annotations, ...change(annotations) }).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,

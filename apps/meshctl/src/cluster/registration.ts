@@ -40,15 +40,15 @@ export interface Registration {
 export async function registerCluster(registration: Registration): Promise<void> {
   const { management, remote, clusterName, managementNamespace, remoteNamespace, clusterDomain, address, clock, say } = registration;
   if (!isClusterName(clusterName)) {
-    throw new UsageError(`${clusterName} is not a cluster name: lower-case letters, digits and hyphens only, at most 63`);
+    throw new UsageError(`${clusterName} is not a valid cluster name: use at most 63 lower-case letters, digits and hyphens`);
   }
   say(`Registering cluster: ${clusterName}`);
   await ensure(remote, RemoteNamespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: remoteNamespace } });
   for (const { kind, resource } of remoteObjects(clusterName, remoteNamespace)) await applyOurs(remote, kind, resource);
-  say(`ServiceAccount ${clusterName}.${remoteNamespace} may read the mesh there, and write its configuration`);
+  say(`ServiceAccount ${remoteNamespace}/${clusterName} has permissions to read the mesh and write its configuration`);
   const token = await accountToken(remote, { clusterName, namespace: remoteNamespace, clock });
   await storeKubeconfig(management, { name: clusterName, namespace: managementNamespace }, kubeconfigOf(clusterName, address, token));
-  say(`Secret ${clusterName}.${managementNamespace} in the management cluster says how to connect`);
+  say(`Secret ${managementNamespace}/${clusterName} in the management cluster contains the kubeconfig`);
   const { apiVersion, kind } = KubernetesCluster;
   const metadata = { name: clusterName, namespace: managementNamespace };
   await management.apply({ apiVersion, kind, metadata, spec: { secretName: clusterName, clusterDomain } } as KubernetesCluster, {
@@ -85,7 +85,7 @@ export async function deregisterCluster(
   for (const { kind, resource } of [...remoteObjects(clusterName, remoteNamespace)].reverse()) {
     await attempt(remote, kind, resource.metadata.name, resource.metadata.namespace);
   }
-  if (problems.length > 0) throw new UsageError(`not everything could be removed: ${problems.join("; ")}`);
+  if (problems.length > 0) throw new UsageError(`not everything could be deleted: ${problems.join("; ")}`);
   say(`Successfully deregistered cluster: ${clusterName}`);
 }
 
@@ -100,7 +100,7 @@ async function applyOurs(cluster: Cluster, kind: Kind, resource: AnyResource): P
   const found = await cluster.get(kind, { name, namespace });
   if (found !== undefined && !isOurs(found)) {
     throw new UsageError(
-      `${formatRef(refOf(found))} exists and is not ours: delete it, or give it the label app=gloo-mesh if it may be replaced`,
+      `${formatRef(refOf(found))} exists and is not managed by meshctl: delete it, or add the label app=gloo-mesh if it may be replaced`,
     );
   }
   await cluster.apply(resource, { fieldManager: MANAGER, force: true });
@@ -127,12 +127,12 @@ async function accountToken(
   for (;;) {
     const found = await remote.get(Secret, { name, namespace });
     if (found?.type !== secret.type)
-      throw new UsageError(`Secret ${name}.${namespace} exists and is not a ServiceAccount's token: delete it`);
+      throw new UsageError(`Secret ${namespace}/${name} exists and is not a ServiceAccount token: delete it`);
     const token = found?.data?.["token"];
     if (token !== undefined && token !== "") return atob(token);
     if (clock.now() >= until) {
       throw new UsageError(
-        `Secret ${name}.${namespace} has got no token within ${TOKEN_WAIT_MS / 1000} s: does kube-controller-manager run?`,
+        `Secret ${namespace}/${name} received no token within ${TOKEN_WAIT_MS / 1000} s: check that kube-controller-manager runs`,
       );
     }
     await clock.sleep(POLL_MS);
@@ -153,7 +153,7 @@ async function storeKubeconfig(
   }
   if (found.type !== KUBECONFIG_SECRET_TYPE) {
     throw new UsageError(
-      `Secret ${ref.name}.${ref.namespace} in the management cluster exists and is not a kubeconfig of ours (type ${found.type ?? "none"}): delete or rename it`,
+      `Secret ${ref.namespace}/${ref.name} in the management cluster exists and is not a kubeconfig Secret of Gloo Mesh (type ${found.type ?? "none"}): delete or rename it`,
     );
   }
   const { managedFields: _, ...metadata } = found.metadata;
@@ -195,12 +195,12 @@ export function addressFor({ isUnverified, ...address }: GivenAddress, wanted: s
   const before = new URL(address.server);
   if (isUnverified || before.protocol !== "https:") {
     throw new UsageError(
-      `the kubeconfig does not verify ${address.server}, and the management server will not connect to whoever answers there: give the kubeconfig ` +
-        "certificate-authority-data instead of insecure-skip-tls-verify, and tls-server-name if its certificate bears another name",
+      `the kubeconfig does not verify the server certificate of ${address.server}, which the management server requires: use ` +
+        "certificate-authority-data instead of insecure-skip-tls-verify, and tls-server-name if the certificate has another name",
     );
   }
   if (wanted === undefined) return address;
-  if (!URL.canParse(`https://${wanted}`)) throw new UsageError(`--api-server-address ${wanted}: is not host or host:port`);
+  if (!URL.canParse(`https://${wanted}`)) throw new UsageError(`--api-server-address ${wanted}: must be HOST or HOST:PORT`);
   const after = new URL(`https://${wanted}`);
   const port = after.port || (/:\d+$/.test(wanted) ? "" : before.port);
   const server = `https://${after.hostname}${port === "" ? "" : `:${port}`}`;

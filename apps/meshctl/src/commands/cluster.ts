@@ -1,14 +1,14 @@
 import type { Secret } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { type Connect, connectWithKubeconfig, inManagementCluster, type Place } from "../cluster/managementCluster.ts";
+import { type Connect, connectWithKubeconfig, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import type { Io } from "../io.ts";
 import { type ConnectRemote, connectRemote, registrationCommands } from "./clusterRegistration.ts";
 
 /** `meshctl cluster`: who may join the management plane, and who no longer may. */
 export function clusterCommand(io: Io, connect: Connect = connectWithKubeconfig, toRemote: ConnectRemote = connectRemote): Command {
-  const group = new Command("cluster").description("Say which clusters may join the management plane, and which no longer may.");
-  const token = new Command("token").description("Tokens with which a cluster may join, once.");
+  const group = new Command("cluster").description("Manage which clusters may join the management plane.");
+  const token = new Command("token").description("Manage single-use tokens for joining clusters.");
   token.addCommand(tokenCreateCommand(io, connect));
   token.addCommand(tokenSharedCommand(io, connect));
   for (const command of [token, ...registrationCommands(io, connect, toRemote), revokeCommand(io, connect), replaceCommand(io, connect)]) {
@@ -28,10 +28,12 @@ function inManagement(command: Command): Command {
 
 function tokenCreateCommand(io: Io, connect: Connect): Command {
   return inManagement(new Command("create"))
-    .description("Create a token with which one cluster may join, once. The token is printed, and kept nowhere.")
-    .requiredOption("--cluster <name>", "the cluster that may join with it")
-    .addOption(new Option("--ttl <duration>", "how long it is good, up to 24h").argParser(durationMs).default(DEFAULT_LIFETIME_MS, "1h"))
-    .option("--manifest", "print the Secrets that the agent needs, to be applied in its cluster, instead of the token alone")
+    .description("Create a single-use token with which a cluster can join. The token is printed and not stored.")
+    .requiredOption("--cluster <name>", "cluster that can join with the token")
+    .addOption(
+      new Option("--ttl <duration>", "lifetime of the token, at most 24h").argParser(durationMs).default(DEFAULT_LIFETIME_MS, "1h"),
+    )
+    .option("--manifest", "print the Secrets that the agent needs, to apply in its cluster, instead of only the token")
     .addOption(agentNamespaceOption())
     .addHelpText("after", TOKEN_HELP)
     .action(async ({ cluster: clusterName, ttl, manifest, agentNamespace, ...place }: TokenOptions) => {
@@ -43,18 +45,18 @@ function tokenCreateCommand(io: Io, connect: Connect): Command {
         return { ...made, secrets: manifest ? await secretsToJoin(cluster, { namespace, agentNamespace, token }) : [] };
       });
       io.err(
-        `This token lets ${clusterName} join, once, until ${new Date(expiresAt).toISOString()}. ` +
+        `With this token, ${clusterName} can join once until ${new Date(expiresAt).toISOString()}. ` +
           (manifest
             ? `Apply these Secrets in that cluster.\n`
-            : `In that cluster, put it into the Secret\n` +
-              `relay-identity-token-secret (key token) in the agent's namespace, or into the agent's RELAY_TOKEN. The agent also needs\n` +
-              `the Secret relay-root-tls-secret (key ca.crt) there, by which it knows the server: --manifest prints both.\n`),
+            : `In that cluster, set it in the Secret\n` +
+              `relay-identity-token-secret (key token) in the agent's namespace, or in RELAY_TOKEN of the agent. The agent also needs\n` +
+              `the Secret relay-root-tls-secret (key ca.crt) there, to verify the server: --manifest prints both.\n`),
       );
       await io.out(manifest ? await manifestOf(secrets) : `${token}\n`);
     });
 }
 
-interface TokenOptions extends Place {
+interface TokenOptions extends ManagementTarget {
   readonly cluster: string;
   readonly ttl: number;
   readonly manifest?: true;
@@ -73,61 +75,67 @@ async function manifestOf(secrets: readonly Secret[]): Promise<string> {
 function tokenSharedCommand(io: Io, connect: Connect): Command {
   return inManagement(new Command("shared"))
     .description(
-      "Print the Secrets with which clusters may join under names that have never been registered: the shared token, and the root.",
+      "Print the Secrets with which clusters can join with names that have never been registered: the shared token and the root certificate.",
     )
     .addOption(agentNamespaceOption())
     .addHelpText("after", SHARED_HELP)
-    .action(async ({ agentNamespace, ...place }: Place & { readonly agentNamespace: string }) => {
+    .action(async ({ agentNamespace, ...place }: ManagementTarget & { readonly agentNamespace: string }) => {
       const { secretsToJoin } = await import("@isthmus/plane");
       const secrets = await inManagementCluster(place, connect, (cluster) =>
         secretsToJoin(cluster, { namespace: place.namespace, agentNamespace }),
       );
-      io.err("Whoever has this token can register a name that has never been registered. Apply these Secrets where the agent runs.\n");
+      io.err(
+        "Any holder of this token can register a cluster name that has never been registered. Apply these Secrets where the agent runs.\n",
+      );
       await io.out(await manifestOf(secrets));
     });
 }
 
 function revokeCommand(io: Io, connect: Connect): Command {
-  return inManagement(new Command("revoke").argument("<name>", "the cluster"))
-    .description("Revoke all certificates of a cluster: within seconds every replica of the server sends its agent away.")
-    .option("--undo", "take it back: certificates from before count again")
-    .option("--rotate-token", "also replace the shared token, which the agent knows: the one before lets nobody in any more")
+  return inManagement(new Command("revoke").argument("<name>", "name of the cluster"))
+    .description("Revoke all certificates of a cluster: within seconds, all replicas of the server disconnect its agent.")
+    .option("--undo", "undo the revocation: earlier certificates are valid again")
+    .option("--rotate-token", "also replace the shared token, which the agent knows; the previous one becomes invalid")
     .addHelpText("after", REVOKE_HELP)
-    .action(async (name: string, { undo, rotateToken, ...place }: Place & { readonly undo?: true; readonly rotateToken?: true }) => {
-      if (undo && rotateToken)
-        throw new UsageError("--undo and --rotate-token exclude each other: a shared token that is replaced does not come back");
-      const { REVOKED_BEFORE } = await import("@isthmus/plane");
-      const { annotateCluster } = await import("../cluster/annotate.ts");
-      await inManagementCluster(place, connect, (cluster) =>
-        annotateCluster(cluster, { name, namespace: place.namespace }, (annotations) => ({
-          [REVOKED_BEFORE]: undo ? undefined : revocationTime(annotations[REVOKED_BEFORE]),
-        })),
-      );
-      io.err(
-        undo
-          ? `The certificates of ${name} count again, unless they have expired.\n`
-          : `The certificates of ${name} are revoked, and the shared token does not let it in either. To let it in again:\n` +
-              `  meshctl cluster token create --cluster ${name}\n`,
-      );
-      if (!rotateToken) return;
-      const { rotateSharedToken } = await import("@isthmus/plane");
-      await inManagementCluster(place, connect, (cluster) => rotateSharedToken(cluster, { namespace: place.namespace }));
-      io.err(ROTATED);
-    });
+    .action(
+      async (name: string, { undo, rotateToken, ...place }: ManagementTarget & { readonly undo?: true; readonly rotateToken?: true }) => {
+        if (undo && rotateToken)
+          throw new UsageError("--undo and --rotate-token are mutually exclusive: a replaced shared token cannot be restored");
+        const { REVOKED_BEFORE } = await import("@isthmus/plane");
+        const { annotateCluster } = await import("../cluster/annotate.ts");
+        await inManagementCluster(place, connect, (cluster) =>
+          annotateCluster(cluster, { name, namespace: place.namespace }, (annotations) => ({
+            [REVOKED_BEFORE]: undo ? undefined : revocationTime(annotations[REVOKED_BEFORE]),
+          })),
+        );
+        io.err(
+          undo
+            ? `The certificates of ${name} are valid again, unless they have expired.\n`
+            : `The certificates of ${name} are revoked, and it cannot join with the shared token either. To let it join again:\n` +
+                `  meshctl cluster token create --cluster ${name}\n`,
+        );
+        if (!rotateToken) return;
+        const { rotateSharedToken } = await import("@isthmus/plane");
+        await inManagementCluster(place, connect, (cluster) => rotateSharedToken(cluster, { namespace: place.namespace }));
+        io.err(ROTATED);
+      },
+    );
 }
 
 function replaceCommand(io: Io, connect: Connect): Command {
-  return inManagement(new Command("replace").argument("<name>", "the name"))
-    .description("Let another cluster register under a name that is taken, once, because the one that has it is gone.")
+  return inManagement(new Command("replace").argument("<name>", "name of the cluster"))
+    .description(
+      "Allow a different cluster, once, to register with an existing name, because the cluster that has the name no longer exists.",
+    )
     .addHelpText("after", REPLACE_HELP)
-    .action(async (name: string, place: Place) => {
+    .action(async (name: string, place: ManagementTarget) => {
       const { REPLACE } = await import("@isthmus/plane");
       const { annotateCluster } = await import("../cluster/annotate.ts");
       await inManagementCluster(place, connect, (cluster) =>
         annotateCluster(cluster, { name, namespace: place.namespace }, () => ({ [REPLACE]: new Date().toISOString() })),
       );
       io.err(
-        `The next other cluster that registers as ${name} gets the name; the one that has it now is sent away then. The newcomer needs a join token:\n  meshctl cluster token create --cluster ${name}\n`,
+        `The next different cluster that registers as ${name} gets the name; the cluster that has it now is then disconnected. The new cluster needs a join token:\n  meshctl cluster token create --cluster ${name}\n`,
       );
     });
 }
@@ -150,37 +158,37 @@ function durationMs(text: string): number {
 const DEFAULT_LIFETIME_MS = 3_600_000;
 
 const TOKEN_HELP = `
-The token is on standard output, and what to do with it on standard error.
+The token is printed to standard output, the instructions to standard error.
 
 Examples:
-  # Let the cluster east join within the next hour
+  # Create a token with which cluster east can join within the next hour
   meshctl cluster token create --cluster east
 
-  # Straight into the workload cluster, with the root by which the agent knows the server
+  # Apply it directly in the workload cluster, with the root certificate to verify the server
   meshctl cluster token create --context mgmt --cluster east --ttl 10m --manifest | kubectl --context east apply -f -`;
 
 const SHARED_HELP = `
 Examples:
-  # Straight into the workload cluster west
+  # Apply them directly in the workload cluster west
   meshctl cluster token shared --context mgmt | kubectl --context west apply -f -`;
 
-const ROTATED = `The Secret relay-identity-token-secret of the management cluster holds a new shared token, and running servers go by it.
-Agents that have a certificate need no token. One that has yet to register needs a join token, or the new shared one:
+const ROTATED = `The Secret relay-identity-token-secret of the management cluster has a new shared token, which running servers use.
+Agents with a certificate need no token. An agent that has not registered yet needs a join token, or the new shared token:
   meshctl cluster token shared
-A server that was given its token by RELAY_TOKEN or --relay-token does not read the Secret: change it there. Where agents have no
-certificates, each needs the new token now.
+A server that has its token from RELAY_TOKEN or --relay-token does not read the Secret: change it there. Where agents have no
+certificates, all of them need the new token now.
 `;
 
 const REVOKE_HELP = `
-What came from the cluster stays in use, as when its agent is away; delete its KubernetesCluster to have it removed.
+The last known state of the cluster is still used, as when its agent is offline; delete its KubernetesCluster to prune it.
 
 Examples:
   meshctl cluster revoke east
-  # Somebody may have read its Secrets: the shared token is worth nothing any more either
+  # Its Secrets may have leaked: invalidate the shared token, too
   meshctl cluster revoke east --rotate-token
   meshctl cluster revoke east --undo`;
 
 const REPLACE_HELP = `
 Examples:
-  # The cluster east was rebuilt: its agent says that the name is taken
+  # Cluster east was rebuilt, and its agent reports that another cluster has the name
   meshctl cluster replace east`;

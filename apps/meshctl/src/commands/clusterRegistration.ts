@@ -39,13 +39,15 @@ export const connectRemote: ConnectRemote = async ({ kubeconfig: path, context }
 export function registrationCommands(io: Io, connect: Connect, toRemote: ConnectRemote): readonly Command[] {
   return [
     withPlaces(new Command("register"))
-      .description("Let the server connect to a cluster, where no agent runs: makes an account there, and stores how to connect.")
+      .description(
+        "Register a cluster without an agent: creates a ServiceAccount in it and stores its kubeconfig for the management server.",
+      )
       .option("--cluster-domain <domain>", "DNS domain of services in the cluster", "cluster.local")
-      .option("--api-server-address <host[:port]>", "where the server reaches the cluster's API server, if not where you do")
+      .option("--api-server-address <host[:port]>", "API server address for the management server, if it differs from your kubeconfig")
       .addHelpText("after", HELP)
       .action((name: string | undefined, options: Options) => register(nameOf(name, options), options)),
     withPlaces(new Command("deregister"))
-      .description("Take back what register made: the server forgets the cluster, and what came from it is removed elsewhere.")
+      .description("Undo register. Resources in that cluster are kept; resources generated from it in other clusters are deleted.")
       .action((name: string | undefined, options: Options) => deregister(nameOf(name, options), options)),
   ];
 
@@ -68,7 +70,7 @@ export function registrationCommands(io: Io, connect: Connect, toRemote: Connect
       }),
     );
     if (where.tlsServerName !== undefined) {
-      io.err(`The server connects to ${where.server}, and expects the certificate of ${where.tlsServerName} there.\n`);
+      io.err(`The server connects to ${where.server} and expects a certificate for ${where.tlsServerName}.\n`);
     }
   }
 
@@ -90,7 +92,7 @@ export function registrationCommands(io: Io, connect: Connect, toRemote: Connect
 
 function withPlaces(command: Command): Command {
   return command
-    .argument("[name]", "name of the cluster; or --cluster-name")
+    .argument("[name]", "name of the cluster; same as --cluster-name")
     .option("--cluster-name <name>", "name of the cluster")
     .option("--kubeconfig <file>", "kubeconfig of the cluster; default: KUBECONFIG, or the home directory")
     .option("--remote-context <name>", "context of the cluster; default: the current one")
@@ -103,7 +105,7 @@ function withPlaces(command: Command): Command {
 
 function nameOf(argument: string | undefined, { clusterName }: Options): string {
   const name = argument ?? clusterName;
-  if (name === undefined || name === "") throw new UsageError("which cluster? Say its name, or --cluster-name");
+  if (name === undefined || name === "") throw new UsageError("no cluster name: pass it as an argument, or with --cluster-name");
   return name;
 }
 
@@ -120,10 +122,10 @@ function managementPlace({ kubeconfig, mgmtKubeconfig = kubeconfig, mgmtContext,
 }
 
 const HELP = `
-May be repeated: what is there already is kept, and what is not ours is never overwritten.
+Can be repeated: existing objects are kept, and objects not created by meshctl are never overwritten.
 
 Examples:
   meshctl cluster register --cluster-name east --remote-context east --mgmt-context mgmt
 
-  # A cluster on this machine, which the server reaches under another address
+  # A cluster on this machine, which the server reaches at a different address
   meshctl cluster register east --remote-context kind-east --api-server-address host.docker.internal`;

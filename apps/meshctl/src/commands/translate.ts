@@ -1,52 +1,35 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../io.ts";
-import type { Severity } from "../offline/findings.ts";
+import type { TranslateCommandOptions } from "../offline/translateOptions.ts";
 import { failOnOption } from "./validate.ts";
-
-/** What `meshctl translate` was asked for. */
-export interface TranslateOptions {
-  /** Files, folders, or `-` for standard input. */
-  readonly file: readonly string[];
-  readonly stage: "discovery" | "networking" | "all";
-  readonly status?: true;
-  readonly output: "yaml" | "json";
-  readonly namespace: string;
-  readonly agentCluster?: string;
-  readonly disallowIntersectingConfig?: true;
-  readonly failOn: Severity;
-  /** Only what this cluster gets. */
-  readonly cluster?: string;
-  /** A folder for one file per cluster, instead of standard output. */
-  readonly outDir?: string;
-}
 
 /** `meshctl translate`: files in, files out, no cluster needed. */
 export function translateCommand(io: Io, finish: (code: ExitCode) => void): Command {
   return new Command("translate")
-    .description("Translate resources in files into what Isthmus would write to each cluster. Needs no cluster.")
-    .requiredOption("-f, --file <path...>", "files or folders with YAML or JSON; - reads standard input")
+    .description("Translate resources in files into the objects that Isthmus would write to each cluster. Does not need a cluster.")
+    .requiredOption("-f, --file <path...>", "files or directories with YAML or JSON; - reads standard input")
     .addOption(
       new Option(
         "--stage <stage>",
-        "discovery: what runs there; networking: what follows from discovered objects in the input; all: both, one after the other",
+        "discovery: only discovery; networking: only translation of the discovered objects in the input; all: both",
       )
         .choices(["discovery", "networking", "all"])
         .default("all"),
     )
-    .option("--status", "also print the status of every resource that gets one")
+    .option("--status", "also print the statuses of resources")
     .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json"]).default("yaml"))
-    .option("--cluster <name>", "print only what this cluster gets, without metadata.clusterName, as kubectl takes it")
+    .option("--cluster <name>", "only print objects of this cluster, without metadata.clusterName, as input for kubectl")
     .option(
-      "--out-dir <folder>",
-      "write one file per cluster, CLUSTER.yaml, as kubectl and istioctl take them; management.yaml is the management cluster's",
+      "--out-dir <directory>",
+      "write one file per cluster, CLUSTER.yaml, as input for kubectl and istioctl; management.yaml is for the management cluster",
     )
     .addOption(failOnOption())
     .option("-n, --namespace <name>", "namespace of the management plane", "gloo-mesh")
-    .option("--agent-cluster <name>", "discover as the agent of this cluster does")
-    .option("--disallow-intersecting-config", "refuse what would meet a user's own Istio objects on one host")
+    .option("--agent-cluster <name>", "treat all input as coming from this cluster")
+    .option("--disallow-intersecting-config", "reject policies whose host is already configured by a user-created Istio resource")
     .allowExcessArguments(false)
     .addHelpText("after", HELP)
-    .action(async (options: TranslateOptions) => {
+    .action(async (options: TranslateCommandOptions) => {
       // Loaded when it is needed: the translators and their schemas are most of the program.
       const { translateFiles } = await import("../offline/translateFiles.ts");
       finish(await translateFiles(options, io));
@@ -54,26 +37,26 @@ export function translateCommand(io: Io, finish: (code: ExitCode) => void): Comm
 }
 
 const HELP = `
-Input: any mix of Kubernetes, Istio and Gloo Mesh resources, multi-document YAML or JSON, Lists included. metadata.clusterName
-says which cluster an object is from; without it, it is from the management cluster. Meshes, Workloads and Destinations that
-are given are used; others are derived from Kubernetes objects. Statuses that --status printed may be among them: they are computed anew.
+Input: any mix of Kubernetes, Istio and Gloo Mesh resources, as multi-document YAML or JSON, including Lists. metadata.clusterName
+is the cluster of an object; without it, the object is from the management cluster. Meshes, Workloads and Destinations in the
+input are used; others are discovered from Kubernetes objects. Status documents from an earlier --status run are ignored and recomputed.
 
 Examples:
-  # A dump of one cluster that says of each object where it is from
+  # Dump a cluster, with the cluster name on each object
   kubectl get -A -o json nodes,namespaces,deployments,replicasets,daemonsets,statefulsets,pods,services,endpointslices,configmaps |
     jq '.items[].metadata.clusterName = "east"' > east.json
 
-  # Everything that follows from the dumps of two clusters and a folder of policies
+  # Translate the dumps of two clusters and a directory of policies
   meshctl translate -f east.json west.json policies/
 
-  # What the discovered objects and policies of a running management cluster lead to, as one JSON List
+  # Translate the discovered objects and policies of a running management cluster, as one JSON List
   kubectl get -A -o yaml meshes,workloads,destinations,virtualmeshes,trafficpolicies | meshctl translate -f - --stage networking -o json
 
-  # What would change in the cluster east?
+  # Show what would change in cluster east
   meshctl translate -f east.json west.json policies/ --cluster east | kubectl diff --context east -f -
 
-  # What does Istio say of it?
+  # Analyze the result with Istio
   meshctl translate -f east.json west.json policies/ --out-dir generated && istioctl analyze --use-kube=false generated/east.yaml
 
-  # Is every policy accepted? Findings are on standard error, the exit code says it too
+  # Check that all policies are accepted: see the findings on standard error and the exit code
   meshctl translate -f east.json -f west.json -f policies/ --status`;

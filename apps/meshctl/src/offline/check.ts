@@ -1,6 +1,6 @@
 import { askedKinds, DaemonSet, Deployment, Service, StatefulSet } from "@isthmus/api";
 import { formatRef, isClusterName as isDnsLabel, kindKeyOf, type Resource, refOf, snapshotOf, UsageError } from "@isthmus/core";
-import { type StatusUpdate, statusesOf, translate, type World } from "@isthmus/translators";
+import { statusesOf, type Translation, translate, type UserObjectStatusUpdate } from "@isthmus/translators";
 import type { Io } from "../io.ts";
 import { parseDocuments, type Unreadable } from "./documents.ts";
 import { type OfflineFinding, offlineFindings, type Severity, statusReports } from "./findings.ts";
@@ -19,23 +19,23 @@ export interface CheckOptions {
 }
 
 /** Everything that follows from the input. */
-export interface Checked {
+export interface CheckedFiles {
   /** How many objects were read. */
   readonly count: number;
-  readonly world: World;
-  readonly statuses: readonly StatusUpdate[];
+  readonly world: Translation;
+  readonly statuses: readonly UserObjectStatusUpdate[];
   readonly rejected: readonly RejectedObject[];
   readonly findings: readonly OfflineFinding[];
 }
 
 /** Reads and translates. Throws UsageError, which is exit code 2, for input that can't be read or that holds nothing. */
-export async function checkFiles(options: CheckOptions, io: Io): Promise<Checked> {
+export async function checkFiles(options: CheckOptions, io: Io): Promise<CheckedFiles> {
   const { agentCluster, namespace, stage, disallowIntersectingConfig = false } = options;
   if (agentCluster !== undefined && !isDnsLabel(agentCluster)) {
-    throw new UsageError(`--agent-cluster ${agentCluster}: a cluster's name is a DNS label: lower-case letters, digits and -, at most 63`);
+    throw new UsageError(`--agent-cluster ${agentCluster}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
   }
   if (!isDnsLabel(namespace)) {
-    throw new UsageError(`--namespace ${namespace}: a namespace's name is a DNS label: lower-case letters, digits and -, at most 63`);
+    throw new UsageError(`--namespace ${namespace}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
   }
   const { resources, rejected, notes, sourceOf } = intake(await objectsOf(options.file, io));
   const count = resources.length + rejected.length;
@@ -59,7 +59,7 @@ export function exitCodeOf(findings: readonly OfflineFinding[], failOn: Severity
 
 function nothingRead(paths: readonly string[], notes: readonly Note[]): string {
   const places = paths.map((path) => (path === "-" ? "standard input" : path)).join(", ");
-  return [`${places}: nothing was read: there is no object that translation reads`, ...notes.map(({ message }) => message)].join("\n");
+  return [`${places}: no objects found that translation uses`, ...notes.map(({ message }) => message)].join("\n");
 }
 
 async function objectsOf(paths: readonly string[], io: Io): Promise<readonly InputObject[]> {
@@ -83,8 +83,8 @@ function homeless(resources: readonly Resource[], { stage, agentCluster }: Check
   if (stage === "networking" || agentCluster !== undefined) return [];
   const [first, ...others] = resources.filter(({ kind, metadata: { clusterName = "" } }) => clusterName === "" && RUNNING.has(kind));
   if (first === undefined) return [];
-  const which = `${formatRef(refOf(first))}${others.length === 0 ? " names" : ` and ${counted(others.length, "other object")} name`}`;
-  const message = `${which} no cluster, so nothing is discovered there: set metadata.clusterName, or say --agent-cluster NAME if all are of one`;
+  const which = `${formatRef(refOf(first))}${others.length === 0 ? " has" : ` and ${counted(others.length, "other object")} have`}`;
+  const message = `${which} no metadata.clusterName, so nothing is discovered from ${others.length === 0 ? "it" : "them"}: set it, or use --agent-cluster NAME if all are from one cluster`;
   return [{ code: "ClusterMissing", message }];
 }
 
@@ -92,7 +92,7 @@ function homeless(resources: readonly Resource[], { stage, agentCluster }: Check
 const RUNNING: ReadonlySet<string> = new Set([Deployment, DaemonSet, StatefulSet, Service].map(({ kind }) => kind));
 
 /** Discovery alone does not judge what users ask for. */
-function statusUpdates(world: World, stage: CheckOptions["stage"]): readonly StatusUpdate[] {
+function statusUpdates(world: Translation, stage: CheckOptions["stage"]): readonly UserObjectStatusUpdate[] {
   const asked = new Set(askedKinds().map(kindKeyOf));
   return statusesOf(world).filter(({ ref }) => stage !== "discovery" || !asked.has(kindKeyOf(ref)));
 }

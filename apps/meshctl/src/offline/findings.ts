@@ -1,5 +1,5 @@
 import { formatRef, type Report, type ResourceRef, resourceKeyOf } from "@isthmus/core";
-import type { StatusUpdate } from "@isthmus/translators";
+import type { UserObjectStatusUpdate } from "@isthmus/translators";
 import type { Intake, Note, RejectedObject } from "./intake.ts";
 
 /** How much a finding weighs: `rejected` is not in force, `warning` is in force and something to know, `note` is about the input. */
@@ -64,7 +64,7 @@ function reportFindings(reports: readonly Report[], sourceOf: Intake["sourceOf"]
 }
 
 /** What statuses say of whole objects and no report has said. */
-export function statusReports(statuses: readonly StatusUpdate[], reports: readonly Report[]): readonly Report[] {
+export function statusReports(statuses: readonly UserObjectStatusUpdate[], reports: readonly Report[]): readonly Report[] {
   const said = new Set(reports.map(({ subject, message }) => `${resourceKeyOf(subject)}\n${message}`));
   return statuses.flatMap(({ ref, status }) =>
     (["errors", "warnings"] as const).flatMap((field) =>

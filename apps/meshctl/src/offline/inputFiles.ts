@@ -15,7 +15,7 @@ export interface InputFile {
  * `.yaml`, `.yml` and `.json`), `-` for standard input. Throws UsageError for what can't be read.
  */
 export async function readInputFiles(paths: readonly string[], io: Io): Promise<readonly InputFile[]> {
-  if (paths.filter((path) => path === "-").length > 1) throw new UsageError("-f -: standard input can be read only once");
+  if (paths.filter((path) => path === "-").length > 1) throw new UsageError("-f -: standard input can only be read once");
   const files: InputFile[] = [];
   for (const path of paths) {
     if (path === "-") files.push(await standardInput(io));
@@ -40,7 +40,7 @@ const EXTENSIONS = new Set([".yaml", ".yml", ".json"]);
 function filesBelow(path: string): readonly string[] {
   if (!statSync(path).isDirectory()) return [path];
   const files = filesInFolder(path, new Set());
-  if (files.length === 0) throw new UsageError(`${path}: no .yaml, .yml or .json file in this folder`);
+  if (files.length === 0) throw new UsageError(`${path}: no .yaml, .yml or .json file in this directory`);
   return files;
 }
 
@@ -83,6 +83,6 @@ function readable<T>(path: string, read: () => T): T {
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {
-  ENOENT: "no such file or folder",
+  ENOENT: "no such file or directory",
   EACCES: "permission denied",
 };

@@ -101,7 +101,7 @@ function statusesIgnored(statuses: readonly InputObject[]): Note {
     statuses.length === 1
       ? `a status without its object (${where})`
       : `${statuses.length} statuses without their objects (the first in ${where})`;
-  return note("StatusIgnored", `ignored ${what}: statuses are computed anew`, first);
+  return note("StatusIgnored", `ignored ${what}: statuses are recomputed`, first);
 }
 
 function parsed(kind: Kind, { value }: InputObject): Resource | InvalidResource {
@@ -120,8 +120,8 @@ function note(code: Note["code"], message: string, about: InputObject | undefine
 
 function givenTwice(ref: ResourceRef, later: InputObject, earlier: InputObject): Note {
   const places = [placeOf(later), placeOf(earlier)];
-  const [counts = "", other = ""] = places[0] === places[1] ? ["the one given last", "the one before, at the same place,"] : places;
-  return note("GivenTwice", `${formatRef(ref)} is given twice: ${counts} counts, ${other} does not`, later);
+  const [counts = "", other = ""] = places[0] === places[1] ? ["the last one", "the earlier one at the same place"] : places;
+  return note("GivenTwice", `duplicate ${formatRef(ref)}: using ${counts}, ignoring ${other}`, later);
 }
 
 function ignored(name: string, [first, ...others]: readonly InputObject[]): Note[] {

@@ -1,4 +1,4 @@
-import type { TranslateOptions } from "../commands/translate.ts";
+import type { TranslateCommandOptions } from "./translateOptions.ts";
 import { yamlText } from "./yamlText.ts";
 
 /** A Kubernetes object as it is printed. */
@@ -34,7 +34,7 @@ function arranged({ apiVersion, kind, metadata, ...rest }: Printable): object {
 }
 
 /** Multi-document YAML, or one JSON List, in pieces. */
-export function* printed(objects: readonly Printable[], format: TranslateOptions["output"]): Generator<string> {
+export function* printed(objects: readonly Printable[], format: TranslateCommandOptions["output"]): Generator<string> {
   if (format === "json") {
     yield '{\n  "apiVersion": "v1",\n  "kind": "List",\n  "items": [';
     for (const [index, object] of objects.entries()) {

@@ -1,20 +1,20 @@
 import { isClusterName, type ResourceRef, resourceKeyOf, UsageError } from "@isthmus/core";
-import type { StatusUpdate, World } from "@isthmus/translators";
-import type { TranslateOptions } from "../commands/translate.ts";
+import type { Translation, UserObjectStatusUpdate } from "@isthmus/translators";
 import type { ExitCode, Io } from "../io.ts";
 import { checkFiles, counted, exitCodeOf } from "./check.ts";
 import type { RejectedObject } from "./intake.ts";
 import { writeClusterFiles } from "./outDir.ts";
 import { inOneCluster, inOrder, type Printable, printed } from "./print.ts";
 import { printFindings, tally } from "./report.ts";
+import type { TranslateCommandOptions } from "./translateOptions.ts";
 
 /**
  * Files in, files out: objects on `out`, or in a folder; notes, findings and a closing line on `err`. Throws UsageError, which is exit
  * code 2, for input that can't be read.
  */
-export async function translateFiles(options: TranslateOptions, io: Io): Promise<ExitCode> {
+export async function translateFiles(options: TranslateCommandOptions, io: Io): Promise<ExitCode> {
   if (options.cluster !== undefined && !isClusterName(options.cluster)) {
-    throw new UsageError(`--cluster ${options.cluster}: a cluster's name is a DNS label: lower-case letters, digits and -, at most 63`);
+    throw new UsageError(`--cluster ${options.cluster}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
   }
   const { count, world, statuses, rejected, findings } = await checkFiles(options, io);
   const outputs = inOrder(outputsOf(world, options.stage));
@@ -30,7 +30,7 @@ export async function translateFiles(options: TranslateOptions, io: Io): Promise
   return isRejected ? 1 : exitCodeOf(findings, options.failOn);
 }
 
-function outputsOf({ discovery, networking }: World, stage: TranslateOptions["stage"]): readonly Printable[] {
+function outputsOf({ discovery, networking }: Translation, stage: TranslateCommandOptions["stage"]): readonly Printable[] {
   const sets = stage === "all" ? [discovery, networking] : [stage === "discovery" ? discovery : networking];
   return sets.flatMap((set) => [...set].map(({ resource }) => resource));
 }
@@ -41,7 +41,7 @@ function outputsOf({ discovery, networking }: World, stage: TranslateOptions["st
  */
 function* withStatuses(
   outputs: readonly Printable[],
-  statuses: readonly StatusUpdate[],
+  statuses: readonly UserObjectStatusUpdate[],
   rejected: readonly RejectedObject[],
 ): Iterable<Printable> {
   const byKey = new Map(statuses.map((update) => [resourceKeyOf(update.ref), update]));

@@ -16,7 +16,7 @@ export function unfold(document: InputDocument): { readonly objects: readonly In
   const unreadable: Unreadable[] = [];
   const visit = (value: unknown, path: readonly (string | number)[], type: Partial<TypeMeta>): void => {
     const object = isRecord(value) ? { ...type, ...value } : value;
-    const problem = path.length > MAX_DEPTH ? `is nested deeper than ${MAX_DEPTH} levels: make it flatter` : problemOf(object);
+    const problem = path.length > MAX_DEPTH ? `is nested deeper than ${MAX_DEPTH} levels: reduce its nesting` : problemOf(object);
     if (isList(object) && path.length <= MAX_DEPTH) {
       const itemType = itemTypeOf(object);
       for (const [index, item] of object.items.entries()) visit(item, [...path, "items", index], itemType);
@@ -54,10 +54,10 @@ function itemTypeOf({ apiVersion, kind }: TypeMeta): Partial<TypeMeta> {
 }
 
 function problemOf(value: unknown): string | undefined {
-  if (Array.isArray(value)) return "is a list: write one object per document, or a List with items";
+  if (Array.isArray(value)) return "is a list: use one object per document, or a List with items";
   if (!isRecord(value)) return `is ${JSON.stringify(value)}, not an object with apiVersion and kind`;
   for (const field of ["apiVersion", "kind"]) {
-    if (typeof value[field] !== "string" || value[field] === "") return `has no ${field}: every Kubernetes object has apiVersion and kind`;
+    if (typeof value[field] !== "string" || value[field] === "") return `has no ${field}: Kubernetes objects require apiVersion and kind`;
   }
   return undefined;
 }

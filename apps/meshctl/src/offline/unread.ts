@@ -2,7 +2,7 @@ import { allKinds } from "@isthmus/api";
 import { groupOf, nearestName } from "@isthmus/core";
 
 /** Why an object of a kind or version that translation does not read is refused or left out. */
-export interface Unread {
+export interface UnsupportedObject {
   /** Whether it is of an API of ours: then somebody expects an effect of it, and it is refused. */
   readonly isOurs: boolean;
   /** What to write instead, where that is known. */
@@ -10,14 +10,14 @@ export interface Unread {
 }
 
 /** Says what is to be known of an object that `kindOf` does not know. */
-export function unread({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): Unread {
+export function unread({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): UnsupportedObject {
   const group = groupOf(apiVersion);
   if (isInternal(group))
-    return { isOurs: false, message: "not a kind that translation reads: it is made by a management plane, not by users" };
+    return { isOurs: false, message: "translation does not use this kind, which is created by a management plane, not by users" };
   const isOurs = isOurGroup(group) || (!apiVersion.includes("/") && ourKinds().has(kind));
-  if (!isOurs) return { isOurs, message: otherVersion(apiVersion, kind) ?? "not a kind that translation reads" };
+  if (!isOurs) return { isOurs, message: otherVersion(apiVersion, kind) ?? "translation does not use this kind" };
   const instead = successor(apiVersion, kind) ?? otherVersion(apiVersion, kind) ?? nearMiss(apiVersion, kind);
-  return { isOurs, message: instead ?? `${kind} is not a kind of ${group}: translation reads ${namesIn(group)}` };
+  return { isOurs, message: instead ?? `${kind} is not a kind of ${group}: supported kinds are ${namesIn(group)}` };
 }
 
 /** Groups of the Gloo Mesh APIs, of all generations. Source: the group names of their CRDs, specs/networking §1. */
@@ -35,10 +35,10 @@ function isInternal(group: string): boolean {
 /** Kinds of earlier and later generations, with what does the same in this API. */
 function successor(apiVersion: string, kind: string): string | undefined {
   const group = groupOf(apiVersion);
-  if (/\.(?:smh|zephyr)\.solo\.io$/.test(group)) return `is of Service Mesh Hub, before Gloo Mesh 1.0: ${inV1(kind)}`;
+  if (/\.(?:smh|zephyr)\.solo\.io$/.test(group)) return `belongs to Service Mesh Hub, before Gloo Mesh 1.0: ${inV1(kind)}`;
   if (group.endsWith(".enterprise.mesh.gloo.solo.io")) return ENTERPRISE[kind];
   if (group.endsWith(".gloo.solo.io") && !group.endsWith(".mesh.gloo.solo.io")) {
-    return `is of the Gloo Platform API v2, another product generation, which is not read: ${PLATFORM[kind] ?? inV1(kind)}`;
+    return `belongs to the Gloo Platform API v2, another product generation, which is not supported: ${PLATFORM[kind] ?? inV1(kind)}`;
   }
   return undefined;
 }
@@ -46,33 +46,33 @@ function successor(apiVersion: string, kind: string): string | undefined {
 function inV1(kind: string): string {
   const versions = versionsOf(kind);
   return versions.length === 0
-    ? "write TrafficPolicy, AccessPolicy or VirtualMesh of networking.mesh.gloo.solo.io/v1"
-    : `write ${kind} of ${versions.join(" or ")}`;
+    ? "use TrafficPolicy, AccessPolicy or VirtualMesh of networking.mesh.gloo.solo.io/v1"
+    : `use ${kind} of ${versions.join(" or ")}`;
 }
 
 const ENTERPRISE: Readonly<Record<string, string>> = {
-  VirtualGateway: "is not supported: write Istio's Gateway and VirtualService for traffic from outside",
-  VirtualHost: "is not supported: write Istio's Gateway and VirtualService for traffic from outside",
-  RouteTable: "is not supported: write TrafficPolicy of networking.mesh.gloo.solo.io/v1, or Istio's VirtualService",
-  ServiceDependency: "is not supported: write Istio's Sidecar to limit what a workload reaches",
-  WasmDeployment: "is not supported: write Istio's WasmPlugin",
-  RateLimiterServerConfig: "is not supported: write Istio's EnvoyFilter for rate limits",
-  RateLimitServerConfig: "is not supported: write Istio's EnvoyFilter for rate limits",
-  RateLimitClientConfig: "is not supported: write Istio's EnvoyFilter for rate limits",
-  AccessLogRecord: "is not supported: write Istio's Telemetry for access logs",
+  VirtualGateway: "is not supported: use Gateway and VirtualService of Istio for ingress traffic",
+  VirtualHost: "is not supported: use Gateway and VirtualService of Istio for ingress traffic",
+  RouteTable: "is not supported: use TrafficPolicy of networking.mesh.gloo.solo.io/v1, or VirtualService of Istio",
+  ServiceDependency: "is not supported: use Sidecar of Istio to limit the dependencies of a workload",
+  WasmDeployment: "is not supported: use WasmPlugin of Istio",
+  RateLimiterServerConfig: "is not supported: use EnvoyFilter of Istio for rate limits",
+  RateLimitServerConfig: "is not supported: use EnvoyFilter of Istio for rate limits",
+  RateLimitClientConfig: "is not supported: use EnvoyFilter of Istio for rate limits",
+  AccessLogRecord: "is not supported: use Telemetry of Istio for access logs",
 };
 
-const TRAFFIC = "write TrafficPolicy of networking.mesh.gloo.solo.io/v1";
+const TRAFFIC = "use TrafficPolicy of networking.mesh.gloo.solo.io/v1";
 const PLATFORM: Readonly<Record<string, string>> = {
-  Workspace: "write VirtualMesh of networking.mesh.gloo.solo.io/v1 to group meshes",
-  WorkspaceSettings: "write VirtualMesh of networking.mesh.gloo.solo.io/v1 to group and federate meshes",
-  RootTrustPolicy: "write spec.mtlsConfig of a VirtualMesh of networking.mesh.gloo.solo.io/v1",
-  KubernetesCluster: "write KubernetesCluster of multicluster.solo.io/v1alpha1, which registration makes",
-  VirtualGateway: "write Istio's Gateway and VirtualService for traffic from outside",
+  Workspace: "use VirtualMesh of networking.mesh.gloo.solo.io/v1 to group meshes",
+  WorkspaceSettings: "use VirtualMesh of networking.mesh.gloo.solo.io/v1 to group and federate meshes",
+  RootTrustPolicy: "use spec.mtlsConfig of a VirtualMesh of networking.mesh.gloo.solo.io/v1",
+  KubernetesCluster: "use KubernetesCluster of multicluster.solo.io/v1alpha1, which registration creates",
+  VirtualGateway: "use Gateway and VirtualService of Istio for ingress traffic",
   RouteTable: TRAFFIC,
-  ExternalService: "write Istio's ServiceEntry",
-  VirtualDestination: "write VirtualDestination of networking.enterprise.mesh.gloo.solo.io/v1beta1",
-  AccessPolicy: "write AccessPolicy of networking.mesh.gloo.solo.io/v1",
+  ExternalService: "use ServiceEntry of Istio",
+  VirtualDestination: "use VirtualDestination of networking.enterprise.mesh.gloo.solo.io/v1beta1",
+  AccessPolicy: "use AccessPolicy of networking.mesh.gloo.solo.io/v1",
   RetryTimeoutPolicy: `${TRAFFIC} (requestTimeout, retries)`,
   FaultInjectionPolicy: `${TRAFFIC} (faultInjection)`,
   OutlierDetectionPolicy: `${TRAFFIC} (outlierDetection)`,
@@ -86,7 +86,7 @@ const PLATFORM: Readonly<Record<string, string>> = {
 
 function otherVersion(apiVersion: string, kind: string): string | undefined {
   const versions = versionsOf(kind);
-  return versions.length === 0 ? undefined : `${kind} is read as ${versions.join(" or ")}, not ${apiVersion}`;
+  return versions.length === 0 ? undefined : `the supported version of ${kind} is ${versions.join(" or ")}, not ${apiVersion}`;
 }
 
 function versionsOf(kind: string): readonly string[] {
@@ -106,5 +106,5 @@ function ourKinds(): ReadonlySet<string> {
 
 function namesIn(group: string): string {
   const names = allKinds().flatMap(({ kind, versions }) => (groupOf(versions[0] ?? "") === group ? [kind] : []));
-  return names.length === 0 ? "none of that group" : names.join(", ");
+  return names.length === 0 ? "none" : names.join(", ");
 }

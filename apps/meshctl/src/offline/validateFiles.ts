@@ -1,8 +1,8 @@
-import type { ValidateOptions } from "../commands/validate.ts";
 import type { ExitCode, Io } from "../io.ts";
 import { checkFiles, counted, exitCodeOf } from "./check.ts";
 import { formatted } from "./findingFormats.ts";
 import { printFindings, tally } from "./report.ts";
+import type { ValidateOptions } from "./validateOptions.ts";
 
 /** Files in, findings out: as text for people on `err`, or for programs on `out`. */
 export async function validateFiles(options: ValidateOptions, version: string, io: Io): Promise<ExitCode> {

@@ -20,7 +20,7 @@ export const CertificateRequest = defineKind({
     }),
   },
   crd: {
-    description: "Asks the management server to sign a certificate.",
+    description: "Requests that the management server signs a certificate.",
     singular: "certificaterequest",
     categories: ["gloo-mesh"],
     printerColumns: workflowColumns,

@@ -3,21 +3,22 @@ import { intermediateCertificateAuthority } from "../networking/trust.ts";
 import { certificateOptions } from "../shared/certificateOptions.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { atMostOneOf, fields, oneOfWords, strings } from "../shared/schema.ts";
-import { objectRef, workflowColumns, workflowFields } from "./workflow.ts";
+import { workflowColumns, workflowFields, workflowObjectRef } from "./workflow.ts";
 
 const issuedCertificateSpec = fields(
   {
     hosts: strings({ description: "Subject alternative names: SPIFFE URIs, DNS names or IP addresses." }),
-    org: Type.String({ description: "Deprecated: organisation in the certificate; certOptions.orgName wins." }),
-    signingCertificateSecret: objectRef({ description: "Deprecated: glooMeshCa.signingCertificateSecret wins." }),
-    issuedCertificateSecret: objectRef({
-      description: "Secret of this cluster that gets the certificate. Absent: the control plane fetches it itself.",
+    org: Type.String({ description: "Deprecated: organization in the certificate; certOptions.orgName takes precedence." }),
+    signingCertificateSecret: workflowObjectRef({ description: "Deprecated: glooMeshCa.signingCertificateSecret takes precedence." }),
+    issuedCertificateSecret: workflowObjectRef({
+      description:
+        "Secret in this cluster that the certificate is written to. If omitted, the control plane fetches the certificate itself.",
     }),
-    podBounceDirective: objectRef({ description: "Which pods restart once the certificate is there." }),
-    certOptions: certificateOptions({ description: "How the certificate is made." }),
+    podBounceDirective: workflowObjectRef({ description: "Pods to restart after the certificate is issued." }),
+    certOptions: certificateOptions({ description: "Options of the certificate." }),
     glooMeshCa: fields(
-      { signingCertificateSecret: objectRef({ description: "Secret of the management cluster with root-cert.pem and key.pem." }) },
-      { description: "The management server signs." },
+      { signingCertificateSecret: workflowObjectRef({ description: "Secret in the management cluster with root-cert.pem and key.pem." }) },
+      { description: "The management server signs the certificate." },
     ),
     agentCa: intermediateCertificateAuthority,
   },
@@ -38,12 +39,12 @@ export const IssuedCertificate = defineKind({
       ...workflowFields,
       state: oneOfWords(["PENDING", "REQUESTED", "ISSUED", "FINISHED", "FAILED"], {
         description:
-          "PENDING: no key yet. REQUESTED: waits for the signature. ISSUED: pods restart. FINISHED: in use. FAILED: will be tried again.",
+          "PENDING: no key yet. REQUESTED: waiting for the signature. ISSUED: pods are being restarted. FINISHED: in use. FAILED: will be retried.",
       }),
     }),
   },
   crd: {
-    description: "Asks the agent of a cluster to make a certificate authority for a mesh.",
+    description: "Requests that the agent of a cluster creates a certificate authority for a mesh.",
     singular: "issuedcertificate",
     categories: ["gloo-mesh"],
     printerColumns: workflowColumns,

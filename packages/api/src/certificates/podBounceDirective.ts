@@ -1,20 +1,25 @@
 import { Type } from "@sinclair/typebox";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { fields, listOf, stringMap, strings, uint32 } from "../shared/schema.ts";
-import { objectRef } from "./workflow.ts";
+import { workflowObjectRef } from "./workflow.ts";
 
 const podSelector = fields({
   namespace: Type.String({ description: "Namespace of the pods." }),
-  labels: stringMap({ description: "Labels that the pods have; never empty." }),
-  waitForReplicas: uint32({ description: "Go on to the next entry when this many new pods are ready. Default 0: at once." }),
+  labels: stringMap({ description: "Labels of the pods. Must not be empty." }),
+  waitForReplicas: uint32({
+    description: "Number of new pods that must be ready before the next entry starts. Default 0: start immediately.",
+  }),
   rootCertSync: fields(
     {
-      secretRef: objectRef(),
+      secretRef: workflowObjectRef(),
       secretKey: Type.String(),
-      configMapRef: objectRef(),
+      configMapRef: workflowObjectRef(),
       configMapKey: Type.String(),
     },
-    { description: "Restart only when a ConfigMap's value equals a Secret's: when the pods will find the new root." },
+    {
+      description:
+        "Restart the pods only when a value of a ConfigMap equals a value of a Secret, that is, when the new root is available to the pods.",
+    },
   ),
 });
 
@@ -30,12 +35,12 @@ export const PodBounceDirective = defineKind({
     spec: fields({ podsToBounce: listOf(podSelector) }),
     status: fields({
       podsBounced: listOf(fields({ bouncedPods: strings() }), {
-        description: "Names of the pods that were restarted, entry by entry of the spec.",
+        description: "Names of the pods that were restarted, by entry of the spec.",
       }),
     }),
   },
   crd: {
-    description: "Says which pods restart after a new certificate was installed.",
+    description: "Defines which pods are restarted after a new certificate is installed.",
     singular: "podbouncedirective",
     categories: ["gloo-mesh"],
     printerColumns: [{ name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" }],

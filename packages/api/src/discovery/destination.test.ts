@@ -9,7 +9,7 @@ test.each([
   [{ kubeService: { ports: [] } }, "spec.kubeService.ref: is required"],
   [{ kubeService: { ref: { name: "web", namespace: "shop" } } }, "spec.kubeService.ref.clusterName: is required"],
 ])("a Destination that is written by hand hears that %j does not say which Service it means", (spec, message) => {
-  expect(() => Destination.parse(destination(spec))).toThrow(`Destination d.gloo-mesh: ${message}`);
+  expect(() => Destination.parse(destination(spec))).toThrow(`Destination gloo-mesh/d: ${message}`);
 });
 
 test("a Destination that is no Kubernetes Service names none", () => {

@@ -48,11 +48,11 @@ const kubeService = fields(
     workloadSelectorLabels: labels,
     labels,
     ports: Type.Array(kubeServicePort),
-    subsets: mapOf(fields({ values: strings() }), { description: "Labels in which the backing workloads differ, with their values." }),
+    subsets: mapOf(fields({ values: strings() }), { description: "Labels by which the backing workloads differ, with their values." }),
     region: text(),
     endpointSubsets: Type.Array(endpointSubset),
     externalAddresses: Type.Array(externalAddress),
-    serviceType: oneOfWords(SERVICE_TYPES, { description: "Absent means CLUSTER_IP." }),
+    serviceType: oneOfWords(SERVICE_TYPES, { description: "If omitted, CLUSTER_IP." }),
   },
   // Discovery always gives it; without it one that is written by hand says of which Service it speaks to nobody.
   { required: ["ref"] },
@@ -70,7 +70,7 @@ const externalService = fields({
 
 const destinationSpec = fields(
   { kubeService, externalService, mesh: objectRef },
-  { description: "What can be reached, and in which mesh.", ...atMostOneOf("kubeService", "externalService") },
+  { description: "The service and its mesh.", ...atMostOneOf("kubeService", "externalService") },
 );
 /** What is known of a destination. */
 export type DestinationSpec = Value<typeof destinationSpec>;
@@ -83,13 +83,13 @@ const destinationStatus = fields({
       observedGeneration: generation,
       creationTimestamp: creation,
       firstSeen,
-      spec: preserved<TrafficPolicySpec>("The spec as it was accepted."),
-      virtualDestinations: Type.Array(fields({ ref: userRef, spec: preserved<VirtualDestinationSpec>("The spec as it was read.") }), {
-        description: "For a policy of a workload cluster: the VirtualDestinations there that it sends traffic to.",
+      spec: preserved<TrafficPolicySpec>("The accepted spec."),
+      virtualDestinations: Type.Array(fields({ ref: userRef, spec: preserved<VirtualDestinationSpec>("The spec as read.") }), {
+        description: "For a policy in a workload cluster: VirtualDestinations in that cluster that it sends traffic to.",
       }),
     }),
     {
-      description: "The TrafficPolicies in force, in their order of precedence.",
+      description: "TrafficPolicies in force, in order of precedence.",
     },
   ),
   appliedAccessPolicies: Type.Array(
@@ -98,17 +98,20 @@ const destinationStatus = fields({
       observedGeneration: generation,
       creationTimestamp: creation,
       firstSeen,
-      spec: preserved<AccessPolicySpec>("The spec as it is written."),
+      spec: preserved<AccessPolicySpec>("The current spec."),
       lastAccepted: fields(
-        { generation, spec: preserved<object>("That spec.") },
-        { description: "For a policy that is not in force as it is written: what was last in force." },
+        { generation, spec: preserved<object>("The spec of that generation.") },
+        { description: "For a policy whose current spec is not in force: the spec that was last in force." },
       ),
     }),
-    { description: "The AccessPolicies that say who may call, in their order of precedence; those that let nobody in by a mistake, too." },
+    {
+      description:
+        "AccessPolicies that apply to the destination, in order of precedence, including those that allow no callers because of an error.",
+    },
   ),
-  localFqdn: text("Host name inside the Service's own cluster."),
+  localFqdn: text("Host name inside the cluster of the Service."),
   appliedFederation: fields({
-    federatedHostname: text("Host name in the meshes that the destination is federated to."),
+    federatedHostname: text("Host name in the meshes to which the destination is federated."),
     federatedToMeshes: Type.Array(objectRef),
     flatNetwork: Type.Boolean(),
     virtualMeshRef: userRef,
@@ -118,7 +121,7 @@ const destinationStatus = fields({
     fields({
       trafficPolicyRef: userRef,
       observedGeneration: generation,
-      trafficShift: preserved<object>("The trafficShift of the policy."),
+      trafficShift: preserved<object>("trafficShift of the policy."),
     }),
   ),
 });
@@ -132,7 +135,7 @@ export const Destination = defineKind({
   plural: "destinations",
   fields: { spec: destinationSpec, status: destinationStatus },
   crd: {
-    description: "A service that traffic can be sent to.",
+    description: "A service that can receive traffic.",
     singular: "destination",
     shortNames: ["dest"],
     categories: ["gloo-mesh"],

@@ -10,24 +10,24 @@ const meshInstallation = fields(
     namespace: text("Namespace of the control plane."),
     cluster: text("Cluster of the control plane."),
     podLabels: labels,
-    version: text("Tag or digest of the control plane's image."),
-    region: text("Region of the cluster's first node."),
+    version: text("Tag or digest of the control plane image."),
+    region: text("Region of the first node of the cluster."),
   },
-  { description: "Where a control plane runs." },
+  { description: "Location of the control plane." },
 );
 /** Where a control plane runs. */
 export type MeshInstallation = Value<typeof meshInstallation>;
 
 const ingressGateway = fields(
   {
-    name: text("Name of the gateway's Service."),
-    namespace: text("Namespace of the gateway's Service."),
+    name: text("Name of the Service of the gateway."),
+    namespace: text("Namespace of the Service of the gateway."),
     workloadLabels: labels,
     externalAddress: text("Deprecated copy of dnsName or ip."),
-    dnsName: text("Host name at which other clusters reach the gateway."),
-    ip: text("IP address at which other clusters reach the gateway."),
-    externalTlsPort: uint32({ description: "Port at which other clusters reach the gateway." }),
-    tlsContainerPort: uint32({ description: "Port on which the gateway's pods listen." }),
+    dnsName: text("External host name of the gateway."),
+    ip: text("External IP address of the gateway."),
+    externalTlsPort: uint32({ description: "External port of the gateway." }),
+    tlsContainerPort: uint32({ description: "Port on which the pods of the gateway listen." }),
   },
   eitherOf("dnsName", "ip"),
 );
@@ -36,11 +36,11 @@ export type IngressGateway = Value<typeof ingressGateway>;
 
 const istioMesh = fields({
   installation: meshInstallation,
-  trustDomain: text("SPIFFE trust domain; empty means cluster.local."),
-  trustDomainProblem: text("Why the mesh configuration's own trust domain, or all of it, is not used: then what was last known is."),
-  istiodServiceAccount: text("Service account of istiod, the identity of its CA certificate."),
-  ingressGateways: Type.Array(ingressGateway, { description: "Deprecated: a VirtualMesh selects its gateways." }),
-  smartDnsProxyingEnabled: Type.Boolean({ description: "Whether sidecars answer DNS for hosts of ServiceEntries." }),
+  trustDomain: text("SPIFFE trust domain. Empty: cluster.local."),
+  trustDomainProblem: text("Why the mesh configuration, or its trust domain, is not used. The last known one is used instead."),
+  istiodServiceAccount: text("Service account of istiod; the identity in its CA certificate."),
+  ingressGateways: Type.Array(ingressGateway, { description: "Deprecated: gateways are selected in the VirtualMesh." }),
+  smartDnsProxyingEnabled: Type.Boolean({ description: "Whether sidecars proxy DNS for hosts of ServiceEntries." }),
 });
 
 const meshSpec = fields(
@@ -56,7 +56,10 @@ const meshSpec = fields(
     linkerd: fields({ installation: meshInstallation, clusterDomain: text() }),
     consulConnect: fields({ installation: meshInstallation }),
     osm: fields({ installation: meshInstallation }),
-    agentInfo: fields({ agentNamespace: text() }, { description: "Where the cluster's agent runs; absent when it has none." }),
+    agentInfo: fields(
+      { agentNamespace: text() },
+      { description: "Location of the agent of the cluster. Absent if the cluster has no agent." },
+    ),
   },
   atMostOneOf("istio", "awsAppMesh", "linkerd", "consulConnect", "osm"),
 );
@@ -66,8 +69,8 @@ export type MeshSpec = Value<typeof meshSpec>;
 const appliedEastWestIngressGateway = fields({
   destinationRef: objectRef,
   externalAddresses: strings(),
-  destinationPort: uint32({ description: "Port at which other clusters reach the gateway." }),
-  containerPort: uint32({ description: "Port on which the gateway's pods listen." }),
+  destinationPort: uint32({ description: "External port of the gateway." }),
+  containerPort: uint32({ description: "Port on which the pods of the gateway listen." }),
 });
 /** A gateway through which a VirtualMesh reaches a mesh. */
 export type AppliedEastWestIngressGateway = Value<typeof appliedEastWestIngressGateway>;
@@ -79,7 +82,7 @@ const meshStatus = fields({
     observedGeneration: generation,
     creationTimestamp: creation,
     firstSeen,
-    spec: preserved<VirtualMeshSpec>("The last valid spec of the VirtualMesh that this mesh belongs to."),
+    spec: preserved<VirtualMeshSpec>("Last valid spec of the VirtualMesh that this mesh belongs to."),
   }),
   appliedVirtualDestinations: Type.Array(fields({ ref: objectRef, observedGeneration: generation, errors: strings() })),
   appliedEastWestIngressGateways: Type.Array(appliedEastWestIngressGateway),
@@ -94,7 +97,7 @@ export const Mesh = defineKind({
   plural: "meshes",
   fields: { spec: meshSpec, status: meshStatus },
   crd: {
-    description: "A service mesh control plane that was discovered in a registered cluster.",
+    description: "A service mesh control plane discovered in a registered cluster.",
     singular: "mesh",
     categories: ["gloo-mesh"],
     printerColumns: [

@@ -7,12 +7,12 @@ export function text(description?: string) {
 }
 
 /** A generation of an object. */
-export const generation = Type.Integer({ format: "int64", description: "The generation of the object that was looked at." });
+export const generation = Type.Integer({ format: "int64", description: "Generation of the object that was read." });
 
 /** When an object was created. */
-export const creation = text("Of a resource in a workload cluster: when it was created there.");
+export const creation = text("For a resource in a workload cluster: when it was created.");
 
-export const firstSeen = text("Of a resource in a workload cluster: when the plane first received it.");
+export const firstSeen = text("For a resource in a workload cluster: when the management plane first received it.");
 
 /** An object of type `T` whose inside is neither checked nor pruned. */
 export function preserved<T>(description: string) {
@@ -27,9 +27,9 @@ export const userRef = Type.Object(
   {
     name: text(),
     namespace: text(),
-    clusterName: Type.Optional(text("The workload cluster that it lives in; absent for the management cluster.")),
+    clusterName: Type.Optional(text("Workload cluster of the resource. Absent for the management cluster.")),
   },
-  { description: "A resource that a user wrote." },
+  { description: "A resource created by a user." },
 );
 
 /** Names an object in a registered cluster. */

@@ -9,7 +9,7 @@ const workloadSpec = fields(
     kubernetes: fields({
       controller: clusterObjectRef,
       podLabels: labels,
-      serviceAccountName: text("As the pod template says; empty means the namespace's default."),
+      serviceAccountName: text("Service account of the pod template. Empty: the default of the namespace."),
     }),
     mesh: objectRef,
     appMesh: fields({
@@ -17,7 +17,7 @@ const workloadSpec = fields(
       ports: Type.Array(fields({ port: uint32(), protocol: text() })),
     }),
   },
-  { description: "What runs, and in which mesh." },
+  { description: "The workload and its mesh." },
 );
 
 const applied = fields({ ref: objectRef, observedGeneration: generation, errors: strings() });
@@ -39,7 +39,7 @@ export const Workload = defineKind({
   plural: "workloads",
   fields: { spec: workloadSpec, status: workloadStatus },
   crd: {
-    description: "A controller of pods that was discovered in a mesh.",
+    description: "A controller of pods discovered in a mesh.",
     singular: "workload",
     shortNames: ["wkl"],
     categories: ["gloo-mesh"],

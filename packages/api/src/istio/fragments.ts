@@ -8,7 +8,7 @@ export const durationString = Type.String();
 export const percent = fields({ value: Type.Number() });
 
 /** One of the members is set. Source: istio.io/docs/reference/config/networking/virtual-service/#StringMatch. */
-export const stringMatch = fields({ exact: Type.String(), prefix: Type.String(), regex: Type.String() });
+export const istioStringMatch = fields({ exact: Type.String(), prefix: Type.String(), regex: Type.String() });
 
 /** A port that a Gateway or ServiceEntry opens. */
 export const servicePort = fields({ name: Type.String(), number: Type.Integer(), protocol: Type.String() });

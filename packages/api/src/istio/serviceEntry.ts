@@ -40,4 +40,4 @@ export type ServiceEntrySpec = Value<typeof serviceEntrySpec>;
 /** One endpoint of a ServiceEntry. `ports` go by the names of the ServiceEntry's own ports. */
 export type WorkloadEntry = Value<typeof workloadEntry>;
 /** A port that a ServiceEntry or Gateway opens. */
-export type ServicePort = Value<typeof servicePort>;
+export type ServiceEntryPort = Value<typeof servicePort>;

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { fields, listOf, mapOf, stringMap, strings } from "../shared/schema.ts";
-import { durationString, percent, stringMatch } from "./fragments.ts";
+import { durationString, istioStringMatch, percent } from "./fragments.ts";
 import { NETWORKING_VERSIONS } from "./versions.ts";
 
 const destination = fields({ host: Type.String(), subset: Type.String(), port: fields({ number: Type.Integer() }) });
@@ -11,11 +11,11 @@ const headers = fields({ request: headerOperations, response: headerOperations }
 
 const match = fields({
   name: Type.String(),
-  uri: stringMatch,
-  method: stringMatch,
-  headers: mapOf(stringMatch),
-  withoutHeaders: mapOf(stringMatch),
-  queryParams: mapOf(stringMatch),
+  uri: istioStringMatch,
+  method: istioStringMatch,
+  headers: mapOf(istioStringMatch),
+  withoutHeaders: mapOf(istioStringMatch),
+  queryParams: mapOf(istioStringMatch),
   ignoreUriCase: Type.Boolean(),
   port: Type.Integer(),
   sourceLabels: stringMap(),
@@ -36,7 +36,7 @@ const httpRoute = fields({
   mirror: destination,
   mirrorPercentage: percent,
   corsPolicy: fields({
-    allowOrigins: listOf(stringMatch),
+    allowOrigins: listOf(istioStringMatch),
     allowMethods: strings(),
     allowHeaders: strings(),
     exposeHeaders: strings(),

@@ -1,6 +1,6 @@
 import { defineKind } from "../shared/defineKind.ts";
 import { projectedMetadata } from "./project.ts";
-import { stringMap } from "./schema.ts";
+import { foreignStringMap } from "./schema.ts";
 
 /** The ConfigMap of an Istio control plane; with a revision, `istio-<revision>`. Source: istio.io, chart istiod. */
 export const MESH_CONFIG_NAME = "istio";
@@ -9,7 +9,7 @@ export const MESH_CONFIG_KEY = "mesh";
 
 /** A Kubernetes ConfigMap. Only Istio's mesh configurations leave their cluster; of any other, that it exists. */
 export const ConfigMap = defineKind(
-  { apiVersion: "v1", kind: "ConfigMap", plural: "configmaps", fields: { data: stringMap } },
+  { apiVersion: "v1", kind: "ConfigMap", plural: "configmaps", fields: { data: foreignStringMap } },
   (configMap) => {
     const { apiVersion, kind, data } = configMap;
     const { resourceVersion: _, ...metadata } = projectedMetadata(configMap.metadata, () => false);

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { defineKind } from "../shared/defineKind.ts";
 import { projectedMetadata } from "./project.ts";
-import { fields } from "./schema.ts";
+import { foreignFields } from "./schema.ts";
 
 /**
  * A CustomResourceDefinition, as far as it says what an API server serves: its schemas, which can be megabytes, are not kept.
@@ -14,12 +14,12 @@ export const CustomResourceDefinition = defineKind(
     plural: "customresourcedefinitions",
     namespaced: false,
     fields: {
-      spec: fields({
+      spec: foreignFields({
         group: Type.String(),
-        names: fields({ kind: Type.String(), plural: Type.String() }),
-        versions: Type.Array(fields({ name: Type.String(), served: Type.Boolean() })),
+        names: foreignFields({ kind: Type.String(), plural: Type.String() }),
+        versions: Type.Array(foreignFields({ name: Type.String(), served: Type.Boolean() })),
       }),
-      status: fields({ conditions: Type.Array(fields({ type: Type.String(), status: Type.String() })) }),
+      status: foreignFields({ conditions: Type.Array(foreignFields({ type: Type.String(), status: Type.String() })) }),
     },
   },
   ({ apiVersion, kind, metadata, spec, status }) => {

@@ -1,17 +1,17 @@
 import { Type } from "@sinclair/typebox";
 import { defineKind } from "../shared/defineKind.ts";
 import { projectedMetadata } from "./project.ts";
-import { fields } from "./schema.ts";
+import { foreignFields } from "./schema.ts";
 
-const endpoint = fields({
+const endpoint = foreignFields({
   addresses: Type.Array(Type.String()),
-  conditions: fields({ ready: Type.Boolean(), serving: Type.Boolean(), terminating: Type.Boolean() }),
+  conditions: foreignFields({ ready: Type.Boolean(), serving: Type.Boolean(), terminating: Type.Boolean() }),
   nodeName: Type.String(),
   zone: Type.String(),
-  targetRef: fields({ kind: Type.String(), name: Type.String(), namespace: Type.String() }),
+  targetRef: foreignFields({ kind: Type.String(), name: Type.String(), namespace: Type.String() }),
 });
 
-const port = fields({ name: Type.String(), port: Type.Integer(), protocol: Type.String(), appProtocol: Type.String() });
+const port = foreignFields({ name: Type.String(), port: Type.Integer(), protocol: Type.String(), appProtocol: Type.String() });
 
 /** The label that names the Service of a slice. */
 export const SERVICE_NAME_LABEL = "kubernetes.io/service-name";

@@ -1,17 +1,17 @@
 import { Type } from "@sinclair/typebox";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { projectedMetadata } from "./project.ts";
-import { fields } from "./schema.ts";
+import { foreignFields } from "./schema.ts";
 
-const address = fields({
+const address = foreignFields({
   ip: Type.String(),
   nodeName: Type.String(),
-  targetRef: fields({ kind: Type.String(), name: Type.String(), namespace: Type.String() }),
+  targetRef: foreignFields({ kind: Type.String(), name: Type.String(), namespace: Type.String() }),
 });
 
-const port = fields({ name: Type.String(), port: Type.Integer(), protocol: Type.String(), appProtocol: Type.String() });
+const port = foreignFields({ name: Type.String(), port: Type.Integer(), protocol: Type.String(), appProtocol: Type.String() });
 
-const subset = fields({ addresses: Type.Array(address), notReadyAddresses: Type.Array(address), ports: Type.Array(port) });
+const subset = foreignFields({ addresses: Type.Array(address), notReadyAddresses: Type.Array(address), ports: Type.Array(port) });
 type EndpointsSubset = Value<typeof subset>;
 
 /** The addresses of a Service, all in one object; superseded by EndpointSlice. */

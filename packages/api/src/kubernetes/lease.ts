@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { defineKind } from "../shared/defineKind.ts";
-import { fields } from "./schema.ts";
+import { foreignFields } from "./schema.ts";
 
 /** A Kubernetes Lease: which of several replicas leads. Source: kubernetes.io/docs/concepts/architecture/leases. */
 export const Lease = defineKind({
@@ -8,7 +8,7 @@ export const Lease = defineKind({
   kind: "Lease",
   plural: "leases",
   fields: {
-    spec: fields({
+    spec: foreignFields({
       /** "" when it was given up. */
       holderIdentity: Type.String(),
       leaseDurationSeconds: Type.Integer(),

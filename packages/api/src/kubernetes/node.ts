@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { defineKind } from "../shared/defineKind.ts";
 import { projectedMetadata } from "./project.ts";
-import { fields } from "./schema.ts";
+import { foreignFields } from "./schema.ts";
 
-const nodeStatus = fields({
-  addresses: Type.Array(fields({ type: Type.String(), address: Type.String() })),
-  images: Type.Array(fields({ names: Type.Array(Type.String()) })),
+const nodeStatus = foreignFields({
+  addresses: Type.Array(foreignFields({ type: Type.String(), address: Type.String() })),
+  images: Type.Array(foreignFields({ names: Type.Array(Type.String()) })),
 });
 
 /** Part of the name of an image that only nodes of kind (kind.sigs.k8s.io) have: their internal addresses can be reached from outside. */

@@ -1,19 +1,19 @@
 import { type TProperties, Type } from "@sinclair/typebox";
 
 /** A Kubernetes message: every field may be absent. Fields that are not declared are carried along. */
-export function fields<P extends TProperties>(properties: P) {
+export function foreignFields<P extends TProperties>(properties: P) {
   return Type.Partial(Type.Object(properties));
 }
 
 /** Labels, annotations and other maps of strings. */
-export const stringMap = Type.Unsafe<{ [key: string]: string }>({ type: "object", additionalProperties: { type: "string" } });
+export const foreignStringMap = Type.Unsafe<{ [key: string]: string }>({ type: "object", additionalProperties: { type: "string" } });
 
 /** A number, or a name. Source: kubernetes.io/docs/reference/generated/kubernetes-api: IntOrString. */
 export const intOrString = Type.Unsafe<number | string>({ type: ["integer", "string"], wanted: "a number or a name" });
 
 /** A label selector. Source: kubernetes.io/docs/concepts/overview/working-with-objects/labels. */
-const labelSelector = fields({
-  matchLabels: stringMap,
+const labelSelector = foreignFields({
+  matchLabels: foreignStringMap,
   matchExpressions: Type.Array(
     Type.Object({
       key: Type.String(),
@@ -27,15 +27,15 @@ const labelSelector = fields({
 });
 
 // `restartPolicy: Always` makes an init container a sidecar. Source: kubernetes.io/docs/concepts/workloads/pods/sidecar-containers.
-const container = fields({
+const container = foreignFields({
   name: Type.String(),
   image: Type.String(),
   restartPolicy: Type.String(),
-  env: Type.Array(fields({ name: Type.String(), value: Type.String() })),
+  env: Type.Array(foreignFields({ name: Type.String(), value: Type.String() })),
 });
 
 /** What we read of a pod, or of a template of pods. */
-export const podSpec = fields({
+export const podSpec = foreignFields({
   serviceAccountName: Type.String(),
   nodeName: Type.String(),
   containers: Type.Array(container),
@@ -43,7 +43,7 @@ export const podSpec = fields({
 });
 
 /** A template of pods. */
-const podTemplate = fields({ metadata: fields({ labels: stringMap, annotations: stringMap }), spec: podSpec });
+const podTemplate = foreignFields({ metadata: foreignFields({ labels: foreignStringMap, annotations: foreignStringMap }), spec: podSpec });
 
 /** What we read of a Deployment, DaemonSet or StatefulSet. */
-export const controllerSpec = fields({ selector: labelSelector, replicas: Type.Integer(), template: podTemplate });
+export const controllerSpec = foreignFields({ selector: labelSelector, replicas: Type.Integer(), template: podTemplate });

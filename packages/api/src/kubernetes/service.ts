@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { projectedMetadata } from "./project.ts";
-import { fields, intOrString, stringMap } from "./schema.ts";
+import { foreignFields, foreignStringMap, intOrString } from "./schema.ts";
 
-const servicePort = fields({
+const servicePort = foreignFields({
   name: Type.String(),
   port: Type.Integer(),
   targetPort: intOrString,
@@ -14,9 +14,9 @@ const servicePort = fields({
 /** A port that a Service opens. */
 export type KubernetesServicePort = Value<typeof servicePort>;
 
-const serviceSpec = fields({
+const serviceSpec = foreignFields({
   type: Type.String(),
-  selector: stringMap,
+  selector: foreignStringMap,
   ports: Type.Array(servicePort),
   clusterIP: Type.String(),
   externalIPs: Type.Array(Type.String()),
@@ -24,8 +24,8 @@ const serviceSpec = fields({
   ipFamilies: Type.Array(Type.String()),
 });
 
-const serviceStatus = fields({
-  loadBalancer: fields({ ingress: Type.Array(fields({ ip: Type.String(), hostname: Type.String() })) }),
+const serviceStatus = foreignFields({
+  loadBalancer: foreignFields({ ingress: Type.Array(foreignFields({ ip: Type.String(), hostname: Type.String() })) }),
 });
 
 /** A Kubernetes Service. */

@@ -11,22 +11,24 @@ export const KubernetesCluster = defineKind({
   fields: {
     spec: userFields(
       {
-        secretName: Type.String({ description: "Secret with a kubeconfig of the cluster; not needed where an agent runs." }),
-        clusterDomain: Type.String({ description: "DNS domain of services in the cluster. Default cluster.local." }),
-        providerInfo: userFields({}, { description: "What is known of the cloud provider." }),
+        secretName: Type.String({ description: "Secret with a kubeconfig of the cluster. Not needed if an agent runs in the cluster." }),
+        clusterDomain: Type.String({ description: "DNS domain of the cluster. Default cluster.local." }),
+        providerInfo: userFields({}, { description: "Information about the cloud provider." }),
       },
-      { description: "How to reach the cluster." },
+      { description: "How to connect to the cluster." },
     ),
     status: fields({
       ...approvalFields,
       state: oneOfWords(["REGISTERED", "SYNCING", "CONNECTED", "LAGGING", "OFFLINE", "REVOKED", "UNREACHABLE"], {
         description:
-          "REGISTERED: no agent has connected yet. SYNCING: the agent is connected and has not reported everything. CONNECTED: everything is known. " +
-          "LAGGING: something wanted there is not acknowledged. OFFLINE: the agent is away. REVOKED: its certificates are. UNREACHABLE: " +
-          "the kubeconfig Secret does not lead to it. The conditions say more.",
+          "REGISTERED: no agent has connected yet. SYNCING: the agent is connected and its first full sync is not complete. CONNECTED: synced. " +
+          "LAGGING: changes of the desired state are not acknowledged. OFFLINE: the agent is not connected. REVOKED: its certificates are revoked. UNREACHABLE: " +
+          "the management server cannot connect with the kubeconfig Secret. See the conditions for details.",
       }),
-      clusterUid: Type.String({ description: "UID of the cluster's namespace kube-system: the cluster that this name belongs to." }),
-      replaced: Type.String({ description: "Value of the annotation isthmus.mesh/replace that last let another cluster have this name." }),
+      clusterUid: Type.String({ description: "UID of the kube-system namespace of the cluster that owns this name." }),
+      replaced: Type.String({
+        description: "Value of the annotation isthmus.mesh/replace that was last used to give this name to another cluster.",
+      }),
       resumedDeletes: Type.String({ description: "Value of the annotation isthmus.mesh/resume-deletes that was last acted on." }),
       namespace: Type.String({ description: "Namespace of the agent in the cluster." }),
       policyRules: listOf(
@@ -37,22 +39,22 @@ export const KubernetesCluster = defineKind({
           resourceNames: strings(),
           nonResourceUrls: strings(),
         }),
-        { description: "What the management plane may do in the cluster." },
+        { description: "Permissions of the management plane in the cluster." },
       ),
       agent: fields(
         {
           version: Type.String(),
           connected: Type.Boolean(),
           certificateNotAfter: Type.String({ format: "date-time" }),
-          trustedRoots: Type.String({ description: "Names the set of roots that the agent trusts." }),
+          trustedRoots: Type.String({ description: "Identifier of the set of root certificates that the agent trusts." }),
         },
-        { description: "The agent, when one is known." },
+        { description: "The agent, if one is known." },
       ),
       servedVersions: mapOf(strings(), { description: "API versions that the cluster serves, by API group." }),
     }),
   },
   crd: {
-    description: "A cluster that is managed. Its name is the cluster name used everywhere.",
+    description: "A managed cluster. Its name is used as the cluster name in all other resources.",
     categories: ["gloo-mesh"],
     singular: "kubernetescluster",
     printerColumns: [

@@ -8,18 +8,21 @@ import { policyStatusFields } from "./trafficPolicy.ts";
 
 const accessPolicySpec = userFields(
   {
-    sourceSelector: listOf(identitySelector, { description: "Who may call: an entry must match. Empty: everyone.", maxItems: 256 }),
+    sourceSelector: listOf(identitySelector, {
+      description: "Callers that are allowed: at least one entry must match. Empty: all callers.",
+      maxItems: 256,
+    }),
     destinationSelector: listOf(destinationSelector, {
-      description: "Which destinations may be called: an entry must match. Empty: all.",
+      description: "Destinations that may be called: at least one entry must match. Empty: all.",
       maxItems: 256,
     }),
     allowedPaths: strings({
-      description: "HTTP paths or gRPC methods (/package.Service/Method) that may be called; `*` may stand at an end. Empty: all.",
+      description: "Allowed HTTP paths or gRPC methods (/package.Service/Method). `*` is allowed as prefix or suffix. Empty: all.",
     }),
-    allowedMethods: strings({ description: "HTTP methods that may be used, in capital letters. Empty: all." }),
-    allowedPorts: listOf(port(), { description: "Ports of the workloads that may be called. Empty: all." }),
+    allowedMethods: strings({ description: "Allowed HTTP methods, in upper case. Empty: all." }),
+    allowedPorts: listOf(port(), { description: "Allowed ports of the workloads. Empty: all." }),
   },
-  { description: "Who may call what." },
+  { description: "Which callers may call which destinations." },
 );
 
 export type AccessPolicySpec = Value<typeof accessPolicySpec>;
@@ -28,12 +31,16 @@ const accessPolicyStatus = fields({
   ...policyStatusFields,
   lastAccepted: fields(
     {
-      generation: Type.Integer({ format: "int64", description: "The generation of the object that had this spec." }),
-      spec: Type.Unsafe<object>({ type: "object", "x-kubernetes-preserve-unknown-fields": true, description: "That spec." }),
+      generation: Type.Integer({ format: "int64", description: "Generation of the object that had this spec." }),
+      spec: Type.Unsafe<object>({
+        type: "object",
+        "x-kubernetes-preserve-unknown-fields": true,
+        description: "The spec of that generation.",
+      }),
     },
     {
       description:
-        "What was last in force as it was written. It stays in force where a later spec can't be translated, so that no mistake opens anything. Absent for a spec above 32 KiB.",
+        "The last accepted spec. It stays in force on destinations for which a later spec cannot be translated, so that an error never widens access. Absent for a spec larger than 32 KiB.",
     },
   ),
 });

@@ -6,47 +6,47 @@ import { int32, oneOfWords, uint32, userFields } from "../shared/schema.ts";
 /** How long idle TCP connections are kept and probed. */
 export const tcpKeepalive = userFields(
   {
-    probes: uint32({ description: "Unanswered probes after which a connection counts as dead." }),
-    time: duration({ description: "How long a connection is idle before it is probed." }),
+    probes: uint32({ description: "Number of unanswered probes after which a connection is considered dead." }),
+    time: duration({ description: "Idle time of a connection before the first probe." }),
     interval: duration({ description: "Time between probes." }),
   },
-  { description: "TCP keepalive of connections." },
+  { description: "TCP keepalive settings of connections." },
 );
 
 /** Istio's own connection pool settings. Source: istio.io DestinationRule, ConnectionPoolSettings. */
-export const connectionPoolSettings = userFields(
+export const connectionPoolSettingsSchema = userFields(
   {
     tcp: userFields(
       {
-        maxConnections: int32({ minimum: 0, description: "Most HTTP/1 and TCP connections to the destination." }),
-        connectTimeout: duration({ description: "Time within which a TCP connection must be made, at least 1ms." }),
+        maxConnections: int32({ minimum: 0, description: "Maximum number of HTTP/1 and TCP connections to the destination." }),
+        connectTimeout: duration({ description: "TCP connection timeout, at least 1ms." }),
         tcpKeepalive,
-        maxConnectionDuration: duration({ description: "Longest life of a connection, at least 1ms." }),
-        idleTimeout: duration({ description: "Time after which an idle TCP connection is closed." }),
+        maxConnectionDuration: duration({ description: "Maximum lifetime of a connection, at least 1ms." }),
+        idleTimeout: duration({ description: "Idle timeout of TCP connections." }),
       },
       { description: "Settings of HTTP and TCP connections." },
     ),
     http: userFields(
       {
-        http1MaxPendingRequests: int32({ minimum: 0, description: "Most requests that wait for a connection." }),
-        http2MaxRequests: int32({ minimum: 0, description: "Most requests to the destination at one time." }),
+        http1MaxPendingRequests: int32({ minimum: 0, description: "Maximum number of requests that wait for a connection." }),
+        http2MaxRequests: int32({ minimum: 0, description: "Maximum number of concurrent requests to the destination." }),
         maxRequestsPerConnection: int32({
           minimum: 0,
-          description: "Most requests per connection; 1 turns keep-alive off, 0 is no limit.",
+          description: "Maximum number of requests per connection. 1 disables keep-alive, 0 is no limit.",
         }),
-        maxRetries: int32({ minimum: 0, description: "Most retries to the destination at one time." }),
-        idleTimeout: duration({ description: "Time without a request after which a connection is closed, at least 1ms." }),
+        maxRetries: int32({ minimum: 0, description: "Maximum number of concurrent retries to the destination." }),
+        idleTimeout: duration({ description: "Idle timeout of connections without active requests, at least 1ms." }),
         h2UpgradePolicy: oneOfWords(["DEFAULT", "DO_NOT_UPGRADE", "UPGRADE"], {
-          description: "Whether HTTP/1.1 connections become HTTP/2.",
+          description: "Whether HTTP/1.1 connections are upgraded to HTTP/2.",
         }),
-        useClientProtocol: Type.Boolean({ description: "Whether the client's protocol is kept towards the destination." }),
-        maxConcurrentStreams: int32({ minimum: 0, description: "Most streams at one time on an HTTP/2 connection." }),
+        useClientProtocol: Type.Boolean({ description: "Whether the protocol of the client is used towards the destination." }),
+        maxConcurrentStreams: int32({ minimum: 0, description: "Maximum number of concurrent streams on an HTTP/2 connection." }),
       },
       { description: "Settings of HTTP connections." },
     ),
   },
-  { description: "How many connections and requests go to the destination at one time, and for how long." },
+  { description: "Limits of connections and requests to the destination." },
 );
 
-export type ConnectionPoolSettings = Value<typeof connectionPoolSettings>;
+export type ConnectionPoolSettings = Value<typeof connectionPoolSettingsSchema>;
 export type TcpKeepalive = Value<typeof tcpKeepalive>;

@@ -14,7 +14,7 @@ test.each([
   [{ policy: { csrf: { percentage: -1 } } }, "spec.policy.csrf.percentage: -1 is not a percentage between 0 and 100"],
   [
     { policy: { mtls: { istio: { tlsMode: "MUTUAL" } } } },
-    'spec.policy.mtls.istio.tlsMode: "MUTUAL" is none of DISABLE, SIMPLE, ISTIO_MUTUAL',
+    'spec.policy.mtls.istio.tlsMode: "MUTUAL" is not one of DISABLE, SIMPLE, ISTIO_MUTUAL',
   ],
   [{ policy: { trafficShift: { destinations: [{ weight: -1 }] } } }, "spec.policy.trafficShift.destinations[0].weight: -1 must be >= 0"],
   [
@@ -23,7 +23,7 @@ test.each([
   ],
   [{ destinationSelector: {} }, "spec.destinationSelector: must be an array, is {}"],
 ])("%j is refused with a message that names the field", (spec, message) => {
-  expect(() => TrafficPolicy.parse(trafficPolicy(spec))).toThrow(`TrafficPolicy p.shop: ${message}`);
+  expect(() => TrafficPolicy.parse(trafficPolicy(spec))).toThrow(`TrafficPolicy shop/p: ${message}`);
 });
 
 test("unknown fields stay, and nulls count as absent", () => {

@@ -7,10 +7,12 @@ import { trafficPolicySpec } from "./trafficPolicySpec.ts";
 export const policyStatusFields = {
   ...approvalFields,
   destinations: approvalsByTarget,
-  workloads: strings({ description: "Keys of the workloads whose traffic it is about: the first 100. `workloadCount` is of all." }),
-  targetCount: uint32({ description: "Number of destinations it selects." }),
-  acceptedCount: uint32({ description: "Number of destinations on which it is in force." }),
-  workloadCount: uint32({ description: "Number of workloads whose traffic it is about." }),
+  workloads: strings({
+    description: "Keys of the workloads whose traffic the policy applies to, at most 100. `workloadCount` counts all of them.",
+  }),
+  targetCount: uint32({ description: "Number of selected destinations." }),
+  acceptedCount: uint32({ description: "Number of destinations on which the policy is in force." }),
+  workloadCount: uint32({ description: "Number of workloads whose traffic the policy applies to." }),
 };
 
 /** Routing, resilience and connection settings for traffic from selected workloads to selected destinations. */

@@ -1,22 +1,22 @@
 import { Type } from "@sinclair/typebox";
 import type { Value } from "../shared/defineKind.ts";
 import { duration } from "../shared/duration.ts";
-import { headerManipulation } from "../shared/headerManipulation.ts";
+import { headerManipulationSchema } from "../shared/headerManipulation.ts";
 import { httpMatcher } from "../shared/httpMatcher.ts";
 import { userClusterObjectRef } from "../shared/refs.ts";
 import { atMostOneOf, int32, listOf, oneOfWords, percentage, port, strings, uint32, userFields } from "../shared/schema.ts";
 import { destinationSelector, workloadSelector } from "../shared/selectors.ts";
 import { stringMatch } from "../shared/stringMatch.ts";
-import { connectionPoolSettings } from "./connectionPool.ts";
+import { connectionPoolSettingsSchema } from "./connectionPool.ts";
 import { weightedDestination } from "./weightedDestination.ts";
 
 /** Which TLS mode clients use. Shared with Settings. */
-export const mtls = userFields(
+export const mtlsSchema = userFields(
   {
     istio: userFields({
       tlsMode: oneOfWords(["DISABLE", "SIMPLE", "ISTIO_MUTUAL"], {
         description:
-          "ISTIO_MUTUAL: mutual TLS with the mesh's certificates. SIMPLE: TLS of the client's making. DISABLE, the default: none.",
+          "ISTIO_MUTUAL: mutual TLS with the certificates of the mesh. SIMPLE: TLS without a client certificate. DISABLE, the default: no TLS.",
       }),
     }),
   },
@@ -24,76 +24,76 @@ export const mtls = userFields(
 );
 
 const trafficShift = userFields(
-  { destinations: listOf(weightedDestination, { description: "Where traffic goes, by weight.", maxItems: 256 }) },
-  { description: "Sends traffic somewhere else than to the destination itself, by weight." },
+  { destinations: listOf(weightedDestination, { description: "Destinations of the traffic, with weights.", maxItems: 256 }) },
+  { description: "Sends traffic to other destinations instead of the selected one, by weight." },
 );
 
 const faultInjection = userFields(
   {
-    fixedDelay: duration({ description: "Requests wait this long, at least 1ms." }),
+    fixedDelay: duration({ description: "Delay of requests, at least 1ms." }),
     abort: userFields(
-      { httpStatus: int32({ description: "HTTP status of the answer, 200 to 599." }) },
-      { description: "Requests are answered at once with a status." },
+      { httpStatus: int32({ description: "HTTP status of the response, 200 to 599." }) },
+      { description: "Aborts requests with an HTTP status." },
     ),
-    percentage: percentage({ description: "Share of requests. Omitted: 100." }),
+    percentage: percentage({ description: "Percentage of requests. Default 100." }),
   },
   { description: "Delays or aborts requests. Exactly one of `fixedDelay` and `abort`.", ...atMostOneOf("fixedDelay", "abort") },
 );
 
 const retries = userFields(
   {
-    attempts: int32({ description: "Number of retries. Omitted beside perTryTimeout: 2." }),
-    perTryTimeout: duration({ description: "Time for each attempt, at least 1ms. Omitted: the timeout of the whole request." }),
+    attempts: int32({ description: "Number of retries. Default 2 if perTryTimeout is set." }),
+    perTryTimeout: duration({ description: "Timeout of each attempt, at least 1ms. Default: the timeout of the whole request." }),
   },
   { description: "Retries of failed requests." },
 );
 
 const corsPolicy = userFields(
   {
-    allowOrigins: listOf(stringMatch(), { description: "Origins that are allowed." }),
-    allowMethods: strings({ description: "Methods that are allowed." }),
-    allowHeaders: strings({ description: "Request headers that are allowed." }),
-    exposeHeaders: strings({ description: "Response headers that browsers may read." }),
-    maxAge: duration({ description: "How long the answer to a preflight request may be kept." }),
-    allowCredentials: Type.Boolean({ description: "Whether credentials may be sent.", keepsZero: true }),
+    allowOrigins: listOf(stringMatch(), { description: "Allowed origins." }),
+    allowMethods: strings({ description: "Allowed methods." }),
+    allowHeaders: strings({ description: "Allowed request headers." }),
+    exposeHeaders: strings({ description: "Response headers that browsers may access." }),
+    maxAge: duration({ description: "How long the response to a preflight request may be cached." }),
+    allowCredentials: Type.Boolean({ description: "Whether credentials are allowed.", keepsZero: true }),
   },
   { description: "Cross-origin resource sharing." },
 );
 
 const mirror = userFields(
   {
-    kubeService: userClusterObjectRef({ description: "The Service that gets a copy of each request." }),
-    percentage: percentage({ description: "Share of requests. Omitted: 100." }),
-    port: port({ description: "Port of the Service. Needed when it has several." }),
+    kubeService: userClusterObjectRef({ description: "Service that receives the mirrored requests." }),
+    percentage: percentage({ description: "Percentage of requests. Default 100." }),
+    port: port({ description: "Port of the Service. Required if the Service has several ports." }),
   },
-  { description: "Sends a copy of requests to a second service, whose answers are thrown away." },
+  { description: "Mirrors requests to a second service, whose responses are discarded." },
 );
 
 const outlierDetection = userFields(
   {
-    consecutiveErrors: uint32({ description: "Errors in a row after which an endpoint is ejected. Default 5." }),
-    interval: duration({ description: "Time between two looks. Default 10s." }),
-    baseEjectionTime: duration({ description: "Shortest time that an endpoint stays out. Default 30s." }),
-    maxEjectionPercent: uint32({ description: "Greatest share of endpoints that may be out, in percent. Default 100.", maximum: 100 }),
+    consecutiveErrors: uint32({ description: "Number of consecutive errors after which an endpoint is ejected. Default 5." }),
+    interval: duration({ description: "Interval between checks. Default 10s." }),
+    baseEjectionTime: duration({ description: "Minimum ejection time of an endpoint. Default 30s." }),
+    maxEjectionPercent: uint32({ description: "Maximum percentage of ejected endpoints. Default 100.", maximum: 100 }),
   },
-  { description: "Takes failing endpoints out for a while. It is about the destination as a whole, whatever the source selector says." },
+  { description: "Temporarily ejects failing endpoints. Applies to the destination as a whole, regardless of the source selector." },
 );
 
 const csrf = userFields(
   {
-    filterEnabled: Type.Boolean({ description: "Requests of other origins are answered with 403." }),
-    shadowEnabled: Type.Boolean({ description: "Requests of other origins are only counted. Without effect beside `filterEnabled`." }),
-    percentage: percentage({ description: "Share of requests that are looked at. Omitted: 100." }),
+    filterEnabled: Type.Boolean({ description: "Rejects requests from other origins with status 403." }),
+    shadowEnabled: Type.Boolean({ description: "Only counts requests from other origins. Has no effect if `filterEnabled` is set." }),
+    percentage: percentage({ description: "Percentage of requests that are checked. Default 100." }),
     additionalOrigins: listOf(stringMatch(), {
-      description: "Origins that are let in beside the destination's own: host and port, without scheme, such as shop.example.com:8443.",
+      description: "Allowed origins in addition to the destination's own: host and port, without scheme, such as shop.example.com:8443.",
       maxItems: 256,
     }),
   },
   {
     description:
-      "Protects the destination's workloads against cross-site request forgery: POST, PUT, PATCH and DELETE are let in when the Origin, or " +
-      "else the Referer, is of the host that is called. Requests that have neither, as those of programs, are of another origin. It is " +
-      "about all requests to the workloads, whatever source selector and request matchers say.",
+      "Protects the workloads of the destination against cross-site request forgery: POST, PUT, PATCH and DELETE are allowed if the host of the " +
+      "Origin header, or else of the Referer header, is the host that is called. Requests without both headers have another origin. Applies " +
+      "to all requests to the workloads, regardless of source selector and request matchers.",
   },
 );
 
@@ -102,18 +102,18 @@ export const trafficPolicyRules = userFields(
   {
     trafficShift,
     faultInjection,
-    requestTimeout: duration({ description: "Time within which a request must be answered, at least 1ms." }),
+    requestTimeout: duration({ description: "Timeout of a request, at least 1ms." }),
     retries,
     corsPolicy,
     mirror,
-    headerManipulation,
+    headerManipulation: headerManipulationSchema,
     outlierDetection,
-    connectionPoolSettings,
-    mtls,
+    connectionPoolSettings: connectionPoolSettingsSchema,
+    mtls: mtlsSchema,
     csrf,
     rateLimit: userFields({}, { unsupported: "not supported yet, requests are not limited" }),
   },
-  { description: "What happens with the traffic." },
+  { description: "What to apply to the traffic." },
 );
 
 export type TrafficPolicyRules = Value<typeof trafficPolicyRules>;
@@ -121,21 +121,21 @@ export type TrafficPolicyRules = Value<typeof trafficPolicyRules>;
 export const trafficPolicySpec = userFields(
   {
     sourceSelector: listOf(workloadSelector, {
-      description: "Whose traffic: an entry must match. Empty: every workload's.",
+      description: "Sources of the traffic: at least one entry must match. Empty: all workloads.",
       maxItems: 256,
     }),
     destinationSelector: listOf(destinationSelector, {
-      description: "Traffic to which destinations: an entry must match. Empty: all.",
+      description: "Destinations of the traffic: at least one entry must match. Empty: all.",
       maxItems: 256,
     }),
     httpRequestMatchers: listOf(httpMatcher, {
       description:
-        "Which requests: an entry must match. Empty: all. Without effect on outlierDetection, connectionPoolSettings, mtls and csrf.",
+        "Requests: at least one entry must match. Empty: all. Has no effect on outlierDetection, connectionPoolSettings, mtls and csrf.",
       maxItems: 256,
     }),
     policy: trafficPolicyRules,
   },
-  { description: "Which traffic, and what happens with it." },
+  { description: "Which traffic the policy selects, and what to apply to it." },
 );
 
 export type TrafficPolicySpec = Value<typeof trafficPolicySpec>;

@@ -6,45 +6,48 @@ import { atMostOneOf, userFields } from "../shared/schema.ts";
 
 const kubernetesAuth = userFields(
   {
-    mountPath: Type.String({ description: "Where the Kubernetes method is mounted in Vault. Default /v1/auth/kubernetes." }),
-    role: Type.String({ description: "Role of Vault to log in as; required." }),
-    secretTokenKey: Type.String({ description: "Key of the token in the service account's Secret. Default token." }),
-    serviceAccountRef: userObjectRef({ description: "Service account whose token logs in." }),
+    mountPath: Type.String({ description: "Mount path of the Kubernetes auth method in Vault. Default /v1/auth/kubernetes." }),
+    role: Type.String({ description: "Vault role to log in as. Required." }),
+    secretTokenKey: Type.String({ description: "Key of the token in the Secret of the service account. Default token." }),
+    serviceAccountRef: userObjectRef({ description: "Service account whose token is used to log in." }),
     mountedSaPath: Type.String({
-      description: "File that holds the token. Default /var/run/secrets/kubernetes.io/serviceaccount. It wins over serviceAccountRef.",
+      description: "File with the token. Default /var/run/secrets/kubernetes.io/serviceaccount. Takes precedence over serviceAccountRef.",
     }),
   },
-  { description: "Log in with a Kubernetes service account. It wins over tokenSecretRef." },
+  { description: "Log in with a Kubernetes service account. Takes precedence over tokenSecretRef." },
 );
 
 /** A certificate authority in HashiCorp Vault. */
 const vaultAuthority = userFields(
   {
     caPath: Type.String({ description: "Path of the CA certificate in Vault." }),
-    csrPath: Type.String({ description: "Path that signs intermediates." }),
+    csrPath: Type.String({ description: "Path for signing intermediate CA certificates." }),
     server: Type.String({ description: "URL of Vault." }),
-    caBundle: Type.String({ format: "byte", description: "PEM certificates, base64, that Vault's own certificate is checked against." }),
-    namespace: Type.String({ description: "Namespace of Vault." }),
-    tokenSecretRef: userObjectRef({ description: "Secret that holds a Vault token." }),
+    caBundle: Type.String({ format: "byte", description: "CA certificates to verify Vault's server certificate with; PEM, base64." }),
+    namespace: Type.String({ description: "Vault namespace." }),
+    tokenSecretRef: userObjectRef({ description: "Secret with a Vault token." }),
     kubernetesAuth,
   },
-  { description: "HashiCorp Vault signs." },
+  { description: "HashiCorp Vault signs the certificates." },
 );
 
 /** Where intermediate certificate authorities come from when their private keys never leave the clusters. */
 export const intermediateCertificateAuthority = userFields(
   { vault: vaultAuthority },
-  { description: "An authority outside signs the intermediates. It wins over rootCertificateAuthority." },
+  {
+    description:
+      "An external certificate authority signs the intermediate CA certificates. Takes precedence over rootCertificateAuthority.",
+  },
 );
 
 const rootCertificateAuthority = userFields(
   {
-    generated: certificateOptions({ description: "A self-signed root is made with these options." }),
+    generated: certificateOptions({ description: "Generates a self-signed root certificate with these options." }),
     secret: userObjectRef({
-      description: "A Secret of the management cluster with root-cert.pem and key.pem. It wins over generated.",
+      description: "Secret in the management cluster with root-cert.pem and key.pem. Takes precedence over generated.",
     }),
   },
-  { description: "The root that signs the intermediates." },
+  { description: "Root certificate authority that signs the intermediate CA certificates." },
 );
 
 /** How the meshes of a VirtualMesh come to trust each other. */
@@ -54,16 +57,16 @@ export const mtlsConfig = userFields(
       {
         rootCertificateAuthority,
         intermediateCertificateAuthority,
-        intermediateCertOptions: certificateOptions({ description: "Options of the intermediates that the meshes get." }),
+        intermediateCertOptions: certificateOptions({ description: "Options of the intermediate CA certificates of the meshes." }),
       },
-      { description: "All meshes have intermediates of one root. Without a member: a self-signed root is made." },
+      { description: "All meshes have intermediate CA certificates of one root. If empty, a self-signed root certificate is generated." },
     ),
-    limited: userFields({}, { description: "Not supported: a VirtualMesh that sets it gets an error." }),
+    limited: userFields({}, { description: "Not supported: a VirtualMesh that sets it is rejected." }),
     autoRestartPods: Type.Boolean({
-      description: "Restart workloads when certificates change, so that they use the new ones. Off by default.",
+      description: "Restarts workloads when certificates change, so that they use the new ones. Default false.",
     }),
   },
-  { description: "Trust between the meshes. Omitted: certificates are left as they are.", ...atMostOneOf("shared", "limited") },
+  { description: "Trust between the meshes. If omitted, certificates are not managed.", ...atMostOneOf("shared", "limited") },
 );
 
 export type MtlsConfig = Value<typeof mtlsConfig>;

@@ -12,43 +12,48 @@ const federation = userFields(
     eastWestIngressGatewaySelectors: listOf(
       userFields({
         destinationSelectors: listOf(destinationSelector, {
-          description: "Services of gateways. Empty: those whose pods are labelled istio: ingressgateway.",
+          description: "Services of gateways. Empty: those whose pods have the label istio: ingressgateway.",
         }),
-        portName: Type.String({ description: "Name of the port that takes traffic of other clusters. Default tls." }),
+        portName: Type.String({ description: "Name of the port for traffic from other clusters. Default tls." }),
       }),
-      { description: "Which gateways take traffic of other clusters. Empty: those that discovery found.", maxItems: 64 },
+      { description: "Gateways for traffic from other clusters. Empty: the discovered gateways.", maxItems: 64 },
     ),
     selectors: listOf(
       userFields({
         destinationSelectors: listOf(destinationSelector, { description: "Destinations to federate. Empty: all." }),
-        meshes: listOf(userObjectRef(), { description: "Meshes that may call them. Empty: all meshes of the VirtualMesh.", maxItems: 256 }),
+        meshes: listOf(userObjectRef(), {
+          description: "Meshes that may call the destinations. Empty: all meshes of the VirtualMesh.",
+          maxItems: 256,
+        }),
       }),
-      { description: "What is federated to where; `[{}]` is everything to everywhere.", maxItems: 256 },
+      { description: "Which destinations are federated to which meshes. `[{}]` federates all destinations to all meshes.", maxItems: 256 },
     ),
     permissive: userFields(
       {},
-      { description: "Everything is federated to everywhere, unless `selectors` is given. Prefer selectors: [{}]." },
+      { description: "Federates all destinations to all meshes if `selectors` is not set. Prefer selectors: [{}]." },
     ),
-    flatNetwork: Type.Boolean({ description: "Pods reach each other across clusters. It is only noted in statuses; gateways are used." }),
+    flatNetwork: Type.Boolean({
+      description: "States that pods reach each other across clusters. Only shown in statuses; gateways are used in any case.",
+    }),
     hostnameSuffix: Type.String({
       description:
-        "Last part of the host names of federated services. Default global; any other needs Istio's DNS proxying in the calling mesh.",
+        "Suffix of the host names of federated services. Default global. Other suffixes require Istio's DNS proxying in the calling mesh.",
     }),
     tcpKeepalive,
   },
-  { description: "Which services of one mesh can be called from others, and how." },
+  { description: "Which services can be called from other meshes, and how." },
 );
 
 const virtualMeshSpec = userFields(
   {
-    meshes: listOf(userObjectRef(), { description: "The meshes that are grouped. A mesh belongs to one VirtualMesh." }),
+    meshes: listOf(userObjectRef(), { description: "Meshes in the group. A mesh can be in one VirtualMesh." }),
     mtlsConfig,
     federation,
     globalAccessPolicy: oneOfWords(["MESH_DEFAULT", "ENABLED", "DISABLED"], {
-      description: "ENABLED: calls need an AccessPolicy. DISABLED, MESH_DEFAULT (the default): as the meshes have it.",
+      description: "ENABLED: calls require an AccessPolicy. DISABLED, MESH_DEFAULT (the default): the setting of each mesh is kept.",
     }),
   },
-  { description: "The meshes and what they share." },
+  { description: "Meshes of the group and the settings that they share." },
 );
 
 export type VirtualMeshSpec = Value<typeof virtualMeshSpec>;
@@ -64,20 +69,20 @@ export const VirtualMesh = defineKind({
       ...approvalFields,
       meshes: approvalsByTarget,
       destinations: approvalsByTarget,
-      meshCount: uint32({ description: "Number of its meshes." }),
-      targetCount: uint32({ description: "Number of destinations that are federated." }),
+      meshCount: uint32({ description: "Number of meshes." }),
+      targetCount: uint32({ description: "Number of federated destinations." }),
       acceptedCount: uint32({ description: "Number of destinations whose federation is in force." }),
     }),
   },
   crd: {
-    description: "Groups meshes that trust each other, share services and access rules.",
+    description: "Groups meshes that share trust, services and access rules.",
     shortNames: ["vmesh"],
     categories: ["gloo-mesh"],
     singular: "virtualmesh",
     printerColumns: [
       approvalColumns[0],
-      { name: "Meshes", type: "integer", jsonPath: ".status.meshCount", description: "Number of its meshes." },
-      { name: "Federated", type: "integer", jsonPath: ".status.targetCount", description: "Number of destinations that are federated." },
+      { name: "Meshes", type: "integer", jsonPath: ".status.meshCount", description: "Number of meshes." },
+      { name: "Federated", type: "integer", jsonPath: ".status.targetCount", description: "Number of federated destinations." },
       ...approvalColumns.slice(2),
     ],
   },

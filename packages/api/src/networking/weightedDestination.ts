@@ -1,32 +1,32 @@
 import { Type } from "@sinclair/typebox";
 import type { Value } from "../shared/defineKind.ts";
-import { headerManipulation } from "../shared/headerManipulation.ts";
+import { headerManipulationSchema } from "../shared/headerManipulation.ts";
 import { userObjectRef } from "../shared/refs.ts";
 import { atMostOneOf, port, stringMap, uint32, userFields } from "../shared/schema.ts";
 
-const subset = stringMap({ description: "Only endpoints whose pods have all of these labels." });
+const subset = stringMap({ description: "Only pods with all of these labels receive traffic." });
 
 /** Where a share of the traffic goes. */
 export const weightedDestination = userFields(
   {
-    weight: uint32({ description: "Share of the traffic, relative to the other destinations; weights should add up to 100." }),
+    weight: uint32({ description: "Share of the traffic relative to the other destinations. Weights should add up to 100." }),
     kubeService: userFields(
       {
         name: Type.String({ description: "Name of the Service." }),
         namespace: Type.String({ description: "Namespace of the Service." }),
-        clusterName: Type.String({ description: "Cluster of the Service; it may be another one than that of the policy's target." }),
+        clusterName: Type.String({ description: "Cluster of the Service. May differ from the cluster of the selected destination." }),
         subset,
-        port: port({ description: "Port of the Service. Needed when it has several." }),
+        port: port({ description: "Port of the Service. Required if the Service has several ports." }),
       },
       { description: "A Kubernetes Service." },
     ),
     virtualDestination: userFields(
       { name: Type.String(), namespace: Type.String(), subset },
-      { description: "A VirtualDestination: its host name and port are used." },
+      { description: "A VirtualDestination, whose host name and port are used." },
     ),
-    staticDestination: userObjectRef({ description: "Not supported: a policy that sets it is refused." }),
-    clusterHeader: Type.String({ description: "Not supported: a policy that sets it is refused." }),
-    options: userFields({ headerManipulation }, { description: "What applies to this share of the traffic only." }),
+    staticDestination: userObjectRef({ description: "Not supported: a policy that sets it is rejected." }),
+    clusterHeader: Type.String({ description: "Not supported: a policy that sets it is rejected." }),
+    options: userFields({ headerManipulation: headerManipulationSchema }, { description: "Options for this share of the traffic only." }),
   },
   {
     description: "One destination and its share of the traffic.",

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { mtls } from "../networking/trafficPolicySpec.ts";
+import { mtlsSchema } from "../networking/trafficPolicySpec.ts";
 import { approvalColumns, approvalFields } from "../shared/approval.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { duration } from "../shared/duration.ts";
@@ -7,13 +7,13 @@ import { fields, listOf, mapOf, oneOfWords, stringMap, strings, uint32, userFiel
 
 const grpcServer = userFields({
   address: Type.String({ description: "Host and port." }),
-  insecure: Type.Boolean({ description: "Connect without TLS." }),
-  reconnectOnNetworkFailures: Type.Boolean({ description: "Connect again after the network failed." }),
+  insecure: Type.Boolean({ description: "Whether to connect without TLS." }),
+  reconnectOnNetworkFailures: Type.Boolean({ description: "Whether to reconnect after network failures." }),
 });
 
 const namespaceSelector = userFields(
   {
-    matchLabels: stringMap({ description: "All of these labels must be on the namespace." }),
+    matchLabels: stringMap({ description: "Labels that the namespace must have; all must match." }),
     matchExpressions: listOf(
       userFields({
         key: Type.String(),
@@ -27,7 +27,7 @@ const namespaceSelector = userFields(
 
 const ingressGatewayDetector = userFields({
   gatewayWorkloadLabels: stringMap({ description: "Labels of gateway pods. Default istio: ingressgateway." }),
-  gatewayTlsPortName: Type.String({ description: "Name of the port that takes traffic of other clusters. Default tls." }),
+  gatewayTlsPortName: Type.String({ description: "Name of the port for traffic from other clusters. Default tls." }),
 });
 
 const discovery = userFields(
@@ -35,73 +35,74 @@ const discovery = userFields(
     istio: userFields({
       ingressGatewayDetectors: mapOf(ingressGatewayDetector, {
         description:
-          "How ingress gateways are told, by cluster name; `*` is for all others. Deprecated: use VirtualMesh gateway selectors.",
+          "How ingress gateways are detected, by cluster name; `*` is for all other clusters. Deprecated: use the gateway selectors of the VirtualMesh.",
       }),
     }),
     selectors: listOf(namespaceSelector, {
-      description: "Only namespaces that an entry selects are discovered, beside the discovery selectors of each mesh. Empty: all.",
+      description:
+        "Namespaces to discover: at least one entry must match, in addition to the discovery selectors of each mesh. Empty: all.",
       maxItems: 256,
     }),
     publish: oneOfWords(["ALL", "FEDERATED_OR_TARGETED", "NONE"], {
       description:
-        "What of it is written to the management cluster. ALL, the default; FEDERATED_OR_TARGETED: all Meshes, Destinations " +
-        "that are federated, targeted by a policy or gateways in use, and the Workloads behind them; NONE.",
+        "Which discovered objects are written to the management cluster. ALL, the default; FEDERATED_OR_TARGETED: all Meshes, Destinations " +
+        "that are federated, targeted by a policy or used as gateways, and the Workloads behind them; NONE.",
     }),
   },
-  { description: "What is discovered." },
+  { description: "Settings of discovery." },
 );
 
 const relay = userFields(
   {
-    enabled: Type.Boolean({ description: "Clusters are served through agents." }),
+    enabled: Type.Boolean({ description: "Whether clusters are managed through agents." }),
     server: grpcServer,
     registration: oneOfWords(["OPEN", "KNOWN_CLUSTERS"], {
-      description: "OPEN, the default: a right token is enough. KNOWN_CLUSTERS: the KubernetesCluster must exist before.",
+      description: "OPEN, the default: a valid token is sufficient. KNOWN_CLUSTERS: the KubernetesCluster must already exist.",
     }),
     sharedToken: oneOfWords(["NEW_NAMES", "ANY_NAME"], {
       description:
-        "What the relay identity token alone opens, which all agents know. NEW_NAMES, the default: names that have never been " +
-        "registered; others need the agent's certificate or a join token. ANY_NAME: whoever has it can take any name.",
+        "Which cluster names can be registered with only the relay identity token, which all agents know. NEW_NAMES, the default: names that have never been " +
+        "registered; other names require the agent's certificate or a join token. ANY_NAME: all names; any holder of the token can take over any cluster's name.",
     }),
     agentCertificateLifetime: duration({
-      description: "How long agents' certificates live; they are renewed after half of it. At least 1m, at most 8760h. Default 24h.",
+      description: "Lifetime of the agents' certificates, which are renewed after half of it. At least 1m, at most 8760h. Default 24h.",
     }),
     deleteBudget: userFields(
       {
-        percent: uint32({ maximum: 100, description: "Share of a cluster's objects in percent. Default 20." }),
-        objects: uint32({ description: "Number of objects, if that is more. Default 50." }),
+        percent: uint32({ maximum: 100, description: "Percentage of the objects in a cluster. Default 20." }),
+        objects: uint32({ description: "Number of objects, used if it allows more than the percentage. Default 50." }),
       },
       {
         description:
-          "How much may be deleted in a cluster within a minute because discovered objects vanished; above it, deletes pause. Agents " +
-          "allow no more than their own --delete-budget-percent and --delete-budget-objects, 20 and 50.",
+          "How many objects may be deleted in a cluster within a minute because discovered objects disappeared. Above it, deletes are put on hold. Agents " +
+          "never allow more than their own --delete-budget-percent and --delete-budget-objects, by default 20 and 50.",
       },
     ),
     agentQuota: userFields(
       {
         objects: uint32({ description: "Number of objects. Default 1000000." }),
-        bytes: uint32({ description: "Bytes of their JSON. Default 2147483648." }),
+        bytes: uint32({ description: "Size of the objects as JSON, in bytes. Default 2147483648." }),
       },
       {
         description:
-          "How much one agent may report. What is above it is refused, object by object, and the KubernetesCluster says so; what was " +
-          "taken before stays.",
+          "How much one agent may report. Objects above the quota are refused one by one, which the KubernetesCluster's conditions show; objects " +
+          "accepted before are kept.",
       },
     ),
   },
-  { description: "How management server and agents work together." },
+  { description: "Settings of the relay between the management server and agents." },
 );
 
 const federation = userFields(
   {
     maxObjectsPerCluster: uint32({
       description:
-        "How many objects the federation of one VirtualMesh may write into one cluster. Above it nothing of it is federated, " +
-        "what was federated before included, and the VirtualMesh's status says so; its other parts stay in force. Default: no " +
-        "limit, and a warning above 2000.",
+        "Maximum number of objects that the federation of one VirtualMesh may write into one cluster. Above it, nothing of the VirtualMesh is federated, " +
+        "including what was federated before, and the status of the VirtualMesh shows it; its other parts stay in force. Default: no " +
+        "limit, with a warning above 2000.",
     }),
   },
-  { description: "What VirtualMeshes may federate." },
+  { description: "Limits of federation." },
 );
 
 const RESOURCE_TARGETS = ["ANY_DESTINATION", "OWN_DESTINATIONS"] as const;
@@ -110,38 +111,38 @@ const workloadClusterResources = userFields(
   {
     targets: oneOfWords(RESOURCE_TARGETS, {
       description:
-        "OWN_DESTINATIONS, the default: they take effect only on Destinations and Meshes of the cluster that they live in; what " +
-        "names others is INVALID, and a selector that names no cluster means their own. ANY_DESTINATION: as those of the management cluster do.",
+        "OWN_DESTINATIONS, the default: they apply only to Destinations and Meshes of their own cluster; a resource that " +
+        "names others is INVALID, and a selector without clusters selects only their own. ANY_DESTINATION: the same as resources of the management cluster.",
     }),
-    clusters: mapOf(oneOfWords(RESOURCE_TARGETS), { description: "The same by cluster name; an entry wins over `targets`." }),
+    clusters: mapOf(oneOfWords(RESOURCE_TARGETS), { description: "The same by cluster name. An entry takes precedence over `targets`." }),
     virtualMeshes: oneOfWords(["REFUSED", "ALLOWED"], {
       description:
-        "REFUSED, the default: VirtualMeshes of workload clusters are INVALID. ALLOWED: they count, for the Meshes that `targets` and " +
-        "`clusters` let them have.",
+        "REFUSED, the default: VirtualMeshes in workload clusters are INVALID. ALLOWED: they are used, for the Meshes that `targets` and " +
+        "`clusters` allow.",
     }),
   },
-  { description: "What policies and other resources may do that users create in workload clusters." },
+  { description: "Restrictions of policies and other resources that users create in workload clusters." },
 );
 
 const policies = userFields(
   {
     namespaces: oneOfWords(["ANY", "OWN"], {
       description:
-        "ANY, the default: a policy may target Destinations of every namespace. OWN: only of its own; what names others is INVALID. " +
-        "Policies in the plane's namespace of the management cluster may target every one nevertheless.",
+        "ANY, the default: a policy may target Destinations of all namespaces. OWN: only of its own namespace; a policy that names others is INVALID. " +
+        "Policies in the management plane's namespace of the management cluster may still target all namespaces.",
     }),
     headerOperators: oneOfWords(["REFUSED", "ALLOWED"], {
       description:
-        "Envoy's command operators, such as %REQ(x)%, in the values of headers that policies add. REFUSED, the default: such a header " +
-        "is left out, with a warning; a % by itself is written %%. ALLOWED: Envoy fills them in.",
+        "Envoy command operators, such as %REQ(x)%, in the values of headers that policies add. REFUSED, the default: such a header " +
+        "is not added, with a warning; write %% for a percent sign. ALLOWED: Envoy evaluates them.",
     }),
   },
-  { description: "What TrafficPolicies and AccessPolicies may do." },
+  { description: "Restrictions of TrafficPolicies and AccessPolicies." },
 );
 
 const settingsSpec = userFields(
   {
-    mtls,
+    mtls: mtlsSchema,
     networkingExtensionServers: listOf(grpcServer, { unsupported: "not supported, extension servers are not called" }),
     discovery,
     federation,
@@ -161,7 +162,7 @@ export const Settings = defineKind({
   plural: "settings",
   fields: { spec: settingsSpec, status: fields(approvalFields) },
   crd: {
-    description: "Settings of the management plane: one object, `settings` in the plane's namespace.",
+    description: "Settings of the management plane: one object, `settings`, in the namespace of the management plane.",
     categories: ["gloo-mesh"],
     singular: "settings",
     printerColumns: [approvalColumns[0], approvalColumns[2], approvalColumns[3]],

@@ -5,20 +5,20 @@ import { fields, listOf, mapOf, oneOfWords, strings, uint32 } from "./schema.ts"
 /** How an object of a user stands. PENDING, the zero value, is never written. */
 const approvalState = oneOfWords(["PENDING", "ACCEPTED", "INVALID", "FAILED"], {
   description:
-    "ACCEPTED: valid and in force, perhaps with warnings. INVALID: not in force, or not everywhere. FAILED: valid, but not all of it could be written.",
+    "ACCEPTED: valid and in force, possibly with warnings. INVALID: not in force, or not on all targets. FAILED: valid, but not all objects could be written.",
 });
 
 const approvalStatus = fields({
-  acceptanceOrder: uint32({ description: "Place among the policies accepted on this target, first 0." }),
+  acceptanceOrder: uint32({ description: "Position among the policies accepted on this target, starting at 0." }),
   state: approvalState,
-  errors: strings({ description: "Why it is INVALID or FAILED here." }),
-  warnings: strings({ description: "What to know although it is in force here." }),
+  errors: strings({ description: "Why the object is INVALID or FAILED on this target." }),
+  warnings: strings({ description: "Warnings about the object on this target." }),
 });
 
 /** How a policy stands on each of its targets, by `name.namespace.` of the target. */
 export const approvalsByTarget = mapOf(approvalStatus, {
   description:
-    "How it stands on each target, by `name.namespace.` of the target: no more than 1,000, those with errors or warnings first. The counts are of all.",
+    "State on each target, by `name.namespace.` of the target: at most 1,000, those with errors or warnings first. The counts include all targets.",
 });
 
 /** A standard Kubernetes condition. */
@@ -36,13 +36,13 @@ const condition = fields(
 
 /** The status fields that all kinds written by users share. */
 export const approvalFields = {
-  observedGeneration: Type.Integer({ format: "int64", description: "The generation of the object that this status is about." }),
+  observedGeneration: Type.Integer({ format: "int64", description: "Generation of the object that this status was computed for." }),
   state: approvalState,
-  errors: strings({ description: "What is wrong with the object as a whole." }),
-  warnings: strings({ description: "What to know about the object as a whole." }),
-  warningCount: uint32({ description: "Number of warnings, those on targets included." }),
+  errors: strings({ description: "Errors of the object as a whole." }),
+  warnings: strings({ description: "Warnings about the object as a whole." }),
+  warningCount: uint32({ description: "Number of warnings, including those on targets." }),
   conditions: listOf(condition, {
-    description: "Accepted, Translated, Delivered, Applied.",
+    description: "Conditions Accepted, Translated, Delivered and Applied.",
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": ["type"],
   }),
@@ -52,7 +52,7 @@ export type ApprovalStatus = Value<typeof approvalStatus>;
 
 /** Columns of `kubectl get` that policies share. */
 export const approvalColumns = [
-  { name: "State", type: "string", jsonPath: ".status.state", description: "How the object stands." },
+  { name: "State", type: "string", jsonPath: ".status.state", description: "State of the object." },
   { name: "Targets", type: "integer", jsonPath: ".status.targetCount", description: "Number of targets." },
   { name: "Warnings", type: "integer", jsonPath: ".status.warningCount", description: "Number of warnings." },
   { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
@@ -62,6 +62,6 @@ export const approvalColumns = [
     type: "string",
     jsonPath: '.status.conditions[?(@.type=="Accepted")].message',
     priority: 1,
-    description: "Whether it is valid, or the first error, on whichever target.",
+    description: "Whether the object is valid, or its first error on any target.",
   },
 ] as const;

@@ -6,13 +6,13 @@ export function certificateOptions(options: SchemaOptions = {}) {
   return userFields(
     {
       ttlDays: uint32({ description: "Days until it expires. Default 365." }),
-      rsaKeySizeBytes: uint32({ description: "Size of the RSA key in bits, whatever the name says. Default 4096, at least 2048." }),
-      orgName: Type.String({ description: "Organisation in the certificate. Default gloo-mesh for roots, Istio for intermediates." }),
+      rsaKeySizeBytes: uint32({ description: "Size of the RSA key in bits, despite the name. Default 4096, at least 2048." }),
+      orgName: Type.String({ description: "Organization in the certificate. Default gloo-mesh for roots, Istio for intermediates." }),
       secretRotationGracePeriodRatio: Type.Number({
         format: "float",
         minimum: 0,
         maximum: 1,
-        description: "Share of its life that a certificate has left when it is renewed. Default 0.10.",
+        description: "Remaining fraction of the lifetime at which a certificate is renewed. Default 0.10.",
       }),
     },
     options,

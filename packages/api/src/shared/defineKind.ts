@@ -1,4 +1,4 @@
-import { InvalidResource, type Kind, type Metadata, type Resource } from "@isthmus/core";
+import { displayName, InvalidResource, type Kind, type Metadata, type Resource } from "@isthmus/core";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { problemOf } from "./problem.ts";
@@ -149,7 +149,7 @@ function isResource(value: unknown): value is Resource {
 function notAResource(object: string, value: unknown): InvalidResource {
   const metadata: unknown = (value as Partial<Resource> | null)?.metadata;
   const name: unknown = typeof metadata === "object" && metadata !== null ? (metadata as Partial<Metadata>).name : "";
-  if (typeof name === "string") return new InvalidResource(object, "", "is not an object with apiVersion, kind and metadata.name");
+  if (typeof name === "string") return new InvalidResource(object, "", "must be an object with apiVersion, kind and metadata.name");
   return new InvalidResource(object, "metadata.name", name === undefined ? "is required" : `must be a string, is ${JSON.stringify(name)}`);
 }
 
@@ -159,7 +159,7 @@ function nameForErrors(kind: string, value: unknown): string {
   const { name, namespace, clusterName } = (metadata ?? {}) as Readonly<Record<string, unknown>>;
   const text = (field: unknown): string => (typeof field === "string" ? field : "");
   if (typeof name !== "string") return `${kind} without a name`;
-  return `${kind} ${name}${text(namespace) && `.${text(namespace)}`}${text(clusterName) && ` in ${text(clusterName)}`}`;
+  return `${kind} ${displayName({ name, namespace: text(namespace), clusterName: text(clusterName) })}`;
 }
 
 /** The same value without members that are null: Kubernetes means "absent" by them. Copies only what holds one. */

@@ -2,14 +2,14 @@ import type { Value } from "./defineKind.ts";
 import { stringMap, strings, userFields } from "./schema.ts";
 
 /** Headers to add and to remove. */
-export const headerManipulation = userFields(
+export const headerManipulationSchema = userFields(
   {
-    removeResponseHeaders: strings({ description: "Headers that are taken off the response." }),
-    appendResponseHeaders: stringMap({ description: "Headers that are added to the response, beside values it has already." }),
-    removeRequestHeaders: strings({ description: "Headers that are taken off the request." }),
-    appendRequestHeaders: stringMap({ description: "Headers that are added to the request, beside values it has already." }),
+    removeResponseHeaders: strings({ description: "Headers to remove from the response." }),
+    appendResponseHeaders: stringMap({ description: "Headers to append to the response; existing values are kept." }),
+    removeRequestHeaders: strings({ description: "Headers to remove from the request." }),
+    appendRequestHeaders: stringMap({ description: "Headers to append to the request; existing values are kept." }),
   },
   { description: "Adds and removes headers." },
 );
 
-export type HeaderManipulation = Value<typeof headerManipulation>;
+export type HeaderManipulation = Value<typeof headerManipulationSchema>;

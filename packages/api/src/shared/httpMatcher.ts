@@ -5,10 +5,10 @@ import { stringMatch } from "./stringMatch.ts";
 
 const headerMatcher = userFields(
   {
-    name: Type.String({ description: "Name of the header; capital and small letters count as equal." }),
-    value: Type.String({ description: "The value that the header must have. Empty: the header must be there." }),
+    name: Type.String({ description: "Name of the header, case-insensitive." }),
+    value: Type.String({ description: "Value that the header must have. Empty: the header must be present." }),
     regex: Type.Boolean({ description: "`value` is an RE2 regular expression that the whole value must match." }),
-    invertMatch: Type.Boolean({ description: "The request matches when the header does not." }),
+    invertMatch: Type.Boolean({ description: "The request matches if the header does not match." }),
   },
   { description: "One header of the request." },
 );
@@ -16,7 +16,7 @@ const headerMatcher = userFields(
 const queryParameterMatcher = userFields(
   {
     name: Type.String({ description: "Name of the query parameter." }),
-    value: Type.String({ description: "The value that the parameter must have. Empty: the parameter must be there." }),
+    value: Type.String({ description: "Value that the parameter must have. Empty: the parameter must be present." }),
     regex: Type.Boolean({ description: "`value` is an RE2 regular expression that the whole value must match." }),
   },
   { description: "One query parameter of the request." },
@@ -25,13 +25,13 @@ const queryParameterMatcher = userFields(
 /** Which HTTP requests a policy is for: everything that an entry names must hold. */
 export const httpMatcher = userFields(
   {
-    name: Type.String({ description: "A name for people; it has no effect." }),
-    uri: stringMatch({ description: "The path of the request, without its query." }),
+    name: Type.String({ description: "Name of the matcher, for documentation only." }),
+    uri: stringMatch({ description: "Path of the request, without the query string." }),
     headers: listOf(headerMatcher, { description: "All of these headers must match.", maxItems: 256 }),
     queryParameters: listOf(queryParameterMatcher, { description: "All of these query parameters must match.", maxItems: 256 }),
-    method: Type.String({ description: "The method of the request, in capital letters, such as GET." }),
+    method: Type.String({ description: "Method of the request in upper case, such as GET." }),
   },
-  { description: "Conditions on a request; all of them must hold." },
+  { description: "Conditions on a request; all must be met." },
 );
 
 export type HttpMatcher = Value<typeof httpMatcher>;

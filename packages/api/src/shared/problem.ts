@@ -13,7 +13,7 @@ export function problemOf(errors: readonly ErrorObject[]): { path: string; probl
     case "type":
       return { path, problem: `must be ${article(String(error.params["type"]))}, is ${show(value)}` };
     case "enum":
-      return { path, problem: `${show(value)} is none of ${(error.params["allowedValues"] as unknown[]).join(", ")}` };
+      return { path, problem: `${show(value)} is not one of ${(error.params["allowedValues"] as unknown[]).join(", ")}` };
     case "required":
       return { path: join(path, String(error.params["missingProperty"])), problem: "is required" };
     case "additionalProperties":

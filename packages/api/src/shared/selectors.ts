@@ -6,11 +6,11 @@ const NOT_YET = "not supported yet, only Kubernetes services can be selected";
 
 const kubeServiceMatcher = userFields(
   {
-    labels: stringMap({ description: "All of these labels must be on the Service itself. Empty: any." }),
-    namespaces: strings({ description: "The Service must be in one of these namespaces. Empty: any." }),
-    clusters: strings({ description: "The Service must be in one of these clusters. Empty: any." }),
+    labels: stringMap({ description: "Labels that the Service itself must have; all must match. Empty: any." }),
+    namespaces: strings({ description: "Namespaces of the Service; one must match. Empty: any." }),
+    clusters: strings({ description: "Clusters of the Service; one must match. Empty: any." }),
   },
-  { description: "Selects Kubernetes services by what is given; all of it must hold." },
+  { description: "Selects Kubernetes services; all given fields must match." },
 );
 
 const externalMatcher = userFields({ labels: stringMap(), namespaces: strings() }, { unsupported: NOT_YET });
@@ -21,7 +21,7 @@ export const destinationSelector = userFields(
     kubeServiceMatcher,
     kubeServiceRefs: userFields(
       {
-        services: listOf(userClusterObjectRef(), { description: "Services by name, namespace and cluster; each must exist." }),
+        services: listOf(userClusterObjectRef(), { description: "Services by name, namespace and cluster. Each must exist." }),
       },
       { description: "Selects Kubernetes services by name." },
     ),
@@ -30,7 +30,7 @@ export const destinationSelector = userFields(
     virtualDestinationMatcher: externalMatcher,
     virtualDestinationRefs: userFields({ virtualDestinations: listOf(userObjectRef()) }, { unsupported: NOT_YET }),
   },
-  { description: "Selects destinations. An entry with several members selects what any of them selects; one with none selects nothing." },
+  { description: "Selects destinations. An entry with several fields selects what any of them selects; an empty entry selects nothing." },
 );
 
 export type DestinationSelector = Value<typeof destinationSelector>;
@@ -40,11 +40,11 @@ export const workloadSelector = userFields(
   {
     kubeWorkloadMatcher: userFields(
       {
-        labels: stringMap({ description: "All of these labels must be on the pods. Empty: any." }),
-        namespaces: strings({ description: "The workload must be in one of these namespaces. Empty: any." }),
-        clusters: strings({ description: "The workload must be in one of these clusters. Empty: any." }),
+        labels: stringMap({ description: "Labels that the pods must have; all must match. Empty: any." }),
+        namespaces: strings({ description: "Namespaces of the workload; one must match. Empty: any." }),
+        clusters: strings({ description: "Clusters of the workload; one must match. Empty: any." }),
       },
-      { description: "Selects Kubernetes workloads by what is given; all of it must hold." },
+      { description: "Selects Kubernetes workloads; all given fields must match." },
     ),
   },
   { description: "Selects workloads. An empty entry selects every workload." },
@@ -57,25 +57,25 @@ export const identitySelector = userFields(
   {
     kubeIdentityMatcher: userFields(
       {
-        namespaces: strings({ description: "The caller must be in one of these namespaces. Empty: any." }),
-        clusters: strings({ description: "The caller must be in one of these clusters. Empty: any." }),
+        namespaces: strings({ description: "Namespaces of the caller; one must match. Empty: any." }),
+        clusters: strings({ description: "Clusters of the caller; one must match. Empty: any." }),
       },
-      { description: "Selects callers by where they run." },
+      { description: "Selects callers by namespace and cluster." },
     ),
     kubeServiceAccountRefs: userFields(
       {
         serviceAccounts: listOf(userClusterObjectRef(), {
-          description: "Service accounts. An empty name, namespace or clusterName stands for any.",
+          description: "Service accounts. An empty name, namespace or clusterName matches any.",
         }),
       },
       { description: "Selects callers by their service account." },
     ),
     requestIdentityMatcher: userFields(
       { requestPrincipals: strings(), notRequestPrincipals: strings() },
-      { unsupported: "not supported, callers are known by their workload identity, not by a token of the request" },
+      { unsupported: "not supported, callers are identified by workload identity, not by a token of the request" },
     ),
   },
-  { description: "Selects callers. An entry with both members selects what either selects; an empty entry selects every caller." },
+  { description: "Selects callers. An entry with both fields selects what either selects; an empty entry selects all callers." },
 );
 
 export type IdentitySelector = Value<typeof identitySelector>;

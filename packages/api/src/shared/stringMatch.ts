@@ -6,11 +6,11 @@ import { atMostOneOf, type SchemaOptions, userFields } from "./schema.ts";
 export function stringMatch(options: SchemaOptions = {}) {
   return userFields(
     {
-      exact: Type.String({ description: "The text must be equal to this." }),
-      prefix: Type.String({ description: "The text must begin with this." }),
-      regex: Type.String({ description: "The whole text must match this RE2 regular expression (github.com/google/re2/wiki/Syntax)." }),
-      suffix: Type.String({ description: "The text must end with this." }),
-      ignoreCase: Type.Boolean({ description: "Capital and small letters count as equal. Without effect on `regex`." }),
+      exact: Type.String({ description: "Exact value." }),
+      prefix: Type.String({ description: "Prefix of the value." }),
+      regex: Type.String({ description: "RE2 regular expression that the whole value must match (github.com/google/re2/wiki/Syntax)." }),
+      suffix: Type.String({ description: "Suffix of the value." }),
+      ignoreCase: Type.Boolean({ description: "Whether the comparison is case-insensitive. Has no effect on `regex`." }),
     },
     { ...atMostOneOf("exact", "prefix", "regex", "suffix"), ...options },
   );

@@ -1,21 +1,20 @@
 import { type Delta, type Meter, type Metric, noMeter, type Resource } from "@isthmus/core";
-import { type ClusterView, viewCluster } from "../clusterView.ts";
-import { alwaysLeader, ledCluster, whileLeading } from "../leadership.ts";
-import type { Leadership, LinkState } from "../ports.ts";
-import { type RemovalLog, removalLog } from "../removalLog.ts";
-import { type Generation, leadershipFor } from "./processes.ts";
-import { type AgentParts, type RelayLoops, startRelayLoops } from "./relayLoops.ts";
+import { type DeletionLog, deletionLog } from "../apply/deletionLog.ts";
+import { type Informer, startInformer } from "../informer/informer.ts";
+import { alwaysLeader, leaderOnlyCluster } from "../leader/leadership.ts";
+import type { Leadership, LinkState } from "../ports/clusterPort.ts";
+import { eventHub } from "../runtime/eventHub.ts";
+import { processStarter } from "./processes.ts";
+import { type AgentParts, startRelayLoops } from "./relayLoops.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
 
 export interface AgentOptions extends AgentParts {
   /** Which of several replicas of this agent speaks for the cluster. Default: this one, as there is no other. */
   readonly leadership?: Leadership;
-  /** Which processes run where. Default: `gloo-mesh`. */
-  readonly generation?: Generation;
   /** Lists everything anew so often, in milliseconds, beside watching. Default: never. */
   readonly relistMs?: number;
   /** Takes in what is removed, and why. Default: a log of its own. */
-  readonly removals?: RemovalLog;
+  readonly removals?: DeletionLog;
   /** Takes in figures as they arise. Default: nobody does. */
   readonly meter?: Meter;
 }
@@ -23,7 +22,7 @@ export interface AgentOptions extends AgentParts {
 /** A running agent: reports its cluster to the server, and makes it hold what the server wants. */
 export interface Agent {
   /** Kept on every replica, so that one that takes over need not read its cluster first. */
-  readonly view: ClusterView;
+  readonly view: Informer;
   /** `closed` on a replica that does not lead. */
   readonly linkState: LinkState;
   /** What of the plane's settings holds here. */
@@ -33,7 +32,7 @@ export interface Agent {
   /** What is wanted in the cluster, in order of `resourceKeyOf`. */
   wanted(): readonly Resource[];
   /** The last removals, and why. */
-  readonly removals: RemovalLog;
+  readonly removals: DeletionLog;
   /** Figures as they are now, beside those that the meter was told. */
   metrics(): readonly Metric[];
   /** Ends when the agent was aborted. */
@@ -46,57 +45,55 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     keepsLastGood,
     writtenKinds,
     leadership = alwaysLeader,
-    generation = "gloo-mesh",
     relistMs,
     clock,
     random,
     log,
-    removals = removalLog(() => clock.now()),
+    removals = deletionLog(() => clock.now()),
     meter = noMeter,
   } = options;
-  let turn: RelayLoops | undefined;
-
-  const changed = (delta: Delta) => turn?.observed(delta);
-  const kinds = [...sentKinds, ...writtenKinds.filter((kind) => !sentKinds.includes(kind))];
-  const view = viewCluster(
-    {
-      cluster: options.cluster,
-      kinds,
-      ...(relistMs === undefined ? {} : { relistMs }),
-      clock,
-      random,
-      log,
-      keepsLastGood,
-      changed,
-      servedAgain: (kindKey) => turn?.servedAgain(kindKey),
-    },
-    signal,
+  const processes = processStarter(leadership, signal);
+  const changes = eventHub<ClusterChanges>();
+  const view = processes.everyReplica("clusterWatch", (until) =>
+    startInformer(
+      {
+        cluster: options.cluster,
+        kinds: [...sentKinds, ...writtenKinds.filter((kind) => !sentKinds.includes(kind))],
+        ...(relistMs === undefined ? {} : { relistMs }),
+        clock,
+        random,
+        log,
+        keepsLastGood,
+        changed: (delta) => changes.emit("changed", delta),
+        servedAgain: (kindKey) => changes.emit("servedAgain", kindKey),
+      },
+      until,
+    ),
   );
-
-  // What the relay carries up is what discovery reads: the two are one.
-  const relay = leadershipFor("relay", generation, leadership) ?? alwaysLeader;
-  const cluster = ledCluster(options.cluster, relay);
-  const ended = whileLeading(
-    relay,
-    (until) => {
-      turn = startRelayLoops({ ...options, cluster, view, removals, meter }, until);
-      return turn;
-    },
-    signal,
-  );
+  const cluster = leaderOnlyCluster(options.cluster, leadership);
+  const relay = processes.leader("relay", (term) => startRelayLoops({ ...options, cluster, view, removals, meter }, term));
+  changes.on("changed", (delta) => relay.current?.observed(delta));
+  changes.on("servedAgain", (kindKey) => relay.current?.servedAgain(kindKey));
 
   return {
     view,
     get linkState() {
-      return relay.isLeader ? (turn?.linkState ?? "connecting") : "closed";
+      return leadership.isLeader ? (relay.current?.linkState ?? "connecting") : "closed";
     },
     get settings() {
-      return turn?.settings ?? DEFAULT_SETTINGS;
+      return relay.current?.settings ?? DEFAULT_SETTINGS;
     },
-    resumeDeletes: () => turn?.resumeDeletes("server") ?? 0,
-    wanted: () => turn?.wanted() ?? [],
+    resumeDeletes: () => relay.current?.resumeDeletes("server") ?? 0,
+    wanted: () => relay.current?.wanted() ?? [],
     removals,
-    metrics: () => turn?.metrics() ?? [],
-    ended: Promise.all([view.ended, ended]).then(() => undefined),
+    metrics: () => relay.current?.metrics() ?? [],
+    ended: processes.allEnded(),
   };
+}
+
+/** What changes in the cluster that is watched. */
+interface ClusterChanges {
+  readonly changed: readonly [delta: Delta];
+  /** A kind (`kindKeyOf`) that was not served is there again. */
+  readonly servedAgain: readonly [kindKey: string];
 }

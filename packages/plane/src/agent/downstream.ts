@@ -10,18 +10,18 @@ import {
   refOf,
   resourceKeyOf,
 } from "@isthmus/core";
-import type { Applier } from "../applier.ts";
-import type { KindState } from "../clusterView.ts";
-import { reasonFor } from "../evidence.ts";
-import type { AgentLink, Desired, Rejection, Removal } from "../ports.ts";
-import { type DeleteLimits, deleteBudget, type PlannedRemoval } from "./deleteBudget.ts";
+import type { Applier } from "../apply/applier.ts";
+import { type DeleteLimits, deleteBudget, type PlannedRemoval } from "../apply/deleteBudget.ts";
+import { deletionReason } from "../apply/deletionReason.ts";
+import { orphans } from "../apply/orphans.ts";
+import type { KindState } from "../informer/informer.ts";
+import type { AgentLink, DeleteOrder, DesiredUpdate, Rejection } from "../ports/clusterPort.ts";
 import type { OrderCheck, OrderRefusal } from "./limits.ts";
-import { refusals } from "./refusals.ts";
-import { strays } from "./strays.ts";
+import { orderRefusals } from "./orderRefusals.ts";
 
 /** Takes what the server wants, has it applied, and answers with what became of it. */
 export interface Downstream {
-  desired(desired: Desired): void;
+  desired(desired: DesiredUpdate): void;
   /** To be called when the applier has settled. */
   settled(): void;
   observed(delta: Delta): void;
@@ -62,7 +62,7 @@ export interface DownstreamOptions {
 export function downstream(options: DownstreamOptions, signal: AbortSignal): Downstream {
   const { link, applier, isViewComplete, kinds, mayHold, isOurs, isConnected, discovered, orders, clock, log, meter } = options;
   const budget = deleteBudget(() => clock.now(), options.deleteLimits, options.removalsPerHour);
-  const refused = refusals({ clock, log, meter });
+  const refused = orderRefusals({ clock, log, meter });
   let revision: number | undefined;
   /** The last answer to this revision, as text; empty before there was one. */
   let answered = "";
@@ -74,8 +74,8 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   /** Kinds in which what is not wanted has still to be looked for, or once more, as what was known of them was stale. */
   let unpruned = new Map<string, "unseen" | "stale">();
   /** Removals that came with evidence, so that the applier can judge it. */
-  const removals = new Map<string, Removal>();
-  const strangers = strays(
+  const removals = new Map<string, DeleteOrder>();
+  const strangers = orphans(
     {
       clock,
       due: (refs) =>
@@ -89,8 +89,8 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   );
 
   const sealedText =
-    "more of ours would go within an hour than --removals-per-hour-percent and --removals-per-hour-objects allow here, whatever the " +
-    `management server says; they go when ${options.resumedOn} is annotated with isthmus.mesh/resume-deletes`;
+    "the deletes exceed what --removals-per-hour-percent and --removals-per-hour-objects of this agent allow within an hour; the management " +
+    `server cannot approve them; to approve them, annotate ${options.resumedOn} with isthmus.mesh/resume-deletes`;
 
   function whyHeld(ref: ResourceRef): string {
     return budget.sealed.has(resourceKeyOf(ref)) ? sealedText : HELD;
@@ -134,8 +134,8 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       log.error(
         { held: budget.held.size },
         budget.sealed.size > 0
-          ? `${budget.held.size} objects would go: ${sealedText}`
-          : `${budget.held.size} objects would go at once, as what they came from is no longer seen: ${HELD}`,
+          ? `the delete of ${budget.held.size} objects is on hold: ${sealedText}`
+          : `the delete of ${budget.held.size} objects is on hold: mass deletion because their source objects are no longer reported; ${HELD}`,
       );
     }
   }
@@ -154,11 +154,11 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     else applier.remove(removal);
   }
 
-  function planned(removal: Removal): PlannedRemoval {
+  function planned(removal: DeleteOrder): PlannedRemoval {
     const { ref, evidence } = removal;
     removals.set(resourceKeyOf(ref), removal);
     const isUnseen = evidence.reason === "InputRemoved" && evidence.inputs.every((input) => discovered.has(kindKeyOf(input)));
-    return { ref, reason: reasonFor(evidence), isOnPurpose: !isUnseen };
+    return { ref, reason: deletionReason(evidence), isOnPurpose: !isUnseen };
   }
 
   /** What an API server does not serve now may come back with objects of ours in it: such a kind is looked through then. */
@@ -175,13 +175,13 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     }
     if (listed.size === 0) return;
     const surplus = applier.surplus(wanted, listed).filter((ref) => !budget.held.has(resourceKeyOf(ref)));
-    remove(surplus.map((ref) => ({ ref, reason: "not in the complete set that is wanted here", isOnPurpose: false })));
+    remove(surplus.map((ref) => ({ ref, reason: "not in the complete desired state of this cluster", isOnPurpose: false })));
   }
 
   function answer(): void {
     if (revision === undefined || !isViewComplete() || !applier.isIdle) return;
     const held = [...budget.held.values()].map(
-      ({ ref }): Rejection => ({ ref, code: "Held", message: `${formatRef(ref)} stays: ${whyHeld(ref)}` }),
+      ({ ref }): Rejection => ({ ref, code: "Held", message: `${formatRef(ref)}: its delete is on hold: ${whyHeld(ref)}` }),
     );
     const failed = [...applier.rejections].filter(([key]) => !refused.all.has(key)).map(([, rejection]) => rejection);
     const rejected = [...failed, ...refused.all.values(), ...held];
@@ -250,14 +250,15 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     resumeDeletes(by) {
       const all = budget.resume(by, applier.wanted.size);
       for (const { ref, reason } of all) carryOut(ref, reason);
-      const who = by === "server" ? "the management server says" : `${options.resumedOn} says`;
-      if (all.length > 0) log.warn({ objects: all.length }, `removing ${all.length} objects that were held back: ${who} that they may go`);
-      if (budget.sealed.size > 0) log.error({ held: budget.sealed.size }, `${budget.sealed.size} objects stay: ${sealedText}`);
+      const who = by === "server" ? "by the management server" : `on ${options.resumedOn}`;
+      if (all.length > 0) log.warn({ objects: all.length }, `deleting ${all.length} objects that were on hold: approved ${who}`);
+      if (budget.sealed.size > 0)
+        log.error({ held: budget.sealed.size }, `the delete of ${budget.sealed.size} objects is still on hold: ${sealedText}`);
       return all.length;
     },
   };
 }
 
 const MAX_TRACES = 16;
-const STRAY = "bears our label, and nothing asks for it";
-const HELD = "deletes are paused until the KubernetesCluster is annotated with isthmus.mesh/resume-deletes";
+const STRAY = "has our label, but is not in the desired state";
+const HELD = "to approve it, annotate the KubernetesCluster with isthmus.mesh/resume-deletes";

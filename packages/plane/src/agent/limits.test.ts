@@ -42,7 +42,7 @@ test.each([
   ["every pod, by no label", { workloadSelector: { labels: {} }, configPatches: [patchWith(CSRF)] }],
   ["pods by something else", { workloadSelector, targetRefs: [{ kind: "Gateway", name: "x" }], configPatches: [patchWith(CSRF)] }],
 ])("an EnvoyFilter for %s is refused", (_, spec) => {
-  expect(check.put(envoyFilter(spec))).toMatchObject({ reason: "Content", message: expect.stringContaining("EnvoyFilter cart.shop") });
+  expect(check.put(envoyFilter(spec))).toMatchObject({ reason: "Content", message: expect.stringContaining("EnvoyFilter shop/cart") });
 });
 
 test("an EnvoyFilter without spec, or with more beside it, is refused", () => {

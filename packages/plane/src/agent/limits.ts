@@ -1,7 +1,7 @@
 import { formatRef, InvalidResource, type Kind, kindKeyOf, type Owner, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import type { Scope } from "@isthmus/translators";
-import { bearsLabelOf } from "../ownership.ts";
-import { DELETE_LIMITS, type DeleteLimits } from "./deleteBudget.ts";
+import { DELETE_LIMITS, type DeleteLimits } from "../apply/deleteBudget.ts";
+import { bearsLabelOf } from "../apply/ownership.ts";
 
 /** What an agent lets its server do at most. It is said where the agent runs: no server can widen it. */
 export interface AgentLimits {
@@ -48,16 +48,16 @@ export function orderCheck({ kinds, owners, limits: { writeNamespaces = ALL } }:
   function ofName(ref: ResourceRef): OrderRefusal | undefined {
     const { apiVersion, name, namespace } = ref;
     const kind = written.get(kindKeyOf(ref));
-    if (kind === undefined || !kind.namespaced) return refusal("Kind", ref, "objects of this kind are not written here");
+    if (kind === undefined || !kind.namespaced) return refusal("Kind", ref, "this agent does not write objects of this kind");
     if (!kind.versions.includes(apiVersion))
-      return refusal("Kind", ref, `this agent does not know its version ${short(apiVersion)}: upgrade it`);
-    if (!isName(name, MAX_NAME)) return refusal("Name", ref, "metadata.name is no name of a Kubernetes object");
-    if (!isName(namespace, MAX_NAMESPACE)) return refusal("Name", ref, "metadata.namespace is no name of a namespace");
+      return refusal("Kind", ref, `this agent does not support the version ${short(apiVersion)}: upgrade the agent`);
+    if (!isName(name, MAX_NAME)) return refusal("Name", ref, "metadata.name is not a valid name of a Kubernetes object");
+    if (!isName(namespace, MAX_NAMESPACE)) return refusal("Name", ref, "metadata.namespace is not a valid name of a namespace");
     if (writeNamespaces.has(namespace) || (writeNamespaces.has("*") && !KUBERNETES_NAMESPACES.has(namespace))) return undefined;
     return refusal(
       "Namespace",
       ref,
-      `nothing is written to namespace ${namespace} here: name it in --write-namespaces where the agent runs, or let no policy select what is in it`,
+      `this agent does not write to namespace ${namespace}: add it to --write-namespaces of the agent, or exclude the namespace from the selectors of policies`,
     );
   }
 
@@ -82,22 +82,22 @@ export function orderCheck({ kinds, owners, limits: { writeNamespaces = ALL } }:
         return refusal(
           "Metadata",
           named,
-          `sets metadata.${short(field)}: of metadata only name, namespace, labels and annotations are written`,
+          `sets metadata.${short(field)}: only name, namespace, labels and annotations of metadata are written`,
         );
       }
       const { labels: given, annotations } = resource.metadata;
       if (!isTexts(given) || !isTexts(annotations)) {
-        return refusal("Metadata", named, "metadata.labels and metadata.annotations are no maps of texts");
+        return refusal("Metadata", named, "metadata.labels and metadata.annotations must be maps of strings");
       }
       const problem = contentProblem(resource);
       if (problem !== undefined)
-        return refusal("Content", named, `${short(problem)}: no more than this agent knows of is written in this kind`);
+        return refusal("Content", named, `${short(problem)}: this agent only writes the fields of this kind that it knows`);
       if (bearsLabelOf(resource, owners)) return undefined;
       const labels = owners.map(({ label, value }) => `${label}=${value}`).join(" or ");
       return refusal(
         "Label",
         named,
-        `lacks the owner label ${labels}, without which it could not be taken back: is --management-namespace of the agent the namespace of its server?`,
+        `does not have the owner label ${labels}, without which it could not be deleted later: check that --management-namespace of the agent is the namespace of its server`,
       );
     },
     remove: ofName,

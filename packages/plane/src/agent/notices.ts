@@ -11,11 +11,11 @@ import {
   refOf,
   resourceKeyOf,
 } from "@isthmus/core";
-import type { ClusterView } from "../clusterView.ts";
-import { malformedStatus } from "../malformedStatus.ts";
-import type { Notices } from "../ports.ts";
-import type { StatusUpdate, StatusWriter } from "../server/statusWriter.ts";
-import { standing } from "../standingStatus.ts";
+import { keepUnreported } from "../apply/keepUnreported.ts";
+import { malformedStatus } from "../apply/malformedStatus.ts";
+import type { DesiredStatus, StatusWriter } from "../apply/statusWriter.ts";
+import type { Informer } from "../informer/informer.ts";
+import type { Notices } from "../ports/clusterPort.ts";
 import type { AgentSettings } from "./settings.ts";
 
 /** What the server has told: statuses of what users wrote here are written, settings are kept for whoever asks. */
@@ -29,7 +29,7 @@ export interface NoticeBoard {
 export interface NoticeBoardOptions {
   /** What users write to ask something of the plane. */
   readonly userKinds: readonly Kind[];
-  readonly view: () => ClusterView;
+  readonly view: () => Informer;
   readonly writer: StatusWriter;
   /** What holds before a server has said anything. */
   readonly defaults: AgentSettings;
@@ -43,7 +43,7 @@ export interface NoticeBoardOptions {
 export function noticeBoard({ userKinds, view, writer, defaults, settingsTold, changed, log }: NoticeBoardOptions): NoticeBoard {
   const users = new Set(userKinds.map(kindKeyOf));
   /** By `resourceKeyOf`. What an older connection told holds until a newer one has told everything. */
-  let statuses = new Map<string, StatusUpdate>();
+  let statuses = new Map<string, DesiredStatus>();
   let settings = defaults;
 
   function settingsIn(resource: Resource): AgentSettings | undefined {
@@ -52,7 +52,7 @@ export function noticeBoard({ userKinds, view, writer, defaults, settingsTold, c
     } catch (error) {
       log.warn(
         { object: resource.metadata.name },
-        `the server's settings are not understood, and those before stay in use: ${messageOf(error)}`,
+        `cannot parse the settings from the server; the previous settings are still used: ${messageOf(error)}`,
       );
       return undefined;
     }
@@ -63,19 +63,19 @@ export function noticeBoard({ userKinds, view, writer, defaults, settingsTold, c
     const { status = {} } = resource;
     if (isStatus(status)) return status;
     const object = formatRef(refOf(resource)).slice(0, MAX_TEXT);
-    log.warn({ object }, `the server tells a status of ${object} that is none, and the one before stays: upgrade the server`);
+    log.warn({ object }, `the server sent a status of ${object} that is not valid; the previous status is kept: upgrade the server`);
     return undefined;
   }
 
   /** What cannot be understood is not in force, whatever was said of an earlier form of it. */
   function write(keys: Iterable<string>): void {
     const { malformed, snapshot } = view();
-    const updates: StatusUpdate[] = [];
+    const updates: DesiredStatus[] = [];
     for (const key of keys) {
       const problem = malformed.get(key);
       const status = statuses.get(key);
       if (problem !== undefined && users.has(kindKeyOf(problem.ref))) updates.push(malformedStatus(problem));
-      else if (status !== undefined) updates.push(standing(status, snapshot));
+      else if (status !== undefined) updates.push(keepUnreported(status, snapshot));
     }
     writer.write(updates);
   }

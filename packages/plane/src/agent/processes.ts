@@ -1,41 +1,8 @@
-import { alwaysLeader } from "../leadership.ts";
-import type { Leadership } from "../ports.ts";
+import { whileLeading } from "../leader/leadership.ts";
+import type { Leadership } from "../ports/clusterPort.ts";
 
 /** Which names the product bears: `gloo-mesh-agent` with `gloo-mesh-mgmt-server`, or, before, `enterprise-agent` with `enterprise-networking`. */
 export type Generation = "gloo-mesh" | "enterprise";
-
-/** What an agent does, as its documentation names it. */
-export type AgentProcess =
-  | "relay"
-  | "discovery"
-  | "certificateManagement"
-  | "podBouncing"
-  | "apiDiscovery"
-  | "schemaReporter"
-  | "accessLogSink"
-  | "wasmXds"
-  | "crdVerifier"
-  | "readiness";
-
-/** On which of several replicas of an agent a process runs. */
-export type Place = "leader" | "everyReplica" | "nowhere";
-
-/**
- * Which process runs where. Sources: seed 000 (“Agent replicas”) for all of them; seed 002 names the first four and the
- * verifier; seeds 001 and 004 know one agent, and no portal.
- */
-const AGENT_PROCESSES: Readonly<Record<AgentProcess, Readonly<Record<Generation, Place>>>> = {
-  relay: { "gloo-mesh": "leader", enterprise: "leader" },
-  discovery: { "gloo-mesh": "leader", enterprise: "leader" },
-  certificateManagement: { "gloo-mesh": "leader", enterprise: "leader" },
-  podBouncing: { "gloo-mesh": "leader", enterprise: "leader" },
-  apiDiscovery: { "gloo-mesh": "leader", enterprise: "nowhere" },
-  schemaReporter: { "gloo-mesh": "leader", enterprise: "nowhere" },
-  accessLogSink: { "gloo-mesh": "everyReplica", enterprise: "everyReplica" },
-  wasmXds: { "gloo-mesh": "everyReplica", enterprise: "everyReplica" },
-  crdVerifier: { "gloo-mesh": "everyReplica", enterprise: "everyReplica" },
-  readiness: { "gloo-mesh": "everyReplica", enterprise: "everyReplica" },
-};
 
 /** Names that differ by generation. */
 export const NAMES: Readonly<Record<Generation, { readonly server: string; readonly agent: string }>> = {
@@ -43,14 +10,65 @@ export const NAMES: Readonly<Record<Generation, { readonly server: string; reado
   enterprise: { server: "enterprise-networking", agent: "enterprise-agent" },
 };
 
-/** When a process of this replica runs: always, while it leads, or (undefined) never. */
-export function leadershipFor(process: AgentProcess, generation: Generation, leadership: Leadership): Leadership | undefined {
-  switch (AGENT_PROCESSES[process][generation]) {
-    case "leader":
-      return leadership;
-    case "everyReplica":
-      return alwaysLeader;
-    case "nowhere":
-      return undefined;
-  }
+/**
+ * What an agent starts, and on which of its replicas. Source: seed 000 (“Agent replicas”); seed 002 names relay, discovery and the
+ * verifier; seeds 001 and 004 know one agent. No process that we have differs by generation.
+ */
+export const AGENT_PROCESSES = {
+  /** Watches the cluster, and CRDs as they come and go (“verifier cache clearing for CRD watch management”). */
+  clusterWatch: { runsOn: "everyReplica" },
+  /** Reports what discovery reads, and applies what the server desires: relay and discovery are one, as the server discovers. */
+  relay: { runsOn: "leader" },
+} as const satisfies Readonly<Record<string, { readonly runsOn: "everyReplica" | "leader" }>>;
+
+type Table = typeof AGENT_PROCESSES;
+
+/** A process of the table. */
+export type AgentProcess = keyof Table;
+
+type ProcessOn<Replicas> = { readonly [Name in AgentProcess]: Table[Name]["runsOn"] extends Replicas ? Name : never }[AgentProcess];
+
+/** A process that was started; `ended` resolves when it was aborted. */
+interface StartedProcess {
+  readonly ended: Promise<void>;
+}
+
+/** Starts the processes of the table, each where the table says: one that stands elsewhere, or not at all, does not compile. */
+export interface ProcessStarter {
+  /** Starts a process that runs on every replica, at once. */
+  everyReplica<P extends StartedProcess>(name: ProcessOn<"everyReplica">, start: (signal: AbortSignal) => P): P;
+  /** Starts a process whenever this replica becomes the leader. `current`: the one that was started last, if any. */
+  leader<P extends StartedProcess>(name: ProcessOn<"leader">, start: (term: AbortSignal) => P): { readonly current: P | undefined };
+  /** Resolves when all were aborted and have ended. Throws when one that the table lists was not started. */
+  allEnded(): Promise<void>;
+}
+
+/** A starter for the processes of one replica of an agent. */
+export function processStarter(leadership: Leadership, signal: AbortSignal): ProcessStarter {
+  const started = new Map<AgentProcess, Promise<void>>();
+  return {
+    everyReplica(name, start) {
+      const process = start(signal);
+      started.set(name, process.ended);
+      return process;
+    },
+    leader<P extends StartedProcess>(name: AgentProcess, start: (term: AbortSignal) => P) {
+      let current: P | undefined;
+      const launch = (term: AbortSignal) => {
+        current = start(term);
+        return current;
+      };
+      started.set(name, whileLeading(leadership, launch, signal));
+      return {
+        get current() {
+          return current;
+        },
+      };
+    },
+    allEnded() {
+      const missing = Object.keys(AGENT_PROCESSES).filter((name) => !started.has(name as AgentProcess));
+      if (missing.length > 0) throw new Error(`the agent does not start ${missing.join(", ")}, which AGENT_PROCESSES lists`);
+      return Promise.all(started.values()).then(() => undefined);
+    },
+  };
 }

@@ -12,13 +12,13 @@ import {
   type Resource,
   type Snapshot,
 } from "@isthmus/core";
-import { startApplier } from "../applier.ts";
-import type { ClusterView } from "../clusterView.ts";
-import { workItems } from "../figures.ts";
-import { bearsLabelOf } from "../ownership.ts";
-import type { AgentLink, AgentLinkHandler, Cluster, LinkState } from "../ports.ts";
-import type { RemovalLog } from "../removalLog.ts";
-import { startStatusWriter } from "../server/statusWriter.ts";
+import { startApplier } from "../apply/applier.ts";
+import type { DeletionLog } from "../apply/deletionLog.ts";
+import { bearsLabelOf } from "../apply/ownership.ts";
+import { startStatusWriter } from "../apply/statusWriter.ts";
+import type { Informer } from "../informer/informer.ts";
+import type { AgentLink, AgentLinkHandler, Cluster, LinkState } from "../ports/clusterPort.ts";
+import { workQueueMetrics } from "../runtime/workQueueMetrics.ts";
 import { downstream } from "./downstream.ts";
 import { type AgentLimits, orderCheck, scopeLimit, withinLimit } from "./limits.ts";
 import { noticeBoard } from "./notices.ts";
@@ -70,9 +70,9 @@ export interface AgentParts {
 }
 
 export interface RelayLoopsOptions extends AgentParts {
-  readonly view: ClusterView;
+  readonly view: Informer;
   /** Takes in what is removed, and why. */
-  readonly removals: RemovalLog;
+  readonly removals: DeletionLog;
   readonly meter: Meter;
 }
 
@@ -100,7 +100,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
   const link = options.link(
     {
       desired: (desired) => down.desired(desired),
-      told: (notices) => board.told(notices),
+      notices: (notices) => board.told(notices),
       state(state, detail) {
         if (state !== linkState) log.info({ cluster: cluster.name, state }, detail);
         const wasConnected = linkState === "connected";
@@ -134,8 +134,8 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       const { percent, objects } = deleteLimits;
       log.warn(
         { told: told.deleteLimits, kept: deleteLimits },
-        `the server's Settings ask for a higher spec.relay.deleteBudget than this agent allows: ${percent} % or ${objects} objects hold; ` +
-          "allow more with --delete-budget-percent and --delete-budget-objects where the agent runs",
+        `spec.relay.deleteBudget in the server's Settings is higher than this agent allows; using ${percent} % or ${objects} objects: ` +
+          "to allow more, raise --delete-budget-percent and --delete-budget-objects of the agent",
       );
       return { ...told, deleteLimits };
     },
@@ -202,7 +202,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     resumeDeletes: (by) => down.resumeDeletes(by),
     wanted: () => [...applier.wanted].sort(([a], [b]) => compareKeys(a, b)).map(([, resource]) => resource),
     metrics: () => [
-      ...workItems({ apply: applier.sizes, status: writer.sizes }),
+      ...workQueueMetrics({ apply: applier.sizes, status: writer.sizes }),
       { name: "gloo_mesh_removals_held", labels: {}, value: down.held },
     ],
     ended: Promise.all([applier.ended, writer.ended, link.closed]).then(() => undefined),

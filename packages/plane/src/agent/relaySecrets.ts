@@ -1,8 +1,8 @@
 import { Secret } from "@isthmus/api";
 import { type Clock, type Log, UsageError } from "@isthmus/core";
-import { follow } from "../follow.ts";
-import { type Cluster, ClusterError } from "../ports.ts";
-import { readSecret, secretOf, secretTexts } from "../secretData.ts";
+import { readSecret, secretOf, secretTexts } from "../identity/secretData.ts";
+import { runReflector } from "../informer/reflector.ts";
+import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 
 /** Names of the Secrets in the agent's namespace. Source: the seeds. */
 const ROOT = "relay-root-tls-secret";
@@ -52,8 +52,8 @@ export function agentSecrets(cluster: Cluster, { namespace, token, clock, random
       hasWarned = true;
       log.warn(
         { secret: ROOT },
-        `Secret ${ROOT}.${namespace} holds the root's private key (tls.key), with which anybody who reads it can speak for any cluster: ` +
-          "take it out. This agent makes no certificate with it: it registers with a token, or uses relay-client-tls-secret",
+        `Secret ${namespace}/${ROOT} contains the private key of the root (tls.key), with which anyone who can read it can impersonate any cluster: ` +
+          "remove it. This agent does not issue certificates with it: it registers with a token, or uses relay-client-tls-secret",
       );
     }
     return data?.["ca.crt"];
@@ -67,7 +67,7 @@ export function agentSecrets(cluster: Cluster, { namespace, token, clock, random
       const isLearned = isIssued(client) && client?.metadata.annotations?.[GIVEN_ROOT] === (await digestOf(given));
       const root = isLearned && client !== undefined ? (secretTexts(client)["ca.crt"] ?? given) : given;
       if (root === undefined) {
-        throw new UsageError(`Secret ${ROOT}.${namespace} with key ca.crt is missing: copy it from the management cluster`);
+        throw new UsageError(`Secret ${namespace}/${ROOT} with key ca.crt is missing: copy it from the management cluster`);
       }
       return root;
     },
@@ -94,14 +94,17 @@ export function agentSecrets(cluster: Cluster, { namespace, token, clock, random
           return;
         }
         if (!isIssued(existing)) {
-          throw new ClusterError("Conflict", `Secret ${CLIENT}.${namespace} was not made by this agent: its certificate is used as it is`);
+          throw new ClusterError(
+            "Conflict",
+            `Secret ${namespace}/${CLIENT} was not created by this agent: its certificate is used and not renewed`,
+          );
         }
         const { managedFields: _, ...metadata } = existing.metadata;
         await cluster.update({ ...next, metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } } });
       },
     },
     follow: (changed, signal) =>
-      follow(
+      runReflector(
         {
           cluster,
           kind: Secret,

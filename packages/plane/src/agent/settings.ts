@@ -1,7 +1,7 @@
 import { Settings } from "@isthmus/api";
 import { inCluster, type Resource, type ResourceRef, type Snapshot } from "@isthmus/core";
 import { discoveryScope, type Scope } from "@isthmus/translators";
-import { DELETE_LIMITS, type DeleteLimits } from "./deleteBudget.ts";
+import { DELETE_LIMITS, type DeleteLimits } from "../apply/deleteBudget.ts";
 
 /** What of the plane's settings concerns an agent. */
 export interface AgentSettings {
@@ -20,7 +20,7 @@ export const DEFAULT_SETTINGS: AgentSettings = {
 const NAME = "settings";
 
 /** What a server tells the agent of a cluster of the Settings that it knows. */
-export function settingsToTell(
+export function agentSettingsFor(
   settings: Settings | undefined,
   { namespace, clusterName }: Pick<ResourceRef, "namespace" | "clusterName">,
 ): Resource & Pick<Settings, "spec"> {
@@ -37,7 +37,7 @@ export function settingsToTell(
 }
 
 /** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
-export function settingsTold(resource: Resource): AgentSettings | undefined {
+export function receivedSettings(resource: Resource): AgentSettings | undefined {
   if (resource.kind !== Settings.kind || !Settings.versions.includes(resource.apiVersion)) return undefined;
   const settings = inCluster(Settings.parse(resource), "");
   const { percent = DELETE_LIMITS.percent, objects = DELETE_LIMITS.objects } = settings.spec?.relay?.deleteBudget ?? {};

@@ -13,11 +13,11 @@ import {
   resourceKeyOf,
   type Snapshot,
 } from "@isthmus/core";
-import { asTranslated, type Scope } from "@isthmus/translators";
-import type { ClusterView, KindState } from "../clusterView.ts";
-import { bearsLabelOf } from "../ownership.ts";
-import type { AgentLink } from "../ports.ts";
-import { newTraceId } from "../traceId.ts";
+import { type Scope, translatedFieldsOf } from "@isthmus/translators";
+import { bearsLabelOf } from "../apply/ownership.ts";
+import type { Informer, KindState } from "../informer/informer.ts";
+import type { AgentLink } from "../ports/clusterPort.ts";
+import { newTraceId } from "../runtime/traceId.ts";
 import { scopeFilter } from "./scopeFilter.ts";
 
 /** Reports what changes in the cluster to the server: objects of `kinds`, but for those that we wrote ourselves. */
@@ -42,7 +42,7 @@ export interface UpstreamOptions {
   readonly log: Log;
 }
 
-export function upstream(options: UpstreamOptions): Upstream & { view(view: ClusterView): void } {
+export function upstream(options: UpstreamOptions): Upstream & { view(view: Informer): void } {
   const { link, kinds, userKinds, keepsLastGood, scopedKinds, owners, scope, random, log } = options;
   const sentKinds = new Set(kinds.map(kindKeyOf));
   const users = new Set(userKinds.map(kindKeyOf));
@@ -52,7 +52,7 @@ export function upstream(options: UpstreamOptions): Upstream & { view(view: Clus
   /** Kinds that were announced, and whether as unserved. */
   const announced = new Map<string, boolean>();
   const ours = new Set<string>();
-  let view: ClusterView | undefined;
+  let view: Informer | undefined;
 
   const inScope = scopeFilter({
     kinds: scopedKinds,
@@ -121,7 +121,7 @@ export function upstream(options: UpstreamOptions): Upstream & { view(view: Clus
 
 /** What a user asks, as translation reads it: without what was answered, as writing that changes an object's version, too. */
 function questionIn(resource: Resource): Resource {
-  const read = asTranslated(resource);
+  const read = translatedFieldsOf(resource);
   if (read !== resource) return read;
   const { status: _, ...question } = resource as AnyResource;
   const { resourceVersion: __, ...metadata } = resource.metadata;

@@ -1,30 +1,30 @@
 import { type KubernetesCluster, RESUME_DELETES } from "@isthmus/api";
 import { type Condition, type JsonObject, type Resource, refOf } from "@isthmus/core";
-import type { AgentInfo } from "../ports.ts";
-import { type CertificateStanding, certificateExpiring } from "./certificateExpiring.ts";
-import { END_OF_TIME, REVOKED_BEFORE, revocationOf } from "./registrations.ts";
-import type { ClusterState } from "./snapshotStore.ts";
-import type { StatusUpdate } from "./statusWriter.ts";
+import type { DesiredStatus } from "../apply/statusWriter.ts";
+import { END_OF_TIME, REVOKED_BEFORE, revocationOf } from "../identity/registrations.ts";
+import type { AgentInfo } from "../ports/clusterPort.ts";
+import type { ClusterState } from "../snapshots/snapshotStore.ts";
+import { type CertificateValidity, certificateExpiring } from "./certificateExpiring.ts";
 
 /** What the status of a registered cluster is made of. */
-export interface ClusterStanding {
+export interface ClusterStatusInputs {
   readonly state: ClusterState | undefined;
   /** How many removals its agent holds back. */
   readonly held: number;
   /** The last word of a user that held-back removals may go, if it was passed on. */
   readonly resumed: string | undefined;
   /** How the agent's certificate stands; undefined without one. */
-  readonly certificate: CertificateStanding | undefined;
+  readonly certificate: CertificateValidity | undefined;
   /** Why this server cannot connect to the cluster by its kubeconfig Secret; undefined when it can, or needn't. */
   readonly problem: string | undefined;
   /** Settings let whoever has the shared token take the cluster's name. */
   readonly isNameOpen: boolean;
   /** Undefined while the cluster has what is wanted, or its agent is at it. */
-  readonly late: Lateness | undefined;
+  readonly late: ClusterLag | undefined;
 }
 
 /** How far a cluster is behind. */
-export interface Lateness {
+export interface ClusterLag {
   /** Milliseconds since 1970. */
   readonly since: number;
   /** So many objects are not acknowledged, or more: 1, 10, 100 ..., so that a status is not written for each of them. */
@@ -32,12 +32,12 @@ export interface Lateness {
 }
 
 /** `waiting`: how many objects are not acknowledged. */
-export function latenessOf(since: number | undefined, waiting: () => number): Lateness | undefined {
+export function clusterLagOf(since: number | undefined, waiting: () => number): ClusterLag | undefined {
   return since === undefined ? undefined : { since, atLeast: 10 ** Math.floor(Math.log10(Math.max(1, waiting()))) };
 }
 
 /** Whether the same is to be said of both. */
-export function isSameStanding(a: ClusterStanding, b: ClusterStanding): boolean {
+export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInputs): boolean {
   const isSameLateness = a.late?.since === b.late?.since && a.late?.atLeast === b.late?.atLeast;
   return (
     a.state === b.state &&
@@ -53,8 +53,8 @@ export function isSameStanding(a: ClusterStanding, b: ClusterStanding): boolean 
 /** The status of a registered cluster: its agent, whether that is connected, and whether everything in the cluster is known. */
 export function clusterStatus(
   kubernetesCluster: Resource,
-  { state, held, resumed, certificate, problem, isNameOpen, late }: ClusterStanding,
-): StatusUpdate {
+  { state, held, resumed, certificate, problem, isNameOpen, late }: ClusterStatusInputs,
+): DesiredStatus {
   const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
   const revokedBefore = lockedOut(kubernetesCluster, state);
   const conditions = [
@@ -103,7 +103,7 @@ function shownBy(agent: AgentInfo | undefined): JsonObject {
 function stateOf(cluster: {
   readonly state: ClusterState | undefined;
   readonly problem: string | undefined;
-  readonly late: Lateness | undefined;
+  readonly late: ClusterLag | undefined;
   readonly isRevoked: boolean;
   readonly wasHeard: boolean;
 }): NonNullable<NonNullable<KubernetesCluster["status"]>["state"]> {
@@ -141,74 +141,74 @@ function connected(
       type: "Connected",
       status: "True",
       reason: "WithoutCertificate",
-      message: `${message} WITHOUT A CLIENT CERTIFICATE: whoever has the relay token can speak for this cluster`,
+      message: `${message} WITHOUT A CLIENT CERTIFICATE: any holder of the relay token can impersonate this cluster`,
     };
   }
   if (revokedBefore !== undefined) {
     const moment =
       revokedBefore === END_OF_TIME
         ? "all certificates"
-        : `certificates from before ${new Date(revokedBefore).toISOString().slice(0, 19)}Z`;
+        : `certificates issued before ${new Date(revokedBefore).toISOString().slice(0, 19)}Z`;
     return {
       type: "Connected",
       status: "False",
       reason: "Revoked",
       message:
-        `${moment} are revoked (annotation ${REVOKED_BEFORE}): let an agent in with a new join token ` +
-        `(meshctl cluster token create --cluster ${name}), or undo it (meshctl cluster revoke ${name} --undo)`,
+        `${moment} are revoked (annotation ${REVOKED_BEFORE}): let the agent join again with a new join token ` +
+        `(meshctl cluster token create --cluster ${name}), or undo the revocation (meshctl cluster revoke ${name} --undo)`,
     };
   }
   return {
     type: "Connected",
     status: "False",
     reason: "AgentAway",
-    message: "no agent of this cluster is connected: look at the logs of gloo-mesh-agent there",
+    message: "the agent of this cluster is not connected: check the logs of gloo-mesh-agent in the cluster",
   };
 }
 
 function synced(state: ClusterState | undefined): Condition {
   switch (state?.phase) {
     case "synced":
-      return { type: "Synced", status: "True", reason: "Synced", message: "everything in this cluster is known" };
+      return { type: "Synced", status: "True", reason: "Synced", message: "the agent has completed its full sync" };
     case "stale":
       return {
         type: "Synced",
         status: "False",
         reason: "Stale",
-        message: "the agent is away: what was last known stays in use, nothing is removed",
+        message: "the agent is offline: the last known state of the cluster is used, and nothing is deleted",
       };
     default:
       return {
         type: "Synced",
         status: "Unknown",
         reason: "NotReported",
-        message: "the agent has not reported everything since this server started: what was last discovered stays in use",
+        message: "the agent has not completed its full sync since this server started: the last discovered state is used",
       };
   }
 }
 
-function lagging(state: ClusterState | undefined, late: Lateness | undefined): Condition {
+function lagging(state: ClusterState | undefined, late: ClusterLag | undefined): Condition {
   const type = "Lagging";
   if (late === undefined) {
     return state?.connected
-      ? { type, status: "False", reason: "UpToDate", message: "the agent has answered all that is wanted here, or is at it" }
-      : { type, status: "Unknown", reason: "AgentAway", message: "while no agent is connected nobody can say what of that is applied" };
+      ? { type, status: "False", reason: "UpToDate", message: "no pending changes, or the agent is applying them" }
+      : { type, status: "Unknown", reason: "AgentAway", message: "the agent is not connected, so it is unknown what is applied" };
   }
   const since = `${new Date(late.since).toISOString().slice(0, 19)}Z`;
   const isOne = late.atLeast === 1;
-  const wait = `${isOne ? "something" : `${late.atLeast} objects or more`} wanted here since ${since} wait${isOne ? "s" : ""} for`;
+  const wait = `${isOne ? "a change" : `at least ${late.atLeast} changes`} of the desired state since ${since} wait${isOne ? "s" : ""} for`;
   return state?.connected
     ? {
         type,
         status: "True",
         reason: "NotAcknowledged",
-        message: `${wait} the agent's answer: look at its log, and whether its API server answers`,
+        message: `${wait} acknowledgement by the agent: check its log, and that its API server answers`,
       }
     : {
         type,
         status: "True",
         reason: "AgentAway",
-        message: `${wait} an agent to connect; what is applied stays as it is`,
+        message: `${wait} the agent to connect; applied objects are not changed`,
       };
 }
 
@@ -216,18 +216,18 @@ const NAME_OPEN: Condition = {
   type: "NameProtected",
   status: "False",
   reason: "AnyName",
-  message: "whoever has the relay token can take this cluster's name: Settings (spec.relay.sharedToken) are ANY_NAME",
+  message: "any holder of the relay token can take over the name of this cluster: spec.relay.sharedToken in the Settings is ANY_NAME",
 };
 
 function deletesPaused(held: number): Condition {
   const type = "DeletesPaused";
-  if (held === 0) return { type, status: "False", reason: "NothingHeld", message: "no removal is held back" };
+  if (held === 0) return { type, status: "False", reason: "NothingHeld", message: "no deletes are on hold" };
   return {
     type,
     status: "True",
     reason: "TooManyAtOnce",
     message:
-      `${held} objects stay though what they came from is no longer seen. If they may go: ` +
+      `mass deletion on hold, waiting for approval: the source objects of ${held} objects are no longer reported. To approve: ` +
       `kubectl annotate --overwrite kubernetescluster NAME ${RESUME_DELETES}="$(date -Is)"`,
   };
 }
@@ -237,8 +237,8 @@ function overQuota(state: ClusterState | undefined): Condition {
   const { excess } = state ?? {};
   if (excess === undefined) {
     return state?.connected
-      ? { type, status: "False", reason: "WithinQuota", message: "everything that the agent reports is taken" }
-      : { type, status: "Unknown", reason: "AgentAway", message: "no agent is connected that reports anything" };
+      ? { type, status: "False", reason: "WithinQuota", message: "all objects that the agent reports are accepted" }
+      : { type, status: "Unknown", reason: "AgentAway", message: "the agent is not connected" };
   }
   const { limit, quota, kinds } = excess;
   const known = kinds.map((kind) => kind.slice(kind.indexOf("/") + 1)).join(", ");
@@ -247,7 +247,7 @@ function overQuota(state: ClusterState | undefined): Condition {
     status: "True",
     reason: limit === "objects" ? "TooManyObjects" : "TooManyBytes",
     message:
-      `the agent reports more than ${quota} ${limit}: objects of ${known} are refused, and what was known of them before stays. ` +
+      `the agent reports more than ${quota} ${limit}: objects of ${known} are refused, and their last accepted versions are used. ` +
       `Narrow discovery.selectors, or raise relay.agentQuota.${limit} in the Settings`,
   };
 }

@@ -1,8 +1,8 @@
 import { Secret } from "@isthmus/api";
 import { backoffMs, type Clock, type Log, messageOf, onAbort, UsageError } from "@isthmus/core";
-import { type FollowEvent, follow } from "../follow.ts";
-import { type Cluster, ClusterError } from "../ports.ts";
-import { secretTexts } from "../secretData.ts";
+import { secretTexts } from "../identity/secretData.ts";
+import { type ReflectorEvent, runReflector } from "../informer/reflector.ts";
+import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 
 /** The type of a Secret that holds how to reach a cluster; its name is the cluster's. Source: published registration. */
 export const KUBECONFIG_SECRET_TYPE = "solo.io/kubeconfig";
@@ -70,7 +70,7 @@ export function startConnections(options: ConnectionsOptions, signal: AbortSigna
   async function work(name: string, kubeconfig: string, { until, after }: { until: AbortSignal; after: Promise<void> | undefined }) {
     await after;
     const work = () => open({ name, kubeconfig, connected: () => told(name, undefined, until) }, until);
-    await keepConnected({ work, failed: (message) => told(name, `Secret ${name}.${namespace}: ${message}`, until), clock, random }, until);
+    await keepConnected({ work, failed: (message) => told(name, `Secret ${namespace}/${name}: ${message}`, until), clock, random }, until);
   }
 
   function told(name: string, message: string | undefined, until: AbortSignal): void {
@@ -96,7 +96,7 @@ export function startConnections(options: ConnectionsOptions, signal: AbortSigna
     const kubeconfig = secretTexts(secret)[KUBECONFIG_KEY];
     if (kubeconfig === undefined) {
       void stop(name, "its Secret has no kubeconfig");
-      problem(name, `Secret ${name}.${namespace} has no value for the key ${KUBECONFIG_KEY}`);
+      problem(name, `Secret ${namespace}/${name} has no value for the key ${KUBECONFIG_KEY}`);
       return;
     }
     if (running.get(name)?.kubeconfig === kubeconfig) return;
@@ -113,13 +113,13 @@ export function startConnections(options: ConnectionsOptions, signal: AbortSigna
   }
 
   function gone(name: string): void {
-    if (stop(name, "its Secret is gone") !== undefined) {
-      log.info({ cluster: name }, `the Secret ${name} is gone: the connection to ${name} ends, and what is there stays`);
+    if (stop(name, "its Secret was deleted") !== undefined) {
+      log.info({ cluster: name }, `Secret ${name} was deleted: disconnecting from ${name}; objects in that cluster are kept`);
     }
     problem(name, undefined);
   }
 
-  function on(event: FollowEvent<Secret>): void {
+  function on(event: ReflectorEvent<Secret>): void {
     if (event.type === "listed") {
       const names = new Set([...event.items.map(({ metadata }) => metadata.name), ...event.malformed.map(({ ref }) => ref.name)]);
       for (const name of [...running.keys()]) if (!names.has(name)) gone(name);
@@ -127,11 +127,11 @@ export function startConnections(options: ConnectionsOptions, signal: AbortSigna
     } else if (event.type === "put") {
       if (event.resource.type === KUBECONFIG_SECRET_TYPE || running.has(event.resource.metadata.name)) seen(event.resource);
     } else if (event.type === "removed" && running.has(event.ref.name)) gone(event.ref.name);
-    else if (event.type === "unavailable") log.warn({}, `cannot read the Secrets of ${namespace}: ${event.message}; trying again`);
+    else if (event.type === "unavailable") log.warn({}, `cannot read the Secrets in namespace ${namespace}: ${event.message}; retrying`);
   }
 
   async function run(): Promise<void> {
-    await follow({ cluster, kind: Secret, list: { namespace }, clock, random, emit: on }, signal);
+    await runReflector({ cluster, kind: Secret, list: { namespace }, clock, random, emit: on }, signal);
     await Promise.all(ending);
   }
   return { ended: run() };

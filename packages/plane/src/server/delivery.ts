@@ -1,6 +1,6 @@
 import { emptyOutputSet, type OutputSet, type Resource, type ResourceRef, resourceKeyOf, SortedMap } from "@isthmus/core";
 import type { Delivery } from "@isthmus/translators";
-import type { Acknowledgement, Rejection } from "../ports.ts";
+import type { Acknowledgement, Rejection } from "../ports/clusterPort.ts";
 
 /** Which outputs have reached their clusters. */
 export interface DeliveryLog {

@@ -14,7 +14,7 @@ export interface Lags {
 }
 
 /** For so long an agent may take without anybody being told: it retries what an API server is too busy for. */
-export const LATE_MS = 30_000;
+export const LAGGING_AFTER_MS = 30_000;
 
 /** `late` is called when a cluster comes to be late. */
 export function lags({ clock, late }: { readonly clock: Clock; readonly late: () => void }, signal: AbortSignal): Lags {
@@ -29,14 +29,14 @@ export function lags({ clock, late }: { readonly clock: Clock; readonly late: ()
 
   function lateSince(clusterName: string): number | undefined {
     const since = behindSince(clusterName);
-    return since === undefined || clock.now() < since + LATE_MS ? undefined : since;
+    return since === undefined || clock.now() < since + LAGGING_AFTER_MS ? undefined : since;
   }
 
   /** Until the cluster is late, or no longer behind. */
   async function watch(clusterName: string): Promise<void> {
     watched.add(clusterName);
     for (let since = behindSince(clusterName); since !== undefined; since = behindSince(clusterName)) {
-      await clock.sleep(Math.max(1, since + LATE_MS - clock.now()), signal);
+      await clock.sleep(Math.max(1, since + LAGGING_AFTER_MS - clock.now()), signal);
       if (lateSince(clusterName) === undefined) continue;
       late();
       break;

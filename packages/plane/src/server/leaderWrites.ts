@@ -1,12 +1,12 @@
 import type { Clock, Delta, Kind, Log, Meter, Owner, Snapshot } from "@isthmus/core";
-import { type Applier, startApplier } from "../applier.ts";
-import { ledCluster, whileLeading } from "../leadership.ts";
-import type { Cluster, Leadership } from "../ports.ts";
-import type { RemovalLog } from "../removalLog.ts";
-import type { WorkQueueSizes } from "../workQueue.ts";
-import { pacedCluster } from "./pacedCluster.ts";
+import { type Applier, startApplier } from "../apply/applier.ts";
+import type { DeletionLog } from "../apply/deletionLog.ts";
+import { type DesiredStatus, type StatusWriter, startStatusWriter } from "../apply/statusWriter.ts";
+import { leaderOnlyCluster, whileLeading } from "../leader/leadership.ts";
+import { pacedCluster } from "../leader/pacedCluster.ts";
+import type { Cluster, Leadership } from "../ports/clusterPort.ts";
+import type { WorkQueueSizes } from "../runtime/workQueue.ts";
 import { type Publisher, publisher } from "./publisher.ts";
-import { type StatusUpdate, type StatusWriter, startStatusWriter } from "./statusWriter.ts";
 
 /**
  * All that the server writes into the management cluster, on the leader alone. Each turn begins with what is there: nothing
@@ -16,7 +16,7 @@ export interface LeaderWrites {
   /** Does nothing on a replica that does not lead. */
   readonly publisher: Publisher;
   /** Statuses that objects should have; of those not named, what was said last in this turn stays. `traces`: ids of the changes behind them. */
-  writeStatuses(updates: Iterable<StatusUpdate>, traces: readonly string[]): void;
+  writeStatuses(updates: Iterable<DesiredStatus>, traces: readonly string[]): void;
   /** Tells what changed in the management cluster, so that drift is put back. */
   observed(delta: Delta): void;
   /** Sizes of the work queues of this turn, by name. */
@@ -38,7 +38,7 @@ export interface LeaderWritesOptions {
   readonly random: () => number;
   readonly log: Log;
   readonly meter: Meter;
-  readonly removals: RemovalLog;
+  readonly removals: DeletionLog;
   /** Called when something that was published has settled. */
   readonly settled: () => void;
   /** Called when a turn begins: everything has to be published, and all statuses written, once more. */
@@ -54,7 +54,7 @@ interface Turn {
 export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSignal): LeaderWrites {
   const { leadership, kinds, bulk, owners, live, clock, random, log, meter, removals, settled, gained } = options;
   // Whoever waited asks whether it still leads right before it writes.
-  const cluster = pacedCluster(ledCluster(options.cluster, leadership), { kinds: bulk, perSecond: BULK_PER_SECOND, clock });
+  const cluster = pacedCluster(leaderOnlyCluster(options.cluster, leadership), { kinds: bulk, perSecond: BULK_PER_SECOND, clock });
   let turn: Turn | undefined;
 
   function start(until: AbortSignal): { readonly ended: Promise<void> } {

@@ -1,11 +1,11 @@
 import { equalJson, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import { changedStatuses, type Statuses } from "@isthmus/translators";
-import type { ServerLink } from "../ports.ts";
-import type { ClusterState } from "./snapshotStore.ts";
-import type { StatusUpdate } from "./statusWriter.ts";
+import type { DesiredStatus } from "../apply/statusWriter.ts";
+import type { ServerLink } from "../ports/clusterPort.ts";
+import type { ClusterState } from "../snapshots/snapshotStore.ts";
 
 /** Tells agents what concerns them and is not to be applied: settings, and statuses of what users wrote in their clusters. */
-export interface AgentNotices {
+export interface AgentNoticeSender {
   /** To be called when the settings may be others, or a cluster has connected. */
   settings(): void;
   /** The statuses that objects should have now, those in workload clusters among them. */
@@ -13,8 +13,8 @@ export interface AgentNotices {
   forget(clusterName: string): void;
 }
 
-export interface AgentNoticesOptions {
-  readonly link: Pick<ServerLink, "tell">;
+export interface AgentNoticeSenderOptions {
+  readonly link: Pick<ServerLink, "sendNotices">;
   readonly clusters: () => ReadonlyMap<string, ClusterState>;
   /** What the agent of a cluster is to know of the settings; undefined as long as they are not known here. */
   readonly settingsFor: (clusterName: string) => Resource | undefined;
@@ -22,7 +22,7 @@ export interface AgentNoticesOptions {
   readonly isContributed: (kindKey: string) => boolean;
 }
 
-export function agentNotices({ link, clusters, settingsFor, isContributed }: AgentNoticesOptions): AgentNotices {
+export function agentNoticeSender({ link, clusters, settingsFor, isContributed }: AgentNoticeSenderOptions): AgentNoticeSender {
   const settings = new Map<string, Resource>();
   let before: Statuses | undefined;
   /** By cluster, what its agent has been told of, by `resourceKeyOf`. */
@@ -45,7 +45,7 @@ export function agentNotices({ link, clusters, settingsFor, isContributed }: Age
         known.set(key, ref);
       } else if (known.delete(key)) remove.push(ref);
     }
-    if (put.length + remove.length > 0) link.tell(clusterName, { put, remove });
+    if (put.length + remove.length > 0) link.sendNotices(clusterName, { put, remove });
   }
 
   return {
@@ -54,7 +54,7 @@ export function agentNotices({ link, clusters, settingsFor, isContributed }: Age
         const resource = connected ? settingsFor(clusterName) : undefined;
         if (resource === undefined || equalJson(settings.get(clusterName), resource)) continue;
         settings.set(clusterName, resource);
-        link.tell(clusterName, { put: [resource], remove: [] });
+        link.sendNotices(clusterName, { put: [resource], remove: [] });
       }
     },
     statuses(now) {
@@ -74,7 +74,7 @@ export function agentNotices({ link, clusters, settingsFor, isContributed }: Age
       settings.delete(clusterName);
       told.delete(clusterName);
       waiting.delete(clusterName);
-      link.tell(clusterName, { put: [], remove: [...known, ...statuses] });
+      link.sendNotices(clusterName, { put: [], remove: [...known, ...statuses] });
     },
   };
 }
@@ -86,7 +86,7 @@ function listIn<V>(lists: Map<string, Map<string, V>>, name: string): Map<string
 }
 
 /** A status as it travels: its object, with nothing else in it. */
-function documentOf({ ref, status }: StatusUpdate): Resource & { readonly status: object } {
+function documentOf({ ref, status }: DesiredStatus): Resource & { readonly status: object } {
   const { apiVersion, kind, name, namespace, clusterName } = ref;
   return { apiVersion, kind, metadata: { name, namespace, clusterName }, status };
 }

@@ -1,4 +1,4 @@
-import { emptyOutputSet, kindKeyOf, type OutputSet, type Resource, SortedMap, type Steps } from "@isthmus/core";
+import { type CooperativeTask, emptyOutputSet, kindKeyOf, type OutputSet, type Resource, SortedMap } from "@isthmus/core";
 
 /** What is to stand in the management cluster, and what it was made of. */
 export interface Publication {
@@ -29,7 +29,7 @@ export const nothingPublished: Publication = { sources: undefined, wanted: Sorte
  * What is to be published now. Costs what its sources changed. `published`: `kindKeyOf` of what is written into the management
  * cluster.
  */
-export function* publicationOf(now: PublicationSources, before: Publication, published: ReadonlySet<string>): Steps<Publication> {
+export function* publicationOf(now: PublicationSources, before: Publication, published: ReadonlySet<string>): CooperativeTask<Publication> {
   const { own, discovery, remembered } = before.sources ?? nothing(now);
   const changed = new Set<string>();
   for (const { key } of now.own.changesSince(own)) changed.add(key);

@@ -1,6 +1,6 @@
-import { type Resource, refOf, SortedMap, type Steps } from "@isthmus/core";
-import type { Applier } from "../applier.ts";
-import type { Evidence } from "../ports.ts";
+import { type CooperativeTask, type Resource, refOf, SortedMap } from "@isthmus/core";
+import type { Applier } from "../apply/applier.ts";
+import type { DeletionEvidence } from "../ports/clusterPort.ts";
 
 /** Writes outputs into the management cluster itself, through the same applier that agents use. */
 export interface Publisher {
@@ -8,7 +8,7 @@ export interface Publisher {
    * In steps, publishes what is wanted now, by `resourceKeyOf`, at the cost of what differs from what was wanted before. To be called
    * only when every kind of the management cluster is known: what else bears our label is pruned at the first call.
    */
-  publish(wanted: SortedMap<Resource>, evidenceOf: (resource: Resource) => Evidence): Steps<void>;
+  publish(wanted: SortedMap<Resource>, evidenceOf: (resource: Resource) => DeletionEvidence): CooperativeTask<void>;
 }
 
 export function publisher(applier: Applier): Publisher {
@@ -23,7 +23,7 @@ export function publisher(applier: Applier): Publisher {
       }
       published = wanted;
       if (!isFirst) return;
-      for (const ref of applier.surplus(new Set(keysOf(wanted)))) applier.prune(ref, "nothing that is known asks for it");
+      for (const ref of applier.surplus(new Set(keysOf(wanted)))) applier.prune(ref, "not in the desired state");
     },
   };
 }

@@ -1,19 +1,19 @@
 import {
-  applied,
+  applyDelta,
   type Clock,
+  type CooperativeTask,
   type Delta,
   emptySnapshot,
   isEmpty,
-  joined,
   type Kind,
   type Log,
   type Meter,
+  mergeSnapshots,
   type Owner,
   type Resource,
   refOf,
   resourceKeyOf,
   type Snapshot,
-  type Steps,
 } from "@isthmus/core";
 import {
   isInScope,
@@ -22,36 +22,36 @@ import {
   publicationScopeSource,
   rescoped,
   type TranslateOptions,
-  translation,
-  type World,
+  type Translation,
+  translateInSteps,
 } from "@isthmus/translators";
-import type { ClusterView } from "../clusterView.ts";
-import type { ServerLink } from "../ports.ts";
-import { inSlices } from "../slices.ts";
-import { type Admitted, admission, type Origin } from "./admission.ts";
+import type { Informer } from "../informer/informer.ts";
+import type { ServerLink } from "../ports/clusterPort.ts";
+import { runTimeSliced } from "../runtime/timeSlices.ts";
+import { type ChangeOrigin, type JoinBatch, joinQueue } from "../snapshots/joinQueue.ts";
+import { countObjects, type SnapshotStore } from "../snapshots/snapshotStore.ts";
+import { deletionCausesFor } from "./deletionCauses.ts";
 import type { DeliveryLog } from "./delivery.ts";
+import { lastKnownDelta, lastKnownObjects, noLastKnownObjects } from "./lastKnownObjects.ts";
 import { nothingPublished, publicationOf } from "./publication.ts";
+import { type LastKnownRequestSources, lastKnownRequestDelta, noLastKnownRequests, publishedRequests } from "./publishedRequests.ts";
 import type { Publisher } from "./publisher.ts";
-import { nothingRecalled, recallDelta, recalledObjects } from "./recalled.ts";
-import { noRequestsRecalled, type RequestSources, recalledRequests, requestDelta } from "./recalledRequests.ts";
-import { evidenceFor } from "./removalEvidence.ts";
 import { countFindings } from "./serverMetrics.ts";
-import { type SnapshotStore, sizeOf } from "./snapshotStore.ts";
 
 /** From everything known to what every cluster shall hold. */
 export interface Reconciler {
-  readonly world: World | undefined;
+  readonly translation: Translation | undefined;
   /** Clusters of which everything is known, and which the next turns translate. */
   readonly waiting: number;
   /** Takes in what changed, in the management cluster or in a workload cluster. */
-  take(delta: Delta, origin: Origin): void;
+  take(delta: Delta, origin: ChangeOrigin): void;
   /** Translates what is known at this moment and hands the results on, a slice at a time. Rejects when aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface ReconcilerOptions {
   readonly store: SnapshotStore;
-  readonly view: () => ClusterView;
+  readonly view: () => Informer;
   readonly link: ServerLink;
   readonly delivery: DeliveryLog;
   readonly publisher: Publisher;
@@ -60,16 +60,14 @@ export interface ReconcilerOptions {
   readonly discoveryKinds: ReadonlySet<string>;
   readonly discoveryOwner: Owner;
   readonly registration: Kind;
-  readonly rememberedRequests: RequestSources["rememberedRequests"];
-  readonly memoryChanges: (now: World, before: World | undefined) => Delta;
+  readonly rememberedRequests: LastKnownRequestSources["rememberedRequests"];
+  readonly memoryChanges: (now: Translation, before: Translation | undefined) => Delta;
   readonly translation: TranslateOptions;
   readonly clock: Clock;
   /** For how long, in ms, others may be kept waiting. */
   readonly sliceMs: number;
   readonly log: Log;
   readonly meter: Meter;
-  /** Clusters have been translated for the first time. */
-  readonly clustersJoined: () => void;
 }
 
 export function reconciler(options: ReconcilerOptions): Reconciler {
@@ -90,21 +88,20 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     sliceMs,
     log,
     meter,
-    clustersJoined,
   } = options;
-  let world: World | undefined;
-  let recalled = nothingRecalled;
-  let requests = noRequestsRecalled;
+  let world: Translation | undefined;
+  let recalled = noLastKnownObjects;
+  let requests = noLastKnownRequests;
   /** What is recalled and was changed or taken away in the inputs since. */
   const disturbed = new Set<string>();
   let publication = nothingPublished;
   /** A first translation that lacks clusters: the next one goes on from it. */
-  let withheld: World | undefined;
+  let withheld: Translation | undefined;
   /** The clusters that it waits for. */
   let awaited = "";
   /** Clusters that have been told what is wanted of them. */
   let told: ReadonlySet<string> = new Set();
-  const arrivals = admission();
+  const arrivals = joinQueue();
   let inputs = emptySnapshot();
   let translated: Snapshot | undefined;
 
@@ -127,11 +124,11 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   function recall(): void {
     const [before, requested] = [recalled, requests];
     const sources = { management: view().snapshot, discoveryKinds, silent: silent() };
-    recalled = recalledObjects(before, { ...sources, owner: discoveryOwner });
-    requests = recalledRequests(requested, { ...sources, rememberedRequests });
-    const asked = requestDelta(requested, requests, store.snapshotIn);
+    recalled = lastKnownObjects(before, { ...sources, owner: discoveryOwner });
+    requests = publishedRequests(requested, { ...sources, rememberedRequests });
+    const asked = lastKnownRequestDelta(requested, requests, store.snapshotIn);
     if (!isEmpty(asked)) inputs = inputs.apply(asked);
-    const { put, remove } = recallDelta(before, recalled);
+    const { put, remove } = lastKnownDelta(before, recalled);
     const restored = [...disturbed].flatMap((key) => recalled.objects.get(key) ?? []);
     disturbed.clear();
     if (put.length + remove.length + restored.length > 0) inputs = inputs.apply({ put: [...put, ...restored], remove });
@@ -148,10 +145,10 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   }
 
   /** Takes up what the turn is about. What comes later waits for the next one: nothing that a turn reads changes meanwhile. */
-  function* takenUp({ arrivals: taken }: Admitted): Steps<void> {
+  function* takenUp({ arrivals: taken }: JoinBatch): CooperativeTask<void> {
     for (const delta of taken) {
       if ("wholes" in delta) {
-        inputs = yield* joined(inputs, delta.wholes);
+        inputs = yield* mergeSnapshots(inputs, delta.wholes);
         continue;
       }
       if (recalled.objects.size > 0) {
@@ -160,17 +157,17 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
           if (recalled.objects.has(key)) disturbed.add(key);
         }
       }
-      inputs = yield* applied(inputs, delta);
+      inputs = yield* applyDelta(inputs, delta);
     }
     recall();
   }
 
-  function* turn(admitted: Admitted, known: readonly string[]): Steps<void> {
+  function* turn(admitted: JoinBatch, known: readonly string[]): CooperativeTask<void> {
     const started = clock.now();
     yield* takenUp(admitted);
     const before = world;
     if (before !== undefined && inputs === translated) return yield* handOn(before, before, known);
-    const now = yield* translation(inputs, translationOptions, before ?? withheld);
+    const now = yield* translateInSteps(inputs, translationOptions, before ?? withheld);
     withheld = before === undefined && publicationScopeOf(now) === "NONE" && isMissing(forgotten()) ? now : undefined;
     if (withheld !== undefined) return;
     meter.add("gloo_mesh_translations_total");
@@ -187,30 +184,35 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   }
 
   async function run(signal: AbortSignal): Promise<void> {
-    const admitted = arrivals.next(world === undefined, sizeOf(inputs));
+    const admitted = arrivals.next(world === undefined, countObjects(inputs));
     const known = [...store.clusters.keys()].filter(isKnown);
-    await inSlices(turn(admitted, known), { clock, sliceMs }, signal);
+    await runTimeSliced(turn(admitted, known), { clock, sliceMs }, signal);
   }
 
-  function tellProgress({ joined: newcomers }: Admitted, { known, ms }: { readonly known: readonly string[]; readonly ms: number }): void {
+  function tellProgress({ joined: newcomers }: JoinBatch, { known, ms }: { readonly known: readonly string[]; readonly ms: number }): void {
     if (newcomers.length === 0) return;
     const figures = { joined: newcomers.length, clusters: known.length, waiting: arrivals.waiting, ms };
-    log.info(figures, `translated ${newcomers.length} more clusters in ${ms} ms: ${known.length} are known, ${arrivals.waiting} wait`);
-    clustersJoined();
+    log.info(
+      figures,
+      `first translation of ${newcomers.length} ${newcomers.length === 1 ? "cluster" : "clusters"} took ${ms} ms (synced: ${known.length}, queued: ${arrivals.waiting})`,
+    );
   }
 
   function isMissing(clusters: readonly string[]): boolean {
     const names = clusters.join(", ");
     if (names !== awaited && names !== "") {
-      const remedy = "connect their agents, or delete the KubernetesCluster of one that is gone for good";
-      log.warn({ clusters }, `nothing is written until ${names} have reported, as discovery.publish is NONE in the Settings: ${remedy}`);
+      const remedy = "connect their agents, or delete the KubernetesCluster of a cluster that no longer exists";
+      log.warn(
+        { clusters },
+        `nothing is written until the agents of ${names} have completed their full sync, because discovery.publish is NONE in the Settings: ${remedy}`,
+      );
     }
     awaited = names;
     return names !== "";
   }
 
   /** Clusters of which nothing changed get the same set again, which costs nothing. */
-  function* handOn(now: World, before: World | undefined, known: readonly string[]): Steps<void> {
+  function* handOn(now: Translation, before: Translation | undefined, known: readonly string[]): CooperativeTask<void> {
     // A cluster that has just joined is not to wait behind what its coming changes in all others.
     const inOrder = [...known].sort((a, b) => Number(told.has(a)) - Number(told.has(b)));
     told = new Set(known);
@@ -220,7 +222,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       if (!isKnown(clusterName)) continue;
       const wanted = now.networking.inCluster(clusterName);
       delivery.wanted(clusterName, wanted);
-      link.want(clusterName, wanted, { evidenceOf: (ref) => evidenceFor(ref, { before, now, registration }) });
+      link.setDesired(clusterName, wanted, { evidenceOf: (ref) => deletionCausesFor(ref, { before, now, registration }) });
     }
     publication = yield* publicationOf(
       {
@@ -238,12 +240,12 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       const source = publicationScopeSource(now);
       // Still discovered: it goes because so much is not to be published.
       if (source !== undefined && now.discovery.get(ref) !== undefined) return { reason: "InputChanged", inputs: [source] };
-      return evidenceFor(ref, { before, now, registration });
+      return deletionCausesFor(ref, { before, now, registration });
     });
   }
 
   return {
-    get world() {
+    get translation() {
       return world;
     },
     get waiting() {

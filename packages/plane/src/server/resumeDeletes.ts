@@ -33,7 +33,7 @@ export function deleteResumption({ heldIn, isServed, tell, log, changed }: Delet
     } catch (error) {
       log.warn(
         { cluster: clusterName },
-        `the agent of ${clusterName} could not be told to resume deletes: ${messageOf(error)}; annotate it again`,
+        `cannot send the approval to resume deletes to the agent of ${clusterName}: ${messageOf(error)}; annotate the KubernetesCluster again`,
       );
     } finally {
       asking.delete(clusterName);

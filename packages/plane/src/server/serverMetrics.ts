@@ -1,24 +1,24 @@
 import type { Delta, Meter, Metric, Report } from "@isthmus/core";
-import type { World } from "@isthmus/translators";
-import { gvkOf, workItems } from "../figures.ts";
-import type { WorkQueueSizes } from "../workQueue.ts";
+import type { Translation } from "@isthmus/translators";
+import type { WorkQueueSizes } from "../runtime/workQueue.ts";
+import { gvkOf, workQueueMetrics } from "../runtime/workQueueMetrics.ts";
+import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import type { DeliveryLog } from "./delivery.ts";
 import type { Lags } from "./lag.ts";
-import type { SnapshotStore } from "./snapshotStore.ts";
 
 /** What the server's loops hold now, as figures. */
-export interface ServerFigures {
+export interface ServerGauges {
   readonly store: SnapshotStore;
   readonly delivery: DeliveryLog;
   readonly lags: Lags;
-  readonly world: World | undefined;
+  readonly world: Translation | undefined;
   /** Clusters of which everything is known and that are not translated yet. */
   readonly waiting: number;
   readonly queues: Readonly<Record<string, WorkQueueSizes>>;
   readonly now: number;
 }
 
-export function serverMetrics({ store, delivery, lags, world, waiting, queues, now }: ServerFigures): readonly Metric[] {
+export function serverMetrics({ store, delivery, lags, world, waiting, queues, now }: ServerGauges): readonly Metric[] {
   const perCluster = [...store.clusters].flatMap(([cluster, { phase }]): Metric[] => {
     const since = lags.behindSince(cluster);
     const rejected = [...delivery.rejectedIn(cluster)].map(
@@ -34,7 +34,7 @@ export function serverMetrics({ store, delivery, lags, world, waiting, queues, n
     ...perCluster,
     { name: "gloo_mesh_clusters_to_translate", labels: {}, value: waiting },
     { name: "gloo_mesh_outputs", labels: {}, value: world?.networking.size ?? 0 },
-    ...workItems(queues),
+    ...workQueueMetrics(queues),
   ];
 }
 

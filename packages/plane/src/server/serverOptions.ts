@@ -1,7 +1,7 @@
 import type { Clock, Delta, Kind, Log, Meter, Owner, Resource, ResourceRef, Snapshot } from "@isthmus/core";
-import type { TranslateOptions, World } from "@isthmus/translators";
-import type { Cluster, Door, Leadership, Quota, ServerLink, ServerLinkHandler, Store } from "../ports.ts";
-import type { ManagementNewsOptions } from "./managementNews.ts";
+import type { TranslateOptions, Translation } from "@isthmus/translators";
+import type { Cluster, Leadership, Quota, ReportFilter, ServerLink, ServerLinkHandler, Store } from "../ports/clusterPort.ts";
+import type { ManagementEventFilterOptions } from "./managementEventFilter.ts";
 
 /** The kinds that a server deals with, by role. */
 export interface ServerKinds {
@@ -31,7 +31,7 @@ export interface ServerKinds {
 export interface ServerOptions {
   readonly cluster: Cluster;
   /** Makes the link to the agents; called once, at the start. The door says what of their words it takes. */
-  readonly link: (handler: ServerLinkHandler, door: Door) => ServerLink;
+  readonly link: (handler: ServerLinkHandler, door: ReportFilter) => ServerLink;
   readonly kinds: ServerKinds;
   /** Tells the agent of a cluster that the removals it holds back may go; rejects when it cannot be told. */
   readonly resumeDeletes: (clusterName: string) => Promise<void>;
@@ -54,8 +54,8 @@ export interface ServerOptions {
   /** What translation reads of an object in the management cluster. */
   readonly asTranslated: (resource: Resource) => Resource;
   /** What translation is to remember of what it made. */
-  readonly memory: NonNullable<ManagementNewsOptions["memory"]> & {
-    changes(now: World, before: World | undefined): Delta;
+  readonly memory: NonNullable<ManagementEventFilterOptions["memory"]> & {
+    changes(now: Translation, before: Translation | undefined): Delta;
   };
   readonly networkingOwner: Owner;
   readonly translation: TranslateOptions;
@@ -70,6 +70,4 @@ export interface ServerOptions {
   readonly log: Log;
   /** Takes in figures as they arise. Default: nobody does. */
   readonly meter?: Meter;
-  /** Called when clusters of which everything has become known have been translated for the first time. */
-  readonly clustersJoined?: () => void;
 }

@@ -1,14 +1,14 @@
-import { type Condition, type Delta, kindKeyOf, type ResourceRef, refOf, resourceKeyOf, type Steps } from "@isthmus/core";
+import { type Condition, type CooperativeTask, type Delta, kindKeyOf, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import { changedStatuses, type Statuses } from "@isthmus/translators";
-import type { ClusterView } from "../clusterView.ts";
-import { malformedStatus } from "../malformedStatus.ts";
-import { standing } from "../standingStatus.ts";
-import { certificateStanding } from "./certificateExpiring.ts";
-import { type ClusterStanding, clusterStatus, isSameStanding, latenessOf } from "./clusterStatuses.ts";
+import { keepUnreported } from "../apply/keepUnreported.ts";
+import { malformedStatus } from "../apply/malformedStatus.ts";
+import type { DesiredStatus } from "../apply/statusWriter.ts";
+import type { Informer } from "../informer/informer.ts";
+import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
+import { certificateValidity } from "./certificateExpiring.ts";
+import { type ClusterStatusInputs, clusterLagOf, clusterStatus, isSameClusterStatus } from "./clusterStatuses.ts";
 import type { DeliveryLog } from "./delivery.ts";
 import type { ServerKinds } from "./serverOptions.ts";
-import type { SnapshotStore } from "./snapshotStore.ts";
-import type { StatusUpdate } from "./statusWriter.ts";
 
 /** Finds the objects of the management cluster whose status may have to be written, at the cost of what changed. */
 export interface StatusUpdates {
@@ -20,7 +20,7 @@ export interface StatusUpdates {
    * The statuses that objects should have which changed, or of which something else is to be said, since the last call; those of
    * discovered objects, which are many, behind those of users'.
    */
-  next(sources: StatusSources): Steps<StatusUpdate[]>;
+  next(sources: StatusSources): CooperativeTask<DesiredStatus[]>;
 }
 
 export interface StatusSources {
@@ -41,7 +41,7 @@ export interface StatusUpdatesOptions {
   readonly alsoOf: (ref: ResourceRef) => readonly Condition[];
   /** Whether Settings let whoever has the shared token take any cluster's name. */
   readonly areNamesOpen: () => boolean;
-  readonly view: () => ClusterView;
+  readonly view: () => Informer;
   readonly store: SnapshotStore;
   readonly kinds: ServerKinds;
 }
@@ -61,7 +61,7 @@ export function statusUpdates({
   const registration = kindKeyOf(kinds.registration);
   const touched = new Map<string, ResourceRef>();
   /** What the status of each cluster was made of. */
-  let clusters: ReadonlyMap<string, ClusterStanding> = new Map();
+  let clusters: ReadonlyMap<string, ClusterStatusInputs> = new Map();
   let statuses: Statuses | undefined;
 
   const touch = (ref: ResourceRef) => void touched.set(resourceKeyOf(ref), ref);
@@ -75,7 +75,7 @@ export function statusUpdates({
 
   /** Clusters are few enough to be looked at one by one. */
   function touchClusters({ resumed, now: time }: Pick<StatusSources, "resumed" | "now">): void {
-    const facts = new Map<string, ClusterStanding>();
+    const facts = new Map<string, ClusterStatusInputs>();
     const isNameOpen = areNamesOpen();
     for (const cluster of view().snapshot.of(kinds.registration)) {
       const { name } = cluster.metadata;
@@ -84,19 +84,19 @@ export function statusUpdates({
         state,
         held: delivery.heldIn(name),
         resumed: resumed.get(name),
-        certificate: certificateStanding(state?.agent, time),
+        certificate: certificateValidity(state?.agent, time),
         problem: problemIn(name),
         isNameOpen,
-        late: latenessOf(lateSince(name), () => delivery.waitingIn(name)),
+        late: clusterLagOf(lateSince(name), () => delivery.waitingIn(name)),
       };
       const before = clusters.get(name);
       facts.set(name, now);
-      if (before === undefined || !isSameStanding(before, now)) touch(refOf(cluster));
+      if (before === undefined || !isSameClusterStatus(before, now)) touch(refOf(cluster));
     }
     clusters = facts;
   }
 
-  function updateOf(ref: ResourceRef): readonly StatusUpdate[] {
+  function updateOf(ref: ResourceRef): readonly DesiredStatus[] {
     if (kindKeyOf(ref) === registration) {
       const cluster = view().snapshot.of(kinds.registration).get(ref);
       return cluster === undefined ? [] : [clusterStatus(cluster, clusters.get(ref.name) ?? NOTHING_KNOWN)];
@@ -104,7 +104,7 @@ export function statusUpdates({
     const malformed = view().malformed.get(resourceKeyOf(ref));
     if (malformed !== undefined && asked.has(kindKeyOf(ref))) return [malformedStatus(malformed)];
     const update = statuses?.of(ref);
-    return update === undefined ? [] : observedAsPublished(standing(withConditions(update, alsoOf(ref)), view().snapshot));
+    return update === undefined ? [] : observedAsPublished(keepUnreported(withConditions(update, alsoOf(ref)), view().snapshot));
   }
 
   /**
@@ -112,7 +112,7 @@ export function statusUpdates({
    * `observedGeneration` is that of the published object, wherever translation had the object from. There is no status
    * where nothing else is to be said.
    */
-  function observedAsPublished(update: StatusUpdate): readonly StatusUpdate[] {
+  function observedAsPublished(update: DesiredStatus): readonly DesiredStatus[] {
     const kind = discovery.get(kindKeyOf(update.ref));
     if (kind === undefined) return [update];
     const { observedGeneration: _, ...status } = update.status;
@@ -140,7 +140,7 @@ export function statusUpdates({
       // What is touched from now on is looked at the next time.
       const refs = [...touched.values()];
       touched.clear();
-      const [few, many]: [StatusUpdate[], StatusUpdate[]] = [[], []];
+      const [few, many]: [DesiredStatus[], DesiredStatus[]] = [[], []];
       for (const ref of refs) {
         (discovery.has(kindKeyOf(ref)) ? many : few).push(...updateOf(ref));
         yield;
@@ -150,13 +150,13 @@ export function statusUpdates({
   };
 }
 
-function withConditions({ ref, status }: StatusUpdate, also: readonly Condition[]): StatusUpdate {
+function withConditions({ ref, status }: DesiredStatus, also: readonly Condition[]): DesiredStatus {
   if (also.length === 0) return { ref, status };
   const conditions = Array.isArray(status["conditions"]) ? status["conditions"] : [];
   return { ref, status: { ...status, conditions: [...conditions, ...also.map((condition) => ({ ...condition }))] } };
 }
 
-const NOTHING_KNOWN: ClusterStanding = {
+const NOTHING_KNOWN: ClusterStatusInputs = {
   state: undefined,
   held: 0,
   resumed: undefined,

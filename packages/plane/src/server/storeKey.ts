@@ -1,6 +1,6 @@
 import { UsageError } from "@isthmus/core";
-import type { Cluster } from "../ports.ts";
-import { ensureSecret, type SecretData } from "../secretData.ts";
+import { ensureSecret, type SecretData } from "../identity/secretData.ts";
+import type { Cluster } from "../ports/clusterPort.ts";
 
 /** The Secret with the key under which replicas sign what they share. */
 export const STORE_KEY_SECRET = "relay-store-key-secret";
@@ -35,11 +35,11 @@ function keyIn(data: SecretData, field: string, namespace: string): Uint8Array {
       : !BASE64.test(text)
         ? "is not base64"
         : text.replaceAll("=", "").length < 43
-          ? "has less than 32 bytes"
+          ? "has fewer than 32 bytes"
           : "";
   if (problem !== "") {
     throw new UsageError(
-      `Secret ${STORE_KEY_SECRET}.${namespace}: ${field} ${problem}; it has to be the base64 of 32 random bytes, as of "openssl rand -base64 32"`,
+      `Secret ${namespace}/${STORE_KEY_SECRET}: ${field} ${problem}: it must be the base64 of 32 random bytes, such as from "openssl rand -base64 32"`,
     );
   }
   return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));

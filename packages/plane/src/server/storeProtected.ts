@@ -1,5 +1,5 @@
 import type { Condition } from "@isthmus/core";
-import type { Store } from "../ports.ts";
+import type { Store } from "../ports/clusterPort.ts";
 
 /**
  * Whether the store is closed to others, for the status of the Settings. Undefined for one that says nothing of it, as it is in the
@@ -8,11 +8,12 @@ import type { Store } from "../ports.ts";
 export function storeProtected({ weaknesses }: Pick<Store, "weaknesses">): Condition | undefined {
   if (weaknesses === undefined) return undefined;
   const type = "StoreProtected";
-  if (weaknesses.length === 0) return { type, status: "True", reason: "Protected", message: "Redis is reached by TLS, with a password" };
+  if (weaknesses.length === 0)
+    return { type, status: "True", reason: "Protected", message: "the connection to Redis uses TLS and a password" };
   return {
     type,
     status: "False",
     reason: "Open",
-    message: `${weaknesses.join("; ")}. Others may read what clusters report, and empty or block the store; what they write there does not count`,
+    message: `${weaknesses.join("; ")}. Others can read what clusters report, and flush or block the store; unsigned data that they write is ignored`,
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock, Log, Meter } from "@isthmus/core";
-import type { Acknowledgement } from "../ports.ts";
-import { newTraceId } from "../traceId.ts";
+import type { Acknowledgement } from "../ports/clusterPort.ts";
+import { newTraceId } from "../runtime/traceId.ts";
 
 /**
  * Follows changes through the server: received, translated, handed on, acknowledged, status written. A change has an id from

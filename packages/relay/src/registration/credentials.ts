@@ -2,7 +2,7 @@ import { type CertificateFacts, certificateFacts, InvalidPem } from "@isthmus/ce
 import { clusterOfCertificate } from "./identity.ts";
 
 /** What an agent got at its registration, as PEM texts: the contents of relay-client-tls-secret. */
-export interface Credentials {
+export interface RelayCredentials {
   /** `tls.crt`: its own certificate, then those of the authorities below the root. */
   readonly certificate: string;
   /** `tls.key` */
@@ -15,17 +15,21 @@ export interface Credentials {
 
 /** Where an agent keeps its credentials. */
 export interface CredentialStore {
-  load(): Promise<Credentials | undefined>;
-  save(credentials: Credentials): Promise<void>;
+  load(): Promise<RelayCredentials | undefined>;
+  save(credentials: RelayCredentials): Promise<void>;
 }
 
 /** Whether credentials can be used for a cluster now: what they say, or why they cannot. */
-export function usability(credentials: Credentials, clusterName: string, now: number): CertificateFacts | { readonly problem: string } {
+export function usability(
+  credentials: RelayCredentials,
+  clusterName: string,
+  now: number,
+): CertificateFacts | { readonly problem: string } {
   let facts: CertificateFacts;
   try {
     facts = certificateFacts(credentials.certificate);
   } catch (error) {
-    if (error instanceof InvalidPem) return { problem: `the stored certificate cannot be read: ${error.message}` };
+    if (error instanceof InvalidPem) return { problem: `cannot parse the stored certificate: ${error.message}` };
     throw error;
   }
   if (now >= facts.notAfter) return { problem: `the certificate expired at ${new Date(facts.notAfter).toISOString()}` };

@@ -1,14 +1,14 @@
 import { type CertificateFacts, certificateFacts, InvalidPem, isIssuedUnder, keyOfCertificate } from "@isthmus/certificates";
 import type { Log } from "@isthmus/core";
 import { RelayError } from "../session/relayError.ts";
+import { uidOf } from "./certificateCheck.ts";
 import { clusterOfCertificate } from "./identity.ts";
 import type { JoinToken } from "./joinTokens.ts";
-import type { Claim } from "./register.ts";
+import type { RegistrationRequest } from "./register.ts";
 import type { Registered, Registrations } from "./registrations.ts";
-import { uidOf } from "./standing.ts";
 
 /** What somebody shows beside the token. */
-export interface Proof {
+export interface RegistrationProof {
   /** The SHA-256 of the public key that a certificate is wanted for. */
   readonly key: string;
   /** A certificate of ours for that very key, which may have expired. */
@@ -41,8 +41,12 @@ export async function previousOf(
  * Without client certificates (`proof` undefined) the UID alone must fit: it is no secret. Throws RelayError.
  */
 export async function checkEntitled(
-  claim: Claim,
-  { known, token, proof }: { readonly known: Registered | undefined; readonly token: "shared" | JoinToken; readonly proof?: Proof },
+  claim: RegistrationRequest,
+  {
+    known,
+    token,
+    proof,
+  }: { readonly known: Registered | undefined; readonly token: "shared" | JoinToken; readonly proof?: RegistrationProof },
   { registrations, log }: { readonly registrations: Registrations; readonly log: Log },
 ): Promise<void> {
   const { clusterName, clusterUid } = claim;
@@ -55,8 +59,8 @@ export async function checkEntitled(
   if (live !== undefined) {
     throw new RelayError(
       "Refused",
-      `the cluster that asks for the name ${clusterName} is registered as ${live.name}: give its agent that name or, if it shall have ` +
-        `another, delete the KubernetesCluster ${live.name} in the management cluster`,
+      `the cluster that asks for the name ${clusterName} is registered as ${live.name}: use that name for its agent or, to give it ` +
+        `another name, delete the KubernetesCluster ${live.name} in the management cluster`,
     );
   }
   if (token !== "shared") return;
@@ -67,7 +71,7 @@ export async function checkEntitled(
   if ((await registrations.sharedTokenOpens()) === "ANY_NAME") {
     log.warn(
       { cluster: clusterName, uid: clusterUid, address: claim.address },
-      `${clusterName} is not new, and the shared token alone opens it: Settings (spec.relay.sharedToken) are ANY_NAME, so whoever has the token can take any name`,
+      `${clusterName} is not a new name, but is registered with the shared token only: spec.relay.sharedToken in the Settings is ANY_NAME, so any holder of the token can take over any name`,
     );
     return;
   }
@@ -79,7 +83,7 @@ export async function checkEntitled(
 }
 
 function refusalOf(
-  { clusterName }: Claim,
+  { clusterName }: RegistrationRequest,
   {
     known,
     otherName,
@@ -88,19 +92,23 @@ function refusalOf(
 ): string {
   const why =
     known !== undefined && known.uid === ""
-      ? `a KubernetesCluster ${clusterName} was made for it beforehand`
+      ? `a KubernetesCluster ${clusterName} was created for it beforehand`
       : otherName !== undefined
         ? `its cluster was registered as ${otherName} before`
         : "the name has been registered before, and the agent has no certificate for it";
   const remedy = hasProof
-    ? `create a join token in the management cluster with "meshctl cluster token create --cluster ${clusterName}" and put it into the ` +
+    ? `create a join token in the management cluster with "meshctl cluster token create --cluster ${clusterName}" and put it in the ` +
       "Secret relay-identity-token-secret (key token) in the agent's namespace"
-    : `create the KubernetesCluster ${clusterName} in the management cluster to open the name again`;
-  return `the shared token alone does not let ${clusterName} in: ${why}. ${remedy}`;
+    : `create the KubernetesCluster ${clusterName} in the management cluster to allow the name again`;
+  return `the shared token is not sufficient to register ${clusterName}: ${why}. ${remedy}`;
 }
 
 /** Whether somebody shows the key of the cluster that has the name, or that was on its way to have it. */
-function isHolder({ clusterName, clusterUid }: Claim, { uid, key }: Registered, { key: shown, previous }: Proof): boolean {
+function isHolder(
+  { clusterName, clusterUid }: RegistrationRequest,
+  { uid, key }: Registered,
+  { key: shown, previous }: RegistrationProof,
+): boolean {
   if (uid !== "" && uid !== clusterUid) return false;
   if (key === shown) return true;
   return uid !== "" && previous !== undefined && clusterOfCertificate(previous) === clusterName && uidOf(previous) === clusterUid;
@@ -108,9 +116,9 @@ function isHolder({ clusterName, clusterUid }: Claim, { uid, key }: Registered, 
 
 /** Refuses a token for a cluster that has been revoked: only a join token that was made afterwards lets it in again, or the key of a certificate that was issued afterwards. */
 function checkNotRevoked(
-  { clusterName }: Claim,
+  { clusterName }: RegistrationRequest,
   known: Registered | undefined,
-  { token, proof }: { readonly token: "shared" | JoinToken; readonly proof: Proof | undefined },
+  { token, proof }: { readonly token: "shared" | JoinToken; readonly proof: RegistrationProof | undefined },
 ): void {
   const revoked = known?.revokedBefore;
   if (revoked === undefined) return;
@@ -120,19 +128,19 @@ function checkNotRevoked(
   if (isKeyGood && (token !== "shared" ? token.createdAt >= revoked : issued !== undefined)) return;
   throw new RelayError(
     "Refused",
-    `${clusterName} was revoked at ${new Date(revoked).toISOString()}: a join token lets it in again ("meshctl cluster token create --cluster ${clusterName}" in the management cluster)`,
+    `${clusterName} was revoked at ${new Date(revoked).toISOString()}: to let it join again, create a join token with "meshctl cluster token create --cluster ${clusterName}" in the management cluster`,
   );
 }
 
 /** Whether a name belongs to another cluster than the one that claims it. */
-export function isAnothers(known: Registered | undefined, { clusterUid }: Claim): boolean {
+export function isAnothers(known: Registered | undefined, { clusterUid }: RegistrationRequest): boolean {
   return known !== undefined && known.uid !== "" && known.uid !== clusterUid;
 }
 
-export function taken({ clusterName, clusterUid, address }: Claim, log: Log): RelayError {
+export function taken({ clusterName, clusterUid, address }: RegistrationRequest, log: Log): RelayError {
   log.warn({ cluster: clusterName, uid: clusterUid, address }, `refused a registration of ${clusterName}: another cluster has this name`);
   return new RelayError(
     "ClusterNameTaken",
-    `another cluster is registered as ${clusterName}: give this one another name or, if the other one is gone, say "meshctl cluster replace ${clusterName}" in the management cluster`,
+    `another cluster is registered as ${clusterName}: use another name for this cluster or, if the other one no longer exists, run "meshctl cluster replace ${clusterName}" in the management cluster`,
   );
 }

@@ -1,13 +1,13 @@
 import { AGENT_LIFETIME_MS, InvalidPem, issueClientCertificate, keyOfRequest } from "@isthmus/certificates";
 import { type Clock, isClusterName, type Log, UsageError } from "@isthmus/core";
 import { RelayError } from "../session/relayError.ts";
-import { startAdmission } from "./admission.ts";
-import { checkEntitled, isAnothers, type Proof, previousOf, taken } from "./entitlement.ts";
+import { checkCertificate, isCertificateValid, type PresentedCertificate, unitOf } from "./certificateCheck.ts";
+import { checkEntitled, isAnothers, previousOf, type RegistrationProof, taken } from "./entitlement.ts";
 import { agentNames } from "./identity.ts";
 import type { JoinToken, JoinTokens } from "./joinTokens.ts";
 import type { Registered, Registrations } from "./registrations.ts";
 import type { ServerIdentity } from "./serverIdentity.ts";
-import { checkStanding, isGood, type Shown, unitOf } from "./standing.ts";
+import { startTokenVerifier } from "./tokenVerifier.ts";
 
 export interface RegistrarOptions {
   readonly registrations: Registrations;
@@ -24,7 +24,7 @@ export interface RegistrarOptions {
 }
 
 /** Who asks. */
-export interface Claim {
+export interface RegistrationRequest {
   readonly clusterName: string;
   readonly clusterUid: string;
   /** Where from, without the port. */
@@ -32,7 +32,7 @@ export interface Claim {
 }
 
 /** What an agent gets. PEM. */
-export interface Issued {
+export interface IssuedCredentials {
   readonly certificateChain: string;
   readonly root: string;
 }
@@ -40,34 +40,37 @@ export interface Issued {
 /** Decides who may call itself what, and issues certificates. All methods reject with RelayError. */
 export interface Registrar {
   /** For who has the shared token: records the cluster. Failures are throttled by address. */
-  admit(claim: Claim, token: string): Promise<void>;
+  admit(claim: RegistrationRequest, token: string): Promise<void>;
   /** The same, also for who has a join token, which is used up; and a certificate for the key of `request`. `previous`: a certificate of ours for the same key. */
-  register(claim: Claim, token: string, asked: { readonly request: string; readonly previous?: string }): Promise<Issued>;
+  register(
+    claim: RegistrationRequest,
+    token: string,
+    asked: { readonly request: string; readonly previous?: string },
+  ): Promise<IssuedCredentials>;
   /** Refuses a certificate that verifies and is no longer good, as far as this replica has heard. */
-  checkStanding(clusterName: string, shown: Shown): Promise<void>;
+  checkStanding(clusterName: string, shown: PresentedCertificate): Promise<void>;
   /** A new certificate for who has shown a good one. */
-  renew(claim: Claim, shown: Shown, request: string): Promise<Issued>;
+  renew(claim: RegistrationRequest, shown: PresentedCertificate, request: string): Promise<IssuedCredentials>;
 }
 
 export function startRegistrar(options: RegistrarOptions): Registrar {
   const { registrations, identity, token, joinTokens, lifetimeMs = () => AGENT_LIFETIME_MS, clock, log } = options;
-  const admission = startAdmission({ token, joinTokens, clock, log });
+  const admission = startTokenVerifier({ token, joinTokens, clock, log });
   const turns = new Map<string, Promise<unknown>>();
 
-  function checkName({ clusterName }: Claim): void {
+  function checkName({ clusterName }: RegistrationRequest): void {
     if (!isClusterName(clusterName)) {
       throw new RelayError(
         "Refused",
-        `${JSON.stringify(clusterName.slice(0, 80))} cannot name a cluster: up to 63 lower-case letters, digits and dashes, such as cluster-1`,
+        `${JSON.stringify(clusterName.slice(0, 80))} is not a valid cluster name: use at most 63 lower-case letters, digits and hyphens, such as cluster-1`,
       );
     }
   }
 
-  function checkUid({ clusterName, clusterUid }: Claim): void {
+  function checkUid({ clusterName, clusterUid }: RegistrationRequest): void {
     if (clusterUid === "")
-      throw new RelayError("Refused", `the agent of ${clusterName} did not say the UID of its cluster (that of the namespace kube-system)`);
-    if (clusterUid.length > LONGEST_UID)
-      throw new RelayError("Refused", `what the agent of ${clusterName} says cannot be the UID of its cluster`);
+      throw new RelayError("Refused", `the agent of ${clusterName} did not send the UID of its cluster (the UID of namespace kube-system)`);
+    if (clusterUid.length > LONGEST_UID) throw new RelayError("Refused", `the agent of ${clusterName} sent an invalid UID of its cluster`);
   }
 
   /** One at a time for each name, and for each UID: of two that register together, one comes first. */
@@ -83,7 +86,7 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     }
   }
 
-  function record(claim: Claim, token: "shared" | JoinToken, proof?: Proof): Promise<void> {
+  function record(claim: RegistrationRequest, token: "shared" | JoinToken, proof?: RegistrationProof): Promise<void> {
     const { clusterName, clusterUid } = claim;
     return inTurn([`name ${clusterName}`, `uid ${clusterUid}`], async () => {
       const known = await registrations.find(clusterName);
@@ -104,7 +107,7 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     });
   }
 
-  async function proofOf(request: string, previous: string): Promise<Proof> {
+  async function proofOf(request: string, previous: string): Promise<RegistrationProof> {
     try {
       const key = await keyOfRequest(request);
       const { root, signing } = identity();
@@ -117,7 +120,11 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     }
   }
 
-  async function issue({ clusterName, clusterUid }: Claim, known: Registered | undefined, request: string): Promise<Issued> {
+  async function issue(
+    { clusterName, clusterUid }: RegistrationRequest,
+    known: Registered | undefined,
+    request: string,
+  ): Promise<IssuedCredentials> {
     const { signing, root } = identity();
     if (signing === undefined) throw issuesNothing();
     const notBefore = known?.revokedBefore ?? 0;
@@ -144,7 +151,11 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
       const right = await admission.check(claim, given);
       checkName(claim);
       checkUid(claim);
-      if (right !== "shared") throw new RelayError("Refused", "a join token buys a certificate, and this management server works without");
+      if (right !== "shared")
+        throw new RelayError(
+          "Refused",
+          "a join token is only used to obtain a certificate, but this management server runs without client certificates",
+        );
       await record(claim, right);
     },
     async register(claim, given, { request, previous = "" }) {
@@ -160,18 +171,18 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
       await record(claim, right, proof);
       // Last: a join token is not lost to a registration that fails for another reason.
       if (right !== "shared" && !(await right.use())) {
-        throw new RelayError("WrongToken", `the join token for ${claim.clusterName} has been used meanwhile: create another one`);
+        throw new RelayError("WrongToken", `the join token for ${claim.clusterName} has already been used: create a new one`);
       }
       return issued;
     },
     async checkStanding(clusterName, shown) {
       // What was last heard may be older than a registration of a moment ago: before anybody is refused, it is asked.
-      if (isGood(clusterName, await registrations.recall(clusterName), shown)) return;
-      checkStanding(clusterName, await registrations.find(clusterName), shown);
+      if (isCertificateValid(clusterName, await registrations.recall(clusterName), shown)) return;
+      checkCertificate(clusterName, await registrations.find(clusterName), shown);
     },
     async renew(claim, shown, request) {
       const known = await registrations.find(claim.clusterName);
-      checkStanding(claim.clusterName, known, shown);
+      checkCertificate(claim.clusterName, known, shown);
       if (isAnothers(known, claim)) throw taken(claim, log);
       checkName(claim);
       checkUid(claim);
@@ -181,7 +192,7 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
 }
 
 function issuesNothing(): RelayError {
-  return new RelayError("Refused", "this management server issues no certificates: give the agent a client certificate of your own");
+  return new RelayError("Refused", "this management server does not issue certificates: provide a client certificate for the agent");
 }
 
 // A UUID has 36 characters; it goes into the certificate.

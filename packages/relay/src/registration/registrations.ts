@@ -11,7 +11,7 @@ export interface Registered {
 }
 
 /** What a name and a UID have been before. */
-export interface Past {
+export interface RegistrationHistory {
   /** A cluster has registered under this name, whether or not it still is; also when that cannot be known any more. */
   readonly wasRegistered: boolean;
   /** Other names under which this UID has registered. */
@@ -38,7 +38,7 @@ export interface Registrations {
   /** The same as last heard of, without asking anybody where that can be avoided: for the many connections of a fleet. */
   recall(clusterName: string): Promise<Registered | undefined>;
   /** What was recorded before, also of clusters that are no longer registered. */
-  past(clusterName: string, clusterUid: string): Promise<Past>;
+  past(clusterName: string, clusterUid: string): Promise<RegistrationHistory>;
   sharedTokenOpens(): Promise<SharedTokenOpens>;
   /** Records a name and its UID. Rejects when another UID came first, and with UsageError when settings forbid new clusters. */
   register(registration: NewRegistration): Promise<void>;

@@ -3,8 +3,8 @@ import { formatRef, kindKeyOf, type Resource, type ResourceRef, resourceKeyOf } 
 import { type Ack, AckSchema, type Down, type KindDigest } from "../gen/relay/v1/relay_pb.ts";
 import { type Chain, piecesOf } from "./chain.ts";
 import { costOfDown, MAX_DESIRED_BYTES } from "./intake.ts";
-import { digestOfAll, emptyInventory, type Inventory, type InventoryChange, noted, withChanges } from "./inventory.ts";
-import type { Acknowledgement, Desired, Rejection, Removal } from "./link.ts";
+import { digestOfAll, emptyInventory, type Inventory, type InventoryChange, withChanges, withObject } from "./inventory.ts";
+import type { Acknowledgement, DeleteOrder, DesiredUpdate, Rejection } from "./link.ts";
 import { tracesField, tracesFrom } from "./traces.ts";
 import {
   BATCH_BYTES,
@@ -51,7 +51,7 @@ interface Arriving {
 /** What one part says. */
 interface Piece {
   readonly put: readonly Resource[];
-  readonly remove: readonly Removal[];
+  readonly remove: readonly DeleteOrder[];
   readonly withheld: readonly ResourceRef[];
   readonly changes: readonly InventoryChange[];
   readonly refused: readonly Rejection[];
@@ -60,7 +60,7 @@ interface Piece {
 export interface DownStep {
   readonly down: AgentDown;
   /** With the epoch's own revision number. */
-  readonly desired?: Desired;
+  readonly desired?: DesiredUpdate;
   /** Something is missing: the complete set must be asked for. */
   readonly ask?: string;
   /** More is wanted than an agent takes: the stream must end. */
@@ -76,10 +76,10 @@ export function takePart(down: AgentDown, part: Down, clusterName: string): Down
   if (part.revision <= down.revision) return { down };
   const before = part.part === 1 ? beginning(down, part) : down.arriving;
   if (before === undefined || before.revision !== part.revision || before.parts + 1 !== part.part) {
-    return askAgain(down, `part ${part.part} of revision ${part.revision} came without what belongs before it`);
+    return askAgain(down, `part ${part.part} of revision ${part.revision} arrived without the parts before it`);
   }
   const bytes = before.bytes + costOfDown(part);
-  if (bytes > down.maxBytes) return { down, end: `the server wants more than ${sizeText(down.maxBytes)} in this cluster at a time` };
+  if (bytes > down.maxBytes) return { down, end: `the desired state from the server is larger than ${sizeText(down.maxBytes)}` };
   const arriving = { ...before, bytes, parts: part.part, pieces: { piece: pieceOf(part, clusterName), before: before.pieces } };
   if (!part.last) return { down: { ...down, arriving } };
   const pieces = piecesOf(arriving.pieces);
@@ -87,7 +87,7 @@ export function takePart(down: AgentDown, part: Down, clusterName: string): Down
   const desired = desiredOf(arriving, pieces);
   if (next.taken <= next.maxBytes) return { down: next, desired };
   // What was replaced counts twice: the complete set says what there is.
-  return { ...askAgain(next, `more than ${sizeText(down.maxBytes)} came since the last complete set`), desired };
+  return { ...askAgain(next, `received more than ${sizeText(down.maxBytes)} of changes since the last complete desired state`), desired };
 }
 
 function beginning(down: AgentDown, { revision, complete, traces }: Down): Arriving | undefined {
@@ -97,10 +97,10 @@ function beginning(down: AgentDown, { revision, complete, traces }: Down): Arriv
 
 function pieceOf(part: Down, clusterName: string): Piece {
   const put: Resource[] = [];
-  const remove: Removal[] = [];
+  const remove: DeleteOrder[] = [];
   const changes: InventoryChange[] = [];
   const refused: Rejection[] = [];
-  const note = (ref: ResourceRef, body: Uint8Array | undefined) => changes.push(noted(kindKeyOf(ref), ref, body));
+  const note = (ref: ResourceRef, body: Uint8Array | undefined) => changes.push(withObject(kindKeyOf(ref), ref, body));
 
   for (const body of part.upserts) {
     const ref = refFrom(body.ref);
@@ -116,7 +116,7 @@ function pieceOf(part: Down, clusterName: string): Piece {
     const evidence = evidenceFrom(removal);
     if (ref.clusterName !== clusterName) refused.push(foreign(ref, clusterName));
     else if (evidence === undefined)
-      refused.push({ ref, code: "Refused", message: `${formatRef(ref)}: a removal without evidence is not carried out` });
+      refused.push({ ref, code: "Refused", message: `${formatRef(ref)}: a delete without a cause is refused` });
     else remove.push({ ref, evidence: { ...evidence, inputs: evidence.inputs.slice(0, MAX_EVIDENCE_INPUTS) } });
   }
   const withheld = part.withheld.map(refFrom);
@@ -142,7 +142,7 @@ function joined(down: AgentDown, { revision, complete, bytes }: Arriving, pieces
   return { ...rest, ...stillAsking, revision, held, refused, taken: complete ? bytes : down.taken + bytes };
 }
 
-function desiredOf({ revision, complete, traces }: Arriving, pieces: readonly Piece[]): Desired {
+function desiredOf({ revision, complete, traces }: Arriving, pieces: readonly Piece[]): DesiredUpdate {
   const put = pieces.flatMap((piece) => piece.put);
   const remove = pieces.flatMap((piece) => piece.remove);
   const withheld = pieces.flatMap((piece) => piece.withheld);
@@ -157,7 +157,7 @@ export function checkDesired(down: AgentDown, revision: number, digests: readonl
   if (revision !== down.revision) return askAgain(down, `revision ${revision} was sent, ${down.revision} is the last one here`);
   const own = digestOfAll(down.held);
   if (own.count === claimed.count && own.digest === claimed.digest) return { down };
-  return askAgain(down, `the desired set of revision ${revision} differs from what was sent`);
+  return askAgain(down, `the desired state of revision ${revision} differs from what was sent`);
 }
 
 function askAgain(down: AgentDown, why: string): DownStep {
@@ -168,7 +168,7 @@ function askAgain(down: AgentDown, why: string): DownStep {
 /** What was asked for is not on its way: some heartbeats later it is asked for again. */
 function waitOn(down: AgentDown, heartbeats: number): DownStep {
   if (heartbeats < 2) return { down: { ...down, asking: heartbeats + 1 } };
-  return { down: { ...down, asking: 0 }, ask: "the complete set that was asked for has not come" };
+  return { down: { ...down, asking: 0 }, ask: "the requested complete desired state has not arrived" };
 }
 
 /** Takes the loops' answer. One for an older revision than was answered before is void. */

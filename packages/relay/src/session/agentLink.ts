@@ -5,7 +5,7 @@ import type { AgentStreamHandler, Connector, Stream, StreamEnd } from "./connect
 import { startCounters } from "./counters.ts";
 import type { AgentInfo, AgentLink, AgentLinkHandler } from "./link.ts";
 import type { Question, Reply } from "./questions.ts";
-import { reconnectMs, SETTLED_MS } from "./reconnection.ts";
+import { reconnectMs, STABLE_AFTER_MS } from "./reconnection.ts";
 import { RelayError } from "./relayError.ts";
 import { startTicker } from "./ticker.ts";
 import { shortened } from "./wire.ts";
@@ -84,7 +84,7 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
         handler.desired(effect.desired);
         return;
       case "told":
-        handler.told(effect.notices);
+        handler.notices(effect.notices);
         return;
       case "welcomed":
         // The server has said how often it wants to hear of us.
@@ -101,7 +101,7 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
         }
         if (effect.objects.length > MAX_LINES) {
           const more = effect.objects.length - MAX_LINES;
-          log.warn({ cluster: clusterName, objects: more }, `not reported to the management server: ${more} more`);
+          log.warn({ cluster: clusterName, objects: more }, `${more} more objects are not reported to the management server`);
         }
         counters.add("relay_agent_objects_untold_total", {}, effect.objects.length);
         return;
@@ -113,7 +113,7 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
         finish({ code: effect.code, reason: effect.reason });
         return;
       case "drain":
-        finish({ code: "Ended", reason: "the management server is about to end", afterMs: effect.reconnectAfterMs });
+        finish({ code: "Ended", reason: "the management server is shutting down", afterMs: effect.reconnectAfterMs });
         return;
     }
   }
@@ -122,7 +122,7 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
     const life = open?.life.signal ?? signal;
     const answered: Reply =
       answer === undefined
-        ? { error: "this agent answers no questions" }
+        ? { error: "this agent does not answer questions" }
         : await answer(question, life).then(
             (body) => ({ body }),
             (error: unknown) => ({ error: messageOf(error) }),
@@ -217,7 +217,7 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
         throw error;
       });
       if (signal.aborted) break;
-      attempt = clock.now() - began >= SETTLED_MS ? 1 : attempt + 1;
+      attempt = clock.now() - began >= STABLE_AFTER_MS ? 1 : attempt + 1;
       const delayMs = end.afterMs ?? reconnectMs(attempt, end.code, random);
       counters.add("relay_agent_streams_ended_total", { code: end.code });
       log.warn(

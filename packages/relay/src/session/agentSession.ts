@@ -27,10 +27,18 @@ import {
   startUp,
   type UpLimits,
 } from "./agentUp.ts";
-import { mostNoticeBytes } from "./intake.ts";
-import type { Acknowledgement, AgentInfo, Desired, Notices, Observation, Rejection, Withheld } from "./link.ts";
-import { heard, isHeartbeatDue, isOverdue, type Liveness, nextCheck, said, startLiveness } from "./liveness.ts";
-import { type AgentNotices, asksAgain, hasMissed, NOTICE, type NoticeStep, startListening, takeNotice } from "./notices.ts";
+import { maxNoticeBytes } from "./intake.ts";
+import type { Acknowledgement, AgentInfo, DesiredUpdate, Notices, Observation, Rejection, Withheld } from "./link.ts";
+import { isHeartbeatDue, isOverdue, type Liveness, nextCheck, onReceived, onSent, startLiveness } from "./liveness.ts";
+import {
+  type AgentNotices,
+  hasMissedNotices,
+  NOTICE,
+  type NoticeStep,
+  requestNoticesAgain,
+  startReceivingNotices,
+  takeNotice,
+} from "./notices.ts";
 import { answerParts, MAX_ANSWER_PARTS, MAX_QUESTIONS, type Question, type Reply } from "./questions.ts";
 import { TRACES_FEATURE } from "./traces.ts";
 import {
@@ -91,7 +99,7 @@ export type AgentEvent =
 
 export type AgentEffect =
   | { readonly type: "send"; readonly message: ConnectRequest }
-  | { readonly type: "deliver"; readonly desired: Desired }
+  | { readonly type: "deliver"; readonly desired: DesiredUpdate }
   | { readonly type: "told"; readonly notices: Notices }
   | { readonly type: "welcomed"; readonly serverId: string }
   | { readonly type: "ask"; readonly epoch: bigint; readonly id: number; readonly question: Question }
@@ -157,7 +165,7 @@ function stepStream(session: AgentSession, stream: AgentStream, event: StreamEve
   switch (event.type) {
     case "received": {
       if (event.message.epoch !== stream.epoch) return [session, []];
-      const current = { ...stream, liveness: heard(stream.liveness, event.now) };
+      const current = { ...stream, liveness: onReceived(stream.liveness, event.now) };
       return received({ ...session, stream: current }, current, event.message.body);
     }
     case "acknowledged": {
@@ -187,7 +195,7 @@ function opened(session: AgentSession, { epoch, now }: { readonly epoch: bigint;
     heartbeats: 0,
     up: startUp(view),
     down: startDown(maxDesiredBytes),
-    notices: maxDesiredBytes === undefined ? startListening() : startListening(mostNoticeBytes(maxDesiredBytes)),
+    notices: maxDesiredBytes === undefined ? startReceivingNotices() : startReceivingNotices(maxNoticeBytes(maxDesiredBytes)),
     awaitsNotice: false,
     answers: [],
     openQuestions: 0,
@@ -218,7 +226,7 @@ function withUp(session: AgentSession, up: AgentUp | undefined): AgentSession {
 
 function received(session: AgentSession, stream: AgentStream, body: ConnectResponse["body"]): Step {
   if (stream.limits === undefined && !(body.case === undefined || BEFORE_WELCOME.has(body.case))) {
-    return [session, [end(`the server said ${body.case} before its welcome`)]];
+    return [session, [end(`the server sent ${body.case} before its welcome message`)]];
   }
   switch (body.case) {
     case "welcome":
@@ -235,8 +243,8 @@ function received(session: AgentSession, stream: AgentStream, body: ConnectRespo
       // The server is there, and lets others in first.
       if (stream.limits === undefined) return [session, []];
       const [next, effects] = withDown(session, stream, checkDesired(stream.down, body.value.revision, body.value.digests));
-      if (!hasMissed(stream.notices, body.value.digests)) return [next, effects];
-      const [asked, more] = withNotices(next, next.stream ?? stream, asksAgain(stream.notices));
+      if (!hasMissedNotices(stream.notices, body.value.digests)) return [next, effects];
+      const [asked, more] = withNotices(next, next.stream ?? stream, requestNoticesAgain(stream.notices));
       return [asked, [...effects, ...more]];
     }
     case "notice":
@@ -245,7 +253,7 @@ function received(session: AgentSession, stream: AgentStream, body: ConnectRespo
       return resynced(session, stream, body.value);
     case "ask": {
       const { id, topic, body: question } = body.value;
-      if (stream.answers.length >= MAX_WAITING_ANSWERS) return [session, [end("the server asks, and takes no answers")]];
+      if (stream.answers.length >= MAX_WAITING_ANSWERS) return [session, [end("the server sends questions but accepts no answers")]];
       if (stream.openQuestions >= MAX_QUESTIONS) {
         const answers = [...stream.answers, ...answerParts(id, { error: "too many questions at a time" })];
         return [{ ...session, stream: { ...stream, answers } }, []];
@@ -264,7 +272,7 @@ function received(session: AgentSession, stream: AgentStream, body: ConnectRespo
 const BEFORE_WELCOME: ReadonlySet<string> = new Set(["welcome", "drain", "heartbeat"]);
 
 function welcomed(session: AgentSession, stream: AgentStream, welcome: Welcome): Step {
-  if (stream.limits !== undefined) return [session, [end("the server said its welcome twice")]];
+  if (stream.limits !== undefined) return [session, [end("the server sent its welcome message twice")]];
   if (welcome.protocolVersion < OLDEST_PROTOCOL_VERSION || welcome.protocolVersion > PROTOCOL_VERSION) {
     return [
       session,
@@ -321,7 +329,7 @@ function withDown(session: AgentSession, stream: AgentStream, { down, desired, a
 }
 
 function resynced(session: AgentSession, stream: AgentStream, { kinds }: Resync): Step {
-  const reason = `the server asks for ${kinds.length === 0 ? "every kind" : shortened(kinds.slice(0, MAX_NAMED_KINDS).join(", "))} again`;
+  const reason = `the server requests ${kinds.length === 0 ? "every kind" : shortened(kinds.slice(0, MAX_NAMED_KINDS).join(", "))} again`;
   return [withUp(session, restart(session.view, stream.up, kinds)), [{ type: "resync", direction: "up", reason }]];
 }
 
@@ -329,11 +337,11 @@ const MAX_NAMED_KINDS = 64;
 
 function tick(session: AgentSession, stream: AgentStream, now: number): Step {
   if (isOverdue(stream.liveness, now)) {
-    return [session, [{ type: "end", code: "Unreachable", reason: "nothing was heard of the server for three heartbeats" }]];
+    return [session, [{ type: "end", code: "Unreachable", reason: "received nothing from the server for three heartbeat intervals" }]];
   }
   if (!isHeartbeatDue(stream.liveness, now)) return [session, []];
   const { up, down } = stream;
-  const next = { ...stream, heartbeats: stream.heartbeats + 1, liveness: said(stream.liveness, now) };
+  const next = { ...stream, heartbeats: stream.heartbeats + 1, liveness: onSent(stream.liveness, now) };
   if (stream.limits === undefined) return [{ ...session, stream: next }, []];
   const heartbeat = create(HeartbeatSchema, { seq: next.heartbeats, revision: down.applied, digests: sentDigests(up) });
   return [{ ...session, stream: next }, [send(stream, { case: "heartbeat", value: heartbeat })]];

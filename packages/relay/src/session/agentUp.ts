@@ -17,14 +17,14 @@ import {
   holds,
   type Inventory,
   type InventoryChange,
-  noted,
   onlyKinds,
   withChanges,
+  withObject,
   withoutKind,
 } from "./inventory.ts";
 import type { Observation, Withheld } from "./link.ts";
 import { type Batch, type Outbox, type Outgoing, takeBatch } from "./outbox.ts";
-import { together } from "./traces.ts";
+import { joinTraceIds } from "./traces.ts";
 import { BATCH_BYTES, refBytes, refMessage, shortened, textBytes } from "./wire.ts";
 
 /** The agent's reporting: everything it has seen, and what of it the server has been told in this epoch. */
@@ -98,7 +98,9 @@ export function observe(
   );
   return [
     { ...view, objects },
-    up === undefined || outbox === undefined ? undefined : { ...up, outbox, traces: outbox.size === 0 ? [] : together(up.traces, traces) },
+    up === undefined || outbox === undefined
+      ? undefined
+      : { ...up, outbox, traces: outbox.size === 0 ? [] : joinTraceIds(up.traces, traces) },
   ];
 }
 
@@ -219,9 +221,9 @@ function sent(
   const tooLarge = batch.oversized.map(({ item, problem }): Withheld => ({ ref: item.ref, code: "TooLarge", message: problem }));
   const withheld = [...tooLarge, ...batch.rest.flatMap((item) => (item.withheld === undefined ? [] : [item.withheld]))];
   const changes: InventoryChange[] = [
-    ...batch.bodies.map(({ item, json }) => noted(kind, item.ref, json)),
-    ...withheld.map(({ ref }) => noted(kind, ref, NOTHING)),
-    ...batch.rest.filter(isGone).map(({ ref }) => noted(kind, ref, undefined)),
+    ...batch.bodies.map(({ item, json }) => withObject(kind, item.ref, json)),
+    ...withheld.map(({ ref }) => withObject(kind, ref, NOTHING)),
+    ...batch.rest.filter(isGone).map(({ ref }) => withObject(kind, ref, undefined)),
   ];
   const value: Up = create(UpSchema, {
     seq: up.seq + 1,

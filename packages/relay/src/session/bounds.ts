@@ -70,7 +70,7 @@ export function boundedRejections(
     const rejection = rejectionFrom(message);
     rejections++;
     textLength += rejection.message.length;
-    taken.push(textLength <= MAX_TEXT_LENGTH ? rejection : { ...rejection, message: "the agent's log says why" });
+    taken.push(textLength <= MAX_TEXT_LENGTH ? rejection : { ...rejection, message: "see the agent's log for details" });
   }
   return { taken, size: { rejections, textLength } };
 }
@@ -81,9 +81,9 @@ const MAX_FEATURES = 64;
 export function problemOfHello({ instance, agentVersion, agentNamespace, clusterUid, features, digests }: Hello): string | undefined {
   const texts = { instance, agentVersion, agentNamespace, clusterUid };
   const long = Object.entries(texts).find(([, text]) => text.length > MAX_NAME);
-  if (long !== undefined) return `${long[0]} has ${long[1].length} characters, at most ${MAX_NAME} are taken`;
+  if (long !== undefined) return `${long[0]} has ${long[1].length} characters; the maximum is ${MAX_NAME}`;
   if (features.length > MAX_FEATURES || features.some((feature) => feature.length > MAX_NAME))
-    return "its features are too many, or too long";
+    return "it has too many features, or too long ones";
   return digests.some(({ kind }) => kind.length > MAX_API_VERSION) ? "names of kinds are too long" : undefined;
 }
 

@@ -56,13 +56,13 @@ export interface Connector {
    * Opens a stream, after having registered where that is needed; `progress` hears what is being done. Rejects with
    * RelayError. Handlers of one connector are in use one after the other.
    */
-  connect(handler: AgentStreamHandler, progress: Progress, signal: AbortSignal): Promise<Stream<ConnectRequest>>;
+  connect(handler: AgentStreamHandler, progress: SyncProgress, signal: AbortSignal): Promise<Stream<ConnectRequest>>;
 }
 
-export type Progress = (state: "registering" | "connecting", detail: string) => void;
+export type SyncProgress = (state: "registering" | "connecting", detail: string) => void;
 
 /** What an agent's connection says of it, beside what it says itself. */
-export function shownBy({ authentication, issuedAt, expiresAt, trustedRoots }: Peer): Partial<AgentInfo> {
+export function presentedBy({ authentication, issuedAt, expiresAt, trustedRoots }: Peer): Partial<AgentInfo> {
   return {
     authentication,
     ...(issuedAt === undefined || expiresAt === undefined ? {} : { certificate: { notBefore: issuedAt, notAfter: expiresAt } }),

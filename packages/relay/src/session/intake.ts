@@ -5,7 +5,7 @@ import { refBytes, refFrom } from "./wire.ts";
 export const MAX_DESIRED_BYTES = 1024 * 1024 * 1024;
 
 /** What a server tells beside it: statuses of what users ask, and settings. */
-export function mostNoticeBytes(maxDesiredBytes: number): number {
+export function maxNoticeBytes(maxDesiredBytes: number): number {
   return maxDesiredBytes / 4;
 }
 

@@ -26,7 +26,7 @@ export interface InventoryChange {
  * An object that is there, with its body, or that is gone. `kind` is its `kindKeyOf`. `known`: a key by which the inventory is to
  * know it, where one is kept anyhow; its hash is of its `keyOf` all the same.
  */
-export function noted(kind: string, ref: ClusterObjectRef, body: Uint8Array | undefined, known?: string): InventoryChange {
+export function withObject(kind: string, ref: ClusterObjectRef, body: Uint8Array | undefined, known?: string): InventoryChange {
   const key = keyOf(ref);
   return { kind, key: known ?? key, hash: body === undefined ? undefined : hashOf(key, body) };
 }
@@ -84,7 +84,7 @@ export function holds(inventory: Inventory, kind: string, key: string): boolean 
 }
 
 /** How many objects there are. */
-export function sizeOf(inventory: Inventory): number {
+export function inventorySize(inventory: Inventory): number {
   return [...inventory.values()].reduce((sum, { a }) => sum + a.size, 0);
 }
 
@@ -103,5 +103,5 @@ export function digestOfKind(inventory: Inventory, kind: string): { readonly cou
 export function digestOfAll(inventory: Inventory): { readonly count: number; readonly digest: string } {
   let total = ZERO;
   for (const { sum } of inventory.values()) total = plus(total, sum);
-  return { count: sizeOf(inventory), digest: hexOf(total) };
+  return { count: inventorySize(inventory), digest: hexOf(total) };
 }

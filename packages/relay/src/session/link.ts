@@ -1,5 +1,5 @@
 import type { OutputSet, Resource, ResourceRef } from "@isthmus/core";
-import type { Excess } from "./door.ts";
+import type { QuotaExcess } from "./reportFilter.ts";
 
 /**
  * What the two ends of the relay offer to the loops, and expect of them. Neither end looks inside a resource. Resources on
@@ -7,7 +7,7 @@ import type { Excess } from "./door.ts";
  */
 
 /** Why an object must go. An agent refuses a removal without evidence. */
-export interface Evidence {
+export interface DeletionEvidence {
   /** `InputRemoved`: an object that it was made of is gone. `InputChanged`: what it was made of no longer asks for it. */
   readonly reason: "InputRemoved" | "InputChanged";
   /** The objects in question, at least one. */
@@ -17,22 +17,22 @@ export interface Evidence {
 }
 
 /** An order to remove one object that bears our owner label. */
-export interface Removal {
+export interface DeleteOrder {
   readonly ref: ResourceRef;
-  readonly evidence: Evidence;
+  readonly evidence: DeletionEvidence;
 }
 
 /**
  * What the server wants in one cluster. With `complete`, `put` is everything that is wanted there and whatever else bears
  * our owner label may be pruned; else `put` and `remove` are what changed since the revision before.
  */
-export interface Desired {
+export interface DesiredUpdate {
   /** Grows with every change; one link never uses a number twice. */
   readonly revision: number;
   readonly complete: boolean;
   readonly put: readonly Resource[];
   /** In a complete set: what the server knows to have gone while the agent was away. */
-  readonly remove: readonly Removal[];
+  readonly remove: readonly DeleteOrder[];
   /** Wanted, but too large to travel: whatever exists under these names is left alone. */
   readonly withheld?: readonly ResourceRef[];
   /** Ids of the changes that led to it, or of some among many. */
@@ -108,16 +108,16 @@ export interface AgentLink {
 /** What the agent's loops do with what comes down. */
 export interface AgentLinkHandler {
   /** A whole desired set or change, parts already joined. Sets of an epoch come in order of revision. */
-  desired(desired: Desired): void;
+  desired(desired: DesiredUpdate): void;
   /** The server has told something. The first time on a stream it is everything. */
-  told(notices: Notices): void;
+  notices(notices: Notices): void;
   state(state: LinkState, detail: string): void;
 }
 
 /** Why a cluster is wanted otherwise than before. */
-export interface Why {
+export interface DeletionCause {
   /** Asked for each object that is no longer wanted. */
-  readonly evidenceOf: (ref: ResourceRef) => Evidence;
+  readonly evidenceOf: (ref: ResourceRef) => DeletionEvidence;
   /** Ids of the changes that led to it. */
   readonly traces?: readonly string[];
 }
@@ -130,12 +130,12 @@ export interface ServerLink {
    * of pointers, one that was made from the last one costs what changed. Nothing is sent before the cluster is synced, or while
    * no agent of the cluster is connected.
    */
-  want(clusterName: string, wanted: OutputSet, why: Why): void;
+  setDesired(clusterName: string, wanted: OutputSet, why: DeletionCause): void;
   /**
    * Tells the agent of a cluster; the latest of each resource is kept and told again to an agent that connects. A first call with
    * nothing says that there is nothing to tell: see `ServerLinkOptions.tellsFirst`.
    */
-  tell(clusterName: string, notices: Pick<Notices, "put" | "remove">): void;
+  sendNotices(clusterName: string, notices: Pick<Notices, "put" | "remove">): void;
   /**
    * Ends the session of a cluster. `Refused`: for a reason that a person has to mend, for instance as its registration was
    * withdrawn. `Ended`: it may come back at once.
@@ -158,7 +158,7 @@ export interface ServerLinkHandler {
   acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: OutputSet): void;
   disconnected(clusterName: string, reason: string): void;
   /** An agent reports more than its quota, and what is above it is refused; undefined: no longer. Of an agent that connects: no longer. */
-  exceeded?(clusterName: string, excess: Excess | undefined): void;
+  exceeded?(clusterName: string, excess: QuotaExcess | undefined): void;
 }
 
 /** What an agent says of itself when it connects. */

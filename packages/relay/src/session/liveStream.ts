@@ -20,19 +20,19 @@ export interface LiveStream {
 }
 
 /** What puts a question to an agent, and gives the number under which it will be answered; undefined when its stream has just ended. */
-export type Asker = (live: LiveStream, question: Question) => number | undefined;
+export type QuestionSender = (live: LiveStream, question: Question) => number | undefined;
 
 /** Asks the agent of a stream. Rejects when it has too much to answer, says why it has no answer, or goes away. */
 export function askOver(
   live: LiveStream,
   question: Question,
-  { ask, signal }: { readonly ask: Asker; readonly signal: AbortSignal },
+  { ask, signal }: { readonly ask: QuestionSender; readonly signal: AbortSignal },
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const { clusterName } = live.peer;
-    if (live.questions.size >= MAX_QUESTIONS) throw new Error(`${clusterName} has ${live.questions.size} questions to answer already`);
+    if (live.questions.size >= MAX_QUESTIONS) throw new Error(`${clusterName} already has ${live.questions.size} unanswered questions`);
     const id = ask(live, question);
-    if (id === undefined) throw new Error(`the agent of ${clusterName} went away`);
+    if (id === undefined) throw new Error(`the agent of ${clusterName} disconnected`);
     const abort = () => {
       live.questions.delete(id);
       reject(signal.reason);

@@ -15,11 +15,11 @@ export function startLiveness(now: number): Liveness {
   return { intervalMs: GREETING_MS, saidAt: now, heardAt: now };
 }
 
-export function heard(liveness: Liveness, now: number): Liveness {
+export function onReceived(liveness: Liveness, now: number): Liveness {
   return { ...liveness, heardAt: now };
 }
 
-export function said(liveness: Liveness, now: number): Liveness {
+export function onSent(liveness: Liveness, now: number): Liveness {
   return { ...liveness, saidAt: now };
 }
 

@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { keyOf, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
 import { type KindDigest, KindDigestSchema, type Notice, NoticeSchema, ResourceBodySchema } from "../gen/relay/v1/relay_pb.ts";
 import { type Chain, piecesOf } from "./chain.ts";
-import { costOfNotice, MAX_DESIRED_BYTES, mostNoticeBytes } from "./intake.ts";
-import { digestOfAll, emptyInventory, holds, type Inventory, type InventoryChange, noted, withChanges } from "./inventory.ts";
+import { costOfNotice, MAX_DESIRED_BYTES, maxNoticeBytes } from "./intake.ts";
+import { digestOfAll, emptyInventory, holds, type Inventory, type InventoryChange, withChanges, withObject } from "./inventory.ts";
 import type { Notices } from "./link.ts";
 import { type Outbox, type Outgoing, takeBatch } from "./outbox.ts";
 import { BATCH_BYTES, refBytes, refFrom, refMessage, resourceFrom, sizeText } from "./wire.ts";
@@ -25,7 +25,7 @@ export interface ServerNotices {
   readonly sent: Inventory;
 }
 
-export function startTelling(all: SortedMap<NoticeItem> | undefined): ServerNotices {
+export function startSendingNotices(all: SortedMap<NoticeItem> | undefined): ServerNotices {
   return { all, outbox: all ?? SortedMap.empty(), needsStart: true, sent: emptyInventory };
 }
 
@@ -68,8 +68,8 @@ export function nextNotice(
     gone: batch.rest.map(({ ref }) => refMessage(ref)),
   });
   const changes: InventoryChange[] = [
-    ...batch.bodies.map(({ item, json }) => noted(item.kind, item.ref, json)),
-    ...batch.rest.map(({ kind, ref }) => noted(kind, ref, undefined)),
+    ...batch.bodies.map(({ item, json }) => withObject(item.kind, item.ref, json)),
+    ...batch.rest.map(({ kind, ref }) => withObject(kind, ref, undefined)),
   ];
   return { notices: { ...notices, outbox: left, needsStart: false, sent: withChanges(notices.sent, changes) }, message };
 }
@@ -94,7 +94,7 @@ export interface AgentNotices {
   readonly asking?: number;
 }
 
-export function startListening(maxBytes: number = mostNoticeBytes(MAX_DESIRED_BYTES)): AgentNotices {
+export function startReceivingNotices(maxBytes: number = maxNoticeBytes(MAX_DESIRED_BYTES)): AgentNotices {
   return { held: emptyInventory, isWhole: false, arriving: undefined, taken: 0, maxBytes };
 }
 
@@ -114,18 +114,18 @@ export function takeNotice(before: AgentNotices, { start, last, resources, gone 
   const { held, arriving, taken: earlier } = start ? { held: emptyInventory, arriving: undefined, taken: 0 } : before;
   const taken = earlier + costOfNotice({ resources, gone });
   if (taken > before.maxBytes && (start || before.arriving !== undefined || !before.isWhole)) {
-    return { notices: before, end: `the server tells more than ${sizeText(before.maxBytes)} of this cluster at a time` };
+    return { notices: before, end: `the server sent more than ${sizeText(before.maxBytes)} of notices for this cluster at a time` };
   }
   const changes: InventoryChange[] = [];
   const put: Resource[] = [];
   for (const body of resources) {
     const ref = refFrom(body.ref);
-    changes.push(noted(kindKeyOf(ref), ref, body.json));
+    changes.push(withObject(kindKeyOf(ref), ref, body.json));
     const received = resourceFrom(body);
     if (ref.clusterName === clusterName && "resource" in received) put.push(received.resource);
   }
   const remove = gone.map(refFrom);
-  for (const ref of remove) changes.push(noted(kindKeyOf(ref), ref, undefined));
+  for (const ref of remove) changes.push(withObject(kindKeyOf(ref), ref, undefined));
   const pieces = { piece: { complete: start, put, remove }, before: arriving };
   const next: AgentNotices = {
     ...standing,
@@ -137,11 +137,11 @@ export function takeNotice(before: AgentNotices, { start, last, resources, gone 
   };
   if (!last) return { notices: next };
   const told = joined(piecesOf(pieces));
-  return taken <= before.maxBytes ? { notices: next, told } : { ...asksAgain(next), told };
+  return taken <= before.maxBytes ? { notices: next, told } : { ...requestNoticesAgain(next), told };
 }
 
 /** All is to be told anew; asked for again only when it has not come for some heartbeats. */
-export function asksAgain(notices: AgentNotices): { readonly notices: AgentNotices; readonly ask?: true } {
+export function requestNoticesAgain(notices: AgentNotices): { readonly notices: AgentNotices; readonly ask?: true } {
   const { asking } = notices;
   if (asking === undefined || asking >= PATIENCE) return { notices: { ...notices, asking: 0 }, ask: true };
   return { notices: { ...notices, asking: asking + 1 } };
@@ -158,7 +158,7 @@ function joined(pieces: readonly Notices[]): Notices {
 }
 
 /** Whether the server says to have told something else than what is here. */
-export function hasMissed({ held }: AgentNotices, digests: readonly KindDigest[]): boolean {
+export function hasMissedNotices({ held }: AgentNotices, digests: readonly KindDigest[]): boolean {
   const claimed = digests.find(({ kind }) => kind === NOTICE);
   if (claimed === undefined) return false;
   const own = digestOfAll(held);

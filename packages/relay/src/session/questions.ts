@@ -41,7 +41,7 @@ export interface PartialAnswer {
 export function withPart(before: PartialAnswer, { part, last, body, error }: Answer): PartialAnswer | Reply {
   if (error !== "") return { error };
   const bytes = before.bytes + body.length;
-  if (part !== before.parts.length + 1) return { error: `part ${part} of the answer came after part ${before.parts.length}` };
+  if (part !== before.parts.length + 1) return { error: `part ${part} of the answer arrived after part ${before.parts.length}` };
   if (bytes > MAX_ANSWER_BYTES) return { error: `the answer is larger than ${MAX_ANSWER_BYTES} bytes` };
   const parts = [...before.parts, body];
   return last ? { body: joined(parts, bytes) } : { parts, bytes };

@@ -10,7 +10,7 @@ const MENDED = { firstMs: RETRY.lastMs, lastMs: RETRY.lastMs };
  * A connection that lived this long was a good one: the next failure counts as the first again. One heartbeat's time: servers
  * that are replaced one after the other, as a rollout does, must not make agents wait longer each time.
  */
-export const SETTLED_MS = 10_000;
+export const STABLE_AFTER_MS = 10_000;
 
 /** How long an agent waits, in ms, before it connects for the `attempt`-th time again (1 is the first). `random` gives 0..1. */
 export function reconnectMs(attempt: number, code: RelayErrorCode, random: () => number): number {

@@ -24,7 +24,7 @@ const MAX_ATTEMPTS = 3;
 export type Resyncs = ReadonlyMap<string, number>;
 
 /** Asks for `kinds`. Undefined when one of them has failed too often: then the two ends don't mean the same by a digest. */
-export function asking(resyncs: Resyncs, kinds: readonly string[]): Resyncs | undefined {
+export function requestResync(resyncs: Resyncs, kinds: readonly string[]): Resyncs | undefined {
   const next = new Map(resyncs);
   for (const kind of kinds) {
     const attempts = (next.get(kind) ?? 0) + 1;
@@ -35,7 +35,7 @@ export function asking(resyncs: Resyncs, kinds: readonly string[]): Resyncs | un
 }
 
 /** `kinds` agree again. */
-export function settled(resyncs: Resyncs, kinds: readonly string[]): Resyncs {
+export function completeResync(resyncs: Resyncs, kinds: readonly string[]): Resyncs {
   if (!kinds.some((kind) => resyncs.has(kind))) return resyncs;
   const next = new Map(resyncs);
   for (const kind of kinds) next.delete(kind);

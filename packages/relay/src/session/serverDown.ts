@@ -3,19 +3,19 @@ import { formatRef, type OutputSet, refOf, resourceKeyOf, SortedMap } from "@ist
 import { type Ack, type Down, DownSchema, ResourceBodySchema } from "../gen/relay/v1/relay_pb.ts";
 import { type AckSize, boundedRejections } from "./bounds.ts";
 import { type Chain, piecesOf } from "./chain.ts";
-import { allOf, type ClusterWant, type WantedChange, type WantStep } from "./clusterWant.ts";
-import { emptyInventory, type Inventory, type InventoryChange, noted, withChanges } from "./inventory.ts";
+import { completeSetOf, type DesiredChange, type DesiredState, type DesiredStep } from "./desiredState.ts";
+import { emptyInventory, type Inventory, type InventoryChange, withChanges, withObject } from "./inventory.ts";
 import type { Acknowledgement, Rejection } from "./link.ts";
 import { type Outbox, takeBatch } from "./outbox.ts";
-import { together, tracesField } from "./traces.ts";
+import { joinTraceIds, tracesField } from "./traces.ts";
 import { BATCH_BYTES, refMessage, removalMessage } from "./wire.ts";
 
 /** The server's sending: what it wants in one cluster, and what of it the agent has been told in this epoch. */
 export interface ServerDown {
   /** Undefined: the server does not know yet what it wants there. */
-  readonly want: ClusterWant | undefined;
+  readonly want: DesiredState | undefined;
   /** What the agent has not been told. */
-  readonly outbox: Outbox<WantedChange>;
+  readonly outbox: Outbox<DesiredChange>;
   /** Everything in the cluster is known: something may be sent. */
   readonly isOpen: boolean;
   /** Whether the agent knows what `traces` are. */
@@ -47,7 +47,7 @@ interface Sent {
   readonly revision: number;
   /** The set that the loops gave: they recognise it. */
   readonly wanted: OutputSet;
-  readonly removals: readonly WantedChange[];
+  readonly removals: readonly DesiredChange[];
   readonly oversized: readonly Rejection[];
   readonly traces: readonly string[];
 }
@@ -55,21 +55,21 @@ interface Sent {
 interface Sending extends Pick<Sent, "revision" | "wanted" | "traces"> {
   readonly complete: boolean;
   readonly parts: number;
-  readonly left: Outbox<WantedChange>;
+  readonly left: Outbox<DesiredChange>;
   readonly said: Chain<Said> | undefined;
 }
 
 /** What one part says. */
 interface Said {
   readonly changes: readonly InventoryChange[];
-  readonly removals: readonly WantedChange[];
+  readonly removals: readonly DesiredChange[];
 }
 
 /** What an acknowledgement means to the loops, and which removals are done. */
 export interface Acknowledged {
   readonly acknowledgement: Acknowledgement;
   readonly wanted: OutputSet;
-  readonly removed: readonly WantedChange[];
+  readonly removed: readonly DesiredChange[];
 }
 
 // So many revisions may be on their way: an agent that takes its time with one change still hears of the next ones. Beyond
@@ -78,7 +78,7 @@ const MAX_UNACKNOWLEDGED = 8;
 
 const NO_ACK: ArrivingAck = { revision: 0, parts: 0, rejected: undefined, rejections: 0, textLength: 0 };
 
-export function startSending(want: ClusterWant | undefined): ServerDown {
+export function startSending(want: DesiredState | undefined): ServerDown {
   return {
     want,
     outbox: SortedMap.empty(),
@@ -96,11 +96,14 @@ export function startSending(want: ClusterWant | undefined): ServerDown {
 }
 
 /** Takes what is wanted now. When only the objects' identity changed, an answer that was given already holds for them too. */
-export function takeWant(down: ServerDown, { want, changes, traces }: WantStep): { down: ServerDown; acknowledged?: Acknowledged } {
+export function takeDesired(
+  down: ServerDown,
+  { state: want, changes, traces }: DesiredStep,
+): { down: ServerDown; acknowledged?: Acknowledged } {
   const outbox = down.needsComplete ? down.outbox : down.outbox.update(changes.map((change) => [change.key, change] as const));
-  const next = { ...down, want, outbox, traces: changes.length > 0 ? together(down.traces, traces) : down.traces };
+  const next = { ...down, want, outbox, traces: changes.length > 0 ? joinTraceIds(down.traces, traces) : down.traces };
   if (changes.length > 0 || down.needsComplete || outbox.size > 0) return { down: next };
-  const { wanted } = want;
+  const { desired: wanted } = want;
   if (down.sending !== undefined) return { down: { ...next, sending: { ...down.sending, wanted } } };
   const last = down.unacknowledged.at(-1);
   if (last !== undefined) return { down: { ...next, unacknowledged: [...down.unacknowledged.slice(0, -1), { ...last, wanted }] } };
@@ -124,7 +127,7 @@ export function nextDown(down: ServerDown, maxMessageBytes: number): { readonly 
   if (sending === undefined) return undefined;
   const begun =
     down.sending === undefined
-      ? { ...down, revision: sending.revision, outbox: SortedMap.empty<WantedChange>(), traces: [], needsComplete: false }
+      ? { ...down, revision: sending.revision, outbox: SortedMap.empty<DesiredChange>(), traces: [], needsComplete: false }
       : down;
   const { batch, left } = takeBatch(sending.left, { batchBytes: BATCH_BYTES, maxMessageBytes, oneKind: false });
   const oversized = batch.oversized.map(({ item, problem }) => ({ item, rejection: tooLarge(item, problem) }));
@@ -140,9 +143,9 @@ export function nextDown(down: ServerDown, maxMessageBytes: number): { readonly 
     traces: sending.parts === 0 && down.isTraced ? [...sending.traces] : [],
   });
   const changes: InventoryChange[] = [
-    ...batch.bodies.map(({ item, json }) => noted(item.kind, refOfChange(item), json, item.key)),
-    ...oversized.map(({ item }) => noted(item.kind, refOfChange(item), NOTHING, item.key)),
-    ...removals.map((item) => noted(item.kind, refOfChange(item), undefined, item.key)),
+    ...batch.bodies.map(({ item, json }) => withObject(item.kind, refOfChange(item), json, item.key)),
+    ...oversized.map(({ item }) => withObject(item.kind, refOfChange(item), NOTHING, item.key)),
+    ...removals.map((item) => withObject(item.kind, refOfChange(item), undefined, item.key)),
   ];
   const after: Sending = {
     ...sending,
@@ -161,11 +164,11 @@ function beginning(down: ServerDown): Sending | undefined {
   const { isOpen, want, outbox, needsComplete, revision, unacknowledged, traces } = down;
   if (!isOpen || want === undefined || unacknowledged.length >= MAX_UNACKNOWLEDGED) return undefined;
   if (!needsComplete && outbox.size === 0) return undefined;
-  const left = needsComplete ? allOf(want) : outbox;
+  const left = needsComplete ? completeSetOf(want) : outbox;
   return {
     revision: revision + 1,
     complete: needsComplete,
-    wanted: want.wanted,
+    wanted: want.desired,
     parts: 0,
     left,
     said: undefined,
@@ -188,13 +191,13 @@ function wholly(down: ServerDown, { revision, complete, wanted, said, traces }: 
   };
 }
 
-function refOfChange({ resource, removal }: WantedChange): ReturnType<typeof refOf> {
+function refOfChange({ resource, removal }: DesiredChange): ReturnType<typeof refOf> {
   const ref = resource === undefined ? removal?.ref : refOf(resource);
-  if (ref === undefined) throw new TypeError("a change of what is wanted names neither an object nor a removal");
+  if (ref === undefined) throw new TypeError("a change of the desired state has neither an object nor a delete");
   return ref;
 }
 
-function tooLarge(change: WantedChange, problem: string): Rejection {
+function tooLarge(change: DesiredChange, problem: string): Rejection {
   const ref = refOfChange(change);
   return { ref, code: "Invalid", message: `${formatRef(ref)} ${problem}` };
 }
@@ -206,7 +209,7 @@ export function takeAck(down: ServerDown, ack: Ack): { down: ServerDown; acknowl
     return { down, broken: `revision ${revision} was acknowledged, ${down.sentRevision} is the last one sent` };
   const before = part === 1 ? { ...NO_ACK, revision } : down.arrivingAck;
   if (before.revision !== revision || before.parts + 1 !== part) return { down: { ...down, arrivingAck: NO_ACK } };
-  const { taken, size } = boundedRejections(ack, before, down.want?.wanted.size ?? 0);
+  const { taken, size } = boundedRejections(ack, before, down.want?.desired.size ?? 0);
   const rejected = { piece: taken, before: before.rejected };
   if (!last) return { down: { ...down, arrivingAck: { revision, parts: part, rejected, ...size } } };
   return wholeAck({ ...down, arrivingAck: NO_ACK }, revision, piecesOf(rejected).flat());
@@ -219,7 +222,7 @@ function wholeAck(down: ServerDown, revision: number, rejected: readonly Rejecti
   if (sent === undefined) return { down };
   const all = [...rejected, ...sent.oversized];
   const refused = new Set(rejected.map(({ ref }) => resourceKeyOf(ref)));
-  const traces = answered.reduce<readonly string[]>((ids, { traces }) => together(ids, traces), []);
+  const traces = answered.reduce<readonly string[]>((ids, { traces }) => joinTraceIds(ids, traces), []);
   const removed = answered.flatMap(({ removals }) => removals).filter(({ key }) => !refused.has(key));
   const unacknowledged = down.unacknowledged.filter(({ revision: other }) => other > revision);
   return {

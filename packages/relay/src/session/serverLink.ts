@@ -1,18 +1,26 @@
 import { formatRef, SortedMap } from "@isthmus/core";
 import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
-import { startAdmission } from "./admission.ts";
-import { type ClusterWant, wantNow, withoutRemovals } from "./clusterWant.ts";
-import { type Peer, type Stream, type StreamEnd, type StreamHandler, shownBy } from "./connection.ts";
+import { type Peer, presentedBy, type Stream, type StreamEnd, type StreamHandler } from "./connection.ts";
 import { startCounters } from "./counters.ts";
-import { OPEN_DOOR } from "./door.ts";
+import { type DesiredState, updateDesired, withoutDeletions } from "./desiredState.ts";
 import type { Inventory } from "./inventory.ts";
 import type { Ledger } from "./ledger.ts";
 import type { AgentInfo } from "./link.ts";
-import { type Asker, askOver, type LiveStream } from "./liveStream.ts";
+import { askOver, type LiveStream, type QuestionSender } from "./liveStream.ts";
 import { type NoticeItem, noticeItems, withItems } from "./notices.ts";
+import { ACCEPT_ALL } from "./reportFilter.ts";
 import type { RunningServerLink, ServerLinkOptions } from "./serverLinkOptions.ts";
 import { countReceived, countSent, logSent, noteRefused, noteResync, sessionMetrics } from "./serverMetrics.ts";
-import { memoryOf, type Past, type ServerEffect, type ServerEvent, serverSession, serverWakeAt, stepServer } from "./serverSession.ts";
+import {
+  type PreviousSession,
+  previousSessionOf,
+  type ServerEffect,
+  type ServerEvent,
+  serverSession,
+  serverWakeAt,
+  stepServer,
+} from "./serverSession.ts";
+import { startSyncLimiter } from "./syncLimiter.ts";
 import { startTicker } from "./ticker.ts";
 import { MAX_MESSAGE_BYTES } from "./wire.ts";
 
@@ -35,11 +43,11 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     remembers = () => false,
     tellsFirst = false,
     places = PLACES,
-    door = OPEN_DOOR,
+    door = ACCEPT_ALL,
   } = options;
-  const admission = startAdmission({ places, clock });
+  const admission = startSyncLimiter({ places, clock });
   const counters = startCounters();
-  const wants = new Map<string, ClusterWant>();
+  const wants = new Map<string, DesiredState>();
   /** What the agents should know, by cluster. */
   const notices = new Map<string, SortedMap<NoticeItem>>();
   /** The stream of each cluster; streams that have not said hello are in `guests`. */
@@ -85,7 +93,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
         return;
       case "acknowledged": {
         const want = wants.get(clusterName);
-        if (want !== undefined) wants.set(clusterName, withoutRemovals(want, effect.removed));
+        if (want !== undefined) wants.set(clusterName, withoutDeletions(want, effect.removed));
         counters.add("relay_server_revisions_acknowledged_total", { cluster: clusterName });
         handler.acknowledged(clusterName, effect.acknowledgement, effect.wanted);
         return;
@@ -111,7 +119,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     }
   }
 
-  function pastOf(clusterName: string): Past {
+  function pastOf(clusterName: string): PreviousSession {
     const remembered = rememberedOf(clusterName);
     const ledger = clusters.get(clusterName)?.session.up.ledger ?? ledgers.get(clusterName);
     return { ...(remembered === undefined ? {} : { remembered }), ...(ledger === undefined ? {} : { ledger }) };
@@ -120,22 +128,22 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   function rememberedOf(clusterName: string): Inventory | undefined {
     if (!remembers(clusterName)) return undefined;
     const live = clusters.get(clusterName);
-    return live === undefined ? memories.get(clusterName) : memoryOf(live.session);
+    return live === undefined ? memories.get(clusterName) : previousSessionOf(live.session);
   }
 
   function greeted(live: LiveStream, agent: AgentInfo, epoch: bigint): void {
     const { clusterName } = live.peer;
     const other = clusters.get(clusterName);
     if (other?.session.agent?.instance === agent.instance && other.session.epoch > epoch) {
-      finish(live, { code: "Ended", reason: "a newer connection of this agent is already here" });
+      finish(live, { code: "Ended", reason: "a newer connection of this agent already exists" });
       return;
     }
-    if (other !== undefined) finish(other, { code: "Ended", reason: `a newer connection of ${clusterName} took the place of this one` });
+    if (other !== undefined) finish(other, { code: "Ended", reason: `a newer connection of ${clusterName} replaced this one` });
     guests.delete(live);
     clusters.set(clusterName, live);
     memories.delete(clusterName);
     const want = wants.get(clusterName);
-    if (want !== undefined) step(live, { type: "wanted", step: { want, changes: [], unexplained: [] } });
+    if (want !== undefined) step(live, { type: "wanted", step: { state: want, changes: [], unexplained: [] } });
     const told = notices.get(clusterName);
     if (told !== undefined) step(live, { type: "tell", all: told, items: [] });
     live.rearm();
@@ -144,7 +152,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       `agent of ${clusterName} connected`,
     );
     counters.add("relay_server_connections_total", { cluster: clusterName });
-    handler.connected(clusterName, { ...agent, ...shownBy(live.peer) });
+    handler.connected(clusterName, { ...agent, ...presentedBy(live.peer) });
   }
 
   /** Ends a stream from this end. */
@@ -164,7 +172,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     // A stream whose place was taken says nothing about its cluster any more.
     if (clusters.get(clusterName) !== live) return;
     clusters.delete(clusterName);
-    const memory = memoryOf(live.session);
+    const memory = previousSessionOf(live.session);
     if (memory !== undefined) memories.set(clusterName, memory);
     ledgers.set(clusterName, live.session.up.ledger);
     log.info({ cluster: clusterName, code }, `connection of ${clusterName} ended: ${reason}`);
@@ -240,7 +248,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       received(message) {
         if (life.signal.aborted) return;
         counters.add("relay_server_messages_received_total", { cluster: clusterName, type: message.body.case ?? "" });
-        if (live.hello !== undefined) finish(live, { code: "Protocol", reason: "the agent spoke on before it was let in" });
+        if (live.hello !== undefined) finish(live, { code: "Protocol", reason: "the agent sent more messages before it was accepted" });
         else if (live.session.agent === undefined && message.body.case === "hello") arrived(live, message);
         else take(live, message);
       },
@@ -264,13 +272,13 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   return {
     accept,
     closed,
-    want(clusterName, wanted, why) {
+    setDesired(clusterName, wanted, why) {
       const before = wants.get(clusterName);
-      if (before?.wanted === wanted) return;
-      const result = wantNow(before, wanted, why);
-      wants.set(clusterName, result.want);
+      if (before?.desired === wanted) return;
+      const result = updateDesired(before, wanted, why);
+      wants.set(clusterName, result.state);
       for (const ref of result.unexplained) {
-        log.error({ cluster: clusterName, object: formatRef(ref) }, `${formatRef(ref)} stays: nothing explains its removal`);
+        log.error({ cluster: clusterName, object: formatRef(ref) }, `${formatRef(ref)} is kept: its delete has no recorded cause`);
         counters.add("relay_server_unexplained_removals_total", { cluster: clusterName });
       }
       const live = clusters.get(clusterName);
@@ -281,7 +289,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       if (effects.length > 0) queueMicrotask(() => performAll(live, effects));
       pumpSoon(live);
     },
-    tell(clusterName, told) {
+    sendNotices(clusterName, told) {
       const items = noticeItems(told);
       const all = withItems(notices.get(clusterName) ?? SortedMap.empty(), items);
       notices.set(clusterName, all);
@@ -304,7 +312,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       asking.throwIfAborted();
       const live = clusters.get(clusterName);
       if (live === undefined) throw new Error(`no agent of ${clusterName} is connected to this server`);
-      const ask: Asker = (to, asked) => step(to, { type: "ask", question: asked }).find((effect) => effect.type === "asked")?.id;
+      const ask: QuestionSender = (to, asked) => step(to, { type: "ask", question: asked }).find((effect) => effect.type === "asked")?.id;
       return askOver(live, question, { ask, signal: asking });
     },
     drain(reconnectAfterMs) {

@@ -1,8 +1,8 @@
 import type { Clock, Log, Metric } from "@isthmus/core";
 import type { Acceptor } from "./connection.ts";
-import type { Door } from "./door.ts";
 import type { ServerLink, ServerLinkHandler } from "./link.ts";
 import type { Question } from "./questions.ts";
+import type { ReportFilter } from "./reportFilter.ts";
 
 export interface ServerLinkOptions {
   /** Names this replica to the agents, for instance by its Pod's name. */
@@ -29,7 +29,7 @@ export interface ServerLinkOptions {
    */
   readonly tellsFirst?: boolean;
   /** What of agents' reports is taken. Default: everything. */
-  readonly door?: Door;
+  readonly door?: ReportFilter;
 }
 
 export interface RunningServerLink extends ServerLink {

@@ -1,9 +1,9 @@
 import type { Log, Metric } from "@isthmus/core";
 import type { ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
 import type { Counters } from "./counters.ts";
-import type { RefusalReason } from "./door.ts";
-import { sizeOf } from "./inventory.ts";
+import { inventorySize } from "./inventory.ts";
 import type { Observation } from "./link.ts";
+import type { RefusalReason } from "./reportFilter.ts";
 import type { ServerSession } from "./serverSession.ts";
 
 /** Counts one message to an agent, and the objects in it. */
@@ -51,10 +51,10 @@ export function noteRefused(
 }
 
 const WHY: Readonly<Record<RefusalReason, string>> = {
-  Kind: "agents do not report that kind",
-  OtherCluster: "they are of another cluster",
-  Invalid: "they are not what their names say",
-  Quota: "its quota is used up",
+  Kind: "agents do not report this kind",
+  OtherCluster: "they belong to another cluster",
+  Invalid: "their content does not match their names",
+  Quota: "its quota is exceeded",
 };
 
 /** Tells and counts that the two ends differ. */
@@ -63,7 +63,7 @@ export function noteResync(
   cluster: string,
   { direction, kinds }: { readonly direction: "up" | "down"; readonly kinds: readonly string[] },
 ): void {
-  log.warn({ cluster, direction, kinds }, "resync: the two ends hold different objects");
+  log.warn({ cluster, direction, kinds }, "resync: server and agent have different objects");
   counters.add("relay_server_resyncs_total", { cluster, direction });
 }
 
@@ -74,7 +74,7 @@ export function sessionMetrics(cluster: string, session: ServerSession | undefin
   return [
     { name: "relay_push_clients_connected", labels, value: isConnected },
     { name: "relay_pull_clients_connected", labels, value: isConnected },
-    { name: "relay_server_reported_objects", labels, value: session === undefined ? 0 : sizeOf(session.up.held) },
+    { name: "relay_server_reported_objects", labels, value: session === undefined ? 0 : inventorySize(session.up.held) },
     { name: "relay_server_outbox_objects", labels, value: (session?.down.outbox.size ?? 0) + (session?.down.sending?.left.size ?? 0) },
     { name: "relay_server_unacknowledged_revisions", labels, value: session?.down.unacknowledged.length ?? 0 },
   ];

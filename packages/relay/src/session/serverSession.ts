@@ -14,17 +14,17 @@ import {
   WelcomeSchema,
 } from "../gen/relay/v1/relay_pb.ts";
 import { namedKinds, problemOfHello } from "./bounds.ts";
-import type { ClusterWant, WantStep } from "./clusterWant.ts";
-import { type Door, type Excess, OPEN_DOOR, type RefusalReason } from "./door.ts";
+import type { DesiredState, DesiredStep } from "./desiredState.ts";
 import { digestOfAll, emptyInventory, type Inventory, onlyKinds } from "./inventory.ts";
 import type { Ledger } from "./ledger.ts";
 import type { AgentInfo, Observation } from "./link.ts";
-import { heard, isHeartbeatDue, isOverdue, type Liveness, nextCheck, said, startLiveness } from "./liveness.ts";
-import { NOTICE, type NoticeItem, nextNotice, noticeDigest, type ServerNotices, startTelling, takeItems } from "./notices.ts";
+import { isHeartbeatDue, isOverdue, type Liveness, nextCheck, onReceived, onSent, startLiveness } from "./liveness.ts";
+import { NOTICE, type NoticeItem, nextNotice, noticeDigest, type ServerNotices, startSendingNotices, takeItems } from "./notices.ts";
 import { type PartialAnswer, type Question, type Reply, withPart } from "./questions.ts";
+import { ACCEPT_ALL, type QuotaExcess, type RefusalReason, type ReportFilter } from "./reportFilter.ts";
 import { agreeingKinds } from "./resync.ts";
-import { type Acknowledged, nextDown, type ServerDown, startOver, startSending, takeAck, takeWant } from "./serverDown.ts";
-import { checkReported, excessOf, type ServerUp, startHearing, takeSyncComplete, takeUp, type UpStep } from "./serverUp.ts";
+import { type Acknowledged, nextDown, type ServerDown, startOver, startSending, takeAck, takeDesired } from "./serverDown.ts";
+import { checkReported, quotaExcessOf, type ServerUp, startReceiving, takeSyncComplete, takeUp, type UpStep } from "./serverUp.ts";
 import { TRACES_FEATURE } from "./traces.ts";
 import { FEATURES, MAX_MESSAGE_BYTES, OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION } from "./wire.ts";
 
@@ -34,7 +34,7 @@ export interface ServerSession {
   readonly clusterName: string;
   /** The UID of the cluster that the transport's security speaks for; undefined where it says none. */
   readonly clusterUid: string | undefined;
-  readonly door: Door;
+  readonly door: ReportFilter;
   readonly serverId: string;
   readonly heartbeatMs: number;
   /** Of a message of either end. */
@@ -60,10 +60,10 @@ export interface ServerSession {
 
 export type ServerEvent =
   /** `past` counts with a hello. */
-  | { readonly type: "received"; readonly message: ConnectRequest; readonly now: number; readonly past?: Past }
+  | { readonly type: "received"; readonly message: ConnectRequest; readonly now: number; readonly past?: PreviousSession }
   /** The agent has said this hello and is still to be let in: it hears that the server is there. */
   | { readonly type: "waits"; readonly hello: ConnectRequest; readonly now: number }
-  | { readonly type: "wanted"; readonly step: WantStep }
+  | { readonly type: "wanted"; readonly step: DesiredStep }
   /** `all`: what the agent should know now, of which `items` have changed. */
   | { readonly type: "tell"; readonly all: SortedMap<NoticeItem>; readonly items: readonly NoticeItem[] }
   | { readonly type: "ask"; readonly question: Question }
@@ -73,7 +73,7 @@ export type ServerEvent =
   | { readonly type: "flush" };
 
 /** What earlier streams of the cluster left. */
-export interface Past {
+export interface PreviousSession {
   /** What the loops still know of what the agent reported. */
   readonly remembered?: Inventory;
   readonly ledger?: Ledger;
@@ -89,7 +89,7 @@ export type ServerEffect =
   | { readonly type: "answered"; readonly id: number; readonly reply: Reply }
   | { readonly type: "refused"; readonly objects: ReadonlyMap<RefusalReason, number> }
   /** The agent has reported more than its quota; undefined: no longer. */
-  | { readonly type: "exceeded"; readonly excess: Excess | undefined }
+  | { readonly type: "exceeded"; readonly excess: QuotaExcess | undefined }
   | { readonly type: "resync"; readonly direction: "up" | "down"; readonly kinds: readonly string[] }
   /** The stream must end. */
   | { readonly type: "end"; readonly code: "Protocol" | "Unreachable" | "CertificateRefused"; readonly reason: string };
@@ -101,7 +101,7 @@ export interface ServerSessionOptions {
   /** Default: nothing says it. */
   readonly clusterUid?: string | undefined;
   /** Default: everything is taken. */
-  readonly door?: Door;
+  readonly door?: ReportFilter;
   readonly serverId: string;
   readonly heartbeatMs: number;
   readonly expiresAt: number | undefined;
@@ -110,7 +110,7 @@ export interface ServerSessionOptions {
   /** Default: agents report at once. */
   readonly tellsFirst?: boolean;
   /** What is wanted in the cluster so far. */
-  readonly want: ClusterWant | undefined;
+  readonly want: DesiredState | undefined;
   readonly now: number;
 }
 
@@ -118,16 +118,16 @@ export function serverSession({ want, now, tellsFirst = false, ...options }: Ser
   return {
     maxMessageBytes: MAX_MESSAGE_BYTES,
     clusterUid: undefined,
-    door: OPEN_DOOR,
+    door: ACCEPT_ALL,
     ...options,
     tellsFirst,
     agent: undefined,
     epoch: 0n,
     liveness: startLiveness(now),
     heartbeats: 0,
-    up: startHearing(),
+    up: startReceiving(),
     down: startSending(want),
-    notices: startTelling(undefined),
+    notices: startSendingNotices(undefined),
     asked: new Map(),
     lastQuestion: 0,
     applied: 0,
@@ -140,7 +140,7 @@ export function serverWakeAt({ liveness, expiresAt }: ServerSession): number {
 }
 
 /** What the loops know of the agent's reports when its stream ends: nothing to rely on before it was synced, nor of kinds in doubt. */
-export function memoryOf({ up }: ServerSession): Inventory | undefined {
+export function previousSessionOf({ up }: ServerSession): Inventory | undefined {
   if (!up.isSynced) return undefined;
   const isInDoubt = (kind: string) => up.resyncs.has(kind) || up.excess.has(kind);
   const kinds = [...up.held.keys()];
@@ -155,11 +155,11 @@ export function memoryOf({ up }: ServerSession): Inventory | undefined {
 export function stepServer(session: ServerSession, event: ServerEvent): Step {
   switch (event.type) {
     case "received":
-      return received({ ...session, liveness: heard(session.liveness, event.now) }, event);
+      return received({ ...session, liveness: onReceived(session.liveness, event.now) }, event);
     case "waits":
       return waits(session, event.hello, event.now);
     case "wanted": {
-      const { down, acknowledged } = takeWant(session.down, event.step);
+      const { down, acknowledged } = takeDesired(session.down, event.step);
       return [{ ...session, down }, acknowledged === undefined ? [] : [{ type: "acknowledged", ...acknowledged }]];
     }
     case "tell":
@@ -190,12 +190,14 @@ export function stepServer(session: ServerSession, event: ServerEvent): Step {
 function received(session: ServerSession, event: Extract<ServerEvent, { type: "received" }>): Step {
   const { epoch, body } = event.message;
   if (session.agent === undefined) {
-    return body.case === "hello" ? greeted(session, body.value, event) : [session, [end("the agent's first message is not its hello")]];
+    return body.case === "hello"
+      ? greeted(session, body.value, event)
+      : [session, [end("the first message of the agent is not a hello message")]];
   }
   if (epoch !== session.epoch) return [session, []];
   switch (body.case) {
     case "hello":
-      return [session, [end("the agent said its hello twice")]];
+      return [session, [end("the agent sent its hello message twice")]];
     case "up":
       return heardUp(session, takeUp(session.up, body.value, session));
     case "syncComplete":
@@ -212,7 +214,7 @@ function received(session: ServerSession, event: Extract<ServerEvent, { type: "r
       return [{ ...session, down, applied }, acknowledged === undefined ? [] : [{ type: "acknowledged", ...acknowledged }]];
     }
     case "resync":
-      if (body.value.kinds.includes(NOTICE)) return [{ ...session, notices: startTelling(session.notices.all) }, []];
+      if (body.value.kinds.includes(NOTICE)) return [{ ...session, notices: startSendingNotices(session.notices.all) }, []];
       return [{ ...session, down: startOver(session.down) }, [{ type: "resync", direction: "down", kinds: namedKinds(body.value.kinds) }]];
     case "answer": {
       const { id } = body.value;
@@ -247,7 +249,7 @@ function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEven
     ];
   }
   const problem = problemOfHello(hello);
-  if (problem !== undefined) return [session, [end(`the agent's hello is no good: ${problem}`)]];
+  if (problem !== undefined) return [session, [end(`the hello message of the agent is not valid: ${problem}`)]];
   if (session.clusterUid !== undefined && hello.clusterUid !== session.clusterUid) return [session, [ofAnotherCluster(session, hello)]];
   const agent: AgentInfo = {
     instance: hello.instance,
@@ -257,7 +259,7 @@ function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEven
     features: hello.features,
   };
   const knownKinds = hello.features.includes("resume") ? agreeingKinds(remembered, hello.digests) : [];
-  const up = startHearing(onlyKinds(remembered, knownKinds), ledger);
+  const up = startReceiving(onlyKinds(remembered, knownKinds), ledger);
   const down = { ...session.down, isTraced: hello.features.includes(TRACES_FEATURE) };
   const next = { ...session, agent, epoch, up, down, liveness: { intervalMs: session.heartbeatMs, saidAt: now, heardAt: now } };
   const welcome = create(WelcomeSchema, {
@@ -275,8 +277,8 @@ function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEven
 /** Its identity was copied from another cluster, or its cluster was made anew: it has to register as what it is. */
 function ofAnotherCluster({ clusterName, clusterUid }: ServerSession, hello: Hello): ServerEffect {
   const reason =
-    `the agent of ${clusterName} says that it is in the cluster ${hello.clusterUid}, ` +
-    `its certificate is for the cluster ${clusterUid}: delete its certificate, so that it registers again`;
+    `the agent of ${clusterName} runs in the cluster with UID ${hello.clusterUid}, but ` +
+    `its certificate is for the cluster with UID ${clusterUid}: delete its certificate, so that it registers again`;
   return { type: "end", code: "CertificateRefused", reason };
 }
 
@@ -295,7 +297,7 @@ function heardUp(session: ServerSession, { up, observation, ack, refused, resync
   if (broken !== undefined) return [session, [end(broken)]];
   const effects: ServerEffect[] = [];
   if (refused !== undefined) effects.push({ type: "refused", objects: refused });
-  if (up.excess !== session.up.excess) effects.push({ type: "exceeded", excess: excessOf(up, session.door) });
+  if (up.excess !== session.up.excess) effects.push({ type: "exceeded", excess: quotaExcessOf(up, session.door) });
   if (observation !== undefined) effects.push({ type: "observed", observation });
   // After the loops have taken it: an acknowledged message is not sent again within the epoch.
   if (ack !== undefined) effects.push(send(session, { case: "upAck", value: ack }));
@@ -311,10 +313,10 @@ function heardUp(session: ServerSession, { up, observation, ack, refused, resync
 function tick(session: ServerSession, now: number): Step {
   if (hasExpired(session, now)) return [session, [EXPIRED]];
   if (isOverdue(session.liveness, now)) {
-    return [session, [{ type: "end", code: "Unreachable", reason: "nothing was heard of the agent for three heartbeats" }]];
+    return [session, [{ type: "end", code: "Unreachable", reason: "received nothing from the agent for three heartbeat intervals" }]];
   }
   if (!isHeartbeatDue(session.liveness, now)) return [session, []];
-  const next = { ...session, heartbeats: session.heartbeats + 1, liveness: said(session.liveness, now) };
+  const next = { ...session, heartbeats: session.heartbeats + 1, liveness: onSent(session.liveness, now) };
   if (session.agent === undefined) return [next, []];
   const { down } = session;
   const desired = down.sentRevision === 0 ? [] : [create(KindDigestSchema, { kind: "*", ...digestOfAll(down.held) })];

@@ -9,21 +9,31 @@ import {
   type Withheld as WithheldMessage,
 } from "../gen/relay/v1/relay_pb.ts";
 import { areNamesShort, rejectionMessages } from "./bounds.ts";
-import { type Door, type Excess, hasRoom, overQuota, type Quota, type Refusal, type RefusalReason, refusal, refusalOf } from "./door.ts";
 import {
   emptyInventory,
   holds,
   type Inventory,
   type InventoryChange,
+  inventorySize,
   keysOfKind,
-  noted,
-  sizeOf,
   withChanges,
+  withObject,
   withoutKind,
 } from "./inventory.ts";
 import { type Booking, booking, emptyLedger, keepingOnly, type Ledger } from "./ledger.ts";
 import type { Observation, Rejection, Withheld } from "./link.ts";
-import { asking, differingKinds, type Resyncs, settled } from "./resync.ts";
+import {
+  hasRoom,
+  overQuota,
+  type Quota,
+  type QuotaExcess,
+  type Refusal,
+  type RefusalReason,
+  type ReportFilter,
+  refusalOf,
+  refusalOfObject,
+} from "./reportFilter.ts";
+import { completeResync, differingKinds, type Resyncs, requestResync } from "./resync.ts";
 import { tracesField, tracesFrom } from "./traces.ts";
 import { refFrom, resourceFrom, shortened } from "./wire.ts";
 
@@ -59,21 +69,21 @@ export interface UpStep {
 }
 
 /** Whose words they are, and what of them is taken. */
-export interface Hearing {
+export interface ReceivedReport {
   readonly clusterName: string;
-  readonly door: Door;
+  readonly door: ReportFilter;
 }
 
 /** `held` is what the server knows already, `ledger` what it took on earlier streams. */
-export function startHearing(held: Inventory = emptyInventory, ledger: Ledger = emptyLedger): ServerUp {
+export function startReceiving(held: Inventory = emptyInventory, ledger: Ledger = emptyLedger): ServerUp {
   return { held, ledger, seq: 0, resyncs: new Map(), excess: new Map(), isSynced: false, complete: new Set(), unserved: new Set() };
 }
 
 /** Takes one message of objects. What of it is wrong is refused, object by object; the rest counts. */
-export function takeUp(up: ServerUp, message: Up, hearing: Hearing): UpStep {
+export function takeUp(up: ServerUp, message: Up, hearing: ReceivedReport): UpStep {
   const { seq, kind } = message;
   if (seq <= up.seq) return { up };
-  if (seq !== up.seq + 1) return { up, broken: `message ${seq} came after ${up.seq}` };
+  if (seq !== up.seq + 1) return { up, broken: `message ${seq} arrived after ${up.seq}` };
   if (!areNamesShort(message)) return { up, broken: `message ${seq} has names that are longer than Kubernetes allows` };
   const isAnew = message.start;
   const before = isAnew ? withoutKind(up.held, kind) : up.held;
@@ -115,13 +125,13 @@ interface Sorted {
   limit: keyof Quota | undefined;
 }
 
-function sorted({ kind, upserts, deletes, withheld }: Up, { held, ledger }: ServerUp, { clusterName, door }: Hearing): Sorted {
+function sorted({ kind, upserts, deletes, withheld }: Up, { held, ledger }: ServerUp, { clusterName, door }: ReceivedReport): Sorted {
   const booked = booking(ledger, kind);
   const result: Sorted = { put: [], remove: [], withheld: [], rejected: [], refused: new Map(), changes: [], booked, limit: undefined };
   const quota = door.quota();
   const isAccepted = door.isAccepted(kind);
   /** Of the loops' objects some may not have come since this server started, and of what came some may not have been taken. */
-  let most = Math.max(sizeOf(held), booked.objects, door.heldObjects(clusterName));
+  let most = Math.max(inventorySize(held), booked.objects, door.heldObjects(clusterName));
 
   function refuse({ reason, rejection }: Refusal): false {
     result.refused.set(reason, (result.refused.get(reason) ?? 0) + 1);
@@ -134,7 +144,7 @@ function sorted({ kind, upserts, deletes, withheld }: Up, { held, ledger }: Serv
   }
   function noteGone(ref: ResourceRef): void {
     if (!isAccepted || kindKeyOf(ref) !== kind) return;
-    result.changes.push(noted(kind, ref, undefined));
+    result.changes.push(withObject(kind, ref, undefined));
     if (booked.sizeOf(keyOf(ref)) === undefined) return;
     booked.set(keyOf(ref), undefined);
     most--;
@@ -157,7 +167,7 @@ function sorted({ kind, upserts, deletes, withheld }: Up, { held, ledger }: Serv
     }
     if (isNew) most++;
     booked.set(key, body.length);
-    result.changes.push(noted(kind, ref, body));
+    result.changes.push(withObject(kind, ref, body));
     return true;
   }
 
@@ -165,7 +175,7 @@ function sorted({ kind, upserts, deletes, withheld }: Up, { held, ledger }: Serv
     const ref = refFrom(body.ref);
     if (!hasPlace(ref, body.json) || !isOwn(ref)) continue;
     const received = resourceFrom(body);
-    if ("problem" in received) refuse(refusal(ref, "Invalid", received.problem));
+    if ("problem" in received) refuse(refusalOfObject(ref, "Invalid", received.problem));
     else result.put.push(received.resource);
   }
   for (const deleted of deletes) {
@@ -187,13 +197,13 @@ function withheldCode({ code }: WithheldMessage): Withheld["code"] {
 }
 
 /** Takes the agent's word that kinds are complete, where its digest agrees with what has arrived. */
-export function takeSyncComplete(up: ServerUp, { kinds, unserved }: SyncComplete, { door }: Pick<Hearing, "door">): UpStep {
+export function takeSyncComplete(up: ServerUp, { kinds, unserved }: SyncComplete, { door }: Pick<ReceivedReport, "door">): UpStep {
   const claimed = kinds.filter(({ kind }) => door.isAccepted(kind));
   const differing = differingIn(up, claimed);
   const agreeing = claimed.map(({ kind }) => kind).filter((kind) => !differing.includes(kind));
   const next = {
     ...up,
-    resyncs: settled(up.resyncs, agreeing),
+    resyncs: completeResync(up.resyncs, agreeing),
     // Of the others not everything was taken: nothing can be said to be gone.
     complete: new Set([...up.complete, ...agreeing.filter((kind) => !up.excess.has(kind))]),
     unserved: new Set(unserved.filter(door.isAccepted)),
@@ -210,7 +220,7 @@ export function takeSyncComplete(up: ServerUp, { kinds, unserved }: SyncComplete
 }
 
 /** Compares with what the agent says to have sent; kinds that were asked for again are on their way. */
-export function checkReported(up: ServerUp, claimed: readonly KindDigest[], { door }: Pick<Hearing, "door">): UpStep {
+export function checkReported(up: ServerUp, claimed: readonly KindDigest[], { door }: Pick<ReceivedReport, "door">): UpStep {
   const accepted = claimed.filter(({ kind }) => door.isAccepted(kind));
   const differing = differingIn(up, accepted).filter((kind) => !up.resyncs.has(kind));
   return askFor(up, [...differing, ...roomAgain(up, door)]);
@@ -221,20 +231,20 @@ function differingIn({ held, excess }: ServerUp, claimed: readonly KindDigest[])
 }
 
 /** Kinds of which something was refused and for which there is room by now, as objects are gone or the quota was raised. */
-function roomAgain({ excess, resyncs, ledger, isSynced }: ServerUp, door: Door): readonly string[] {
+function roomAgain({ excess, resyncs, ledger, isSynced }: ServerUp, door: ReportFilter): readonly string[] {
   if (excess.size === 0 || !isSynced || !hasRoom(ledger, door.quota())) return [];
   return [...excess.keys()].filter((kind) => !resyncs.has(kind)).sort();
 }
 
 /** What of an agent's reports exceeds its quota; undefined: nothing. */
-export function excessOf({ excess }: ServerUp, door: Door): Excess | undefined {
+export function quotaExcessOf({ excess }: ServerUp, door: ReportFilter): QuotaExcess | undefined {
   const [limit] = excess.values();
   return limit === undefined ? undefined : { limit, quota: door.quota()[limit], kinds: [...excess.keys()].sort() };
 }
 
 function askFor(up: ServerUp, kinds: readonly string[]): UpStep {
   if (kinds.length === 0) return { up };
-  const resyncs = asking(up.resyncs, kinds);
-  if (resyncs === undefined) return { up, broken: `${kinds.join(", ")} still differ after having been sent again` };
+  const resyncs = requestResync(up.resyncs, kinds);
+  if (resyncs === undefined) return { up, broken: `${kinds.join(", ")} still differ after a resync` };
   return { up: { ...up, resyncs }, resync: kinds };
 }

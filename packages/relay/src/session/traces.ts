@@ -5,7 +5,7 @@ export const TRACES_FEATURE = "traces";
 const MAX_TRACES = 8;
 
 /** Ids that travel together: those that came first, and each once. */
-export function together(before: readonly string[], more: readonly string[] = []): readonly string[] {
+export function joinTraceIds(before: readonly string[], more: readonly string[] = []): readonly string[] {
   if (more.length === 0 || before.length >= MAX_TRACES) return before;
   return [...new Set([...before, ...more])].slice(0, MAX_TRACES);
 }

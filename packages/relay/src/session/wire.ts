@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import {
   clusterRefOf,
-  keyOf,
+  displayName,
   kindKeyOf,
   MAX_RESOURCE_BYTES,
   messageOf,
@@ -22,7 +22,7 @@ import {
   type ResourceBody,
   ResourceRefSchema,
 } from "../gen/relay/v1/relay_pb.ts";
-import type { Evidence, Rejection, Removal } from "./link.ts";
+import type { DeleteOrder, DeletionEvidence, Rejection } from "./link.ts";
 
 /** The protocol of `relay.proto` that this program speaks, and the oldest that it still understands. */
 export const PROTOCOL_VERSION = 1;
@@ -63,7 +63,7 @@ export function textBytes(text: string): number {
 export const MAX_EVIDENCE_INPUTS = 16;
 
 /** About what a removal takes in a message. */
-export function removalBytes({ ref, evidence }: Removal): number {
+export function removalBytes({ ref, evidence }: DeleteOrder): number {
   return evidence.inputs.slice(0, MAX_EVIDENCE_INPUTS).reduce((bytes, input) => bytes + refBytes(input), 32 + refBytes(ref));
 }
 
@@ -99,7 +99,7 @@ export function resourceFrom({ ref: refOnWire, json }: ResourceBody): Received {
   if (!isResource(value)) return { problem: "its content is not an object with apiVersion, kind and metadata.name" };
   const ref = refFrom(refOnWire);
   if (resourceKeyOf(refOf(value)) !== resourceKeyOf(ref)) {
-    return { problem: `its content says that it is ${kindKeyOf(value)} ${keyOf(clusterRefOf(value))}` };
+    return { problem: `its content is ${kindKeyOf(value)} ${displayName(clusterRefOf(value))}` };
   }
   return { resource: value };
 }
@@ -127,7 +127,7 @@ function isRejectionCode(code: string): code is Rejection["code"] {
   return REJECTION_CODES.has(code);
 }
 
-export function removalMessage({ ref, evidence }: Removal): RemovalMessage {
+export function removalMessage({ ref, evidence }: DeleteOrder): RemovalMessage {
   const inputs = evidence.inputs.slice(0, MAX_EVIDENCE_INPUTS).map(refMessage);
   return create(RemovalSchema, {
     ref: refMessage(ref),
@@ -136,7 +136,7 @@ export function removalMessage({ ref, evidence }: Removal): RemovalMessage {
 }
 
 /** The evidence of a removal, or undefined when there is none that counts. */
-export function evidenceFrom({ evidence }: RemovalMessage): Evidence | undefined {
+export function evidenceFrom({ evidence }: RemovalMessage): DeletionEvidence | undefined {
   if (evidence === undefined || evidence.inputs.length === 0) return undefined;
   const { reason, snapshot } = evidence;
   if (reason !== "InputRemoved" && reason !== "InputChanged") return undefined;
@@ -154,5 +154,5 @@ export function sizeText(bytes: number): string {
 
 /** Why an object cannot travel. */
 export function tooLarge(bytes: number, maxMessageBytes: number): string {
-  return `is ${sizeText(bytes)} as JSON, and a message of the relay holds ${sizeText(maxMessageBytes)}: make it smaller, or split it`;
+  return `is ${sizeText(bytes)} as JSON, but the maximum of a relay message is ${sizeText(maxMessageBytes)}: make it smaller, or split it`;
 }

@@ -1,7 +1,7 @@
 import { checkServerIdentity, createSecureContext, type PeerCertificate } from "node:tls";
 import { Client, type ClientOptions, credentials } from "@grpc/grpc-js";
 import { chainFacts } from "@isthmus/certificates";
-import type { Credentials } from "../registration/credentials.ts";
+import type { RelayCredentials } from "../registration/credentials.ts";
 import { MAX_MESSAGE_BYTES } from "../session/wire.ts";
 import "./grpcLogging.ts";
 import { WINDOW_BYTES } from "./http2Server.ts";
@@ -15,7 +15,7 @@ export interface ChannelOptions {
   readonly authority: string;
   /** PEM. Undefined: the server is not verified at all, which is for tests alone. */
   readonly root: string | undefined;
-  readonly identity: Pick<Credentials, "certificate" | "key"> | undefined;
+  readonly identity: Pick<RelayCredentials, "certificate" | "key"> | undefined;
 }
 
 /** A channel of its own connection: never shared, so that new certificates count from the next one on. Nothing is sent before the server is verified. Throws for certificates that cannot be used. */

@@ -30,7 +30,7 @@ export function callUnary<In, Out>(
       (error, response) => {
         signal.removeEventListener("abort", abort);
         if (error !== null) reject(signal.aborted ? signal.reason : relayErrorOf(error, server));
-        else if (response === undefined) reject(relayErrorOf(new Error("it gave an empty answer"), server));
+        else if (response === undefined) reject(relayErrorOf(new Error("it returned an empty response"), server));
         else resolve(response);
       },
     );

@@ -64,10 +64,7 @@ export function startConnectionGuard({ limits, log }: { readonly limits: Connect
     if (reason === "idle" || reason === "streams" || performance.now() - saidAt < SAYING_MS) return;
     saidAt = performance.now();
     const what = reason === "address" ? `${mostOfOne} connections from ${connection.address}` : `${most} connections`;
-    log.warn(
-      { address: connection.address },
-      `there are ${what}, which is the limit: the oldest is cut of those that have not shown who they are`,
-    );
+    log.warn({ address: connection.address }, `the limit of ${what} is reached: closing the oldest unauthenticated connection`);
   }
 
   function forget(connection: Connection): void {

@@ -2,20 +2,20 @@ import { create } from "@bufbuild/protobuf";
 import { type Client, Metadata } from "@grpc/grpc-js";
 import {
   type CertificateFacts,
-  type CertificateRequest,
   certificateFacts,
   createRequest,
   createRequestFor,
   InvalidPem,
+  type SigningRequest,
 } from "@isthmus/certificates";
 import { type Clock, type Log, messageOf, UsageError } from "@isthmus/core";
 import { RegisterRequestSchema, RenewRequestSchema } from "../gen/relay/v1/registration_pb.ts";
 import type { ConnectRequest } from "../gen/relay/v1/relay_pb.ts";
-import { type CredentialStore, type Credentials, usability } from "../registration/credentials.ts";
+import { type CredentialStore, type RelayCredentials, usability } from "../registration/credentials.ts";
 import { clusterOfCertificate } from "../registration/identity.ts";
 import { rootsDigest } from "../registration/roots.ts";
 import { DEFAULT_AUTHORITY } from "../registration/serverIdentity.ts";
-import type { AgentStreamHandler, Connector, Progress, Stream } from "../session/connection.ts";
+import type { AgentStreamHandler, Connector, Stream, SyncProgress } from "../session/connection.ts";
 import { RelayError } from "../session/relayError.ts";
 import { openChannel } from "./channel.ts";
 import { callUnary, openStream } from "./clientCalls.ts";
@@ -52,7 +52,7 @@ export interface GrpcConnector extends Connector {
 /** What one connection uses. */
 interface Used {
   readonly root: string | undefined;
-  readonly credentials: Credentials | undefined;
+  readonly credentials: RelayCredentials | undefined;
   readonly token: string | undefined;
 }
 
@@ -64,7 +64,7 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
   // The server has turned the stored certificate down: another one is needed.
   let isRefused = false;
   // Issued, and not yet kept: a join token that bought it cannot buy another one.
-  let unkept: Credentials | undefined;
+  let unkept: RelayCredentials | undefined;
   // The key of the stored certificate does not open the name either: the next try is with another one.
   let isKeyRefused = false;
   // Asked for, and not answered: the server gives a name again to the key that took it, should its answer have got lost.
@@ -73,7 +73,7 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
 
   const rootNow = () => (verifiesServer ? asked("the root certificate", options.root) : Promise.resolve(undefined));
 
-  async function channel(identity: Credentials | undefined): Promise<Client> {
+  async function channel(identity: RelayCredentials | undefined): Promise<Client> {
     const root = await rootNow();
     try {
       return openChannel({ address, authority, root, identity });
@@ -85,16 +85,16 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
     }
   }
 
-  async function keep(credentials: Credentials, place: CredentialStore): Promise<Credentials> {
+  async function keep(credentials: RelayCredentials, place: CredentialStore): Promise<RelayCredentials> {
     unkept = credentials;
-    await asked("the place for certificates", () => place.save(credentials));
+    await asked("the store for certificates", () => place.save(credentials));
     unkept = undefined;
     isRefused = false;
     return credentials;
   }
 
   /** For the key of a certificate that has expired, which shows whose name it is all the same; else for a new one. */
-  async function requestWith(expired: Credentials | undefined): Promise<Asking> {
+  async function requestWith(expired: RelayCredentials | undefined): Promise<Asking> {
     const previous = expired?.certificate ?? "";
     if (asking?.previous === previous) return asking;
     if (expired !== undefined) {
@@ -109,15 +109,15 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
   }
 
   async function register(
-    { progress, why, expired }: { readonly progress: Progress; readonly why: string; readonly expired: Credentials | undefined },
+    { progress, why, expired }: { readonly progress: SyncProgress; readonly why: string; readonly expired: RelayCredentials | undefined },
     place: CredentialStore,
     signal: AbortSignal,
-  ): Promise<Credentials> {
+  ): Promise<RelayCredentials> {
     const given = await asked("the relay identity token", options.token);
     if (given === undefined || given === "") {
       throw new RelayError(
         "WrongToken",
-        `cannot register ${clusterName}: ${why}, and there is no relay identity token (Secret relay-identity-token-secret, key token)`,
+        `cannot register ${clusterName}: ${why}, and no relay identity token is set (Secret relay-identity-token-secret, key token)`,
       );
     }
     progress("registering", `registering ${clusterName} at ${address}: ${why}`);
@@ -140,9 +140,9 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
 
   async function usableCredentials(
     place: CredentialStore,
-    progress: Progress,
+    progress: SyncProgress,
     signal: AbortSignal,
-  ): Promise<{ credentials: Credentials; facts: CertificateFacts }> {
+  ): Promise<{ credentials: RelayCredentials; facts: CertificateFacts }> {
     if (unkept !== undefined && !isRefused) await keep(unkept, place);
     const stored = await asked("the stored certificate", () => place.load());
     const found = stored === undefined ? { problem: "it has no certificate yet" } : usability(stored, clusterName, clock.now());
@@ -153,7 +153,7 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
       isRefused = false;
       throw new RelayError(
         "Refused",
-        `the Secret relay-client-tls-secret was not made by this agent and cannot be used: ${why}. Put another certificate into it, or delete it to have the agent register`,
+        `the Secret relay-client-tls-secret was not created by this agent and cannot be used: ${why}. Replace the certificate in it, or delete the Secret so that the agent registers`,
       );
     }
     const isOurs = stored !== undefined && "problem" in found && namedBy(stored) === clusterName;
@@ -163,7 +163,7 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
     return { credentials, facts };
   }
 
-  async function renew(current: Credentials, place: CredentialStore, signal: AbortSignal): Promise<void> {
+  async function renew(current: RelayCredentials, place: CredentialStore, signal: AbortSignal): Promise<void> {
     const { request: certificateRequest, key } = await createRequest(clusterName);
     const request = create(RenewRequestSchema, { certificateRequest, clusterUid });
     const issued = await callUnary(await channel(current), { method: renewMethod, request, server }, signal);
@@ -171,10 +171,13 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
     log.info({ cluster: clusterName }, "renewed the client certificate");
   }
 
-  async function connect(handler: AgentStreamHandler, progress: Progress, signal: AbortSignal): Promise<Stream<ConnectRequest>> {
+  async function connect(handler: AgentStreamHandler, progress: SyncProgress, signal: AbortSignal): Promise<Stream<ConnectRequest>> {
     signal.throwIfAborted();
     if (!verifiesServer)
-      log.warn({ address }, `NOT VERIFIED: whoever answers at ${address} is taken for the management server. For tests alone`);
+      log.warn(
+        { address },
+        `INSECURE: the certificate of the management server at ${address} is not verified, which may leak the token. For testing only`,
+      );
     if (store === undefined) {
       progress("connecting", `connecting to ${server} with the token`);
       const token = await tokenNow();
@@ -232,7 +235,7 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
         before.handler.replace("its Secrets have changed");
       }
     } catch (error) {
-      log.warn({ cluster: clusterName }, `cannot read the Secrets that have changed: ${messageOf(error)}; the connection stays as it is`);
+      log.warn({ cluster: clusterName }, `cannot read the changed Secrets: ${messageOf(error)}; the connection is kept`);
     }
   }
 
@@ -249,10 +252,7 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
   async function tokenNow(): Promise<string> {
     const given = await asked("the relay identity token", options.token);
     if (given === undefined || given === "")
-      throw new RelayError(
-        "WrongToken",
-        "there is no relay identity token, which the setup without client certificates needs (RELAY_TOKEN)",
-      );
+      throw new RelayError("WrongToken", "no relay identity token is set, which is required without client certificates (RELAY_TOKEN)");
     return given;
   }
 
@@ -260,12 +260,12 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
 }
 
 /** A certificate request, with the certificate for whose key it is; "" for a key of its own. */
-interface Asking extends CertificateRequest {
+interface Asking extends SigningRequest {
   readonly previous: string;
 }
 
 /** The cluster that a stored certificate names. */
-function namedBy({ certificate }: Credentials): string | undefined {
+function namedBy({ certificate }: RelayCredentials): string | undefined {
   try {
     return clusterOfCertificate(certificateFacts(certificate));
   } catch (error) {
@@ -286,6 +286,6 @@ async function asked<T>(what: string, port: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof RelayError) throw error;
     if (error instanceof UsageError) throw new RelayError("Refused", error.message, error);
-    throw new RelayError("Unreachable", `no access to ${what}: ${messageOf(error)}`, error);
+    throw new RelayError("Unreachable", `cannot access ${what}: ${messageOf(error)}`, error);
   }
 }

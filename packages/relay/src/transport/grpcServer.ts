@@ -7,7 +7,7 @@ import {
   type sendUnaryData,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { type Clock, type Log, type Metric, messageOf, UsageError } from "@isthmus/core";
+import { type Clock, type Log, type Metric, messageOf } from "@isthmus/core";
 import { HealthImplementation } from "grpc-health-check";
 import {
   type RegisterRequest,
@@ -28,11 +28,12 @@ import { RelayError } from "../session/relayError.ts";
 import { MAX_MESSAGE_BYTES } from "../session/wire.ts";
 import { type ConnectionLimits, DEFAULT_LIMITS, startConnectionGuard } from "./connectionGuard.ts";
 import "./grpcLogging.ts";
-import { withOurServer } from "./http2Server.ts";
+import { serveGrpc } from "./grpcOverHttp2.ts";
+import { startHttp2Server } from "./http2Server.ts";
 import { addressOf, type Certified, certifiedPeer, headerOf, ROOTS_HEADER, trustOf } from "./peer.ts";
 import { addReflection } from "./reflection.ts";
 import { type ConnectCall, serveStream } from "./serverStream.ts";
-import { serverTls } from "./serverTls.ts";
+import { serverTlsContext } from "./serverTls.ts";
 import { connectMethod, registerMethod, renewMethod, SERVICE_NAMES } from "./serviceDefinition.ts";
 import { type GrpcStatus, statusOfError } from "./status.ts";
 import { startTurns } from "./turns.ts";
@@ -86,7 +87,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   } = options;
   let { identity } = options;
   const counters = startCounters();
-  const tls = serverTls(identity);
+  const tls = serverTlsContext(identity);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const guard = startConnectionGuard({ limits, log });
   const registrar = startRegistrar({
@@ -135,17 +136,14 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     const said = headerOf(call, "x-cluster-id");
     const { clusterName } = found.peer;
     if (said !== "" && said !== clusterName) {
-      throw new RelayError(
-        "Refused",
-        `the certificate is for ${clusterName}, and the call says that it is from ${said.slice(0, LONGEST_SAID)}`,
-      );
+      throw new RelayError("Refused", `the certificate is for ${clusterName}, but the call is from ${said.slice(0, LONGEST_SAID)}`);
     }
     return found;
   }
 
   async function register(call: ServerUnaryCall<RegisterRequest, RegisterResponse>): Promise<RegisterResponse> {
     if (!clientCertificates)
-      throw new RelayError("Refused", "this management server works without client certificates: switch them off for the agent too");
+      throw new RelayError("Refused", "this management server runs without client certificates: disable them in the agent, too");
     const { clusterName, clusterUid, token: given, certificateRequest: request, previousCertificate: previous } = call.request;
     return create(
       RegisterResponseSchema,
@@ -191,27 +189,31 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   health.addToServer(server);
   if (options.reflection === true) addReflection(server);
 
-  const bound = await withOurServer(() => bind(server, { host, port, credentials: tls.credentials }), { guard, callMs: limits.callMs });
+  const http2 = await startHttp2Server({
+    host,
+    port,
+    tls,
+    guard,
+    callMs: limits.callMs,
+    serve: (http2Server) => serveGrpc(server, http2Server),
+  });
   return {
-    port: bound,
+    port: http2.port,
     rotate(next) {
-      tls.rotate(next);
+      http2.setTls(serverTlsContext(next));
       identity = next;
     },
     metrics: () => [...counters.metrics(), ...guard.metrics()],
     async close() {
       for (const name of ["", ...SERVICE_NAMES]) health.setStatus(name, "NOT_SERVING");
-      const done = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
       // What is still being written has this long; an agent that is gone would keep the process from ending.
-      const timer = setTimeout(() => server.forceShutdown(), CLOSING_MS);
-      await done;
-      clearTimeout(timer);
+      await http2.close(CLOSING_MS);
       guard.stop();
     },
   };
 }
 
-const NEEDS_CERTIFICATE = "the management server needs a client certificate that it has issued and that has not expired";
+const NEEDS_CERTIFICATE = "the management server requires a client certificate that it has issued and that has not expired";
 
 const CLOSING_MS = 1_000;
 
@@ -229,16 +231,3 @@ const SERVER_OPTIONS = {
   "grpc.keepalive_time_ms": 30_000,
   "grpc.keepalive_timeout_ms": 20_000,
 };
-
-function bind(
-  server: Server,
-  { host, port, credentials }: { host: string; port: number; credentials: Parameters<Server["bindAsync"]>[1] },
-): Promise<number> {
-  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, bound) => {
-      if (error === null) resolve(bound);
-      else reject(new UsageError(`cannot listen on ${address}: ${/EADDRINUSE/.test(error.message) ? "the port is taken" : error.message}`));
-    });
-  });
-}

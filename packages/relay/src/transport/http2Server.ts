@@ -1,13 +1,21 @@
-import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import {
+  constants,
+  createSecureServer,
+  type Http2SecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
+import { UsageError } from "@isthmus/core";
 import { type ConnectionGuard, MAX_CALL_BYTES } from "./connectionGuard.ts";
 import { connectMethod } from "./serviceDefinition.ts";
-import { TLS_POLICY } from "./tlsPolicy.ts";
 
 /**
  * Receive windows of a server, per stream and per connection, in bytes, as soon as it is known who is at the other end. With
  * HTTP/2's own 64 KB, 10 MB over a line of 50 ms take 15 s; with this a third of a second (measured). The gRPC library has no
- * setting for it on servers.
+ * setting for it on servers (docs/decisions/0044-our-own-http2-server.md).
  */
 export const WINDOW_BYTES = 8 * 1024 * 1024;
 
@@ -26,57 +34,105 @@ const CONNECTION_OPTIONS = {
   // Who does not speak HTTP/2 has nothing to say.
   unknownProtocolTimeout: 1_000,
   handshakeTimeout: 10_000,
+  // As in the gRPC library: the headers that we send are our own.
+  maxSendHeaderBlockLength: Number.MAX_SAFE_INTEGER,
 } as const;
 
 const SETTINGS = { maxConcurrentStreams: FEW_STREAMS, maxHeaderListSize: 16 * 1024, enablePush: false };
 
+/** A running HTTP/2 server on TLS. */
+export interface Http2Server {
+  /** That it listens on. */
+  readonly port: number;
+  /** New connections see the new certificates; open ones live on. */
+  setTls(context: SecureContextOptions): void;
+  /** Refuses new connections, lets calls end for `graceMs`, in milliseconds, and then ends all that are left. */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface Http2ServerOptions {
+  /** Address, or a name of one. */
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  /** Certificate, key and the authorities of client certificates. */
+  readonly tls: SecureContextOptions;
+  readonly guard: ConnectionGuard;
+  /** How long a call may take that is not the relay's stream, in milliseconds. */
+  readonly callMs: number;
+  /** Serves calls: called once, before the server listens. */
+  readonly serve: (server: Http2SecureServer) => void;
+}
+
 /**
- * Runs `bind`, in which the gRPC library makes its HTTP/2 server, with our limits on that server: of TLS, of connections, and of
- * what is read before it is known from whom. Throws when the library did not make one the way we know: an upgrade of it must not
- * undo this silently.
+ * Starts an HTTP/2 server with our limits: of TLS, of connections, and of what is read before it is known from whom. It asks for a client
+ * certificate, and lets through who has none, so that registration works on the same port. Rejects with UsageError when it cannot listen.
  */
-export async function withOurServer<T>(
-  bind: () => Promise<T>,
-  { guard, callMs }: { readonly guard: ConnectionGuard; readonly callMs: number },
-): Promise<T> {
-  const original = http2.createSecureServer;
-  let made = 0;
-  const limited = (options: http2.SecureServerOptions, ...rest: []) => {
-    made++;
-    const settings = { ...options.settings, ...SETTINGS };
-    const server = original({ ...options, ...CONNECTION_OPTIONS, ...TLS_POLICY, settings }, ...rest);
-    // The library exchanges certificates by it, and knows nothing of the rest.
-    const setSecureContext = server.setSecureContext.bind(server);
-    server.setSecureContext = (context: SecureContextOptions) => setSecureContext({ ...context, ...TLS_POLICY });
-    server.on("connection", guard.connected);
-    /** Of each connection on which it is not known who is there: how many streams it has opened. */
-    const strangers = new WeakMap<object, number>();
-    server.on("session", (session) => {
-      strangers.set(session, 0);
-      guard.opened(session, () => {
-        strangers.delete(session);
-        widen(session);
-      });
+export async function startHttp2Server({ host, port, tls, guard, callMs, serve }: Http2ServerOptions): Promise<Http2Server> {
+  const server = createSecureServer({ ...CONNECTION_OPTIONS, ...tls, requestCert: true, rejectUnauthorized: false, settings: SETTINGS });
+  const sessions = new Set<ServerHttp2Session>();
+  /** Of each connection on which it is not known who is there: how many streams it has opened. */
+  const strangers = new WeakMap<object, number>();
+  /** All connections that are open, also those on which nobody has spoken TLS yet: they have no session. */
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    guard.connected(socket);
+  });
+  // Whose connection breaks is seen as its session ends.
+  server.on("secureConnection", (socket) => void socket.on("error", () => undefined));
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    strangers.set(session, 0);
+    guard.opened(session, () => {
+      strangers.delete(session);
+      widen(session);
     });
-    server.on("stream", (stream, headers) => {
-      const { session } = stream;
-      if (session === undefined) return;
-      const opened = (strangers.get(session) ?? 0) + 1;
-      if (strangers.has(session)) strangers.set(session, opened);
-      if (opened > STREAMS_OF_STRANGERS) guard.abused(session);
-      else limitCall(stream, headers, { callMs, isKnown: () => !strangers.has(session) });
-    });
-    return server;
+  });
+  server.on("stream", (stream, headers) => {
+    const { session } = stream;
+    if (session === undefined) return;
+    const opened = (strangers.get(session) ?? 0) + 1;
+    if (strangers.has(session)) strangers.set(session, opened);
+    if (opened > STREAMS_OF_STRANGERS) guard.abused(session);
+    else limitCall(stream, headers, { callMs, isKnown: () => !strangers.has(session) });
+  });
+  serve(server);
+  const bound = await listening(server, { host, port });
+  return {
+    port: bound,
+    setTls: (context) => server.setSecureContext(context),
+    async close(graceMs) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const session of sessions) session.close();
+      const timer = setTimeout(() => {
+        for (const session of sessions) session.destroy(undefined, constants.NGHTTP2_CANCEL);
+        // After what sessions still have to say.
+        setImmediate(() => {
+          for (const socket of sockets) socket.destroy();
+        });
+      }, graceMs);
+      await closed;
+      clearTimeout(timer);
+    },
   };
-  Object.assign(http2, { createSecureServer: limited });
-  try {
-    const result = await bind();
-    if (made === 0)
-      throw new Error("the gRPC library no longer makes its server through http2.createSecureServer: it would be without our limits");
-    return result;
-  } finally {
-    Object.assign(http2, { createSecureServer: original });
-  }
+}
+
+function listening(server: Http2SecureServer, { host, port }: Pick<Http2ServerOptions, "host" | "port">): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const refused = (error: NodeJS.ErrnoException) => {
+      const where = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+      reject(new UsageError(`cannot listen on ${where}: ${error.code === "EADDRINUSE" ? "the port is already in use" : error.message}`));
+    };
+    server.once("error", refused);
+    server.listen({ host, port }, () => {
+      server.off("error", refused);
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
 }
 
 /** For an agent: it sends much. */
@@ -97,7 +153,7 @@ function limitCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, { ca
   const encoding = headers["grpc-encoding"];
   // A few bytes could become megabytes; nobody of ours compresses this way.
   if (encoding !== undefined && encoding !== "identity") {
-    stream.close(http2.constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
     return;
   }
   const isStream = headers[":path"] === connectMethod.path;
@@ -108,10 +164,10 @@ function limitCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, { ca
       return;
     }
     bytes += data.length;
-    if (bytes > MAX_CALL_BYTES && !stream.closed) stream.close(http2.constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    if (bytes > MAX_CALL_BYTES && !stream.closed) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   };
   stream.on("data", count);
   if (isStream) return;
-  const timer = setTimeout(() => stream.close(http2.constants.NGHTTP2_CANCEL), callMs);
+  const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), callMs);
   stream.once("close", () => clearTimeout(timer));
 }

@@ -37,13 +37,13 @@ export async function keepFresh(options: Freshness, signal: AbortSignal): Promis
       if (signal.aborted) return;
       if (error instanceof RelayError && error.code === "Refused") {
         // Nor will it be granted later: whoever gave us this certificate has to give us the next one.
-        log.warn({ cluster: clusterName }, `the client certificate is not renewed by the management server: ${error.message}`);
+        log.warn({ cluster: clusterName }, `the management server refused to renew the client certificate: ${error.message}`);
         return;
       }
       const leftMs = facts.notAfter - clock.now();
       log.warn(
         { cluster: clusterName, expiresAt: new Date(facts.notAfter).toISOString() },
-        `could not renew the client certificate: ${messageOf(error)}`,
+        `cannot renew the client certificate: ${messageOf(error)}`,
       );
       await clock.sleep(Math.min(LONGEST_RETRY_MS, Math.max(SHORTEST_RETRY_MS, leftMs / 10)), signal);
     }

@@ -58,7 +58,7 @@ function inflated<In extends OnWire>(schema: GenMessage<In>, bytes: Uint8Array):
   try {
     return fromBinary(schema, inflateRawSync(bytes, { maxOutputLength: MOST_BYTES, ...(bytes.length < BULK_BYTES ? {} : AT_ONCE) })) as In;
   } catch (error) {
-    throw new RelayError("Protocol", `a message cannot be unpacked: ${messageOf(error)}`, error);
+    throw new RelayError("Protocol", `cannot unpack a message: ${messageOf(error)}`, error);
   }
 }
 

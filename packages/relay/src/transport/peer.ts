@@ -1,7 +1,7 @@
 import type { ServerUnaryCall } from "@grpc/grpc-js";
 import { certificateFacts } from "@isthmus/certificates";
+import { type PresentedCertificate, uidOf } from "../registration/certificateCheck.ts";
 import { clusterOfCertificate } from "../registration/identity.ts";
-import { type Shown, uidOf } from "../registration/standing.ts";
 import type { Peer } from "../session/connection.ts";
 
 type Call = Pick<ServerUnaryCall<unknown, unknown>, "getAuthContext" | "getPeer" | "metadata">;
@@ -9,7 +9,7 @@ type Call = Pick<ServerUnaryCall<unknown, unknown>, "getAuthContext" | "getPeer"
 /** Who a certificate says that a caller is, and what else it says. */
 export interface Certified {
   readonly peer: Peer;
-  readonly shown: Shown;
+  readonly shown: PresentedCertificate;
 }
 
 /** Who a call is from, by its certificate. Undefined without one that the TLS library has verified and that names a cluster. */

@@ -36,7 +36,7 @@ export function statusOf({ code, reason }: StreamEnd): GrpcStatus {
 /** The status for anything thrown: what is our fault is not told to the other end. */
 export function statusOfError(error: unknown): GrpcStatus {
   if (error instanceof RelayError) return statusOf({ code: error.code, reason: error.message });
-  return statusOf({ code: "Unreachable", reason: "the management server failed to answer: its log says why" });
+  return statusOf({ code: "Unreachable", reason: "internal error of the management server: see its log for details" });
 }
 
 /** What a status means to the agent. `server` names the server for people. */
@@ -44,7 +44,7 @@ export function endOf({ code, details, metadata }: StatusObject | ServiceError, 
   const [told] = metadata.get(CODE_KEY);
   if (typeof told === "string" && told in STATUS_OF) return { code: told as RelayErrorCode, reason: details };
   const untrusted = trustProblem(details);
-  if (untrusted !== undefined) return { code: "UntrustedServer", reason: `refused to talk to ${server}: ${untrusted}` };
+  if (untrusted !== undefined) return { code: "UntrustedServer", reason: `refused to connect to ${server}: ${untrusted}` };
   if (code === status.OK) return { code: "Ended", reason: "the management server ended the connection" };
   if (code === status.UNAUTHENTICATED) return { code: "CertificateRefused", reason: details };
   return { code: "Unreachable", reason: `cannot reach ${server}: ${lastError(details)}` };
@@ -65,18 +65,18 @@ function isServiceError(error: unknown): error is ServiceError {
 function trustProblem(details: string): string | undefined {
   const wrongName = NAME_PROBLEM.exec(details);
   if (wrongName !== null)
-    return `its certificate is not for ${wrongName[1]}, but for ${wrongName[2]}: relay.authority must be a name in it`;
+    return `its certificate is for ${wrongName[2]}, not for ${wrongName[1]}: set --relay-authority to a name in the certificate`;
   if (/certificate has expired/.test(details))
     return "its certificate has expired: renew relay-server-tls-secret in the management cluster";
-  if (/certificate is not yet valid/.test(details)) return "its certificate is not valid yet: compare the clocks of both machines";
+  if (/certificate is not yet valid/.test(details)) return "its certificate is not valid yet: check the clocks of both machines";
   if (/unsuitable certificate purpose|unsupported certificate purpose|is not one for servers/.test(details))
-    return "its certificate is not one for servers";
+    return "its certificate is not a server certificate";
   if (
     /self.signed certificate|unable to verify the first certificate|unable to get (local )?issuer certificate|certificate signature failure/.test(
       details,
     )
   ) {
-    return "its certificate is not from the root that this agent trusts: copy the Secret relay-root-tls-secret (ca.crt) from the management cluster";
+    return "its certificate is not signed by the root that this agent trusts: copy the Secret relay-root-tls-secret (ca.crt) from the management cluster";
   }
   return undefined;
 }
@@ -90,7 +90,7 @@ export function notForServers(authority: string): Error {
 
 /** What `trustProblem` recognises as a wrong name. */
 export function wrongName(expected: string, names: readonly string[]): Error {
-  return new Error(`server certificate is not for ${expected}, but for ${names.join(", ") || "no name at all"};`);
+  return new Error(`server certificate is not for ${expected}, but for ${names.join(", ") || "no name"};`);
 }
 
 /** The cause in "No connection established. Last error: …", without the library's words around it. */

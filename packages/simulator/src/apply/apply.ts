@@ -1,8 +1,8 @@
 import { ClusterError } from "@isthmus/plane/ports";
 import { type FieldManager, isSameManager, type Writer, withoutFields } from "./fieldManagers.ts";
 import { formatPath, type Position } from "./fieldPath.ts";
-import { changesBetween, difference, type FieldSet, fieldsOf, hasBelow, intersection, noFields, union } from "./fieldSet.ts";
-import { merged, without } from "./merge.ts";
+import { changesBetween, difference, type FieldSet, fieldsOf, hasBelow, intersection, noFields, unionOfFields } from "./fieldSet.ts";
+import { mergeConfiguration, without } from "./merge.ts";
 
 /** What is written of an object and by whom each part was. */
 export interface Managed<C> {
@@ -24,21 +24,21 @@ export interface Application<C> {
  * another manager owns it too. Throws ClusterError `Conflict` when a field of another manager would change without force.
  * Source: kubernetes.io/docs/reference/using-api/server-side-apply.
  */
-export function applied<C extends object>(live: Managed<C>, { wanted, writer, force, kindKey }: Application<C>): Managed<C> {
+export function applyManaged<C extends object>(live: Managed<C>, { wanted, writer, force, kindKey }: Application<C>): Managed<C> {
   const root: Position = { kindKey, path: "" };
   const own = live.managers.find((manager) => isSameManager(manager, writer));
   const others = live.managers.filter((manager) => manager !== own);
   const fields = fieldsOf(wanted, root);
 
-  let content: unknown = merged(live.content, wanted, root);
-  const kept = others.reduce<FieldSet>((all, manager) => union(all, manager.fields), fields);
+  let content: unknown = mergeConfiguration(live.content, wanted, root);
+  const kept = others.reduce<FieldSet>((all, manager) => unionOfFields(all, manager.fields), fields);
   for (const path of difference(own?.fields ?? noFields, kept)) {
     if (!hasBelow(kept, path)) content = without(content, path, root);
   }
 
   const { added, modified, removed } = changesBetween(live.content, content, root);
   // A field is removed when a value of another type takes its place.
-  const changed = union(union(added, modified), removed);
+  const changed = unionOfFields(unionOfFields(added, modified), removed);
   const conflicts = others.flatMap((manager) => {
     const contested = intersection(manager.fields, changed);
     return contested.size === 0 ? [] : [{ manager, contested }];

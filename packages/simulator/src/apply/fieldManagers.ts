@@ -1,5 +1,5 @@
 import type { JsonObject } from "@isthmus/core";
-import { difference, equalFields, type FieldChanges, type FieldSet, fieldSetFrom, fieldsV1, union } from "./fieldSet.ts";
+import { difference, equalFields, type FieldChanges, type FieldSet, fieldSetFrom, fieldsV1, unionOfFields } from "./fieldSet.ts";
 
 /** One manager's claim, as an entry of `metadata.managedFields`. */
 export interface FieldManager {
@@ -22,14 +22,14 @@ export function isSameManager(a: Writer, b: Writer): boolean {
 
 /** The managers after `writer` has made `changes` by a create or update: it owns what it set, nobody owns what is gone. */
 export function afterUpdate(managers: readonly FieldManager[], writer: Writer, changes: FieldChanges): readonly FieldManager[] {
-  const set = union(changes.added, changes.modified);
+  const set = unionOfFields(changes.added, changes.modified);
   if (set.size === 0 && changes.removed.size === 0) return managers;
   const before = managers.find((manager) => isSameManager(manager, writer));
   const others = withoutFields(
     managers.filter((manager) => manager !== before),
-    union(set, changes.removed),
+    unionOfFields(set, changes.removed),
   );
-  const fields = union(difference(before?.fields ?? new Set(), changes.removed), set);
+  const fields = unionOfFields(difference(before?.fields ?? new Set(), changes.removed), set);
   return fields.size === 0 ? others : [...others, { ...writer, fields }];
 }
 

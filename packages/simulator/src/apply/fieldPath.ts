@@ -1,5 +1,5 @@
-import { isMembers } from "../json.ts";
 import { isBuiltIn } from "../kinds.ts";
+import { isMembers } from "./json.ts";
 
 /**
  * Names a field of an object as `managedFields` does, one segment per line: `f:spec`, `k:{"name":"istiod"}` for an element

@@ -82,7 +82,7 @@ function compareParts(old: Parts, now: Parts, { path, changes }: Comparison): vo
   }
 }
 
-export function union(a: FieldSet, b: FieldSet): FieldSet {
+export function unionOfFields(a: FieldSet, b: FieldSet): FieldSet {
   if (b.size === 0) return a;
   if (a.size === 0) return b;
   return new Set([...a, ...b]);

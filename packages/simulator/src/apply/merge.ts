@@ -1,12 +1,12 @@
 import { equalJson } from "@isthmus/core";
-import { isMembers, withMember } from "../json.ts";
 import { type FieldPath, type Part, type Position, partsOf, SEPARATOR } from "./fieldPath.ts";
+import { isMembers, withMember } from "./json.ts";
 
 /**
  * What a live value becomes when `applied` is laid over it: objects and keyed lists part by part, all else replaced.
  * What does not change is shared with `live`.
  */
-export function merged(live: unknown, applied: unknown, position: Position): unknown {
+export function mergeConfiguration(live: unknown, applied: unknown, position: Position): unknown {
   if (applied === undefined || live === applied) return live;
   const old = partsOf(live, position);
   const wanted = partsOf(applied, position);
@@ -17,7 +17,7 @@ export function merged(live: unknown, applied: unknown, position: Position): unk
   let result = live as Readonly<Record<string, unknown>>;
   for (const [segment, part] of wanted) {
     const field = segment.slice(2);
-    result = withMember(result, field, merged(result[field], part.value, part.position));
+    result = withMember(result, field, mergeConfiguration(result[field], part.value, part.position));
   }
   return result;
 }
@@ -35,7 +35,7 @@ function mergedList(live: readonly unknown[], old: Parts, wanted: Parts): readon
   takeUnapplied();
   for (const [segment, part] of wanted) {
     const before = old.get(segment);
-    result.push(before === undefined ? part.value : merged(before.value, part.value, part.position));
+    result.push(before === undefined ? part.value : mergeConfiguration(before.value, part.value, part.position));
     if (waiting[next] !== segment) continue;
     next++;
     takeUnapplied();

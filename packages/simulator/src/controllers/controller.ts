@@ -11,7 +11,7 @@ export interface ObjectChange {
  * A loop that makes the world match what objects of one kind say. It is level-based: a pass looks at everything as it is
  * now, so a pass too many does no harm, and a lost one is made up by the next.
  */
-export interface Controller {
+export interface SimulatedController {
   readonly name: string;
   /** Every kind that `affected` and `reconcile` look at. */
   readonly reads: readonly Kind[];

@@ -1,29 +1,29 @@
 import { equalJson, refOf, timedConditions } from "@isthmus/core";
 import { timestamp } from "../object.ts";
-import { byController, type Context, type Controller, changedControllers, controlledBy, namespaceOf } from "./controller.ts";
-import { templateHash, withStatus } from "./podTemplates.ts";
-import { type Condition, Deployment, type PodTemplate, ReplicaSet } from "./workloads.ts";
+import { byController, type Context, changedControllers, controlledBy, namespaceOf, type SimulatedController } from "./controller.ts";
+import { templateHash, withPodStatus } from "./podTemplates.ts";
+import { type PodTemplate, type SimulatedCondition, SimulatedDeployment, SimulatedReplicaSet } from "./workloads.ts";
 
 /** The label that tells the pods of one ReplicaSet from those of another of the same Deployment. */
 const POD_TEMPLATE_HASH = "pod-template-hash";
 const REVISION = "deployment.kubernetes.io/revision";
 
 /** Deployment → ReplicaSets: a new one for each new template; the old ones shrink when the new one is ready. */
-export const deploymentController: Controller = {
+export const deploymentController: SimulatedController = {
   name: "deployments",
-  reads: [Deployment, ReplicaSet],
+  reads: [SimulatedDeployment, SimulatedReplicaSet],
   *affected(change) {
     const resource = change.after ?? change.before;
     if (resource?.kind === "Deployment") yield refOf(resource);
     else yield* changedControllers(change, "Deployment");
   },
   async reconcile(ref, context, signal) {
-    const deployment = context.snapshot.of(Deployment).get(ref);
+    const deployment = context.snapshot.of(SimulatedDeployment).get(ref);
     if (deployment === undefined || deployment.metadata.deletionTimestamp !== undefined) return;
-    const owned = context.snapshot.of(ReplicaSet).where(byController, deployment.metadata.uid ?? "");
+    const owned = context.snapshot.of(SimulatedReplicaSet).where(byController, deployment.metadata.uid ?? "");
     const current =
       owned.find(({ spec }) => equalJson(unhashed(spec.template), deployment.spec.template)) ??
-      ReplicaSet.parse(await context.cluster.create(newReplicaSet(deployment, owned), signal));
+      SimulatedReplicaSet.parse(await context.cluster.create(newReplicaSet(deployment, owned), signal));
     const wanted = deployment.spec.replicas ?? 1;
     await scale(current, wanted, context, signal);
     const old = owned.filter(({ metadata }) => metadata.uid !== current.metadata.uid);
@@ -31,19 +31,19 @@ export const deploymentController: Controller = {
       for (const replicaSet of old) await scale(replicaSet, 0, context, signal);
       await forgetOldest(deployment, old, context, signal);
     }
-    const status = withStatus(deployment, statusOf(deployment, { current, all: [current, ...old] }, context));
+    const status = withPodStatus(deployment, statusOf(deployment, { current, all: [current, ...old] }, context));
     if (status !== undefined) await context.cluster.updateStatus(status, signal);
   },
 };
 
-function newReplicaSet(deployment: Deployment, owned: readonly ReplicaSet[]): ReplicaSet {
+function newReplicaSet(deployment: SimulatedDeployment, owned: readonly SimulatedReplicaSet[]): SimulatedReplicaSet {
   const { selector, template, replicas = 1 } = deployment.spec;
   const hash = templateHash(template);
   const labels = { ...template.metadata?.labels, [POD_TEMPLATE_HASH]: hash };
   const revision = Math.max(0, ...owned.map(revisionOf)) + 1;
   return {
-    apiVersion: ReplicaSet.apiVersion,
-    kind: ReplicaSet.kind,
+    apiVersion: SimulatedReplicaSet.apiVersion,
+    kind: SimulatedReplicaSet.kind,
     metadata: {
       name: `${deployment.metadata.name}-${hash}`,
       ...namespaceOf(deployment),
@@ -65,13 +65,18 @@ function unhashed(template: PodTemplate): PodTemplate {
   return { ...template, metadata: { ...template.metadata, labels } };
 }
 
-async function scale(replicaSet: ReplicaSet, replicas: number, { cluster }: Context, signal: AbortSignal): Promise<void> {
+async function scale(replicaSet: SimulatedReplicaSet, replicas: number, { cluster }: Context, signal: AbortSignal): Promise<void> {
   if (replicaSet.spec.replicas !== replicas)
-    await cluster.update({ ...replicaSet, spec: { ...replicaSet.spec, replicas } } as ReplicaSet, signal);
+    await cluster.update({ ...replicaSet, spec: { ...replicaSet.spec, replicas } } as SimulatedReplicaSet, signal);
 }
 
 /** Keeps as many old ReplicaSets as a rollback may need. */
-async function forgetOldest(deployment: Deployment, old: readonly ReplicaSet[], { cluster }: Context, signal: AbortSignal): Promise<void> {
+async function forgetOldest(
+  deployment: SimulatedDeployment,
+  old: readonly SimulatedReplicaSet[],
+  { cluster }: Context,
+  signal: AbortSignal,
+): Promise<void> {
   const idle = old.filter((replicaSet) => replicaSet.spec.replicas === 0 && count(replicaSet, "replicas") === 0);
   const limit = deployment.spec.revisionHistoryLimit ?? 10;
   const oldest = [...idle].sort((a, b) => revisionOf(b) - revisionOf(a)).slice(limit);
@@ -79,11 +84,15 @@ async function forgetOldest(deployment: Deployment, old: readonly ReplicaSet[], 
 }
 
 interface ReplicaSets {
-  readonly current: ReplicaSet;
-  readonly all: readonly ReplicaSet[];
+  readonly current: SimulatedReplicaSet;
+  readonly all: readonly SimulatedReplicaSet[];
 }
 
-function statusOf({ metadata, spec, status }: Deployment, { current, all }: ReplicaSets, { clock }: Context): Record<string, unknown> {
+function statusOf(
+  { metadata, spec, status }: SimulatedDeployment,
+  { current, all }: ReplicaSets,
+  { clock }: Context,
+): Record<string, unknown> {
   const total = (field: string) => all.reduce((sum, replicaSet) => sum + count(replicaSet, field), 0);
   const wanted = spec.replicas ?? 1;
   const available = total("availableReplicas");
@@ -103,7 +112,7 @@ function statusOf({ metadata, spec, status }: Deployment, { current, all }: Repl
       message: `ReplicaSet "${current.metadata.name}" is there.`,
     },
   ];
-  const previous = (status?.["conditions"] ?? []) as readonly Condition[];
+  const previous = (status?.["conditions"] ?? []) as readonly SimulatedCondition[];
   return {
     observedGeneration: metadata.generation ?? 1,
     replicas: total("replicas"),
@@ -115,15 +124,15 @@ function statusOf({ metadata, spec, status }: Deployment, { current, all }: Repl
   };
 }
 
-function timed({ type, status, reason, message, lastTransitionTime }: Condition): Condition {
+function timed({ type, status, reason, message, lastTransitionTime }: SimulatedCondition): SimulatedCondition {
   return { type, status, reason, message, lastTransitionTime };
 }
 
-function count({ status }: ReplicaSet, field: string): number {
+function count({ status }: SimulatedReplicaSet, field: string): number {
   const value = status?.[field];
   return typeof value === "number" ? value : 0;
 }
 
-function revisionOf({ metadata }: ReplicaSet): number {
+function revisionOf({ metadata }: SimulatedReplicaSet): number {
   return Number(metadata.annotations?.[REVISION] ?? 0);
 }

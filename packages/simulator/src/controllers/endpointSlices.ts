@@ -1,27 +1,27 @@
 import { SERVICE_NAME_LABEL } from "@isthmus/api";
 import { type AnyResource, equalJson, refOf } from "@isthmus/core";
-import { byController, type Controller, changedControllers, controlledBy, namespaceOf } from "./controller.ts";
+import { byController, changedControllers, controlledBy, namespaceOf, type SimulatedController } from "./controller.ts";
 import { stableSuffix } from "./podTemplates.ts";
-import { affectedServices, type EndpointGroup, endpointGroups, endpointSources, type ServiceEndpoint } from "./serviceEndpoints.ts";
-import { EndpointSlice, Service } from "./workloads.ts";
+import { type EndpointGroup, endpointGroups, endpointSources, type ServiceEndpoint, servicesToReconcile } from "./serviceEndpoints.ts";
+import { SimulatedEndpointSlice, SimulatedService } from "./workloads.ts";
 
 // Source: kubernetes.io/docs/concepts/services-networking/endpoint-slices: at most 100 endpoints each.
 const SLICE_SIZE = 100;
 
 /** Service → EndpointSlices with the addresses of its pods. */
-export const endpointSliceController: Controller = {
+export const endpointSliceController: SimulatedController = {
   name: "endpointSlices",
-  reads: [...endpointSources, EndpointSlice],
+  reads: [...endpointSources, SimulatedEndpointSlice],
   *affected(change, snapshot) {
-    yield* affectedServices(change, snapshot);
+    yield* servicesToReconcile(change, snapshot);
     yield* changedControllers(change, "Service");
   },
   async reconcile(ref, { cluster, snapshot }, signal) {
-    const service = snapshot.of(Service).get(ref);
+    const service = snapshot.of(SimulatedService).get(ref);
     if (service === undefined || service.metadata.deletionTimestamp !== undefined) return;
     const groups = endpointGroups(service, snapshot);
     const wanted = new Map((groups === undefined ? [] : slicesOf(service, groups)).map((slice) => [slice.metadata.name, slice]));
-    for (const slice of snapshot.of(EndpointSlice).where(byController, service.metadata.uid ?? "")) {
+    for (const slice of snapshot.of(SimulatedEndpointSlice).where(byController, service.metadata.uid ?? "")) {
       const next = wanted.get(slice.metadata.name);
       wanted.delete(slice.metadata.name);
       if (next === undefined) await cluster.delete(refOf(slice), {}, signal);
@@ -31,12 +31,12 @@ export const endpointSliceController: Controller = {
   },
 };
 
-function slicesOf(service: Service, groups: readonly EndpointGroup[]): readonly AnyResource[] {
+function slicesOf(service: SimulatedService, groups: readonly EndpointGroup[]): readonly AnyResource[] {
   // A Service without pods has an empty slice.
   const parts = groups.length === 0 ? [{ ports: [], endpoints: [] }] : groups.flatMap(inParts);
   return parts.map(({ ports, endpoints }, i) => ({
-    apiVersion: EndpointSlice.apiVersion,
-    kind: EndpointSlice.kind,
+    apiVersion: SimulatedEndpointSlice.apiVersion,
+    kind: SimulatedEndpointSlice.kind,
     metadata: {
       name: `${service.metadata.name}-${stableSuffix(`${service.metadata.uid}/${i}`, 5)}`,
       ...namespaceOf(service),

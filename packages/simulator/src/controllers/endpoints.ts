@@ -1,20 +1,20 @@
 import { type AnyResource, equalJson, refOf } from "@isthmus/core";
-import { type Controller, namespaceOf } from "./controller.ts";
-import { affectedServices, type EndpointGroup, endpointGroups, endpointSources, type ServiceEndpoint } from "./serviceEndpoints.ts";
-import { Endpoints, Service } from "./workloads.ts";
+import { namespaceOf, type SimulatedController } from "./controller.ts";
+import { type EndpointGroup, endpointGroups, endpointSources, type ServiceEndpoint, servicesToReconcile } from "./serviceEndpoints.ts";
+import { SimulatedEndpoints, SimulatedService } from "./workloads.ts";
 
 /** Service → Endpoints: what EndpointSlices superseded, and some still read. */
-export const endpointsController: Controller = {
+export const endpointsController: SimulatedController = {
   name: "endpoints",
-  reads: [...endpointSources, Endpoints],
+  reads: [...endpointSources, SimulatedEndpoints],
   *affected(change, snapshot) {
-    yield* affectedServices(change, snapshot);
+    yield* servicesToReconcile(change, snapshot);
     const resource = change.after ?? change.before;
-    if (resource?.kind === "Endpoints") yield { ...refOf(resource), apiVersion: Service.apiVersion, kind: Service.kind };
+    if (resource?.kind === "Endpoints") yield { ...refOf(resource), apiVersion: SimulatedService.apiVersion, kind: SimulatedService.kind };
   },
   async reconcile(ref, { cluster, snapshot }, signal) {
-    const service = snapshot.of(Service).get(ref);
-    const current = snapshot.of(Endpoints).get(ref);
+    const service = snapshot.of(SimulatedService).get(ref);
+    const current = snapshot.of(SimulatedEndpoints).get(ref);
     if (service === undefined) {
       // They have no owner reference: the Service's own controller removes them.
       if (current?.metadata.labels?.[MANAGED_BY] === MANAGER) await cluster.delete(refOf(current), {}, signal);
@@ -34,10 +34,10 @@ export const endpointsController: Controller = {
 const MANAGED_BY = "endpoints.kubernetes.io/managed-by";
 const MANAGER = "endpoint-controller";
 
-function endpointsOf(service: Service, groups: readonly EndpointGroup[]): AnyResource {
+function endpointsOf(service: SimulatedService, groups: readonly EndpointGroup[]): AnyResource {
   return {
-    apiVersion: Endpoints.apiVersion,
-    kind: Endpoints.kind,
+    apiVersion: SimulatedEndpoints.apiVersion,
+    kind: SimulatedEndpoints.kind,
     metadata: { name: service.metadata.name, ...namespaceOf(service), labels: { ...service.metadata.labels, [MANAGED_BY]: MANAGER } },
     subsets: groups.map(({ ports, endpoints }) => ({
       ...addresses("addresses", endpoints, true),

@@ -11,20 +11,20 @@ import {
   refOf,
   resourceKeyOf,
 } from "@isthmus/core";
-import { type FollowEvent, follow, startWorkQueue } from "@isthmus/plane";
+import { type ReflectorEvent, runReflector, startWorkQueue } from "@isthmus/plane";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
-import type { Context, Controller } from "./controller.ts";
+import type { Context, SimulatedController } from "./controller.ts";
 
 export interface EngineOptions {
   readonly cluster: Cluster;
-  readonly controllers: readonly Controller[];
+  readonly controllers: readonly SimulatedController[];
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
 }
 
 interface Pass {
-  readonly controller: Controller;
+  readonly controller: SimulatedController;
   readonly ref: ResourceRef;
 }
 
@@ -71,7 +71,7 @@ export async function runControllers(options: EngineOptions, signal: AbortSignal
     }
   }
 
-  function on(kind: Kind, event: FollowEvent<Resource>): void {
+  function on(kind: Kind, event: ReflectorEvent<Resource>): void {
     if (event.type === "unavailable") log.debug({ cluster: cluster.name, kind: kind.kind }, event.message);
     else if (event.type === "put") changed({ put: isKnown(event.resource) ? [] : [event.resource], remove: [] });
     else if (event.type === "removed") changed({ put: [], remove: [event.ref] });
@@ -88,7 +88,7 @@ export async function runControllers(options: EngineOptions, signal: AbortSignal
     return known?.uid === resource.metadata.uid && Number(resource.metadata.resourceVersion) <= Number(known?.resourceVersion);
   }
 
-  function gone(kind: Kind, { items, malformed }: Extract<FollowEvent<Resource>, { readonly type: "listed" }>): readonly ResourceRef[] {
+  function gone(kind: Kind, { items, malformed }: Extract<ReflectorEvent<Resource>, { readonly type: "listed" }>): readonly ResourceRef[] {
     const present = new Set([...items.map(refOf), ...malformed.map(({ ref }) => ref)].map(resourceKeyOf));
     return [...snapshot.of(kind)].map(refOf).filter((ref) => !present.has(resourceKeyOf(ref)));
   }
@@ -116,7 +116,9 @@ export async function runControllers(options: EngineOptions, signal: AbortSignal
     }
   }
 
-  await Promise.all([...kinds.values()].map((kind) => follow({ cluster, kind, clock, random, emit: (event) => on(kind, event) }, signal)));
+  await Promise.all(
+    [...kinds.values()].map((kind) => runReflector({ cluster, kind, clock, random, emit: (event) => on(kind, event) }, signal)),
+  );
   await Promise.all(running);
 }
 

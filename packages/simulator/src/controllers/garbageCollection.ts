@@ -1,9 +1,9 @@
 import { type Kind, kindKeyOf, type OwnerReference, type Resource, refOf } from "@isthmus/core";
 import { untypedKind } from "../kinds.ts";
-import type { Context, Controller } from "./controller.ts";
+import type { Context, SimulatedController } from "./controller.ts";
 
 /** Deletes objects of `kinds` when the last of their owners is gone. */
-export function garbageCollector(kinds: readonly Kind[]): Controller {
+export function garbageCollector(kinds: readonly Kind[]): SimulatedController {
   const byKey = new Map(kinds.map((kind) => [kindKeyOf(kind), kind]));
   return {
     name: "garbageCollection",

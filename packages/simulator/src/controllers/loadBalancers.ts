@@ -1,37 +1,37 @@
 import { refOf } from "@isthmus/core";
 import { addressAt } from "../allocation.ts";
-import type { Controller } from "./controller.ts";
-import { withStatus } from "./podTemplates.ts";
-import { Service } from "./workloads.ts";
+import type { SimulatedController } from "./controller.ts";
+import { withPodStatus } from "./podTemplates.ts";
+import { SimulatedService } from "./workloads.ts";
 
 /** Services of type LoadBalancer get an address, the first of them `firstAddress`. */
-export function loadBalancerController(firstAddress: string): Controller {
+export function loadBalancerController(firstAddress: string): SimulatedController {
   return {
     name: "loadBalancers",
-    reads: [Service],
+    reads: [SimulatedService],
     *affected({ after }) {
       if (after !== undefined) yield refOf(after);
     },
     async reconcile(ref, { cluster, snapshot }, signal) {
-      const service = snapshot.of(Service).get(ref);
+      const service = snapshot.of(SimulatedService).get(ref);
       if (service === undefined) return;
       const ingress = service.status?.loadBalancer?.ingress ?? [];
       const isBalanced = service.spec.type === "LoadBalancer";
       if (isBalanced === ingress.length > 0) return;
       const loadBalancer = isBalanced ? { ingress: [{ ip: freeAddress() }] } : {};
-      const updated = withStatus(service, { loadBalancer });
+      const updated = withPodStatus(service, { loadBalancer });
       if (updated !== undefined) await cluster.updateStatus(updated, signal);
 
       function freeAddress(): string {
         for (let position = 0; ; position++) {
           const address = addressAt(firstAddress, position);
-          if (snapshot.of(Service).where(byAddress, address).length === 0) return address;
+          if (snapshot.of(SimulatedService).where(byAddress, address).length === 0) return address;
         }
       }
     },
   };
 }
 
-function byAddress({ status }: Service): readonly string[] {
+function byAddress({ status }: SimulatedService): readonly string[] {
   return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => (ip === undefined ? [] : [ip]));
 }

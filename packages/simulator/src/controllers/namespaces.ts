@@ -1,18 +1,18 @@
 import { refOf } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane/ports";
 import { untypedKind } from "../kinds.ts";
-import type { Controller } from "./controller.ts";
-import { Namespace } from "./workloads.ts";
+import type { SimulatedController } from "./controller.ts";
+import { SimulatedNamespace } from "./workloads.ts";
 
 /** Empties namespaces that are being deleted. */
-export const namespaceController: Controller = {
+export const namespaceController: SimulatedController = {
   name: "namespaces",
-  reads: [Namespace],
+  reads: [SimulatedNamespace],
   *affected({ after }) {
     if (after?.metadata.deletionTimestamp !== undefined) yield refOf(after);
   },
   async reconcile(ref, { cluster, snapshot }, signal) {
-    if (snapshot.of(Namespace).get(ref)?.metadata.deletionTimestamp === undefined) return;
+    if (snapshot.of(SimulatedNamespace).get(ref)?.metadata.deletionTimestamp === undefined) return;
     for (const served of await cluster.servedKinds(signal)) {
       if (!served.namespaced) continue;
       const { items } = await cluster.list(untypedKind(served), { namespace: ref.name }, signal).catch(unlistable);

@@ -1,20 +1,20 @@
 import { refOf, timedConditions } from "@isthmus/core";
 import { addressAt } from "../allocation.ts";
 import { timestamp } from "../object.ts";
-import type { Controller } from "./controller.ts";
-import { withStatus } from "./podTemplates.ts";
-import { Node } from "./workloads.ts";
+import type { SimulatedController } from "./controller.ts";
+import { withPodStatus } from "./podTemplates.ts";
+import { SimulatedNode } from "./workloads.ts";
 
 /** Nodes are ready, and have the addresses that begin with `firstAddress`. */
-export function nodeController(firstAddress: string): Controller {
+export function nodeController(firstAddress: string): SimulatedController {
   return {
     name: "nodes",
-    reads: [Node],
+    reads: [SimulatedNode],
     *affected({ after }) {
       if (after !== undefined) yield refOf(after);
     },
     async reconcile(ref, { cluster, snapshot, clock }, signal) {
-      const node = snapshot.of(Node).get(ref);
+      const node = snapshot.of(SimulatedNode).get(ref);
       if (node === undefined) return;
       const now = timestamp(clock.now());
       const ready = { type: "Ready", status: "True" as const, reason: "KubeletReady", message: "kubelet is posting ready status" };
@@ -25,8 +25,8 @@ export function nodeController(firstAddress: string): Controller {
         message,
         lastTransitionTime,
       }));
-      const taken = new Set([...snapshot.of(Node)].map(internalAddress));
-      const updated = withStatus(node, {
+      const taken = new Set([...snapshot.of(SimulatedNode)].map(internalAddress));
+      const updated = withPodStatus(node, {
         addresses: [
           { type: "InternalIP", address: internalAddress(node) ?? firstFree(firstAddress, taken) },
           { type: "Hostname", address: node.metadata.name },
@@ -38,7 +38,7 @@ export function nodeController(firstAddress: string): Controller {
   };
 }
 
-function internalAddress({ status }: Node): string | undefined {
+function internalAddress({ status }: SimulatedNode): string | undefined {
   return status?.addresses?.find(({ type }) => type === "InternalIP")?.address;
 }
 

@@ -1,7 +1,15 @@
 import { type Kind, refOf, type Snapshot } from "@isthmus/core";
-import { byController, type Context, type Controller, changedControllers } from "./controller.ts";
-import { nodeNames, podOf, podSources, stableSuffix, templateHash, withStatus } from "./podTemplates.ts";
-import { DaemonSet, Deployment, isActive, isReady, Node, Pod, StatefulSet } from "./workloads.ts";
+import { byController, type Context, changedControllers, type SimulatedController } from "./controller.ts";
+import { nodeNames, podOf, podSources, stableSuffix, templateHash, withPodStatus } from "./podTemplates.ts";
+import {
+  isActive,
+  isReady,
+  SimulatedDaemonSet,
+  SimulatedDeployment,
+  SimulatedNode,
+  SimulatedPod,
+  SimulatedStatefulSet,
+} from "./workloads.ts";
 
 /** Tells pods of an older template. */
 const TEMPLATE_HASH = "controller-revision-hash";
@@ -11,7 +19,7 @@ interface Place {
   readonly nodeName: string | undefined;
 }
 
-interface NumberedPods<O extends StatefulSet | DaemonSet> {
+interface NumberedPods<O extends SimulatedStatefulSet | SimulatedDaemonSet> {
   readonly name: string;
   readonly kind: Kind<O>;
   /** The pods that there should be. */
@@ -20,7 +28,12 @@ interface NumberedPods<O extends StatefulSet | DaemonSet> {
 }
 
 /** A controller of pods that have their places: a pod of an older template makes room for a new one. */
-function numberedPods<O extends StatefulSet | DaemonSet>({ name, kind, places, status }: NumberedPods<O>): Controller {
+function numberedPods<O extends SimulatedStatefulSet | SimulatedDaemonSet>({
+  name,
+  kind,
+  places,
+  status,
+}: NumberedPods<O>): SimulatedController {
   async function reconcile(owner: O, context: Context, signal: AbortSignal): Promise<void> {
     const { cluster } = context;
     const hash = templateHash(owner.spec.template);
@@ -29,7 +42,7 @@ function numberedPods<O extends StatefulSet | DaemonSet>({ name, kind, places, s
     const wanted = new Map(places(owner, context.snapshot).map((place) => [place.name, place]));
     const podsNow = () =>
       context.snapshot
-        .of(Pod)
+        .of(SimulatedPod)
         .where(byController, owner.metadata.uid ?? "")
         .filter(isActive);
     for (const pod of podsNow()) {
@@ -39,13 +52,13 @@ function numberedPods<O extends StatefulSet | DaemonSet>({ name, kind, places, s
     for (const place of wanted.values()) await cluster.create(podOf(owner, template, { ...place, snapshot: context.snapshot }), signal);
     const pods = podsNow();
     const counts = { wanted: places(owner, context.snapshot).length, present: pods.length, ready: pods.filter(isReady).length };
-    const updated = withStatus(owner, { ...status(counts), observedGeneration: owner.metadata.generation ?? 1 });
+    const updated = withPodStatus(owner, { ...status(counts), observedGeneration: owner.metadata.generation ?? 1 });
     if (updated !== undefined) await cluster.updateStatus(updated, signal);
   }
 
   return {
     name,
-    reads: [kind, Pod, Deployment, ...podSources],
+    reads: [kind, SimulatedPod, SimulatedDeployment, ...podSources],
     *affected(change, snapshot) {
       const resource = change.after ?? change.before;
       if (resource?.kind === kind.kind) yield refOf(resource);
@@ -63,9 +76,9 @@ function numberedPods<O extends StatefulSet | DaemonSet>({ name, kind, places, s
 }
 
 /** StatefulSet → pods with numbers. */
-export const statefulSetController = numberedPods<StatefulSet>({
+export const statefulSetController = numberedPods<SimulatedStatefulSet>({
   name: "statefulSets",
-  kind: StatefulSet,
+  kind: SimulatedStatefulSet,
   places({ metadata, spec }, snapshot) {
     const nodes = nodeNames(snapshot);
     return Array.from({ length: spec.replicas ?? 1 }, (_, i) => ({ name: `${metadata.name}-${i}`, nodeName: nodes[i % nodes.length] }));
@@ -80,11 +93,11 @@ export const statefulSetController = numberedPods<StatefulSet>({
 });
 
 /** DaemonSet → a pod on each node. */
-export const daemonSetController = numberedPods<DaemonSet>({
+export const daemonSetController = numberedPods<SimulatedDaemonSet>({
   name: "daemonSets",
-  kind: DaemonSet,
+  kind: SimulatedDaemonSet,
   places: ({ metadata }, snapshot) =>
-    [...snapshot.of(Node)].map((node) => ({
+    [...snapshot.of(SimulatedNode)].map((node) => ({
       name: `${metadata.name}-${stableSuffix(node.metadata.uid ?? node.metadata.name, 5)}`,
       nodeName: node.metadata.name,
     })),

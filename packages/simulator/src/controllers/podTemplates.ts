@@ -1,18 +1,18 @@
 import { type AnyResource, equalJson, md5Hex, type Resource, type Snapshot } from "@isthmus/core";
-import { type Members, membersAt } from "../json.ts";
+import { type Members, membersAt } from "../apply/json.ts";
 import { controlledBy, namespaceOf } from "./controller.ts";
 import { withSidecar } from "./sidecar.ts";
-import { Namespace, Node, type Pod, type PodTemplate } from "./workloads.ts";
+import { type PodTemplate, SimulatedNamespace, SimulatedNode, type SimulatedPod } from "./workloads.ts";
 
 /** Every kind that `podOf` looks at beside the owner's. */
-export const podSources = [Namespace, Node] as const;
+export const podSources = [SimulatedNamespace, SimulatedNode] as const;
 
 /** A pod of its owner's template, injected, and placed on a node: nobody else schedules it. */
 export function podOf(
   owner: Resource,
   template: PodTemplate,
   place: { name: string; nodeName: string | undefined; snapshot: Snapshot },
-): Pod {
+): SimulatedPod {
   const injected = withSidecar(template, owner, place.snapshot);
   const { labels = {}, annotations = {} } = injected.metadata ?? {};
   return {
@@ -36,7 +36,7 @@ export function podOf(
 
 /** The names of the nodes that pods can run on, in order. */
 export function nodeNames(snapshot: Snapshot): readonly string[] {
-  return [...snapshot.of(Node)].map(({ metadata }) => metadata.name);
+  return [...snapshot.of(SimulatedNode)].map(({ metadata }) => metadata.name);
 }
 
 // Without vowels, so that no name spells anything. Source: k8s.io/apimachinery/pkg/util/rand.
@@ -70,7 +70,7 @@ function canonicalText(value: unknown): string {
 }
 
 /** `resource` with the fields of `status` set, or undefined when it says so already. */
-export function withStatus(resource: Resource, status: Members): AnyResource | undefined {
+export function withPodStatus(resource: Resource, status: Members): AnyResource | undefined {
   const written: AnyResource = { ...resource };
   const before = membersAt(written, "status");
   const isSame = Object.entries(status).every(([field, value]) => equalJson(before[field], value));

@@ -1,9 +1,9 @@
 import { refOf, timedConditions } from "@isthmus/core";
 import { addressAt } from "../allocation.ts";
 import { timestamp } from "../object.ts";
-import type { Context, Controller } from "./controller.ts";
-import { withStatus } from "./podTemplates.ts";
-import { type Container, Node, Pod } from "./workloads.ts";
+import type { Context, SimulatedController } from "./controller.ts";
+import { withPodStatus } from "./podTemplates.ts";
+import { type Container, SimulatedNode, SimulatedPod } from "./workloads.ts";
 
 /** With the value "false" a pod runs and never becomes ready, so that tests and demos can break one. */
 export const READY_ANNOTATION = "simulator.isthmus.mesh/ready";
@@ -12,38 +12,38 @@ export const READY_ANNOTATION = "simulator.isthmus.mesh/ready";
 const ADDRESSES = 65_024;
 
 /** What kubelets do: pods get an address, run, and are ready. `firstAddress` is the first of the cluster's pods. */
-export function podController(firstAddress: string): Controller {
+export function podController(firstAddress: string): SimulatedController {
   let next = 0;
 
   function freeAddress({ snapshot }: Context): string {
     for (let tries = 0; tries < ADDRESSES; tries++) {
       const address = addressAt(firstAddress, next);
       next = (next + 1) % ADDRESSES;
-      if (snapshot.of(Pod).where(byAddress, address).length === 0) return address;
+      if (snapshot.of(SimulatedPod).where(byAddress, address).length === 0) return address;
     }
     throw new Error(`all ${ADDRESSES} addresses of pods from ${firstAddress} on are taken`);
   }
 
   return {
     name: "pods",
-    reads: [Pod, Node],
+    reads: [SimulatedPod, SimulatedNode],
     *affected({ after }) {
       if (after?.kind === "Pod") yield refOf(after);
     },
     async reconcile(ref, context, signal) {
-      const pod = context.snapshot.of(Pod).get(ref);
+      const pod = context.snapshot.of(SimulatedPod).get(ref);
       if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return;
       const { nodeName } = pod.spec;
-      const node = nodeName === undefined ? undefined : context.snapshot.of(Node).get({ ...ref, name: nodeName, namespace: "" });
+      const node = nodeName === undefined ? undefined : context.snapshot.of(SimulatedNode).get({ ...ref, name: nodeName, namespace: "" });
       const hostIP = node?.status?.addresses?.find(({ type }) => type === "InternalIP")?.address;
       const podIP = pod.status?.podIP ?? (pod.spec.hostNetwork === true ? hostIP : undefined) ?? freeAddress(context);
-      const updated = withStatus(pod, statusOf(pod, { podIP, hostIP }, timestamp(context.clock.now())));
+      const updated = withPodStatus(pod, statusOf(pod, { podIP, hostIP }, timestamp(context.clock.now())));
       if (updated !== undefined) await context.cluster.updateStatus(updated, signal);
     },
   };
 }
 
-function byAddress(resource: Pod): readonly string[] {
+function byAddress(resource: SimulatedPod): readonly string[] {
   return resource.status?.podIP === undefined ? [] : [resource.status.podIP];
 }
 
@@ -52,7 +52,7 @@ interface Addresses {
   readonly hostIP: string | undefined;
 }
 
-function statusOf({ metadata, spec, status }: Pod, { podIP, hostIP }: Addresses, now: string): Readonly<Record<string, unknown>> {
+function statusOf({ metadata, spec, status }: SimulatedPod, { podIP, hostIP }: Addresses, now: string): Readonly<Record<string, unknown>> {
   const isReady = metadata.annotations?.[READY_ANNOTATION] !== "false";
   const previous = status?.conditions ?? [];
   const startTime = (status as { startTime?: string } | undefined)?.startTime ?? now;

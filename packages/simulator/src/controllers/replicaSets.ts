@@ -1,12 +1,12 @@
 import { refOf } from "@isthmus/core";
-import { byController, type Controller, changedControllers } from "./controller.ts";
-import { nodeNames, podOf, podSources, randomSuffix, withStatus } from "./podTemplates.ts";
-import { Deployment, isActive, isReady, Pod, ReplicaSet } from "./workloads.ts";
+import { byController, changedControllers, type SimulatedController } from "./controller.ts";
+import { nodeNames, podOf, podSources, randomSuffix, withPodStatus } from "./podTemplates.ts";
+import { isActive, isReady, SimulatedDeployment, SimulatedPod, SimulatedReplicaSet } from "./workloads.ts";
 
 /** ReplicaSet → as many pods as it says. */
-export const replicaSetController: Controller = {
+export const replicaSetController: SimulatedController = {
   name: "replicaSets",
-  reads: [ReplicaSet, Pod, Deployment, ...podSources],
+  reads: [SimulatedReplicaSet, SimulatedPod, SimulatedDeployment, ...podSources],
   *affected(change) {
     const resource = change.after ?? change.before;
     if (resource?.kind === "ReplicaSet") yield refOf(resource);
@@ -14,12 +14,12 @@ export const replicaSetController: Controller = {
   },
   async reconcile(ref, context, signal) {
     const { cluster } = context;
-    const replicaSet = context.snapshot.of(ReplicaSet).get(ref);
+    const replicaSet = context.snapshot.of(SimulatedReplicaSet).get(ref);
     if (replicaSet === undefined || replicaSet.metadata.deletionTimestamp !== undefined) return;
     const { replicas = 1, template } = replicaSet.spec;
     const podsNow = () =>
       context.snapshot
-        .of(Pod)
+        .of(SimulatedPod)
         .where(byController, replicaSet.metadata.uid ?? "")
         .filter(isActive);
 
@@ -36,19 +36,19 @@ export const replicaSetController: Controller = {
     const remaining = podsNow();
     const ready = remaining.filter(isReady).length;
     const counts = { replicas: remaining.length, fullyLabeledReplicas: remaining.length, readyReplicas: ready, availableReplicas: ready };
-    const status = withStatus(replicaSet, { ...counts, observedGeneration: replicaSet.metadata.generation ?? 1 });
+    const status = withPodStatus(replicaSet, { ...counts, observedGeneration: replicaSet.metadata.generation ?? 1 });
     if (status !== undefined) await cluster.updateStatus(status, signal);
   },
 };
 
 /** The pods that are too many: those that are not ready first, then the youngest. */
-function surplus(pods: readonly Pod[], replicas: number): readonly Pod[] {
-  const age = (pod: Pod) => pod.metadata.creationTimestamp ?? "";
+function surplus(pods: readonly SimulatedPod[], replicas: number): readonly SimulatedPod[] {
+  const age = (pod: SimulatedPod) => pod.metadata.creationTimestamp ?? "";
   const byWorth = [...pods].sort((a, b) => Number(isReady(b)) - Number(isReady(a)) || (age(a) < age(b) ? -1 : age(a) > age(b) ? 1 : 0));
   return byWorth.slice(replicas);
 }
 
 /** Only this very pod: one of its name may have been made anew. */
-function uidOf({ metadata }: Pod): { readonly uid?: string } {
+function uidOf({ metadata }: SimulatedPod): { readonly uid?: string } {
   return metadata.uid === undefined ? {} : { uid: metadata.uid };
 }

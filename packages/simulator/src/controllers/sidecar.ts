@@ -1,6 +1,6 @@
 import { REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "@isthmus/api";
 import type { Resource, Snapshot } from "@isthmus/core";
-import { type Container, Deployment, Namespace, type PodTemplate, type StringMap } from "./workloads.ts";
+import { type Container, type PodTemplate, SimulatedDeployment, SimulatedNamespace, type StringMap } from "./workloads.ts";
 
 /** Says in a namespace's labels that its pods get a sidecar. Source: istio.io/latest/docs/setup/additional-setup/sidecar-injection. */
 const INJECTION_LABEL = "istio-injection";
@@ -61,7 +61,7 @@ function revisionFor(template: PodTemplate, { metadata }: Resource, snapshot: Sn
   if (template.spec.hostNetwork === true) return undefined;
   const wish = labels[INJECT] ?? annotations[INJECT];
   const { namespace = "", clusterName = "" } = metadata;
-  const around = snapshot.of(Namespace).get({ name: namespace, namespace: "", clusterName })?.metadata.labels ?? {};
+  const around = snapshot.of(SimulatedNamespace).get({ name: namespace, namespace: "", clusterName })?.metadata.labels ?? {};
   if (wish === "false" || around[INJECTION_LABEL] === "disabled") return undefined;
   if (around[INJECTION_LABEL] === "enabled") return DEFAULT_REVISION;
   if (around[REVISION_LABEL] !== undefined) return around[REVISION_LABEL];
@@ -70,7 +70,7 @@ function revisionFor(template: PodTemplate, { metadata }: Resource, snapshot: Sn
 
 /** The proxy that comes with the control plane of a revision; without one nothing is injected. */
 function proxyImage(revision: string, snapshot: Snapshot): string | undefined {
-  for (const { metadata, spec } of snapshot.of(Deployment)) {
+  for (const { metadata, spec } of snapshot.of(SimulatedDeployment)) {
     if (!metadata.name.startsWith("istiod")) continue;
     const own = metadata.labels?.[REVISION_LABEL] ?? DEFAULT_REVISION;
     const image = spec.template.spec.containers.find(({ image }) => image.includes("/pilot"))?.image;

@@ -11,7 +11,15 @@ import { nodeController } from "./nodes.ts";
 import { daemonSetController, statefulSetController } from "./numberedPods.ts";
 import { podController } from "./pods.ts";
 import { replicaSetController } from "./replicaSets.ts";
-import { DaemonSet, Deployment, EndpointSlice, Pod, ReplicaSet, Service, StatefulSet } from "./workloads.ts";
+import {
+  SimulatedDaemonSet,
+  SimulatedDeployment,
+  SimulatedEndpointSlice,
+  SimulatedPod,
+  SimulatedReplicaSet,
+  SimulatedService,
+  SimulatedStatefulSet,
+} from "./workloads.ts";
 
 /** The first addresses of what gets one, such as `10.1.0.1`. */
 export interface ClusterAddresses {
@@ -47,7 +55,16 @@ export function startControllers(cluster: Cluster, options: ControllersOptions, 
     endpointSliceController,
     endpointsController,
     loadBalancerController(addresses.loadBalancers),
-    garbageCollector([Deployment, ReplicaSet, StatefulSet, DaemonSet, Pod, Service, EndpointSlice, ...collected]),
+    garbageCollector([
+      SimulatedDeployment,
+      SimulatedReplicaSet,
+      SimulatedStatefulSet,
+      SimulatedDaemonSet,
+      SimulatedPod,
+      SimulatedService,
+      SimulatedEndpointSlice,
+      ...collected,
+    ]),
     namespaceController,
   ];
   return runControllers({ cluster, controllers, clock, random, log }, signal);

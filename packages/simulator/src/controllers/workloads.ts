@@ -28,7 +28,7 @@ export interface PodTemplate {
   readonly spec: PodSpec;
 }
 
-export interface Condition {
+export interface SimulatedCondition {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
   readonly reason: string;
@@ -38,11 +38,11 @@ export interface Condition {
 
 type With<Spec, Status> = Resource & { readonly spec: Spec; readonly status?: Status };
 
-export type Pod = With<PodSpec, PodStatus>;
+export type SimulatedPod = With<PodSpec, PodStatus>;
 export interface PodStatus {
   readonly phase?: string;
   readonly podIP?: string;
-  readonly conditions?: readonly Condition[];
+  readonly conditions?: readonly SimulatedCondition[];
 }
 
 export interface ControllerSpec {
@@ -53,32 +53,35 @@ export interface ControllerSpec {
 /** The counts and conditions of a Deployment, ReplicaSet, StatefulSet or DaemonSet. */
 export type ControllerStatus = Readonly<Record<string, unknown>>;
 
-export type Deployment = With<ControllerSpec & { readonly paused?: boolean; readonly revisionHistoryLimit?: number }, ControllerStatus>;
-export type ReplicaSet = With<ControllerSpec, ControllerStatus>;
-export type StatefulSet = With<ControllerSpec, ControllerStatus>;
-export type DaemonSet = With<ControllerSpec, ControllerStatus>;
+export type SimulatedDeployment = With<
+  ControllerSpec & { readonly paused?: boolean; readonly revisionHistoryLimit?: number },
+  ControllerStatus
+>;
+export type SimulatedReplicaSet = With<ControllerSpec, ControllerStatus>;
+export type SimulatedStatefulSet = With<ControllerSpec, ControllerStatus>;
+export type SimulatedDaemonSet = With<ControllerSpec, ControllerStatus>;
 
-export interface ServicePort {
+export interface SimulatedServicePort {
   readonly name?: string;
   readonly port: number;
   readonly protocol?: string;
   readonly appProtocol?: string;
   readonly targetPort?: number | string;
 }
-export type Service = With<
+export type SimulatedService = With<
   {
     readonly type?: string;
     readonly selector?: StringMap;
-    readonly ports?: readonly ServicePort[];
+    readonly ports?: readonly SimulatedServicePort[];
     readonly publishNotReadyAddresses?: boolean;
   },
   { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } }
 >;
 
-export type Node = Resource & {
+export type SimulatedNode = Resource & {
   readonly status?: {
     readonly addresses?: readonly { readonly type: string; readonly address: string }[];
-    readonly conditions?: readonly Condition[];
+    readonly conditions?: readonly SimulatedCondition[];
   };
 };
 
@@ -88,23 +91,23 @@ function whole<R extends Resource>({ apiVersion, kind, plural, namespaced, versi
   return { apiVersion, kind, plural, namespaced, versions, parse: (input) => parse(input) as R };
 }
 
-export const DaemonSet = whole<DaemonSet>(api.DaemonSet);
-export const Deployment = whole<Deployment>(api.Deployment);
-export const Endpoints = whole<AnyResource>(api.Endpoints);
-export const EndpointSlice = whole<AnyResource>(api.EndpointSlice);
-export const Namespace = whole<AnyResource>(api.Namespace);
-export const Node = whole<Node>(api.Node);
-export const Pod = whole<Pod>(api.Pod);
-export const ReplicaSet = whole<ReplicaSet>(api.ReplicaSet);
-export const Service = whole<Service>(api.Service);
-export const StatefulSet = whole<StatefulSet>(api.StatefulSet);
+export const SimulatedDaemonSet = whole<SimulatedDaemonSet>(api.DaemonSet);
+export const SimulatedDeployment = whole<SimulatedDeployment>(api.Deployment);
+export const SimulatedEndpoints = whole<AnyResource>(api.Endpoints);
+export const SimulatedEndpointSlice = whole<AnyResource>(api.EndpointSlice);
+export const SimulatedNamespace = whole<AnyResource>(api.Namespace);
+export const SimulatedNode = whole<SimulatedNode>(api.Node);
+export const SimulatedPod = whole<SimulatedPod>(api.Pod);
+export const SimulatedReplicaSet = whole<SimulatedReplicaSet>(api.ReplicaSet);
+export const SimulatedService = whole<SimulatedService>(api.Service);
+export const SimulatedStatefulSet = whole<SimulatedStatefulSet>(api.StatefulSet);
 
 /** Whether a pod is there to stay and answers. */
-export function isReady({ status }: Pod): boolean {
+export function isReady({ status }: SimulatedPod): boolean {
   return status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
 }
 
 /** Whether a pod is counted: it is neither going nor done. */
-export function isActive({ metadata, status }: Pod): boolean {
+export function isActive({ metadata, status }: SimulatedPod): boolean {
   return metadata.deletionTimestamp === undefined && status?.phase !== "Succeeded" && status?.phase !== "Failed";
 }

@@ -9,7 +9,7 @@ import {
   deployment,
   live,
   managersOf,
-  refusal,
+  rejectionOf,
   type Subject,
   service,
   specOf,
@@ -62,7 +62,7 @@ export function applyContract(current: Current): void {
       const subject = current();
       const wanted = configMap(subject, { shared: "alice's", other: "1" });
       const created = await subject.cluster.apply(wanted, alice);
-      const error = await refusal(subject.cluster.apply(changed(wanted, { data: { shared: "bob's" } }), bob), "Conflict");
+      const error = await rejectionOf(subject.cluster.apply(changed(wanted, { data: { shared: "bob's" } }), bob), "Conflict");
       expect(error.details).toMatchObject({ fields: ["data.shared"], manager: "alice" });
       expect(error.message).toContain("alice");
       const unchanged = await live(subject, wanted);
@@ -87,7 +87,7 @@ export function applyContract(current: Current): void {
       await subject.cluster.apply(wanted, alice);
       expect(dataOf(await subject.cluster.apply(bobs, { ...bob, force: true }))).toEqual({ shared: "bob's" });
       expect(managersOf(await live(subject, wanted), "Apply")).toEqual(["bob"]);
-      const error = await refusal(subject.cluster.apply(wanted, alice), "Conflict");
+      const error = await rejectionOf(subject.cluster.apply(wanted, alice), "Conflict");
       expect(error.details.manager).toBe("bob");
     });
 
@@ -95,12 +95,12 @@ export function applyContract(current: Current): void {
       const subject = current();
       const wanted = configMap(subject, { set: "created" });
       await subject.cluster.create(wanted);
-      const error = await refusal(subject.cluster.apply(changed(wanted, { data: { set: "applied" } }), alice), "Conflict");
+      const error = await rejectionOf(subject.cluster.apply(changed(wanted, { data: { set: "applied" } }), alice), "Conflict");
       expect(error.details.fields).toEqual(["data.set"]);
       const added = await subject.cluster.apply(changed(wanted, { data: { added: "applied" } }), alice);
       const updated = await subject.cluster.update(changed(added, { data: { set: "created", added: "updated" } }));
       expect(dataOf(updated)).toEqual({ set: "created", added: "updated" });
-      await refusal(subject.cluster.apply(changed(wanted, { data: { added: "applied" } }), alice), "Conflict");
+      await rejectionOf(subject.cluster.apply(changed(wanted, { data: { added: "applied" } }), alice), "Conflict");
     });
 
     it("takes back what was created, once that is said to have been applied", async () => {
@@ -143,7 +143,7 @@ export function applyContract(current: Current): void {
       const bobs = { ...wanted, metadata: { ...wanted.metadata, labels: { bob: "yes" }, annotations: { note: "bob's" } } };
       const { metadata } = await subject.cluster.apply(bobs, bob);
       expect(metadata).toMatchObject({ labels: { alice: "yes", bob: "yes" }, annotations: { note: "bob's" } });
-      const error = await refusal(
+      const error = await rejectionOf(
         subject.cluster.apply({ ...wanted, metadata: { ...wanted.metadata, labels: { bob: "no" } } }, alice),
         "Conflict",
       );
@@ -175,10 +175,10 @@ export function applyContract(current: Current): void {
       const wanted = deployment(subject, { container: { args: ["--fast"] } });
       await subject.cluster.apply(wanted, alice);
       const image = withContainers(wanted, [{ name: "web", image: "example.com/web:2" }]);
-      const error = await refusal(subject.cluster.apply(image, bob), "Conflict");
+      const error = await rejectionOf(subject.cluster.apply(image, bob), "Conflict");
       expect(error.details.fields).toEqual(['spec.template.spec.containers[name="web"].image']);
       const args = withContainers(wanted, [{ name: "web", image: "example.com/web:1", args: ["--fast", "--safe"] }]);
-      const whole = await refusal(subject.cluster.apply(args, bob), "Conflict");
+      const whole = await rejectionOf(subject.cluster.apply(args, bob), "Conflict");
       expect(whole.details.fields).toEqual(['spec.template.spec.containers[name="web"].args']);
     });
 
@@ -197,7 +197,7 @@ export function applyContract(current: Current): void {
       const subject = current();
       const wanted = service(subject, { selector: { app: "web" }, ports: [{ port: 80 }] });
       await subject.cluster.apply(wanted, alice);
-      const error = await refusal(subject.cluster.apply(changed(wanted, { spec: { selector: { tier: "front" } } }), bob), "Conflict");
+      const error = await rejectionOf(subject.cluster.apply(changed(wanted, { spec: { selector: { tier: "front" } } }), bob), "Conflict");
       expect(error.details.fields).toEqual(["spec.selector"]);
     });
   });
@@ -221,7 +221,7 @@ export function applyContract(current: Current): void {
       const created = await subject.cluster.apply(deployment(subject), alice);
       await statusApplied(subject, created, { replicas: 2 }, "alice");
       const late = { ...created, status: { replicas: 7 } };
-      await refusal(subject.cluster.applyStatus(late, { ...alice, force: true }), "Conflict");
+      await rejectionOf(subject.cluster.applyStatus(late, { ...alice, force: true }), "Conflict");
     });
 
     it("has its own managers, and conditions by type", async () => {
@@ -229,7 +229,7 @@ export function applyContract(current: Current): void {
       const created = await subject.cluster.apply(deployment(subject), alice);
       await statusApplied(subject, created, { replicas: 2, conditions: [condition("Available")] }, "alice");
       await statusApplied(subject, created, { conditions: [condition("Progressing")] }, "bob");
-      const error = await refusal(statusApplied(subject, created, { replicas: 3 }, "bob"), "Conflict");
+      const error = await rejectionOf(statusApplied(subject, created, { replicas: 3 }, "bob"), "Conflict");
       expect(error.details).toMatchObject({ fields: ["status.replicas"], manager: "alice" });
       const { status } = (await statusApplied(subject, created, { replicas: 2 }, "alice")) as AnyResource & {
         readonly status?: { readonly conditions?: readonly { readonly type: string }[] };
@@ -239,7 +239,7 @@ export function applyContract(current: Current): void {
 
     it("needs an object", async () => {
       const subject = current();
-      await refusal(subject.cluster.applyStatus(deployment(subject, { status: { replicas: 1 } }), alice), "NotFound");
+      await rejectionOf(subject.cluster.applyStatus(deployment(subject, { status: { replicas: 1 } }), alice), "NotFound");
     });
 
     it("of the whole object is left out", async () => {

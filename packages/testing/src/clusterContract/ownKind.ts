@@ -1,7 +1,7 @@
 import { TrafficPolicy } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
-import { type Current, refusal, type Subject } from "./subject.ts";
+import { type Current, rejectionOf, type Subject } from "./subject.ts";
 
 /** A kind that comes with a CRD. Skipped where it is not installed. */
 export function ownKindContract(current: Current): void {
@@ -19,7 +19,7 @@ export function ownKindContract(current: Current): void {
       expect(updated).toMatchObject({ metadata: { generation: 2 }, status: { observedGeneration: 1 } });
       const again = await cluster.apply(policy(subject, { policy: { requestTimeout: "6s" } }, wanted), { fieldManager: "user" });
       expect(again.metadata.resourceVersion).toBe(updated.metadata.resourceVersion);
-      const error = await refusal(cluster.apply(wanted, { fieldManager: "other" }), "Conflict");
+      const error = await rejectionOf(cluster.apply(wanted, { fieldManager: "other" }), "Conflict");
       expect(error.details).toMatchObject({ fields: ["spec.policy.requestTimeout"], manager: "user" });
     });
 
@@ -28,7 +28,7 @@ export function ownKindContract(current: Current): void {
       if (!(await isInstalled(subject))) return test.skip("the cluster does not serve TrafficPolicy");
       const wanted = policy(subject, { policy: { requestTimeout: "soon" } });
       for (const call of [() => subject.cluster.create(wanted), () => subject.cluster.apply(wanted, { fieldManager: "user" })]) {
-        const error = await refusal(call(), "Invalid");
+        const error = await rejectionOf(call(), "Invalid");
         expect(error.details.fields).toContain("spec.policy.requestTimeout");
       }
     });

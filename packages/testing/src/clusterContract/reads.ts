@@ -1,6 +1,6 @@
 import { type AnyResource, InvalidResource, type Kind } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
-import { ConfigMap, type Current, configMap, Deployment, dataOf, deployment, refusal, Unicorn } from "./subject.ts";
+import { ContractConfigMap, ContractDeployment, type Current, configMap, dataOf, deployment, rejectionOf, Unicorn } from "./subject.ts";
 
 export function readContract(current: Current): void {
   describe("reads", () => {
@@ -9,10 +9,10 @@ export function readContract(current: Current): void {
       const wanted = configMap(subject, { key: "value" });
       const { name } = wanted.metadata;
       const { cluster, namespace } = subject;
-      expect(await cluster.get(ConfigMap, { name, namespace })).toBeUndefined();
-      expect(await cluster.get(ConfigMap, { name, namespace: "contract-nowhere" })).toBeUndefined();
+      expect(await cluster.get(ContractConfigMap, { name, namespace })).toBeUndefined();
+      expect(await cluster.get(ContractConfigMap, { name, namespace: "contract-nowhere" })).toBeUndefined();
       await cluster.apply(wanted, { fieldManager: "reader" });
-      const found = await cluster.get(ConfigMap, { name, namespace });
+      const found = await cluster.get(ContractConfigMap, { name, namespace });
       expect(found).toMatchObject({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace }, data: { key: "value" } });
       expect(found?.metadata.clusterName ?? "").toBe(cluster.name);
       expect(found?.metadata.managedFields).toHaveLength(1);
@@ -31,7 +31,7 @@ export function readContract(current: Current): void {
         await cluster.create(configMap(subject, {}, { name: `${suite.suite}-${name}`, labels: { ...labels, ...suite } }));
       }
       const select = async (labels: object) => {
-        const { items } = await cluster.list(ConfigMap, { namespace, labels: { matchLabels: suite, ...labels } });
+        const { items } = await cluster.list(ContractConfigMap, { namespace, labels: { matchLabels: suite, ...labels } });
         expect(items.every(({ metadata }) => metadata.managedFields === undefined)).toBe(true);
         return items.map(({ metadata }) => metadata.name.slice(-1)).join("");
       };
@@ -51,7 +51,7 @@ export function readContract(current: Current): void {
       const { cluster, namespace } = subject;
       const created = await cluster.create(configMap(subject, {}));
       const { name } = created.metadata;
-      const names = async (options: object) => (await cluster.list(ConfigMap, options)).items.map(({ metadata }) => metadata.name);
+      const names = async (options: object) => (await cluster.list(ContractConfigMap, options)).items.map(({ metadata }) => metadata.name);
       expect(await names({})).toContain(name);
       expect(await names({ namespace })).toContain(name);
       expect(await names({ namespace: "default" })).not.toContain(name);
@@ -66,7 +66,7 @@ export function readContract(current: Current): void {
       for (let start = 0; start < wanted.length; start += 25) {
         await Promise.all(wanted.slice(start, start + 25).map((resource) => cluster.create(resource)));
       }
-      const { items } = await cluster.list(ConfigMap, { namespace, labels: { matchLabels: labels } });
+      const { items } = await cluster.list(ContractConfigMap, { namespace, labels: { matchLabels: labels } });
       expect(new Set(items.map((item) => dataOf(item)["number"])).size).toBe(501);
       expect(items).toHaveLength(501);
     }, 60_000);
@@ -76,10 +76,10 @@ export function readContract(current: Current): void {
       const { cluster, namespace } = subject;
       const labels = { kept: subject.name() };
       const { metadata } = await cluster.create(configMap(subject, { large: "x" }, { labels }));
-      const { items } = await cluster.list(ConfigMap, {
+      const { items } = await cluster.list(ContractConfigMap, {
         namespace,
         labels: { matchLabels: labels },
-        keep: (resource) => ({ ...resource, data: { size: String(dataOf(resource)["large"]?.length) } }),
+        transform: (resource) => ({ ...resource, data: { size: String(dataOf(resource)["large"]?.length) } }),
       });
       expect(items.map((item) => [item.metadata.name, dataOf(item)])).toEqual([[metadata.name, { size: "1" }]]);
     });
@@ -95,7 +95,7 @@ export function readContract(current: Current): void {
       expect(list.malformed).toHaveLength(1);
       expect(list.malformed[0]?.ref).toMatchObject({ kind: "ConfigMap", name: bad.metadata.name, namespace, clusterName: cluster.name });
       expect(list.malformed[0]?.message).toContain("data.port");
-      await refusal(cluster.get(PickyConfigMap, { name: bad.metadata.name, namespace }), "Invalid");
+      await rejectionOf(cluster.get(PickyConfigMap, { name: bad.metadata.name, namespace }), "Invalid");
     });
 
     it("name the kinds that are served, and refuse others", async () => {
@@ -106,35 +106,35 @@ export function readContract(current: Current): void {
       expect(served).toContainEqual({ apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false });
       const unicorn = { apiVersion: Unicorn.apiVersion, kind: Unicorn.kind, metadata: { name: "moon", namespace } };
       const ref = { ...Unicorn, name: "moon", namespace, clusterName: cluster.name };
-      await refusal(cluster.list(Unicorn), "Unserved");
-      await refusal(cluster.get(Unicorn, ref), "Unserved");
-      await refusal(cluster.create(unicorn), "Unserved");
-      await refusal(cluster.update(unicorn), "Unserved");
-      await refusal(cluster.apply(unicorn, { fieldManager: "reader" }), "Unserved");
-      await refusal(cluster.delete(ref), "Unserved");
-      await refusal(cluster.updateStatus(configMap(subject, {})), "Unserved");
+      await rejectionOf(cluster.list(Unicorn), "Unserved");
+      await rejectionOf(cluster.get(Unicorn, ref), "Unserved");
+      await rejectionOf(cluster.create(unicorn), "Unserved");
+      await rejectionOf(cluster.update(unicorn), "Unserved");
+      await rejectionOf(cluster.apply(unicorn, { fieldManager: "reader" }), "Unserved");
+      await rejectionOf(cluster.delete(ref), "Unserved");
+      await rejectionOf(cluster.updateStatus(configMap(subject, {})), "Unserved");
     });
 
     it("read a kind in the first of its versions that is served", async () => {
       const subject = current();
       const { cluster, namespace } = subject;
       const created = await cluster.create(deployment(subject));
-      const future = { ...Deployment, apiVersion: "apps/v9", versions: ["apps/v9", "apps/v1"] };
+      const future = { ...ContractDeployment, apiVersion: "apps/v9", versions: ["apps/v9", "apps/v1"] };
       const found = await cluster.get(future, { name: created.metadata.name, namespace });
       expect(found).toMatchObject({ apiVersion: "apps/v1" });
-      await refusal(cluster.list({ ...future, versions: ["apps/v9"] }), "Unserved");
+      await rejectionOf(cluster.list({ ...future, versions: ["apps/v9"] }), "Unserved");
     });
 
     it("stop when aborted", async () => {
       const reason = new Error("no longer wanted");
-      await expect(current().cluster.list(ConfigMap, {}, AbortSignal.abort(reason))).rejects.toBe(reason);
+      await expect(current().cluster.list(ContractConfigMap, {}, AbortSignal.abort(reason))).rejects.toBe(reason);
     });
   });
 }
 
 /** A ConfigMap that holds a port. */
 export const PickyConfigMap: Kind<AnyResource> = {
-  ...ConfigMap,
+  ...ContractConfigMap,
   parse(input) {
     const resource = input as AnyResource;
     const port = dataOf(resource)["port"];

@@ -30,11 +30,11 @@ function untyped(apiVersion: string, kind: string, plural: string, namespaced = 
   return { apiVersion, kind, plural, namespaced, versions: [apiVersion], parse: (input) => input as AnyResource };
 }
 
-export const ConfigMap = untyped("v1", "ConfigMap", "configmaps");
-export const Namespace = untyped("v1", "Namespace", "namespaces", false);
-export const Pod = untyped("v1", "Pod", "pods");
+export const ContractConfigMap = untyped("v1", "ConfigMap", "configmaps");
+export const ContractNamespace = untyped("v1", "Namespace", "namespaces", false);
+export const ContractPod = untyped("v1", "Pod", "pods");
 const Service = untyped("v1", "Service", "services");
-export const Deployment = untyped("apps/v1", "Deployment", "deployments");
+export const ContractDeployment = untyped("apps/v1", "Deployment", "deployments");
 /** A kind that no API server knows. */
 export const Unicorn = untyped("legends.isthmus.mesh/v1", "Unicorn", "unicorns");
 
@@ -51,7 +51,7 @@ function object(type: Kind, { namespace, name }: Subject, fields: ObjectFields):
 }
 
 export function configMap(subject: Subject, data: Readonly<Record<string, string>>, fields: ObjectFields = {}): AnyResource {
-  return object(ConfigMap, subject, { ...fields, data });
+  return object(ContractConfigMap, subject, { ...fields, data });
 }
 
 export function service(subject: Subject, spec: Readonly<Record<string, unknown>>, fields: ObjectFields = {}): AnyResource {
@@ -67,12 +67,14 @@ export function deployment(
     metadata: { labels: { app: "web" } },
     spec: { containers: [{ name: "web", image: "example.com/web:1", ...container }] },
   };
-  return object(Deployment, subject, { ...fields, spec: { selector: { matchLabels: { app: "web" } }, template, ...spec } });
+  return object(ContractDeployment, subject, { ...fields, spec: { selector: { matchLabels: { app: "web" } }, template, ...spec } });
 }
 
 /** The object as it stands. */
 export async function live({ cluster }: Subject, { apiVersion, kind, metadata }: Resource): Promise<AnyResource> {
-  const type = [ConfigMap, Namespace, Pod, Service, Deployment].find((known) => known.kind === kind && known.apiVersion === apiVersion);
+  const type = [ContractConfigMap, ContractNamespace, ContractPod, Service, ContractDeployment].find(
+    (known) => known.kind === kind && known.apiVersion === apiVersion,
+  );
   const found = type && (await cluster.get(type, { name: metadata.name, namespace: metadata.namespace ?? "" }));
   if (found === undefined) throw new Error(`${kind} ${metadata.name} is not there`);
   return found;
@@ -104,7 +106,7 @@ export function managersOf(resource: AnyResource, operation: "Apply" | "Update")
 }
 
 /** The error of a call that must be refused with `code`. */
-export async function refusal(call: Promise<unknown>, code: ClusterErrorCode): Promise<ClusterError> {
+export async function rejectionOf(call: Promise<unknown>, code: ClusterErrorCode): Promise<ClusterError> {
   const error = await call.then(
     () => undefined,
     (reason: unknown) => reason,

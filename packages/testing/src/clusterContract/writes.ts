@@ -1,6 +1,18 @@
 import { refOf } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
-import { type Current, changed, configMap, dataOf, deployment, live, Namespace, Pod, refusal, service, specOf } from "./subject.ts";
+import {
+  ContractNamespace,
+  ContractPod,
+  type Current,
+  changed,
+  configMap,
+  dataOf,
+  deployment,
+  live,
+  rejectionOf,
+  service,
+  specOf,
+} from "./subject.ts";
 
 export function writeContract(current: Current): void {
   describe("writes", () => {
@@ -15,7 +27,7 @@ export function writeContract(current: Current): void {
       // The status of a new object is not its writer's.
       expect(created["status"] ?? {}).not.toHaveProperty("replicas");
       expect(specOf(created)).toMatchObject({ replicas: 1 });
-      const error = await refusal(subject.cluster.create(wanted), "AlreadyExists");
+      const error = await rejectionOf(subject.cluster.create(wanted), "AlreadyExists");
       expect(error.message).toContain(wanted.metadata.name);
     });
 
@@ -23,9 +35,9 @@ export function writeContract(current: Current): void {
       const subject = current();
       const { metadata, ...rest } = configMap(subject, {});
       const elsewhere = { ...rest, metadata: { ...metadata, namespace: "contract-nowhere" } };
-      const error = await refusal(subject.cluster.create(elsewhere), "NotFound");
+      const error = await rejectionOf(subject.cluster.create(elsewhere), "NotFound");
       expect(error.message).toContain("contract-nowhere");
-      await refusal(subject.cluster.apply(elsewhere, { fieldManager: "writer" }), "NotFound");
+      await rejectionOf(subject.cluster.apply(elsewhere, { fieldManager: "writer" }), "NotFound");
     });
 
     it("update the version that was read, and refuse an older one", async () => {
@@ -34,14 +46,14 @@ export function writeContract(current: Current): void {
       const second = await subject.cluster.update(changed(first, { data: { key: "two" } }));
       expect(second.metadata.uid).toBe(first.metadata.uid);
       expect(Number(second.metadata.resourceVersion)).toBeGreaterThan(Number(first.metadata.resourceVersion));
-      await refusal(subject.cluster.update(changed(first, { data: { key: "three" } })), "Conflict");
+      await rejectionOf(subject.cluster.update(changed(first, { data: { key: "three" } })), "Conflict");
       expect(dataOf(await live(subject, first))).toEqual({ key: "two" });
     });
 
     it("update whatever is there when no version is named, and nothing that is not", async () => {
       const subject = current();
       const wanted = configMap(subject, { key: "one" });
-      await refusal(subject.cluster.update(wanted), "NotFound");
+      await rejectionOf(subject.cluster.update(wanted), "NotFound");
       await subject.cluster.create(wanted);
       const updated = await subject.cluster.update(changed(wanted, { data: { other: "two" } }));
       expect(dataOf(updated)).toEqual({ other: "two" });
@@ -78,7 +90,7 @@ export function writeContract(current: Current): void {
       expect(withStatus["status"]).toMatchObject({ replicas: 2 });
       const scaled = await cluster.update(changed(withStatus, { spec: { ...specOf(created), replicas: 4 }, status: { replicas: 8 } }));
       expect(scaled["status"]).toMatchObject({ replicas: 2 });
-      await refusal(cluster.updateStatus(changed(created, { status: { replicas: 3 } })), "Conflict");
+      await rejectionOf(cluster.updateStatus(changed(created, { status: { replicas: 3 } })), "Conflict");
     });
 
     it("delete the very object that was looked at", async () => {
@@ -87,12 +99,12 @@ export function writeContract(current: Current): void {
       const created = await cluster.create(configMap(subject, {}));
       const ref = refOf(created);
       const { uid = "", resourceVersion = "" } = created.metadata;
-      await refusal(cluster.delete(ref, { uid: "00000000-0000-0000-0000-000000000000" }), "Conflict");
+      await rejectionOf(cluster.delete(ref, { uid: "00000000-0000-0000-0000-000000000000" }), "Conflict");
       await cluster.update(changed(created, { data: { changed: "yes" } }));
-      await refusal(cluster.delete(ref, { uid, resourceVersion }), "Conflict");
+      await rejectionOf(cluster.delete(ref, { uid, resourceVersion }), "Conflict");
       const { metadata } = await live(subject, created);
       await cluster.delete(ref, { uid, resourceVersion: metadata.resourceVersion ?? "" });
-      await refusal(cluster.delete(ref), "NotFound");
+      await rejectionOf(cluster.delete(ref), "NotFound");
     });
 
     it("give a new UID to an object that is made again", async () => {
@@ -115,7 +127,7 @@ export function writeContract(current: Current): void {
       await cluster.delete(refOf(created));
       const { finalizers: _, ...unheld } = going.metadata;
       await cluster.update({ ...going, metadata: unheld });
-      await refusal(
+      await rejectionOf(
         live(subject, created).catch(() => cluster.delete(refOf(created))),
         "NotFound",
       );
@@ -127,10 +139,10 @@ export function writeContract(current: Current): void {
       const namespace = `${subject.namespace}-${subject.name()}`;
       await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
       await cluster.create(configMap({ ...subject, namespace }, {}));
-      await cluster.delete({ ...Namespace, name: namespace, namespace: "", clusterName: cluster.name });
-      const found = await cluster.get(Namespace, { name: namespace, namespace: "" });
+      await cluster.delete({ ...ContractNamespace, name: namespace, namespace: "", clusterName: cluster.name });
+      const found = await cluster.get(ContractNamespace, { name: namespace, namespace: "" });
       expect(found).toMatchObject({ status: { phase: "Terminating" } });
-      await refusal(cluster.create(configMap({ ...subject, namespace }, {})), "Forbidden");
+      await rejectionOf(cluster.create(configMap({ ...subject, namespace }, {})), "Forbidden");
     });
   });
 
@@ -138,38 +150,42 @@ export function writeContract(current: Current): void {
     it("are refused with the field: a template without the selector's labels", async () => {
       const subject = current();
       const wanted = deployment(subject, { spec: { selector: { matchLabels: { app: "other" } } } });
-      const error = await refusal(subject.cluster.create(wanted), "Invalid");
+      const error = await rejectionOf(subject.cluster.create(wanted), "Invalid");
       expect(error.details.fields).toContain("spec.template.metadata.labels");
-      await refusal(subject.cluster.apply(wanted, { fieldManager: "writer" }), "Invalid");
+      await rejectionOf(subject.cluster.apply(wanted, { fieldManager: "writer" }), "Invalid");
     });
 
     it("are refused with the field: a port beyond 65535", async () => {
       const subject = current();
-      const error = await refusal(subject.cluster.create(service(subject, { ports: [{ port: 70_000 }] })), "Invalid");
+      const error = await rejectionOf(subject.cluster.create(service(subject, { ports: [{ port: 70_000 }] })), "Invalid");
       expect(error.details.fields).toContain("spec.ports[0].port");
     });
 
     it("are refused with the field: a number that is none", async () => {
       const subject = current();
       const wanted = deployment(subject, { spec: { replicas: "three" } });
-      const created = await refusal(subject.cluster.create(wanted), "Invalid");
+      const created = await rejectionOf(subject.cluster.create(wanted), "Invalid");
       expect(created.message).toContain("spec.replicas");
-      const applied = await refusal(subject.cluster.apply(wanted, { fieldManager: "writer" }), "Invalid");
+      const applied = await rejectionOf(subject.cluster.apply(wanted, { fieldManager: "writer" }), "Invalid");
       expect(applied.message).toContain("spec.replicas");
     });
 
     it("are refused with the field: names and labels", async () => {
       const subject = current();
-      const name = await refusal(subject.cluster.create(configMap(subject, {}, { name: "Under_Score" })), "Invalid");
+      const name = await rejectionOf(subject.cluster.create(configMap(subject, {}, { name: "Under_Score" })), "Invalid");
       expect(name.details.fields).toContain("metadata.name");
-      const label = await refusal(subject.cluster.create(configMap(subject, {}, { labels: { team: "not a label" } })), "Invalid");
+      const label = await rejectionOf(subject.cluster.create(configMap(subject, {}, { labels: { team: "not a label" } })), "Invalid");
       expect(label.details.fields).toContain("metadata.labels");
     });
 
     it("are refused with the field: a pod without containers", async () => {
       const subject = current();
-      const pod = { apiVersion: Pod.apiVersion, kind: Pod.kind, metadata: { name: subject.name(), namespace: subject.namespace } };
-      const error = await refusal(subject.cluster.create({ ...pod, spec: { containers: [] } } as typeof pod), "Invalid");
+      const pod = {
+        apiVersion: ContractPod.apiVersion,
+        kind: ContractPod.kind,
+        metadata: { name: subject.name(), namespace: subject.namespace },
+      };
+      const error = await rejectionOf(subject.cluster.create({ ...pod, spec: { containers: [] } } as typeof pod), "Invalid");
       expect(error.details.fields).toContain("spec.containers");
     });
 
@@ -181,7 +197,7 @@ export function writeContract(current: Current): void {
         spec: { containers: [{ name: "web", image: "example.com/web:1" }] },
       };
       const selector = { matchLabels: { app: "web", tier: "front" } };
-      const error = await refusal(subject.cluster.update(changed(created, { spec: { selector, template } })), "Invalid");
+      const error = await rejectionOf(subject.cluster.update(changed(created, { spec: { selector, template } })), "Invalid");
       expect(error.details.fields).toContain("spec.selector");
     });
   });

@@ -1,173 +1,223 @@
+import { type Destination, Mesh, Secret, type VirtualMesh, Workload } from "@isthmus/api";
+import { equalJson, exactly, internList, keyOf, keyOfResource, matchesLabels, type Resource, type Snapshot } from "@isthmus/core";
+import { derived } from "../incremental/derived.ts";
+import { inputKind, inputTable, join, unionOf } from "../incremental/join.ts";
+import { entriesOf, type MapEntry } from "../incremental/lookupTable.ts";
+import type { DestinationInputs, MeshInputs, TranslationContext, VirtualMeshInputs } from "../meshes/inputs.ts";
+import { meshTranslators } from "../meshes/meshTranslators.ts";
+import { serviceKeyOf } from "../policy/hostnames.ts";
+import { byMesh, byPodLabel, byService, podLabelKey } from "../policy/indexes.ts";
+import { userNameOf } from "../policy/userResources.ts";
+import type { AttachedPolicies } from "./attachedPolicies.ts";
+import { byCallers, byPlaceOfTrust, isSameTrust } from "./callingMeshes.ts";
 import {
-  type AccessPolicy,
-  type Destination,
-  Mesh,
-  OsmMeshConfig,
-  Secret,
-  VirtualDestination,
-  type VirtualMesh,
-  Workload,
-} from "@isthmus/api";
-import {
-  type ClusterObjectRef,
-  type Collection,
-  equalJson,
-  exactly,
-  keyOf,
-  keyOfResource,
-  matchesLabels,
-  type Snapshot,
-} from "@isthmus/core";
-import type { DestinationInputs, MeshInputs, VirtualMeshInputs } from "../inputs.ts";
-import { serviceKeyOf } from "../networking/istio/hostnames.ts";
-import { virtualDestinationKeys } from "../networking/istio/routeContext.ts";
-import { remembered } from "../remembered.ts";
-import { sharedList } from "../sharedLists.ts";
-import { userNameOf } from "../userResources.ts";
-import type { Attachment, AttachmentStep } from "./attachment.ts";
-import { callingMeshes } from "./callingMeshes.ts";
-import { byMesh, byPodLabel, byService, podLabelKey } from "./indexes.ts";
-import { referredServices, referredVirtualDestinations } from "./policyReferences.ts";
-import { requiredSubsetsOf } from "./requiredSubsets.ts";
-import type { Standing } from "./standings.ts";
+  type AttachedSources,
+  attachedPoliciesJoin,
+  destinations,
+  sortedUniqueKeys,
+  subsetPolicies,
+  supports,
+  virtualDestinations,
+} from "./destinationJoins.ts";
+import type { AttachedMesh } from "./meshes.ts";
+import { referredServiceKeys } from "./policyReferences.ts";
+import { requiredSubsetsOf, type SubsetUsers } from "./requiredSubsets.ts";
 import { virtualIpOf } from "./virtualIps.ts";
-import { meshKey, meshKeysOf } from "./virtualMeshes.ts";
+import { acceptedByKey, meshKeysOf } from "./virtualMeshes.ts";
 
-/** What the inputs of targets are assembled from. */
-export interface AssemblySources {
-  readonly step: AttachmentStep;
-  readonly attachment: Attachment;
-}
+// The tables that inputs are looked up in.
+const attachedMeshes = inputTable(
+  ({ attachment }: AttachedSources) => attachment.meshes,
+  ({ key }) => key,
+);
+const displacedIps = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.virtualIps.displaced), entryKey);
+const memberships = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.membership.virtualMeshOf), entryKey);
+const virtualMeshes = inputTable(({ attachment }: AttachedSources) => entriesOf(acceptedByKey(attachment.membership)), entryKey);
+const meshes = inputKind<AttachedSources, Mesh>(Mesh);
+const workloads = inputKind<AttachedSources, Workload>(Workload);
+const secrets = inputKind<AttachedSources, Secret>(Secret);
 
-/**
- * The inputs of one Destination, by its key; undefined when it is in no mesh that is known. What is made for this run is taken from
- * `before` where it says the same.
- */
-export function destinationInputs(
-  key: string,
-  { step, attachment }: AssemblySources,
-  before: DestinationInputs | undefined,
-): DestinationInputs | undefined {
-  const { surroundings } = step;
-  const known = attachment.known.row(key);
-  const standing = attachment.standings.row(key);
-  const attachedMesh = known?.spec?.mesh === undefined ? undefined : attachment.meshes.row(meshKey(known.spec.mesh));
-  const mesh = attachedMesh?.face;
-  if (known === undefined || standing === undefined || mesh === undefined) return undefined;
-  const { trafficPolicies, accessPolicies, heldAccess, federatedTo, userObjects } = standing;
-  const service = known.spec?.kubeService?.ref;
-  const isFederated = known.status?.appliedFederation !== undefined;
-  const referred = referredBy(standing, known, { step, attachment });
-  const virtualIp = isFederated && service !== undefined ? virtualIpOf(service, attachment.virtualIps) : undefined;
-  return {
-    destination: withSubsets(known, { step, attachment }, before?.destination),
-    mesh,
-    trafficPolicies,
-    accessPolicies,
-    heldAccess,
-    callingMeshes: sharedList(callingMeshes(formsOf(standing), step.inputs)),
-    virtualMesh: attachment.membership.virtualMeshOf.get(keyOfResource(mesh)),
-    federatedTo,
-    gateways: isFederated ? (attachedMesh?.gateways ?? NONE) : NONE,
-    virtualIp: before !== undefined && equalJson(before.virtualIp, virtualIp) ? before.virtualIp : virtualIp,
-    referred: referred.referred,
-    virtualDestinations: referred.virtualDestinations,
-    workloads: workloadsBehind(known, step.inputs),
-    osmMeshConfig: osmMeshConfigOf(mesh, step),
-    userObjects,
-    surroundings,
-  };
-}
+// An input, and the start of two other joins.
+const mesh = join({ from: destinations, key: byMesh, to: attachedMeshes, select: ({ face }) => face });
 
-/** The AccessPolicies in each form in which they may be in force. */
-function formsOf({ accessPolicies, heldAccess }: Standing): readonly AccessPolicy[] {
-  return heldAccess.length === 0 ? accessPolicies : [...accessPolicies, ...heldAccess.flatMap(({ form }) => form ?? [])];
-}
+/** The joins of a Destination. An input is one join here, and one member below. */
+const destinationJoins = {
+  attachedPolicies: attachedPoliciesJoin,
+  mesh,
+  subsetPolicies,
+  supports,
+  virtualMesh: join({ from: mesh.source, to: memberships, select: entryValue<VirtualMesh>, isSame: isSameKey }),
+  gateways: join({ from: destinations, key: byMesh, when: isFederated, to: attachedMeshes, select: ({ gateways }) => gateways }),
+  displacedIp: join({ from: destinations, key: byService, when: isFederated, to: displacedIps, select: ({ value }) => value }),
+  workloads: join({ from: destinations, key: bySelector, to: workloads, index: byPodLabel }),
+  callingMeshes: join({ from: attachedPoliciesJoin.source, key: byCallers, to: meshes, index: byPlaceOfTrust, isSame: isSameTrust }),
+  referred: join({ from: attachedPoliciesJoin.source, key: byReferredServices, to: destinations, index: byService }),
+  virtualDestinations,
+  meshConfig: unionOf(
+    meshTranslators.flatMap(({ type, meshConfig }) => {
+      if (meshConfig === undefined) return [];
+      const key = ({ face }: AttachedMesh) => (face.spec?.[type] === undefined ? NONE : [keyOf(meshConfig.refOf(face))]);
+      return [join({ from: mesh.source, key, to: inputKind<AttachedSources, Resource>(meshConfig.kind) })];
+    }),
+  ),
+};
 
-/** The inputs of one Mesh, by its key; undefined when it is gone. */
-export function meshInputs(key: string, sources: AssemblySources): MeshInputs | undefined {
-  const { inputs, surroundings } = sources.step;
-  const { membership, meshes } = sources.attachment;
-  const mesh = inputs.of(Mesh).row(key);
-  const virtualMesh = membership.virtualMeshOf.get(key);
-  if (mesh === undefined) return undefined;
-  if (virtualMesh === undefined) {
-    return { mesh, virtualMesh, meshes: NONE, gateways: NONE, workloads: NONE, rootSecret: undefined, surroundings };
-  }
-  return {
-    mesh,
+/** The inputs of each Destination; of none that is in no mesh that is known. What is made for this run is taken from before where it says the same. */
+export const destinationInputs = derived({
+  from: destinations,
+  context: ({ surroundings }) => surroundings,
+  joins: destinationJoins,
+  make: (known, { lookup, context: surroundings, before }): DestinationInputs | undefined => {
+    const [standing] = lookup("attachedPolicies");
+    const [mesh] = lookup("mesh");
+    if (standing === undefined || mesh === undefined) return undefined;
+    const { trafficPolicies, accessPolicies, heldAccess, federatedTo, userObjects } = standing;
+    const service = known.spec?.kubeService?.ref;
+    const virtualIp = isFederated(known) && service !== undefined ? virtualIpOf(service, lookup("displacedIp")[0]) : undefined;
+    const subsetUsers = { subsetPolicies: lookup("subsetPolicies"), supports: lookup("supports") };
+    return {
+      destination: withSubsets(known, subsetUsers, { surroundings, before: before?.destination }),
+      mesh,
+      trafficPolicies,
+      accessPolicies,
+      heldAccess,
+      callingMeshes: internList(exactly(lookup("callingMeshes"))),
+      virtualMesh: lookup("virtualMesh")[0],
+      federatedTo,
+      gateways: lookup("gateways")[0] ?? NONE,
+      virtualIp: before !== undefined && equalJson(before.virtualIp, virtualIp) ? before.virtualIp : virtualIp,
+      referred: othersReferred(lookup("referred"), known),
+      virtualDestinations: lookup("virtualDestinations"),
+      workloads: workloadsAmong(lookup("workloads"), known),
+      meshConfig: lookup("meshConfig")[0],
+      userObjects,
+      surroundings,
+    };
+  },
+});
+
+const membership = join({ from: meshes, to: memberships });
+const virtualMesh = join({ from: membership.source, key: byVirtualMesh, to: virtualMeshes, select: entryValue<VirtualMesh> });
+
+/** The inputs of each Mesh. */
+export const meshInputs = derived({
+  from: meshes,
+  context: ({ surroundings }) => surroundings,
+  joins: {
     virtualMesh,
-    meshes: meshesOf(virtualMesh, sources),
-    gateways: meshes.row(key)?.gateways ?? NONE,
-    workloads: inputs.of(Workload).where(byMesh, key),
-    rootSecret: rootSecretOf(virtualMesh, sources),
+    // Each mesh of a VirtualMesh reads all of them.
+    meshes: join({ from: virtualMesh.source, key: byMember, to: meshes, isShared: true }),
+    rootSecrets: join({ from: virtualMesh.source, key: byRootSecret, to: secrets, index: bySecretName }),
+    gateways: join({ from: meshes, to: attachedMeshes, select: ({ gateways }) => gateways }),
+    workloads: join({ from: meshes, to: workloads, index: byMesh }),
+  },
+  make: (mesh, { lookup, context: surroundings }): MeshInputs => {
+    const [virtualMesh] = lookup("virtualMesh");
+    if (virtualMesh === undefined) {
+      return { mesh, virtualMesh, meshes: NONE, gateways: NONE, workloads: NONE, rootSecret: undefined, surroundings };
+    }
+    return {
+      mesh,
+      virtualMesh,
+      meshes: lookup("meshes"),
+      gateways: lookup("gateways")[0] ?? NONE,
+      workloads: lookup("workloads"),
+      rootSecret: secretOfPlane(lookup("rootSecrets"), surroundings),
+      surroundings,
+    };
+  },
+});
+
+/** The inputs of each accepted VirtualMesh. */
+export const virtualMeshInputs = derived({
+  from: virtualMeshes,
+  context: ({ surroundings }) => surroundings,
+  joins: {
+    meshes: join({ from: virtualMeshes, key: byMember, to: meshes }),
+    rootSecrets: join({ from: virtualMeshes, key: byRootSecret, to: secrets, index: bySecretName }),
+  },
+  make: ({ value: virtualMesh }, { lookup, context: surroundings }): VirtualMeshInputs => ({
+    virtualMesh,
+    meshes: lookup("meshes"),
+    rootSecret: secretOfPlane(lookup("rootSecrets"), surroundings),
     surroundings,
-  };
+  }),
+});
+
+function entryKey({ key }: MapEntry<unknown>): string {
+  return key;
 }
 
-/** The inputs of an accepted VirtualMesh. */
-export function virtualMeshInputs(virtualMesh: VirtualMesh, sources: AssemblySources): VirtualMeshInputs {
-  const { surroundings } = sources.step;
-  return { virtualMesh, meshes: meshesOf(virtualMesh, sources), rootSecret: rootSecretOf(virtualMesh, sources), surroundings };
+function entryValue<V>({ value }: MapEntry<V>): V {
+  return value;
+}
+
+function isSameKey(before: VirtualMesh, after: VirtualMesh): boolean {
+  return before === after || keyOfResource(before) === keyOfResource(after);
+}
+
+function isFederated({ status }: Destination): boolean {
+  return status?.appliedFederation !== undefined;
+}
+
+/** Attached policies by the Services to which they refer, in key order. */
+function byReferredServices({ trafficPolicies }: AttachedPolicies): readonly string[] {
+  return sortedUniqueKeys(trafficPolicies.flatMap(referredServiceKeys));
+}
+
+function byVirtualMesh({ value }: MapEntry<VirtualMesh>): readonly string[] {
+  return [keyOfResource(value)];
+}
+
+function byMember({ value }: MapEntry<VirtualMesh>): readonly string[] {
+  return meshKeysOf(value);
+}
+
+/** VirtualMeshes by the name of the Secret with their generated root. */
+function byRootSecret({ value }: MapEntry<VirtualMesh>): readonly string[] {
+  return [userNameOf(value.metadata)];
+}
+
+/** Secrets of the management cluster by name. */
+function bySecretName({ metadata: { name, clusterName = "" } }: Secret): readonly string[] {
+  return clusterName === "" ? [name] : NONE;
+}
+
+function secretOfPlane(secrets: readonly Secret[], { namespace }: TranslationContext): Secret | undefined {
+  return secrets.find(({ metadata }) => metadata.namespace === namespace);
 }
 
 /** The Destination with the subsets that traffic shifts need of it. */
-function withSubsets(known: Destination, { attachment, step }: AssemblySources, before: Destination | undefined): Destination {
-  const service = serviceKeyOf(known);
-  const requiredSubsets = service === undefined ? undefined : requiredSubsetsOf(service, attachment, step.surroundings.ages);
+function withSubsets(
+  known: Destination,
+  users: SubsetUsers,
+  { surroundings, before }: { readonly surroundings: TranslationContext; readonly before: Destination | undefined },
+): Destination {
+  const requiredSubsets = requiredSubsetsOf(users, surroundings.ages);
   if (requiredSubsets === undefined) return known;
   const isAsBefore = before !== undefined && before.spec === known.spec && before.metadata === known.metadata;
   const status = { ...known.status, requiredSubsets };
   return isAsBefore && equalJson(before.status, status) ? before : { ...known, status };
 }
 
-function meshesOf(virtualMesh: VirtualMesh, { step }: AssemblySources): readonly Mesh[] {
-  return membersAmong(step.inputs.of(Mesh))(virtualMesh);
-}
-
-// Each mesh of a VirtualMesh reads all of them: one list serves all.
-const membersAmong = remembered((meshes: Collection<Mesh>) =>
-  remembered((virtualMesh: VirtualMesh): readonly Mesh[] => exactly(meshKeysOf(virtualMesh).flatMap((key) => meshes.row(key) ?? []))),
-);
-
-function rootSecretOf({ metadata }: VirtualMesh, { step }: AssemblySources): Secret | undefined {
-  return step.inputs.of(Secret).get({ name: userNameOf(metadata), namespace: step.surroundings.namespace, clusterName: "" });
-}
-
-function osmMeshConfigOf({ spec }: Mesh, { inputs }: AttachmentStep): OsmMeshConfig | undefined {
-  if (spec?.osm === undefined) return undefined;
-  const { namespace = "", cluster = "" } = spec.osm.installation ?? {};
-  // OSM knows its settings under this name alone.
-  return inputs.of(OsmMeshConfig).get({ name: "osm-mesh-config", namespace, clusterName: cluster });
-}
-
-/** What the policies in force refer to, beside the Destination itself. */
-function referredBy(
-  { trafficPolicies }: Standing,
-  destination: Destination,
-  { step, attachment }: AssemblySources,
-): Pick<DestinationInputs, "referred" | "virtualDestinations"> {
-  const services = new Map<string, ClusterObjectRef>();
-  const virtual = new Set<string>();
-  for (const policy of trafficPolicies) {
-    for (const service of referredServices(policy)) services.set(keyOf(service), service);
-    for (const ref of referredVirtualDestinations(policy)) for (const key of virtualDestinationKeys(ref)) virtual.add(key);
-  }
-  services.delete(serviceKeyOf(destination) ?? "");
-  if (services.size === 0 && virtual.size === 0) return NOTHING_REFERRED;
-  return {
-    referred: inKeyOrder(services).flatMap((ref) => attachment.known.where(byService, keyOf(ref)).slice(-1)),
-    virtualDestinations: [...virtual].sort().flatMap((key) => step.inputs.of(VirtualDestination).row(key) ?? []),
-  };
+/** The Destinations that the policies in force on one refer to, but for itself; the last of each Service. */
+function othersReferred(referred: readonly Destination[], known: Destination): readonly Destination[] {
+  if (referred.length === 0) return NONE;
+  const own = serviceKeyOf(known);
+  const services = referred.map(serviceKeyOf);
+  return referred.filter((_, i) => services[i] !== own && services[i] !== services[i + 1]);
 }
 
 /** The Workloads that a Destination's Service selects. */
-export function workloadsBehind({ spec }: Destination, inputs: Snapshot): readonly Workload[] {
-  const { ref, workloadSelectorLabels = {} } = spec?.kubeService ?? {};
-  const [first, ...others] = Object.entries(workloadSelectorLabels);
-  if (ref === undefined || first === undefined) return NONE;
-  const candidates = inputs.of(Workload).where(byPodLabel, podLabelKey(ref, ...first));
-  if (others.length === 0) return candidates;
+export function workloadsBehind(destination: Destination, inputs: Snapshot): readonly Workload[] {
+  const [pair] = bySelector(destination);
+  return pair === undefined ? NONE : workloadsAmong(inputs.of(Workload).where(byPodLabel, pair), destination);
+}
+
+/** Those of the Workloads with one label of a Destination's selector that have the others too. */
+function workloadsAmong(candidates: readonly Workload[], { spec }: Destination): readonly Workload[] {
+  const { workloadSelectorLabels = {} } = spec?.kubeService ?? {};
+  if (Object.keys(workloadSelectorLabels).length < 2) return candidates;
   return exactly(candidates.filter((workload) => matchesLabels(workloadSelectorLabels, workload.spec?.kubernetes?.podLabels)));
 }
 
@@ -175,13 +225,8 @@ export function workloadsBehind({ spec }: Destination, inputs: Snapshot): readon
 export function bySelector({ spec }: Destination): readonly string[] {
   const { ref, workloadSelectorLabels = {} } = spec?.kubeService ?? {};
   const [first] = Object.entries(workloadSelectorLabels);
-  return ref === undefined || first === undefined ? [] : [podLabelKey(ref, ...first)];
+  return ref === undefined || first === undefined ? NONE : [podLabelKey(ref, ...first)];
 }
 
 // One list for all that have nothing.
 const NONE: readonly never[] = [];
-const NOTHING_REFERRED = { referred: NONE, virtualDestinations: NONE };
-
-function inKeyOrder(refs: ReadonlyMap<string, ClusterObjectRef>): readonly ClusterObjectRef[] {
-  return refs.size < 2 ? [...refs.values()] : [...refs.keys()].sort().flatMap((key) => refs.get(key) ?? []);
-}

@@ -1,25 +1,26 @@
-import type { Destination, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import type { Change, Report, Snapshot, Steps, Table } from "@isthmus/core";
+import type { Destination, TrafficPolicy } from "@isthmus/api";
+import type { CooperativeTask, Report, Snapshot, Table } from "@isthmus/core";
 import type { Changes } from "../incremental/changes.ts";
-import type { Surroundings } from "../inputs.ts";
-import { affectedDestinations } from "./affectedDestinations.ts";
-import type { FederationLoads } from "./federationLoads.ts";
-import { byService, indexedForAttachment } from "./indexes.ts";
-import { type FederationRefusal, knownDestinations, noDestinations } from "./knownDestinations.ts";
-import { type AttachedMesh, attachMeshes, noMeshes } from "./meshes.ts";
-import { type CheckedAccess, type CheckedPolicy, checkAccessPolicies, checkTrafficPolicies, noPolicies } from "./policies.ts";
-import { affectedServices, countedSupport, noSupport, type Support } from "./requiredSubsets.ts";
-import { judgeDestinations, noStandings, type Standing } from "./standings.ts";
-import { type HostClaim, hostClaims, noHostClaims } from "./userObjects.ts";
-import { assignedVirtualIps, byPlainAddress, noVirtualIps, readdressedServices, type VirtualIps } from "./virtualIps.ts";
+import { updated } from "../incremental/derived.ts";
+import { transition } from "../incremental/transition.ts";
+import type { TranslationContext } from "../meshes/inputs.ts";
+import { byService, indexedForAttachment } from "../policy/indexes.ts";
+import { type AttachedPolicies, type AttachedPoliciesTables, attachedPolicies, noAttachedPolicies } from "./attachedPolicies.ts";
+import type { FederationSizes } from "./federationSizes.ts";
+import { type AttachedMesh, attachedMeshes, type MeshTables, noMeshes } from "./meshes.ts";
+import { type CheckedAccess, type CheckedPolicy, checkedAccess, checkedTraffic, type InputTables, noPolicies } from "./policies.ts";
+import { type FederationRefusal, noPolicyDestinations, policyDestinations } from "./policyDestinations.ts";
+import { countSubsetUsage, noSubsetUsage, type SubsetUsage } from "./requiredSubsets.ts";
+import { noUserObjectHosts, type UserObjectHosts, userObjectHosts } from "./userObjects.ts";
+import { assignedVirtualIps, byPlainAddress, noVirtualIps, type VirtualIps } from "./virtualIps.ts";
 import { changedMemberships, type Memberships, memberships } from "./virtualMeshes.ts";
 
 /** One run of attachment: what it reads, and what is new there. */
 export interface AttachmentStep {
   readonly inputs: Snapshot;
-  readonly surroundings: Surroundings;
+  readonly surroundings: TranslationContext;
   /** Since the run before; undefined from scratch. */
-  readonly since: { readonly changes: Changes; readonly surroundings: Surroundings } | undefined;
+  readonly since: { readonly inputs: Snapshot; readonly changes: Changes; readonly surroundings: TranslationContext } | undefined;
 }
 
 /** Which policies are in force where, and what else follows from them for Destinations and Meshes. */
@@ -31,22 +32,11 @@ export interface Attachment {
   /** Destinations with nothing in their statuses but where they are federated to. */
   readonly known: Table<Destination>;
   readonly refusals: Table<FederationRefusal>;
-  readonly loads: FederationLoads;
-  readonly claims: Table<HostClaim>;
-  readonly standings: Table<Standing>;
-  readonly supports: Table<Support>;
+  readonly loads: FederationSizes;
+  readonly claims: Table<UserObjectHosts>;
+  readonly standings: Table<AttachedPolicies>;
+  readonly supports: Table<SubsetUsage>;
   readonly virtualIps: VirtualIps;
-}
-
-/** What of an attachment is not as it was. */
-export interface AttachmentChanges {
-  readonly membership: readonly Change<VirtualMesh>[];
-  readonly meshes: readonly Change<AttachedMesh>[];
-  readonly known: readonly Change<Destination>[];
-  /** The keys of the Destinations that were judged anew. */
-  readonly judged: ReadonlySet<string>;
-  /** The keys of the Services whose required subsets or virtual address may be others. */
-  readonly services: ReadonlySet<string>;
 }
 
 /** Nothing attached to anything. */
@@ -56,40 +46,49 @@ export function nothingAttached(): Attachment {
     meshes: noMeshes(),
     traffic: noPolicies(),
     access: noPolicies(),
-    ...noDestinations(),
-    claims: noHostClaims(),
-    standings: noStandings(),
-    supports: noSupport(),
+    ...noPolicyDestinations(),
+    claims: noUserObjectHosts(),
+    standings: noAttachedPolicies(),
+    supports: noSubsetUsage(),
     virtualIps: noVirtualIps,
   };
 }
 
 /** Decides which policies apply to which Destination and Mesh, in which order. */
-export function* attachPolicies(
-  step: AttachmentStep,
-  before: Attachment,
-): Steps<{ readonly attachment: Attachment; readonly changes: AttachmentChanges }> {
-  yield* indexedForAttachment(step.inputs);
+export function* attachPolicies(step: AttachmentStep, before: Attachment): CooperativeTask<Attachment> {
+  const { inputs, surroundings, since } = step;
+  yield* indexedForAttachment(inputs);
   const membership = memberships(step, step.since === undefined ? undefined : before.membership);
   const changed = changedMemberships(membership, before.membership);
-  const meshes = yield* attachMeshes(step, before.meshes, { membership, changed });
-  const traffic = yield* checkTrafficPolicies(step, before.traffic);
-  const access = yield* checkAccessPolicies(step, before.access);
-  const meshChanges = meshes.changesSince(before.meshes);
-  const { known, refusals, loads } = yield* knownDestinations(step, before, { membership, changed, meshes, meshChanges });
-  const sources = { known, traffic, access, meshes, claims: yield* hostClaims(step, before.claims) };
+  const meshes = yield* updated(
+    before.meshes,
+    attachedMeshes,
+    transition<MeshTables>(
+      { inputs, membership },
+      since && { before: { inputs: since.inputs, membership: before.membership }, changes: since.changes },
+    ),
+  );
+  const change = transition<InputTables>(step, since && { before: since, changes: since.changes });
+  const traffic = yield* updated(before.traffic, checkedTraffic, change);
+  const access = yield* updated(before.access, checkedAccess, change);
+  const changesIn = <V extends object>(after: Table<V>, earlier: Table<V>) =>
+    since?.changes.between(after, earlier) ?? after.changesSince(earlier);
+  const meshChanges = changesIn(meshes, before.meshes);
+  const { known, refusals, loads } = yield* policyDestinations(step, before, { membership, changed, meshes, meshChanges });
+  const sources = { known, traffic, access, meshes, claims: yield* userObjectHosts(step, before.claims) };
   yield* known.indexed(byService, byPlainAddress);
-  const judged = affectedDestinations(step, sources, before);
-  const standings = yield* judgeDestinations(step, sources, { before: before.standings, affected: judged });
-  const supports = yield* countedSupport(before.supports, standings.changesSince(before.standings));
-  const knownChanges = known.changesSince(before.known);
+  const judged = yield* updated(
+    before.standings,
+    attachedPolicies,
+    transition<AttachedPoliciesTables>(
+      { inputs, surroundings, attachment: sources },
+      since && { before: { inputs: since.inputs, surroundings: since.surroundings, attachment: before }, changes: since.changes },
+    ),
+  );
+  const supports = yield* countSubsetUsage(before.supports, changesIn(judged, before.standings));
+  const knownChanges = changesIn(known, before.known);
   const virtualIps = yield* assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
-  const attachment = { membership, refusals, loads, ...sources, standings, supports, virtualIps };
-  const services = new Set([...affectedServices(attachment, before), ...readdressedServices(virtualIps, before.virtualIps)]);
-  return {
-    attachment,
-    changes: { membership: changed, meshes: meshChanges, known: knownChanges, judged, services },
-  };
+  return { membership, refusals, loads, ...sources, standings: judged, supports, virtualIps };
 }
 
 /** Every finding about users' objects that was made while attaching. */

@@ -1,11 +1,11 @@
 import type { AccessPolicy, Destination, DestinationStatus, TrafficPolicy, VirtualDestination } from "@isthmus/api";
-import { equalJson, keyOf, packed } from "@isthmus/core";
-import { localHostname } from "../networking/istio/hostnames.ts";
-import { remembered } from "../remembered.ts";
-import { creationOf, userRefOf } from "../userResources.ts";
-import { observed } from "./meshes.ts";
+import { equalJson, keyOf, withoutUndefined } from "@isthmus/core";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
+import { localHostname } from "../policy/hostnames.ts";
+import { publishedSpec } from "../policy/publishedSpec.ts";
+import { creationOf, userRefOf } from "../policy/userResources.ts";
+import { observedMetadata } from "./meshes.ts";
 import { referredVirtualDestinations } from "./policyReferences.ts";
-import { publishedSpec } from "./publishedSpec.ts";
 
 /** What is in force on a Destination. */
 export interface DestinationAttachments {
@@ -23,8 +23,8 @@ export function attachedStatus(destination: Destination, attachments: Destinatio
   const { trafficPolicies, accessPolicies, appliedFederation, requiredSubsets, clusterDomains, virtualDestination } = attachments;
   const service = destination.spec?.kubeService?.ref;
   const appliedTraffic = (policy: TrafficPolicy) => ({ ...appliedPolicy(policy), ...targetsBeside(policy, virtualDestination) });
-  return packed({
-    observedGeneration: observed(destination).observedGeneration,
+  return withoutUndefined({
+    observedGeneration: observedMetadata(destination).observedGeneration,
     appliedTrafficPolicies: trafficPolicies.length === 0 ? undefined : trafficPolicies.map(appliedTraffic),
     appliedAccessPolicies: accessPolicies.length === 0 ? undefined : accessPolicies.map(appliedAccess),
     localFqdn: service && localHostname(service, clusterDomains),
@@ -45,11 +45,11 @@ function targetsBeside(policy: TrafficPolicy, find: DestinationAttachments["virt
 }
 
 function appliedPolicy<P extends TrafficPolicy | AccessPolicy>(policy: P) {
-  return { ref: userRefOf(policy), ...observed(policy), ...creationOf(policy), spec: publishedSpec(policy) };
+  return { ref: userRefOf(policy), ...observedMetadata(policy), ...creationOf(policy), spec: publishedSpec(policy) };
 }
 
 // One for all Destinations that it selects.
-const appliedAccess = remembered((policy: AccessPolicy) => {
+const appliedAccess = memoizeRow((policy: AccessPolicy) => {
   const { lastAccepted } = policy.status ?? {};
   const isOther = lastAccepted?.spec !== undefined && !equalJson(lastAccepted.spec, policy.spec ?? {});
   return { ...appliedPolicy(policy), ...(isOther ? { lastAccepted } : {}) };

@@ -1,11 +1,11 @@
 import type { Destination, DestinationStatus, VirtualMesh } from "@isthmus/api";
 import { equalJson, type ObjectRef } from "@isthmus/core";
-import { federatedHostname } from "../networking/istio/hostnames.ts";
-import { remembered } from "../remembered.ts";
-import { userRefOf } from "../userResources.ts";
-import { isMisspeltSelector } from "./ineffective.ts";
-import { selectingCandidates, selectionKeys } from "./selection.ts";
-import { selectsDestination } from "./selectors.ts";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
+import { federatedHostname } from "../policy/hostnames.ts";
+import { isMisspeltSelector } from "../policy/ineffective.ts";
+import { selectingCandidates, selectionKeys } from "../policy/selection.ts";
+import { selectsDestination } from "../policy/selectors.ts";
+import { userRefOf } from "../policy/userResources.ts";
 import { meshKey } from "./virtualMeshes.ts";
 
 type AppliedFederation = NonNullable<DestinationStatus["appliedFederation"]>;
@@ -29,7 +29,7 @@ export function appliedFederationOf(destination: Destination, virtualMesh: Virtu
 }
 
 // One for all that it federates.
-const refOfMany = remembered((virtualMesh: VirtualMesh) => userRefOf(virtualMesh));
+const refOfMany = memoizeRow((virtualMesh: VirtualMesh) => userRefOf(virtualMesh));
 
 /** The meshes that selectors name for a Destination, or all of the VirtualMesh; each once, in key order. */
 function federatedMeshes(destination: Destination, { spec }: VirtualMesh): readonly ObjectRef[] {
@@ -78,7 +78,7 @@ interface MeshRef {
 const NONE: readonly never[] = [];
 
 // Of most VirtualMeshes all meshes are meant, for each of many Destinations.
-const distinct = remembered((refs: readonly MeshRef[]): readonly ObjectRef[] => {
+const distinct = memoizeRow((refs: readonly MeshRef[]): readonly ObjectRef[] => {
   const byKey = new Map(refs.map(({ name = "", namespace = "" }) => [meshKey({ name, namespace }), { name, namespace }]));
   return [...byKey.keys()].sort().flatMap((key) => byKey.get(key) ?? []);
 });
@@ -91,7 +91,7 @@ function without(refs: readonly ObjectRef[], key: string): readonly ObjectRef[] 
   return list;
 }
 
-const withoutEach = remembered((_: readonly ObjectRef[]) => new Map<string, readonly ObjectRef[]>());
+const withoutEach = memoizeRow((_: readonly ObjectRef[]) => new Map<string, readonly ObjectRef[]>());
 
 interface PlacedSelector {
   readonly selector: FederationSelector;
@@ -99,7 +99,7 @@ interface PlacedSelector {
 }
 
 /** The selectors that are understood, where a Destination would look for them. */
-const selectorsByKey = remembered((selectors: readonly FederationSelector[]): ReadonlyMap<string, readonly PlacedSelector[]> => {
+const selectorsByKey = memoizeRow((selectors: readonly FederationSelector[]): ReadonlyMap<string, readonly PlacedSelector[]> => {
   const placed = new Map<string, PlacedSelector[]>();
   selectors.forEach((selector, position) => {
     if (isMisspeltSelector(selector)) return;

@@ -1,24 +1,15 @@
 import { Destination, type DestinationStatus, Mesh, type MeshStatus, type VirtualMesh } from "@isthmus/api";
-import {
-  type Change,
-  type ClusterObjectRef,
-  emptyTable,
-  equalJson,
-  keyOf,
-  keyOfResource,
-  type Report,
-  type Steps,
-  type Table,
-} from "@isthmus/core";
-import { versionsOf } from "../incremental/changes.ts";
-import { isSame, keysOf, remade, steady } from "../incremental/rows.ts";
-import type { Gateway } from "../inputs.ts";
-import { serviceKeyOf } from "../networking/istio/hostnames.ts";
-import { eastWestGateways } from "../networking/istio/virtualMesh/gatewaySelection.ts";
-import { creationOf, userRefOf } from "../userResources.ts";
-import type { AttachmentStep } from "./attachment.ts";
-import { byMesh, byService } from "./indexes.ts";
-import { publishedSpec } from "./publishedSpec.ts";
+import { type ClusterObjectRef, emptyTable, equalJson, keyOf, keyOfResource, type Report, type Snapshot, type Table } from "@isthmus/core";
+import { derived } from "../incremental/derived.ts";
+import { inputKind, inputTable, join } from "../incremental/join.ts";
+import { entriesOf } from "../incremental/lookupTable.ts";
+import { isSame, reuseIfEqual } from "../incremental/rows.ts";
+import type { IngressGatewayRef } from "../meshes/inputs.ts";
+import { translatorOf } from "../meshes/meshTranslators.ts";
+import { serviceKeyOf } from "../policy/hostnames.ts";
+import { byMesh, byService } from "../policy/indexes.ts";
+import { publishedSpec } from "../policy/publishedSpec.ts";
+import { creationOf, userRefOf } from "../policy/userResources.ts";
 import type { Memberships } from "./virtualMeshes.ts";
 
 /** A mesh as its VirtualMesh makes it. */
@@ -29,7 +20,7 @@ export interface AttachedMesh {
   /** As Destinations and their callers see it: the very same while nothing changes that bears on them. */
   readonly face: Mesh;
   /** Those gateways. */
-  readonly gateways: readonly Gateway[];
+  readonly gateways: readonly IngressGatewayRef[];
   readonly reports: readonly Report[];
 }
 
@@ -38,63 +29,76 @@ export function noMeshes(): Table<AttachedMesh> {
   return emptyTable(({ key }) => key);
 }
 
-/** Every mesh with its membership and its gateways. `changed`: the meshes whose VirtualMesh is not as it was. */
-export function* attachMeshes(
-  step: AttachmentStep,
-  before: Table<AttachedMesh>,
-  { membership, changed }: { readonly membership: Memberships; readonly changed: readonly Change<VirtualMesh>[] },
-): Steps<Table<AttachedMesh>> {
-  return yield* remade(before, affectedMeshes(step, changed), (key, row) => {
-    const mesh = step.inputs.of(Mesh).row(key);
-    return mesh && attached(step, mesh, { virtualMesh: membership.virtualMeshOf.get(key), row });
-  });
+/** The tables in which attached meshes are looked up. */
+export interface MeshTables {
+  readonly inputs: Snapshot;
+  readonly membership: Memberships;
 }
 
-function affectedMeshes({ inputs, since }: AttachmentStep, changed: readonly Change<VirtualMesh>[]): Iterable<string> {
-  const meshes = inputs.of(Mesh);
-  if (since === undefined) return keysOf(meshes);
-  const affected = new Set([...changed, ...since.changes.of(Mesh)].map(({ key }) => key));
-  for (const destination of versionsOf(since.changes.of(Destination))) {
-    for (const key of byMesh(destination)) affected.add(key);
-    const service = serviceKeyOf(destination);
-    if (service !== undefined) for (const mesh of meshes.where(byNotedGateway, service)) affected.add(keyOfResource(mesh));
-  }
-  return affected;
-}
+const meshes = inputKind<MeshTables, Mesh>(Mesh);
+const destinations = inputKind<MeshTables, Destination>(Destination);
+const memberships = inputTable(
+  ({ membership }: MeshTables) => entriesOf(membership.virtualMeshOf),
+  ({ key }) => key,
+);
+
+/** Every mesh with its membership and its gateways. */
+export const attachedMeshes = derived({
+  from: meshes,
+  context: () => undefined,
+  joins: {
+    virtualMesh: join({ from: meshes, to: memberships, select: ({ value }) => value }),
+    destinations: join({ from: meshes, to: destinations, index: byMesh }),
+    notedGateways: join({ from: meshes, key: byNotedGateway, to: destinations, index: byService }),
+  },
+  make: (mesh, { lookup, before }): AttachedMesh =>
+    attached(mesh, {
+      virtualMesh: lookup("virtualMesh")[0],
+      destinations: lookup("destinations"),
+      noted: lookup("notedGateways"),
+      row: before,
+    }),
+});
 
 /** Meshes by the services that discovery noted as their gateways. */
-function byNotedGateway({ spec }: Mesh): readonly string[] {
-  const clusterName = spec?.istio?.installation?.cluster ?? "";
-  return (spec?.istio?.ingressGateways ?? []).map(({ name = "", namespace = "" }) => keyOf({ name, namespace, clusterName }));
+function byNotedGateway(mesh: Mesh): readonly string[] {
+  return (translatorOf(mesh)?.federation?.notedGateways(mesh) ?? NONE).map(keyOf);
 }
 
-function attached(
-  { inputs }: AttachmentStep,
-  mesh: Mesh,
-  { virtualMesh, row }: { readonly virtualMesh: VirtualMesh | undefined; readonly row: AttachedMesh | undefined },
-): AttachedMesh {
+interface MeshSurroundings {
+  readonly virtualMesh: VirtualMesh | undefined;
+  /** Those in the mesh, in key order. */
+  readonly destinations: readonly Destination[];
+  /** Those of the services that discovery noted as its gateways. */
+  readonly noted: readonly Destination[];
+  readonly row: AttachedMesh | undefined;
+}
+
+function attached(mesh: Mesh, { virtualMesh, destinations, noted, row }: MeshSurroundings): AttachedMesh {
   const key = keyOfResource(mesh);
-  const destinations = inputs.of(Destination);
-  let status: MeshStatus = observed(mesh);
-  let gateways: readonly Gateway[] = NONE;
+  let status: MeshStatus = observedMetadata(mesh);
+  let gateways: readonly IngressGatewayRef[] = NONE;
   let reports: readonly Report[] = NONE;
   if (virtualMesh !== undefined) {
     status = {
       ...status,
       appliedVirtualMesh: {
         ref: userRefOf(virtualMesh),
-        ...observed(virtualMesh),
+        ...observedMetadata(virtualMesh),
         ...creationOf(virtualMesh),
         spec: publishedSpec(virtualMesh),
       },
     };
-    if (mesh.spec?.istio !== undefined) {
-      const serviceIn = (ref: ClusterObjectRef) => destinations.where(byService, keyOf(ref)).at(-1);
-      const selection = eastWestGateways({ mesh, virtualMesh, destinations: destinations.where(byMesh, key), serviceIn });
+    const federation = translatorOf(mesh)?.federation;
+    if (federation !== undefined) {
+      const serviceIn = (ref: ClusterObjectRef) => noted.findLast((one) => serviceKeyOf(one) === keyOf(ref));
+      const selection = federation.eastWestGateways({ mesh, virtualMesh, destinations, serviceIn });
       reports = selection.reports;
       if (selection.gateways.length > 0) status = { ...status, appliedEastWestIngressGateways: selection.gateways };
       gateways = selection.gateways.flatMap(({ destinationRef, externalAddresses = [], destinationPort = 0, containerPort = 0 }) => {
-        const destination = destinations.get({ name: "", namespace: "", ...destinationRef, clusterName: "" });
+        const chosen = keyOf({ name: "", namespace: "", ...destinationRef, clusterName: "" });
+        const isChosen = (one: Destination) => keyOfResource(one) === chosen;
+        const destination = noted.find(isChosen) ?? destinations.find(isChosen);
         return destination === undefined ? [] : [{ destination, externalAddresses, destinationPort, containerPort }];
       });
     }
@@ -102,9 +106,9 @@ function attached(
   const next: AttachedMesh = {
     key,
     mesh: unchangedOr({ ...mesh, status }, row?.mesh),
-    face: steady(faceOf(mesh), row?.face),
+    face: reuseIfEqual(faceOf(mesh), row?.face),
     gateways: row !== undefined && isSameGateways(row.gateways, gateways) ? row.gateways : gateways,
-    reports: steady(reports, row?.reports),
+    reports: reuseIfEqual(reports, row?.reports),
   };
   return row !== undefined &&
     row.mesh === next.mesh &&
@@ -120,17 +124,16 @@ const NONE: readonly never[] = [];
 /** What the translation of Destinations may read of a mesh. That its agent was seen, or its gateways' addresses, are no news for each of them. */
 function faceOf({ apiVersion, kind, metadata, spec }: Mesh): Mesh {
   const { name, namespace, clusterName } = metadata;
-  const { agentInfo: _, istio, ...others } = spec ?? {};
-  const { ingressGateways: __, ...ofIstio } = istio ?? {};
+  const { agentInfo: _, ...ofMesh } = spec ?? {};
   return {
     apiVersion,
     kind,
     metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...(clusterName === undefined ? {} : { clusterName }) },
-    spec: istio === undefined ? others : { ...others, istio: ofIstio },
+    spec: translatorOf({ spec: ofMesh })?.federation?.withoutNotedGateways(ofMesh) ?? ofMesh,
   };
 }
 
-function isSameGateways(left: readonly Gateway[], right: readonly Gateway[]): boolean {
+function isSameGateways(left: readonly IngressGatewayRef[], right: readonly IngressGatewayRef[]): boolean {
   // Their Destinations are large: those are the same or not.
   return (
     isSame(
@@ -141,12 +144,12 @@ function isSameGateways(left: readonly Gateway[], right: readonly Gateway[]): bo
 }
 
 /** The generation that a status is about; 0 is never written. */
-export function observed({ metadata }: Pick<Mesh, "metadata">): { readonly observedGeneration?: number } {
+export function observedMetadata({ metadata }: Pick<Mesh, "metadata">): { readonly observedGeneration?: number } {
   return metadata.generation ? { observedGeneration: metadata.generation } : {};
 }
 
 /** A Destination with another status. Named one by one: what begins with a spread has a hidden class of its own (docs/decisions/0026). */
-export function withStatus({ apiVersion, kind, metadata, spec }: Destination, status: DestinationStatus): Destination {
+export function withDestinationStatus({ apiVersion, kind, metadata, spec }: Destination, status: DestinationStatus): Destination {
   return spec === undefined ? { apiVersion, kind, metadata, status } : { apiVersion, kind, metadata, spec, status };
 }
 

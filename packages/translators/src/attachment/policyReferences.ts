@@ -1,21 +1,21 @@
 import type { TrafficPolicy, TrafficPolicyRules } from "@isthmus/api";
 import { type ClusterObjectRef, keyOf } from "@isthmus/core";
-import type { Reference } from "../networking/istio/features/feature.ts";
-import { features } from "../networking/istio/features/index.ts";
-import { virtualDestinationKeys } from "../networking/istio/routeContext.ts";
-import { remembered } from "../remembered.ts";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
+import type { PolicyReference } from "../meshes/meshTranslator.ts";
+import { meshTranslators } from "../meshes/meshTranslators.ts";
+import { virtualDestinationKeys } from "../policy/virtualDestinationRefs.ts";
 import type { CheckedPolicy } from "./policies.ts";
 
-const referencesOf = remembered((rules: TrafficPolicyRules): readonly Reference[] =>
-  features.flatMap((feature) => feature.referencesOf?.(rules) ?? []),
+const referencesOf = memoizeRow((rules: TrafficPolicyRules): readonly PolicyReference[] =>
+  meshTranslators.flatMap((translator) => translator.referencesOf?.(rules) ?? []),
 );
 
-function referencesIn({ spec }: TrafficPolicy): readonly Reference[] {
+function referencesIn({ spec }: TrafficPolicy): readonly PolicyReference[] {
   return spec?.policy === undefined ? [] : referencesOf(spec.policy);
 }
 
 /** The Services that a policy refers to. */
-export function referredServices(policy: TrafficPolicy): readonly ClusterObjectRef[] {
+function referredServices(policy: TrafficPolicy): readonly ClusterObjectRef[] {
   return referencesIn(policy).flatMap((reference) => ("service" in reference ? [reference.service] : []));
 }
 
@@ -25,6 +25,16 @@ export function referredVirtualDestinations(policy: TrafficPolicy): readonly Clu
   return referencesIn(policy).flatMap((reference) => ("service" in reference ? [] : [{ ...reference.virtualDestination, clusterName }]));
 }
 
+/** The keys of those Services. */
+export function referredServiceKeys(policy: TrafficPolicy): readonly string[] {
+  return referredServices(policy).map(keyOf);
+}
+
+/** The keys under which those VirtualDestinations may be. */
+export function referredVirtualDestinationKeys(policy: TrafficPolicy): readonly string[] {
+  return referredVirtualDestinations(policy).flatMap(virtualDestinationKeys);
+}
+
 /** The Services of which a policy refers to a part of the pods, by key. */
 export function subsetServices(policy: TrafficPolicy): readonly string[] {
   return referencesIn(policy).flatMap((reference) => ("service" in reference && reference.isPart ? [keyOf(reference.service)] : []));
@@ -32,12 +42,12 @@ export function subsetServices(policy: TrafficPolicy): readonly string[] {
 
 /** Sound TrafficPolicies by each Service that they refer to. */
 export function byReferredService({ policy, isSound }: CheckedPolicy<TrafficPolicy>): readonly string[] {
-  return isSound ? referredServices(policy).map(keyOf) : [];
+  return isSound ? referredServiceKeys(policy) : [];
 }
 
 /** Sound TrafficPolicies by each VirtualDestination that they may refer to. */
 export function byVirtualDestination({ policy, isSound }: CheckedPolicy<TrafficPolicy>): readonly string[] {
-  return isSound ? referredVirtualDestinations(policy).flatMap(virtualDestinationKeys) : [];
+  return isSound ? referredVirtualDestinationKeys(policy) : [];
 }
 
 /** Sound TrafficPolicies by each Service of which they refer to a part of the pods only. */

@@ -1,17 +1,16 @@
 import type { DestinationStatus, TrafficPolicy } from "@isthmus/api";
-import { type Change, emptyTable, keyOfResource, type Steps, type Table } from "@isthmus/core";
-import { versionsOf } from "../incremental/changes.ts";
-import { remade } from "../incremental/rows.ts";
-import { type Ages, precedence } from "../precedence.ts";
-import { userRefOf } from "../userResources.ts";
-import { observed } from "./meshes.ts";
+import { type CooperativeTask, type EntryChange, emptyTable, keyOfResource, type Table } from "@isthmus/core";
+import { recompute } from "../incremental/rows.ts";
+import { type AgeSource, precedence } from "../policy/precedence.ts";
+import { publishedTrafficShift } from "../policy/publishedSpec.ts";
+import { userRefOf } from "../policy/userResources.ts";
+import type { AttachedPolicies } from "./attachedPolicies.ts";
+import { observedMetadata } from "./meshes.ts";
 import type { CheckedPolicy } from "./policies.ts";
-import { bySubsetService, subsetServices } from "./policyReferences.ts";
-import { publishedTrafficShift } from "./publishedSpec.ts";
-import type { Standing } from "./standings.ts";
+import { subsetServices } from "./policyReferences.ts";
 
 /** On how many Destinations a TrafficPolicy that wants subsets counts, and on how many it doesn't. */
-export interface Support {
+export interface SubsetUsage {
   /** Of the policy. */
   readonly key: string;
   readonly inForce: number;
@@ -19,14 +18,17 @@ export interface Support {
 }
 
 /** No policy that wants subsets. */
-export function noSupport(): Table<Support> {
+export function noSubsetUsage(): Table<SubsetUsage> {
   return emptyTable(({ key }) => key);
 }
 
 /** Which subsets are needed is known only when every policy has been judged everywhere: this counts the verdicts. */
-export function* countedSupport(before: Table<Support>, changes: readonly Change<Standing>[]): Steps<Table<Support>> {
+export function* countSubsetUsage(
+  before: Table<SubsetUsage>,
+  changes: readonly EntryChange<AttachedPolicies>[],
+): CooperativeTask<Table<SubsetUsage>> {
   const sums = new Map<string, { inForce: number; refused: number }>();
-  const count = (standing: Standing | undefined, sign: 1 | -1) => {
+  const count = (standing: AttachedPolicies | undefined, sign: 1 | -1) => {
     if (standing === undefined) return;
     const note = (policy: TrafficPolicy, verdict: "inForce" | "refused") => {
       if (subsetServices(policy).length === 0) return;
@@ -42,7 +44,7 @@ export function* countedSupport(before: Table<Support>, changes: readonly Change
     count(was, -1);
     count(after, 1);
   }
-  return yield* remade(before, sums.keys(), (key, row) => {
+  return yield* recompute(before, sums.keys(), (key, row) => {
     const inForce = (row?.inForce ?? 0) + (sums.get(key)?.inForce ?? 0);
     const refused = (row?.refused ?? 0) + (sums.get(key)?.refused ?? 0);
     if (inForce === 0 && refused === 0) return undefined;
@@ -51,39 +53,31 @@ export function* countedSupport(before: Table<Support>, changes: readonly Change
 }
 
 /** A policy that is refused wherever it was judged wants nothing, nor one that was judged nowhere and asks for more than it may. */
-function isInUse(support: Support | undefined, { reports }: CheckedPolicy<TrafficPolicy>): boolean {
+function isInUse(support: SubsetUsage | undefined, { reports }: CheckedPolicy<TrafficPolicy>): boolean {
   return support === undefined ? reports.every(({ code }) => code !== "OutOfReach") : support.inForce > 0;
-}
-
-/** What required subsets follow from. */
-export interface SubsetSources {
-  readonly traffic: Table<CheckedPolicy<TrafficPolicy>>;
-  readonly supports: Table<Support>;
-}
-
-/** The keys of the Services whose required subsets may not be as they were. */
-export function affectedServices(now: SubsetSources, before: SubsetSources): ReadonlySet<string> {
-  const affected = new Set<string>();
-  for (const checked of versionsOf(now.traffic.changesSince(before.traffic))) for (const key of bySubsetService(checked)) affected.add(key);
-  for (const { key, before: was, after } of now.supports.changesSince(before.supports)) {
-    const checked = now.traffic.row(key);
-    if (checked === undefined || isInUse(was, checked) === isInUse(after, checked)) continue;
-    for (const service of bySubsetService(checked)) affected.add(service);
-  }
-  return affected;
 }
 
 type RequiredSubsets = NonNullable<DestinationStatus["requiredSubsets"]>;
 
+/** The policies from which the required subsets of one Destination follow. */
+export interface SubsetUsers {
+  /** The TrafficPolicies that refer to a part of its pods. */
+  readonly subsetPolicies: readonly CheckedPolicy<TrafficPolicy>[];
+  /** Of those that were judged somewhere. */
+  readonly supports: readonly SubsetUsage[];
+}
+
 /** The traffic shifts that send traffic to a part of the pods of a Service, in the order of their policies; undefined for none. */
-export function requiredSubsetsOf(serviceKey: string, { traffic, supports }: SubsetSources, ages: Ages): RequiredSubsets | undefined {
-  const policies = traffic.where(bySubsetService, serviceKey).filter((checked) => isInUse(supports.row(checked.key), checked));
+export function requiredSubsetsOf({ subsetPolicies, supports }: SubsetUsers, ages: AgeSource): RequiredSubsets | undefined {
+  if (subsetPolicies.length === 0) return undefined;
+  const supportOf = new Map(supports.map((support) => [support.key, support]));
+  const policies = subsetPolicies.filter((checked) => isInUse(supportOf.get(checked.key), checked));
   if (policies.length === 0) return undefined;
   return policies
     .map(({ policy }) => policy)
     .sort(precedence(ages))
     .flatMap((policy) => {
       const trafficShift = publishedTrafficShift(policy);
-      return trafficShift === undefined ? [] : [{ trafficPolicyRef: userRefOf(policy), ...observed(policy), trafficShift }];
+      return trafficShift === undefined ? [] : [{ trafficPolicyRef: userRefOf(policy), ...observedMetadata(policy), trafficShift }];
     });
 }

@@ -1,41 +1,46 @@
-import { type Destination, DestinationRule, VirtualService } from "@isthmus/api";
-import { emptyTable, type Kind, type Steps, type Table } from "@isthmus/core";
-import { keysOf, remade } from "../incremental/rows.ts";
-import type { Surroundings, UserObject } from "../inputs.ts";
-import { hostnameFrom } from "../networking/istio/hostnames.ts";
-import type { Source } from "../networking/istio/source.ts";
-import { hostsOf } from "../networking/istio/userObjects.ts";
-import { NETWORKING_OWNER_LABEL } from "../networking/outputMetadata.ts";
+import type { Destination } from "@isthmus/api";
+import { type CooperativeTask, emptyTable, type Kind, type Table } from "@isthmus/core";
+import { keysOf, recompute } from "../incremental/rows.ts";
+import type { TranslationContext, UserObject } from "../meshes/inputs.ts";
+import type { UserObjects } from "../meshes/meshTranslator.ts";
+import { meshTranslators } from "../meshes/meshTranslators.ts";
+import { NETWORKING_OWNER_LABEL } from "../meshes/outputMetadata.ts";
+import { hostnameFrom } from "../policy/hostnames.ts";
 import type { AttachmentStep } from "./attachment.ts";
 
-/** An Istio object that this product did not write, and the hosts that it is about. */
-export interface HostClaim {
+/** An object of a mesh that this product did not write, and the hosts that it is about. */
+export interface UserObjectHosts {
   readonly key: string;
   readonly object: UserObject;
   readonly hosts: readonly string[];
 }
 
 /** No object of a user. */
-export function noHostClaims(): Table<HostClaim> {
+export function noUserObjectHosts(): Table<UserObjectHosts> {
   return emptyTable(({ key }) => key);
 }
 
-/** The VirtualServices and DestinationRules of users. */
-export function* hostClaims(step: AttachmentStep, before: Table<HostClaim>): Steps<Table<HostClaim>> {
-  return yield* claimsOf(step, yield* claimsOf(step, before, VirtualService), DestinationRule);
+/** The objects by which users configure meshes themselves. */
+export function* userObjectHosts(step: AttachmentStep, before: Table<UserObjectHosts>): CooperativeTask<Table<UserObjectHosts>> {
+  let claims = before;
+  for (const { userObjects } of meshTranslators) {
+    if (userObjects === undefined) continue;
+    for (const kind of userObjects.kinds) claims = yield* claimsOf(step, claims, { kind, hostsOf: userObjects.hostsOf });
+  }
+  return claims;
 }
 
 function* claimsOf(
   { inputs, surroundings, since }: AttachmentStep,
-  before: Table<HostClaim>,
-  kind: Kind<UserObject>,
-): Steps<Table<HostClaim>> {
+  before: Table<UserObjectHosts>,
+  { kind, hostsOf }: { readonly kind: Kind<UserObject>; readonly hostsOf: UserObjects["hostsOf"] },
+): CooperativeTask<Table<UserObjectHosts>> {
   const objects = inputs.of(kind);
   const prefix = `${kind.kind}/`;
   const affected = since === undefined ? [...keysOf(objects)] : since.changes.of(kind).map(({ key }) => key);
   // What a short host is in full depends on the cluster's domain.
   if (since !== undefined && since.surroundings !== surroundings) affected.push(...keysOf(objects));
-  return yield* remade(
+  return yield* recompute(
     before,
     affected.map((key) => `${prefix}${key}`),
     (key) => {
@@ -46,35 +51,38 @@ function* claimsOf(
   );
 }
 
-/** The objects of users that may be about the hosts of a Destination, in key order, each once. */
+/** The user objects that may be about the hosts of a Destination in some clusters, in key order, each once. */
 export function userObjectsFor(
   destination: Destination,
-  sources: readonly Source[],
-  { claims, surroundings }: { readonly claims: Table<HostClaim>; readonly surroundings: Surroundings },
+  clusters: readonly string[],
+  { claims, surroundings }: { readonly claims: readonly UserObjectHosts[]; readonly surroundings: TranslationContext },
 ): readonly UserObject[] {
   const service = destination.spec?.kubeService?.ref;
-  if (claims.size === 0 || service === undefined) return NONE;
+  if (claims.length === 0 || service === undefined) return NONE;
   const found = new Map<string, UserObject>();
-  for (const { clusterName } of sources) {
+  for (const clusterName of clusters) {
     const host = hostnameFrom(clusterName, { service, destination }, surroundings.clusterDomains);
-    for (const name of [host, "*"]) for (const { key, object } of claims.where(byHost, placeKey(clusterName, name))) found.set(key, object);
+    for (const { key, object, hosts } of claims) {
+      if ((object.metadata.clusterName ?? "") !== clusterName) continue;
+      if (hosts.some((one) => one === host || isWildcard(one))) found.set(key, object);
+    }
   }
   return found.size === 0 ? NONE : [...found.keys()].sort().flatMap((key) => found.get(key) ?? []);
 }
 
 const NONE: readonly never[] = [];
 
-/** Claims by cluster and host; those with a wildcard stand under `*`. */
-function byHost({ object, hosts }: HostClaim): readonly string[] {
-  return hosts.map((host) => placeKey(object.metadata.clusterName ?? "", host.startsWith("*") ? "*" : host));
-}
-
-function placeKey(clusterName: string, host: string): string {
-  return `${clusterName}/${host}`;
-}
-
-/** The services, by `name.namespace`, that an object of a user may be about; "any" where a wildcard is among its hosts. */
-export function serviceNamesOf({ hosts }: HostClaim): readonly string[] | "any" {
+/** Claims by the services, as `name.namespace`, that they may be about; those without a wildcard. */
+export function byClaimedService({ hosts }: UserObjectHosts): readonly string[] {
   // Local and federated host names alike begin with both.
-  return hosts.some((host) => host.startsWith("*")) ? "any" : hosts.map((host) => host.split(".", 2).join("."));
+  return hosts.some(isWildcard) ? NONE : [...new Set(hosts.map((host) => host.split(".", 2).join(".")))];
+}
+
+/** Claims with a wildcard, which may be about any service, by cluster. */
+export function byWildcardCluster({ object, hosts }: UserObjectHosts): readonly string[] {
+  return hosts.some(isWildcard) ? [object.metadata.clusterName ?? ""] : NONE;
+}
+
+function isWildcard(host: string): boolean {
+  return host.startsWith("*");
 }

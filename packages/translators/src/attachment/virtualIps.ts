@@ -1,16 +1,16 @@
 import { type Destination, Service } from "@isthmus/api";
-import { type Change, type ClusterObjectRef, FIRST_SEEN, keyOf, type Snapshot, type Steps, type Table } from "@isthmus/core";
+import { type ClusterObjectRef, type CooperativeTask, type EntryChange, FIRST_SEEN, type Snapshot, type Table } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
-import { steady } from "../incremental/rows.ts";
+import { reuseIfEqual } from "../incremental/rows.ts";
+import { type Age, type AgeSource, ageOf } from "../policy/precedence.ts";
 import {
-  displacedVirtualIps,
   isReserved,
+  losingVirtualIps,
   plainAddress,
   plainVirtualIp,
   type VirtualIp,
-  type VirtualIpClaim,
-} from "../networking/istio/virtualMesh/virtualIps.ts";
-import { type Age, type Ages, ageOf } from "../precedence.ts";
+  type VirtualIpCandidate,
+} from "../policy/virtualIpAddresses.ts";
 import type { AttachmentStep } from "./attachment.ts";
 
 /** The addresses of federated services. */
@@ -28,8 +28,8 @@ export const noVirtualIps: VirtualIps = { shared: new Set(), displaced: new Map(
 export function* assignedVirtualIps(
   { inputs, surroundings, since }: AttachmentStep,
   known: Table<Destination>,
-  { before, changes }: { readonly before: VirtualIps; readonly changes: readonly Change<Destination>[] },
-): Steps<VirtualIps> {
+  { before, changes }: { readonly before: VirtualIps; readonly changes: readonly EntryChange<Destination>[] },
+): CooperativeTask<VirtualIps> {
   const addresses = new Set<number>();
   for (const destination of versionsOf(changes)) {
     for (const service of federatedServices(destination)) addresses.add(plainAddress(service));
@@ -47,21 +47,16 @@ export function* assignedVirtualIps(
   if (addresses.size === 0 && since !== undefined && !since.changes.some(Service)) return before;
   const claimsOn = (address: number) =>
     known.where(byPlainAddress, String(address)).flatMap((one) => claimsOf(one, inputs, surroundings.ages));
-  const displaced = displacedVirtualIps([...shared].map(claimsOn), claimsOn);
-  return { shared, displaced: new Map([...displaced].map(([key, virtualIp]) => [key, steady(virtualIp, before.displaced.get(key))])) };
+  const displaced = losingVirtualIps([...shared].map(claimsOn), claimsOn);
+  return {
+    shared,
+    displaced: new Map([...displaced].map(([key, virtualIp]) => [key, reuseIfEqual(virtualIp, before.displaced.get(key))])),
+  };
 }
 
-/** Services, by key, whose address is not as it was. */
-export function* readdressedServices(now: VirtualIps, before: VirtualIps): Iterable<string> {
-  if (now === before) return;
-  for (const key of new Set([...now.displaced.keys(), ...before.displaced.keys()])) {
-    if (now.displaced.get(key) !== before.displaced.get(key)) yield key;
-  }
-}
-
-/** The address of a federated service. */
-export function virtualIpOf(service: ClusterObjectRef, { displaced }: VirtualIps): VirtualIp {
-  return displaced.get(keyOf(service)) ?? { address: plainVirtualIp(service) };
+/** The address of a federated service, of which `displaced` tells when it can't have its plain one. */
+export function virtualIpOf(service: ClusterObjectRef, displaced: VirtualIp | undefined): VirtualIp {
+  return displaced ?? { address: plainVirtualIp(service) };
 }
 
 /** Federated Destinations by the plain address of their Service. */
@@ -74,7 +69,7 @@ function federatedServices({ spec, status }: Destination): readonly ClusterObjec
   return service === undefined || status?.appliedFederation === undefined ? [] : [service];
 }
 
-function claimsOf(destination: Destination, inputs: Snapshot, ages: Ages): readonly VirtualIpClaim[] {
+function claimsOf(destination: Destination, inputs: Snapshot, ages: AgeSource): readonly VirtualIpCandidate[] {
   const service = destination.spec?.kubeService?.ref;
   const age = serviceAge(destination, inputs, ages);
   return service === undefined || age === undefined ? [] : [{ service, age }];
@@ -84,7 +79,7 @@ function claimsOf(destination: Destination, inputs: Snapshot, ages: Ages): reado
  * The age of the Service that a Destination is about: a Destination that was just discovered has none. One that is recalled was
  * published by the plane, when it received the Service or later. Undefined for one that is about no Service.
  */
-export function serviceAge({ metadata, spec }: Destination, inputs: Snapshot, ages: Ages): Age | undefined {
+export function serviceAge({ metadata, spec }: Destination, inputs: Snapshot, ages: AgeSource): Age | undefined {
   const service = spec?.kubeService?.ref;
   if (service === undefined) return undefined;
   const { clusterName } = service;

@@ -1,13 +1,14 @@
 import { Destination, Mesh, VirtualMesh } from "@isthmus/api";
-import { type Change, type Collection, formatRef, keyOf, type Report, refOf } from "@isthmus/core";
-import { type Finding, invalid, reported, warning } from "../findings.ts";
-import { durationFindings } from "../networking/istio/durations.ts";
-import { precedence } from "../precedence.ts";
-import { remembered } from "../remembered.ts";
+import { type Collection, displayName, type EntryChange, formatRef, keyOf, keyOfResource, type Report, refOf } from "@isthmus/core";
+import { type Finding, invalidFinding, reportOf, warningFinding } from "../findings.ts";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
+import { meshTranslators } from "../meshes/meshTranslators.ts";
+import { byService } from "../policy/indexes.ts";
+import { ineffectiveFindings } from "../policy/ineffective.ts";
+import { meshCluster, meshOutOfScope, policyScopeFrom, virtualMeshOutOfScope } from "../policy/policyScope.ts";
+import { precedence } from "../policy/precedence.ts";
+import { missingMembers, selectorFindings } from "../policy/references.ts";
 import type { AttachmentStep } from "./attachment.ts";
-import { ineffectiveFindings } from "./ineffective.ts";
-import { meshCluster, meshOutOfReach, reachIn, virtualMeshRefused } from "./reach.ts";
-import { missingMembers, selectorFindings } from "./references.ts";
 
 /** Which VirtualMesh each mesh belongs to. */
 export interface Memberships {
@@ -32,18 +33,18 @@ export function memberships({ inputs, surroundings, since }: AttachmentStep, bef
   const virtualMeshOf = new Map<string, VirtualMesh>();
   const taken = new Map<string, VirtualMesh>();
   const reports: Report[] = [];
-  const reach = reachIn(surroundings);
+  const reach = policyScopeFrom(surroundings);
   for (const virtualMesh of [...virtualMeshes].sort(precedence(surroundings.ages))) {
     const limit = reach.limitOfVirtualMesh(virtualMesh);
     const findings =
       limit === "refused"
-        ? [virtualMeshRefused(virtualMesh)]
+        ? [virtualMeshOutOfScope(virtualMesh)]
         : [
             ...meshFindings(virtualMesh, { meshes, taken, limit }),
             ...gatewaySelectorFindings(virtualMesh, destinations, limit),
             ...ownFindings(virtualMesh),
           ];
-    reports.push(...findings.map((finding) => reported(refOf(virtualMesh), finding)));
+    reports.push(...findings.map((finding) => reportOf(refOf(virtualMesh), finding)));
     if (findings.some(({ state, code }) => state === "INVALID" && code !== "MeshUnknown")) continue;
     // Also those that are unknown: that a cluster reports none any more, or again, changes nothing for who else names it.
     for (const key of meshKeysOf(virtualMesh)) taken.set(key, virtualMesh);
@@ -55,8 +56,13 @@ export function memberships({ inputs, surroundings, since }: AttachmentStep, bef
   return { accepted, virtualMeshOf, reports };
 }
 
+/** Accepted VirtualMeshes by their keys. */
+export const acceptedByKey = memoizeRow(
+  ({ accepted }: Memberships): ReadonlyMap<string, VirtualMesh> => new Map(accepted.map((one) => [keyOfResource(one), one])),
+);
+
 /** The meshes, by key, whose VirtualMesh is another one than before, or another version of it. */
-export function changedMemberships(now: Memberships, before: Memberships | undefined): readonly Change<VirtualMesh>[] {
+export function changedMemberships(now: Memberships, before: Memberships | undefined): readonly EntryChange<VirtualMesh>[] {
   if (now === before) return [];
   const keys = new Set([...now.virtualMeshOf.keys(), ...(before?.virtualMeshOf.keys() ?? [])]);
   return [...keys].flatMap((key) => {
@@ -66,9 +72,9 @@ export function changedMemberships(now: Memberships, before: Memberships | undef
 }
 
 // What can be said of a VirtualMesh by itself.
-const ownFindings = remembered((virtualMesh: VirtualMesh) => [
+const ownFindings = memoizeRow((virtualMesh: VirtualMesh) => [
   ...federationSelectorFindings(virtualMesh),
-  ...keepaliveFindings(virtualMesh),
+  ...meshTranslators.flatMap((translator) => translator.virtualMeshFindings?.(virtualMesh) ?? []),
   ...ineffectiveFindings(virtualMesh),
 ]);
 
@@ -77,21 +83,11 @@ function namesGateways({ spec }: VirtualMesh): boolean {
 }
 
 /** The keys of the meshes of a VirtualMesh, sorted, each once. */
-export const meshKeysOf = remembered(({ spec }: VirtualMesh): readonly string[] => [...new Set((spec?.meshes ?? []).map(meshKey))].sort());
+export const meshKeysOf = memoizeRow(({ spec }: VirtualMesh): readonly string[] => [...new Set((spec?.meshes ?? []).map(meshKey))].sort());
 
 /** The key of the mesh that a reference names. */
 export function meshKey({ name = "", namespace = "" }: { readonly name?: string; readonly namespace?: string }): string {
   return keyOf({ name, namespace, clusterName: "" });
-}
-
-function keepaliveFindings({ spec }: VirtualMesh): readonly Finding[] {
-  const { time, interval } = spec?.federation?.tcpKeepalive ?? {};
-  const path = "spec.federation.tcpKeepalive";
-  // A keepalive that can't be is left out; that is no reason to take the meshes apart.
-  return [...durationFindings(`${path}.time`, time), ...durationFindings(`${path}.interval`, interval)].map((finding) => ({
-    ...finding,
-    state: "WARNING",
-  }));
 }
 
 interface MeshSources {
@@ -106,20 +102,20 @@ function meshFindings({ spec }: VirtualMesh, { meshes, taken, limit }: MeshSourc
   return (spec?.meshes ?? []).flatMap((ref, i) => {
     const path = `spec.meshes[${i}]`;
     const missing = missingMembers(ref, ["name", "namespace"]);
-    if (missing !== undefined) return [invalid("MeshRefIncomplete", `${path}: ${missing}`)];
+    if (missing !== undefined) return [invalidFinding("MeshRefIncomplete", `${path}: ${missing}`)];
     const { name = "", namespace = "" } = ref;
     const mesh = meshes.get({ name, namespace, clusterName: "" });
-    if (limit !== undefined && (mesh === undefined || meshCluster(mesh) !== limit)) return [meshOutOfReach(path, limit)];
+    if (limit !== undefined && (mesh === undefined || meshCluster(mesh) !== limit)) return [meshOutOfScope(path, limit)];
     const owner = taken.get(meshKey(ref));
     if (owner !== undefined) {
-      const message = `${path}: Mesh ${name}.${namespace} belongs to ${formatRef(refOf(owner))} already: remove it from one of the two`;
-      return [invalid("MeshTaken", message)];
+      const message = `${path}: Mesh ${displayName({ name, namespace })} already belongs to ${formatRef(refOf(owner))}: remove it from one of the two`;
+      return [invalidFinding("MeshTaken", message)];
     }
     if (mesh === undefined) {
       return [
-        invalid(
+        invalidFinding(
           "MeshUnknown",
-          `${path}: Mesh ${name}.${namespace} not found, so it is not among them: check the name, or whether its cluster is registered`,
+          `${path}: Mesh ${displayName({ name, namespace })} not found, so it is not in this VirtualMesh: check the name, and that its cluster is registered`,
         ),
       ];
     }
@@ -132,7 +128,8 @@ function gatewaySelectorFindings(
   destinations: Collection<Destination>,
   limit: string | undefined,
 ): readonly Finding[] {
-  const sources = { destinations, limit: { clusterName: limit, namespace: undefined } };
+  const hasService = (key: string) => destinations.where(byService, key).length > 0;
+  const sources = { hasService, limit: { clusterName: limit, namespace: undefined } };
   return (spec?.federation?.eastWestIngressGatewaySelectors ?? []).flatMap(({ destinationSelectors }, i) =>
     selectorFindings(`spec.federation.eastWestIngressGatewaySelectors[${i}].destinationSelectors`, destinationSelectors, sources),
   );
@@ -144,8 +141,8 @@ function federationSelectorFindings(virtualMesh: VirtualMesh): readonly Finding[
     (meshes ?? []).flatMap((ref, j) => {
       if (members.has(meshKey(ref))) return [];
       const path = `spec.federation.selectors[${i}].meshes[${j}]`;
-      const message = `${path}: Mesh ${ref.name ?? ""}.${ref.namespace ?? ""} is not a mesh of this VirtualMesh, so it does not share its trust: add it to spec.meshes, or remove it here`;
-      return [warning("FederatedMeshUnknown", message)];
+      const message = `${path}: Mesh ${displayName({ name: "", ...ref })} is not in spec.meshes of this VirtualMesh, so it does not share its trust: add it there, or remove it here`;
+      return [warningFinding("FederatedMeshUnknown", message)];
     }),
   );
 }

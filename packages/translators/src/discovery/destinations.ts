@@ -9,12 +9,12 @@ import {
   type Service,
   type Workload,
 } from "@isthmus/api";
-import { clusterRefOf, discoveredName, merged, type Owner, type Report, refOf, shared } from "@isthmus/core";
-import { remembered } from "../remembered.ts";
+import { clusterRefOf, discoveredName, intern, merged, type Owner, type Report, refOf } from "@isthmus/core";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
+import type { DiscoveredObject, DiscoveryResult } from "./discoveryResult.ts";
 import { type AddressGroup, endpointSubsets } from "./endpoints.ts";
 import { externalAddresses } from "./externalAddresses.ts";
 import { finding } from "./findings.ts";
-import type { Discovery, Found } from "./found.ts";
 import { discoveredMetadata } from "./metadata.ts";
 import { regionOf } from "./nodes.ts";
 import { withoutZeroValues } from "./zeroValues.ts";
@@ -23,7 +23,7 @@ import { withoutZeroValues } from "./zeroValues.ts";
 const ENABLED_ANNOTATION = "discovery.mesh.gloo.solo.io/enabled";
 
 /** All that the translation of one Service may read. */
-export interface DestinationInputs {
+export interface DiscoveredServiceInputs {
   readonly service: Service;
   /** The mesh that an annotated Service joins: the last one of its cluster in key order. */
   readonly annotatedMesh: Mesh | undefined;
@@ -50,7 +50,7 @@ export function isAnnotated(service: Service): boolean {
 const NONE: readonly never[] = [];
 
 /** Translates one Service into its Destination. */
-export function translateDestination(inputs: DestinationInputs): Discovery<Destination> {
+export function translateDestination(inputs: DiscoveredServiceInputs): DiscoveryResult<Destination> {
   const { service, annotatedMesh, workloads } = inputs;
   if (isAnnotated(service) && annotatedMesh !== undefined) {
     const mesh = { name: annotatedMesh.metadata.name, namespace: annotatedMesh.metadata.namespace ?? "" };
@@ -67,14 +67,14 @@ export function translateDestination(inputs: DestinationInputs): Discovery<Desti
   return { output: outputOf(inputs, { kubeService, mesh }), reports };
 }
 
-function outputOf({ service, owner, namespace }: DestinationInputs, spec: DestinationSpec): Found<Destination> {
+function outputOf({ service, owner, namespace }: DiscoveredServiceInputs, spec: DestinationSpec): DiscoveredObject<Destination> {
   const metadata = discoveredMetadata(discoveredName(clusterRefOf(service)), service, owner, namespace);
   const destination: Destination = { apiVersion: Destination.apiVersion, kind: Destination.kind, metadata, spec };
   return { resource: destination, parents: [refOf(service)] };
 }
 
 function withoutMesh(service: Service): Report {
-  const message = `annotation ${ENABLED_ANNOTATION}: no mesh was discovered in ${service.metadata.clusterName ?? ""}, so it has no effect`;
+  const message = `annotation ${ENABLED_ANNOTATION}: has no effect, because no mesh was discovered in ${service.metadata.clusterName ?? ""}`;
   return finding(refOf(service), "WARNING", "AnnotatedWithoutMesh", message);
 }
 
@@ -85,7 +85,7 @@ const SERVICE_TYPES: Readonly<Record<string, NonNullable<KubeService["serviceTyp
 };
 
 /** What the Service itself says. CLUSTER_IP, the first word of its enum, is never written. */
-function serviceFields({ service, podNodes, firstNode }: DestinationInputs) {
+function serviceFields({ service, podNodes, firstNode }: DiscoveredServiceInputs) {
   const { selector = {}, ports = NONE, type = "" } = service.spec ?? {};
   return {
     ref: clusterRefOf(service),
@@ -99,7 +99,7 @@ function serviceFields({ service, podNodes, firstNode }: DestinationInputs) {
 }
 
 // Services of a whole fleet have few lists of ports between them, each of which is held once.
-const portsOf = remembered((ports: readonly KubernetesServicePort[]) => shared(ports.map(portOf)));
+const portsOf = memoizeRow((ports: readonly KubernetesServicePort[]) => intern(ports.map(portOf)));
 
 function portOf({ targetPort = 0, port, name, protocol, appProtocol, nodePort }: KubernetesServicePort): KubeServicePort {
   // One of the two is always written, also as 0: the API knows by it which one is meant.

@@ -1,8 +1,8 @@
 import { Destination, Mesh, Workload } from "@isthmus/api";
 import {
   type Collection,
+  type CooperativeTask,
   emptyCollection,
-  finished,
   type Kind,
   keyOfResource,
   type Output,
@@ -11,20 +11,28 @@ import {
   type Report,
   type Resource,
   resourceKeyOf,
+  runToCompletion,
   type Snapshot,
-  type Steps,
   withEach,
 } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { inAgentCluster } from "./agentCluster.ts";
-import { displacedFrom, holderOf, type Naming, nothingNamed, type Renaming, renamed, reportsOf } from "./collisions.ts";
-import type { Sourced } from "./found.ts";
-import { discoverDestinations } from "./foundDestinations.ts";
-import { clustersWithOtherMeshes, discoverMeshes, type MeshesOf, meshesByCluster } from "./foundMeshes.ts";
-import { discoverWorkloads } from "./foundWorkloads.ts";
-import { placeKey, placeOf } from "./indexes.ts";
+import { discoverDestinations } from "./discoverDestinations.ts";
+import { clustersWithOtherMeshes, discoverMeshes, type MeshesOf, meshesByCluster } from "./discoverMeshes.ts";
+import { discoverWorkloads } from "./discoverWorkloads.ts";
+import type { DiscoveryRow } from "./discoveryResult.ts";
+import { namespaceKey, namespaceLocationOf } from "./indexes.ts";
 import { type DiscoveryOptions, discoveryOwner } from "./metadata.ts";
-import { discoveryStep, rescopedClusters, union } from "./step.ts";
+import {
+  assignNames,
+  discoveryReports,
+  type NameAssignments,
+  type NameChanges,
+  nameLosers,
+  nameWinner,
+  noNameAssignments,
+} from "./nameAssignments.ts";
+import { discoveryStep, rescopedClusters, unionOfClusters } from "./step.ts";
 
 /** What was discovered, and what the next discovery can reuse. */
 export interface DiscoveryTranslation {
@@ -32,18 +40,18 @@ export interface DiscoveryTranslation {
   readonly outputs: OutputSet;
   /** Findings about the objects that were looked at. */
   readonly reports: readonly Report[];
-  readonly memory: DiscoveryMemory;
+  readonly memory: DiscoveryCache;
 }
 
 /** What one discovery leaves for the next. */
-export interface DiscoveryMemory {
+export interface DiscoveryCache {
   readonly snapshot: Snapshot;
   readonly options: DiscoveryOptions;
   readonly outputs: OutputSet;
-  readonly meshes: Naming<Mesh>;
+  readonly meshes: NameAssignments<Mesh>;
   readonly meshesOf: MeshesOf;
-  readonly workloads: Naming<Workload>;
-  readonly destinations: Naming<Destination>;
+  readonly workloads: NameAssignments<Workload>;
+  readonly destinations: NameAssignments<Destination>;
   /** The discovered workloads, with their indexes; those that yielded their names, too. */
   readonly found: Collection<Workload>;
 }
@@ -52,12 +60,12 @@ export interface DiscoveryMemory {
  * Discovers meshes, then workloads in them, then destinations, each by what came before. A pure function of the snapshot:
  * `previous` only spares work and keeps unchanged objects identical. Mesh, Workload and Destination objects that exist are not read.
  */
-export function translateDiscovery(given: Snapshot, options: DiscoveryOptions, previous?: DiscoveryMemory): DiscoveryTranslation {
-  return finished(discoveryIn(given, options, previous));
+export function translateDiscovery(given: Snapshot, options: DiscoveryOptions, previous?: DiscoveryCache): DiscoveryTranslation {
+  return runToCompletion(discoveryIn(given, options, previous));
 }
 
 /** The same in steps. */
-export function* discoveryIn(given: Snapshot, options: DiscoveryOptions, previous?: DiscoveryMemory): Steps<DiscoveryTranslation> {
+export function* discoveryIn(given: Snapshot, options: DiscoveryOptions, previous?: DiscoveryCache): CooperativeTask<DiscoveryTranslation> {
   const { namespace, agentCluster, ages = "FIRST_SEEN" } = options;
   const snapshot = agentCluster === undefined ? given : inAgentCluster(given, agentCluster);
   const isContinued =
@@ -67,14 +75,14 @@ export function* discoveryIn(given: Snapshot, options: DiscoveryOptions, previou
   const before = isContinued ? previous : nothingDiscovered(options);
   const step = discoveryStep(snapshot, options, isContinued ? previous.snapshot : undefined);
 
-  const meshes = yield* renamed(yield* discoverMeshes(step, before.meshes.rows), before.meshes, ages);
+  const meshes = yield* assignNames(yield* discoverMeshes(step, before.meshes.rows), before.meshes, ages);
   const meshesOf = meshes.changes.length === 0 ? before.meshesOf : meshesByCluster(resourcesOf(meshes.naming));
   const otherMeshes = [...versionsOf(meshes.changes)].map(({ resource }) => resource);
-  const anew = union(rescopedClusters(step), clustersWithOtherMeshes(otherMeshes));
-  const workloads = yield* renamed(yield* discoverWorkloads(step, before.workloads.rows, { meshesOf, anew }), before.workloads, ages);
+  const anew = unionOfClusters(rescopedClusters(step), clustersWithOtherMeshes(otherMeshes));
+  const workloads = yield* assignNames(yield* discoverWorkloads(step, before.workloads.rows, { meshesOf, anew }), before.workloads, ages);
   const found = yield* withEach(before.found, yield* backingChanges(workloads, before.workloads));
   const sources = { meshesOf, workloads: found, workloadChanges: found.changesSince(before.found), anew };
-  const destinations = yield* renamed(yield* discoverDestinations(step, before.destinations.rows, sources), before.destinations, ages);
+  const destinations = yield* assignNames(yield* discoverDestinations(step, before.destinations.rows, sources), before.destinations, ages);
 
   const outputs = yield* withEach(before.outputs, [
     ...outputChanges(Mesh, namespace, meshes),
@@ -85,41 +93,45 @@ export function* discoveryIn(given: Snapshot, options: DiscoveryOptions, previou
   return {
     outputs,
     get reports() {
-      return [...reportsOf(named.meshes), ...reportsOf(named.workloads), ...reportsOf(named.destinations)];
+      return [...discoveryReports(named.meshes), ...discoveryReports(named.workloads), ...discoveryReports(named.destinations)];
     },
     memory: { snapshot, options, outputs, ...named, meshesOf, found },
   };
 }
 
-function nothingDiscovered(options: DiscoveryOptions): Omit<DiscoveryMemory, "snapshot"> {
+function nothingDiscovered(options: DiscoveryOptions): Omit<DiscoveryCache, "snapshot"> {
   return {
     options,
     outputs: outputSet(discoveryOwner(options)),
-    meshes: nothingNamed(),
+    meshes: noNameAssignments(),
     meshesOf: meshesByCluster([]),
-    workloads: nothingNamed(),
-    destinations: nothingNamed(),
+    workloads: noNameAssignments(),
+    destinations: noNameAssignments(),
     found: emptyCollection(),
   };
 }
 
-function resourcesOf<R extends Resource>(naming: Naming<R>): readonly R[] {
+function resourcesOf<R extends Resource>(naming: NameAssignments<R>): readonly R[] {
   return [...naming.rows].flatMap((row) => {
     const { output } = row.result;
-    return output === undefined || holderOf(naming, output.resource.metadata.name) !== row ? [] : [output.resource];
+    return output === undefined || nameWinner(naming, output.resource.metadata.name) !== row ? [] : [output.resource];
   });
 }
 
-function outputChanges(kind: Kind, namespace: string, { changes }: Renaming<Resource>): readonly (readonly [string, Output | undefined])[] {
+function outputChanges(
+  kind: Kind,
+  namespace: string,
+  { changes }: NameChanges<Resource>,
+): readonly (readonly [string, Output | undefined])[] {
   const { apiVersion, kind: kindName } = kind;
   return changes.map(({ key, after }) => [resourceKeyOf({ apiVersion, kind: kindName, name: key, namespace, clusterName: "" }), after]);
 }
 
 /** What becomes of the workloads that Services may select. */
 function* backingChanges(
-  { naming, names }: Renaming<Workload>,
-  before: Naming<Workload>,
-): Steps<readonly (readonly [string, Workload | undefined])[]> {
+  { naming, names }: NameChanges<Workload>,
+  before: NameAssignments<Workload>,
+): CooperativeTask<readonly (readonly [string, Workload | undefined])[]> {
   const changes: (readonly [string, Workload | undefined])[] = [];
   for (const name of names) {
     for (const workload of backing(before, name)) changes.push([keyOfResource(workload), undefined]);
@@ -130,15 +142,15 @@ function* backingChanges(
 }
 
 /** Who is discovered under a name, and who would be: what could not have its name still backs its Service. */
-function backing(naming: Naming<Workload>, name: string): readonly Workload[] {
-  const held = holderOf(naming, name)?.result.output?.resource;
-  return [...(held === undefined ? [] : [held]), ...displacedFrom(naming, name).flatMap(underItsSource)];
+function backing(naming: NameAssignments<Workload>, name: string): readonly Workload[] {
+  const held = nameWinner(naming, name)?.result.output?.resource;
+  return [...(held === undefined ? [] : [held]), ...nameLosers(naming, name).flatMap(underItsSource)];
 }
 
 /** A workload under a name that no other has. */
-function underItsSource({ source, result: { output } }: Sourced<Workload>): readonly Workload[] {
+function underItsSource({ source, result: { output } }: DiscoveryRow<Workload>): readonly Workload[] {
   if (output === undefined) return [];
   const { resource } = output;
-  const name = `${resource.metadata.name}/${placeKey(placeOf(source))}/${source.metadata.name}`;
+  const name = `${resource.metadata.name}/${namespaceKey(namespaceLocationOf(source))}/${source.metadata.name}`;
   return [{ ...resource, metadata: { ...resource.metadata, name } }];
 }

@@ -1,6 +1,6 @@
 import type { Endpoint, EndpointSlice, EndpointSubset, Endpoints, Node, Service, Workload } from "@isthmus/api";
-import { compareKeys, shared } from "@isthmus/core";
-import { remembered } from "../remembered.ts";
+import { compareKeys, intern } from "@isthmus/core";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { subZoneOf, zoneOf } from "./nodes.ts";
 import { isZero, withoutZeroValues } from "./zeroValues.ts";
 
@@ -84,8 +84,8 @@ function inOrder(addresses: readonly Address[]): readonly Address[] {
 const NO_PORTS: readonly AddressPort[] = [];
 
 // Slices of a whole fleet have few lists of ports between them, each of which is held once.
-const portsInOrder = remembered((ports: readonly AddressPort[]) => {
-  const sorted = shared(ports.map(portOf).sort((a, b) => compareKeys(portKey(a), portKey(b))));
+const portsInOrder = memoizeRow((ports: readonly AddressPort[]) => {
+  const sorted = intern(ports.map(portOf).sort((a, b) => compareKeys(portKey(a), portKey(b))));
   return { sorted, key: sorted.map(portKey).join() };
 });
 
@@ -140,7 +140,7 @@ function endpointOf({ ip, podName, zone: statedZone }: Address, workloads: reado
 const NO_LABELS: Readonly<Record<string, string>> = {};
 
 // One for all endpoints on a node.
-const subLocalityOf = remembered((node: Node) => {
+const subLocalityOf = memoizeRow((node: Node) => {
   const zone = zoneOf(node);
   return zone === "" ? {} : withoutZeroValues({ zone, subZone: subZoneOf(node) });
 });

@@ -3,47 +3,47 @@ import type { ApprovalState, Report, ResourceRef } from "@isthmus/core";
 /** Every code that discovery reports: what it means, and an example of its message. Subjects are the objects that were looked at. */
 export const DISCOVERY_FINDINGS = {
   MeshVersionUnknown: {
-    meaning: "A control plane whose image has neither tag nor digest: it is not managed.",
-    example: "container discovery: image istio/pilot has neither tag nor digest: give it the tag of its version",
+    meaning: "The image of a control plane has neither a tag nor a digest. The mesh is not managed.",
+    example: "container discovery: image istio/pilot has neither a tag nor a digest: set the tag of its version",
   },
   MeshConfigMissing: {
-    meaning: "An istiod without its mesh configuration: it is not managed, or as it was last known.",
-    example: "ConfigMap istio.istio-system not found in cluster-1: install Istio with its mesh configuration",
+    meaning: "The mesh configuration of an istiod is missing. The mesh is not managed, or is managed with its last known configuration.",
+    example: "ConfigMap istio-system/istio in cluster-1 not found: install Istio with its mesh configuration",
   },
   MeshConfigInvalid: {
-    meaning: "An istiod whose mesh configuration can't be read: it is not managed, or as it was last known.",
-    example: "ConfigMap istio.istio-system, data.mesh: trustDomain: must be a text, is [1,2]",
+    meaning:
+      "The mesh configuration of an istiod cannot be parsed. The mesh is not managed, or is managed with its last known configuration.",
+    example: "ConfigMap istio-system/istio, data.mesh: trustDomain: must be a string, is [1,2]",
   },
   TrustDomainInvalid: {
-    meaning: "A mesh configuration names no usable trust domain, though the mesh had one, or is to have one.",
+    meaning: "A mesh configuration has no valid trust domain, although the mesh had or needs one.",
     example:
-      'ConfigMap istio.istio-system, data.mesh: trustDomain: "*" is not a DNS name such as cluster.local; the last known one, cluster-1.example, stays in use',
+      'ConfigMap istio-system/istio, data.mesh: trustDomain: "*" is not a DNS name such as cluster.local; the last known one, cluster-1.example, is still used',
   },
   AppMeshArnInvalid: {
-    meaning: "An App Mesh whose ARN can't be read: it is not managed.",
+    meaning: "The ARN of an App Mesh is not valid. The mesh is not managed.",
     example:
-      "status.meshARN: mesh-1 is not arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE: look for what the App Mesh controller says of it",
+      "status.meshARN: mesh-1 is not an ARN (arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE): check the logs of the App Mesh controller",
   },
   AppMeshSeenOnly: {
-    meaning: "An App Mesh: it shows up with its workloads and destinations, and nothing is written for it.",
-    example: "is discovered as shop-us-east-2-111122223333, and that is all: policies and VirtualMeshes have no effect in AWS App Mesh",
+    meaning: "An App Mesh is discovered with its workloads and destinations, but nothing is written for it.",
+    example: "is discovered as shop-us-east-2-111122223333; policies and VirtualMeshes have no effect in AWS App Mesh",
   },
   IngressGatewayUnusable: {
-    meaning: "A gateway's Service that other clusters can't reach; it is left out of its mesh.",
-    example: "spec.type: ClusterIP can't be reached from other clusters: make it LoadBalancer or NodePort",
+    meaning: "The Service of a gateway is not reachable from other clusters. The gateway is ignored.",
+    example: "spec.type: ClusterIP is not reachable from other clusters: use LoadBalancer or NodePort",
   },
   SidecarWithoutMesh: {
-    meaning: "Pods with a sidecar in a cluster without a control plane that we know: the workload is in no mesh.",
-    example: "pod reviews-v1-5f6b-0 has an Istio sidecar, but no Istio control plane was discovered in cluster-1",
+    meaning: "Pods have a sidecar, but no control plane was discovered in their cluster. The workload belongs to no mesh.",
+    example: "pod reviews-v1-5f6b-0 has a sidecar of Istio, but no control plane of Istio was discovered in cluster-1",
   },
   AnnotatedWithoutMesh: {
-    meaning: "A Service that asks to be discovered, in a cluster without a mesh.",
-    example: "annotation discovery.mesh.gloo.solo.io/enabled: no mesh was discovered in cluster-1, so it has no effect",
+    meaning: "A Service has the discovery annotation, but its cluster has no mesh.",
+    example: "annotation discovery.mesh.gloo.solo.io/enabled: has no effect, because no mesh was discovered in cluster-1",
   },
   NameCollision: {
-    meaning: "Two objects would be discovered under one name; the younger one is not discovered.",
-    example:
-      "Service a-b.c in cluster-1 is not discovered: the older Service a.b-c in cluster-1 has the name a-b-c-cluster-1: rename one of them",
+    meaning: "Two objects would be discovered under the same name. The younger one is not discovered.",
+    example: "is not discovered: the older Service b-c/a in cluster-1 already has the name a-b-c-cluster-1: rename one of them",
   },
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly example: string }>>;
 

@@ -1,30 +1,18 @@
 import { EndpointSlice, Pod, ReplicaSet, SERVICE_NAME_LABEL, Service, type Workload } from "@isthmus/api";
-import { type OwnerReference, type Resource, type Snapshot, type Steps, sharedText } from "@isthmus/core";
+import type { CooperativeTask, OwnerReference, Resource, Snapshot } from "@isthmus/core";
+import { keyIn } from "../policy/indexKeys.ts";
+import type { NamespaceLocation } from "../policy/policyScope.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A place in the fleet, as index keys name it. */
-export interface Place {
-  readonly clusterName: string;
-  readonly namespace: string;
-}
-
 /** The index key of a namespace. */
-export function placeKey({ clusterName, namespace }: Place): string {
+export function namespaceKey({ clusterName, namespace }: NamespaceLocation): string {
   return `${clusterName}/${namespace}`;
 }
 
 /** Where an object is. */
-export function placeOf({ metadata }: Resource): Place {
+export function namespaceLocationOf({ metadata }: Resource): NamespaceLocation {
   return { clusterName: metadata.clusterName ?? "", namespace: metadata.namespace ?? "" };
-}
-
-/**
- * The index key of one object of a namespace, of one label pair there, and so on. The cluster comes last, as in the keys of rows: an
- * index is made, and looked up in by a first translation, in about the order that it has.
- */
-export function keyIn(place: Place, key: string): string {
-  return sharedText([key, place.namespace, place.clusterName].join("/"));
 }
 
 /** Objects by their cluster. */
@@ -33,24 +21,24 @@ export function byCluster(resource: Resource): readonly string[] {
 }
 
 /** Services by their namespace. */
-export function servicesByPlace(service: Service): readonly string[] {
-  return [placeKey(placeOf(service))];
+export function servicesByNamespace(service: Service): readonly string[] {
+  return [namespaceKey(namespaceLocationOf(service))];
 }
 
 /** Services by `keyIn` of one label pair that they select by; by "" where they select by none. */
 export function servicesBySelector(service: Service): readonly string[] {
-  return [keyIn(placeOf(service), anyPair(service.spec?.selector ?? {}) ?? "")];
+  return [keyIn(namespaceLocationOf(service), firstLabelPair(service.spec?.selector ?? {}) ?? "")];
 }
 
 /** EndpointSlices by `keyIn` of their Service's name. */
 export function slicesByService(slice: EndpointSlice): readonly string[] {
   const service = slice.metadata.labels?.[SERVICE_NAME_LABEL];
-  return service === undefined ? [] : [keyIn(placeOf(slice), service)];
+  return service === undefined ? [] : [keyIn(namespaceLocationOf(slice), service)];
 }
 
 /** Pods by `keyIn` of their controller's `Kind/name`. */
 export function podsByController(pod: Pod): readonly string[] {
-  return keysByController(placeOf(pod), pod.metadata.ownerReferences ?? NO_OWNERS);
+  return keysByController(namespaceLocationOf(pod), pod.metadata.ownerReferences ?? NO_OWNERS);
 }
 
 const NO_OWNERS: readonly OwnerReference[] = [];
@@ -63,7 +51,7 @@ const keysByController = lastInCluster((place, owners: readonly OwnerReference[]
 /** ReplicaSets by `keyIn` of their controller's `Kind/name`. */
 export function replicaSetsByController(replicaSet: ReplicaSet): readonly string[] {
   const controller = controllerOf(replicaSet);
-  return controller === undefined ? [] : [keyIn(placeOf(replicaSet), `${controller.kind}/${controller.name}`)];
+  return controller === undefined ? [] : [keyIn(namespaceLocationOf(replicaSet), `${controller.kind}/${controller.name}`)];
 }
 
 /** The object that makes another one. */
@@ -72,13 +60,13 @@ export function controllerOf({ metadata }: Resource): OwnerReference | undefined
 }
 
 /** Pods by their namespace, for selectors that name none of the labels below. */
-export function podsByPlace(pod: Pod): readonly string[] {
-  return keysByPlace(placeOf(pod), ANY);
+export function podsByNamespace(pod: Pod): readonly string[] {
+  return keysByPlace(namespaceLocationOf(pod), ANY);
 }
 
 const ANY = {};
 
-const keysByPlace = lastInCluster((place) => [placeKey(place)]);
+const keysByPlace = lastInCluster((place) => [namespaceKey(place)]);
 
 // Labels by which Services nearly always select, the most telling first. Indexing all labels of a million pods would cost
 // several times the memory of the pods.
@@ -86,7 +74,7 @@ const TELLING_LABELS = ["app", "app.kubernetes.io/name", "k8s-app", "app.kuberne
 
 /** Pods by `keyIn` of each telling label pair. */
 export function podsByLabel(pod: Pod): readonly string[] {
-  return keysByLabel(placeOf(pod), pod.metadata.labels ?? NO_LABELS);
+  return keysByLabel(namespaceLocationOf(pod), pod.metadata.labels ?? NO_LABELS);
 }
 
 const NO_LABELS: Labels = {};
@@ -99,9 +87,9 @@ const keysByLabel = lastInCluster((place, labels: Labels) =>
  * Index keys by something that the pods of a workload share. The last answer of each cluster is known: in key order the pods of one
  * workload follow one another, with those of its namesakes in other clusters in between.
  */
-function lastInCluster<T extends object>(keysOf: (place: Place, shared: T) => readonly string[]) {
+function lastInCluster<T extends object>(keysOf: (place: NamespaceLocation, shared: T) => readonly string[]) {
   const last = new Map<string, { readonly namespace: string; readonly shared: T; readonly keys: readonly string[] }>();
-  return (place: Place, shared: T): readonly string[] => {
+  return (place: NamespaceLocation, shared: T): readonly string[] => {
     const known = last.get(place.clusterName);
     if (known?.shared === shared && known.namespace === place.namespace) return known.keys;
     const keys = keysOf(place, shared);
@@ -122,15 +110,15 @@ export function pairsOf(labels: Labels = {}): readonly string[] {
 }
 
 /** The pair of a selector by which to look it up in `podsByLabel`; undefined when it holds no telling label. */
-export function tellingPair(selector: Labels): string | undefined {
+export function indexedLabelPair(selector: Labels): string | undefined {
   const key = TELLING_LABELS.find((telling) => selector[telling] !== undefined);
   return key === undefined ? undefined : pairKey(key, selector[key] ?? "");
 }
 
 /** The pair of a selector by which to look it up in `workloadsByLabel`; undefined for an empty selector. */
-export function anyPair(selector: Labels): string | undefined {
+export function firstLabelPair(selector: Labels): string | undefined {
   const key = Object.keys(selector).sort()[0];
-  return tellingPair(selector) ?? (key === undefined ? undefined : pairKey(key, selector[key] ?? ""));
+  return indexedLabelPair(selector) ?? (key === undefined ? undefined : pairKey(key, selector[key] ?? ""));
 }
 
 function pairKey(key: string, value: string): string {
@@ -147,22 +135,22 @@ export function agentPods(pod: Pod): readonly string[] {
 }
 
 // All that discovery looks pods up by: one way through a million of them.
-const BY_POD = [podsByPlace, agentPods, podsByController, podsByLabel];
+const BY_POD = [podsByNamespace, agentPods, podsByController, podsByLabel];
 
 /** Builds what the discovery of meshes looks up in, in steps. */
-export function* indexedForMeshes(snapshot: Snapshot): Steps<void> {
+export function* indexedForMeshes(snapshot: Snapshot): CooperativeTask<void> {
   yield* snapshot.of(Pod).indexed(...BY_POD);
-  yield* snapshot.of(Service).indexed(servicesByPlace);
+  yield* snapshot.of(Service).indexed(servicesByNamespace);
 }
 
 /** Builds what the discovery of workloads looks up in, in steps. */
-export function* indexedForWorkloads(snapshot: Snapshot): Steps<void> {
+export function* indexedForWorkloads(snapshot: Snapshot): CooperativeTask<void> {
   yield* snapshot.of(Pod).indexed(...BY_POD);
   yield* snapshot.of(ReplicaSet).indexed(replicaSetsByController);
 }
 
 /** Builds what the discovery of destinations looks up in, in steps. */
-export function* indexedForDestinations(snapshot: Snapshot): Steps<void> {
+export function* indexedForDestinations(snapshot: Snapshot): CooperativeTask<void> {
   yield* snapshot.of(Pod).indexed(...BY_POD);
   yield* snapshot.of(EndpointSlice).indexed(slicesByService);
 }

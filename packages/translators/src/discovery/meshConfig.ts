@@ -73,7 +73,7 @@ function selector(value: unknown, position: number): LabelSelector {
 function requirement(path: string, value: unknown): LabelRequirement {
   const { key, operator, values = [] } = object(path, value);
   if (operator !== "In" && operator !== "NotIn" && operator !== "Exists" && operator !== "DoesNotExist") {
-    throw new TypeError(`${path}.operator: ${JSON.stringify(operator)} is none of In, NotIn, Exists, DoesNotExist`);
+    throw new TypeError(`${path}.operator: ${JSON.stringify(operator)} is not one of In, NotIn, Exists, DoesNotExist`);
   }
   return {
     key: string(`${path}.key`, key),
@@ -93,7 +93,7 @@ function list(path: string, value: unknown): readonly unknown[] {
 }
 
 function string(path: string, value: unknown): string {
-  if (typeof value !== "string") throw mistyped(path, "a text", value);
+  if (typeof value !== "string") throw mistyped(path, "a string", value);
   return value;
 }
 

@@ -1,21 +1,18 @@
 import { ConfigMap, Deployment, KubernetesCluster, Mesh, Node, Pod, Service, Settings } from "@isthmus/api";
 import { clusterRefOf, discoveredName, matchesLabels, type Owner, refOf, type Snapshot } from "@isthmus/core";
-import type { MeshDetector, MeshInputs } from "./detectors/controlPlane.ts";
+import type { ControlPlaneInputs } from "./detectors/controlPlane.ts";
+import { meshDetectors } from "./detectors/index.ts";
 import { gatewayDetector } from "./detectors/istioGateways.ts";
-import { istioMesh, meshConfigNames } from "./detectors/istioMesh.ts";
-import { osmMesh } from "./detectors/osmMesh.ts";
-import type { Discovery } from "./found.ts";
-import { agentPods, byCluster, placeKey, placeOf, podsByPlace, servicesByPlace } from "./indexes.ts";
-import { MeshMemory } from "./meshMemory.ts";
+import { meshConfigNames } from "./detectors/istioMesh.ts";
+import type { DiscoveryResult } from "./discoveryResult.ts";
+import { agentPods, byCluster, namespaceKey, namespaceLocationOf, podsByNamespace, servicesByNamespace } from "./indexes.ts";
+import { LastKnownMesh } from "./lastKnownMesh.ts";
 import { type DiscoveryOptions, discoveredMetadata } from "./metadata.ts";
 
-/** The control planes that we know. A Deployment is the control plane of the first that takes it. */
-const DETECTORS: readonly MeshDetector[] = [istioMesh, osmMesh];
-
 /** Translates one control plane into its Mesh. */
-export function translateMesh(inputs: MeshInputs): Discovery<Mesh> {
+export function translateMesh(inputs: ControlPlaneInputs): DiscoveryResult<Mesh> {
   const { deployment, owner, namespace } = inputs;
-  const detector = DETECTORS.find(({ isControlPlane }) => isControlPlane(deployment));
+  const detector = meshDetectors.find(({ isControlPlane }) => isControlPlane(deployment));
   const { spec, reports } = detector?.detect(inputs) ?? { reports: [] };
   if (spec === undefined) return { reports };
   const metadata = discoveredMetadata(discoveredName(clusterRefOf(deployment)), deployment, owner, namespace);
@@ -34,11 +31,11 @@ export function allControlPlanes(snapshot: Snapshot): readonly Deployment[] {
 }
 
 function isControlPlane(deployment: Deployment): boolean {
-  return DETECTORS.some((detector) => detector.isControlPlane(deployment));
+  return meshDetectors.some((detector) => detector.isControlPlane(deployment));
 }
 
 function controlPlanesByCluster(deployment: Deployment): readonly string[] {
-  return isControlPlane(deployment) ? [placeOf(deployment).clusterName] : [];
+  return isControlPlane(deployment) ? [namespaceLocationOf(deployment).clusterName] : [];
 }
 
 function controlPlanes(deployment: Deployment): readonly string[] {
@@ -48,7 +45,7 @@ function controlPlanes(deployment: Deployment): readonly string[] {
 /** The mesh configuration of an istiod; undefined when there is none. */
 export function meshConfigMap(snapshot: Snapshot, deployment: Deployment): ConfigMap | undefined {
   return meshConfigNames(deployment)
-    .map((name) => snapshot.of(ConfigMap).get({ name, ...placeOf(deployment) }))
+    .map((name) => snapshot.of(ConfigMap).get({ name, ...namespaceLocationOf(deployment) }))
     .find((configMap) => configMap !== undefined);
 }
 
@@ -58,24 +55,29 @@ export function settingsOf(snapshot: Snapshot, namespace: string): Settings | un
 }
 
 /** What the detection of one control plane reads. */
-export function meshInputs(snapshot: Snapshot, deployment: Deployment, options: DiscoveryOptions, owner: Owner): MeshInputs {
-  const place = placeOf(deployment);
+export function controlPlaneInputs(
+  snapshot: Snapshot,
+  deployment: Deployment,
+  options: DiscoveryOptions,
+  owner: Owner,
+): ControlPlaneInputs {
+  const place = namespaceLocationOf(deployment);
   const settings = settingsOf(snapshot, options.namespace);
   const { labels } = gatewayDetector(settings, place.clusterName);
   const gatewayPod = snapshot
     .of(Pod)
-    .where(podsByPlace, placeKey(place))
+    .where(podsByNamespace, namespaceKey(place))
     .find(({ metadata }) => matchesLabels(labels, metadata.labels));
   return {
     deployment,
     configMap: meshConfigMap(snapshot, deployment),
     firstNode: snapshot.of(Node).where(byCluster, place.clusterName)[0],
     agentNamespace: agentNamespace(snapshot, place.clusterName, options),
-    services: snapshot.of(Service).where(servicesByPlace, placeKey(place)),
+    services: snapshot.of(Service).where(servicesByNamespace, namespaceKey(place)),
     gatewayNode: nodeOf(snapshot, gatewayPod),
     settings,
     lastKnown: snapshot
-      .of(MeshMemory)
+      .of(LastKnownMesh)
       .get({ name: discoveredName(clusterRefOf(deployment)), namespace: options.namespace, clusterName: "" }),
     owner,
     namespace: options.namespace,

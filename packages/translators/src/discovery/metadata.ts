@@ -1,7 +1,7 @@
 import { type Metadata, type Owner, type Resource, withoutFirstSeen } from "@isthmus/core";
 import { CLUSTER_LABEL } from "../clusterLabel.ts";
-import type { Ages } from "../precedence.ts";
-import { remembered } from "../remembered.ts";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
+import type { AgeSource } from "../policy/precedence.ts";
 
 /** On every object that discovery writes: its value tells whose discovery. */
 const DISCOVERY_OWNER_LABEL = "owner.discovery.mesh.gloo.solo.io";
@@ -15,7 +15,7 @@ export interface DiscoveryOptions {
   /** The only cluster to look at, when an agent itself discovers. Objects that name no cluster are taken to be in it. */
   readonly agentCluster?: string;
   /** How old objects of workload clusters are; default `FIRST_SEEN`. */
-  readonly ages?: Ages;
+  readonly ages?: AgeSource;
 }
 
 /** The owner of all that discovery writes. */
@@ -45,4 +45,4 @@ function labelsFor(clusterName: string, owner: Owner): NonNullable<Metadata["lab
   return labels;
 }
 
-const labelsByCluster = remembered((_: Owner) => new Map<string, NonNullable<Metadata["labels"]>>());
+const labelsByCluster = memoizeRow((_: Owner) => new Map<string, NonNullable<Metadata["labels"]>>());

@@ -41,7 +41,7 @@ export function discoveryScope(snapshot: Snapshot, clusterName: string, namespac
 }
 
 /** Where discovery looks for what it found in a namespace of a cluster, earlier and now. */
-export interface HiddenPlace {
+export interface ExcludedNamespace {
   readonly before: Snapshot;
   readonly now: Snapshot;
   readonly place: { readonly namespace: string; readonly clusterName: string };
@@ -53,7 +53,7 @@ export interface HiddenPlace {
  * The objects that somebody edited so that discovery does not look into a namespace any more: the Settings, a mesh's configuration,
  * the Namespace itself. Empty where it still looks there, or where the namespace merely is not seen: nobody meant that.
  */
-export function hidingEdits({ before, now, place, planeNamespace }: HiddenPlace): readonly ResourceRef[] {
+export function exclusionCauses({ before, now, place, planeNamespace }: ExcludedNamespace): readonly ResourceRef[] {
   const { namespace, clusterName } = place;
   const [then, here] = [before, now].map((snapshot) => snapshot.of(Namespace).get({ name: namespace, namespace: "", clusterName }));
   if (here === undefined || discoveryScope(now, clusterName, planeNamespace)(namespace)) return [];

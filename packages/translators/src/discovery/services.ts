@@ -1,18 +1,18 @@
 import { EndpointSlice, Endpoints, Node, Pod, type Service, type Workload } from "@isthmus/api";
 import { type Collection, matchesLabels, type Owner, type Snapshot } from "@isthmus/core";
-import { type DestinationInputs, isAnnotated } from "./destinations.ts";
+import { keyIn } from "../policy/indexKeys.ts";
+import type { NamespaceLocation } from "../policy/policyScope.ts";
+import { type DiscoveredServiceInputs, isAnnotated } from "./destinations.ts";
+import type { MeshesOf } from "./discoverMeshes.ts";
 import { addressGroups, nodeNamesOf } from "./endpoints.ts";
-import type { MeshesOf } from "./foundMeshes.ts";
 import {
-  anyPair,
-  keyIn,
-  type Place,
-  placeKey,
-  placeOf,
+  firstLabelPair,
+  indexedLabelPair,
+  namespaceKey,
+  namespaceLocationOf,
   podsByLabel,
-  podsByPlace,
+  podsByNamespace,
   slicesByService,
-  tellingPair,
   workloadsByLabel,
 } from "./indexes.ts";
 import { nodeOf } from "./meshes.ts";
@@ -29,9 +29,9 @@ export interface ServiceSources {
 type Labels = Readonly<Record<string, string>>;
 
 /** What the translation of one Service reads; undefined when it can't be in a mesh. */
-export function destinationInputs(service: Service, sources: ServiceSources): DestinationInputs | undefined {
+export function discoveredServiceInputs(service: Service, sources: ServiceSources): DiscoveredServiceInputs | undefined {
   const { snapshot, meshesOf, owner, namespace } = sources;
-  const place = placeOf(service);
+  const place = namespaceLocationOf(service);
   const workloads = workloadsOf(service, sources.workloads);
   if (workloads.length === 0 && !isAnnotated(service)) return undefined;
   const { type, selector = {} } = service.spec ?? {};
@@ -58,23 +58,23 @@ export function destinationInputs(service: Service, sources: ServiceSources): De
 /** The workloads that a Service selects, in key order; none without a selector. */
 function workloadsOf(service: Service, workloads: Collection<Workload>): readonly Workload[] {
   const selector = service.spec?.selector ?? {};
-  const pair = anyPair(selector);
+  const pair = firstLabelPair(selector);
   if (pair === undefined) return [];
   return workloads
-    .where(workloadsByLabel, keyIn(placeOf(service), pair))
+    .where(workloadsByLabel, keyIn(namespaceLocationOf(service), pair))
     .filter(({ spec }) => matchesLabels(selector, spec?.kubernetes?.podLabels));
 }
 
 /** The pods that a selector takes, in key order; all of the namespace for an empty one, as in the published API. */
 function podsOf(snapshot: Snapshot, service: Service, selector: Labels): readonly Pod[] {
-  const place = placeOf(service);
-  const pair = tellingPair(selector);
+  const place = namespaceLocationOf(service);
+  const pair = indexedLabelPair(selector);
   const pods = snapshot.of(Pod);
-  const candidates = pair === undefined ? pods.where(podsByPlace, placeKey(place)) : pods.where(podsByLabel, keyIn(place, pair));
+  const candidates = pair === undefined ? pods.where(podsByNamespace, namespaceKey(place)) : pods.where(podsByLabel, keyIn(place, pair));
   return candidates.filter(({ metadata }) => matchesLabels(selector, metadata.labels));
 }
 
-function nodesNamed(names: readonly string[], { clusterName }: Place, snapshot: Snapshot): readonly Node[] {
+function nodesNamed(names: readonly string[], { clusterName }: NamespaceLocation, snapshot: Snapshot): readonly Node[] {
   const nodes = snapshot.of(Node);
   return names.flatMap((name) => nodes.get({ name, namespace: "", clusterName }) ?? []);
 }

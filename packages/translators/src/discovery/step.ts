@@ -2,7 +2,7 @@ import { ConfigMap, Deployment, Namespace } from "@isthmus/api";
 import { equalJson, type Owner, type Resource, type Snapshot } from "@isthmus/core";
 import { type Changes, changesSince, versionsOf } from "../incremental/changes.ts";
 import { isSame } from "../incremental/rows.ts";
-import { placeOf } from "./indexes.ts";
+import { namespaceLocationOf } from "./indexes.ts";
 import { controlPlanesIn, meshConfigMap, settingsOf } from "./meshes.ts";
 import { type DiscoveryOptions, discoveryOwner } from "./metadata.ts";
 import { discoveryScope, type Scope } from "./scope.ts";
@@ -32,7 +32,7 @@ export function discoveryStep(snapshot: Snapshot, options: DiscoveryOptions, bef
     owner: discoveryOwner(options),
     isWanted,
     isInScope(resource) {
-      const place = placeOf(resource);
+      const place = namespaceLocationOf(resource);
       if (!isWanted(place.clusterName)) return false;
       const scope = scopes.get(place.clusterName) ?? discoveryScope(snapshot, place.clusterName, namespace);
       scopes.set(place.clusterName, scope);
@@ -48,10 +48,10 @@ export type Clusters = ReadonlySet<string> | "all";
 export function rescopedClusters({ snapshot, since, options }: DiscoveryStep): Clusters {
   if (since === undefined || !equalJson(discoverySettings(snapshot, options), discoverySettings(since.snapshot, options))) return "all";
   const rescoped = new Set<string>();
-  for (const namespace of versionsOf(since.changes.of(Namespace))) rescoped.add(placeOf(namespace).clusterName);
+  for (const namespace of versionsOf(since.changes.of(Namespace))) rescoped.add(namespaceLocationOf(namespace).clusterName);
   const candidates = new Set<string>();
-  for (const configMap of versionsOf(since.changes.of(ConfigMap))) candidates.add(placeOf(configMap).clusterName);
-  for (const deployment of versionsOf(since.changes.of(Deployment))) candidates.add(placeOf(deployment).clusterName);
+  for (const configMap of versionsOf(since.changes.of(ConfigMap))) candidates.add(namespaceLocationOf(configMap).clusterName);
+  for (const deployment of versionsOf(since.changes.of(Deployment))) candidates.add(namespaceLocationOf(deployment).clusterName);
   for (const clusterName of candidates) {
     if (!isSame(configurationOf(snapshot, clusterName), configurationOf(since.snapshot, clusterName))) rescoped.add(clusterName);
   }
@@ -68,7 +68,7 @@ function configurationOf(snapshot: Snapshot, clusterName: string): readonly unkn
 }
 
 /** All clusters of several groups. */
-export function union(...groups: readonly Clusters[]): Clusters {
+export function unionOfClusters(...groups: readonly Clusters[]): Clusters {
   const names = new Set<string>();
   for (const group of groups) {
     if (group === "all") return "all";

@@ -1,18 +1,14 @@
 import { type Controller, Deployment, type Mesh, Pod, ReplicaSet, Workload } from "@isthmus/api";
 import { clusterRefOf, compareKeys, discoveredName, keyOfResource, type Owner, type Report, refOf, type Snapshot } from "@isthmus/core";
-import { remembered } from "../remembered.ts";
-import { appMeshSidecar } from "./detectors/appMeshSidecar.ts";
-import { istioSidecar } from "./detectors/istioSidecar.ts";
-import { osmSidecar } from "./detectors/osmSidecar.ts";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
+import { keyIn } from "../policy/indexKeys.ts";
+import { sidecarDetectors } from "./detectors/index.ts";
 import type { SidecarDetector } from "./detectors/sidecar.ts";
+import type { DiscoveryResult } from "./discoveryResult.ts";
 import { finding } from "./findings.ts";
-import type { Discovery } from "./found.ts";
-import { keyIn, placeOf, podsByController, replicaSetsByController } from "./indexes.ts";
+import { namespaceLocationOf, podsByController, replicaSetsByController } from "./indexes.ts";
 import { discoveredMetadata } from "./metadata.ts";
 import { withoutZeroValues } from "./zeroValues.ts";
-
-/** The sidecars that we know. A pod is in the mesh of the first that finds one. */
-const DETECTORS: readonly SidecarDetector[] = [istioSidecar, appMeshSidecar, osmSidecar];
 
 /** All that the translation of one controller may read. */
 export interface WorkloadInputs {
@@ -34,10 +30,10 @@ function workloadName(controller: Controller): string {
 const NONE: readonly never[] = [];
 
 /** Translates one controller into its Workload: one injected pod is enough. */
-export function translateWorkload({ controller, pods, meshes, owner, namespace }: WorkloadInputs): Discovery<Workload> {
+export function translateWorkload({ controller, pods, meshes, owner, namespace }: WorkloadInputs): DiscoveryResult<Workload> {
   let stray: Report | undefined;
   for (const pod of pods) {
-    for (const detector of DETECTORS.filter(({ isInjected }) => isInjected(pod))) {
+    for (const detector of sidecarDetectors.filter(({ isInjected }) => isInjected(pod))) {
       const mesh = detector.meshOf(pod, meshes);
       if (mesh !== undefined) {
         return { output: { resource: workloadOf({ controller, mesh, owner, namespace }), parents: [refOf(controller)] }, reports: NONE };
@@ -49,8 +45,8 @@ export function translateWorkload({ controller, pods, meshes, owner, namespace }
 }
 
 function strayPod(controller: Controller, pod: Pod, { name }: SidecarDetector): Report {
-  const { clusterName } = placeOf(controller);
-  const message = `pod ${pod.metadata.name} has a sidecar of ${name}, but no control plane of it was discovered in ${clusterName}`;
+  const { clusterName } = namespaceLocationOf(controller);
+  const message = `pod ${pod.metadata.name} has a sidecar of ${name}, but no control plane of ${name} was discovered in ${clusterName}`;
   return finding(refOf(controller), "WARNING", "SidecarWithoutMesh", message);
 }
 
@@ -79,11 +75,11 @@ function workloadOf({ controller, mesh, owner, namespace }: WorkloadParts): Work
 }
 
 // One for all that is in it.
-const meshRefOf = remembered(({ metadata: { name, namespace = "" } }: Mesh) => ({ name, namespace }));
+const meshRefOf = memoizeRow(({ metadata: { name, namespace = "" } }: Mesh) => ({ name, namespace }));
 
 /** The pods of a controller, in key order: its own, or a Deployment's by way of its ReplicaSets. */
 export function podsOf(snapshot: Snapshot, controller: Controller): readonly Pod[] {
-  const place = placeOf(controller);
+  const place = namespaceLocationOf(controller);
   const key = keyIn(place, `${controller.kind}/${controller.metadata.name}`);
   const pods = snapshot.of(Pod);
   if (controller.kind !== Deployment.kind) return pods.where(podsByController, key);

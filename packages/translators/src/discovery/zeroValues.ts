@@ -1,5 +1,3 @@
-import { packedWhere } from "@isthmus/core";
-
 /** A record in which no member holds its type's zero value. */
 export type WithoutZeroValues<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
@@ -8,7 +6,7 @@ export type WithoutZeroValues<T> = { readonly [K in keyof T]?: Exclude<T[K], und
  * Members inside members stay as they are.
  */
 export function withoutZeroValues<T extends object>(record: T): WithoutZeroValues<T> {
-  return packedWhere(record, (value) => !isZero(value)) as WithoutZeroValues<T>;
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => !isZero(value))) as WithoutZeroValues<T>;
 }
 
 /** Whether a value is its type's zero value. */

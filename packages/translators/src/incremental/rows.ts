@@ -1,24 +1,24 @@
-import { equalJson, type Steps, type Table, withEach } from "@isthmus/core";
+import { type CooperativeTask, equalJson, type Table, withEach } from "@isthmus/core";
 
 /**
  * A table with the rows of `keys` made anew; `undefined` takes a row away. From scratch the table is empty and `keys` are all there
  * are. `make` should give the row that was there when the new one says the same, so that nobody downstream needs to look at it.
  * A row is a step.
  */
-export function* remade<V extends object>(
+export function* recompute<V extends object>(
   table: Table<V>,
   keys: Iterable<string>,
   make: (key: string, before: V | undefined) => V | undefined,
-): Steps<Table<V>> {
-  return yield* withEach(table, yield* remadeRows(table, keys, make));
+): CooperativeTask<Table<V>> {
+  return yield* withEach(table, yield* recomputeRows(table, keys, make));
 }
 
 /** The rows in which such a table differs. */
-export function* remadeRows<V extends object>(
+export function* recomputeRows<V extends object>(
   table: Table<V>,
   keys: Iterable<string>,
   make: (key: string, before: V | undefined) => V | undefined,
-): Steps<readonly (readonly [string, V | undefined])[]> {
+): CooperativeTask<readonly (readonly [string, V | undefined])[]> {
   const changes: (readonly [string, V | undefined])[] = [];
   for (const key of keys) {
     const before = table.row(key);
@@ -49,6 +49,6 @@ export function isSame(a: unknown, b: unknown): boolean {
 }
 
 /** `after`, or `before` where that says the same. */
-export function steady<T>(after: T, before: T | undefined): T {
+export function reuseIfEqual<T>(after: T, before: T | undefined): T {
   return before !== undefined && equalJson(before, after) ? before : after;
 }

@@ -1,23 +1,26 @@
 import { askedKinds, Destination, type Settings, VirtualMesh } from "@isthmus/api";
-import { emptyTable, equalJson, type Resource, type ResourceRef, refOf, type Steps, type Table } from "@isthmus/core";
+import { type CooperativeTask, emptyTable, equalJson, type Resource, type ResourceRef, refOf, type Table } from "@isthmus/core";
 import { changesOf, versionsOf } from "../incremental/changes.ts";
-import { type Reporting, reportingTables } from "../newReports.ts";
-import type { UserStatus } from "../statuses.ts";
-import { isUserRef, userKeyOf } from "../userResources.ts";
+import { isUserRef, userKeyOf } from "../policy/userResources.ts";
 import { nothingDelivered } from "./delivery.ts";
-import { federatorOf, knownChanges, policiesOn, type Standings } from "./standings.ts";
-import type { Answer } from "./workloads.ts";
+import { type Reporting, reportingTables } from "./newReports.ts";
+import type { UserStatus } from "./statuses.ts";
+import { federationChanges, federatorOf, policiesAttachedTo, type StatusIndex } from "./statusIndex.ts";
+import type { SelectedWorkloads } from "./workloads.ts";
 
 export interface AffectedSources {
-  readonly before: Standings | undefined;
+  readonly before: StatusIndex | undefined;
   /** The statuses so far. */
   readonly users: Table<UserStatus>;
   /** Answers that are right now; those before them. */
-  readonly answers: { readonly now: Table<Answer>; readonly before: Table<Answer> };
+  readonly answers: { readonly now: Table<SelectedWorkloads>; readonly before: Table<SelectedWorkloads> };
 }
 
 /** The users' objects, by `userKeyOf`, of which something else may be to be said than before. */
-export function* affectedSubjects(now: Standings, { before, users, answers }: AffectedSources): Steps<ReadonlyMap<string, ResourceRef>> {
+export function* affectedSubjects(
+  now: StatusIndex,
+  { before, users, answers }: AffectedSources,
+): CooperativeTask<ReadonlyMap<string, ResourceRef>> {
   const affected = new Map<string, ResourceRef>();
   const add = (ref: ResourceRef) => void affected.set(userKeyOf(ref), ref);
   for (const kind of askedKinds()) {
@@ -29,7 +32,7 @@ export function* affectedSubjects(now: Standings, { before, users, answers }: Af
     for (const ref of changedPlaces(was, after)) add(ref);
     if (isMoved(was, after)) for (const { ref } of users.where(byReported, key)) add(ref);
   }
-  for (const { before: was, after } of knownChanges(now.world, before?.world)) {
+  for (const { before: was, after } of federationChanges(now.world, before?.world)) {
     yield;
     const [left, right] = [federatorOf(was), federatorOf(after)];
     if (left !== undefined && right !== undefined && userKeyOf(left) === userKeyOf(right)) continue;
@@ -43,16 +46,16 @@ export function* affectedSubjects(now: Standings, { before, users, answers }: Af
   for (const { before: was, after } of now.delivered.changesSince(before?.delivered ?? nothingDelivered())) {
     for (const { subject } of [...(was?.tallies ?? []), ...(after?.tallies ?? [])]) add(subject);
   }
-  for (const { key } of answers.now.changesSince(answers.before)) for (const { ref } of users.where(byQuestion, key)) add(ref);
+  for (const { key } of answers.now.changesSince(answers.before)) for (const { ref } of users.where(byWorkloadSelection, key)) add(ref);
   return affected;
 }
 
-function settingsOf({ world }: Standings): Settings["spec"] {
-  return world.memory.surroundings.settings?.spec;
+function settingsOf({ world }: StatusIndex): Settings["spec"] {
+  return world.cache.surroundings.settings?.spec;
 }
 
 /** The subjects of findings that are new or gone. */
-function* changedReports(now: Standings, before: Standings | undefined): Iterable<ResourceRef> {
+function* changedReports(now: StatusIndex, before: StatusIndex | undefined): Iterable<ResourceRef> {
   const tables: readonly Table<Reporting>[] = [...reportingTables(now.world), now.delivered];
   const older = before && [...reportingTables(before.world), before.delivered];
   for (const [i, table] of tables.entries()) {
@@ -67,7 +70,7 @@ function* changedReports(now: Standings, before: Standings | undefined): Iterabl
 function changedPlaces(before: Destination | undefined, after: Destination | undefined): readonly ResourceRef[] {
   const isAll = isMoved(before, after);
   if (!isAll && before?.status === after?.status) return [];
-  const [left, right] = [policiesOn(before), policiesOn(after)];
+  const [left, right] = [policiesAttachedTo(before), policiesAttachedTo(after)];
   if (isAll) return [...left, ...right].map(({ ref }) => ref);
   const places = new Map(left.map(({ ref, position }) => [userKeyOf(ref), position]));
   const moved = right.filter(({ ref, position }) => places.get(userKeyOf(ref)) !== position);
@@ -82,14 +85,14 @@ function isMoved(before: Destination | undefined, after: Destination | undefined
 }
 
 /** VirtualMeshes that were accepted and are not, or the other way round, and those of which membership tells something else. */
-function* changedMembers(now: Standings, before: Standings | undefined): Iterable<Resource> {
-  const [mine, theirs] = [now.world.memory.attachment.membership, before?.world.memory.attachment.membership];
+function* changedMembers(now: StatusIndex, before: StatusIndex | undefined): Iterable<Resource> {
+  const [mine, theirs] = [now.world.cache.attachment.membership, before?.world.cache.attachment.membership];
   // Where one VirtualMesh changed, others may gain or lose its meshes: there are few of them.
   if (mine !== theirs) yield* now.world.attached.of(VirtualMesh);
 }
 
 /** Statuses by the workloads that they are about. */
-export function byQuestion({ selecting }: UserStatus): readonly string[] {
+export function byWorkloadSelection({ selecting }: UserStatus): readonly string[] {
   return selecting === undefined ? [] : [selecting.question];
 }
 

@@ -22,7 +22,7 @@ export function messagesOf(reports: readonly Report[]): { readonly errors?: read
 }
 
 /** How far the objects of one user's resource have come. */
-export interface Progress {
+export interface DeliveryProgress {
   readonly total: number;
   readonly applied: number;
   readonly failed: number;
@@ -31,17 +31,17 @@ export interface Progress {
 }
 
 /** What the conditions are made of. */
-export interface Standing {
+export interface ConditionInputs {
   readonly reports: readonly Report[];
   /** Number of targets, and of those where it is in force. */
   readonly targets: number;
   readonly accepted: number;
   /** Undefined where nothing is delivered, as offline. */
-  readonly progress: Progress | undefined;
+  readonly progress: DeliveryProgress | undefined;
 }
 
 /** The standard conditions of a user's resource, without times. */
-export function conditionsOf(standing: Standing): readonly Condition[] {
+export function conditionsOf(standing: ConditionInputs): readonly Condition[] {
   const { progress } = standing;
   const fixed = [acceptedCondition(standing), translatedCondition(standing)];
   if (progress === undefined) return fixed;
@@ -57,11 +57,11 @@ function notAccepted(type: string, { targets, objects }: { readonly targets: num
   const rest =
     objects === 0
       ? "so nothing is written"
-      : `and ${count(objects, "object")} wanted because of it: its last accepted form, or, of an AccessPolicy, that nobody is let in`;
+      : `with ${count(objects, "object")} desired: its last accepted spec or, for an AccessPolicy, a rule that allows no callers`;
   return { type, status: "False", reason: targets === 0 ? "NoTargets" : "Refused", message: `${why}, ${rest}` };
 }
 
-function acceptedCondition({ reports }: Standing): Condition {
+function acceptedCondition({ reports }: ConditionInputs): Condition {
   const fault = reports.find(({ state }) => state === "INVALID");
   if (fault !== undefined) return { type: "Accepted", status: "False", reason: fault.code, message: fault.message };
   const warnings = reports.filter(({ state }) => state === "WARNING").length;
@@ -69,7 +69,7 @@ function acceptedCondition({ reports }: Standing): Condition {
   return { type: "Accepted", status: "True", reason: "Accepted", message };
 }
 
-function translatedCondition({ targets, accepted }: Standing): Condition {
+function translatedCondition({ targets, accepted }: ConditionInputs): Condition {
   if (targets === 0) return { type: "Translated", status: "False", reason: "NoTargets", message: "nothing is selected" };
   const message = `accepted on ${accepted} of ${count(targets, "target")}`;
   return {
@@ -80,32 +80,32 @@ function translatedCondition({ targets, accepted }: Standing): Condition {
   };
 }
 
-function deliveredCondition(progress: Progress): Condition {
+function deliveredCondition(progress: DeliveryProgress): Condition {
   const { total, applied, failed, unheard } = progress;
   const answered = applied + failed;
-  const message = `${answered} of ${count(total, "object")} reached their clusters`;
+  const message = `${answered} of ${count(total, "object")} delivered to their clusters`;
   if (answered === total) return { type: "Delivered", status: "True", reason: "Delivered", message };
   return unheard > 0 ? notHeard("Delivered", progress) : { type: "Delivered", status: "False", reason: "Pending", message };
 }
 
-function appliedCondition(progress: Progress): Condition {
+function appliedCondition(progress: DeliveryProgress): Condition {
   const { total, applied, failed, unheard } = progress;
   const message = `${applied} of ${count(total, "object")} applied${failed === 0 ? "" : `, ${failed} refused`}`;
   if (failed > 0) return { type: "Applied", status: "False", reason: "WriteFailed", message };
   if (applied === total) {
     // Not more than we know: the proxies are the mesh's.
-    const told = total === 0 ? message : `${message}: their API servers have them; the proxies follow at the pace of the mesh`;
+    const told = total === 0 ? message : `${message} to their API servers; the mesh updates its proxies asynchronously`;
     return { type: "Applied", status: "True", reason: "Applied", message: told };
   }
   return unheard > 0 ? notHeard("Applied", progress) : { type: "Applied", status: "False", reason: "Pending", message };
 }
 
 /** The reason of a condition that is unknown because agents have not answered since the server started. */
-export const NOT_HEARD = "NotHeard";
+export const NOT_REPORTED = "NotHeard";
 
-function notHeard(type: string, { unheard }: Progress): Condition {
-  const message = `${count(unheard, "object")} in clusters that have not answered since the server started`;
-  return { type, status: "Unknown", reason: NOT_HEARD, message };
+function notHeard(type: string, { unheard }: DeliveryProgress): Condition {
+  const message = `${count(unheard, "object")} in clusters that have not responded since the server started`;
+  return { type, status: "Unknown", reason: NOT_REPORTED, message };
 }
 
 function count(number: number, noun: string): string {

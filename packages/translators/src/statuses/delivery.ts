@@ -1,25 +1,25 @@
 import {
+  type CooperativeTask,
   emptyTable,
   equalJson,
   exactly,
   formatRef,
+  intern,
   type Report,
   type ResourceRef,
   refOf,
   SortedMap,
-  type Steps,
-  shared,
   type Table,
 } from "@isthmus/core";
-import { reachIn } from "../attachment/reach.ts";
 import { versionsOf } from "../incremental/changes.ts";
-import { keysOf, remade } from "../incremental/rows.ts";
-import { concernedBy } from "../networking/concern.ts";
-import type { Target } from "../targets.ts";
-import type { World } from "../translate.ts";
-import { isUserRef, userKeyOf } from "../userResources.ts";
-import type { Progress } from "./approval.ts";
-import type { Standings } from "./standings.ts";
+import { keysOf, recompute } from "../incremental/rows.ts";
+import { reportTargetsOf } from "../pipeline/reportTargets.ts";
+import type { TranslatedTarget } from "../pipeline/targets.ts";
+import type { Translation } from "../pipeline/translate.ts";
+import { policyScopeFrom } from "../policy/policyScope.ts";
+import { isUserRef, userKeyOf } from "../policy/userResources.ts";
+import type { DeliveryProgress } from "./approval.ts";
+import type { StatusIndex } from "./statusIndex.ts";
 
 /** How far an object has come on its way into its cluster. */
 export type DeliveryState =
@@ -40,7 +40,7 @@ export interface Delivery {
 }
 
 /** What became of the outputs of one target. */
-export interface Delivered {
+export interface TargetDelivery {
   /** Of the target. */
   readonly key: string;
   /** By the users' resources that the outputs exist because of. */
@@ -49,33 +49,37 @@ export interface Delivered {
   readonly reports: readonly Report[];
 }
 
-interface Tally extends Progress {
+interface Tally extends DeliveryProgress {
   readonly subject: ResourceRef;
 }
 
 /** Nothing delivered. */
-export function nothingDelivered(): Table<Delivered> {
+export function nothingDelivered(): Table<TargetDelivery> {
   return emptyTable(({ key }) => key);
 }
 
 /** What became of the outputs of each target, at the cost of the targets and deliveries that changed. */
-export function* deliveredAfter(world: World, delivery: Delivery, before: Standings | undefined): Steps<Table<Delivered>> {
-  const { targets } = world.memory;
+export function* deliveredAfter(
+  world: Translation,
+  delivery: Delivery,
+  before: StatusIndex | undefined,
+): CooperativeTask<Table<TargetDelivery>> {
+  const { targets } = world.cache;
   const table = before?.delivered ?? nothingDelivered();
-  return yield* remade(table, affectedTargets(world, delivery, before), (key, row) => {
+  return yield* recompute(table, affectedTargets(world, delivery, before), (key, row) => {
     const target = targets.row(key);
     const next = target && deliveredOf(target, world, delivery);
     return next !== undefined && row !== undefined && equalJson(row, next) ? row : next;
   });
 }
 
-function affectedTargets(world: World, delivery: Delivery, before: Standings | undefined): Iterable<string> {
-  const { targets, outputs } = world.memory;
+function affectedTargets(world: Translation, delivery: Delivery, before: StatusIndex | undefined): Iterable<string> {
+  const { targets, outputs } = world.cache;
   const told = before?.delivery && delivery.changedSince?.(before.delivery);
   if (before === undefined || told === undefined)
     return new Set([...keysOf(targets), ...(before === undefined ? [] : keysOf(before.delivered))]);
-  const affected = new Set(targets.changesSince(before.world.memory.targets).map(({ key }) => key));
-  const contests = outputs.contests.changesSince(before.world.memory.outputs.contests);
+  const affected = new Set(targets.changesSince(before.world.cache.targets).map(({ key }) => key));
+  const contests = outputs.contests.changesSince(before.world.cache.outputs.contests);
   for (const { claims } of versionsOf(contests)) for (const { target } of claims) affected.add(target);
   for (const key of told) {
     const output = world.networking.at(key);
@@ -85,8 +89,12 @@ function affectedTargets(world: World, delivery: Delivery, before: Standings | u
   return affected;
 }
 
-function deliveredOf({ key, inputs, outputs }: Target, { networking, memory }: World, delivery: Delivery): Delivered | undefined {
-  const reach = reachIn(memory.surroundings);
+function deliveredOf(
+  { key, inputs, outputs }: TranslatedTarget,
+  { networking, cache: memory }: Translation,
+  delivery: Delivery,
+): TargetDelivery | undefined {
+  const reach = policyScopeFrom(memory.surroundings);
   const tallies = new Map<string, { subject: ResourceRef; total: number; applied: number; failed: number; unheard: number }>();
   const reports: Report[] = [];
   for (const output of outputs) {
@@ -95,7 +103,7 @@ function deliveredOf({ key, inputs, outputs }: Target, { networking, memory }: W
     if (sent === undefined || (sent !== output && !equalJson(sent.resource, output.resource))) continue;
     const ref = refOf(output.resource);
     const state = delivery.stateOf(ref);
-    const { subjects, target } = concernedBy(inputs, output);
+    const { subjects, target } = reportTargetsOf(inputs, output);
     for (const subject of subjects) {
       if (!isUserRef(subject)) continue;
       const tally = tallies.get(userKeyOf(subject)) ?? { subject, total: 0, applied: 0, failed: 0, unheard: 0 };
@@ -109,19 +117,22 @@ function deliveredOf({ key, inputs, outputs }: Target, { networking, memory }: W
       const { clusterName = ref.clusterName } = reach.limitOf({ metadata: subject });
       const message =
         clusterName === ref.clusterName
-          ? `${formatRef(ref)} can't be written: ${state.code}: ${state.message}`
-          : `a ${ref.kind} can't be written in another cluster: ask the operators of the management plane`;
+          ? `${formatRef(ref)} cannot be written (${state.code}): ${withoutName(ref, state.message)}`
+          : `a ${ref.kind} cannot be written in another cluster: contact the operators of the management plane`;
       reports.push({ subject, target, state: "FAILED", code: "WriteFailed", message });
     }
   }
   // Of most targets there is the same to tell.
-  return tallies.size === 0 ? undefined : { key, tallies: shared([...tallies.values()]), reports: exactly(reports) };
+  return tallies.size === 0 ? undefined : { key, tallies: intern([...tallies.values()]), reports: exactly(reports) };
 }
 
 /** How far each subject's objects have come, by `userKeyOf`: sums that follow what changed. */
-export function* progressAfter(delivered: Table<Delivered>, before: Standings | undefined): Steps<SortedMap<Progress>> {
-  const sums = new Map<string, Progress>();
-  const known = before?.progress ?? SortedMap.empty<Progress>();
+export function* progressAfter(
+  delivered: Table<TargetDelivery>,
+  before: StatusIndex | undefined,
+): CooperativeTask<SortedMap<DeliveryProgress>> {
+  const sums = new Map<string, DeliveryProgress>();
+  const known = before?.progress ?? SortedMap.empty<DeliveryProgress>();
   const add = ({ subject, ...tally }: Tally, sign: 1 | -1) => {
     const key = userKeyOf(subject);
     const { total, applied, failed, unheard } = sums.get(key) ?? known.get(key) ?? { total: 0, applied: 0, failed: 0, unheard: 0 };
@@ -138,4 +149,10 @@ export function* progressAfter(delivered: Table<Delivered>, before: Standings | 
     yield;
   }
   return known.update([...sums].map(([key, sum]) => [key, sum.total === 0 ? undefined : sum] as const));
+}
+
+/** An agent's message about an object without the object's name at its start: the finding names it already. */
+function withoutName(ref: ResourceRef, message: string): string {
+  const name = `${formatRef(ref)}: `;
+  return message.startsWith(name) ? message.slice(name.length) : message;
 }

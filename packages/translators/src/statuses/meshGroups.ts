@@ -1,7 +1,7 @@
 import { Mesh, type VirtualMesh } from "@isthmus/api";
-import { type Change, keyOf, keyOfResource } from "@isthmus/core";
+import { type EntryChange, keyOf, keyOfResource } from "@isthmus/core";
 import { changesOf } from "../incremental/changes.ts";
-import type { World } from "../translate.ts";
+import type { Translation } from "../pipeline/translate.ts";
 
 /** Which meshes are grouped by a VirtualMesh; every other one is a group of its own. */
 export interface MeshGroups {
@@ -14,7 +14,10 @@ export interface MeshGroups {
 }
 
 /** Made anew, at the cost of all meshes, when one of them changed its group; else as before. */
-export function groupsOf({ attached }: World, before: { readonly world: World; readonly groups: MeshGroups } | undefined): MeshGroups {
+export function groupsOf(
+  { attached }: Translation,
+  before: { readonly world: Translation; readonly groups: MeshGroups } | undefined,
+): MeshGroups {
   const changes = changesOf(Mesh, attached, before?.world.attached).filter(
     (change) => groupIn(change, "before") !== groupIn(change, "after"),
   );
@@ -43,7 +46,7 @@ export function meshesOf(group: string, { members }: MeshGroups): readonly strin
   return members.get(group) ?? [group.slice(alone("").length)];
 }
 
-function groupIn({ key, ...change }: Change<Mesh>, side: "before" | "after"): string {
+function groupIn({ key, ...change }: EntryChange<Mesh>, side: "before" | "after"): string {
   return groupNamed(change[side], key);
 }
 

@@ -1,11 +1,11 @@
 import { AccessPolicy, type ApprovalStatus, type TrafficPolicy } from "@isthmus/api";
 import { equalJson, keyOf, type Report, refOf } from "@isthmus/core";
-import { isRuleUnderstood } from "../attachment/ineffective.ts";
-import { observed } from "../attachment/meshes.ts";
-import { userKeyOf } from "../userResources.ts";
+import { observedMetadata } from "../attachment/meshes.ts";
+import { isRuleUnderstood } from "../policy/ineffective.ts";
+import { userKeyOf } from "../policy/userResources.ts";
 import { approvalOf, conditionsOf, messagesOf, publishedState } from "./approval.ts";
 import { firstListed, listedFirst } from "./listed.ts";
-import { ordersOf, progressOf, reportsOn, type Standings } from "./standings.ts";
+import { ordersOf, progressOf, reportsOn, type StatusIndex } from "./statusIndex.ts";
 
 /** The status of a policy, once it is known which workloads it is about. */
 export interface PolicyStatus {
@@ -18,14 +18,14 @@ export interface PolicyStatus {
 }
 
 /** The status of a TrafficPolicy or AccessPolicy. */
-export function policyStatus(policy: TrafficPolicy | AccessPolicy, standings: Standings): PolicyStatus {
+export function policyStatus(policy: TrafficPolicy | AccessPolicy, standings: StatusIndex): PolicyStatus {
   const key = userKeyOf(refOf(policy));
   const reports = reportsOn(key, standings);
   const own = reports.filter(({ target }) => target === undefined);
   const { keys, accepted, listed } = approvals(ordersOf(key, standings), reports);
   const warnings = reports.filter(({ state }) => state === "WARNING").length;
   const status = (selected: readonly string[]) => ({
-    ...observed(policy),
+    ...observedMetadata(policy),
     state: publishedState(reports),
     ...(keys.length === 0 ? {} : { destinations: listed }),
     ...(selected.length === 0 ? {} : { workloads: firstListed(selected) }),

@@ -1,17 +1,17 @@
 import { Destination, Mesh, type VirtualMesh } from "@isthmus/api";
 import { refOf } from "@isthmus/core";
-import { observed } from "../attachment/meshes.ts";
+import { observedMetadata } from "../attachment/meshes.ts";
 import { meshKeysOf } from "../attachment/virtualMeshes.ts";
-import { userKeyOf } from "../userResources.ts";
+import { userKeyOf } from "../policy/userResources.ts";
 import { conditionsOf, messagesOf, publishedState } from "./approval.ts";
 import { approvals } from "./policies.ts";
-import { federatedBy, progressOf, reportsOn, type Standings } from "./standings.ts";
+import { federatedBy, progressOf, reportsOn, type StatusIndex } from "./statusIndex.ts";
 
 /** The status of a VirtualMesh. `isAccepted`: it is in force on its meshes. */
-export function virtualMeshStatus(virtualMesh: VirtualMesh, isAccepted: boolean, standings: Standings) {
+export function virtualMeshStatus(virtualMesh: VirtualMesh, isAccepted: boolean, standings: StatusIndex) {
   const key = userKeyOf(refOf(virtualMesh));
   const reports = reportsOn(key, standings);
-  const { virtualMeshOf } = standings.world.memory.attachment.membership;
+  const { virtualMeshOf } = standings.world.cache.attachment.membership;
   const own = reports.filter(({ target }) => target === undefined);
   const meshes = approvals(
     isAccepted ? unordered(meshKeysOf(virtualMesh).filter((key) => virtualMeshOf.get(key) === virtualMesh)) : undefined,
@@ -23,7 +23,7 @@ export function virtualMeshStatus(virtualMesh: VirtualMesh, isAccepted: boolean,
   );
   const warnings = reports.filter(({ state }) => state === "WARNING").length;
   return {
-    ...observed(virtualMesh),
+    ...observedMetadata(virtualMesh),
     state: publishedState(reports),
     ...(meshes.keys.length === 0 ? {} : { meshes: meshes.listed }),
     ...(destinations.keys.length === 0 ? {} : { destinations: destinations.listed }),

@@ -1,8 +1,9 @@
 import { AccessPolicy, TrafficPolicy, Workload } from "@isthmus/api";
+import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { selectsIdentity, selectsWorkload } from "../attachment/selectors.ts";
-import { traitsOf, wantedTraits } from "./workloadTraits.ts";
+import { selectsIdentity, selectsWorkload } from "../policy/selectors.ts";
+import { selectableTraitsOf, selectedTraitsOf } from "./workloadTraits.ts";
 
 const name = fc.constantFrom("a", "b", "");
 const names = fc.subarray(["a", "b"]);
@@ -35,8 +36,8 @@ const sources = fc.array(
 );
 
 function isFound(policy: TrafficPolicy | AccessPolicy, workload: Workload): boolean {
-  const wanted = wantedTraits(policy);
-  return wanted === "any" || wanted.some((trait) => traitsOf(workload).includes(trait));
+  const wanted = selectedTraitsOf(policy);
+  return wanted === "any" || wanted.some((trait) => selectableTraitsOf(workload).includes(trait));
 }
 
 test("whatever an AccessPolicy selects has one of the traits that it wants", () => {
@@ -47,7 +48,7 @@ test("whatever an AccessPolicy selects has one of the traits that it wants", () 
     fc.property(policies, workloads, (policy, workload) => {
       if (selectsIdentity(policy.spec?.sourceSelector, workload)) expect(isFound(policy, workload)).toBe(true);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -59,7 +60,7 @@ test("whatever a TrafficPolicy selects as a source has one of the traits that it
     fc.property(policies, workloads, (policy, workload) => {
       if (selectsWorkload(policy.spec?.sourceSelector, workload)) expect(isFound(policy, workload)).toBe(true);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -71,5 +72,5 @@ test("a policy that names accounts or labels does not want everything", () => {
     metadata,
     spec: { sourceSelector: [{ kubeServiceAccountRefs: { serviceAccounts: [account] } }] },
   });
-  expect(wantedTraits(access)).toEqual(["account a.b"]);
+  expect(selectedTraitsOf(access)).toEqual(["account a.b"]);
 });

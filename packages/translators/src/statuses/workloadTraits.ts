@@ -1,8 +1,8 @@
 import { AccessPolicy, type TrafficPolicy, type Workload } from "@isthmus/api";
-import { labelKey } from "../attachment/indexes.ts";
+import { labelKey } from "../policy/indexes.ts";
 
 /** What a Workload has by which policies select their sources: workloads are found by it, and so are the policies that may be about one. */
-export function traitsOf({ spec }: Workload): readonly string[] {
+export function selectableTraitsOf({ spec }: Workload): readonly string[] {
   if (spec?.kubernetes === undefined) return NONE;
   const { controller, podLabels = {}, serviceAccountName } = spec.kubernetes;
   const { namespace = "", clusterName = "" } = controller ?? {};
@@ -11,7 +11,7 @@ export function traitsOf({ spec }: Workload): readonly string[] {
 }
 
 /** For each entry of a policy's sourceSelector a trait, or several, one of which all that it selects have; "any" where it names none. */
-export function wantedTraits(policy: TrafficPolicy | AccessPolicy): readonly string[] | "any" {
+export function selectedTraitsOf(policy: TrafficPolicy | AccessPolicy): readonly string[] | "any" {
   const lists = isAccessPolicy(policy)
     ? (policy.spec?.sourceSelector ?? []).map(traitsOfIdentities)
     : (policy.spec?.sourceSelector ?? []).map(({ kubeWorkloadMatcher }) => traitsOfWorkloads(kubeWorkloadMatcher ?? {}));

@@ -1,85 +1,93 @@
 import { type AccessPolicy, Destination, type TrafficPolicy, Workload } from "@isthmus/api";
-import { emptyTable, keyOfResource, type Steps, type Table } from "@isthmus/core";
-import { byMesh } from "../attachment/indexes.ts";
-import { isWithin, type Limit, reachIn, workloadPlace } from "../attachment/reach.ts";
-import { selectsIdentity, selectsWorkload } from "../attachment/selectors.ts";
+import { type CooperativeTask, emptyTable, keyOfResource, type Table } from "@isthmus/core";
 import { meshKey } from "../attachment/virtualMeshes.ts";
 import { changesOf } from "../incremental/changes.ts";
+import { byMesh } from "../policy/indexes.ts";
+import { isWithinLimit, type PolicyLimit, policyScopeFrom, workloadLocation } from "../policy/policyScope.ts";
+import { selectsIdentity, selectsWorkload } from "../policy/selectors.ts";
 import { groupOfMesh, meshesOf } from "./meshGroups.ts";
-import type { Standings } from "./standings.ts";
-import { isAccessPolicy, traitsOf, wantedTraits } from "./workloadTraits.ts";
+import type { StatusIndex } from "./statusIndex.ts";
+import { isAccessPolicy, selectableTraitsOf, selectedTraitsOf } from "./workloadTraits.ts";
 
 type Policy = TrafficPolicy | AccessPolicy;
 
 /** Which workloads a policy is about: what it selects in some groups of meshes. */
-export interface Selecting {
+export interface WorkloadSelection {
   /** Equal for policies that ask for the same. */
   readonly question: string;
   readonly policy: Policy;
   /** The groups of the meshes of its Destinations, sorted. */
   readonly groups: readonly string[];
   /** Only what is within it: a status tells nothing of what lies beyond. */
-  readonly limit: Limit;
+  readonly limit: PolicyLimit;
 }
 
 /** The workloads that policies of one question select. */
-export interface Answer {
+export interface SelectedWorkloads {
   /** The question. */
   readonly key: string;
   readonly policy: Policy;
   readonly groups: readonly string[];
-  readonly limit: Limit;
+  readonly limit: PolicyLimit;
   /** The keys of the workloads, sorted. */
   readonly keys: readonly string[];
 }
 
 /** Nothing asked. */
-export function noAnswers(): Table<Answer> {
+export function noSelectedWorkloads(): Table<SelectedWorkloads> {
   return emptyTable(({ key }) => key);
 }
 
 /** What a policy asks for: the workloads that it selects in the meshes of its Destinations and in those grouped with them. */
-export function questionOf(policy: Policy, destinationKeys: Iterable<string>, { world, groups }: Standings): Selecting {
+export function workloadSelectionOf(policy: Policy, destinationKeys: Iterable<string>, { world, groups }: StatusIndex): WorkloadSelection {
   const asked = new Set<string>();
   for (const key of destinationKeys) {
     const mesh = world.attached.of(Destination).row(key)?.spec?.mesh;
     if (mesh !== undefined) asked.add(groupOfMesh(meshKey(mesh), groups));
   }
   const sorted = [...asked].sort();
-  const limit = reachIn(world.memory.surroundings).limitOf(policy);
+  const limit = policyScopeFrom(world.cache.surroundings).limitOf(policy);
   const { clusterName = null, namespace = null } = limit;
   const question = JSON.stringify([policy.kind, policy.spec?.sourceSelector ?? [], sorted, clusterName, namespace]);
   return { question, policy, groups: sorted, limit };
 }
 
 /** The answer to a question, at the cost of the workloads that have what it asks for. */
-export function answerTo({ question, policy, groups, limit }: Selecting, standings: Standings): Answer {
+export function selectWorkloads({ question, policy, groups, limit }: WorkloadSelection, standings: StatusIndex): SelectedWorkloads {
   const candidates = inQuestion(policy, groups, standings).filter(
-    (workload) => selects(policy, workload) && isWithin(limit, workloadPlace(workload)),
+    (workload) => selects(policy, workload) && isWithinLimit(limit, workloadLocation(workload)),
   );
   const keys = [...new Set(candidates.map(keyOfResource))].sort();
   return { key: question, policy, groups, limit, keys };
 }
 
 /** Workloads of some groups among which are all that a policy selects there; some of them perhaps twice. */
-function inQuestion(policy: Policy, groups: readonly string[], { world, groups: meshGroups }: Standings): readonly Workload[] {
+function inQuestion(policy: Policy, groups: readonly string[], { world, groups: meshGroups }: StatusIndex): readonly Workload[] {
   const workloads = world.attached.of(Workload);
-  const wanted = wantedTraits(policy);
+  const wanted = selectedTraitsOf(policy);
   if (wanted === "any") return groups.flatMap((group) => meshesOf(group, meshGroups)).flatMap((mesh) => workloads.where(byMesh, mesh));
   const asked = new Set(groups);
   const isInGroups = (workload: Workload) => byMesh(workload).some((mesh) => asked.has(groupOfMesh(mesh, meshGroups)));
-  return wanted.flatMap((trait) => workloads.where(traitsOf, trait).filter(isInGroups));
+  return wanted.flatMap((trait) => workloads.where(selectableTraitsOf, trait).filter(isInGroups));
 }
 
 /** The answers that are still right: corrected by workloads that changed, and without those about groups that did. */
-export function* answersAfter(answers: Table<Answer>, now: Standings, before: Standings | undefined): Steps<Table<Answer>> {
-  const edits = new Map<string, Answer | undefined>();
+export function* updateSelectedWorkloads(
+  answers: Table<SelectedWorkloads>,
+  now: StatusIndex,
+  before: StatusIndex | undefined,
+): CooperativeTask<Table<SelectedWorkloads>> {
+  const edits = new Map<string, SelectedWorkloads | undefined>();
   for (const group of now.groups.changed) for (const { key } of answers.where(byGroup, group)) edits.set(key, undefined);
   // A cluster that joins brings thousands of workloads for a few questions: the keys of each are gone through once.
-  const picks = new Map<Answer, Map<string, boolean>>();
+  const picks = new Map<SelectedWorkloads, Map<string, boolean>>();
   const changes = answers.size === edits.size ? [] : changesOf(Workload, now.world.attached, before?.world.attached);
   for (const { key, before: was, after } of changes) {
-    const traits = new Set([ANY, ...(was === undefined ? [] : traitsOf(was)), ...(after === undefined ? [] : traitsOf(after))]);
+    const traits = new Set([
+      ANY,
+      ...(was === undefined ? [] : selectableTraitsOf(was)),
+      ...(after === undefined ? [] : selectableTraitsOf(after)),
+    ]);
     for (const trait of traits) {
       for (const answer of answers.where(byWanted, trait)) {
         if (edits.has(answer.key)) continue;
@@ -97,8 +105,8 @@ export function* answersAfter(answers: Table<Answer>, now: Standings, before: St
 }
 
 /** Answers by what all workloads have that can be in them. */
-function byWanted({ policy }: Answer): readonly string[] {
-  const wanted = wantedTraits(policy);
+function byWanted({ policy }: SelectedWorkloads): readonly string[] {
+  const wanted = selectedTraitsOf(policy);
   return wanted === "any" ? [ANY] : wanted;
 }
 
@@ -106,17 +114,17 @@ function byWanted({ policy }: Answer): readonly string[] {
 const ANY = "any";
 
 /** What rests upon groups of meshes. */
-function byGroup({ groups }: Pick<Answer, "groups">): readonly string[] {
+function byGroup({ groups }: Pick<SelectedWorkloads, "groups">): readonly string[] {
   return groups;
 }
 
-function isAnswer({ policy, groups, limit }: Answer, workload: Workload | undefined, now: Standings): boolean {
-  if (workload === undefined || !selects(policy, workload) || !isWithin(limit, workloadPlace(workload))) return false;
+function isAnswer({ policy, groups, limit }: SelectedWorkloads, workload: Workload | undefined, now: StatusIndex): boolean {
+  if (workload === undefined || !selects(policy, workload) || !isWithinLimit(limit, workloadLocation(workload))) return false;
   return byMesh(workload).some((mesh) => groups.includes(groupOfMesh(mesh, now.groups)));
 }
 
 /** An answer with what `picked` says of some workloads, by key: whether they are in it. */
-function corrected(answer: Answer, picked: ReadonlyMap<string, boolean>): Answer {
+function corrected(answer: SelectedWorkloads, picked: ReadonlyMap<string, boolean>): SelectedWorkloads {
   const isIn = (key: string) => answer.keys[lowerBound(answer.keys, key)] === key;
   const wrong = new Map([...picked].filter(([key, isSelected]) => isIn(key) !== isSelected));
   if (wrong.size === 0) return answer;

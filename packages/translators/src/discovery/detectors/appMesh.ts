@@ -1,8 +1,8 @@
 import { AppMesh, Mesh } from "@isthmus/api";
 import { type Owner, refOf, type Snapshot, sanitizedName } from "@isthmus/core";
 import { CLUSTER_LABEL } from "../../clusterLabel.ts";
+import type { DiscoveryResult } from "../discoveryResult.ts";
 import { finding } from "../findings.ts";
-import type { Discovery } from "../found.ts";
 
 /** All that the translation of one App Mesh may read. */
 export interface AppMeshInputs {
@@ -30,10 +30,10 @@ export function appMeshesByArn(
 }
 
 /** Translates one App Mesh into its Mesh. */
-export function translateAppMesh({ arn, sources, owner, namespace }: AppMeshInputs): Discovery<Mesh> {
+export function translateAppMesh({ arn, sources, owner, namespace }: AppMeshInputs): DiscoveryResult<Mesh> {
   const parsed = parsedArn(arn);
   if (parsed === undefined) {
-    const problem = `status.meshARN: ${arn} is not arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE: look for what the App Mesh controller says of it`;
+    const problem = `status.meshARN: ${arn} is not an ARN (arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE): check the logs of the App Mesh controller`;
     return { reports: sources.map((source) => finding(refOf(source), "INVALID", "AppMeshArnInvalid", problem)) };
   }
   const { region, account, resource } = parsed;
@@ -45,7 +45,7 @@ export function translateAppMesh({ arn, sources, owner, namespace }: AppMeshInpu
     metadata: { name: nameOf(`${awsName}-${region}-${account}`), namespace, labels: { [CLUSTER_LABEL]: "", [owner.label]: owner.value } },
     spec: { awsAppMesh: { awsName, region, awsAccountId: account, arn, clusters: clustersOf(sources) } },
   };
-  const seenOnly = `is discovered as ${mesh.metadata.name}, and that is all: policies and VirtualMeshes have no effect in AWS App Mesh`;
+  const seenOnly = `is discovered as ${mesh.metadata.name}; policies and VirtualMeshes have no effect in AWS App Mesh`;
   const reports = sources.map((source) => finding(refOf(source), "WARNING", "AppMeshSeenOnly", seenOnly));
   return { output: { resource: mesh, parents: sources.map(refOf) }, reports };
 }

@@ -2,12 +2,12 @@ import type { ConfigMap, Deployment, MeshInstallation, MeshSpec, Node, Service, 
 import { type Owner, type Report, refOf } from "@isthmus/core";
 import { finding } from "../findings.ts";
 import { imageVersion } from "../image.ts";
-import { placeOf } from "../indexes.ts";
-import type { MeshMemory } from "../meshMemory.ts";
+import { namespaceLocationOf } from "../indexes.ts";
+import type { LastKnownMesh } from "../lastKnownMesh.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
 
 /** All that the detection of one mesh may read. */
-export interface MeshInputs {
+export interface ControlPlaneInputs {
   readonly deployment: Deployment;
   /** The control plane's mesh configuration; undefined when there is none. */
   readonly configMap: ConfigMap | undefined;
@@ -21,7 +21,7 @@ export interface MeshInputs {
   readonly gatewayNode: Node | undefined;
   readonly settings: Settings | undefined;
   /** What was last known of this mesh; undefined when it is new. */
-  readonly lastKnown: MeshMemory | undefined;
+  readonly lastKnown: LastKnownMesh | undefined;
   readonly owner: Owner;
   readonly namespace: string;
 }
@@ -36,7 +36,7 @@ export interface DetectedMesh {
 export interface MeshDetector {
   /** Whether a Deployment is such a control plane. */
   isControlPlane(deployment: Deployment): boolean;
-  detect(inputs: MeshInputs): DetectedMesh;
+  detect(inputs: ControlPlaneInputs): DetectedMesh;
 }
 
 /** The first container of a Deployment whose image names all of `parts`. */
@@ -55,15 +55,15 @@ export function installationOf(deployment: Deployment, imageParts: readonly stri
   const { name = "", image = "" } = containerWithImage(deployment, imageParts) ?? {};
   const version = imageVersion(image);
   if (version === undefined || (version.tag === "" && version.digest === "")) {
-    const problem = version === undefined ? "is no image reference" : "has neither tag nor digest";
+    const problem = version === undefined ? "is not an image reference" : "has neither a tag nor a digest";
     return finding(
       refOf(deployment),
       "INVALID",
       "MeshVersionUnknown",
-      `container ${name}: image ${image} ${problem}: give it the tag of its version`,
+      `container ${name}: image ${image} ${problem}: set the tag of its version`,
     );
   }
-  const { namespace, clusterName } = placeOf(deployment);
+  const { namespace, clusterName } = namespaceLocationOf(deployment);
   return withoutZeroValues({
     namespace,
     cluster: clusterName,

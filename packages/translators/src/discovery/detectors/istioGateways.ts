@@ -1,10 +1,10 @@
 import type { IngressGateway, KubernetesServicePort, Node, Service, Settings } from "@isthmus/api";
 import { matchesLabels, type Report, refOf } from "@isthmus/core";
 import { finding } from "../findings.ts";
-import { placeOf } from "../indexes.ts";
+import { namespaceLocationOf } from "../indexes.ts";
 import { reachableAddress } from "../nodes.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
-import type { MeshInputs } from "./controlPlane.ts";
+import type { ControlPlaneInputs } from "./controlPlane.ts";
 
 /** How the gateways of a cluster are told. */
 export interface GatewayDetector {
@@ -28,11 +28,11 @@ export function gatewayDetector(settings: Settings | undefined, clusterName: str
 }
 
 /** The Services of a control plane's namespace through which other clusters reach its mesh; reports for those they can't use. */
-export function ingressGatewaysOf(inputs: MeshInputs): {
+export function ingressGatewaysOf(inputs: ControlPlaneInputs): {
   readonly gateways: readonly IngressGateway[];
   readonly reports: readonly Report[];
 } {
-  const { labels, portName } = gatewayDetector(inputs.settings, placeOf(inputs.deployment).clusterName);
+  const { labels, portName } = gatewayDetector(inputs.settings, namespaceLocationOf(inputs.deployment).clusterName);
   const gateways: IngressGateway[] = [];
   const reports: Report[] = [];
   for (const service of inputs.services) {
@@ -47,12 +47,12 @@ export function ingressGatewaysOf(inputs: MeshInputs): {
 /** A gateway, or why it can't be used. */
 function gatewayOf(service: Service, portName: string, node: Node | undefined): IngressGateway | string {
   const port = service.spec?.ports?.find(({ name = "" }) => name === portName);
-  if (port === undefined) return `spec.ports: no port is named ${portName}: add the port that takes traffic of other clusters`;
+  if (port === undefined) return `spec.ports: no port is named ${portName}: add the port for traffic from other clusters`;
   const reached = reachedAt(service, port, node);
   if (typeof reached === "string") return reached;
   const { targetPort = 0 } = port;
   if (typeof targetPort === "string" && targetPort !== "")
-    return `spec.ports: targetPort ${targetPort} of port ${portName} is a name: give its number`;
+    return `spec.ports: targetPort ${targetPort} of port ${portName} is a name: set its number`;
   const { name, namespace = "" } = service.metadata;
   return withoutZeroValues({
     name,
@@ -79,7 +79,7 @@ function reachedAt(service: Service, port: KubernetesServicePort, node: Node | u
     const { nodePort = 0 } = port;
     const nodeAddress = node === undefined ? "" : reachableAddress(node);
     const ip = nodeAddress === "" ? externalIp : nodeAddress;
-    if (ip === undefined) return "no node of its pods has an address that is not internal: name one in spec.externalIPs";
+    if (ip === undefined) return "no node that runs its pods has an external address: set one in spec.externalIPs";
     // The published API has all of them as `ip`, host names of nodes too.
     return { ip, port: nodePort };
   }
@@ -89,7 +89,7 @@ function reachedAt(service: Service, port: KubernetesServicePort, node: Node | u
     if (ip !== "") return { ip, port: number };
     if (hostname !== "") return { dnsName: hostname, port: number };
     if (externalIp !== undefined) return { ip: externalIp, port: number };
-    return "status.loadBalancer: no address yet: wait for the load balancer, or name an address in spec.externalIPs";
+    return "status.loadBalancer: no address yet: wait for the load balancer, or set an address in spec.externalIPs";
   }
-  return `spec.type: ${type} can't be reached from other clusters: make it LoadBalancer or NodePort`;
+  return `spec.type: ${type} is not reachable from other clusters: use LoadBalancer or NodePort`;
 }

@@ -1,12 +1,19 @@
 import { type Deployment, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "@isthmus/api";
-import { type Report, refOf } from "@isthmus/core";
-import { isTrustDomain } from "../../networking/istio/trustDomain.ts";
+import { displayName, type Report, refOf } from "@isthmus/core";
+import { isTrustDomain } from "../../policy/trustDomain.ts";
 import { finding } from "../findings.ts";
-import { placeOf } from "../indexes.ts";
+import { namespaceLocationOf } from "../indexes.ts";
 import { type MeshConfig, type MeshConfigProblem, meshConfigOf } from "../meshConfig.ts";
 import { regionOf } from "../nodes.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
-import { containerWithImage, type DetectedMesh, installationOf, isReport, type MeshDetector, type MeshInputs } from "./controlPlane.ts";
+import {
+  type ControlPlaneInputs,
+  containerWithImage,
+  type DetectedMesh,
+  installationOf,
+  isReport,
+  type MeshDetector,
+} from "./controlPlane.ts";
 import { ingressGatewaysOf } from "./istioGateways.ts";
 
 const PILOT_IMAGE = ["istio", "pilot"];
@@ -27,7 +34,7 @@ export function meshConfigNames(deployment: Deployment): readonly string[] {
   return revision === "default" ? [MESH_CONFIG_NAME] : [`${MESH_CONFIG_NAME}-${revision}`, MESH_CONFIG_NAME];
 }
 
-function detectIstio(inputs: MeshInputs): DetectedMesh {
+function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
   const { deployment, firstNode, agentNamespace } = inputs;
   const installation = installationOf(deployment, PILOT_IMAGE, regionOf(firstNode));
   if (isReport(installation)) return { reports: [installation] };
@@ -50,22 +57,22 @@ function detectIstio(inputs: MeshInputs): DetectedMesh {
 type TrustConfig = Pick<MeshConfig, "trustDomain" | "isDnsCaptured">;
 
 /** Of a mesh that is known: a mistake in its configuration takes nothing away that others rely on. */
-function lastConfig({ lastKnown }: MeshInputs): TrustConfig | undefined {
+function lastConfig({ lastKnown }: ControlPlaneInputs): TrustConfig | undefined {
   return lastKnown && { trustDomain: lastKnown.trustDomain, isDnsCaptured: lastKnown.smartDnsProxyingEnabled };
 }
 
 /** The configuration with a trust domain that principals can be made of: the last known one, where it names none. */
 function trusted(
   config: MeshConfig,
-  { deployment, configMap, lastKnown }: MeshInputs,
+  { deployment, configMap, lastKnown }: ControlPlaneInputs,
 ): { readonly config: TrustConfig; readonly problem?: Report } {
   const { trustDomain } = config;
   const last = lastKnown?.trustDomain ?? "";
   if (isTrustDomain(trustDomain) || (trustDomain === "" && last === "")) return { config };
   const { name, namespace = "" } = configMap?.metadata ?? { name: MESH_CONFIG_NAME };
   const given = trustDomain === "" ? "is missing" : `${quoted(trustDomain)} is not a DNS name such as cluster.local`;
-  const consequence = last === "" ? "no AccessPolicy can name callers of this mesh" : `the last known one, ${last}, stays in use`;
-  const message = `ConfigMap ${name}.${namespace}, data.${MESH_CONFIG_KEY}: trustDomain: ${given}; ${consequence}`;
+  const consequence = last === "" ? "AccessPolicies cannot name callers of this mesh" : `the last known one, ${last}, is still used`;
+  const message = `ConfigMap ${displayName({ name, namespace })}, data.${MESH_CONFIG_KEY}: trustDomain: ${given}; ${consequence}`;
   const problem = finding(refOf(deployment), "INVALID", "TrustDomainInvalid", message);
   return { config: { ...config, trustDomain: last }, problem };
 }
@@ -74,14 +81,14 @@ function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
-function configOf({ deployment, configMap }: MeshInputs): MeshConfig | Report {
-  const { clusterName, namespace } = placeOf(deployment);
+function configOf({ deployment, configMap }: ControlPlaneInputs): MeshConfig | Report {
+  const { clusterName, namespace } = namespaceLocationOf(deployment);
   if (configMap === undefined) {
-    const message = `ConfigMap ${MESH_CONFIG_NAME}.${namespace} not found in ${clusterName}: install Istio with its mesh configuration`;
+    const message = `ConfigMap ${displayName({ name: MESH_CONFIG_NAME, namespace, clusterName })} not found: install Istio with its mesh configuration`;
     return finding(refOf(deployment), "INVALID", "MeshConfigMissing", message);
   }
   const config: MeshConfig | MeshConfigProblem = meshConfigOf(configMap);
   if (!("problem" in config)) return config;
-  const message = `ConfigMap ${configMap.metadata.name}.${namespace}, data.${MESH_CONFIG_KEY}: ${config.problem}`;
+  const message = `ConfigMap ${displayName({ name: configMap.metadata.name, namespace })}, data.${MESH_CONFIG_KEY}: ${config.problem}`;
   return finding(refOf(deployment), "INVALID", "MeshConfigInvalid", message);
 }

@@ -1,4 +1,11 @@
-import { containerWithImage, type DetectedMesh, installationOf, isReport, type MeshDetector, type MeshInputs } from "./controlPlane.ts";
+import {
+  type ControlPlaneInputs,
+  containerWithImage,
+  type DetectedMesh,
+  installationOf,
+  isReport,
+  type MeshDetector,
+} from "./controlPlane.ts";
 
 const CONTROLLER = "osm-controller";
 
@@ -8,7 +15,7 @@ export const osmMesh: MeshDetector = {
   detect: detectOsm,
 };
 
-function detectOsm({ deployment }: MeshInputs): DetectedMesh {
+function detectOsm({ deployment }: ControlPlaneInputs): DetectedMesh {
   const installation = installationOf(deployment, [CONTROLLER], "");
   return isReport(installation) ? { reports: [installation] } : { spec: { osm: { installation } }, reports: [] };
 }

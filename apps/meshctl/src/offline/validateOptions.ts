@@ -1,0 +1,12 @@
+import type { FindingFormat } from "./findingFormats.ts";
+import type { Severity } from "./findings.ts";
+
+/** What `meshctl validate` was asked for. */
+export interface ValidateOptions {
+  readonly file: readonly string[];
+  readonly output: "text" | FindingFormat;
+  readonly failOn: Severity;
+  readonly namespace: string;
+  readonly agentCluster?: string;
+  readonly disallowIntersectingConfig?: true;
+}

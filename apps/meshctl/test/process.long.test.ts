@@ -1,0 +1,54 @@
+import { closeSync, existsSync, openSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { version } from "../package.json";
+import { bundledMeshctl, type MeshctlRun, runOf } from "./meshctlProcess.ts";
+
+const start = bundledMeshctl();
+
+/** Runs the program as a process of its own, as a shell does. */
+function run(args: readonly string[], options: { readonly input?: string; readonly closeOutput?: boolean } = {}): Promise<MeshctlRun> {
+  return runOf(start(args), options);
+}
+
+describe("the meshctl program", () => {
+  it("says its version, as JSON and alone", async () => {
+    expect(JSON.parse((await run(["version"])).out)).toEqual({ client: { version } });
+    expect((await run(["--version"])).out).toBe(`${version}\n`);
+  });
+
+  it("explains itself with examples", async () => {
+    for (const args of [["--help"], ["translate", "--help"], ["version", "--help"]]) {
+      const { code, out } = await run(args);
+      expect(code).toBe(0);
+      expect(out).toContain("Examples:");
+    }
+  });
+
+  it("exits with 2 for a command that does not exist, and suggests the right one", async () => {
+    const { code, out, err } = await run(["translat"]);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("Did you mean translate?");
+  });
+
+  it("writes all of a large output, plain, into a pipe", async () => {
+    const namespaces = Array.from({ length: 2000 }, (_, i) => `n-${i}`);
+    const meshes = namespaces.map((name) => JSON.stringify({ apiVersion: "apps/v1", kind: "Widget", metadata: { name } })).join("\n");
+    const read = JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: "n", clusterName: "c" } });
+    const { code, err } = await run(["translate", "-f", "-", "-o", "json"], { input: `${meshes}\n${read}` });
+    expect(code).toBe(0);
+    expect(err).toContain("2000 objects, the first in standard input, document 1");
+    expect(err).not.toContain("\u001b[");
+  });
+
+  it.skipIf(!existsSync("/dev/full"))("says in one line that its output can't be written, and exits with 2", async () => {
+    const full = openSync("/dev/full", "w");
+    const { code, err } = await runOf(start(["version"], ["ignore", full, "pipe"]));
+    closeSync(full);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/^error: standard output: ENOSPC[^\n]*\n$/) });
+  });
+
+  it("ends quietly when its reader has seen enough", async () => {
+    const { err } = await run(["translate", "--help"], { closeOutput: true });
+    expect(err).toBe("");
+  });
+});

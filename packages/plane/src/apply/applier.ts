@@ -1,0 +1,303 @@
+import {
+  type Clock,
+  type Delta,
+  formatRef,
+  type Kind,
+  kindKeyOf,
+  type Log,
+  type Meter,
+  messageOf,
+  noMeter,
+  type Owner,
+  type Resource,
+  type ResourceRef,
+  refOf,
+  resourceKeyOf,
+  type Snapshot,
+} from "@isthmus/core";
+import { servedVersions } from "../informer/servedVersions.ts";
+import { type Cluster, ClusterError, type DeleteOrder, type DeletionEvidence, type Rejection } from "../ports/clusterPort.ts";
+import { startWorkQueue, type WorkQueueSizes } from "../runtime/workQueue.ts";
+import type { DeletionLog } from "./deletionLog.ts";
+import { deletionReason } from "./deletionReason.ts";
+import { driftConflictMessage, driftConflicts } from "./driftConflicts.ts";
+import { alreadyApplied, asAppliedByUs, bearsLabelOf, FIELD_MANAGER, isWrittenByUs, shareBody } from "./ownership.ts";
+
+/**
+ * Makes a cluster hold what is wanted of it, object by object, for ever: applies what differs, removes what must go, puts
+ * back what somebody changed, and tries again what failed. One object never holds up another.
+ */
+export interface Applier {
+  /** Wants an object. Nothing is written when the cluster already says so. `key`: its `resourceKeyOf`, where the caller holds it. */
+  put(resource: Resource, key?: string): void;
+  /** Wants an object gone. Refused without evidence, and for an object that does not bear our label or that we never wrote. */
+  remove(removal: DeleteOrder): void;
+  /**
+   * Wants nothing but `keys` (`resourceKeyOf`), and gives what else bears our label and is not being removed already, of
+   * `kinds` (`kindKeyOf`; default: all). To be called with a complete set only.
+   */
+  surplus(keys: ReadonlySet<string>, kinds?: ReadonlySet<string>): readonly ResourceRef[];
+  /** Wants an object gone that a complete set does not hold, under the same conditions as `remove`. */
+  prune(ref: ResourceRef, reason: string): void;
+  /** All that is wanted here, by `resourceKeyOf`. */
+  readonly wanted: ReadonlyMap<string, Resource>;
+  /** Tells what changed in the cluster, so that drift is put back. */
+  observed(delta: Delta): void;
+  /** A kind (`kindKeyOf`) is there again: what waits for it is tried at once. */
+  servedAgain(kindKey: string): void;
+  readonly sizes: WorkQueueSizes;
+  /** What is refused or failing now, by `resourceKeyOf`. */
+  readonly rejections: ReadonlyMap<string, Rejection>;
+  /** Whether nothing is left to be tried for the first time. */
+  readonly isIdle: boolean;
+  readonly ended: Promise<void>;
+}
+
+export interface ApplierOptions {
+  readonly cluster: Cluster;
+  /** The kinds that may be written; objects of other kinds are rejected. */
+  readonly kinds: readonly Kind[];
+  /** Kinds (`kindKeyOf`) that are written when nothing else is to be. Default: none. */
+  readonly bulk?: ReadonlySet<string>;
+  /** Whose objects are ours. */
+  readonly owners: readonly Owner[];
+  /** The cluster as it is known now. */
+  readonly live: () => Snapshot;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly meter?: Meter;
+  /** Keeps why objects went. Default: nobody does, beside the log. */
+  readonly removals?: DeletionLog;
+  /** Called when `rejections` or `isIdle` changed. */
+  readonly settled: () => void;
+}
+
+type Task = { readonly put: Resource } | { readonly remove: ResourceRef; readonly reason: string; readonly evidence?: DeletionEvidence };
+
+export function startApplier(options: ApplierOptions, signal: AbortSignal): Applier {
+  const { bulk = new Set<string>(), cluster, owners, live, clock, random, log, meter = noMeter, settled, removals } = options;
+  const kinds = new Map(options.kinds.map((kind) => [kindKeyOf(kind), kind]));
+  const versions = servedVersions(cluster);
+  const wanted = new Map<string, Resource>();
+  const removing = new Set<string>();
+  const rejections = new Map<string, Rejection>();
+  const struggles = driftConflicts(() => clock.now());
+  const queue = startWorkQueue<Task>({ workers: WORKERS, retry: RETRY, isBulk, work, idle: settled, clock, random }, signal);
+
+  function isBulk(task: Task): boolean {
+    return bulk.has(kindKeyOf("put" in task ? task.put : task.remove));
+  }
+
+  async function work(key: string, task: Task): Promise<"done" | "again"> {
+    // Overtaken while it waited to be tried again.
+    if ("put" in task ? wanted.get(key) !== task.put : wanted.has(key)) return "done";
+    const ref = "put" in task ? refOf(task.put) : task.remove;
+    const kind = kinds.get(kindKeyOf(ref));
+    const rejection =
+      kind === undefined
+        ? ({ ref, code: "Refused", message: `${formatRef(ref)}: objects of this kind are not written to this cluster` } as const)
+        : "put" in task
+          ? ((await applied(kind, key, task.put)) ?? (await fight(kind, key, task.put)))
+          : await removed(kind, task);
+    if (rejection === undefined || signal.aborted) {
+      if ("remove" in task) {
+        removing.delete(key);
+        struggles.forget(key);
+      }
+      rejections.delete(key);
+      return "done";
+    }
+    if (rejections.get(key)?.message !== rejection.message) {
+      log.warn({ cluster: cluster.name, object: formatRef(ref), code: rejection.code }, rejection.message);
+      meter.add("resource_write_fails_total", { type: kindKeyOf(ref), action: "put" in task ? "upsert" : "delete", code: rejection.code });
+    }
+    rejections.set(key, rejection);
+    return "again";
+  }
+
+  async function applied(kind: Kind, key: string, resource: Resource): Promise<Rejection | undefined> {
+    const ref = refOf(resource);
+    if (isAsWanted(live().of(kind).get(ref), resource)) {
+      struggles.holds(key, resource);
+      return undefined;
+    }
+    try {
+      return await written(kind, key, resource);
+    } catch (error) {
+      return signal.aborted ? undefined : rejectionOf(ref, error);
+    }
+  }
+
+  /** Whether the cluster has an object as it is wanted, as far as is known. */
+  function isAsWanted(live: Resource | undefined, wanted: Resource): boolean {
+    if (live === undefined || !bearsLabelOf(live, owners) || !alreadyApplied(live, wanted)) return false;
+    shareBody(live, wanted);
+    return true;
+  }
+
+  async function written(kind: Kind, key: string, resource: Resource, tries = 1): Promise<Rejection | undefined> {
+    const ref = refOf(resource);
+    // Read afresh: what is not ours must not become ours because a watch was a moment late.
+    const existing = await cluster.get(kind, ref, signal);
+    if (existing !== undefined && !bearsLabelOf(existing, owners)) {
+      return {
+        ref,
+        code: "Conflict",
+        message: `${formatRef(ref)} exists and is not managed by us, so it is not changed: delete or rename it, or add our owner label to let us manage it`,
+      };
+    }
+    struggles.writing(key, resource, existing);
+    const served = await versions.asServed(kind, resource, signal);
+    try {
+      // An apply would join an object that somebody else makes in this moment, where it contradicts ours in nothing.
+      if (existing === undefined) await cluster.create(served, signal);
+      else {
+        const made = asAppliedByUs(existing);
+        const latest = made === undefined ? existing : await cluster.update(made, signal);
+        // What bears our label is ours to put back, whoever edited it since; but only as it was when it did.
+        await cluster.apply(atVersionOf(latest, served), { fieldManager: FIELD_MANAGER, force: true }, signal);
+      }
+    } catch (error) {
+      // Its CRD may serve another version by now, or none.
+      if (error instanceof ClusterError && error.code === "Unserved") versions.forget();
+      const isOutdated = error instanceof ClusterError && error.code === (existing === undefined ? "AlreadyExists" : "Conflict");
+      if (!isOutdated || tries >= MAX_READS) throw error;
+      return written(kind, key, resource, tries + 1);
+    }
+    meter.add("resources_synced_total", { type: kindKeyOf(ref), result: existing === undefined ? "created" : "updated" });
+    struggles.holds(key, resource);
+    return undefined;
+  }
+
+  /** What is to be said of an object that is as it ought to be, for the moment. */
+  async function fight(kind: Kind, key: string, resource: Resource): Promise<Rejection | undefined> {
+    const ref = refOf(resource);
+    if (!struggles.isOver(key)) return undefined;
+    try {
+      return driftConflictMessage(ref, await cluster.get(kind, ref, signal), struggles.fieldsOf(key));
+    } catch (error) {
+      return signal.aborted ? undefined : rejectionOf(ref, error);
+    }
+  }
+
+  async function removed(kind: Kind, task: Extract<Task, { readonly remove: ResourceRef }>): Promise<Rejection | undefined> {
+    const { remove: ref, reason } = task;
+    try {
+      const existing = await cluster.get(kind, ref, signal);
+      if (existing === undefined) return undefined;
+      if (!bearsLabelOf(existing, owners) || !isWrittenByUs(existing)) {
+        log.warn(
+          { cluster: cluster.name, object: formatRef(ref), reason },
+          `${formatRef(ref)} is kept: it does not have our owner label and field manager`,
+        );
+        removals?.record({ step: "Left", ...recordOf(task) });
+        return undefined;
+      }
+      const { uid, resourceVersion } = existing.metadata;
+      await cluster.delete(
+        refOf(existing),
+        { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+        signal,
+      );
+      meter.add("resources_deleted_total", { type: kindKeyOf(ref) });
+      removals?.record({ step: "Removed", ...recordOf(task) });
+      log.info({ cluster: cluster.name, object: formatRef(ref), reason }, `deleted ${formatRef(ref)}: ${reason}`);
+      return undefined;
+    } catch (error) {
+      if (signal.aborted || (error instanceof ClusterError && error.code === "NotFound")) return undefined;
+      return rejectionOf(ref, error);
+    }
+  }
+
+  function drift(ref: ResourceRef, live: Resource | undefined): void {
+    const key = resourceKeyOf(ref);
+    const want = wanted.get(key);
+    if (want === undefined || queue.has(key)) return;
+    if (isAsWanted(live, want)) return;
+    // While somebody fights over it, its next try comes of itself.
+    if (!struggles.isOver(key)) queue.set(key, { put: want });
+  }
+
+  return {
+    put(resource, key = resourceKeyOf(refOf(resource))) {
+      wanted.set(key, resource);
+      removing.delete(key);
+      queue.set(key, { put: resource });
+    },
+    remove(removal) {
+      const { ref, evidence } = removal;
+      const key = resourceKeyOf(ref);
+      if (evidence.inputs.length === 0) {
+        rejections.set(key, { ref, code: "Refused", message: `${formatRef(ref)}: a delete without a cause is refused` });
+        return;
+      }
+      wanted.delete(key);
+      removing.add(key);
+      queue.set(key, { remove: ref, reason: deletionReason(evidence), evidence });
+    },
+    surplus(keys, of) {
+      for (const key of [...wanted.keys()]) if (!keys.has(key)) wanted.delete(key);
+      const asked = [...kinds].filter(([kindKey]) => of === undefined || of.has(kindKey));
+      return asked.flatMap(([, kind]) =>
+        [...live().of(kind)]
+          .filter((resource) => bearsLabelOf(resource, owners))
+          .map(refOf)
+          .filter((ref) => !keys.has(resourceKeyOf(ref)) && !removing.has(resourceKeyOf(ref))),
+      );
+    },
+    prune(ref, reason) {
+      const key = resourceKeyOf(ref);
+      if (wanted.has(key)) return;
+      removing.add(key);
+      queue.set(key, { remove: ref, reason });
+    },
+    wanted,
+    observed({ put, remove }) {
+      for (const resource of put) drift(refOf(resource), resource);
+      for (const ref of remove) drift(ref, undefined);
+    },
+    servedAgain(kindKey) {
+      for (const [key, { ref, code }] of rejections) {
+        const want = wanted.get(key);
+        if (code === "Unserved" && kindKeyOf(ref) === kindKey && want !== undefined) queue.set(key, { put: want });
+      }
+    },
+    rejections,
+    get isIdle() {
+      return queue.isIdle;
+    },
+    get sizes() {
+      return queue.sizes;
+    },
+    ended: queue.ended,
+  };
+}
+
+// The API server answers writes in a few milliseconds; eight at a time keep it busy without crowding out other clients.
+const WORKERS = 8;
+const RETRY = { firstMs: 500, lastMs: 60_000 };
+// Somebody else who writes the same object at the same time is seldom that fast twice.
+const MAX_READS = 3;
+
+/** `wanted`, to be written only while the object is as it was read. */
+function atVersionOf({ metadata: { resourceVersion } }: Resource, wanted: Resource): Resource {
+  return resourceVersion === undefined ? wanted : { ...wanted, metadata: { ...wanted.metadata, resourceVersion } };
+}
+
+function recordOf({ remove: object, reason, evidence }: Extract<Task, { readonly remove: ResourceRef }>) {
+  return { object, reason, ...(evidence === undefined ? {} : { evidence }) };
+}
+
+function rejectionOf(ref: ResourceRef, error: unknown): Rejection {
+  if (!(error instanceof ClusterError)) throw error;
+  const message = `${formatRef(ref)}: ${messageOf(error)}`;
+  switch (error.code) {
+    case "Conflict":
+    case "Invalid":
+    case "Unserved":
+      return { ref, code: error.code, message };
+    default:
+      return { ref, code: "Failed", message };
+  }
+}

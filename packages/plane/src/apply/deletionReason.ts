@@ -1,0 +1,8 @@
+import { formatRef } from "@isthmus/core";
+import type { DeletionEvidence } from "../ports/clusterPort.ts";
+
+/** Why an object goes, in words for the log. */
+export function deletionReason({ reason, inputs, snapshot }: DeletionEvidence): string {
+  const since = snapshot === undefined ? "" : ` (snapshot ${snapshot})`;
+  return `${reason === "InputRemoved" ? "source deleted" : "source changed"}: ${inputs.map(formatRef).join(", ")}${since}`;
+}

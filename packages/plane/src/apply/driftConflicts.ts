@@ -1,0 +1,91 @@
+import { type AnyResource, equalJson, formatRef, type Resource, type ResourceRef } from "@isthmus/core";
+import type { Rejection } from "../ports/clusterPort.ts";
+import { FIELD_MANAGER } from "./ownership.ts";
+
+/**
+ * Tells a slip from a fight. What somebody changed once is put back at once; an object that is changed again each time
+ * that it was put back has another writer, and putting it back ever faster would only keep both busy.
+ */
+export interface DriftConflicts {
+  /** The object says what `wanted` says. */
+  holds(key: string, wanted: Resource): void;
+  /** `wanted` is about to be written over `existing`; counts when the object said so before, and somebody has changed it since. */
+  writing(key: string, wanted: Resource, existing: Resource | undefined): void;
+  /** Whether somebody fights over the object now. */
+  isOver(key: string): boolean;
+  /** What the other writer changed last, as paths; none when it deletes the object. */
+  fieldsOf(key: string): readonly string[];
+  /** The object is not wanted any more. */
+  forget(key: string): void;
+}
+
+/** `now` gives milliseconds. */
+export function driftConflicts(now: () => number): DriftConflicts {
+  const held = new Map<string, Resource>();
+  const restored = new Map<string, { readonly count: number; readonly at: number; readonly fields: readonly string[] }>();
+
+  function recent(key: string): number {
+    const last = restored.get(key);
+    if (last === undefined) return 0;
+    if (now() - last.at < CALM_MS) return last.count;
+    restored.delete(key);
+    return 0;
+  }
+
+  return {
+    holds: (key, wanted) => void held.set(key, wanted),
+    writing(key, wanted, existing) {
+      if (held.get(key) !== wanted) return;
+      const fields = existing === undefined ? [] : differing(existing, wanted);
+      restored.set(key, { count: recent(key) + 1, at: now(), fields });
+    },
+    isOver: (key) => recent(key) >= SLIPS,
+    fieldsOf: (key) => restored.get(key)?.fields ?? [],
+    forget(key) {
+      held.delete(key);
+      restored.delete(key);
+    },
+  };
+}
+
+// A person who tries something changes an object a few times; a controller goes on for ever.
+const SLIPS = 5;
+// Longer than the longest pause between two tries, so that a fight stays known.
+const CALM_MS = 120_000;
+
+/** Where an object says something else than `wanted` does, as paths: the first few, no deeper than a person needs. */
+function differing(existing: Resource, wanted: Resource): readonly string[] {
+  const paths: string[] = [];
+  const look = (path: string, live: unknown, want: unknown, depth: number): void => {
+    if (paths.length >= MAX_PATHS || equalJson(live, want)) return;
+    if (depth === 0 || !isObject(live) || !isObject(want)) return void paths.push(path);
+    for (const key of new Set([...Object.keys(want), ...Object.keys(live)])) look(`${path}.${key}`, live[key], want[key], depth - 1);
+  };
+  const { apiVersion: _, kind: __, metadata, status: ___, ...body } = existing as AnyResource;
+  for (const [key, value] of Object.entries(body)) look(key, value, (wanted as AnyResource)[key], 2);
+  for (const group of ["labels", "annotations"] as const) {
+    for (const [key, value] of Object.entries(wanted.metadata[group] ?? {})) {
+      if (metadata[group]?.[key] !== value) paths.push(`metadata.${group}[${key}]`);
+    }
+  }
+  return paths.slice(0, MAX_PATHS);
+}
+
+const MAX_PATHS = 3;
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What the users' resources behind an object are told of a fight over it. `existing` is the object with its `managedFields`. */
+export function driftConflictMessage(ref: ResourceRef, existing: Resource | undefined, fields: readonly string[]): Rejection {
+  const managers = (existing?.metadata.managedFields ?? []).flatMap(({ manager }) => (typeof manager === "string" ? [manager] : []));
+  const others = [...new Set(managers)].filter((manager) => manager !== FIELD_MANAGER);
+  const who = others.length > 0 ? others.join(", ") : `another writer with the field manager ${FIELD_MANAGER}, possibly a second agent`;
+  const what = fields.length === 0 ? formatRef(ref) : `${formatRef(ref)}, ${fields.join(", ")},`;
+  return {
+    ref,
+    code: "Conflict",
+    message: `${what} is repeatedly changed by ${who}; backing off: only one of the two should manage it`,
+  };
+}

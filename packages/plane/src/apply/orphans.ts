@@ -1,0 +1,57 @@
+import { type Clock, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+
+/**
+ * Objects that bear our label, are not wanted, and came to be after a complete set was carried out: put back by another
+ * agent of this name that was cut off, or restored from a backup. They go, but not at once: an agent that does not know
+ * yet that another one took its place would remove what that one has just made.
+ */
+export interface Orphans {
+  seen(ref: ResourceRef): void;
+  /** The object is gone, or wanted after all. */
+  settled(ref: ResourceRef): void;
+  /** The connection, or what is wanted, is another one: what was seen before says nothing any more. */
+  clear(): void;
+}
+
+export interface OrphansOptions {
+  readonly clock: Clock;
+  /** Objects that have been strays for long enough. */
+  readonly due: (refs: readonly ResourceRef[]) => void;
+}
+
+export function orphans({ clock, due }: OrphansOptions, signal: AbortSignal): Orphans {
+  const seen = new Map<string, { readonly ref: ResourceRef; readonly since: number }>();
+  let isWaiting = false;
+
+  async function wait(): Promise<void> {
+    isWaiting = true;
+    for (let first = next(); first !== undefined && !signal.aborted; first = next()) {
+      // Rejects only when there is nothing to do any more.
+      await clock.sleep(Math.max(0, first.since + STRAY_MS - clock.now()), signal).catch(() => undefined);
+      if (signal.aborted) return;
+      const now = clock.now();
+      const ripe = [...seen].filter(([, { since }]) => now >= since + STRAY_MS);
+      for (const [key] of ripe) seen.delete(key);
+      if (ripe.length > 0) due(ripe.map(([, { ref }]) => ref));
+    }
+    isWaiting = false;
+  }
+
+  /** The oldest: they were seen in this order. */
+  function next(): { readonly since: number } | undefined {
+    return seen.values().next().value;
+  }
+
+  return {
+    seen(ref) {
+      const key = resourceKeyOf(ref);
+      if (!seen.has(key)) seen.set(key, { ref, since: clock.now() });
+      if (!isWaiting) void wait();
+    },
+    settled: (ref) => void seen.delete(resourceKeyOf(ref)),
+    clear: () => seen.clear(),
+  };
+}
+
+// An agent gives its connection up after three heartbeats without an answer, 30 s.
+const STRAY_MS = 45_000;

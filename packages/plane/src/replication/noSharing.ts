@@ -1,0 +1,18 @@
+import type { Sharing } from "./sharing.ts";
+
+const nothing = (): void => undefined;
+
+/** A server on its own: there is nobody to share with. */
+export const noSharing: Sharing = {
+  instance: "",
+  isLoaded: true,
+  touch: nothing,
+  changed: nothing,
+  forget: nothing,
+  setDesired: nothing,
+  answered: nothing,
+  replicated: new Map(),
+  digests: new Map(),
+  metrics: () => [],
+  ended: Promise.resolve(),
+};

@@ -1,0 +1,154 @@
+import type { Clock } from "@isthmus/core";
+import {
+  isSameVersion,
+  type KindDigest,
+  type Store,
+  type StoreDelta,
+  StoreError,
+  type StoreHead,
+  type StoreNotice,
+  type StorePartition,
+  type StoreVersion,
+} from "../ports/clusterPort.ts";
+import { isSameDigest, type KindSum, type PartitionDigests, partitionDigests } from "./digests.ts";
+
+export type WrittenNotice = Extract<StoreNotice, { type: "written" }>;
+
+/** What this replica has of an area that another one writes. */
+export interface FollowedPartition {
+  readonly version: StoreVersion;
+  readonly kinds: Readonly<Record<string, KindDigest>>;
+}
+
+/** What memory holds of an area. */
+export interface LoadedContent {
+  /** Kinds that are known to be in memory as they were in the store, with their digests. */
+  readonly kinds: Readonly<Record<string, KindDigest>>;
+  /** All kinds of which memory has something, by key. */
+  readonly held: readonly string[];
+}
+
+/** An area as it was read: the kinds that differ from what was known, whole, and what changed of the others. */
+export interface PartitionRead {
+  readonly head: StoreHead;
+  /** By kind key, texts by key: everything there is of these kinds. */
+  readonly whole: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** What happened to the other kinds meanwhile, in order. */
+  readonly since: readonly StoreDelta[];
+}
+
+export interface PartitionReader {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** What has been written since it began to read. */
+  readonly heard: () => readonly WrittenNotice[];
+  /** Whether a state of the area is wanted. */
+  readonly accepts: (head: StoreHead) => boolean;
+}
+
+/**
+ * Reads the kinds of an area that differ from what is known. While it reads, others write: `heard` gives the notices that have
+ * come since before it began, and together they make one state, whose digests must be those of its head. Undefined: there
+ * is no such area, or not all of it yet, or it is not wanted. Rejects with StoreError when what it read makes no sense: to be tried again.
+ */
+export async function loadPartition(
+  { store, clock, heard, accepts }: PartitionReader,
+  area: StorePartition,
+  known: LoadedContent,
+): Promise<PartitionRead | undefined> {
+  const first = await store.head(area);
+  if (first?.complete !== true || !accepts(first)) return undefined;
+  const digests = partitionDigests(store, area);
+  const differing = Object.keys(first.kinds).filter((kindKey) => !isSameDigest(first.kinds[kindKey], known.kinds[kindKey]));
+  const whole = new Map<string, KindTexts>();
+  for (const kindKey of differing) whole.set(kindKey, await loadKind(kindKey));
+  for (const kindKey of known.held) if (first.kinds[kindKey] === undefined) whole.set(kindKey, { texts: new Map(), sum: undefined });
+  const last = await store.head(area);
+  if (last?.complete !== true || !accepts(last)) return undefined;
+  const between = await heardBetween(first.version, last.version, { heard, clock });
+  for (const delta of between) replay(whole, delta, digests);
+  if (![...whole].every(([kindKey, { sum }]) => digests.agrees(kindKey, sum, last.kinds[kindKey]))) {
+    // Without a write in between there is no other reason than that somebody else was at it.
+    if (isSameVersion(first.version, last.version)) await store.distrust(area, last.version);
+    throw new StoreError(`${area.section} of ${area.clusterName} in the store does not match its head`);
+  }
+  const texts = new Map([...whole].map(([kindKey, kind]) => [kindKey, kind.texts] as const));
+  return { head: last, whole: texts, since: between.map((delta) => without(delta, whole)) };
+
+  async function loadKind(kindKey: string): Promise<KindTexts> {
+    const kind: KindTexts = { texts: new Map(), sum: undefined };
+    const most = (first?.kinds[kindKey]?.count ?? 0) + MOST_MORE;
+    for await (const page of store.load(area, kindKey)) {
+      for (const { key, text, hash } of page) {
+        kind.sum = digests.sumAfter(kindKey, kind.sum, { key, before: kind.texts.get(key), after: text, hash });
+        kind.texts.set(key, text);
+      }
+      // Objects that were there once and are gone may have been put back: the digest would show it, after all of them were read.
+      if (kind.texts.size > most + heard().reduce((sum, { delta }) => sum + (delta?.put.length ?? 0), 0)) break;
+      await clock.sleep(0);
+    }
+    return kind;
+  }
+}
+
+/** The objects of a kind, and their sum. */
+interface KindTexts {
+  readonly texts: Map<string, string>;
+  sum: KindSum | undefined;
+}
+
+// What is written while a kind is read, and was not heard of yet.
+const MOST_MORE = 10_000;
+
+/** The deltas that lead from one version to another; a notice may come later than the answer that tells of its version. */
+async function heardBetween(
+  from: StoreVersion,
+  to: StoreVersion,
+  { heard, clock }: { readonly heard: () => readonly WrittenNotice[]; readonly clock: Clock },
+): Promise<readonly StoreDelta[]> {
+  for (let tries = 0; tries < PATIENCE; tries++) {
+    const found = chain(heard(), from, to);
+    if (found !== undefined) return found;
+    await clock.sleep(NOTICE_MS);
+  }
+  throw new StoreError("missed notices of writes while the store was read");
+}
+
+// A notice travels as long as an answer does, more or less.
+const NOTICE_MS = 20;
+const PATIENCE = 25;
+
+/** The deltas that lead from one version to another; undefined when one is missing. */
+function chain(heard: readonly WrittenNotice[], from: StoreVersion, to: StoreVersion): readonly StoreDelta[] | undefined {
+  const steps: StoreDelta[] = [];
+  let at = from;
+  for (const { base, delta, head } of heard) {
+    if (isSameVersion(at, to)) break;
+    if (!isSameVersion(base, at)) continue;
+    if (delta === undefined) return undefined;
+    steps.push(delta);
+    at = head.version;
+  }
+  return isSameVersion(at, to) ? steps : undefined;
+}
+
+function replay(whole: ReadonlyMap<string, KindTexts>, { erase, put, remove }: StoreDelta, digests: PartitionDigests): void {
+  for (const kindKey of erase) {
+    const kind = whole.get(kindKey);
+    kind?.texts.clear();
+    if (kind !== undefined) kind.sum = undefined;
+  }
+  for (const change of [...remove.map((gone) => ({ ...gone, text: undefined })), ...put]) {
+    const { kindKey, key, text } = change;
+    const kind = whole.get(kindKey);
+    if (kind === undefined) continue;
+    kind.sum = digests.sumAfter(kindKey, kind.sum, { key, before: kind.texts.get(key), after: text });
+    if (text === undefined) kind.texts.delete(key);
+    else kind.texts.set(key, text);
+  }
+}
+
+function without({ erase, put, remove }: StoreDelta, whole: ReadonlyMap<string, unknown>): StoreDelta {
+  const isOther = ({ kindKey }: { readonly kindKey: string }) => !whole.has(kindKey);
+  return { erase: erase.filter((kindKey) => !whole.has(kindKey)), put: put.filter(isOther), remove: remove.filter(isOther) };
+}

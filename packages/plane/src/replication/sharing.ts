@@ -1,0 +1,327 @@
+import { type Clock, equalJson, type Log, type Metric, type MetricLabels, type MetricName, messageOf, type OutputSet } from "@isthmus/core";
+import { type KindDigest, type Leadership, type ServerLink, type Store, StoreError } from "../ports/clusterPort.ts";
+import { startWorkQueue } from "../runtime/workQueue.ts";
+import type { ClusterState, SnapshotStore } from "../snapshots/snapshotStore.ts";
+import { type ClusterMeta, MOST_REJECTIONS, metaJson, type ReportedDelivery } from "./clusterMeta.ts";
+import { inputSharing } from "./inputSharing.ts";
+import { outputDigests } from "./outputDigests.ts";
+import { outputSharing } from "./outputSharing.ts";
+import { BEAT_MS, replicas } from "./replicas.ts";
+
+/** What this replica shares with the others through a store. Nothing in it is waited for by the loops, but the first reading. */
+export interface Sharing {
+  /** Names this replica among all that run or ran. */
+  readonly instance: string;
+  /**
+   * Whether what the store knew at the start has been read, or could not be: until then nothing is translated, as it would
+   * be without clusters that another replica knows.
+   */
+  readonly isLoaded: boolean;
+  /** Something happened to a cluster: its agent came, went, reported or answered, or it was registered. */
+  touch(clusterName: string): void;
+  /** What was reported may have changed. */
+  changed(): void;
+  forget(clusterName: string): void;
+  setDesired(clusterName: string, wanted: OutputSet): void;
+  /** The agent of a cluster, connected here, has answered a set. */
+  answered(clusterName: string, wanted: OutputSet, delivered: Omit<ReportedDelivery, "digest">): void;
+  /** What other replicas say of the clusters that they serve. */
+  readonly replicated: ReadonlyMap<string, ClusterMeta>;
+  /** Digests of what is wanted, by cluster: equal on replicas that know the same. */
+  readonly digests: ReadonlyMap<string, KindDigest>;
+  metrics(): readonly Metric[];
+  readonly ended: Promise<void>;
+}
+
+export interface SharingOptions {
+  readonly store: Store;
+  /** Name of this replica. */
+  readonly replica: string;
+  readonly snapshots: SnapshotStore;
+  /** Whether the management cluster is known: before, nobody is registered. */
+  readonly isReady: () => boolean;
+  readonly isRegistered: (clusterName: string) => boolean;
+  readonly leadership: Leadership;
+  readonly link: () => ServerLink;
+  /** For which word of a user the agent of a cluster was told to let go what it held back. */
+  readonly resumedDeletes: (clusterName: string) => string | undefined;
+  /** What another replica says of a delivery: `wanted` is what was answered, undefined while it is none that is known here. */
+  readonly delivered: (clusterName: string, delivered: ReportedDelivery, wanted: OutputSet | undefined) => void;
+  /** The first reading is over. */
+  readonly loaded: () => void;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+export function startSharing(options: SharingOptions, signal: AbortSignal): Sharing {
+  const { store, replica, snapshots, isReady, isRegistered, leadership, link, clock, random, log } = options;
+  const instance = `${replica}-${Math.floor(random() * 2 ** 40).toString(36)}`;
+  const others = replicas(store, instance);
+  const digests = new Map<string, KindDigest>();
+  const digester = outputDigests(clock);
+  /** The last few sets that were wanted in a cluster, by digest: one of them is what its agent answers elsewhere. */
+  const recent = new Map<string, Map<string, OutputSet>>();
+  const wants = new Map<string, OutputSet>();
+  const deliveries = new Map<string, ReportedDelivery>();
+  /** What was handed on last of other replicas' deliveries. */
+  const handedOn = new Map<string, { readonly delivered: ReportedDelivery; readonly wanted: OutputSet | undefined }>();
+  /** Clusters that the store had at the start and that have not been read yet. */
+  let unread: Set<string> | undefined;
+  let isLoaded = false;
+  let storeId: string | undefined;
+  let isUp = true;
+  let failures = 0;
+  let loadedClusters = 0;
+  /** When what waits began to wait, by name. */
+  const waitingSince = new Map<string, number>();
+  const startedAt = clock.now();
+  let progressAt = startedAt;
+
+  const queue = startWorkQueue<Work>({ workers: WORKERS, retry: RETRY, work: attempt, clock, random }, signal);
+
+  function wake(name: string, work: Work): void {
+    if (!waitingSince.has(name)) waitingSince.set(name, clock.now());
+    queue.set(name, work);
+  }
+
+  async function attempt(name: string, work: Work): Promise<"done" | "again"> {
+    try {
+      const since = waitingSince.get(name);
+      const isLater = (await work()) === "later";
+      if (!isLater && !queue.has(name) && waitingSince.get(name) === since) waitingSince.delete(name);
+      answering();
+      return "done";
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      failed(error);
+      return "again";
+    }
+  }
+
+  function failed(error: StoreError): void {
+    failures++;
+    if (isUp) log.warn({ waiting: waitingSince.size }, `${messageOf(error)}; continuing from memory, and retrying`);
+    isUp = false;
+  }
+
+  function answering(): void {
+    if (!isUp) log.info({ waiting: waitingSince.size }, "the store is available again");
+    isUp = true;
+  }
+
+  const inputs = inputSharing({
+    store,
+    instance,
+    snapshots,
+    isRegistered,
+    areRegistrationsKnown: isReady,
+    isAlive: (name) => others.alive.has(name),
+    leads: () => leadership.isLeader,
+    meta: (clusterName, isHeard) => metaJson(metaFor(clusterName, isHeard)),
+    link,
+    wake: wakeInput,
+    heard: (clusterName) => deliver(clusterName),
+    clock,
+    log,
+  });
+  const outputs = outputSharing({
+    store,
+    instance,
+    leads: () => leadership.isLeader,
+    wake: (clusterName) => wake(`translated/${clusterName}`, () => outputs.work(clusterName)),
+    clock,
+    log,
+  });
+
+  function wakeInput(clusterName: string): void {
+    wake(`input/${clusterName}`, async () => {
+      if ((await inputs.work(clusterName)) === "later") return "later";
+      if (unread?.delete(clusterName) === true) {
+        loadedClusters++;
+        progress();
+      }
+      return "done";
+    });
+  }
+
+  function progress(): void {
+    if (unread === undefined || isLoaded) return;
+    progressAt = clock.now();
+    const total = loadedClusters + unread.size;
+    const ms = clock.now() - startedAt;
+    if (unread.size > 0) {
+      if (loadedClusters % Math.max(1, Math.ceil(total / 10)) === 0) {
+        log.info({ clusters: loadedClusters, of: total, ms }, `read ${loadedClusters} of ${total} clusters from the store`);
+      }
+      return;
+    }
+    finishLoading(`read ${loadedClusters} clusters from the store in ${ms} ms`);
+  }
+
+  function finishLoading(message: string): void {
+    isLoaded = true;
+    log.info({ clusters: loadedClusters }, message);
+    options.loaded();
+  }
+
+  function metaFor(clusterName: string, isHeard: boolean): ClusterMeta {
+    const { phase, connected, agent, excess }: Partial<ClusterState> = snapshots.clusters.get(clusterName) ?? {};
+    const delivered = deliveries.get(clusterName);
+    const resumedDeletes = options.resumedDeletes(clusterName);
+    return {
+      servedBy: instance,
+      phase: phase === "synced" ? "synced" : "stale",
+      connected: connected === true,
+      isHeard,
+      ...(agent === undefined ? {} : { agent }),
+      ...(excess === undefined ? {} : { excess }),
+      ...(delivered === undefined ? {} : { delivered }),
+      ...(resumedDeletes === undefined ? {} : { resumedDeletes }),
+    };
+  }
+
+  /** Hands on what another replica says of a cluster's deliveries, once it is clear what was answered. */
+  function deliver(clusterName: string): void {
+    const delivered = inputs.told.get(clusterName)?.delivered;
+    if (delivered === undefined || snapshots.clusters.get(clusterName)?.isServed === true) return;
+    const wanted = recent.get(clusterName)?.get(delivered.digest);
+    const last = handedOn.get(clusterName);
+    if (last !== undefined && last.wanted === wanted && equalJson(last.delivered, delivered)) return;
+    handedOn.set(clusterName, { delivered, wanted });
+    options.delivered(clusterName, delivered, wanted);
+  }
+
+  async function digest(clusterName: string): Promise<void> {
+    const wanted = wants.get(clusterName);
+    if (wanted === undefined) return;
+    const known = await digester.digestOf(clusterName, wanted);
+    // Forgotten meanwhile.
+    if (!wants.has(clusterName)) return;
+    digests.set(clusterName, known);
+    const sets = recent.get(clusterName) ?? new Map<string, OutputSet>();
+    sets.delete(known.digest);
+    sets.set(known.digest, wanted);
+    for (const old of [...sets.keys()].slice(0, Math.max(0, sets.size - RECENT))) sets.delete(old);
+    recent.set(clusterName, sets);
+    deliver(clusterName);
+  }
+
+  async function beat(): Promise<void> {
+    const { digest: all } = digester.total();
+    const isNews = await others.beat({ leads: leadership.isLeader, digest: all, clusters: snapshots.clusters.size });
+    const overview = await inputs.compare();
+    await outputs.compare();
+    if (isNews) inputs.replicasChanged();
+    if (storeId !== undefined && storeId !== overview.id) log.warn({}, "the store was flushed: writing it again from memory");
+    storeId = overview.id;
+    answering();
+    if (unread !== undefined) return;
+    unread = new Set([...overview.versions.keys()].filter(isRegistered));
+    for (const clusterName of unread) wakeInput(clusterName);
+    progress();
+  }
+
+  /** What cannot be read is unknown: that is safe, and better than to translate nothing. */
+  function giveUp(): void {
+    const patienceMs = unread === undefined ? PATIENCE_MS : READING_PATIENCE_MS;
+    if (isLoaded || !isReady() || clock.now() - progressAt <= patienceMs) return;
+    log.warn({ clusters: [...(unread ?? [])] }, "cannot read the store: continuing without its content");
+    unread ??= new Set();
+    finishLoading(`read ${loadedClusters} clusters from the store`);
+  }
+
+  async function beats(): Promise<void> {
+    while (!signal.aborted) {
+      if (isReady()) {
+        try {
+          await beat();
+        } catch (error) {
+          if (!(error instanceof StoreError)) throw error;
+          failed(error);
+        }
+      }
+      giveUp();
+      await clock.sleep(isLoaded ? BEAT_MS : FIRST_BEAT_MS, signal).catch(() => undefined);
+    }
+  }
+
+  store.subscribe((notice) => {
+    inputs.hear(notice);
+    if (notice.type === "missed") return wake("compare", () => inputs.compare().then(() => undefined));
+    outputs.hear(notice);
+  }, signal);
+  const forget = leadership.onChange(() => outputs.leadChanged());
+
+  return {
+    instance,
+    get isLoaded() {
+      return isLoaded;
+    },
+    touch: inputs.touch,
+    changed: inputs.changed,
+    forget(clusterName) {
+      inputs.forget(clusterName);
+      outputs.forget(clusterName);
+      for (const known of [digests, recent, wants, deliveries, handedOn]) known.delete(clusterName);
+      digester.forget(clusterName);
+    },
+    setDesired(clusterName, wanted) {
+      if (wants.get(clusterName) === wanted) return;
+      wants.set(clusterName, wanted);
+      outputs.want(clusterName, wanted);
+      wake(`digest/${clusterName}`, () => digest(clusterName));
+    },
+    answered(clusterName, wanted, { rejected, held }) {
+      wake(`answered/${clusterName}`, async () => {
+        const { digest: answered } = await digester.digestOf(clusterName, wanted);
+        if (!wants.has(clusterName)) return;
+        deliveries.set(clusterName, { digest: answered, rejected: rejected.slice(0, MOST_REJECTIONS), held });
+        inputs.touch(clusterName);
+      });
+    },
+    get replicated() {
+      return inputs.told;
+    },
+    digests,
+    metrics() {
+      const figure = (name: MetricName, value: number, labels: MetricLabels = {}): Metric => ({ name, labels, value });
+      const oldest = Math.min(...waitingSince.values());
+      return [
+        figure("gloo_mesh_redis_sync_err_total", failures),
+        figure("gloo_mesh_store_up", isUp ? 1 : 0),
+        ...(store.weaknesses === undefined ? [] : [figure("gloo_mesh_store_protected", store.weaknesses.length === 0 ? 1 : 0)]),
+        figure("gloo_mesh_store_lag_seconds", waitingSince.size === 0 ? 0 : (clock.now() - oldest) / 1_000),
+        figure("gloo_mesh_store_waiting", waitingSince.size),
+        figure("gloo_mesh_store_clusters_to_read", isLoaded ? 0 : (unread?.size ?? 0)),
+        figure("gloo_mesh_store_clusters_owned", inputs.owned.size),
+        figure("gloo_mesh_store_replicas", others.alive.size),
+        ...inputs.metrics(),
+        // The first 48 bits: as many as a figure holds.
+        ...[...digests].map(([cluster, { digest: text }]) =>
+          figure("gloo_mesh_wanted_digest", Number.parseInt(text.slice(0, 12), 16), { cluster }),
+        ),
+      ];
+    },
+    ended: Promise.all([queue.ended, beats()]).then(() => {
+      forget();
+      others
+        .leave()
+        .catch((error: unknown) =>
+          log.debug({ instance }, `${messageOf(error)}; the other replicas will notice that this replica has stopped`),
+        );
+    }),
+  };
+}
+
+/** Does what waits; gives `later` where it goes on waiting. */
+type Work = () => Promise<unknown>;
+
+const WORKERS = 8;
+const RETRY = { firstMs: 200, lastMs: 5_000 };
+const FIRST_BEAT_MS = 200;
+// For a store that is just starting, too.
+const PATIENCE_MS = 5_000;
+// Longer than any cluster takes to be read.
+const READING_PATIENCE_MS = 30_000;
+const RECENT = 8;

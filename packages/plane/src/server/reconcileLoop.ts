@@ -1,0 +1,111 @@
+import { kindKeyOf, type Meter } from "@isthmus/core";
+import type { Translation } from "@isthmus/translators";
+import type { ServerLink } from "../ports/clusterPort.ts";
+import type { Sharing } from "../replication/sharing.ts";
+import { coalesced } from "../runtime/coalesce.ts";
+import { SLICE_MS } from "../runtime/timeSlices.ts";
+import type { DeliveryLog } from "./delivery.ts";
+import type { ServerInputs } from "./inputs.ts";
+import { missingCrds } from "./missingCrds.ts";
+import type { AgentNoticeSender } from "./notices.ts";
+import type { Publisher } from "./publisher.ts";
+import { reconciler } from "./reconcile.ts";
+import type { ServerEventHub } from "./serverEvents.ts";
+import type { ServerOptions } from "./serverOptions.ts";
+import type { Telemetry } from "./telemetry.ts";
+
+/** Translates what is known, and hands the results to agents and to the management cluster, whenever the inputs changed. */
+export interface ReconcileLoop {
+  /** The last translation, once there was one. */
+  readonly world: Translation | undefined;
+  /** Clusters of which everything is known and that are not translated yet. */
+  readonly waiting: number;
+  /** Whether there was a translation, and clusters can be registered. */
+  readonly isReady: boolean;
+  /** Ends when the loop was aborted. */
+  readonly ended: Promise<void>;
+}
+
+type ReconcileSettings = Pick<
+  ServerOptions,
+  "kinds" | "namespace" | "discoveryOwner" | "rememberedRequests" | "memory" | "translation" | "clock" | "sliceMs" | "log"
+>;
+
+/** What the reconcile loop is built from. */
+export interface ReconcileLoopOptions extends ReconcileSettings {
+  readonly inputs: Pick<ServerInputs, "view" | "store">;
+  readonly link: ServerLink;
+  readonly notices: AgentNoticeSender;
+  readonly publisher: Publisher;
+  readonly sharing: Pick<Sharing, "isLoaded">;
+  readonly delivery: DeliveryLog;
+  readonly telemetry: Telemetry;
+  readonly meter: Meter;
+  readonly events: ServerEventHub;
+}
+
+/** Runs after `inputChanged`, `reconcileDue` and `leadershipGained`; emits `desiredChanged` and `statusesDue`. */
+export function startReconcileLoop(options: ReconcileLoopOptions, signal: AbortSignal): ReconcileLoop {
+  const { inputs, kinds, link, notices, publisher, sharing, delivery, telemetry, meter, events, clock, log } = options;
+  const { view, store } = inputs;
+  const definitions = missingCrds({ view: () => view, kinds, log });
+  const core = reconciler({
+    store,
+    view: () => view,
+    link,
+    delivery,
+    publisher,
+    published: new Set(kinds.published.map(kindKeyOf)),
+    discoveryKinds: new Set(kinds.discovery.map(kindKeyOf)),
+    discoveryOwner: options.discoveryOwner,
+    registration: kinds.registration,
+    rememberedRequests: options.rememberedRequests,
+    memoryChanges: options.memory.changes,
+    translation: { ...options.translation, namespace: options.namespace },
+    clock,
+    sliceMs: options.sliceMs ?? SLICE_MS,
+    log,
+    meter,
+  });
+
+  async function reconcile(): Promise<void> {
+    if (!view.isComplete) return;
+    definitions.check();
+    notices.settings();
+    if (!sharing.isLoaded) return;
+    await telemetry.reconciled(async () => {
+      await core.run(signal);
+      return core.waiting === 0;
+    });
+    if (core.waiting > 0) events.emit("reconcileDue");
+    if (core.translation !== undefined) events.emit("desiredChanged", "", core.translation.networking.inCluster(""));
+    events.emit("statusesDue");
+  }
+
+  const loop = coalesced(reconcile, { clock, pauseMs: BATCH_MS }, signal);
+  events.on("inputChanged", (delta, origin) => {
+    core.take(delta, origin);
+    loop.request();
+  });
+  events.on("reconcileDue", loop.request);
+  events.on("leadershipGained", loop.request);
+
+  return {
+    get world() {
+      return core.translation;
+    },
+    get waiting() {
+      return core.waiting;
+    },
+    get isReady() {
+      return core.translation !== undefined && !definitions.isUseless;
+    },
+    ended: loop.ended,
+  };
+}
+
+/**
+ * For how long, in ms, a run waits for more requests. Changes come in bursts (a Deployment brings pods and slices): a short pause turns
+ * a burst into one run and stays below what a person notices.
+ */
+export const BATCH_MS = 20;

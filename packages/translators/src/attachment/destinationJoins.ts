@@ -1,0 +1,59 @@
+import { VirtualDestination } from "@isthmus/api";
+import { keyOfResource, type Snapshot } from "@isthmus/core";
+import { inputKind, inputTable, join } from "../incremental/join.ts";
+import type { TranslationContext } from "../meshes/inputs.ts";
+import { byService } from "../policy/indexes.ts";
+import type { AttachedPolicies } from "./attachedPolicies.ts";
+import type { Attachment } from "./attachment.ts";
+import { bySubsetService, referredVirtualDestinationKeys } from "./policyReferences.ts";
+
+/** The tables from which targets and applied statuses follow. */
+export interface AttachedSources {
+  readonly inputs: Snapshot;
+  readonly surroundings: TranslationContext;
+  readonly attachment: Attachment;
+}
+
+/** Destinations whose statuses have the applied federation only. */
+export const destinations = inputTable(({ attachment }: AttachedSources) => attachment.known, keyOfResource);
+const standings = inputTable(
+  ({ attachment }: AttachedSources) => attachment.standings,
+  ({ key }) => key,
+);
+const trafficPolicies = inputTable(
+  ({ attachment }: AttachedSources) => attachment.traffic,
+  ({ key }) => key,
+);
+const supportsOfPolicies = inputTable(
+  ({ attachment }: AttachedSources) => attachment.supports,
+  ({ key }) => key,
+);
+
+/** Destination → its attached policies. */
+export const attachedPoliciesJoin = join({ from: destinations, to: standings });
+
+/** Destination → the TrafficPolicies that refer to a part of its pods. */
+export const subsetPolicies = join({ from: destinations, key: byService, to: trafficPolicies, index: bySubsetService });
+
+/** Destination → those policies → on how many Destinations they count; read is only whether that is none. */
+export const supports = join({
+  from: subsetPolicies.source,
+  to: supportsOfPolicies,
+  isSame: (before, after) => before.inForce > 0 === after.inForce > 0,
+});
+
+/** Destination → the policies in force on it → the VirtualDestinations that they may refer to, in key order. */
+export const virtualDestinations = join({
+  from: attachedPoliciesJoin.source,
+  key: byReferredVirtualDestinations,
+  to: inputKind<AttachedSources, VirtualDestination>(VirtualDestination),
+});
+
+function byReferredVirtualDestinations({ trafficPolicies }: AttachedPolicies): readonly string[] {
+  return sortedUniqueKeys(trafficPolicies.flatMap(referredVirtualDestinationKeys));
+}
+
+/** Keys in order, without duplicates. */
+export function sortedUniqueKeys(keys: readonly string[]): readonly string[] {
+  return keys.length < 2 ? keys : [...new Set(keys)].sort();
+}

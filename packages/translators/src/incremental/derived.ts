@@ -1,0 +1,127 @@
+import { type CooperativeTask, type EntryChange, type Table, withEach } from "@isthmus/core";
+import type { Join, JoinSource, Reading, Watch } from "./join.ts";
+import { recomputeRows } from "./rows.ts";
+import type { Transition } from "./transition.ts";
+
+/** The joins of a derivation, by name. */
+export type Joins<S, R> = Readonly<Record<string, Join<S, R, unknown>>>;
+
+/** The values from which a row is computed: nothing else may be read. */
+export interface RowSources<J, C, V> {
+  /** What a join finds. A join that is not declared has no name here, so that nothing is read that is not followed backwards. */
+  lookup<N extends keyof J>(name: N): J[N] extends Join<never, never, infer F> ? readonly F[] : never;
+  /** What every row reads. */
+  readonly context: C;
+  /** The row so far. */
+  readonly before: V | undefined;
+}
+
+/** How rows follow from rows of another table and from what those look up. */
+export interface DerivedOptions<S, R extends object, J extends Joins<S, R>, C, V> {
+  /** The table whose rows these follow from, one from each, under its key. */
+  readonly from: JoinSource<S, R, R>;
+  /** What every row reads: when it is another value, all rows are computed again. */
+  readonly context: (sources: S) => C;
+  readonly joins: J;
+  /** Undefined: there is no such row. */
+  readonly make: (row: R, sources: RowSources<J, C, V>) => V | undefined;
+}
+
+/** Rows that follow from others, from scratch and after changes. */
+export interface Derived<S, V> {
+  /** Keys of the rows that may differ: those whose row changed, or that look up something else. From scratch, all. A change is a step. */
+  affected(transition: Transition<S>): CooperativeTask<ReadonlySet<string>>;
+  /** Builds the indexes that `row` needs. */
+  indexed(now: S): CooperativeTask<void>;
+  /** One row; undefined when there is none. */
+  row(key: string, now: S, before: V | undefined): V | undefined;
+}
+
+/** Declares rows that follow from others. */
+export function derived<S, R extends object, J extends Joins<S, R>, C, V>({
+  from,
+  context,
+  joins,
+  make,
+}: DerivedOptions<S, R, J, C, V>): Derived<S, V> {
+  const all = Object.values(joins);
+  const watchesByTable = grouped(all.flatMap((one) => one.watches));
+  return {
+    *affected(transition) {
+      const { now, earlier, changesOf } = transition;
+      const affected = new Set<string>();
+      if (earlier === undefined || context(now) !== context(earlier.before)) {
+        for (const one of earlier === undefined ? [now] : [now, earlier.before]) {
+          for (const [key] of from.table(one).entries()) affected.add(key);
+        }
+        return affected;
+      }
+      for (const { key } of changesOf(from.table)) affected.add(key);
+      for (const [table, watches] of watchesByTable) {
+        const changes = changesOf(table);
+        if (changes.length === 0) continue;
+        for (const watch of watches) {
+          const read = changes.filter(watch.isRead);
+          if (read.length === 0) continue;
+          yield* watch.indexed(now);
+          const reached = { now, walked: new Set<object>(), keys: affected };
+          for (const change of read) {
+            watch.reach(change, reached);
+            yield;
+          }
+        }
+      }
+      return affected;
+    },
+    *indexed(now) {
+      for (const { indexes } of all) if (indexes !== undefined) yield* indexes(now);
+    },
+    row(key, now, before) {
+      const row = from.table(now).row(key);
+      if (row === undefined) return undefined;
+      const reading: Reading<S, R> = { key, row, now, found: undefined };
+      return make(row, {
+        // `Joins` types what each name finds.
+        lookup: (name) => joins[name]?.lookup(reading) as never,
+        context: context(now),
+        before,
+      });
+    },
+  };
+}
+
+function grouped<S>(watches: readonly Watch<S>[]): ReadonlyMap<Watch<S>["table"], readonly Watch<S>[]> {
+  const byTable = new Map<Watch<S>["table"], Watch<S>[]>();
+  for (const watch of watches) {
+    const list = byTable.get(watch.table);
+    if (list === undefined) byTable.set(watch.table, [watch]);
+    else list.push(watch);
+  }
+  return byTable;
+}
+
+/** A table of such rows, with those computed again that may differ. `make` should return `before` if the new row is equal. */
+export function* updated<S, V extends object>(table: Table<V>, rows: Derived<S, V>, transition: Transition<S>): CooperativeTask<Table<V>> {
+  const rowsNow = yield* updatedRows(table, rows, transition);
+  if (rowsNow.length === 0) return table;
+  const next = yield* withEach(table, rowsNow);
+  transition.earlier?.changes.note(next, table, changesIn(table, rowsNow));
+  return next;
+}
+
+function changesIn<V extends object>(table: Table<V>, rowsNow: readonly (readonly [string, V | undefined])[]): readonly EntryChange<V>[] {
+  const changes = rowsNow.map(([key, after]): EntryChange<V> => ({ key, before: table.row(key), after }));
+  return changes.length < 2 ? changes : changes.sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+/** The rows in which such a table differs. */
+export function* updatedRows<S, V extends object>(
+  table: Table<V>,
+  rows: Derived<S, V>,
+  transition: Transition<S>,
+): CooperativeTask<readonly (readonly [string, V | undefined])[]> {
+  const affected = yield* rows.affected(transition);
+  if (affected.size === 0) return [];
+  yield* rows.indexed(transition.now);
+  return yield* recomputeRows(table, affected, (key, before) => rows.row(key, transition.now, before));
+}

@@ -1,0 +1,210 @@
+import { type CooperativeTask, type EntryChange, type Kind, keyOfResource, type Resource, type Snapshot } from "@isthmus/core";
+import type { LookupTable } from "./lookupTable.ts";
+import { type EqualValues, equalValues, type Matching } from "./matching.ts";
+import { memoizeRow } from "./memoizeRow.ts";
+
+/** Looks up what one row reads. `found` keeps what chains of joins have found of it already. */
+export interface Reading<S, R> {
+  readonly key: string;
+  readonly row: R;
+  readonly now: S;
+  found: Map<object, readonly object[]> | undefined;
+}
+
+/** Where joins begin: a table of rows, or what another join has found. `R`: rows of the table in which the chain begins; `T`: of this one. */
+export interface JoinSource<S, R extends object, T extends object> {
+  readonly table: (sources: S) => LookupTable<T>;
+  readonly keyOf: (row: T) => string;
+  /** Whether a chain begins here: then `found` is the row itself. */
+  readonly isFirst: boolean;
+  /** The rows of this table that a row of the first one looks up. */
+  found(reading: Reading<S, R>): readonly T[];
+  /** The reverse: adds the keys of the rows of the first table that look up a row. */
+  reachFrom(row: T, reached: Reached<S>): void;
+  /** Builds the indexes that `reachFrom` needs. */
+  indexed(now: S): CooperativeTask<void>;
+  /** What changes which rows are found, or what is read of them. */
+  watches(read: RowComparison<T>): readonly Watch<S>[];
+}
+
+/** Which rows changes of one table reach. Not a generator: it runs for each change. */
+export interface Reached<S> {
+  readonly now: S;
+  /** Rows in between from which the way back was followed already. */
+  readonly walked: Set<object>;
+  /** Of the first table. */
+  readonly keys: Set<string>;
+}
+
+/** What is read of a row: a change that leaves it as it was affects nothing. */
+export interface RowComparison<T> {
+  isSame(before: T, after: T): boolean;
+}
+
+/** One table that rows depend on. */
+export interface Watch<S> {
+  readonly table: (sources: S) => LookupTable<object>;
+  /** Whether a change of the table differs in what is read. No index is built for one that does not. */
+  isRead(change: EntryChange<object>): boolean;
+  /** Builds the indexes that `reach` needs. */
+  indexed(now: S): CooperativeTask<void>;
+  /** Adds the keys of the rows that a change of the table affects. */
+  reach(change: EntryChange<object>, reached: Reached<S>): void;
+}
+
+/** What rows of a table look up in another one: `lookup` reads it, and `affected` follows it backwards. Both come from one declaration. */
+export interface Join<S, R, V> {
+  lookup(reading: Reading<S, R>): readonly V[];
+  readonly watches: readonly Watch<S>[];
+  /** Builds the indexes that `lookup` needs; undefined when it needs none. */
+  readonly indexes: ((now: S) => CooperativeTask<void>) | undefined;
+}
+
+/** A join from which another one can go on. */
+export interface TableJoin<S, R extends object, T extends object, V = T> extends Join<S, R, V> {
+  readonly source: JoinSource<S, R, T>;
+}
+
+/** A table in which joins begin, or look up. `keyOf` gives the key of a row in it. */
+export function inputTable<S, T extends object>(table: (sources: S) => LookupTable<T>, keyOf: (row: T) => string): JoinSource<S, T, T> {
+  return {
+    table,
+    keyOf,
+    isFirst: true,
+    found: ({ row }) => [row],
+    reachFrom: (row, { keys }) => void keys.add(keyOf(row)),
+    *indexed() {
+      // A row knows its own key.
+    },
+    // A row that changes is made anew anyway.
+    watches: () => [],
+  };
+}
+
+/** The resources of one kind in the snapshot. */
+export function inputKind<S extends { readonly inputs: Snapshot }, R extends Resource>(kind: Kind<R>): JoinSource<S, R, R> {
+  return inputTable(({ inputs }) => inputs.of(kind), keyOfResource);
+}
+
+interface JoinedTables<S, R extends object, F extends object, T extends object> {
+  readonly from: JoinSource<S, R, F>;
+  readonly to: Pick<JoinSource<S, T, T>, "table" | "keyOf">;
+  /** Many rows go on from one row of `from`: what that one finds is looked up once, and is one list. */
+  readonly isShared?: boolean;
+}
+
+/** Rows of `from` look up rows of `to` by equal values; or as `matching` says. Indexes are kept by identity: define them at module level. */
+export type JoinOptions<S, R extends object, F extends object, T extends object> = JoinedTables<S, R, F, T> &
+  (EqualValues<F, T> & { readonly matching?: Matching<F, T> });
+
+interface WholeRows<T> {
+  readonly select?: never;
+  /** Whether what is read of a row is as it was. Default: only when it is the very same row. */
+  readonly isSame?: (before: T, after: T) => boolean;
+}
+
+interface PartOfRows<T, V> {
+  /** All that is read of a row. */
+  readonly select: (row: T) => V;
+  /** Default: the very same value. */
+  readonly isSame?: (before: V, after: V) => boolean;
+}
+
+/** Declares a join. */
+export function join<S, R extends object, F extends object, T extends object>(
+  options: JoinOptions<S, R, F, T> & WholeRows<T>,
+): TableJoin<S, R, T>;
+export function join<S, R extends object, F extends object, T extends object, V>(
+  options: JoinOptions<S, R, F, T> & PartOfRows<T, V>,
+): TableJoin<S, R, T, V>;
+export function join<S, R extends object, F extends object, T extends object, V>(
+  options: JoinOptions<S, R, F, T> & { readonly select?: (row: T) => V; readonly isSame?: (before: T & V, after: T & V) => boolean },
+): TableJoin<S, R, T, T | V> {
+  const { from, to, select, isSame = (before: unknown, after: unknown) => before === after } = options;
+  const matching = options.matching ?? equalValues(options, { from: from.keyOf, to: to.keyOf });
+  const source = joined(options, matching);
+  // Without `select` a row is its own part.
+  const part = (row: T) => (select === undefined ? row : select(row)) as T & V;
+  return {
+    source,
+    lookup(reading) {
+      const rows = source.found(reading);
+      return select === undefined ? rows : rows.map(select);
+    },
+    watches: source.watches({ isSame: (before, after) => isSame(part(before), part(after)) }),
+    indexes: matching.indexes.length === 0 ? undefined : (now) => to.table(now).indexed(...matching.indexes),
+  };
+}
+
+/** Several joins as one: whatever any of them finds, in their order. */
+export function unionOf<S, R, V>(joins: readonly Join<S, R, V>[]): Join<S, R, V> {
+  const needed = joins.flatMap(({ indexes }) => indexes ?? []);
+  return {
+    lookup: (reading) => joins.flatMap((one) => one.lookup(reading)),
+    watches: joins.flatMap(({ watches }) => watches),
+    *indexes(now) {
+      for (const indexes of needed) yield* indexes(now);
+    },
+  };
+}
+
+function joined<S, R extends object, F extends object, T extends object>(
+  { from, to, isShared }: JoinedTables<S, R, F, T>,
+  matching: Matching<F, T>,
+): JoinSource<S, R, T> {
+  const findOnce = memoizeRow((table: LookupTable<T>) => memoizeRow((row: F) => matching.find(row, table)));
+  const find = (row: F, now: S, key?: string) =>
+    isShared === true ? findOnce(to.table(now))(row) : matching.find(row, to.table(now), key);
+  const source: JoinSource<S, R, T> = {
+    table: to.table,
+    keyOf: to.keyOf,
+    isFirst: false,
+    found(reading) {
+      // Filled under this very source, with its own rows.
+      const known = reading.found?.get(source) as readonly T[] | undefined;
+      if (known !== undefined) return known;
+      const { now, key } = reading;
+      const rows = from.found(reading);
+      const [first] = rows;
+      const found =
+        rows.length === 1 && first !== undefined ? find(first, now, from.isFirst ? key : undefined) : rows.flatMap((row) => find(row, now));
+      reading.found ??= new Map();
+      reading.found.set(source, found);
+      return found;
+    },
+    reachFrom(row, reached) {
+      for (const one of matching.findBack(row, from.table(reached.now))) {
+        if (reached.walked.has(one)) continue;
+        reached.walked.add(one);
+        from.reachFrom(one, reached);
+      }
+    },
+    *indexed(now) {
+      yield* from.table(now).indexed(...matching.backIndexes);
+      yield* from.indexed(now);
+    },
+    watches: ({ isSame }) => [
+      // Rows on the way that ask for something else.
+      ...from.watches({ isSame: matching.isSameAsking }),
+      watchOf(source, { isSame: (before, after) => matching.isSameFound(before, after) && isSame(before, after) }),
+    ],
+  };
+  return source;
+}
+
+function watchOf<S, R extends object, T extends object>(source: JoinSource<S, R, T>, read: RowComparison<T>): Watch<S> {
+  return {
+    table: source.table,
+    indexed: source.indexed,
+    // Changes are those of that very table.
+    isRead(change) {
+      const { before, after } = change as EntryChange<T>;
+      return before === undefined || after === undefined || !read.isSame(before, after);
+    },
+    reach(change, reached) {
+      const { before, after } = change as EntryChange<T>;
+      if (before !== undefined) source.reachFrom(before, reached);
+      if (after !== undefined) source.reachFrom(after, reached);
+    },
+  };
+}

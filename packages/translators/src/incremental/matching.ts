@@ -1,0 +1,77 @@
+import type { Index } from "@isthmus/core";
+import type { LookupTable } from "./lookupTable.ts";
+import { isSame } from "./rows.ts";
+
+/** Which rows of one table look up which of another one: both directions of the same relation. */
+export interface Matching<F, T> {
+  /** The rows of `to` that a row looks up. `key` is its own, where that is known already. */
+  find(row: F, to: LookupTable<T>, key?: string): readonly T[];
+  /** The reverse: all rows of `from` that look up a row, and perhaps others. */
+  findBack(row: T, from: LookupTable<F>): Iterable<F>;
+  /** Whether two versions of a row look up the same. */
+  isSameAsking(before: F, after: F): boolean;
+  /** Whether two versions of a row are looked up by the same. */
+  isSameFound(before: T, after: T): boolean;
+  /** The indexes that `find` uses. */
+  readonly indexes: readonly Index<T>[];
+  /** The indexes that `findBack` uses. */
+  readonly backIndexes: readonly Index<F>[];
+}
+
+/** How rows of one table name rows of another one. */
+export interface EqualValues<F, T> {
+  /** The values that a row asks for, in the order in which it finds them. Default: its own key. */
+  readonly key?: Index<F>;
+  /** The values under which rows are found. Default: their own key. */
+  readonly index?: Index<T>;
+  /** Which rows ask at all. */
+  readonly when?: (row: F) => boolean;
+}
+
+interface KeysOfRows<F, T> {
+  readonly from: (row: F) => string;
+  readonly to: (row: T) => string;
+}
+
+/** Rows match where a value that one asks for is one that the other is found under. */
+export function equalValues<F extends object, T extends object>(
+  { key, index, when }: EqualValues<F, T>,
+  keyOf: KeysOfRows<F, T>,
+): Matching<F, T> {
+  const asks = (row: F): readonly string[] => (when?.(row) === false ? NONE : key === undefined ? [keyOf.from(row)] : key(row));
+  const names = (row: T): readonly string[] => (index === undefined ? [keyOf.to(row)] : index(row));
+  const found = (value: string, to: LookupTable<T>): readonly T[] => {
+    if (index !== undefined) return to.where(index, value);
+    const row = to.row(value);
+    return row === undefined ? NONE : [row];
+  };
+  const foundBack = (value: string, from: LookupTable<F>): readonly F[] => {
+    if (key === undefined) {
+      const own = from.row(value);
+      return own === undefined || when?.(own) === false ? NONE : [own];
+    }
+    const rows = from.where(key, value);
+    return when === undefined ? rows : rows.filter(when);
+  };
+  return {
+    find(row, to, ownKey) {
+      if (key === undefined && ownKey !== undefined) return when?.(row) === false ? NONE : found(ownKey, to);
+      const values = asks(row);
+      const [value] = values;
+      if (value === undefined) return NONE;
+      return values.length === 1 ? found(value, to) : values.flatMap((one) => found(one, to));
+    },
+    findBack(row, from) {
+      const values = names(row);
+      const [value] = values;
+      if (value === undefined) return NONE;
+      return values.length === 1 ? foundBack(value, from) : values.flatMap((one) => foundBack(one, from));
+    },
+    isSameAsking: (before, after) => isSame(asks(before), asks(after)),
+    isSameFound: (before, after) => index === undefined || isSame(names(before), names(after)),
+    indexes: index === undefined ? NONE : [index],
+    backIndexes: key === undefined ? NONE : [key],
+  };
+}
+
+const NONE: readonly never[] = [];

@@ -1,0 +1,122 @@
+import type {
+  AccessPolicy,
+  Destination,
+  Mesh,
+  Secret,
+  Settings,
+  TrafficPolicy,
+  VirtualDestination,
+  VirtualMesh,
+  Workload,
+} from "@isthmus/api";
+import type { Output, Report, Resource } from "@isthmus/core";
+import type { AccessPolicyFallback } from "../policy/accessPolicyEffect.ts";
+import type { AgeSource } from "../policy/precedence.ts";
+import type { VirtualIp } from "../policy/virtualIpAddresses.ts";
+
+/** A target's translation is a pure function of one of these flat records: nothing else may be read, so equal inputs need no new translation. */
+
+/** What every target may read. One value per run, and the same value from run to run while nothing in it changes. */
+export interface TranslationContext {
+  /** Namespace of the management plane: where discovered objects live and what the owner label says. */
+  readonly namespace: string;
+  readonly settings: Settings | undefined;
+  /** DNS domain of each registered cluster that names one; others have `cluster.local`. */
+  readonly clusterDomains: ReadonlyMap<string, string>;
+  /** How old objects of workload clusters are: it decides who has precedence. */
+  readonly ages: AgeSource;
+  /** Refuse to write what a user's own object for the same host says already. */
+  readonly disallowIntersectingConfig: boolean;
+}
+
+/** All that the translation of one Destination may read. */
+export interface DestinationInputs {
+  /** With `status.appliedFederation` and `status.requiredSubsets`, and nothing else in its status. */
+  readonly destination: Destination;
+  /** The mesh it is in. */
+  readonly mesh: Mesh;
+  /** TrafficPolicies in force on it, in order of precedence. */
+  readonly trafficPolicies: readonly TrafficPolicy[];
+  /** AccessPolicies in force on it, in order of precedence. */
+  readonly accessPolicies: readonly AccessPolicy[];
+  /** What stands for AccessPolicies that can't be in force as they are written, in order of precedence; some of those above among them. */
+  readonly heldAccess: readonly AccessPolicyFallback[];
+  /** Meshes that name a trust domain, in the clusters of which those AccessPolicies name callers, in key order within each cluster. */
+  readonly callingMeshes: readonly Mesh[];
+  /** The accepted VirtualMesh of its mesh, for its name alone: what it says of the Destination is in the other inputs. */
+  readonly virtualMesh: Resource | undefined;
+  /** The meshes it is federated to, in key order. */
+  readonly federatedTo: readonly Mesh[];
+  /** Through which other clusters reach it; empty when it is not federated. */
+  readonly gateways: readonly IngressGatewayRef[];
+  /** The address of its federated host name, when it is federated. */
+  readonly virtualIp: VirtualIp | undefined;
+  /** Other Destinations that its policies refer to, with their federation in their statuses, in key order. */
+  readonly referred: readonly Destination[];
+  /** VirtualDestinations that its policies refer to, in key order. */
+  readonly virtualDestinations: readonly VirtualDestination[];
+  /** Workloads whose pods its Service selects, in key order. */
+  readonly workloads: readonly Workload[];
+  /** The object with the settings of its mesh, of the kind that the mesh's translator names. */
+  readonly meshConfig: Resource | undefined;
+  /** Objects of users, of the kinds that the mesh's translator names, of all clusters it is visible in, whose hosts meet its own. */
+  readonly userObjects: readonly UserObject[];
+  readonly surroundings: TranslationContext;
+}
+
+/** An object of a user, of one of a mesh's own kinds, that is about a host of ours. */
+export type UserObject = Resource;
+
+/** A gateway in use: as the mesh's `status.appliedEastWestIngressGateways` has it, with its Destination. */
+export interface IngressGatewayRef {
+  readonly destination: Destination;
+  readonly externalAddresses: readonly string[];
+  /** Port at which other clusters reach it. */
+  readonly destinationPort: number;
+  /** Port on which its pods listen. */
+  readonly containerPort: number;
+}
+
+/** All that the translation of one Mesh may read. */
+export interface MeshInputs {
+  readonly mesh: Mesh;
+  /** The accepted VirtualMesh it belongs to. */
+  readonly virtualMesh: VirtualMesh | undefined;
+  /** The known meshes of that VirtualMesh, itself included, in key order. */
+  readonly meshes: readonly Mesh[];
+  /** Its gateways in use. */
+  readonly gateways: readonly IngressGatewayRef[];
+  /** Its workloads, in key order. */
+  readonly workloads: readonly Workload[];
+  /** The Secret `<name>.<namespace>` of its VirtualMesh's generated root in the plane's namespace, when it exists. */
+  readonly rootSecret: Secret | undefined;
+  readonly surroundings: TranslationContext;
+}
+
+/** All that the translation of one accepted VirtualMesh may read: for what exists once, in the management cluster. */
+export interface VirtualMeshInputs {
+  readonly virtualMesh: VirtualMesh;
+  /** Its known meshes, in key order. */
+  readonly meshes: readonly Mesh[];
+  /** The Secret `<name>.<namespace>` of a generated root in the plane's namespace, when it exists. */
+  readonly rootSecret: Secret | undefined;
+  readonly surroundings: TranslationContext;
+}
+
+/** What one target wants to exist, and what was found in users' resources on the way. */
+export interface TargetTranslation {
+  readonly outputs: readonly Output[];
+  /**
+   * A report with state INVALID whose subject is a policy or VirtualMesh and whose target is a Destination or Mesh takes
+   * that subject off the target's published status.
+   */
+  readonly reports: readonly Report[];
+}
+
+/** Nothing wanted, nothing found. */
+export const emptyTranslation: TargetTranslation = { outputs: [], reports: [] };
+
+/** Several translations of one target as one. */
+export function mergeTranslations(translations: readonly TargetTranslation[]): TargetTranslation {
+  return { outputs: translations.flatMap(({ outputs }) => outputs), reports: translations.flatMap(({ reports }) => reports) };
+}

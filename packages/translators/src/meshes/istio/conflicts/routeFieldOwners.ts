@@ -1,0 +1,109 @@
+import type { ConnectionPolicy, TrafficPolicy } from "@isthmus/api";
+import { equalJson, formatRef, refOf } from "@isthmus/core";
+import { type Finding, warningFinding } from "../../../findings.ts";
+import { type PolicyScope, policyScopeFrom } from "../../../policy/policyScope.ts";
+import type { PolicyTarget } from "../../meshTranslator.ts";
+import { defaultConnectionPolicy } from "../features/mtls.ts";
+import { bySources, covers, equalMatches, type Matches, matchesFrom } from "../matches.ts";
+import { connectionFields, routeFields, type SourceContext } from "../policyFields.ts";
+import { referencesIn, routeContext } from "../routeContext.ts";
+import type { Source } from "../source.ts";
+import { userConflictFinding } from "../userObjects.ts";
+import { FieldOwners } from "./fieldOwners.ts";
+
+/** What policies in force have set for requests from one source. */
+export class RouteFieldOwners {
+  readonly #source: Source;
+  readonly #target: PolicyTarget;
+  #contextWhenAsked: SourceContext | undefined;
+  readonly #routes: { readonly matches: Matches; readonly claims: FieldOwners<"route"> }[] = [];
+  readonly #connections = new FieldOwners("connection");
+  readonly #reach: PolicyScope;
+  #current: ConnectionPolicy;
+
+  constructor(source: Source, target: PolicyTarget) {
+    this.#source = source;
+    this.#target = target;
+    this.#reach = policyScopeFrom(target.surroundings);
+    this.#current = defaultConnectionPolicy(target.surroundings.settings, source);
+  }
+
+  findingsOf(policy: TrafficPolicy): readonly Finding[] {
+    const matches = this.#matchesOf(policy);
+    if (matches === undefined) return [];
+    const own = [...routeFields.findingsOf(policy, this.#context), ...connectionFields.findingsOf(policy, this.#context)];
+    // Alone, there is nobody to be in conflict with.
+    if (this.#target.policies.length < 2 || own.some(({ state }) => state === "INVALID")) return own;
+    return [
+      ...own,
+      ...this.#claimsOn(matches).conflicts(routeFields.fieldsOf(policy, this.#context), this.#target.destination),
+      ...this.#shadowFindings(policy, matches),
+      ...this.#connections.conflicts(connectionFields.fieldsOf(policy, this.#context), this.#target.destination),
+    ];
+  }
+
+  claim(policy: TrafficPolicy): void {
+    const matches = this.#matchesOf(policy);
+    if (matches === undefined) return;
+    this.#claimsOn(matches).add(routeFields.fieldsOf(policy, this.#context), policy);
+    // A policy that says what holds anyway owns nothing: one after it may say otherwise.
+    const changed = Object.entries(connectionFields.fieldsOf(policy, this.#context)).filter(
+      ([field, value]) => !equalJson(value, fieldOf(this.#current, field)),
+    );
+    this.#connections.add(Object.fromEntries(changed), policy);
+    this.#current = { ...this.#current, ...Object.fromEntries(changed) };
+  }
+
+  userConflicts(policy: TrafficPolicy): readonly Finding[] {
+    const { clusterName = this.#source.clusterName } = this.#reach.limitOf(policy);
+    const isNamed = clusterName === this.#source.clusterName;
+    const hasRoutes = this.#routes.some(({ claims }) => claims.first !== undefined);
+    const findings = [
+      hasRoutes ? userConflictFinding(this.#target, { kind: "VirtualService", source: this.#source }, isNamed) : undefined,
+      userConflictFinding(this.#target, { kind: "DestinationRule", source: this.#source }, isNamed),
+    ];
+    return findings.filter((finding) => finding !== undefined);
+  }
+
+  /** A route comes to nothing where one before it, of a policy that says the same of its sources in other words, takes all its requests. */
+  #shadowFindings(policy: TrafficPolicy, matches: Matches): readonly Finding[] {
+    if (Object.keys(routeFields.fieldsOf(policy, this.#context)).length === 0) return [];
+    for (const { matches: earlier, claims } of this.#routes) {
+      const claim = claims.first;
+      // One for this cluster and one for all are as any narrow and wide route beside each other.
+      if (claim === undefined || bySources(earlier, matches) !== 0) continue;
+      if (equalMatches(earlier, matches) || !covers(earlier, matches)) continue;
+      const [owner, destination] = [claim.owner, this.#target.destination].map((one) => formatRef(refOf(one)));
+      const requests = `requests from ${this.#source.clusterName} to ${destination}`;
+      return [
+        warningFinding(
+          "RouteShadowed",
+          `${owner} has precedence and routes the same ${requests}, so the routes of this policy have no effect on them: narrow one of the policies`,
+        ),
+      ];
+    }
+    return [];
+  }
+
+  get #context(): SourceContext {
+    this.#contextWhenAsked ??= routeContext(this.#source, referencesIn(this.#target.references, this.#target.surroundings));
+    return this.#contextWhenAsked;
+  }
+
+  #matchesOf(policy: TrafficPolicy): Matches | undefined {
+    return matchesFrom(this.#source.clusterName, policy.spec ?? {});
+  }
+
+  #claimsOn(matches: Matches): FieldOwners<"route"> {
+    let group = this.#routes.find((candidate) => equalMatches(candidate.matches, matches));
+    if (group === undefined) {
+      group = { matches, claims: new FieldOwners("route") };
+      this.#routes.push(group);
+    }
+    return group.claims;
+  }
+}
+
+function fieldOf(policy: ConnectionPolicy, field: string): unknown {
+  return Object.entries(policy).find(([name]) => name === field)?.[1];
+}

@@ -1,0 +1,39 @@
+import type { ConnectionPolicy, DestinationRule } from "@isthmus/api";
+import { merged } from "@isthmus/core";
+import { hostnameFrom } from "../../policy/hostnames.ts";
+import type { DestinationInputs } from "../inputs.ts";
+import { withKeepalive } from "./features/connectionPoolSettings.ts";
+import { defaultConnectionPolicy } from "./features/mtls.ts";
+import { matchesFrom } from "./matches.ts";
+import { connectionFields } from "./policyFields.ts";
+import { referencesOf, routeContext } from "./routeContext.ts";
+import type { Source } from "./source.ts";
+import { subsetsOf } from "./subsets.ts";
+
+type DestinationRuleSpec = NonNullable<DestinationRule["spec"]>;
+
+/** What the DestinationRule for connections from one source to a Destination says: every Service of an Istio mesh has one. */
+export function destinationRuleSpec(inputs: DestinationInputs, source: Source): DestinationRuleSpec | undefined {
+  const { destination, surroundings } = inputs;
+  const service = destination.spec?.kubeService?.ref;
+  if (service === undefined) return undefined;
+  const subsets = subsetsOf(destination);
+  return {
+    host: hostnameFrom(source.clusterName, { service, destination }, surroundings.clusterDomains),
+    trafficPolicy: connectionPolicyFrom(inputs, source),
+    ...(subsets.length === 0 ? {} : { subsets }),
+  };
+}
+
+/** Policies count for the whole destination, whatever requests they are for, as long as they are for some from the source. */
+function connectionPolicyFrom(inputs: DestinationInputs, source: Source): ConnectionPolicy {
+  const { destination, trafficPolicies, surroundings } = inputs;
+  let connections: ConnectionPolicy = defaultConnectionPolicy(surroundings.settings, source);
+  const here = trafficPolicies.filter(({ spec }) => matchesFrom(source.clusterName, spec ?? {}) !== undefined);
+  if (here.length > 0) {
+    const context = routeContext(source, referencesOf(inputs));
+    for (const policy of here) connections = merged(connections, connectionFields.fieldsOf(policy, context));
+  }
+  const isRemote = destination.spec?.kubeService?.ref?.clusterName !== source.clusterName;
+  return isRemote ? withKeepalive(connections, destination.status?.appliedFederation?.tcpKeepalive) : connections;
+}

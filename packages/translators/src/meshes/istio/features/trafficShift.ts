@@ -1,0 +1,107 @@
+import type { HttpRoute, WeightedDestination } from "@isthmus/api";
+import { displayName } from "@isthmus/core";
+import { type Finding, invalidFinding } from "../../../findings.ts";
+import { portFindings, portsOf, serviceOf, unfederatedServiceFindings } from "../../../policy/serviceRefs.ts";
+import type { PolicyReference } from "../../meshTranslator.ts";
+import { labelFindings } from "../limits.ts";
+import { subsetNameOf } from "../subsets.ts";
+import { defineReferringFeature, type RouteContext } from "./feature.ts";
+import { headerFindings, headersOf } from "./headerManipulation.ts";
+
+const FIELD = "spec.policy.trafficShift";
+const PATH = `${FIELD}.destinations`;
+
+type RouteDestination = NonNullable<HttpRoute["route"]>[number];
+
+/** Sends traffic to other destinations, by weight. */
+export const trafficShift = defineReferringFeature({
+  field: "trafficShift",
+  writes: "route",
+  sets: { route: FIELD },
+  refersTo: ({ destinations: entries = [] }) => entries.flatMap(referencesOf),
+  fieldsOf: ({ destinations: entries = [] }, context) =>
+    entries.length === 0 ? {} : { route: entries.map((entry) => routeDestination(entry, context)) },
+  check: ({ destinations: entries = [] }, context) => [
+    ...entries.flatMap((entry, i) => [
+      ...entryFindings(entry, `${PATH}[${i}]`, context),
+      ...headerFindings(`${PATH}[${i}].options.headerManipulation`, entry.options?.headerManipulation, context.allowsHeaderOperators),
+      ...labelFindings(`${PATH}[${i}].kubeService.subset`, entry.kubeService?.subset),
+    ]),
+    ...(entries.length > 1 && entries.every(({ weight = 0 }) => weight === 0)
+      ? [invalidFinding("WeightsMissing", `${PATH}: all weights are 0: set weights that add up to 100`)]
+      : []),
+  ],
+});
+
+function referencesOf({ kubeService, virtualDestination }: WeightedDestination): readonly PolicyReference[] {
+  return [
+    ...(kubeService === undefined ? [] : [{ service: serviceOf(kubeService), isPart: Object.keys(kubeService.subset ?? {}).length > 0 }]),
+    ...(virtualDestination === undefined ? [] : [{ virtualDestination: serviceOf(virtualDestination) }]),
+  ];
+}
+
+function routeDestination(entry: WeightedDestination, context: RouteContext): RouteDestination {
+  const { weight, options, kubeService, virtualDestination } = entry;
+  const subset = subsetNameOf(kubeService?.subset ?? virtualDestination?.subset);
+  const port = portOf(entry, context);
+  const headers = options?.headerManipulation && headersOf(options.headerManipulation, context.allowsHeaderOperators);
+  return {
+    destination: {
+      host: hostOf(entry, context),
+      ...(port === undefined ? {} : { port: { number: port } }),
+      ...(subset === "" ? {} : { subset }),
+    },
+    ...(weight === undefined ? {} : { weight }),
+    ...(headers === undefined ? {} : { headers }),
+  };
+}
+
+function hostOf({ kubeService, virtualDestination }: WeightedDestination, context: RouteContext): string {
+  if (kubeService !== undefined) return context.hostnameOf(serviceOf(kubeService));
+  return context.virtualDestinationOf(serviceOf(virtualDestination ?? {}))?.spec?.hostname ?? "";
+}
+
+/** The port given, else the only one that the target has: the port of the original service may be another number. */
+function portOf({ kubeService, virtualDestination }: WeightedDestination, context: RouteContext): number | undefined {
+  if (kubeService !== undefined) {
+    return kubeService.port || portsOf(context.destinationOf(serviceOf(kubeService)))[0]?.port;
+  }
+  return context.virtualDestinationOf(serviceOf(virtualDestination ?? {}))?.spec?.port?.number;
+}
+
+function entryFindings(entry: WeightedDestination, path: string, context: RouteContext): readonly Finding[] {
+  const { kubeService, virtualDestination, staticDestination, clusterHeader } = entry;
+  if (kubeService !== undefined) {
+    const service = serviceOf(kubeService);
+    const destination = context.destinationOf(service);
+    if (destination === undefined) {
+      return [
+        invalidFinding(
+          "TrafficShiftTargetUnknown",
+          `${path}.kubeService: Destination for service ${displayName(service)} not found: check name, namespace and clusterName`,
+        ),
+      ];
+    }
+    return [
+      ...portFindings(`${path}.kubeService.port`, { service, port: kubeService.port, ports: portsOf(destination) }),
+      ...unfederatedServiceFindings(`${path}.kubeService`, service, context),
+    ];
+  }
+  if (virtualDestination !== undefined) {
+    const ref = serviceOf(virtualDestination);
+    if (context.virtualDestinationOf(ref) !== undefined) return [];
+    return [
+      invalidFinding(
+        "TrafficShiftTargetUnknown",
+        `${path}.virtualDestination: VirtualDestination ${displayName(ref)} not found: check name and namespace`,
+      ),
+    ];
+  }
+  const unsupported = staticDestination !== undefined ? "staticDestination" : clusterHeader !== undefined ? "clusterHeader" : undefined;
+  if (unsupported !== undefined) {
+    return [
+      invalidFinding("TrafficShiftTargetUnsupported", `${path}.${unsupported}: is not supported: use kubeService or virtualDestination`),
+    ];
+  }
+  return [invalidFinding("TrafficShiftTargetMissing", `${path}: has no destination: set kubeService or virtualDestination`)];
+}

@@ -1,0 +1,32 @@
+import { AuthorizationPolicy, DestinationRule, VirtualService } from "@isthmus/api";
+import type { MeshTranslator } from "../meshTranslator.ts";
+import { trustDomainOf } from "./callers.ts";
+import { evaluatePolicies } from "./conflicts/conflicts.ts";
+import { translateIstioDestination } from "./istio.ts";
+import { policiesBehind } from "./policiesBehind.ts";
+import { referencesOfRules } from "./policyFields.ts";
+import { requestFindings } from "./requestFindings.ts";
+import { hostsOf } from "./userObjects.ts";
+import { federationRefusals, meshesThatResolve } from "./virtualMesh/federationRefusals.ts";
+import { eastWestGateways, notedGateways, withoutNotedGateways } from "./virtualMesh/gatewaySelection.ts";
+import { keepaliveFindings } from "./virtualMesh/keepalive.ts";
+import { rootSecretOf } from "./virtualMesh/rootSecret.ts";
+import { translateIstioMesh } from "./virtualMesh/virtualMesh.ts";
+
+/** Istio. */
+export const istioTranslator: MeshTranslator = {
+  type: "istio",
+  translateDestination: translateIstioDestination,
+  translateMesh: translateIstioMesh,
+  translateVirtualMesh: rootSecretOf,
+  requestFindings,
+  virtualMeshFindings: keepaliveFindings,
+  referencesOf: referencesOfRules,
+  policyVerdicts: evaluatePolicies,
+  hasSubsets: true,
+  federation: { refusals: federationRefusals, meshesThatResolve, eastWestGateways, notedGateways, withoutNotedGateways },
+  userObjects: { kinds: [VirtualService, DestinationRule], hostsOf },
+  trustDomainOf,
+  policiesBehind,
+  accessKinds: [AuthorizationPolicy.kind],
+};

@@ -1,0 +1,66 @@
+import { DestinationRule, VirtualService } from "@isthmus/api";
+import type { Output } from "@isthmus/core";
+import { isSame } from "../../incremental/rows.ts";
+import type { DestinationInputs } from "../inputs.ts";
+import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
+import { destinationRuleSpec } from "./destinationRules.ts";
+import { type Matches, matchesFrom } from "./matches.ts";
+import { asksContext } from "./policyFields.ts";
+import { objectNameFor, type Source } from "./source.ts";
+import { userConflict } from "./userObjects.ts";
+import { virtualServiceSpec } from "./virtualServices.ts";
+
+/**
+ * The VirtualService and the DestinationRule for requests from one source to a Destination. Neither is written when a user's own
+ * object is about the host and must not be met.
+ */
+export type SourceObjects = (source: Source, origin: OutputOrigin) => readonly Output[];
+
+/** Asked for each source in turn. What they say is made once for all meshes that no policy tells apart. */
+export function sourceObjects(inputs: DestinationInputs): SourceObjects {
+  const { destination, surroundings } = inputs;
+  const specsFrom = sharedSpecs(inputs);
+  const isFree = (kind: "VirtualService" | "DestinationRule", source: Source) =>
+    !surroundings.disallowIntersectingConfig || userConflict(inputs, { kind, source }) === undefined;
+  return (source, origin) => {
+    const { virtualService, destinationRule } = specsFrom(source);
+    const { name, namespace, clusterName } = objectNameFor(destination, source);
+    const identity = { name, namespace, clusterName, origin };
+    const outputs: Output[] = [];
+    if (virtualService !== undefined && isFree("VirtualService", source)) {
+      outputs.push(outputOf(identity, VirtualService, virtualService));
+    }
+    if (destinationRule !== undefined && isFree("DestinationRule", source)) {
+      outputs.push(outputOf(identity, DestinationRule, destinationRule));
+    }
+    return outputs;
+  };
+}
+
+interface Specs {
+  readonly virtualService: ReturnType<typeof virtualServiceSpec>;
+  readonly destinationRule: ReturnType<typeof destinationRuleSpec>;
+}
+
+function sharedSpecs(inputs: DestinationInputs): (source: Source) => Specs {
+  const { destination, trafficPolicies } = inputs;
+  const home = destination.spec?.kubeService?.ref?.clusterName;
+  const made = (source: Source): Specs => ({
+    virtualService: virtualServiceSpec(inputs, source),
+    destinationRule: destinationRuleSpec(inputs, source),
+  });
+  // A policy that asks where a service can be called from may say something else for each source.
+  if (trafficPolicies.some(({ spec }) => asksContext(spec?.policy ?? {}))) return made;
+  const known: { readonly matches: readonly (Matches | undefined)[]; readonly specs: Specs }[] = [];
+  return (source) => {
+    if (source.remoteMesh === undefined || source.clusterName === home) return made(source);
+    const matches = trafficPolicies.map(({ spec }) => matchesFrom(source.clusterName, spec ?? NOTHING));
+    const alike = known.find((one) => isSame(one.matches, matches));
+    if (alike !== undefined) return alike.specs;
+    const specs = made(source);
+    known.push({ matches, specs });
+    return specs;
+  };
+}
+
+const NOTHING = {};

@@ -1,0 +1,83 @@
+import { DestinationRule, VirtualService } from "@isthmus/api";
+import { formatRef, refOf } from "@isthmus/core";
+import { type Finding, invalidFinding, warningFinding } from "../../findings.ts";
+import { clusterDomainOf, hostnameFrom } from "../../policy/hostnames.ts";
+import type { DestinationInputs, UserObject } from "../inputs.ts";
+import type { Source } from "./source.ts";
+
+/** A kind of Istio object, for one source of requests. */
+interface Place {
+  readonly kind: "VirtualService" | "DestinationRule";
+  readonly source: Source;
+}
+
+/** The first object of a user, in key order, that is about the same host in the same cluster as ours would be. */
+export function userConflict(inputs: Pick<DestinationInputs, "destination" | "userObjects" | "surroundings">, place: Place) {
+  const { destination, userObjects, surroundings } = inputs;
+  const service = destination.spec?.kubeService?.ref;
+  if (service === undefined || userObjects.length === 0) return undefined;
+  const { kind, source } = place;
+  const host = hostnameFrom(source.clusterName, { service, destination }, surroundings.clusterDomains);
+  return userObjects.find(
+    (object) =>
+      object.kind === kind &&
+      object.metadata.clusterName === source.clusterName &&
+      hostsOf(object, surroundings.clusterDomains).some((other) => overlap(host, other)),
+  );
+}
+
+/**
+ * What a user's object for the same host means for the policies on a destination. One of another cluster than the destination's keeps
+ * at most its own cluster's copy from being written: whoever writes there takes no policy off what is elsewhere. `isNamed`: whether
+ * whoever is told may know the object.
+ */
+export function userConflictFinding(
+  inputs: Pick<DestinationInputs, "destination" | "userObjects" | "surroundings">,
+  place: Place,
+  isNamed: boolean,
+): Finding | undefined {
+  const object = userConflict(inputs, place);
+  const service = inputs.destination.spec?.kubeService?.ref;
+  if (object === undefined || service === undefined) return undefined;
+  const { clusterDomains, disallowIntersectingConfig } = inputs.surroundings;
+  const host = hostnameFrom(place.source.clusterName, { service, destination: inputs.destination }, clusterDomains);
+  const what = `host ${host} is also configured by ${isNamed ? formatRef(refOf(object)) : `a ${object.kind} in another cluster`}`;
+  const refuse = service.clusterName === place.source.clusterName ? invalidFinding : warningFinding;
+  return disallowIntersectingConfig
+    ? refuse("UserConfigConflict", `${what}, so no ${place.kind} is written: remove that object, or this policy`)
+    : warningFinding("UserConfigConflict", `${what}; Istio uses only one of the two: remove that object, or this policy`);
+}
+
+/** The hosts of a user's object in a sidecar's eyes, short names in full. */
+export function hostsOf(object: UserObject, clusterDomains: ReadonlyMap<string, string>): readonly string[] {
+  const { namespace = "", clusterName = "" } = object.metadata;
+  const domain = clusterDomainOf(clusterName, clusterDomains);
+  return rawHostsOf(object).map((host) => (host.includes(".") || host.startsWith("*") ? host : `${host}.${namespace}.svc.${domain}`));
+}
+
+function rawHostsOf(object: UserObject): readonly string[] {
+  if (isVirtualService(object)) {
+    // Routes of gateways alone never meet those of sidecars. Source: istio.io VirtualService.gateways, the reserved word `mesh`.
+    const { hosts = [], gateways = [] } = object.spec ?? {};
+    return gateways.length === 0 || gateways.includes("mesh") ? hosts : [];
+  }
+  const host = isDestinationRule(object) ? object.spec?.host : undefined;
+  return host === undefined ? [] : [host];
+}
+
+function isVirtualService(object: UserObject): object is VirtualService {
+  return object.kind === VirtualService.kind;
+}
+
+function isDestinationRule(object: UserObject): object is DestinationRule {
+  return object.kind === DestinationRule.kind;
+}
+
+/** Whether some host name falls under both, each of which may begin with `*`. Source: istio.io host.Name.Matches. */
+function overlap(a: string, b: string): boolean {
+  const [left, right] = [a.startsWith("*"), b.startsWith("*")];
+  if (left && right) return a.slice(1).endsWith(b.slice(1)) || b.slice(1).endsWith(a.slice(1));
+  if (left) return b.endsWith(a.slice(1));
+  if (right) return a.endsWith(b.slice(1));
+  return a === b;
+}

@@ -1,0 +1,45 @@
+import { Gateway, type Mesh, type VirtualMesh } from "@isthmus/api";
+import { formatRef, type Output, refOf, sanitizedName } from "@isthmus/core";
+import { type Finding, invalidFinding, reportOf } from "../../../findings.ts";
+import { DEFAULT_HOSTNAME_SUFFIX } from "../../../policy/hostnames.ts";
+import { emptyTranslation, type IngressGatewayRef as GatewayInUse, type MeshInputs, type TargetTranslation } from "../../inputs.ts";
+import { originOf, outputOf } from "../../outputMetadata.ts";
+
+/**
+ * Opens a mesh's gateways to the other meshes of its VirtualMesh: TLS for any federated host passes, unopened, to the service
+ * that its SNI names. A mesh without a usable gateway is reported; its own traffic and its calls to others go on.
+ */
+export function eastWestGatewaysOf(inputs: MeshInputs): TargetTranslation {
+  const { mesh, virtualMesh, gateways } = inputs;
+  if (virtualMesh === undefined || (virtualMesh.spec?.meshes ?? []).length < 2) return emptyTranslation;
+  if (gateways.length === 0) return { outputs: [], reports: [reportOf(refOf(virtualMesh), gatewayMissing(mesh), refOf(mesh))] };
+  return { outputs: gateways.map((gateway) => gatewayOutput(inputs, virtualMesh, gateway)), reports: [] };
+}
+
+/** That other clusters cannot reach a mesh. */
+export function gatewayMissing(mesh: Mesh): Finding {
+  return invalidFinding(
+    "GatewayMissing",
+    `${formatRef(refOf(mesh))} has no usable east-west gateway, so its services cannot be called from other clusters: ` +
+      "add a Service of type LoadBalancer or NodePort with a port named tls, whose pods have the label istio: ingressgateway, " +
+      "or select one in spec.federation.eastWestIngressGatewaySelectors",
+  );
+}
+
+function gatewayOutput({ mesh, surroundings }: MeshInputs, virtualMesh: VirtualMesh, { destination, containerPort }: GatewayInUse): Output {
+  const { namespace = "", cluster = "" } = mesh.spec?.istio?.installation ?? {};
+  const suffix = virtualMesh.spec?.federation?.hostnameSuffix || DEFAULT_HOSTNAME_SUFFIX;
+  const name = sanitizedName(`${destination.metadata.name}-${destination.metadata.namespace ?? ""}`);
+  const origin = originOf({ surroundings, parents: [virtualMesh] });
+  const spec = {
+    selector: destination.spec?.kubeService?.workloadSelectorLabels ?? {},
+    servers: [
+      {
+        port: { number: containerPort, protocol: "TLS", name: "tls" },
+        hosts: [`*.${suffix}`],
+        tls: { mode: "AUTO_PASSTHROUGH" },
+      },
+    ],
+  } satisfies Gateway["spec"];
+  return outputOf({ name, namespace, clusterName: cluster, origin }, Gateway, spec);
+}

@@ -1,0 +1,123 @@
+import type { AppliedEastWestIngressGateway, Endpoint, KubeService, ServiceEntryPort, Workload, WorkloadEntry } from "@isthmus/api";
+import { exactly, intern, matchesLabels } from "@isthmus/core";
+import { memoizeRow } from "../../../incremental/memoizeRow.ts";
+import { portName } from "./ports.ts";
+
+/** What the endpoints of a federated service are made of. */
+export interface EndpointSource {
+  readonly kubeService: KubeService;
+  /** The ports that the ServiceEntry defines. Istio refuses endpoints with any other. */
+  readonly ports: readonly ServiceEntryPort[];
+  /** Workloads of the service's mesh that back it. */
+  readonly workloads: readonly Workload[];
+}
+
+/** For other clusters: each endpoint of the service, at each address of each gateway, with its own labels so that subsets work. */
+export function gatewayEndpoints(
+  { kubeService, ports, workloads }: EndpointSource,
+  gateways: readonly AppliedEastWestIngressGateway[],
+): readonly WorkloadEntry[] {
+  const labelsAt = labelling(workloads);
+  const labels = (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [] }) =>
+    endpoints.filter(hasAddress).map((endpoint) => labelsAt(endpoint)),
+  );
+  const entries: WorkloadEntry[] = [];
+  for (const { externalAddresses = [], destinationPort = 0 } of gateways) {
+    const gatewayPorts = ports.length === 0 ? undefined : portsAt(ports.map(({ name = "" }) => [name, destinationPort]));
+    for (const address of externalAddresses) {
+      if (address === "") continue;
+      // Seen from elsewhere, endpoints with the same labels are the same.
+      const byLabels = new Map<object, WorkloadEntry>();
+      for (const own of labels) {
+        const entry = byLabels.get(own) ?? entryAt(address, gatewayPorts, own);
+        byLabels.set(own, entry);
+        entries.push(entry);
+      }
+    }
+  }
+  return exactly(entries);
+}
+
+/** For the service's own cluster: each endpoint at its own address, to which the gateway sends what comes in. */
+export function localEndpoints({ kubeService, ports, workloads }: EndpointSource): readonly WorkloadEntry[] {
+  const defined = new Set(ports.map(({ name }) => name));
+  const labelsAt = labelling(workloads);
+  const entries = (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [], ports: endpointPorts = [] }) => {
+    const open = endpointPorts.flatMap((port) => (defined.has(portName(port)) ? [[portName(port), port.port ?? 0] as const] : []));
+    const entryPorts = open.length === 0 ? undefined : portsAt(open);
+    return endpoints.filter(hasAddress).map((endpoint) => entryAt(endpoint.ipAddress ?? "", entryPorts, labelsAt(endpoint)));
+  });
+  return exactly(entries);
+}
+
+/** Of a million of them, each with room for its members only. */
+function entryAt(address: string, ports: WorkloadEntry["ports"], labels: Labels): WorkloadEntry {
+  return ports === undefined ? { address, labels } : { address, ports, labels };
+}
+
+/** Most services have the same ports, and all are behind the same ones of a gateway. */
+function portsAt(numbers: readonly (readonly [name: string, number: number])[]): NonNullable<WorkloadEntry["ports"]> {
+  return intern(Object.fromEntries(numbers));
+}
+
+/** A pod that is still starting has no address yet. */
+export function hasAddress({ ipAddress }: Endpoint): boolean {
+  return ipAddress !== undefined && ipAddress !== "";
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/**
+ * An endpoint's labels, with Istio's own label where the pod has a sidecar. Without it istiod takes the endpoint for one that
+ * speaks plain text: auto mTLS is off for it, and an AUTO_PASSTHROUGH gateway leaves it out altogether. The injector puts it on
+ * the pod only, and discovery takes labels from the pod template. Source: istio.io, label security.istio.io/tlsMode.
+ */
+function labelling(workloads: readonly Workload[]): (endpoint: Endpoint) => Labels {
+  // Those of one workload follow one another, with the very same labels.
+  let last: { readonly labels: Labels; readonly answer: Labels } | undefined;
+  return ({ labels = NO_LABELS }) => {
+    if (last?.labels !== labels) {
+      const hasSidecar = workloads.some(({ spec }) => isPodOf(spec?.kubernetes?.podLabels ?? NO_LABELS, labels));
+      last = { labels, answer: hasSidecar ? withSidecar(labels) : labels };
+    }
+    return last.answer;
+  };
+}
+
+const NO_LABELS: Labels = {};
+
+function isPodOf(podLabels: Labels, labels: Labels): boolean {
+  return Object.keys(podLabels).length > 0 && matchesLabels(podLabels, labels);
+}
+
+const TLS_MODE_LABEL = "security.istio.io/tlsMode";
+
+// The pods of one workload share their labels, and so do its endpoints, in whichever cluster.
+const withSidecar = memoizeRow((labels: Labels): Labels => Object.fromEntries([...Object.entries(labels), [TLS_MODE_LABEL, "istio"]]));
+
+/** How Istio finds endpoints at these addresses; undefined when host names and IPv6 addresses are mixed, which Envoy cannot do in one cluster. */
+export function resolutionOf(addresses: Iterable<string>): "STATIC" | "DNS" | undefined {
+  let [hasHosts, hasIpv6] = [false, false];
+  let before: string | undefined;
+  for (const address of addresses) {
+    // All endpoints behind one gateway have its address.
+    if (address === before) continue;
+    before = address;
+    if (isIpv4(address)) continue;
+    if (isIpv6(address)) hasIpv6 = true;
+    else hasHosts = true;
+  }
+  if (!hasHosts) return "STATIC";
+  return hasIpv6 ? undefined : "DNS";
+}
+
+function isIpv4(address: string): boolean {
+  return IPV4.test(address);
+}
+
+// Four numbers up to 255. One look at each of a million addresses.
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|[01]?\d?\d)(?:\.(?!$)|$)){4}$/;
+
+function isIpv6(address: string): boolean {
+  return address.split(":").length > 2;
+}

@@ -1,0 +1,86 @@
+import { DestinationRule, type Mesh, ServiceEntry, type ServiceEntrySpec } from "@isthmus/api";
+import { merged, type Output, type Resource, refOf, withoutUndefined } from "@isthmus/core";
+import { reportOf } from "../../../findings.ts";
+import { type DestinationInputs, emptyTranslation, type TargetTranslation } from "../../inputs.ts";
+import { originOf, outputOf } from "../../outputMetadata.ts";
+import { remoteSource } from "../source.ts";
+import type { SourceObjects } from "../sourceObjects.ts";
+import { type FederatedEndpoints, type FederatedService, federatedServiceOf } from "./federatedService.ts";
+import { federationFindings, reachabilityFindings } from "./federationFindings.ts";
+
+/**
+ * Makes a Destination callable from the meshes it is federated to. There: a ServiceEntry for its federated host, whose endpoints
+ * are the gateways of its own mesh, with the routes and connection settings of its policies. At home: a ServiceEntry that leads
+ * the host on from the gateways to the pods. What can't be federated was found by attachment (`federationRefusals`).
+ */
+export function federate(inputs: DestinationInputs, objectsFrom: SourceObjects): TargetTranslation {
+  const service = federatedServiceOf(inputs);
+  if (service === undefined) return emptyTranslation;
+  const atHost = hostOutputs(inputs, service);
+  const outputs = remoteOutputs(inputs, { service, atHost, objectsFrom });
+  const rules = outputs.map(({ resource }) => resource).filter(isDestinationRule);
+  const reports = [...federationFindings(service), ...reachabilityFindings(service, rules)].map((finding) =>
+    reportOf(refOf(service.virtualMesh), finding, refOf(inputs.destination)),
+  );
+  return { outputs: [...outputs, ...localOutputs(service, atHost, rules[0])], reports };
+}
+
+interface Writers {
+  readonly service: FederatedService;
+  readonly atHost: HostOutputs;
+  readonly objectsFrom: SourceObjects;
+}
+
+function remoteOutputs({ destination, surroundings }: DestinationInputs, { service, atHost, objectsFrom }: Writers): readonly Output[] {
+  const { virtualMesh, virtualIp, atGateways } = service;
+  const federates = destination.spec?.kubeService?.ref;
+  const origin = originOf({ surroundings, parents: [virtualMesh], annotationsOf: destination, ...(federates && { federates }) });
+  // The same for all of them.
+  const spec = serviceEntrySpec({ addresses: [virtualIp.address] }, service, atGateways);
+  const outputs: Output[] = [];
+  for (const mesh of service.remotes) {
+    outputs.push(atHost(mesh, ServiceEntry, spec));
+    for (const output of objectsFrom(remoteSource(mesh), origin)) outputs.push(output);
+  }
+  return outputs;
+}
+
+function localOutputs(service: FederatedService, atHost: HostOutputs, rule: DestinationRule | undefined): readonly Output[] {
+  // For the gateways alone, which run beside the control plane: workloads at home use the local host name.
+  const spec = serviceEntrySpec({ exportTo: ["."] }, service, service.atPods);
+  const serviceEntry = atHost(service.home, ServiceEntry, spec);
+  // The SNI names the subset, so the gateways must know the subsets of the callers.
+  if (rule === undefined) return [serviceEntry];
+  return [serviceEntry, atHost(service.home, DestinationRule, merged(rule.spec ?? {}, { host: service.hostname }))];
+}
+
+/** Makes objects about the federated host, named after it, beside a mesh's control plane. */
+type HostOutputs = (mesh: Mesh, type: { readonly apiVersion: string; readonly kind: string }, spec: object) => Output;
+
+function hostOutputs({ surroundings }: DestinationInputs, { hostname, virtualMesh }: FederatedService): HostOutputs {
+  const origin = originOf({ surroundings, parents: [virtualMesh] });
+  return (mesh, type, spec) => {
+    const { namespace = "", cluster = "" } = mesh.spec?.istio?.installation ?? {};
+    return outputOf({ name: hostname, namespace, clusterName: cluster, origin }, type, spec);
+  };
+}
+
+/** Who may call a service at which addresses. */
+interface Audience {
+  readonly exportTo?: readonly string[];
+  readonly addresses?: readonly string[];
+}
+
+function serviceEntrySpec(
+  { exportTo, addresses }: Audience,
+  { hostname, ports }: FederatedService,
+  { endpoints, resolution }: FederatedEndpoints,
+): ServiceEntrySpec {
+  const location = "MESH_INTERNAL";
+  const some = endpoints.length === 0 ? undefined : endpoints;
+  return withoutUndefined({ exportTo, addresses, hosts: [hostname], location, ports, resolution, endpoints: some });
+}
+
+function isDestinationRule(resource: Resource): resource is DestinationRule {
+  return resource.kind === DestinationRule.kind;
+}

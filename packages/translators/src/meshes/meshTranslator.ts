@@ -1,0 +1,137 @@
+import type {
+  AppliedEastWestIngressGateway,
+  Destination,
+  DestinationStatus,
+  Mesh,
+  MeshSpec,
+  TrafficPolicy,
+  TrafficPolicyRules,
+  TrafficPolicySpec,
+  VirtualDestination,
+  VirtualMesh,
+} from "@isthmus/api";
+import type { ClusterObjectRef, Kind, ObjectRef, Report, ResourceRef } from "@isthmus/core";
+import type { Finding } from "../findings.ts";
+import type { TrustDomain } from "../policy/trustDomain.ts";
+import type { DestinationInputs, MeshInputs, TargetTranslation, UserObject, VirtualMeshInputs } from "./inputs.ts";
+
+/** The member of `Mesh.spec` that meshes of one type have. */
+export type MeshType = Exclude<keyof MeshSpec, "agentInfo">;
+
+/**
+ * All that the rest of translation knows of one type of mesh. What is optional and absent does not exist in such meshes: no federation, no
+ * objects of users, no trust domains. Every function is pure, and a fault of a user is a finding.
+ */
+export interface MeshTranslator {
+  readonly type: MeshType;
+
+  /** All that a Destination of such a mesh needs, in its own cluster and in those it is federated to. */
+  translateDestination(inputs: DestinationInputs): TargetTranslation;
+  /** All that such a mesh needs itself. */
+  translateMesh?(inputs: MeshInputs): TargetTranslation;
+  /** What exists once for a VirtualMesh, in the management cluster. Called for every VirtualMesh, also one without such a mesh. */
+  translateVirtualMesh?(inputs: VirtualMeshInputs): TargetTranslation;
+
+  /** What such meshes would refuse in how a TrafficPolicy says which requests it is for, whatever Destinations it selects. */
+  requestFindings?(spec: TrafficPolicySpec): readonly Finding[];
+  /** What such meshes would refuse in a VirtualMesh, as warnings: the rest of it is in force. */
+  virtualMeshFindings?(virtualMesh: VirtualMesh): readonly Finding[];
+  /** What the rules of a TrafficPolicy refer to beside the Destination that they are in force on. */
+  referencesOf?(rules: TrafficPolicyRules): readonly PolicyReference[];
+  /**
+   * Which of the TrafficPolicies that select a Destination are in force on it, and which conflict; in the same order. Absent: all of them
+   * are in force, and `translateDestination` reports what it does not support.
+   */
+  policyVerdicts?(target: PolicyTarget): readonly PolicyEvaluation[];
+  /** Whether a part of a Destination's pods can be a target of traffic. */
+  readonly hasSubsets: boolean;
+
+  /** Federation between meshes of this type. */
+  readonly federation?: MeshFederation;
+  /** The objects by which users configure such a mesh themselves, about the hosts of Destinations. */
+  readonly userObjects?: UserObjects;
+  /** The object in which such a mesh keeps settings that its translation reads. */
+  readonly meshConfig?: MeshConfigObject;
+  /** The trust domain in the identities of its workloads; undefined when the mesh names none, or an invalid one. */
+  trustDomainOf?(mesh: Mesh): TrustDomain | undefined;
+
+  /** The policies that a failure of an output of one kind is reported on; undefined for kinds whose parents are those policies. */
+  policiesBehind?(inputs: DestinationInputs, outputKind: string): readonly ResourceRef[] | undefined;
+  /** Kinds of outputs without which all callers are allowed: when several targets claim one name, one of them is always written. */
+  readonly accessKinds?: readonly string[];
+}
+
+/** Something beside the Destination that a policy is about. */
+export type PolicyReference =
+  /** A Kubernetes Service; `isPart`: some of its pods only, for which it needs a subset. */
+  { readonly service: ClusterObjectRef; readonly isPart?: boolean } | { readonly virtualDestination: ObjectRef };
+
+/** Finds what policies refer to. */
+export interface ReferenceLookup {
+  destinationOf(service: ClusterObjectRef): Destination | undefined;
+  /** `clusterName` is that of the policy which names it. */
+  virtualDestinationOf(ref: ClusterObjectRef): VirtualDestination | undefined;
+}
+
+/** A Destination with the TrafficPolicies that select it, in order of precedence. */
+export interface PolicyTarget extends Pick<DestinationInputs, "destination" | "federatedTo" | "userObjects" | "surroundings"> {
+  readonly policies: readonly TrafficPolicy[];
+  readonly references: ReferenceLookup;
+}
+
+/** What was found of one policy on one Destination. */
+export interface PolicyEvaluation {
+  readonly policy: TrafficPolicy;
+  readonly isInForce: boolean;
+  readonly findings: readonly Finding[];
+}
+
+/** How services of a mesh are made known to other meshes of its type. */
+export interface MeshFederation {
+  /** Why a service can't be federated although its VirtualMesh says so; a WARNING where it can't be to some meshes only. */
+  refusals(destination: Destination, federation: AppliedFederation, meshOf: MeshLookup): readonly Finding[];
+  /** Those of the meshes a service is federated to that can resolve its host name. */
+  meshesThatResolve(federation: AppliedFederation, meshOf: MeshLookup): readonly ObjectRef[];
+  /** The gateways through which other meshes reach one. */
+  eastWestGateways(inputs: GatewaySelectionInputs): GatewaySelection;
+  /** The Services that discovery noted on a mesh as its gateways. */
+  notedGateways(mesh: Mesh): readonly ClusterObjectRef[];
+  /** `spec` without the gateways that discovery noted: a change of them does not affect the translation of each Destination. */
+  withoutNotedGateways(spec: MeshSpec): MeshSpec;
+}
+
+/** Where a Destination is federated to, and how. */
+export type AppliedFederation = NonNullable<DestinationStatus["appliedFederation"]>;
+
+/** Finds a mesh, as attached: with its gateways in its status. */
+export type MeshLookup = (ref: Partial<ObjectRef>) => Mesh | undefined;
+
+/** What the gateways of one mesh are selected from. */
+export interface GatewaySelectionInputs {
+  readonly mesh: Mesh;
+  readonly virtualMesh: VirtualMesh;
+  /** Those of the mesh, in key order. Results are kept for each list: pass the same one while it does not change. */
+  readonly destinations: readonly Destination[];
+  /** Any Kubernetes service that is known, in whatever mesh or in none: a gateway need not have a sidecar. */
+  serviceIn(ref: ClusterObjectRef): Destination | undefined;
+}
+
+/** The gateways of one mesh. */
+export interface GatewaySelection {
+  readonly gateways: readonly AppliedEastWestIngressGateway[];
+  /** On (VirtualMesh, Mesh): the gateways that were passed over, and those that nobody can reach yet. */
+  readonly reports: readonly Report[];
+}
+
+/** The kinds of objects by which users configure a mesh themselves. */
+export interface UserObjects {
+  readonly kinds: readonly Kind<UserObject>[];
+  /** The hosts that an object is about, in full. */
+  hostsOf(object: UserObject, clusterDomains: ReadonlyMap<string, string>): readonly string[];
+}
+
+/** The one object in which a mesh keeps its settings. */
+export interface MeshConfigObject {
+  readonly kind: Kind;
+  refOf(mesh: Mesh): ClusterObjectRef;
+}

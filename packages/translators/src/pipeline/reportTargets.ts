@@ -1,0 +1,35 @@
+import { type Output, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { effectiveAccessPolicies } from "../meshes/enforcedAccess.ts";
+import { translatorOf } from "../meshes/meshTranslators.ts";
+import { isUserRef, policyRefOf, userKeyOf } from "../policy/userResources.ts";
+import type { TargetInputs } from "./translateTarget.ts";
+
+/** Whom to tell about one output. */
+export interface ReportTargets {
+  /** The target that the output was made of. */
+  readonly target: ResourceRef;
+  /** The users' objects that it exists because of; the target itself when there are none. */
+  readonly subjects: readonly ResourceRef[];
+}
+
+/** Whom to tell about one output of a target: outputs name the Destination as their parent, and users know their policies. */
+export function reportTargetsOf(inputs: TargetInputs, { resource, parents }: Output): ReportTargets {
+  const target = refOf(objectOf(inputs));
+  const users = parents.filter(isUserRef);
+  const policies = "destination" in inputs ? translatorOf(inputs.mesh)?.policiesBehind?.(inputs, resource.kind) : undefined;
+  // Whatever a new kind of output is for: that it can't be written is told to somebody.
+  const others = policies ?? (users.length === 0 ? everyPolicyOn(inputs) : []);
+  const subjects = [...new Map([...users, ...others].map((ref) => [userKeyOf(ref), ref])).values()];
+  return { target, subjects: subjects.length === 0 ? [target] : subjects };
+}
+
+/** The Destination, Mesh or VirtualMesh that a target stands for. */
+export function objectOf(inputs: TargetInputs): Resource {
+  if ("destination" in inputs) return inputs.destination;
+  return "mesh" in inputs ? inputs.mesh : inputs.virtualMesh;
+}
+
+function everyPolicyOn(inputs: TargetInputs): readonly ResourceRef[] {
+  if (!("destination" in inputs)) return [];
+  return [...inputs.trafficPolicies, ...effectiveAccessPolicies(inputs, inputs.surroundings.ages)].map((policy) => policyRefOf(policy));
+}

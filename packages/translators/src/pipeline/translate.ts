@@ -1,0 +1,191 @@
+import {
+  type CooperativeTask,
+  emptyOutputSet,
+  emptySnapshot,
+  type OutputSet,
+  type Report,
+  type ResourceRef,
+  resourceKeyOf,
+  runToCompletion,
+  type Snapshot,
+  type Table,
+} from "@isthmus/core";
+import { type Attachment, attachmentReports, attachPolicies, nothingAttached } from "../attachment/attachment.ts";
+import type { AttachedSources } from "../attachment/destinationJoins.ts";
+import { type DiscoveryTranslation, discoveryIn } from "../discovery/discovery.ts";
+import { discoveryOwner } from "../discovery/metadata.ts";
+import { changesSince } from "../incremental/changes.ts";
+import { transition } from "../incremental/transition.ts";
+import type { TranslationContext } from "../meshes/inputs.ts";
+import { networkingOwner } from "../meshes/outputMetadata.ts";
+import type { AgeSource } from "../policy/precedence.ts";
+import { type AppliedStatusSources, withAppliedStatus } from "./appliedStatus.ts";
+import { discoveredInputs } from "./discovered.ts";
+import { collectedOutputs, noOutputs, type Outputs } from "./outputs.ts";
+import { reportTargetsOf } from "./reportTargets.ts";
+import { noTargets, type TargetOutput, type TranslatedTarget, translateTargets } from "./targets.ts";
+import { translationContextOf } from "./translationContext.ts";
+
+export interface TranslateOptions {
+  /** Namespace of the management plane. */
+  readonly namespace: string;
+  /** `discovery`: only that. `networking`: of the discovered objects that are given. `all`: both, one after the other. */
+  readonly stage: "discovery" | "networking" | "all";
+  /** The only cluster to discover, when an agent itself does it. */
+  readonly agentCluster?: string;
+  /** How old objects of workload clusters are. Default `FIRST_SEEN`: without the server's stamps, all are of one age. */
+  readonly ages?: AgeSource;
+  /** Refuse what meets a user's own Istio object for the same host, instead of warning. */
+  readonly disallowIntersectingConfig?: boolean;
+}
+
+/** Everything that follows from one snapshot. */
+export interface Translation {
+  /** What was given, with what was discovered in it. */
+  readonly inputs: Snapshot;
+  /** The same, with what is in force in the statuses of Destinations and Meshes. */
+  readonly attached: Snapshot;
+  /** Mesh, Workload and Destination objects to be written to the management cluster. */
+  readonly discovery: OutputSet;
+  /** Objects to be written to the clusters. */
+  readonly networking: OutputSet<TargetOutput>;
+  /** Findings about users' and discovered objects, gathered when they are asked for: `newReports` costs what changed. */
+  readonly reports: readonly Report[];
+  /** What the next translation can reuse. */
+  readonly cache: TranslationCache;
+}
+
+export interface TranslationCache {
+  readonly given: Snapshot;
+  readonly options: TranslateOptions;
+  readonly discovery: DiscoveryTranslation | undefined;
+  readonly surroundings: TranslationContext;
+  /** Before translation had its say. */
+  readonly attachment: Attachment;
+  readonly targets: Table<TranslatedTarget>;
+  readonly outputs: Outputs;
+}
+
+/**
+ * A pure function: equal snapshots give equal worlds, and no mistake of a user makes it throw. `previous` only spares work:
+ * what did not change since keeps its identity. Mesh, Workload and Destination objects that are given win over discovered ones.
+ *
+ * Each stage is a table of rows, and each row a function of what it looks up by key or by index. From scratch all rows are made; after
+ * a change those that could have looked up something that changed.
+ */
+export function translate(given: Snapshot, options: TranslateOptions, previous?: Translation): Translation {
+  return runToCompletion(translateInSteps(given, options, previous));
+}
+
+/** The same in steps, for whoever must not hold others up meanwhile: a step is about a row of a table, or some thousand pointers. */
+export function* translateInSteps(given: Snapshot, options: TranslateOptions, previous?: Translation): CooperativeTask<Translation> {
+  const isContinued = previous !== undefined && isSameOptions(previous.cache.options, options);
+  const before = isContinued ? previous : nothingTranslated(options);
+  const { namespace, stage, disallowIntersectingConfig = false, ages = "FIRST_SEEN" } = options;
+
+  const discovery = stage === "networking" ? undefined : yield* discoveryIn(given, options, before.cache.discovery?.memory);
+  const { inputs, beside } = yield* discoveredInputs(given, discovery?.outputs, before);
+  const surroundings = translationContextOf(
+    inputs,
+    { namespace, disallowIntersectingConfig, ages },
+    isContinued ? before.cache.surroundings : undefined,
+  );
+  const since = isContinued
+    ? { inputs: before.inputs, changes: changesSince(before.inputs, inputs), surroundings: before.cache.surroundings }
+    : undefined;
+  const step = { inputs, surroundings, since };
+
+  const attachment = yield* attachPolicies(step, before.cache.attachment);
+  const attached = { inputs, surroundings, attachment };
+  const attachedBefore = since && {
+    before: { inputs: before.inputs, surroundings: before.cache.surroundings, attachment: before.cache.attachment },
+    changes: since.changes,
+  };
+  const targetsBefore = before.cache.targets;
+  const targets =
+    stage === "discovery" ? targetsBefore : yield* translateTargets(transition<AttachedSources>(attached, attachedBefore), targetsBefore);
+  const targetChanges = since?.changes.between(targets, targetsBefore) ?? targets.changesSince(targetsBefore);
+  const outputs = yield* collectedOutputs(targets, { before: before.cache.outputs, targetChanges, inputs });
+  const { contests } = outputs;
+  const settledBefore = attachedBefore && {
+    before: { ...attachedBefore.before, targets: targetsBefore, contests: before.cache.outputs.contests },
+    changes: attachedBefore.changes,
+  };
+  const settledNow = yield* withAppliedStatus(
+    transition<AppliedStatusSources>({ ...attached, targets, contests }, settledBefore),
+    before.attached,
+  );
+  let reports: readonly Report[] | undefined;
+  return {
+    inputs,
+    attached: settledNow,
+    discovery: beside,
+    networking: outputs.set,
+    get reports() {
+      reports ??= [...(discovery?.reports ?? []), ...(stage === "discovery" ? [] : networkingReports(attachment, targets, outputs))];
+      return reports;
+    },
+    cache: { given, options, discovery, surroundings, attachment, targets, outputs },
+  };
+}
+
+/**
+ * What an output was made of: the target (a Destination, a Mesh or a VirtualMesh), the users' objects that it exists because of, and
+ * its parents.
+ */
+export function deletionCausesOf({ networking, discovery, cache: memory }: Translation, ref: ResourceRef): readonly ResourceRef[] {
+  const output = networking.get(ref);
+  const row = output === undefined ? undefined : memory.targets.row(output.target);
+  const concern = output === undefined || row === undefined ? undefined : reportTargetsOf(row.inputs, output);
+  const causes = [
+    ...(concern === undefined ? [] : [concern.target, ...concern.subjects]),
+    ...((output ?? discovery.get(ref))?.parents ?? []),
+  ];
+  return [...new Map(causes.map((cause) => [resourceKeyOf(cause), cause])).values()];
+}
+
+function isSameOptions(left: TranslateOptions, right: TranslateOptions): boolean {
+  const { namespace, stage, agentCluster, disallowIntersectingConfig = false, ages = "FIRST_SEEN" } = left;
+  return (
+    namespace === right.namespace &&
+    stage === right.stage &&
+    agentCluster === right.agentCluster &&
+    ages === (right.ages ?? "FIRST_SEEN") &&
+    disallowIntersectingConfig === (right.disallowIntersectingConfig ?? false)
+  );
+}
+
+function nothingTranslated(options: TranslateOptions): Translation {
+  const nothing = emptySnapshot();
+  const { namespace, disallowIntersectingConfig = false, ages = "FIRST_SEEN" } = options;
+  const outputs = noOutputs(networkingOwner(namespace));
+  return {
+    inputs: nothing,
+    attached: nothing,
+    discovery: emptyOutputSet(discoveryOwner(options)),
+    networking: outputs.set,
+    reports: [],
+    cache: {
+      given: nothing,
+      options,
+      discovery: undefined,
+      surroundings: translationContextOf(nothing, { namespace, disallowIntersectingConfig, ages }),
+      attachment: nothingAttached(),
+      targets: noTargets(),
+      outputs,
+    },
+  };
+}
+
+function networkingReports(attachment: Attachment, targets: Table<TranslatedTarget>, { contests }: Outputs): readonly Report[] {
+  return [
+    ...attachmentReports(attachment),
+    ...targets.where(withReports, "").flatMap(({ reports }) => reports),
+    ...[...contests].flatMap(({ reports }) => reports),
+  ];
+}
+
+/** Targets of which there is something to tell, under "". */
+function withReports({ reports }: TranslatedTarget): readonly string[] {
+  return reports.length === 0 ? [] : [""];
+}

@@ -1,0 +1,37 @@
+import type { Destination } from "@isthmus/api";
+import { type ClusterObjectRef, intern, keyOf } from "@isthmus/core";
+
+/** Last part of federated host names unless a VirtualMesh says otherwise. */
+export const DEFAULT_HOSTNAME_SUFFIX = "global";
+const DEFAULT_CLUSTER_DOMAIN = "cluster.local";
+
+/** The DNS domain of services in a cluster. */
+export function clusterDomainOf(clusterName: string, clusterDomains: ReadonlyMap<string, string>): string {
+  return clusterDomains.get(clusterName) ?? DEFAULT_CLUSTER_DOMAIN;
+}
+
+/** The host name of a Service inside its own cluster. */
+export function localHostname(service: ClusterObjectRef, clusterDomains: ReadonlyMap<string, string>): string {
+  return intern([service.name, service.namespace, "svc", clusterDomainOf(service.clusterName, clusterDomains)].join("."));
+}
+
+/** The host name of a Service in other clusters. */
+export function federatedHostname(service: ClusterObjectRef, suffix: string | undefined): string {
+  return intern([service.name, service.namespace, "svc", service.clusterName, suffix || DEFAULT_HOSTNAME_SUFFIX].join("."));
+}
+
+/** The host name by which a Destination is called from a cluster: the local one at home, else the federated one. */
+export function hostnameFrom(
+  clusterName: string,
+  { service, destination }: { readonly service: ClusterObjectRef; readonly destination: Destination | undefined },
+  clusterDomains: ReadonlyMap<string, string>,
+): string {
+  if (service.clusterName === clusterName) return localHostname(service, clusterDomains);
+  return destination?.status?.appliedFederation?.federatedHostname || federatedHostname(service, undefined);
+}
+
+/** The key of the Service behind a Destination; undefined for other destinations. */
+export function serviceKeyOf(destination: Destination): string | undefined {
+  const ref = destination.spec?.kubeService?.ref;
+  return ref === undefined ? undefined : keyOf(ref);
+}

@@ -1,0 +1,63 @@
+import { Destination, Workload } from "@isthmus/api";
+import { type CooperativeTask, keyOf, type Snapshot } from "@isthmus/core";
+import { serviceKeyOf } from "./hostnames.ts";
+import { keyIn } from "./indexKeys.ts";
+
+/** Destinations by the key of their Service. */
+export function byService(destination: Destination): readonly string[] {
+  const key = serviceKeyOf(destination);
+  return key === undefined ? [] : [key];
+}
+
+/** Destinations by the namespace of their Service, in any cluster. */
+export function byNamespace({ spec }: Destination): readonly string[] {
+  const ref = spec?.kubeService?.ref;
+  return ref === undefined ? [] : [ref.namespace];
+}
+
+/** Destinations by the cluster of their Service. */
+export function destinationsByCluster({ spec }: Destination): readonly string[] {
+  const ref = spec?.kubeService?.ref;
+  return ref === undefined ? [] : [ref.clusterName];
+}
+
+/** Destinations by the name and namespace of their Service, in any cluster. */
+export function byServiceName({ spec }: Destination): readonly string[] {
+  const ref = spec?.kubeService?.ref;
+  return ref === undefined ? [] : [`${ref.name}.${ref.namespace}`];
+}
+
+/** Destinations by each label of their Service. */
+export function byLabel({ spec }: Destination): readonly string[] {
+  return Object.entries(spec?.kubeService?.labels ?? {}).map(([key, value]) => labelKey(key, value));
+}
+
+/** Destinations and Workloads by the key of their mesh. */
+export function byMesh({ spec }: Destination | Workload): readonly string[] {
+  return spec?.mesh === undefined ? [] : [keyOf({ ...spec.mesh, clusterName: "" })];
+}
+
+/** Workloads by cluster, namespace and each label of their pods. */
+export function byPodLabel({ spec }: Workload): readonly string[] {
+  const { controller, podLabels = {} } = spec?.kubernetes ?? {};
+  if (controller === undefined) return [];
+  return Object.entries(podLabels).map(([key, value]) => podLabelKey(controller, key, value));
+}
+
+export function podLabelKey(place: { readonly namespace: string; readonly clusterName: string }, key: string, value: string): string {
+  return keyIn(place, labelKey(key, value));
+}
+
+export function labelKey(key: string, value: string): string {
+  return `${key}=${value}`;
+}
+
+/** Builds what attachment looks up in, in steps. */
+export function* indexedForAttachment(inputs: Snapshot): CooperativeTask<void> {
+  yield* inputs.of(Destination).indexed(byMesh, byService, destinationsByCluster);
+}
+
+/** Builds what the inputs of targets are looked up in, in steps. */
+export function* indexedForTargets(inputs: Snapshot): CooperativeTask<void> {
+  yield* inputs.of(Workload).indexed(byMesh, byPodLabel);
+}

@@ -1,0 +1,59 @@
+import type { Destination, KubeServicePort } from "@isthmus/api";
+import { type ClusterObjectRef, displayName } from "@isthmus/core";
+import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
+
+/** A Service that a policy sends traffic to, as the user wrote it. */
+export interface ServiceRef {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly clusterName?: string;
+}
+
+/** The same with what was left out as "". */
+export function serviceOf({ name = "", namespace = "", clusterName = "" }: ServiceRef): ClusterObjectRef {
+  return { name, namespace, clusterName };
+}
+
+/** The ports of the Service behind a Destination. */
+export function portsOf(destination: Destination | undefined): readonly KubeServicePort[] {
+  return destination?.spec?.kubeService?.ports ?? [];
+}
+
+/** What is wrong with a port given, or left out, for a Service that traffic is sent to. */
+export function portFindings(
+  path: string,
+  {
+    service,
+    port,
+    ports,
+  }: { readonly service: ClusterObjectRef; readonly port?: number | undefined; readonly ports: readonly KubeServicePort[] },
+): readonly Finding[] {
+  const numbers = ports.map(({ port: number }) => number).join(", ");
+  // 0 is what an omitted port is on the published API's wire.
+  if (port === undefined || port === 0) {
+    if (ports.length <= 1) return [];
+    return [
+      invalidFinding("PortMissing", `${path}: is required, because service ${displayName(service)} has ${ports.length} ports: ${numbers}`),
+    ];
+  }
+  if (ports.some(({ port: number }) => number === port)) return [];
+  return [invalidFinding("PortUnknown", `${path}: service ${displayName(service)} has no port ${port}, only ${numbers || "none"}`)];
+}
+
+/** Where requests start, and which Services of other clusters have a host name there. */
+interface CallingPlace {
+  readonly clusterName: string;
+  isFederatedHere(service: ClusterObjectRef): boolean;
+}
+
+/** Whether calls from where the requests start will find a Service: it is there, or federated there. */
+export function unfederatedServiceFindings(path: string, service: ClusterObjectRef, context: CallingPlace): readonly Finding[] {
+  if (service.clusterName === context.clusterName) return [];
+  if (context.isFederatedHere(service)) return [];
+  return [
+    warningFinding(
+      "NotFederated",
+      `${path}: service ${displayName(service)} is not federated to ${context.clusterName}, so this traffic will fail: select it in the federation of a VirtualMesh, and check the status of that VirtualMesh`,
+    ),
+  ];
+}

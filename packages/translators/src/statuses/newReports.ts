@@ -1,0 +1,53 @@
+import { type EntryChange, emptyTable, type Report, type Resource, type Table } from "@isthmus/core";
+import type { NameAssignments } from "../discovery/nameAssignments.ts";
+import type { Translation } from "../pipeline/translate.ts";
+
+/** Rows of any stage, as far as they tell something. */
+export interface Reporting {
+  readonly reports: readonly Report[];
+}
+
+/** The findings of a world that were not among those of an older one, at the cost of what changed between them. */
+export function newReports(now: Translation, before: Translation | undefined): readonly Report[] {
+  const older = before && reportingTables(before);
+  const tabled = reportingTables(now).flatMap((table, i) =>
+    changesOf(table, older?.[i]).flatMap((change) => added(change.after, change.before)),
+  );
+  const membership = added(now.cache.attachment.membership, before?.cache.attachment.membership);
+  return [...ofDiscovery(now, before), ...membership, ...tabled];
+}
+
+/** Whatever tells something of users' resources, in the order in which it does. */
+export function reportingTables({ cache: memory }: Translation): readonly Table<Reporting>[] {
+  const { meshes, loads, refusals, traffic, access, standings } = memory.attachment;
+  return [meshes, loads.verdicts, refusals, traffic, access, standings, memory.targets, memory.outputs.contests];
+}
+
+function ofDiscovery(now: Translation, before: Translation | undefined): readonly Report[] {
+  const [found, older] = [now.cache.discovery?.memory, before?.cache.discovery?.memory];
+  if (found === undefined) return [];
+  return STAGES.flatMap((stage) => newlyTold<Resource>(found[stage], older?.[stage]));
+}
+
+function newlyTold<R extends Resource>(now: NameAssignments<R>, before: NameAssignments<R> | undefined): readonly Report[] {
+  return [
+    ...changesOf(now.rows, before?.rows).flatMap(({ before: was, after }) => added(after?.result, was?.result)),
+    ...changesOf<Reporting>(now.contests, before?.contests).flatMap(({ before: was, after }) => added(after, was)),
+  ];
+}
+
+const STAGES = ["meshes", "workloads", "destinations"] as const;
+
+function changesOf<V extends object>(now: Table<V>, before: Table<V> | undefined): readonly EntryChange<V>[] {
+  return now.changesSince(before ?? emptyTable<V>(() => ""));
+}
+
+function added(now: Reporting | undefined, before: Reporting | undefined): readonly Report[] {
+  if (now === undefined || now.reports === before?.reports) return [];
+  const known = new Set(before?.reports.map(textOf));
+  return now.reports.filter((report) => !known.has(textOf(report)));
+}
+
+function textOf({ subject, target, state, code, message }: Report): string {
+  return JSON.stringify([subject, target, state, code, message]);
+}

@@ -1,0 +1,126 @@
+import { AccessPolicy, Destination, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { type CooperativeTask, type EntryChange, type Report, type ResourceRef, SortedMap, type Table } from "@isthmus/core";
+import { changesOf } from "../incremental/changes.ts";
+import { GroupEdits, type Groups } from "../incremental/groups.ts";
+import type { Translation } from "../pipeline/translate.ts";
+import { userKeyOf } from "../policy/userResources.ts";
+import type { DeliveryProgress } from "./approval.ts";
+import { type Delivery, deliveredAfter, nothingDelivered, progressAfter, type TargetDelivery } from "./delivery.ts";
+import { groupsOf, type MeshGroups } from "./meshGroups.ts";
+import { type Reporting, reportingTables } from "./newReports.ts";
+
+/** Everything known of users' resources, by `userKeyOf`. */
+export interface StatusIndex {
+  readonly world: Translation;
+  /** Undefined where nothing is delivered, as offline. */
+  readonly delivery: Delivery | undefined;
+  /** By policy, its place among the policies of each Destination where it is in force, by the Destination's key. */
+  readonly orders: Groups<number>;
+  /** By VirtualMesh, the keys of the Destinations that it would federate. */
+  readonly federated: Groups<true>;
+  readonly groups: MeshGroups;
+  readonly delivered: Table<TargetDelivery>;
+  readonly progress: SortedMap<DeliveryProgress>;
+}
+
+/** What is known now, at the cost of what changed since. */
+export function* updateStatusIndex(
+  world: Translation,
+  delivery: Delivery | undefined,
+  before: StatusIndex | undefined,
+): CooperativeTask<StatusIndex> {
+  const delivered = delivery === undefined ? nothingDelivered() : yield* deliveredAfter(world, delivery, before);
+  return {
+    world,
+    delivery,
+    orders: yield* ordersAfter(world, before),
+    federated: yield* federatedAfter(world, before),
+    groups: groupsOf(world, before),
+    delivered,
+    progress: yield* progressAfter(delivered, before),
+  };
+}
+
+/** Findings about one subject, in the order in which they were made. */
+export function reportsOn(key: string, { world, delivered }: StatusIndex): readonly Report[] {
+  const { membership } = world.cache.attachment;
+  const own = ({ reports }: Reporting) => reports.filter(({ subject }) => userKeyOf(subject) === key);
+  return [...own(membership), ...[...reportingTables(world), delivered].flatMap((table) => table.where(bySubject, key).flatMap(own))];
+}
+
+/** By the key of each Destination on which a policy is in force, its place among the policies there. */
+export function ordersOf(key: string, { orders }: StatusIndex): ReadonlyMap<string, number> {
+  return new Map(orders.get(key));
+}
+
+/** The keys of the Destinations that a VirtualMesh would federate. */
+export function federatedBy(key: string, { federated }: StatusIndex): readonly string[] {
+  return [...(federated.get(key) ?? [])].map(([destination]) => destination);
+}
+
+/** How far a subject's objects have come; undefined where nothing is delivered. */
+export function progressOf(key: string, { delivery, progress }: StatusIndex): DeliveryProgress | undefined {
+  return delivery && (progress.get(key) ?? NO_PROGRESS);
+}
+
+const NO_PROGRESS: DeliveryProgress = { total: 0, applied: 0, failed: 0, unheard: 0 };
+
+/** Rows by the subjects of which they tell something. */
+function bySubject({ reports }: Reporting): readonly string[] {
+  return reports.length === 0 ? NONE : [...new Set(reports.map(({ subject }) => userKeyOf(subject)))];
+}
+
+const NONE: readonly never[] = [];
+
+/** The policies in force on a Destination, by kind and in order. */
+export function policiesAttachedTo(
+  destination: Destination | undefined,
+): readonly { readonly ref: ResourceRef; readonly position: number }[] {
+  const { appliedTrafficPolicies = NONE, appliedAccessPolicies = NONE } = destination?.status ?? {};
+  return [
+    ...appliedTrafficPolicies.map(({ ref }, position) => ({ ref: { ...NAMELESS, ...ref, ...typeOf(TrafficPolicy) }, position })),
+    ...appliedAccessPolicies.map(({ ref }, position) => ({ ref: { ...NAMELESS, ...ref, ...typeOf(AccessPolicy) }, position })),
+  ];
+}
+
+const NAMELESS = { name: "", namespace: "", clusterName: "" };
+
+function typeOf({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }) {
+  return { apiVersion, kind };
+}
+
+function* ordersAfter(world: Translation, before: StatusIndex | undefined): CooperativeTask<Groups<number>> {
+  const edits = new GroupEdits<number>();
+  for (const { key, before: was, after } of changesOf(Destination, world.attached, before?.world.attached)) {
+    if (was?.status === after?.status) continue;
+    for (const { ref } of policiesAttachedTo(was)) edits.set(userKeyOf(ref), key, undefined);
+    for (const { ref, position } of policiesAttachedTo(after)) edits.set(userKeyOf(ref), key, position);
+    yield;
+  }
+  return edits.madeIn(before?.orders ?? SortedMap.empty());
+}
+
+/** The VirtualMesh that would federate a Destination. */
+export function federatorOf(destination: Destination | undefined): ResourceRef | undefined {
+  const ref = destination?.status?.appliedFederation?.virtualMeshRef;
+  return ref && { ...NAMELESS, ...ref, ...typeOf(VirtualMesh) };
+}
+
+function* federatedAfter(world: Translation, before: StatusIndex | undefined): CooperativeTask<Groups<true>> {
+  const edits = new GroupEdits<true>();
+  for (const { key, before: was, after } of federationChanges(world, before?.world)) {
+    const [left, right] = [federatorOf(was), federatorOf(after)];
+    if (left !== undefined) edits.set(userKeyOf(left), key, undefined);
+    if (right !== undefined) edits.set(userKeyOf(right), key, true);
+    yield;
+  }
+  return edits.madeIn(before?.federated ?? SortedMap.empty());
+}
+
+/** Changes of Destinations as they are federated. */
+export function federationChanges({ cache: memory }: Translation, before: Translation | undefined): readonly EntryChange<Destination>[] {
+  const { known } = memory.attachment;
+  return before === undefined
+    ? [...known.entries()].map(([key, after]) => ({ key, before: undefined, after }))
+    : known.changesSince(before.cache.attachment.known);
+}

@@ -1,0 +1,84 @@
+import { Destination, Mesh, Settings, VirtualMesh } from "@isthmus/api";
+import { type Resource, type Snapshot, snapshotOf } from "@isthmus/core";
+import { expect, test } from "vitest";
+import { type Translation, translate } from "../src/index.ts";
+
+const PLANE = "gloo-mesh";
+const OPTIONS = { namespace: PLANE, stage: "networking" } as const;
+
+function object(kind: { readonly apiVersion: string; readonly kind: string }, name: string, spec: object): Resource {
+  return { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { name, namespace: PLANE }, spec } as Resource;
+}
+
+function service(name: string, clusterName: string, more: object = {}): Resource {
+  const kubeService = { ref: { name, namespace: "shop", clusterName }, ports: [{ port: 80, name: "http", protocol: "TCP" }], ...more };
+  return object(Destination, `${name}-shop-${clusterName}`, { kubeService, mesh: { name: `istiod-${clusterName}`, namespace: PLANE } });
+}
+
+function gateway(clusterName: string): Resource {
+  return service("istio-ingressgateway", clusterName, {
+    workloadSelectorLabels: { istio: "ingressgateway" },
+    ports: [{ port: 15443, name: "tls", protocol: "TCP", targetPortNumber: 15443 }],
+    serviceType: "LOAD_BALANCER",
+    externalAddresses: [{ ip: "198.51.100.1" }],
+  });
+}
+
+/** So many services in cluster a, and a mesh in each of three clusters that may call them. */
+function fleet(services: number): readonly Resource[] {
+  const meshes = ["a", "b", "c"].map((cluster) =>
+    object(Mesh, `istiod-${cluster}`, { istio: { installation: { namespace: "istio-system", cluster }, trustDomain: cluster } }),
+  );
+  const refs = meshes.map(({ metadata: { name } }) => ({ name, namespace: PLANE }));
+  const selectors = [{ destinationSelectors: [{ kubeServiceMatcher: { clusters: ["a"] } }] }];
+  return [
+    ...meshes,
+    object(VirtualMesh, "vm", { meshes: refs, federation: { selectors } }),
+    gateway("a"),
+    ...Array.from({ length: services - 1 }, (_, i) => service(`s${i}`, "a")),
+  ];
+}
+
+function settings(maxObjectsPerCluster: number): Resource {
+  return object(Settings, "settings", { federation: { maxObjectsPerCluster } });
+}
+
+function said({ reports }: Translation): readonly string[] {
+  return reports.filter(({ subject, target }) => subject.kind === VirtualMesh.kind && target === undefined).map(({ message }) => message);
+}
+
+function writtenInto(world: Translation, clusterName: string): number {
+  return world.networking.inCluster(clusterName).size;
+}
+
+function next(given: Snapshot, put: readonly Resource[], before: Translation): { readonly given: Snapshot; readonly world: Translation } {
+  const snapshot = given.apply({ put, remove: [] });
+  const world = translate(snapshot, OPTIONS, before);
+  const scratch = translate(snapshot, OPTIONS);
+  expect([...world.networking]).toEqual([...scratch.networking]);
+  expect(said(world)).toEqual(said(scratch));
+  return { given: snapshot, world };
+}
+
+test("a federation that writes more than 2,000 objects into one cluster says so, with the number that it is", () => {
+  const given = snapshotOf(fleet(1000));
+  const before = translate(given, OPTIONS);
+  expect(said(before)).toEqual([]);
+  expect(writtenInto(before, "b")).toBe(2000);
+  const { world } = next(given, [service("one-more", "a")], before);
+  expect(writtenInto(world, "b")).toBe(2002);
+  expect(said(world)).toEqual([
+    expect.stringMatching(/^spec.federation: federation writes 2002 objects into b, 2002 objects into c; more than 2000 /),
+  ]);
+});
+
+test("above the limit of the Settings nothing is federated, and below it all is", () => {
+  let now = next(snapshotOf([]), [...fleet(4), settings(8)], translate(snapshotOf([]), OPTIONS));
+  expect(writtenInto(now.world, "b")).toBe(8);
+  now = next(now.given, [service("one-more", "a")], now.world);
+  expect(writtenInto(now.world, "b")).toBe(0);
+  expect(said(now.world)).toEqual([expect.stringMatching(/^spec.federation: nothing is federated, .*10 objects into b, .*more than 8,/)]);
+  now = next(now.given, [settings(10)], now.world);
+  expect(writtenInto(now.world, "b")).toBe(10);
+  expect(said(now.world)).toEqual([]);
+});

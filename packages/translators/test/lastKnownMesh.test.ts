@@ -1,0 +1,70 @@
+import { kindOf, type Mesh } from "@isthmus/api";
+import { type AnyResource, snapshotOf } from "@isthmus/core";
+import { expect, test } from "vitest";
+import { translateDiscovery } from "../src/discovery/discovery.ts";
+import { lastKnownMeshOf } from "../src/discovery/lastKnownMesh.ts";
+
+const OPTIONS = { namespace: "gloo-mesh" };
+
+const istiod: AnyResource = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "istiod", namespace: "istio-system", clusterName: "a" },
+  spec: { template: { spec: { containers: [{ name: "discovery", image: "istio/pilot:1.20.0" }] } } },
+};
+
+function fleet(mesh: string | undefined, ...others: readonly AnyResource[]) {
+  const config = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "istio", namespace: "istio-system", clusterName: "a" } };
+  const objects = [istiod, ...(mesh === undefined ? [] : [{ ...config, data: { mesh } }])];
+  return snapshotOf([
+    ...objects.map((object) => kindOf(object.apiVersion, object.kind)?.parse(object) ?? (object as AnyResource)),
+    ...others,
+  ]);
+}
+
+function discovered(...given: Parameters<typeof fleet>) {
+  const { outputs, reports } = translateDiscovery(fleet(...given), OPTIONS);
+  const [output] = [...outputs];
+  return { mesh: output?.resource as Mesh | undefined, messages: reports.map(({ message }) => message) };
+}
+
+const { mesh: published } = discovered("trustDomain: a.example\ndefaultConfig: {proxyMetadata: {ISTIO_META_DNS_CAPTURE: 'true'}}\n");
+if (published === undefined) throw new Error("there is no mesh");
+const memory = lastKnownMeshOf(published);
+if (memory === undefined) throw new Error("nothing is remembered");
+
+const BROKEN: Readonly<Record<string, string | undefined>> = {
+  "a star": "trustDomain: '*'\n",
+  "a star in it": "trustDomain: 'a.*'\n",
+  "no DNS name": "trustDomain: A_b..c\n",
+  "253 characters and more": `trustDomain: ${"a.".repeat(130)}a\n`,
+  "no trust domain": "{}\n",
+  "a list": "trustDomain: [a]\n",
+  "no YAML": "{{",
+  "no ConfigMap": undefined,
+};
+
+test.each(Object.entries(BROKEN))("with %s in its configuration, a mesh keeps its last known trust domain, and says so", (_, config) => {
+  const { mesh, messages } = discovered(config, memory as unknown as AnyResource);
+  expect(mesh?.spec?.istio?.trustDomain).toBe("a.example");
+  expect(messages).toHaveLength(1);
+  expect(mesh?.spec?.istio?.trustDomainProblem).toBe(messages[0]);
+  expect(lastKnownMeshOf(mesh as Mesh)).toMatchObject({ trustDomain: "a.example", cluster: "a" });
+});
+
+test("what can't be read at all leaves what else was known of the mesh", () => {
+  const { mesh } = discovered("{{", memory as unknown as AnyResource);
+  expect(mesh?.spec?.istio?.smartDnsProxyingEnabled).toBe(true);
+});
+
+test("another good trust domain takes the place of the last one", () => {
+  const { mesh, messages } = discovered("trustDomain: b.example\n", memory as unknown as AnyResource);
+  expect(mesh?.spec?.istio).toMatchObject({ trustDomain: "b.example" });
+  expect(messages).toEqual([]);
+});
+
+test("a mesh that was never known has no trust domain but a good one", () => {
+  expect(discovered("trustDomain: '*'\n").mesh?.spec?.istio?.trustDomain).toBeUndefined();
+  expect(discovered("trustDomain: '*'\n").messages[0]).toContain("AccessPolicies cannot name callers of this mesh");
+  expect(discovered("{{").mesh).toBeUndefined();
+});

@@ -1,4 +1,0 @@
-import { describeGolden } from "@isthmus/testing";
-import { translateNetworking } from "./translateNetworking.ts";
-
-describeGolden(new URL("../testdata/mtls", import.meta.url), translateNetworking, { namespace: "gloo-mesh" });
