@@ -1,75 +1,56 @@
 import { type Controller, DaemonSet, Deployment, Pod, ReplicaSet, StatefulSet, type Workload } from "@isthmus/api";
-import { type CooperativeTask, type Kind, type Resource, refOf, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
-import { versionsOf } from "../incremental/changes.ts";
-import { recompute } from "../incremental/rows.ts";
-import { discoveryRow, type MeshesOf } from "./discoverMeshes.ts";
-import type { DiscoveryRow } from "./discoveryResult.ts";
-import { byCluster, controllerOf, indexedForWorkloads, namespaceLocationOf } from "./indexes.ts";
-import type { Clusters, DiscoveryStep } from "./step.ts";
-import { podsOf, translateWorkload } from "./workloads.ts";
+import { compareKeys, type Kind, keyOfResource } from "@isthmus/core";
+import { derived } from "../incremental/derived.ts";
+import { inputKind, inputTable, join } from "../incremental/join.ts";
+import { unionOfKinds } from "../incremental/unionOfKinds.ts";
+import { meshesByCluster } from "./discoverMeshes.ts";
+import { type DiscoveryRow, discoveryRow, keyAcrossKinds } from "./discoveryResult.ts";
+import { byCluster, podsByController, replicaSetsByController } from "./indexes.ts";
+import { type DiscoverySources, isInScope, scopeJoins } from "./sources.ts";
+import { translateWorkload } from "./workloads.ts";
 
 const CONTROLLERS: readonly Kind<Controller>[] = [Deployment, DaemonSet, StatefulSet];
+const controllersOf = unionOfKinds(CONTROLLERS);
+const replicaSetsOf = unionOfKinds<ReplicaSet>([ReplicaSet]);
 
-/** What comes of every controller. `anew`: the clusters in which all of them must be looked at again. */
-export function* discoverWorkloads(
-  step: DiscoveryStep,
-  before: Table<DiscoveryRow<Workload>>,
-  { meshesOf, anew }: { readonly meshesOf: MeshesOf; readonly anew: Clusters },
-): CooperativeTask<Table<DiscoveryRow<Workload>>> {
-  const { snapshot, owner, options } = step;
-  yield* indexedForWorkloads(snapshot);
-  const affected = yield* affectedControllers(step, anew);
-  return yield* recompute(before, affected.keys(), (key, row) => {
-    const controller = affected.get(key);
-    if (controller === undefined || !step.isInScope(controller)) return undefined;
-    const meshes = meshesOf(namespaceLocationOf(controller).clusterName);
-    const inputs = { controller, pods: podsOf(snapshot, controller), meshes, owner, namespace: options.namespace };
-    return discoveryRow(key, controller, translateWorkload(inputs), row);
-  });
+const controllers = inputTable(({ inputs }: DiscoverySources) => controllersOf(inputs), keyAcrossKinds);
+const meshes = inputTable(({ meshes: table }: DiscoverySources) => table, keyOfResource);
+const pods = inputKind<DiscoverySources, Pod>(Pod);
+// Under the key that pods name them by.
+const replicaSets = inputTable(({ inputs }: DiscoverySources) => replicaSetsOf(inputs), keyAcrossKinds);
+
+/** A Deployment makes its pods by way of ReplicaSets. */
+const replicaSetsOfDeployment = join({ from: controllers, when: isDeployment, to: replicaSets, index: replicaSetsByController });
+
+/** What comes of every controller. */
+export const discoveredWorkloads = derived({
+  from: controllers,
+  context: ({ context }) => context,
+  joins: {
+    ...scopeJoins(controllers),
+    meshes: join({ from: controllers, key: byCluster, to: meshes, index: meshesByCluster }),
+    pods: join({ from: controllers, when: (controller: Controller) => !isDeployment(controller), to: pods, index: podsByController }),
+    podsOfReplicaSets: join({ from: replicaSetsOfDeployment.source, to: pods, index: podsByController }),
+  },
+  make: (controller, { lookup, context, before }): DiscoveryRow<Workload> | undefined => {
+    const [meshScope] = lookup("meshScope");
+    if (!isInScope(controller, context, { meshScope, namespace: () => lookup("namespace")[0] })) return undefined;
+    const inputs = {
+      controller,
+      pods: isDeployment(controller) ? inKeyOrder(lookup("podsOfReplicaSets")) : lookup("pods"),
+      meshes: lookup("meshes"),
+      owner: context.owner,
+      namespace: context.options.namespace,
+    };
+    return discoveryRow(keyAcrossKinds(controller), controller, translateWorkload(inputs), before);
+  },
+});
+
+function isDeployment({ kind }: Controller): boolean {
+  return kind === Deployment.kind;
 }
 
-/** The controllers to be looked at, by `resourceKeyOf`; undefined for one that is gone. */
-function* affectedControllers(
-  { snapshot, since }: DiscoveryStep,
-  anew: Clusters,
-): CooperativeTask<ReadonlyMap<string, Controller | undefined>> {
-  const affected = new Map<string, Controller | undefined>();
-  const add = (controller: Controller | undefined) => controller && affected.set(resourceKeyOf(refOf(controller)), controller);
-  for (const kind of CONTROLLERS) {
-    const controllers = snapshot.of(kind);
-    if (anew === "all") for (const controller of controllers) add(controller);
-    else for (const clusterName of anew) controllers.where(byCluster, clusterName).forEach(add);
-  }
-  if (since === undefined) return affected;
-  for (const kind of CONTROLLERS) {
-    for (const { before, after } of since.changes.of(kind)) {
-      if (after !== undefined) add(after);
-      else if (before !== undefined) affected.set(resourceKeyOf(refOf(before)), undefined);
-    }
-  }
-  for (const replicaSet of versionsOf(since.changes.of(ReplicaSet))) add(makerOf(replicaSet, snapshot));
-  for (const pod of versionsOf(since.changes.of(Pod))) {
-    yield;
-    add(makerOf(pod, snapshot));
-    // A Deployment makes its pods by way of a ReplicaSet, which may just have gone.
-    for (const known of [snapshot, since.snapshot]) {
-      const replicaSet = replicaSetOf(pod, known);
-      if (replicaSet !== undefined) add(makerOf(replicaSet, snapshot));
-    }
-  }
-  return affected;
-}
-
-/** The controller that an object names as its maker. */
-function makerOf(object: Resource, snapshot: Snapshot): Controller | undefined {
-  const { kind, name } = controllerOf(object) ?? {};
-  const controllers = CONTROLLERS.find((one) => one.kind === kind);
-  return controllers === undefined || name === undefined
-    ? undefined
-    : snapshot.of(controllers).get({ name, ...namespaceLocationOf(object) });
-}
-
-function replicaSetOf(pod: Pod, snapshot: Snapshot): ReplicaSet | undefined {
-  const { kind, name } = controllerOf(pod) ?? {};
-  return kind !== ReplicaSet.kind || name === undefined ? undefined : snapshot.of(ReplicaSet).get({ name, ...namespaceLocationOf(pod) });
+/** Those of several ReplicaSets come one after the other. */
+function inKeyOrder(found: readonly Pod[]): readonly Pod[] {
+  return found.length < 2 ? found : [...found].sort((a, b) => compareKeys(keyOfResource(a), keyOfResource(b)));
 }

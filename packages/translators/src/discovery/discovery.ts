@@ -1,8 +1,9 @@
 import { Destination, Mesh, Workload } from "@isthmus/api";
 import {
-  type Collection,
   type CooperativeTask,
   emptyCollection,
+  emptySnapshot,
+  emptyTable,
   type Kind,
   keyOfResource,
   type Output,
@@ -15,13 +16,15 @@ import {
   type Snapshot,
   withEach,
 } from "@isthmus/core";
-import { versionsOf } from "../incremental/changes.ts";
+import { changesSince } from "../incremental/changes.ts";
+import { updated } from "../incremental/derived.ts";
+import { transition } from "../incremental/transition.ts";
 import { inAgentCluster } from "./agentCluster.ts";
-import { discoverDestinations } from "./discoverDestinations.ts";
-import { clustersWithOtherMeshes, discoverMeshes, type MeshesOf, meshesByCluster } from "./discoverMeshes.ts";
-import { discoverWorkloads } from "./discoverWorkloads.ts";
-import type { DiscoveryRow } from "./discoveryResult.ts";
-import { namespaceKey, namespaceLocationOf } from "./indexes.ts";
+import { discoveredDestinations } from "./discoverDestinations.ts";
+import { discoveredAppMeshes, discoveredControlPlanes } from "./discoverMeshes.ts";
+import { discoveredWorkloads } from "./discoverWorkloads.ts";
+import type { DiscoveredObject, DiscoveryRow } from "./discoveryResult.ts";
+import { indexedForDiscovery, namespaceKey, namespaceLocationOf } from "./indexes.ts";
 import { type DiscoveryOptions, discoveryOwner } from "./metadata.ts";
 import {
   assignNames,
@@ -32,7 +35,7 @@ import {
   nameWinner,
   noNameAssignments,
 } from "./nameAssignments.ts";
-import { discoveryStep, rescopedClusters, unionOfClusters } from "./step.ts";
+import { clusterScopes, type DiscoverySources, discoveryContext } from "./sources.ts";
 
 /** What was discovered, and what the next discovery can reuse. */
 export interface DiscoveryTranslation {
@@ -45,15 +48,12 @@ export interface DiscoveryTranslation {
 
 /** What one discovery leaves for the next. */
 export interface DiscoveryCache {
-  readonly snapshot: Snapshot;
-  readonly options: DiscoveryOptions;
   readonly outputs: OutputSet;
   readonly meshes: NameAssignments<Mesh>;
-  readonly meshesOf: MeshesOf;
   readonly workloads: NameAssignments<Workload>;
   readonly destinations: NameAssignments<Destination>;
-  /** The discovered workloads, with their indexes; those that yielded their names, too. */
-  readonly found: Collection<Workload>;
+  /** What rows were computed from; the workloads are all that were discovered, also those that yielded their names. */
+  readonly sources: DiscoverySources;
 }
 
 /**
@@ -68,54 +68,72 @@ export function translateDiscovery(given: Snapshot, options: DiscoveryOptions, p
 export function* discoveryIn(given: Snapshot, options: DiscoveryOptions, previous?: DiscoveryCache): CooperativeTask<DiscoveryTranslation> {
   const { namespace, agentCluster, ages = "FIRST_SEEN" } = options;
   const snapshot = agentCluster === undefined ? given : inAgentCluster(given, agentCluster);
-  const isContinued =
-    previous?.options.namespace === namespace &&
-    previous.options.agentCluster === agentCluster &&
-    (previous.options.ages ?? "FIRST_SEEN") === ages;
-  const before = isContinued ? previous : nothingDiscovered(options);
-  const step = discoveryStep(snapshot, options, isContinued ? previous.snapshot : undefined);
+  const before = previous !== undefined && isSameTask(previous.sources.context.options, options) ? previous : undefined;
+  const was = before ?? nothingDiscovered(options);
+  const earlier = before && { before: before.sources, changes: changesSince(before.sources.inputs, snapshot) };
+  const after = <S extends Partial<DiscoverySources>>(now: S) => transition({ ...was.sources, ...now, inputs: snapshot, context }, earlier);
+  const context = discoveryContext(snapshot, options, before?.sources.context);
+  yield* indexedForDiscovery(snapshot);
 
-  const meshes = yield* assignNames(yield* discoverMeshes(step, before.meshes.rows), before.meshes, ages);
-  const meshesOf = meshes.changes.length === 0 ? before.meshesOf : meshesByCluster(resourcesOf(meshes.naming));
-  const otherMeshes = [...versionsOf(meshes.changes)].map(({ resource }) => resource);
-  const anew = unionOfClusters(rescopedClusters(step), clustersWithOtherMeshes(otherMeshes));
-  const workloads = yield* assignNames(yield* discoverWorkloads(step, before.workloads.rows, { meshesOf, anew }), before.workloads, ages);
-  const found = yield* withEach(before.found, yield* backingChanges(workloads, before.workloads));
-  const sources = { meshesOf, workloads: found, workloadChanges: found.changesSince(before.found), anew };
-  const destinations = yield* assignNames(yield* discoverDestinations(step, before.destinations.rows, sources), before.destinations, ages);
+  const planes = yield* updated(was.meshes.rows, discoveredControlPlanes, after({}));
+  const meshRows = yield* updated(planes, discoveredAppMeshes, after({}));
+  const meshes = yield* assignNames(meshRows, was.meshes, ages);
+  const named = meshes.changes.flatMap(({ before: left, after: right }) => [...gone(left), ...here(right)]);
+  const ofClusters = {
+    scopes: yield* updated(was.sources.scopes, clusterScopes, after({})),
+    meshes: yield* withEach(was.sources.meshes, named),
+  };
+  const workloads = yield* assignNames(yield* updated(was.workloads.rows, discoveredWorkloads, after(ofClusters)), was.workloads, ages);
+  const found = yield* withEach(was.sources.workloads, yield* backingChanges(workloads, was.workloads));
+  const last = after({ ...ofClusters, workloads: found });
+  const destinations = yield* assignNames(yield* updated(was.destinations.rows, discoveredDestinations, last), was.destinations, ages);
 
-  const outputs = yield* withEach(before.outputs, [
+  const outputs = yield* withEach(was.outputs, [
     ...outputChanges(Mesh, namespace, meshes),
     ...outputChanges(Workload, namespace, workloads),
     ...outputChanges(Destination, namespace, destinations),
   ]);
-  const named = { meshes: meshes.naming, workloads: workloads.naming, destinations: destinations.naming };
+  const assigned = { meshes: meshes.naming, workloads: workloads.naming, destinations: destinations.naming };
   return {
     outputs,
     get reports() {
-      return [...discoveryReports(named.meshes), ...discoveryReports(named.workloads), ...discoveryReports(named.destinations)];
+      return [...discoveryReports(assigned.meshes), ...discoveryReports(assigned.workloads), ...discoveryReports(assigned.destinations)];
     },
-    memory: { snapshot, options, outputs, ...named, meshesOf, found },
+    memory: { outputs, ...assigned, sources: last.now },
   };
 }
 
-function nothingDiscovered(options: DiscoveryOptions): Omit<DiscoveryCache, "snapshot"> {
+/** Whether what was discovered before can be reused. */
+function isSameTask(before: DiscoveryOptions, now: DiscoveryOptions): boolean {
+  const agesOf = ({ ages = "FIRST_SEEN" }: DiscoveryOptions) => ages;
+  return before.namespace === now.namespace && before.agentCluster === now.agentCluster && agesOf(before) === agesOf(now);
+}
+
+function nothingDiscovered(options: DiscoveryOptions): DiscoveryCache {
+  const inputs = emptySnapshot();
   return {
-    options,
     outputs: outputSet(discoveryOwner(options)),
     meshes: noNameAssignments(),
-    meshesOf: meshesByCluster([]),
     workloads: noNameAssignments(),
     destinations: noNameAssignments(),
-    found: emptyCollection(),
+    sources: {
+      inputs,
+      context: discoveryContext(inputs, options, undefined),
+      scopes: emptyTable(({ key }) => key),
+      meshes: emptyCollection(),
+      workloads: emptyCollection(),
+    },
   };
 }
 
-function resourcesOf<R extends Resource>(naming: NameAssignments<R>): readonly R[] {
-  return [...naming.rows].flatMap((row) => {
-    const { output } = row.result;
-    return output === undefined || nameWinner(naming, output.resource.metadata.name) !== row ? [] : [output.resource];
-  });
+type MeshEntry = readonly [string, Mesh | undefined];
+
+function gone(object: DiscoveredObject<Mesh> | undefined): readonly MeshEntry[] {
+  return object === undefined ? [] : [[keyOfResource(object.resource), undefined]];
+}
+
+function here(object: DiscoveredObject<Mesh> | undefined): readonly MeshEntry[] {
+  return object === undefined ? [] : [[keyOfResource(object.resource), object.resource]];
 }
 
 function outputChanges(

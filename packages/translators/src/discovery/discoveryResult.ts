@@ -1,4 +1,5 @@
-import type { Index, Output, Report, Resource } from "@isthmus/core";
+import { type Index, type Output, type Report, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import { reuseIfEqual } from "../incremental/rows.ts";
 
 /** An object that discovery wants to exist. */
 export interface DiscoveredObject<R extends Resource> extends Output {
@@ -23,8 +24,22 @@ export interface DiscoveryRow<R extends Resource> {
 export const byDiscoveredName: Index<DiscoveryRow<Resource>> = ({ result }) =>
   result.output === undefined ? [] : [result.output.resource.metadata.name];
 
-/** Rows by the cluster of their source. */
-export const bySourceCluster: Index<DiscoveryRow<Resource>> = ({ source }) => [source.metadata.clusterName ?? ""];
+/** The key of a row that follows from one of several kinds. */
+export function keyAcrossKinds(resource: Resource): string {
+  return resourceKeyOf(refOf(resource));
+}
+
+/** What came of one source; the row that was there when it says the same, undefined when nothing came of it. */
+export function discoveryRow<R extends Resource>(
+  key: string,
+  source: Resource,
+  result: DiscoveryResult<R>,
+  before: DiscoveryRow<R> | undefined,
+): DiscoveryRow<R> | undefined {
+  if (result.output === undefined && result.reports.length === 0) return undefined;
+  const same = reuseIfEqual(result, before?.result);
+  return before !== undefined && same === before.result && source === before.source ? before : { key, source, result: same };
+}
 
 /** Rows of which there is something to tell, under "". */
 export const withReports: Index<DiscoveryRow<Resource>> = ({ result }) => (result.reports.length === 0 ? [] : [""]);

@@ -1,5 +1,15 @@
-import { EndpointSlice, Pod, ReplicaSet, SERVICE_NAME_LABEL, Service, type Workload } from "@isthmus/api";
-import type { CooperativeTask, OwnerReference, Resource, Snapshot } from "@isthmus/core";
+import {
+  DaemonSet,
+  Deployment,
+  EndpointSlice,
+  Pod,
+  ReplicaSet,
+  SERVICE_NAME_LABEL,
+  Service,
+  StatefulSet,
+  type Workload,
+} from "@isthmus/api";
+import { type CooperativeTask, keyOf, type OwnerReference, type Resource, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import { keyIn } from "../policy/indexKeys.ts";
 import type { NamespaceLocation } from "../policy/policyScope.ts";
 
@@ -30,33 +40,37 @@ export function servicesBySelector(service: Service): readonly string[] {
   return [keyIn(namespaceLocationOf(service), firstLabelPair(service.spec?.selector ?? {}) ?? "")];
 }
 
-/** EndpointSlices by `keyIn` of their Service's name. */
-export function slicesByService(slice: EndpointSlice): readonly string[] {
-  const service = slice.metadata.labels?.[SERVICE_NAME_LABEL];
-  return service === undefined ? [] : [keyIn(namespaceLocationOf(slice), service)];
+/** Resources by `keyOf` of the Namespace that they are in. */
+export function byNamespaceObject(resource: Resource): readonly string[] {
+  const { namespace, clusterName } = namespaceLocationOf(resource);
+  return [keyOf({ name: namespace, namespace: "", clusterName })];
 }
 
-/** Pods by `keyIn` of their controller's `Kind/name`. */
+/** EndpointSlices by `keyOf` their Service. */
+export function slicesByService(slice: EndpointSlice): readonly string[] {
+  const service = slice.metadata.labels?.[SERVICE_NAME_LABEL];
+  return service === undefined ? [] : [keyOf({ name: service, ...namespaceLocationOf(slice) })];
+}
+
+/** Pods by `resourceKeyOf` their controller. */
 export function podsByController(pod: Pod): readonly string[] {
   return keysByController(namespaceLocationOf(pod), pod.metadata.ownerReferences ?? NO_OWNERS);
 }
 
 const NO_OWNERS: readonly OwnerReference[] = [];
 
+// The published API tells controllers by their kind, of whatever API group.
+const CONTROLLER_KINDS = new Map([Deployment, DaemonSet, StatefulSet, ReplicaSet].map(({ kind, apiVersion }) => [kind, apiVersion]));
+
 const keysByController = lastInCluster((place, owners: readonly OwnerReference[]) => {
-  const controller = owners.find((owner) => owner.controller === true);
-  return controller === undefined ? [] : [keyIn(place, `${controller.kind}/${controller.name}`)];
+  const { kind = "", name = "" } = owners.find(({ controller }) => controller === true) ?? {};
+  const apiVersion = CONTROLLER_KINDS.get(kind);
+  return apiVersion === undefined ? [] : [resourceKeyOf({ apiVersion, kind, name, ...place })];
 });
 
-/** ReplicaSets by `keyIn` of their controller's `Kind/name`. */
+/** ReplicaSets by `resourceKeyOf` their controller. */
 export function replicaSetsByController(replicaSet: ReplicaSet): readonly string[] {
-  const controller = controllerOf(replicaSet);
-  return controller === undefined ? [] : [keyIn(namespaceLocationOf(replicaSet), `${controller.kind}/${controller.name}`)];
-}
-
-/** The object that makes another one. */
-export function controllerOf({ metadata }: Resource): OwnerReference | undefined {
-  return metadata.ownerReferences?.find(({ controller }) => controller === true);
+  return keysByController(namespaceLocationOf(replicaSet), replicaSet.metadata.ownerReferences ?? NO_OWNERS);
 }
 
 /** Pods by their namespace, for selectors that name none of the labels below. */
@@ -137,20 +151,10 @@ export function agentPods(pod: Pod): readonly string[] {
 // All that discovery looks pods up by: one way through a million of them.
 const BY_POD = [podsByNamespace, agentPods, podsByController, podsByLabel];
 
-/** Builds what the discovery of meshes looks up in, in steps. */
-export function* indexedForMeshes(snapshot: Snapshot): CooperativeTask<void> {
+/** Builds what discovery looks up in, in steps. */
+export function* indexedForDiscovery(snapshot: Snapshot): CooperativeTask<void> {
   yield* snapshot.of(Pod).indexed(...BY_POD);
   yield* snapshot.of(Service).indexed(servicesByNamespace);
-}
-
-/** Builds what the discovery of workloads looks up in, in steps. */
-export function* indexedForWorkloads(snapshot: Snapshot): CooperativeTask<void> {
-  yield* snapshot.of(Pod).indexed(...BY_POD);
   yield* snapshot.of(ReplicaSet).indexed(replicaSetsByController);
-}
-
-/** Builds what the discovery of destinations looks up in, in steps. */
-export function* indexedForDestinations(snapshot: Snapshot): CooperativeTask<void> {
-  yield* snapshot.of(Pod).indexed(...BY_POD);
   yield* snapshot.of(EndpointSlice).indexed(slicesByService);
 }

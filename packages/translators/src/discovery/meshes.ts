@@ -1,18 +1,21 @@
-import { ConfigMap, Deployment, KubernetesCluster, Mesh, Node, Pod, Service, Settings } from "@isthmus/api";
-import { clusterRefOf, discoveredName, matchesLabels, type Owner, refOf, type Snapshot } from "@isthmus/core";
+import { type Deployment, Mesh } from "@isthmus/api";
+import { clusterRefOf, discoveredName, keyOfResource, matchesLabels, refOf } from "@isthmus/core";
+import type { RowSources } from "../incremental/derived.ts";
+import type { controlPlaneJoins } from "./controlPlaneJoins.ts";
+import { controlPlanesByMeshConfig } from "./controlPlanes.ts";
 import type { ControlPlaneInputs } from "./detectors/controlPlane.ts";
 import { meshDetectors } from "./detectors/index.ts";
 import { gatewayDetector } from "./detectors/istioGateways.ts";
-import { meshConfigNames } from "./detectors/istioMesh.ts";
 import type { DiscoveryResult } from "./discoveryResult.ts";
-import { agentPods, byCluster, namespaceKey, namespaceLocationOf, podsByNamespace, servicesByNamespace } from "./indexes.ts";
-import { LastKnownMesh } from "./lastKnownMesh.ts";
+import { namespaceLocationOf } from "./indexes.ts";
+import type { LastKnownMesh } from "./lastKnownMesh.ts";
 import { type DiscoveryOptions, discoveredMetadata } from "./metadata.ts";
+import { type DiscoveryContext, nodeNamed } from "./sources.ts";
 
 /** Translates one control plane into its Mesh. */
 export function translateMesh(inputs: ControlPlaneInputs): DiscoveryResult<Mesh> {
   const { deployment, owner, namespace } = inputs;
-  const detector = meshDetectors.find(({ isControlPlane }) => isControlPlane(deployment));
+  const detector = meshDetectors.find((one) => one.isControlPlane(deployment));
   const { spec, reports } = detector?.detect(inputs) ?? { reports: [] };
   if (spec === undefined) return { reports };
   const metadata = discoveredMetadata(discoveredName(clusterRefOf(deployment)), deployment, owner, namespace);
@@ -20,83 +23,43 @@ export function translateMesh(inputs: ControlPlaneInputs): DiscoveryResult<Mesh>
   return { output: { resource: mesh, parents: [refOf(deployment)] }, reports };
 }
 
-/** The Deployments of a cluster that are control planes, in key order. */
-export function controlPlanesIn(snapshot: Snapshot, clusterName: string): readonly Deployment[] {
-  return snapshot.of(Deployment).where(controlPlanesByCluster, clusterName);
-}
-
-/** Every control plane, in key order. */
-export function allControlPlanes(snapshot: Snapshot): readonly Deployment[] {
-  return snapshot.of(Deployment).where(controlPlanes, "");
-}
-
-function isControlPlane(deployment: Deployment): boolean {
-  return meshDetectors.some((detector) => detector.isControlPlane(deployment));
-}
-
-function controlPlanesByCluster(deployment: Deployment): readonly string[] {
-  return isControlPlane(deployment) ? [namespaceLocationOf(deployment).clusterName] : [];
-}
-
-function controlPlanes(deployment: Deployment): readonly string[] {
-  return isControlPlane(deployment) ? [""] : [];
-}
-
-/** The mesh configuration of an istiod; undefined when there is none. */
-export function meshConfigMap(snapshot: Snapshot, deployment: Deployment): ConfigMap | undefined {
-  return meshConfigNames(deployment)
-    .map((name) => snapshot.of(ConfigMap).get({ name, ...namespaceLocationOf(deployment) }))
-    .find((configMap) => configMap !== undefined);
-}
-
-/** The Settings in use: the one object `settings` in the plane's namespace. */
-export function settingsOf(snapshot: Snapshot, namespace: string): Settings | undefined {
-  return snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" });
-}
+type ControlPlaneLookup = RowSources<typeof controlPlaneJoins, DiscoveryContext, unknown>["lookup"];
 
 /** What the detection of one control plane reads. */
 export function controlPlaneInputs(
-  snapshot: Snapshot,
   deployment: Deployment,
-  options: DiscoveryOptions,
-  owner: Owner,
+  { options, owner, discovery }: DiscoveryContext,
+  lookup: ControlPlaneLookup,
 ): ControlPlaneInputs {
-  const place = namespaceLocationOf(deployment);
-  const settings = settingsOf(snapshot, options.namespace);
-  const { labels } = gatewayDetector(settings, place.clusterName);
-  const gatewayPod = snapshot
-    .of(Pod)
-    .where(podsByNamespace, namespaceKey(place))
-    .find(({ metadata }) => matchesLabels(labels, metadata.labels));
+  const { clusterName } = namespaceLocationOf(deployment);
+  const { labels } = gatewayDetector(discovery, clusterName);
+  const gatewayPod = lookup("pods").find(({ metadata }) => matchesLabels(labels, metadata.labels));
+  const [nodes] = lookup("nodes");
+  const configMaps = new Map(lookup("meshConfigs").map((configMap) => [keyOfResource(configMap), configMap]));
+  const isOfPlane = ({ metadata }: LastKnownMesh) => metadata.namespace === options.namespace && (metadata.clusterName ?? "") === "";
   return {
     deployment,
-    configMap: meshConfigMap(snapshot, deployment),
-    firstNode: snapshot.of(Node).where(byCluster, place.clusterName)[0],
-    agentNamespace: agentNamespace(snapshot, place.clusterName, options),
-    services: snapshot.of(Service).where(servicesByNamespace, namespaceKey(place)),
-    gatewayNode: nodeOf(snapshot, gatewayPod),
-    settings,
-    lastKnown: snapshot
-      .of(LastKnownMesh)
-      .get({ name: discoveredName(clusterRefOf(deployment)), namespace: options.namespace, clusterName: "" }),
+    configMap: controlPlanesByMeshConfig(deployment)
+      .map((key) => configMaps.get(key))
+      .find((configMap) => configMap !== undefined),
+    firstNode: nodes?.rows[0],
+    agentNamespace: agentNamespace(options, lookup),
+    services: lookup("services"),
+    gatewayNode: nodeNamed(gatewayPod?.spec?.nodeName, nodes),
+    discovery,
+    lastKnown: lookup("lastKnown").find(isOfPlane),
     owner,
     namespace: options.namespace,
   };
 }
 
 /** Where the agent of a cluster runs: an agent that discovers says so itself; else by its pods, or as it said when it registered. */
-function agentNamespace(snapshot: Snapshot, clusterName: string, { namespace, agentCluster }: DiscoveryOptions): string {
+function agentNamespace({ namespace, agentCluster }: DiscoveryOptions, lookup: ControlPlaneLookup): string {
   if (agentCluster !== undefined) return namespace;
-  const pod = snapshot.of(Pod).where(agentPods, clusterName)[0];
+  const [pod] = lookup("agentPods");
   if (pod !== undefined) return pod.metadata.namespace ?? "";
-  const registration = snapshot.of(KubernetesCluster).get({ name: clusterName, namespace, clusterName: "" });
+  const registration = lookup("registrations").find(
+    ({ metadata }) => metadata.namespace === namespace && (metadata.clusterName ?? "") === "",
+  );
   return registration?.status?.agent === undefined ? "" : (registration.status.namespace ?? "");
-}
-
-/** The node that a pod runs on; undefined when it is not scheduled, or its node is not known. */
-export function nodeOf(snapshot: Snapshot, pod: Pod | undefined): Node | undefined {
-  const nodeName = pod?.spec?.nodeName ?? "";
-  return nodeName === ""
-    ? undefined
-    : snapshot.of(Node).get({ name: nodeName, namespace: "", clusterName: pod?.metadata.clusterName ?? "" });
 }

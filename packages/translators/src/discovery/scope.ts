@@ -1,4 +1,4 @@
-import { ConfigMap, Namespace } from "@isthmus/api";
+import { ConfigMap, type Deployment, Namespace, type Settings } from "@isthmus/api";
 import {
   clusterRefOf,
   equalJson,
@@ -9,8 +9,8 @@ import {
   refOf,
   type Snapshot,
 } from "@isthmus/core";
+import { controlPlanesIn, meshConfigMap, settingsOf } from "./controlPlanes.ts";
 import { meshConfigOf } from "./meshConfig.ts";
-import { controlPlanesIn, meshConfigMap, settingsOf } from "./meshes.ts";
 
 /** Tells which namespaces of a cluster discovery looks into. */
 export type Scope = (namespace: string) => boolean;
@@ -18,24 +18,52 @@ export type Scope = (namespace: string) => boolean;
 /** Every namespace. */
 const EVERYWHERE: Scope = () => true;
 
+type Labels = Readonly<Record<string, string>>;
+
+/** What the meshes of a cluster look into. */
+export interface MeshScope {
+  /** The namespaces of the control planes. */
+  readonly home: readonly string[];
+  /** By what they look into others; none: into all. */
+  readonly selectors: readonly LabelSelector[];
+}
+
+/** What may be looked into in one namespace. */
+export interface ScopeSources {
+  /** Undefined without control planes. */
+  readonly ofMeshes: MeshScope | undefined;
+  readonly ofSettings: readonly LabelSelector[];
+  /** Labels of a namespace as it is known. */
+  readonly labelsOf: (namespace: string) => Labels | undefined;
+}
+
 /**
- * The namespaces of a cluster that its meshes look into by their Istio discovery selectors, and that the Settings select. A namespace
- * that one mesh of the cluster looks into is in scope, and so is each control plane's own. Without selectors: all of them.
+ * Whether discovery looks into a namespace of a cluster: where its meshes look by their Istio discovery selectors, and that the Settings
+ * select. A namespace that one mesh of the cluster looks into is in scope, and so is each control plane's own. Without selectors: all.
  * Source: istio.io/docs/reference/config/istio.mesh.v1alpha1/#MeshConfig-discovery_selectors.
  */
-export function discoveryScope(snapshot: Snapshot, clusterName: string, namespace: string): Scope {
-  const { home, ofMeshes } = meshScope(snapshot, clusterName);
-  const ofSettings = settingsSelectors(snapshot, namespace);
-  if (ofMeshes.length === 0 && ofSettings.length === 0) return EVERYWHERE;
+export function isNamespaceInScope(name: string, { ofMeshes = NO_MESHES, ofSettings, labelsOf }: ScopeSources): boolean {
+  const { home, selectors } = ofMeshes;
+  if (selectors.length === 0 && ofSettings.length === 0) return true;
+  if (home.includes(name)) return true;
+  // Of a namespace that we don't know, the label that Kubernetes puts on each.
+  const labels = { "kubernetes.io/metadata.name": name, ...labelsOf(name) };
+  return selects(selectors, labels) && selects(ofSettings, labels);
+}
 
+const NO_MESHES: MeshScope = { home: [], selectors: [] };
+
+/** The namespaces of a cluster that discovery looks into. `namespace`: that of the management plane. */
+export function discoveryScope(snapshot: Snapshot, clusterName: string, namespace: string): Scope {
+  const planes = controlPlanesIn(snapshot, clusterName);
+  const ofMeshes = meshScopeOf(planes, (plane) => meshConfigMap(snapshot, plane));
+  const ofSettings = settingsSelectors(settingsOf(snapshot, namespace));
+  if (ofMeshes.selectors.length === 0 && ofSettings.length === 0) return EVERYWHERE;
+  const labelsOf = (name: string) => snapshot.of(Namespace).get({ name, namespace: "", clusterName })?.metadata.labels;
   const known = new Map<string, boolean>();
   return (name) => {
-    let isInScope = known.get(name);
-    if (isInScope === undefined) {
-      const labels = namespaceLabels(snapshot, clusterName, name);
-      isInScope = home.has(name) || (selects(ofMeshes, labels) && selects(ofSettings, labels));
-      known.set(name, isInScope);
-    }
+    const isInScope = known.get(name) ?? isNamespaceInScope(name, { ofMeshes, ofSettings, labelsOf });
+    known.set(name, isInScope);
     return isInScope;
   };
 }
@@ -60,8 +88,8 @@ export function exclusionCauses({ before, now, place, planeNamespace }: Excluded
   const edits: Resource[] = [];
   if (then !== undefined && !equalJson(then.metadata.labels, here.metadata.labels)) edits.push(here);
   const settings = settingsOf(now, planeNamespace);
-  const ofSettings = settingsSelectors(now, planeNamespace);
-  if (settings !== undefined && !equalJson(ofSettings, settingsSelectors(before, planeNamespace))) edits.push(settings);
+  const ofSettings = settingsSelectors(settings);
+  if (settings !== undefined && !equalJson(ofSettings, settingsSelectors(settingsOf(before, planeNamespace)))) edits.push(settings);
   for (const deployment of controlPlanesIn(now, clusterName)) {
     const configMap = meshConfigMap(now, deployment);
     const earlier = configMap && before.of(ConfigMap).get(clusterRefOf(configMap));
@@ -70,33 +98,28 @@ export function exclusionCauses({ before, now, place, planeNamespace }: Excluded
   return edits.map(refOf);
 }
 
-/** The namespaces of the control planes of a cluster, and by what selectors their meshes look into others; none: into all. */
-function meshScope(snapshot: Snapshot, clusterName: string) {
-  const meshSelectors: (readonly LabelSelector[])[] = [];
-  const home = new Set<string>();
-  for (const deployment of controlPlanesIn(snapshot, clusterName)) {
-    home.add(deployment.metadata.namespace ?? "");
-    const configMap = meshConfigMap(snapshot, deployment);
+/** What the meshes of some control planes look into. */
+export function meshScopeOf(planes: readonly Deployment[], configOf: (plane: Deployment) => ConfigMap | undefined): MeshScope {
+  const ofEach = planes.map((plane): readonly LabelSelector[] => {
+    const configMap = configOf(plane);
     const config = configMap === undefined ? undefined : meshConfigOf(configMap);
-    meshSelectors.push(config === undefined || "problem" in config ? [] : config.discoverySelectors);
-  }
-  return { home, ofMeshes: meshSelectors.some((selectors) => selectors.length === 0) ? [] : meshSelectors.flat() };
+    return config === undefined || "problem" in config ? [] : config.discoverySelectors;
+  });
+  return {
+    home: planes.map(({ metadata }) => metadata.namespace ?? ""),
+    selectors: ofEach.some((selectors) => selectors.length === 0) ? [] : ofEach.flat(),
+  };
 }
 
-function settingsSelectors(snapshot: Snapshot, namespace: string): readonly LabelSelector[] {
-  return (settingsOf(snapshot, namespace)?.spec?.discovery?.selectors ?? []).map(({ matchLabels = {}, matchExpressions = [] }) => ({
+/** By what the Settings select namespaces; none: all. */
+export function settingsSelectors(settings: Pick<Settings, "spec"> | undefined): readonly LabelSelector[] {
+  return (settings?.spec?.discovery?.selectors ?? []).map(({ matchLabels = {}, matchExpressions = [] }) => ({
     matchLabels,
     // An expression that isn't understood must not widen the selection: such a key is on no namespace.
     matchExpressions: matchExpressions.map(({ key = "", operator = "Exists", values = [] }) => ({ key, operator, values })),
   }));
 }
 
-function selects(selectors: readonly LabelSelector[], labels: Readonly<Record<string, string>>): boolean {
+function selects(selectors: readonly LabelSelector[], labels: Labels): boolean {
   return selectors.length === 0 || selectors.some((selector) => matchesSelector(selector, labels));
-}
-
-/** The labels of a namespace; of one that we don't know, the one that Kubernetes puts on each. */
-function namespaceLabels(snapshot: Snapshot, clusterName: string, name: string): Readonly<Record<string, string>> {
-  const namespace = snapshot.of(Namespace).get({ name, namespace: "", clusterName });
-  return { "kubernetes.io/metadata.name": name, ...namespace?.metadata.labels };
 }

@@ -1,12 +1,11 @@
-import { type Controller, Deployment, type Mesh, Pod, ReplicaSet, Workload } from "@isthmus/api";
-import { clusterRefOf, compareKeys, discoveredName, keyOfResource, type Owner, type Report, refOf, type Snapshot } from "@isthmus/core";
+import { type Controller, type Mesh, type Pod, Workload } from "@isthmus/api";
+import { clusterRefOf, discoveredName, type Owner, type Report, refOf } from "@isthmus/core";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
-import { keyIn } from "../policy/indexKeys.ts";
 import { sidecarDetectors } from "./detectors/index.ts";
 import type { SidecarDetector } from "./detectors/sidecar.ts";
 import type { DiscoveryResult } from "./discoveryResult.ts";
 import { finding } from "./findings.ts";
-import { namespaceLocationOf, podsByController, replicaSetsByController } from "./indexes.ts";
+import { namespaceLocationOf } from "./indexes.ts";
 import { discoveredMetadata } from "./metadata.ts";
 import { withoutZeroValues } from "./zeroValues.ts";
 
@@ -76,18 +75,3 @@ function workloadOf({ controller, mesh, owner, namespace }: WorkloadParts): Work
 
 // One for all that is in it.
 const meshRefOf = memoizeRow(({ metadata: { name, namespace = "" } }: Mesh) => ({ name, namespace }));
-
-/** The pods of a controller, in key order: its own, or a Deployment's by way of its ReplicaSets. */
-export function podsOf(snapshot: Snapshot, controller: Controller): readonly Pod[] {
-  const place = namespaceLocationOf(controller);
-  const key = keyIn(place, `${controller.kind}/${controller.metadata.name}`);
-  const pods = snapshot.of(Pod);
-  if (controller.kind !== Deployment.kind) return pods.where(podsByController, key);
-  const [first, ...others] = snapshot
-    .of(ReplicaSet)
-    .where(replicaSetsByController, key)
-    .map(({ metadata }) => pods.where(podsByController, keyIn(place, `${ReplicaSet.kind}/${metadata.name}`)))
-    .filter((ofReplicaSet) => ofReplicaSet.length > 0);
-  if (first === undefined || others.length === 0) return first ?? [];
-  return [first, ...others].flat().sort((a, b) => compareKeys(keyOfResource(a), keyOfResource(b)));
-}

@@ -1,5 +1,5 @@
-import { AppMesh, Mesh } from "@isthmus/api";
-import { type Owner, refOf, type Snapshot, sanitizedName } from "@isthmus/core";
+import { type AppMesh, Mesh } from "@isthmus/api";
+import { type Owner, refOf, sanitizedName } from "@isthmus/core";
 import { CLUSTER_LABEL } from "../../clusterLabel.ts";
 import type { DiscoveryResult } from "../discoveryResult.ts";
 import { finding } from "../findings.ts";
@@ -12,21 +12,6 @@ export interface AppMeshInputs {
   readonly sources: readonly [AppMesh, ...AppMesh[]];
   readonly owner: Owner;
   readonly namespace: string;
-}
-
-/** The App Meshes of some clusters by their ARN, in its order. What the App Mesh controller has not seen yet has none. */
-export function appMeshesByArn(
-  snapshot: Snapshot,
-  isWanted: (clusterName: string) => boolean,
-): readonly (readonly [arn: string, AppMeshInputs["sources"]])[] {
-  const byArn = new Map<string, [AppMesh, ...AppMesh[]]>();
-  for (const mesh of snapshot.of(AppMesh)) {
-    const arn = mesh.status?.meshARN;
-    if (arn === undefined || !isWanted(mesh.metadata.clusterName ?? "")) continue;
-    const known = byArn.get(arn);
-    byArn.set(arn, known === undefined ? [mesh] : [...known, mesh]);
-  }
-  return [...byArn].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** Translates one App Mesh into its Mesh. */

@@ -1,4 +1,4 @@
-import type { IngressGateway, KubernetesServicePort, Node, Service, Settings } from "@isthmus/api";
+import type { IngressGateway, KubernetesServicePort, Node, Service, SettingsSpec } from "@isthmus/api";
 import { matchesLabels, type Report, refOf } from "@isthmus/core";
 import { finding } from "../findings.ts";
 import { namespaceLocationOf } from "../indexes.ts";
@@ -18,9 +18,11 @@ const ALL_CLUSTERS = "*";
 const DEFAULT_LABELS = { istio: "ingressgateway" };
 const DEFAULT_PORT = "tls";
 
+type DiscoverySettings = NonNullable<SettingsSpec>["discovery"];
+
 /** The detector that the Settings name for a cluster: labels and port, each from the cluster's entry, else from that of `*`. */
-export function gatewayDetector(settings: Settings | undefined, clusterName: string): GatewayDetector {
-  const detectors = settings?.spec?.discovery?.istio?.ingressGatewayDetectors ?? {};
+export function gatewayDetector(discovery: DiscoverySettings, clusterName: string): GatewayDetector {
+  const detectors = discovery?.istio?.ingressGatewayDetectors ?? {};
   const entries = [detectors[clusterName] ?? {}, detectors[ALL_CLUSTERS] ?? {}];
   const labels = entries.map(({ gatewayWorkloadLabels = {} }) => gatewayWorkloadLabels).find((wanted) => Object.keys(wanted).length > 0);
   const portName = entries.map(({ gatewayTlsPortName = "" }) => gatewayTlsPortName).find((name) => name !== "");
@@ -32,7 +34,7 @@ export function ingressGatewaysOf(inputs: ControlPlaneInputs): {
   readonly gateways: readonly IngressGateway[];
   readonly reports: readonly Report[];
 } {
-  const { labels, portName } = gatewayDetector(inputs.settings, namespaceLocationOf(inputs.deployment).clusterName);
+  const { labels, portName } = gatewayDetector(inputs.discovery, namespaceLocationOf(inputs.deployment).clusterName);
   const gateways: IngressGateway[] = [];
   const reports: Report[] = [];
   for (const service of inputs.services) {

@@ -1,0 +1,57 @@
+import { ConfigMap, Deployment, KubernetesCluster, Pod, Service } from "@isthmus/api";
+import { discoveredName, equalJson, type Resource } from "@isthmus/core";
+import { inputKind, inputTable, join } from "../incremental/join.ts";
+import { unionOfKinds } from "../incremental/unionOfKinds.ts";
+import { controlPlanesByCluster, controlPlanesByMeshConfig, controlPlanesByNamespace, isControlPlane } from "./controlPlanes.ts";
+import { keyAcrossKinds } from "./discoveryResult.ts";
+import { agentPods, namespaceLocationOf, podsByNamespace, servicesByNamespace } from "./indexes.ts";
+import { LastKnownMesh } from "./lastKnownMesh.ts";
+import { type DiscoverySources, nodes } from "./sources.ts";
+
+/** What the discovery of meshes reads. */
+export type MeshSources = Pick<DiscoverySources, "inputs" | "context">;
+
+const deploymentsOf = unionOfKinds<Deployment>([Deployment]);
+/** Where the discovery of meshes in control planes begins. */
+export const deployments = inputTable(({ inputs }: MeshSources) => deploymentsOf(inputs), keyAcrossKinds);
+const pods = inputKind<MeshSources, Pod>(Pod);
+
+/** What a control plane looks up. */
+export const controlPlaneJoins = {
+  meshConfigs: join({ from: deployments, key: controlPlanesByMeshConfig, to: inputKind<MeshSources, ConfigMap>(ConfigMap) }),
+  pods: join({ from: deployments, key: controlPlanesByNamespace, to: pods, index: podsByNamespace, isSame: isSamePlace }),
+  services: join({
+    from: deployments,
+    key: controlPlanesByNamespace,
+    to: inputKind<MeshSources, Service>(Service),
+    index: servicesByNamespace,
+  }),
+  nodes: join({ from: deployments, key: controlPlanesByCluster, to: nodes }),
+  agentPods: join({ from: deployments, key: controlPlanesByCluster, to: pods, index: agentPods }),
+  registrations: join({
+    from: deployments,
+    key: controlPlanesByCluster,
+    to: inputKind<MeshSources, KubernetesCluster>(KubernetesCluster),
+    index: byName,
+  }),
+  lastKnown: join({
+    from: deployments,
+    key: byDiscoveredMesh,
+    to: inputKind<MeshSources, LastKnownMesh>(LastKnownMesh),
+    index: byName,
+  }),
+};
+
+/** Of a pod, its labels and its node are read. */
+function isSamePlace(before: Pod, after: Pod): boolean {
+  return before.spec?.nodeName === after.spec?.nodeName && equalJson(before.metadata.labels, after.metadata.labels);
+}
+
+function byName({ metadata }: Resource): readonly string[] {
+  return [metadata.name];
+}
+
+/** Control planes by the name of their Mesh. */
+function byDiscoveredMesh(deployment: Deployment): readonly string[] {
+  return isControlPlane(deployment) ? [discoveredName({ name: deployment.metadata.name, ...namespaceLocationOf(deployment) })] : [];
+}

@@ -1,0 +1,60 @@
+import { EndpointSlice, Endpoints, Pod, Service } from "@isthmus/api";
+import { equalJson, keyOfResource, matchesLabels } from "@isthmus/core";
+import { inputKind, inputTable, join } from "../incremental/join.ts";
+import type { LookupTable } from "../incremental/lookupTable.ts";
+import type { Matching } from "../incremental/matching.ts";
+import { keyIn } from "../policy/indexKeys.ts";
+import { isAnnotated } from "./destinations.ts";
+import { meshesByCluster } from "./discoverMeshes.ts";
+import {
+  byCluster,
+  indexedLabelPair,
+  namespaceKey,
+  namespaceLocationOf,
+  pairsOf,
+  podsByLabel,
+  podsByNamespace,
+  servicesBySelector,
+  slicesByService,
+  workloadsByLabel,
+} from "./indexes.ts";
+import { type DiscoverySources, nodes, scopeJoins } from "./sources.ts";
+
+/** Where the discovery of Destinations begins. */
+export const services = inputKind<DiscoverySources, Service>(Service);
+const meshes = inputTable(({ meshes: table }: DiscoverySources) => table, keyOfResource);
+const workloads = inputTable(({ workloads: table }: DiscoverySources) => table, keyOfResource);
+
+/** Services and the pods that their selectors take; all of the namespace without selector, as in the published API. */
+const selectedPods: Matching<Service, Pod> = {
+  find(service, pods) {
+    const selector = service.spec?.selector ?? {};
+    const place = namespaceLocationOf(service);
+    const pair = indexedLabelPair(selector);
+    const candidates = pair === undefined ? pods.where(podsByNamespace, namespaceKey(place)) : pods.where(podsByLabel, keyIn(place, pair));
+    return Object.keys(selector).length === 0 ? candidates : candidates.filter(({ metadata }) => matchesLabels(selector, metadata.labels));
+  },
+  *findBack(pod, from: LookupTable<Service>) {
+    const place = namespaceLocationOf(pod);
+    for (const pair of ["", ...pairsOf(pod.metadata.labels)]) yield* from.where(servicesBySelector, keyIn(place, pair));
+  },
+  isSameAsking: (before, after) => equalJson(before.spec?.selector, after.spec?.selector),
+  isSameFound: (before, after) => equalJson(before.metadata.labels, after.metadata.labels),
+  indexes: [podsByNamespace, podsByLabel],
+  backIndexes: [servicesBySelector],
+};
+
+/** What a Service looks up. */
+export const serviceJoins = {
+  ...scopeJoins(services),
+  meshes: join({ from: services, when: isAnnotated, key: byCluster, to: meshes, index: meshesByCluster }),
+  workloads: join({ from: services, key: servicesBySelector, to: workloads, index: workloadsByLabel }),
+  slices: join({ from: services, to: inputKind<DiscoverySources, EndpointSlice>(EndpointSlice), index: slicesByService }),
+  endpoints: join({ from: services, to: inputKind<DiscoverySources, Endpoints>(Endpoints) }),
+  pods: join({ from: services, to: inputKind<DiscoverySources, Pod>(Pod), matching: selectedPods, isSame: isOnSameNode }),
+  nodes: join({ from: services, key: byCluster, to: nodes }),
+};
+
+function isOnSameNode(before: Pod, after: Pod): boolean {
+  return before.spec?.nodeName === after.spec?.nodeName;
+}

@@ -1,0 +1,138 @@
+import { ConfigMap, Deployment, type Mesh, Namespace, Node, type SettingsSpec, type Workload } from "@isthmus/api";
+import {
+  type Collection,
+  equalJson,
+  keyOfResource,
+  type LabelSelector,
+  type Owner,
+  type Resource,
+  type Snapshot,
+  type Table,
+} from "@isthmus/core";
+import { derived } from "../incremental/derived.ts";
+import { type Group, groupedBy } from "../incremental/groupedBy.ts";
+import { inputKind, inputTable, type JoinSource, join } from "../incremental/join.ts";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
+import { reuseIfEqual } from "../incremental/rows.ts";
+import { controlPlanesByCluster, controlPlanesByMeshConfig, settingsOf } from "./controlPlanes.ts";
+import { byCluster, byNamespaceObject, namespaceLocationOf } from "./indexes.ts";
+import { type DiscoveryOptions, discoveryOwner } from "./metadata.ts";
+import { isNamespaceInScope, type MeshScope, meshScopeOf, settingsSelectors } from "./scope.ts";
+
+/** What every row of discovery reads: another one computes all rows again. */
+export interface DiscoveryContext {
+  readonly options: DiscoveryOptions;
+  readonly owner: Owner;
+  /** Of the Settings. */
+  readonly discovery: NonNullable<SettingsSpec>["discovery"];
+  /** By what the Settings select namespaces; none: all. */
+  readonly selectors: readonly LabelSelector[];
+}
+
+/** The tables that the rows of discovery are computed from. Each stage adds one. */
+export interface DiscoverySources {
+  readonly inputs: Snapshot;
+  readonly context: DiscoveryContext;
+  /** By cluster. */
+  readonly scopes: Table<ClusterScope>;
+  /** The discovered meshes. */
+  readonly meshes: Collection<Mesh>;
+  /** The workloads that Services may select. */
+  readonly workloads: Collection<Workload>;
+}
+
+/** What the meshes of a cluster look into. */
+export interface ClusterScope extends MeshScope {
+  /** The cluster. */
+  readonly key: string;
+}
+
+type Snapshots = Pick<DiscoverySources, "inputs">;
+
+/** What every row reads now; the one before where that says the same. */
+export function discoveryContext(snapshot: Snapshot, options: DiscoveryOptions, before: DiscoveryContext | undefined): DiscoveryContext {
+  const settings = settingsOf(snapshot, options.namespace);
+  const discovery = settings?.spec?.discovery;
+  if (before !== undefined && equalJson(before.discovery, discovery) && equalJson(before.options, options)) return before;
+  return { options, owner: discoveryOwner(options), discovery, selectors: settingsSelectors(settings) };
+}
+
+const controlPlanes = inputTable(
+  ({ inputs }: Snapshots) => planesOf(inputs.of(Deployment)),
+  ({ key }) => key,
+);
+const planesOf = groupedBy(controlPlanesByCluster);
+
+/** What the meshes of each cluster look into. */
+export const clusterScopes = derived({
+  from: controlPlanes,
+  context: () => undefined,
+  joins: { meshConfigs: join({ from: controlPlanes, key: byMeshConfig, to: inputKind<Snapshots, ConfigMap>(ConfigMap) }) },
+  make: ({ key, rows }, { lookup, before }): ClusterScope | undefined => {
+    // Nothing is discovered in the management cluster as such.
+    if (key === "") return undefined;
+    const configMaps = new Map(lookup("meshConfigs").map((configMap) => [keyOfResource(configMap), configMap]));
+    const configOf = (plane: Deployment) =>
+      controlPlanesByMeshConfig(plane)
+        .map((name) => configMaps.get(name))
+        .find((configMap) => configMap !== undefined);
+    return reuseIfEqual({ key, ...meshScopeOf(rows, configOf) }, before);
+  },
+});
+
+function byMeshConfig({ rows }: Group<Deployment>): readonly string[] {
+  return rows.flatMap(controlPlanesByMeshConfig);
+}
+
+const scopes = inputTable(
+  ({ scopes: table }: Pick<DiscoverySources, "scopes">) => table,
+  ({ key }) => key,
+);
+
+/** What of the clusters discovery looks into, for rows of `from`. */
+export function scopeJoins<R extends Resource>(from: JoinSource<DiscoverySources, R, R>) {
+  return {
+    meshScope: join({ from, key: byCluster, to: scopes }),
+    namespace: join({
+      from,
+      key: byNamespaceObject,
+      to: inputKind<DiscoverySources, Namespace>(Namespace),
+      select: ({ metadata: { labels = NO_LABELS } }) => labels,
+      isSame: equalJson,
+    }),
+  };
+}
+
+const NO_LABELS: Readonly<Record<string, string>> = {};
+
+/** Whether discovery looks at a cluster. */
+export function isWanted(clusterName: string, { options: { agentCluster } }: DiscoveryContext): boolean {
+  // Nothing is discovered in the management cluster as such; registered, it has a name like any other.
+  return clusterName !== "" && (agentCluster ?? clusterName) === clusterName;
+}
+
+/** What `scopeJoins` find. */
+export interface FoundScope {
+  readonly meshScope: MeshScope | undefined;
+  readonly namespace: () => Readonly<Record<string, string>> | undefined;
+}
+
+/** Whether discovery looks at a resource. */
+export function isInScope(resource: Resource, context: DiscoveryContext, { meshScope, namespace: labelsOf }: FoundScope): boolean {
+  const { clusterName, namespace } = namespaceLocationOf(resource);
+  return isWanted(clusterName, context) && isNamespaceInScope(namespace, { ofMeshes: meshScope, ofSettings: context.selectors, labelsOf });
+}
+
+/** The nodes of each cluster. Which rows read which node is not worth an index: what we read of nodes hardly ever changes. */
+export const nodes = inputTable(
+  ({ inputs }: Snapshots) => nodesOf(inputs.of(Node)),
+  ({ key }) => key,
+);
+const nodesOf = groupedBy<Node>(byCluster);
+
+/** One node of a cluster. */
+export function nodeNamed(name: string | undefined, group: Group<Node> | undefined): Node | undefined {
+  return name === undefined || name === "" || group === undefined ? undefined : byName(group).get(name);
+}
+
+const byName = memoizeRow(({ rows }: Group<Node>) => new Map(rows.map((node) => [node.metadata.name, node])));
