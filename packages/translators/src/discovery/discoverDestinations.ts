@@ -1,5 +1,4 @@
 import type { Destination } from "@isthmus/api";
-import { keyOfResource } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
 import { translateDestination } from "./destinations.ts";
 import { type DiscoveryRow, discoveryRow } from "./discoveryResult.ts";
@@ -12,10 +11,10 @@ export const discoveredDestinations = derived({
   from: services,
   context: ({ context }) => context,
   joins: serviceJoins,
-  make: (service, { lookup, context, before }): DiscoveryRow<Destination> | undefined => {
+  make: (service, { key, lookup, context, before }): DiscoveryRow<Destination> | undefined => {
     const [meshScope] = lookup("meshScope");
     if (!isInScope(service, context, { meshScope, namespace: () => lookup("namespace")[0] })) return undefined;
     const inputs = discoveredServiceInputs(service, { lookup, owner: context.owner, namespace: context.options.namespace });
-    return inputs && discoveryRow(keyOfResource(service), service, translateDestination(inputs), before);
+    return inputs && discoveryRow(key, service, translateDestination(inputs), before);
   },
 });

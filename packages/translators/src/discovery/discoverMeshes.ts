@@ -7,7 +7,7 @@ import { type AgeSource, precedence } from "../policy/precedence.ts";
 import { controlPlaneJoins, deployments, type MeshSources } from "./controlPlaneJoins.ts";
 import { isControlPlane } from "./controlPlanes.ts";
 import { translateAppMesh } from "./detectors/appMesh.ts";
-import { type DiscoveryRow, discoveryRow, keyAcrossKinds } from "./discoveryResult.ts";
+import { type DiscoveryRow, discoveryRow } from "./discoveryResult.ts";
 import { namespaceLocationOf } from "./indexes.ts";
 import { controlPlaneInputs, translateMesh } from "./meshes.ts";
 import { DISCOVERED_CLUSTER_LABEL } from "./metadata.ts";
@@ -18,9 +18,9 @@ export const discoveredControlPlanes = derived({
   from: deployments,
   context: ({ context }) => context,
   joins: controlPlaneJoins,
-  make: (deployment, { lookup, context, before }): DiscoveryRow<Mesh> | undefined => {
+  make: (deployment, { key, lookup, context, before }): DiscoveryRow<Mesh> | undefined => {
     if (!isControlPlane(deployment) || !isWanted(namespaceLocationOf(deployment).clusterName, context)) return undefined;
-    return discoveryRow(keyAcrossKinds(deployment), deployment, translateMesh(controlPlaneInputs(deployment, context, lookup)), before);
+    return discoveryRow(key, deployment, translateMesh(controlPlaneInputs(deployment, context, lookup)), before);
   },
 });
 

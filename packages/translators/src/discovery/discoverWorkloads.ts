@@ -32,7 +32,7 @@ export const discoveredWorkloads = derived({
     pods: join({ from: controllers, when: (controller: Controller) => !isDeployment(controller), to: pods, index: podsByController }),
     podsOfReplicaSets: join({ from: replicaSetsOfDeployment.source, to: pods, index: podsByController }),
   },
-  make: (controller, { lookup, context, before }): DiscoveryRow<Workload> | undefined => {
+  make: (controller, { key, lookup, context, before }): DiscoveryRow<Workload> | undefined => {
     const [meshScope] = lookup("meshScope");
     if (!isInScope(controller, context, { meshScope, namespace: () => lookup("namespace")[0] })) return undefined;
     const inputs = {
@@ -42,7 +42,7 @@ export const discoveredWorkloads = derived({
       owner: context.owner,
       namespace: context.options.namespace,
     };
-    return discoveryRow(keyAcrossKinds(controller), controller, translateWorkload(inputs), before);
+    return discoveryRow(key, controller, translateWorkload(inputs), before);
   },
 });
 

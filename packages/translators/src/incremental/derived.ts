@@ -8,6 +8,8 @@ export type Joins<S, R> = Readonly<Record<string, Join<S, R, unknown>>>;
 
 /** The values from which a row is computed: nothing else may be read. */
 export interface RowSources<J, C, V> {
+  /** Of the row. */
+  readonly key: string;
   /** What a join finds. A join that is not declared has no name here, so that nothing is read that is not followed backwards. */
   lookup<N extends keyof J>(name: N): J[N] extends Join<never, never, infer F> ? readonly F[] : never;
   /** What every row reads. */
@@ -81,6 +83,7 @@ export function derived<S, R extends object, J extends Joins<S, R>, C, V>({
       if (row === undefined) return undefined;
       const reading: Reading<S, R> = { key, row, now, found: undefined };
       return make(row, {
+        key,
         // `Joins` types what each name finds.
         lookup: (name) => joins[name]?.lookup(reading) as never,
         context: context(now),

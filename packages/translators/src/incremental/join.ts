@@ -148,6 +148,9 @@ export function unionOf<S, R, V>(joins: readonly Join<S, R, V>[]): Join<S, R, V>
   };
 }
 
+/** Where other joins go on. */
+const continued = new WeakSet<object>();
+
 function joined<S, R extends object, F extends object, T extends object>(
   { from, to, isShared }: JoinedTables<S, R, F, T>,
   matching: Matching<F, T>,
@@ -155,15 +158,18 @@ function joined<S, R extends object, F extends object, T extends object>(
   const findOnce = memoizeRow((table: LookupTable<T>) => memoizeRow((row: F) => matching.find(row, table)));
   const find = (row: F, now: S, key?: string) =>
     isShared === true ? findOnce(to.table(now))(row) : matching.find(row, to.table(now), key);
+  continued.add(from);
   const source: JoinSource<S, R, T> = {
     table: to.table,
     keyOf: to.keyOf,
     isFirst: false,
     found(reading) {
+      const { now, key } = reading;
+      // Of the first table, `found` is the row itself. Nearly all joins begin there, and no other one goes on from most.
+      if (from.isFirst && !continued.has(source)) return find(from.found(reading)[0] as F, now, key);
       // Filled under this very source, with its own rows.
       const known = reading.found?.get(source) as readonly T[] | undefined;
       if (known !== undefined) return known;
-      const { now, key } = reading;
       const rows = from.found(reading);
       const [first] = rows;
       const found =
