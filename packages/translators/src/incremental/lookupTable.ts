@@ -1,4 +1,4 @@
-import type { CooperativeTask, EntryChange, Index } from "@isthmus/core";
+import type { CooperativeTask, EntryChange, Index, SortedMap } from "@isthmus/core";
 import { memoizeRow } from "./memoizeRow.ts";
 
 /** What joins look up in: a `Table`, or the entries of a map. Immutable. */
@@ -64,5 +64,45 @@ class MapLookupTable<V> implements LookupTable<MapEntry<V>> {
     return [...this.#map].map(([key, value]) => ({ key, value }));
   }
 }
+
+/** The entries of a sorted map, as rows. `where` scans it. */
+export function sortedEntriesOf<V extends object>(map: SortedMap<V>): LookupTable<MapEntry<V>> {
+  // One adapter per map, as above.
+  return sortedAdapterOf(map) as SortedMapLookupTable<V>;
+}
+
+class SortedMapLookupTable<V> implements LookupTable<MapEntry<V>> {
+  readonly #map: SortedMap<V>;
+
+  constructor(map: SortedMap<V>) {
+    this.#map = map;
+  }
+
+  row(key: string): MapEntry<V> | undefined {
+    const value = this.#map.get(key);
+    return value === undefined ? undefined : { key, value };
+  }
+
+  where(index: Index<MapEntry<V>>, value: string): readonly MapEntry<V>[] {
+    return [...this.entries()].flatMap(([, row]) => (index(row).includes(value) ? [row] : []));
+  }
+
+  *indexed(): CooperativeTask<void> {
+    // A scan needs none.
+  }
+
+  *entries(): Iterable<readonly [string, MapEntry<V>]> {
+    for (const [key, value] of this.#map) yield [key, { key, value }];
+  }
+
+  changesSince(older: LookupTable<MapEntry<V>>): readonly EntryChange<MapEntry<V>>[] {
+    if (!(older instanceof SortedMapLookupTable)) throw new Error("a sorted map is compared with an earlier version of itself only");
+    const rowOf = (key: string, value: V | undefined) => (value === undefined ? undefined : { key, value });
+    const changes: readonly EntryChange<V>[] = this.#map.changesSince(older.#map);
+    return changes.map(({ key, before, after }) => ({ key, before: rowOf(key, before), after: rowOf(key, after) }));
+  }
+}
+
+const sortedAdapterOf = memoizeRow((map: SortedMap<unknown>) => new SortedMapLookupTable(map));
 
 const adapterOf = memoizeRow((map: ReadonlyMap<string, unknown>) => new MapLookupTable(map));

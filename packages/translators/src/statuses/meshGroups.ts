@@ -38,12 +38,12 @@ export function groupsOf(
 
 /** The group of a mesh, whether it is known or not. */
 export function groupOfMesh(key: string, { groupOf }: MeshGroups): string {
-  return groupOf.get(key) ?? alone(key);
+  return groupOf.get(key) ?? groupAlone(key);
 }
 
 /** The keys of the meshes of a group. */
 export function meshesOf(group: string, { members }: MeshGroups): readonly string[] {
-  return members.get(group) ?? [group.slice(alone("").length)];
+  return members.get(group) ?? [group.slice(groupAlone("").length)];
 }
 
 function groupIn({ key, ...change }: EntryChange<Mesh>, side: "before" | "after"): string {
@@ -52,9 +52,10 @@ function groupIn({ key, ...change }: EntryChange<Mesh>, side: "before" | "after"
 
 function groupNamed(mesh: Mesh | undefined, key: string): string {
   const ref: Partial<VirtualMesh["metadata"]> | undefined = mesh?.status?.appliedVirtualMesh?.ref;
-  return ref === undefined ? alone(key) : keyOf({ name: "", namespace: "", clusterName: "", ...ref });
+  return ref === undefined ? groupAlone(key) : keyOf({ name: "", namespace: "", clusterName: "", ...ref });
 }
 
-function alone(key: string): string {
+/** The group of a mesh that no VirtualMesh groups. */
+export function groupAlone(key: string): string {
   return `mesh ${key}`;
 }

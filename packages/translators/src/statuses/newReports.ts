@@ -9,19 +9,24 @@ export interface Reporting {
 
 /** The findings of a world that were not among those of an older one, at the cost of what changed between them. */
 export function newReports(now: Translation, before: Translation | undefined): readonly Report[] {
-  const older = before && reportingTables(before);
-  const tabled = reportingTables(now).flatMap((table, i) =>
-    changesOf(table, older?.[i]).flatMap((change) => added(change.after, change.before)),
+  const tabled = REPORTING.flatMap((table) =>
+    changesOf(table(now), before && table(before)).flatMap((change) => added(change.after, change.before)),
   );
   const membership = added(now.cache.attachment.membership, before?.cache.attachment.membership);
   return [...ofDiscovery(now, before), ...membership, ...tabled];
 }
 
 /** Whatever tells something of users' resources, in the order in which it does. */
-export function reportingTables({ cache: memory }: Translation): readonly Table<Reporting>[] {
-  const { meshes, loads, refusals, traffic, access, standings } = memory.attachment;
-  return [meshes, loads.verdicts, refusals, traffic, access, standings, memory.targets, memory.outputs.contests];
-}
+export const REPORTING: readonly ((translation: Translation) => Table<Reporting>)[] = [
+  ({ cache }) => cache.attachment.meshes,
+  ({ cache }) => cache.attachment.loads.verdicts,
+  ({ cache }) => cache.attachment.refusals,
+  ({ cache }) => cache.attachment.traffic,
+  ({ cache }) => cache.attachment.access,
+  ({ cache }) => cache.attachment.standings,
+  ({ cache }) => cache.targets,
+  ({ cache }) => cache.outputs.contests,
+];
 
 function ofDiscovery(now: Translation, before: Translation | undefined): readonly Report[] {
   const [found, older] = [now.cache.discovery?.memory, before?.cache.discovery?.memory];

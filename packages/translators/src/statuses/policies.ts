@@ -1,44 +1,40 @@
 import { AccessPolicy, type ApprovalStatus, type TrafficPolicy } from "@isthmus/api";
-import { equalJson, keyOf, type Report, refOf } from "@isthmus/core";
+import { equalJson, keyOf, type Report } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
 import { isRuleUnderstood } from "../policy/ineffective.ts";
-import { userKeyOf } from "../policy/userResources.ts";
-import { approvalOf, conditionsOf, messagesOf, publishedState } from "./approval.ts";
+import { approvalOf, conditionsOf, type DeliveryProgress, messagesOf, publishedState } from "./approval.ts";
 import { firstListed, listedFirst } from "./listed.ts";
-import { ordersOf, progressOf, reportsOn, type StatusIndex } from "./statusIndex.ts";
 
-/** The status of a policy, once it is known which workloads it is about. */
-export interface PolicyStatus {
-  /** The keys of the Destinations that it is about. */
-  readonly destinations: readonly string[];
-  /** The keys of the targets that findings name. */
-  readonly reported: readonly string[];
-  /** `workloads`: the keys of those that it is about. */
-  status(workloads: readonly string[]): object;
+/** What the status of one policy follows from. */
+export interface PolicySources {
+  /** Findings about it. */
+  readonly reports: readonly Report[];
+  /** By the key of each Destination on which it is in force, its place among the policies there. */
+  readonly orders: ReadonlyMap<string, number>;
+  /** Undefined where nothing is delivered. */
+  readonly progress: DeliveryProgress | undefined;
+  /** The keys of those that it is about. */
+  readonly workloads: readonly string[];
 }
 
 /** The status of a TrafficPolicy or AccessPolicy. */
-export function policyStatus(policy: TrafficPolicy | AccessPolicy, standings: StatusIndex): PolicyStatus {
-  const key = userKeyOf(refOf(policy));
-  const reports = reportsOn(key, standings);
+export function policyStatus(policy: TrafficPolicy | AccessPolicy, { reports, orders, progress, workloads }: PolicySources): object {
   const own = reports.filter(({ target }) => target === undefined);
-  const { keys, accepted, listed } = approvals(ordersOf(key, standings), reports);
+  const { keys, accepted, listed } = approvals(orders, reports);
   const warnings = reports.filter(({ state }) => state === "WARNING").length;
-  const status = (selected: readonly string[]) => ({
+  return {
     ...observedMetadata(policy),
     state: publishedState(reports),
     ...(keys.length === 0 ? {} : { destinations: listed }),
-    ...(selected.length === 0 ? {} : { workloads: firstListed(selected) }),
+    ...(workloads.length === 0 ? {} : { workloads: firstListed(workloads) }),
     ...messagesOf(own),
     targetCount: keys.length,
     acceptedCount: accepted,
-    workloadCount: selected.length,
+    workloadCount: workloads.length,
     ...(warnings === 0 ? {} : { warningCount: warnings }),
-    conditions: conditionsOf({ reports, targets: keys.length, accepted, progress: progressOf(key, standings) }),
+    conditions: conditionsOf({ reports, targets: keys.length, accepted, progress }),
     ...(isAccessPolicy(policy) ? acceptedForm(policy, reports, keys.length) : {}),
-  });
-  const reported = new Set(reports.flatMap(({ target }) => (target === undefined ? [] : [keyOf(target)])));
-  return { destinations: keys, reported: [...reported], status };
+  };
 }
 
 /** What is in force as it is written, somewhere, is what a later mistake falls back on; else that stays which was before. */

@@ -1,13 +1,13 @@
-import { AccessPolicy, Destination, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { type CooperativeTask, type EntryChange, type Report, type ResourceRef, SortedMap, type Table } from "@isthmus/core";
+import { AccessPolicy, Destination, type Settings, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { type CooperativeTask, type EntryChange, equalJson, type ResourceRef, SortedMap, type Table } from "@isthmus/core";
 import { changesOf } from "../incremental/changes.ts";
 import { GroupEdits, type Groups } from "../incremental/groups.ts";
 import type { Translation } from "../pipeline/translate.ts";
+import { type PolicyScope, policyScopeFrom } from "../policy/policyScope.ts";
 import { userKeyOf } from "../policy/userResources.ts";
 import type { DeliveryProgress } from "./approval.ts";
 import { type Delivery, deliveredAfter, nothingDelivered, progressAfter, type TargetDelivery } from "./delivery.ts";
 import { groupsOf, type MeshGroups } from "./meshGroups.ts";
-import { type Reporting, reportingTables } from "./newReports.ts";
 
 /** Everything known of users' resources, by `userKeyOf`. */
 export interface StatusIndex {
@@ -21,6 +21,17 @@ export interface StatusIndex {
   readonly groups: MeshGroups;
   readonly delivered: Table<TargetDelivery>;
   readonly progress: SortedMap<DeliveryProgress>;
+  readonly context: StatusContext;
+}
+
+/** What every status follows from: another one makes all of them anew. */
+export interface StatusContext {
+  readonly namespace: string;
+  readonly settings: Settings["spec"];
+  /** Of what may be told to a cluster, by the Settings. */
+  readonly scope: PolicyScope;
+  /** False offline. */
+  readonly isDelivered: boolean;
 }
 
 /** What is known now, at the cost of what changed since. */
@@ -38,36 +49,14 @@ export function* updateStatusIndex(
     groups: groupsOf(world, before),
     delivered,
     progress: yield* progressAfter(delivered, before),
+    context: contextOf(world, delivery !== undefined, before?.context),
   };
 }
 
-/** Findings about one subject, in the order in which they were made. */
-export function reportsOn(key: string, { world, delivered }: StatusIndex): readonly Report[] {
-  const { membership } = world.cache.attachment;
-  const own = ({ reports }: Reporting) => reports.filter(({ subject }) => userKeyOf(subject) === key);
-  return [...own(membership), ...[...reportingTables(world), delivered].flatMap((table) => table.where(bySubject, key).flatMap(own))];
-}
-
-/** By the key of each Destination on which a policy is in force, its place among the policies there. */
-export function ordersOf(key: string, { orders }: StatusIndex): ReadonlyMap<string, number> {
-  return new Map(orders.get(key));
-}
-
-/** The keys of the Destinations that a VirtualMesh would federate. */
-export function federatedBy(key: string, { federated }: StatusIndex): readonly string[] {
-  return [...(federated.get(key) ?? [])].map(([destination]) => destination);
-}
-
-/** How far a subject's objects have come; undefined where nothing is delivered. */
-export function progressOf(key: string, { delivery, progress }: StatusIndex): DeliveryProgress | undefined {
-  return delivery && (progress.get(key) ?? NO_PROGRESS);
-}
-
-const NO_PROGRESS: DeliveryProgress = { total: 0, applied: 0, failed: 0, unheard: 0 };
-
-/** Rows by the subjects of which they tell something. */
-function bySubject({ reports }: Reporting): readonly string[] {
-  return reports.length === 0 ? NONE : [...new Set(reports.map(({ subject }) => userKeyOf(subject)))];
+function contextOf({ cache }: Translation, isDelivered: boolean, before: StatusContext | undefined): StatusContext {
+  const { namespace, settings } = cache.surroundings;
+  const isAsBefore = before?.namespace === namespace && before.isDelivered === isDelivered && equalJson(before.settings, settings?.spec);
+  return isAsBefore ? before : { namespace, settings: settings?.spec, scope: policyScopeFrom(cache.surroundings), isDelivered };
 }
 
 const NONE: readonly never[] = [];
@@ -101,7 +90,7 @@ function* ordersAfter(world: Translation, before: StatusIndex | undefined): Coop
 }
 
 /** The VirtualMesh that would federate a Destination. */
-export function federatorOf(destination: Destination | undefined): ResourceRef | undefined {
+function federatorOf(destination: Destination | undefined): ResourceRef | undefined {
   const ref = destination?.status?.appliedFederation?.virtualMeshRef;
   return ref && { ...NAMELESS, ...ref, ...typeOf(VirtualMesh) };
 }
@@ -118,7 +107,7 @@ function* federatedAfter(world: Translation, before: StatusIndex | undefined): C
 }
 
 /** Changes of Destinations as they are federated. */
-export function federationChanges({ cache: memory }: Translation, before: Translation | undefined): readonly EntryChange<Destination>[] {
+function federationChanges({ cache: memory }: Translation, before: Translation | undefined): readonly EntryChange<Destination>[] {
   const { known } = memory.attachment;
   return before === undefined
     ? [...known.entries()].map(([key, after]) => ({ key, before: undefined, after }))

@@ -1,24 +1,32 @@
 import { Destination, Mesh, type VirtualMesh } from "@isthmus/api";
-import { refOf } from "@isthmus/core";
+import type { Report } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
-import { meshKeysOf } from "../attachment/virtualMeshes.ts";
-import { userKeyOf } from "../policy/userResources.ts";
-import { conditionsOf, messagesOf, publishedState } from "./approval.ts";
+import { type Memberships, meshKeysOf } from "../attachment/virtualMeshes.ts";
+import { conditionsOf, type DeliveryProgress, messagesOf, publishedState } from "./approval.ts";
 import { approvals } from "./policies.ts";
-import { federatedBy, progressOf, reportsOn, type StatusIndex } from "./statusIndex.ts";
 
-/** The status of a VirtualMesh. `isAccepted`: it is in force on its meshes. */
-export function virtualMeshStatus(virtualMesh: VirtualMesh, isAccepted: boolean, standings: StatusIndex) {
-  const key = userKeyOf(refOf(virtualMesh));
-  const reports = reportsOn(key, standings);
-  const { virtualMeshOf } = standings.world.cache.attachment.membership;
+/** What the status of one VirtualMesh follows from. */
+export interface VirtualMeshSources {
+  /** Findings about it. */
+  readonly reports: readonly Report[];
+  /** Which VirtualMeshes are in force where. */
+  readonly membership: Memberships;
+  /** The keys of the Destinations that it would federate. */
+  readonly federated: readonly string[];
+  /** Undefined where nothing is delivered. */
+  readonly progress: DeliveryProgress | undefined;
+}
+
+/** The status of a VirtualMesh. */
+export function virtualMeshStatus(virtualMesh: VirtualMesh, { reports, membership, federated, progress }: VirtualMeshSources): object {
+  const { virtualMeshOf, accepted } = membership;
   const own = reports.filter(({ target }) => target === undefined);
   const meshes = approvals(
-    isAccepted ? unordered(meshKeysOf(virtualMesh).filter((key) => virtualMeshOf.get(key) === virtualMesh)) : undefined,
+    accepted.includes(virtualMesh) ? unordered(meshKeysOf(virtualMesh).filter((key) => virtualMeshOf.get(key) === virtualMesh)) : undefined,
     reports.filter(({ target }) => target?.kind === Mesh.kind),
   );
   const destinations = approvals(
-    unordered(federatedBy(key, standings)),
+    unordered(federated),
     reports.filter(({ target }) => target?.kind === Destination.kind),
   );
   const warnings = reports.filter(({ state }) => state === "WARNING").length;
@@ -36,7 +44,7 @@ export function virtualMeshStatus(virtualMesh: VirtualMesh, isAccepted: boolean,
       reports,
       targets: meshes.keys.length,
       accepted: meshes.accepted,
-      progress: progressOf(key, standings),
+      progress,
     }),
   };
 }

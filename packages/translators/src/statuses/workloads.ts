@@ -1,9 +1,8 @@
-import { type AccessPolicy, Destination, type TrafficPolicy, Workload } from "@isthmus/api";
+import { type AccessPolicy, type TrafficPolicy, Workload } from "@isthmus/api";
 import { type CooperativeTask, emptyTable, keyOfResource, type Table } from "@isthmus/core";
-import { meshKey } from "../attachment/virtualMeshes.ts";
-import { changesOf } from "../incremental/changes.ts";
+import { changesOf, versionsOf } from "../incremental/changes.ts";
 import { byMesh } from "../policy/indexes.ts";
-import { isWithinLimit, type PolicyLimit, policyScopeFrom, workloadLocation } from "../policy/policyScope.ts";
+import { isWithinLimit, type PolicyLimit, workloadLocation } from "../policy/policyScope.ts";
 import { selectsIdentity, selectsWorkload } from "../policy/selectors.ts";
 import { groupOfMesh, meshesOf } from "./meshGroups.ts";
 import type { StatusIndex } from "./statusIndex.ts";
@@ -38,22 +37,22 @@ export function noSelectedWorkloads(): Table<SelectedWorkloads> {
   return emptyTable(({ key }) => key);
 }
 
-/** What a policy asks for: the workloads that it selects in the meshes of its Destinations and in those grouped with them. */
-export function workloadSelectionOf(policy: Policy, destinationKeys: Iterable<string>, { world, groups }: StatusIndex): WorkloadSelection {
-  const asked = new Set<string>();
-  for (const key of destinationKeys) {
-    const mesh = world.attached.of(Destination).row(key)?.spec?.mesh;
-    if (mesh !== undefined) asked.add(groupOfMesh(meshKey(mesh), groups));
-  }
-  const sorted = [...asked].sort();
-  const limit = policyScopeFrom(world.cache.surroundings).limitOf(policy);
+/** What one policy asks about workloads. */
+export interface PolicySelection extends WorkloadSelection {
+  /** `userKeyOf` */
+  readonly key: string;
+}
+
+/** What a policy asks for: the workloads that it selects in some groups of meshes. */
+export function workloadSelectionOf(policy: Policy, groups: ReadonlySet<string>, limit: PolicyLimit): WorkloadSelection {
+  const sorted = [...groups].sort();
   const { clusterName = null, namespace = null } = limit;
   const question = JSON.stringify([policy.kind, policy.spec?.sourceSelector ?? [], sorted, clusterName, namespace]);
   return { question, policy, groups: sorted, limit };
 }
 
 /** The answer to a question, at the cost of the workloads that have what it asks for. */
-export function selectWorkloads({ question, policy, groups, limit }: WorkloadSelection, standings: StatusIndex): SelectedWorkloads {
+function selectWorkloads({ question, policy, groups, limit }: WorkloadSelection, standings: StatusIndex): SelectedWorkloads {
   const candidates = inQuestion(policy, groups, standings).filter(
     (workload) => selects(policy, workload) && isWithinLimit(limit, workloadLocation(workload)),
   );
@@ -102,6 +101,30 @@ export function* updateSelectedWorkloads(
     yield;
   }
   return answers.with(edits);
+}
+
+/** The answers to all that policies ask: those that are missing made, those that nobody asks for any more dropped. */
+export function* answeredFor(
+  selections: Table<PolicySelection>,
+  answers: Table<SelectedWorkloads>,
+  before: { readonly selections: Table<PolicySelection>; readonly answers: Table<SelectedWorkloads> },
+  index: StatusIndex,
+): CooperativeTask<Table<SelectedWorkloads>> {
+  const questions = new Set([...answers.changesSince(before.answers)].map(({ key }) => key));
+  for (const { question } of versionsOf(selections.changesSince(before.selections))) questions.add(question);
+  const edits: (readonly [string, SelectedWorkloads | undefined])[] = [];
+  for (const question of questions) {
+    const [asking] = selections.where(byQuestion, question);
+    if (asking === undefined) edits.push([question, undefined]);
+    else if (answers.row(question) === undefined) edits.push([question, selectWorkloads(asking, index)]);
+    yield;
+  }
+  return answers.with(edits);
+}
+
+/** Policies by what they ask about workloads. */
+export function byQuestion({ question }: PolicySelection): readonly string[] {
+  return [question];
 }
 
 /** Answers by what all workloads have that can be in them. */

@@ -1,0 +1,176 @@
+import { askedKinds, Destination, VirtualMesh } from "@isthmus/api";
+import { keyOf, keyOfResource, type Resource, refOf, type SortedMap, type Table } from "@isthmus/core";
+import type { Memberships } from "../attachment/virtualMeshes.ts";
+import { inputTable, join, unionOf } from "../incremental/join.ts";
+import { entriesOf, type MapEntry, sortedEntriesOf } from "../incremental/lookupTable.ts";
+import type { Matching } from "../incremental/matching.ts";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
+import { unionOfKinds } from "../incremental/unionOfKinds.ts";
+import { byMesh } from "../policy/indexes.ts";
+import { userKeyOf } from "../policy/userResources.ts";
+import type { DeliveryProgress } from "./approval.ts";
+import { REPORTING, type Reporting } from "./newReports.ts";
+import { policiesAttachedTo, type StatusIndex } from "./statusIndex.ts";
+import { byQuestion, type PolicySelection, type SelectedWorkloads } from "./workloads.ts";
+
+/** The tables from which statuses follow. */
+export interface StatusSources {
+  readonly index: StatusIndex;
+  readonly selections: Table<PolicySelection>;
+  readonly answers: Table<SelectedWorkloads>;
+}
+
+type Indexes = Pick<StatusSources, "index">;
+
+const usersOf = unionOfKinds(askedKinds(), ({ kind }) => `${kind}/`);
+
+/** What users ask something of us by, by `userKeyOf`. */
+export const users = inputTable(
+  ({ index }: Indexes) => usersOf(index.world.attached),
+  (resource: Resource) => userKeyOf(refOf(resource)),
+);
+
+// Which VirtualMeshes are in force where, as the one row of a table.
+const memberships = inputTable(({ index }: Indexes) => onlyRowOf(index.world.cache.attachment.membership), entryKey);
+const onlyRowOf = memoizeRow((membership: Memberships) => entriesOf(new Map([["", membership]])));
+
+/** What every VirtualMesh reads of the others. There are few of them. */
+export const membership = join({
+  from: users,
+  when: ({ kind }: Resource) => kind === VirtualMesh.kind,
+  key: toOnlyRow,
+  to: memberships,
+  select: entryValue<Memberships>,
+});
+
+function toOnlyRow(): readonly string[] {
+  return ONLY_ROW;
+}
+
+const ONLY_ROW = [""];
+
+const reportingTables = [
+  ...REPORTING.map(
+    (table) =>
+      ({ index }: Indexes) =>
+        table(index.world),
+  ),
+  ({ index }: Indexes) => index.delivered,
+].map(
+  // Their rows are found by an index alone.
+  (table) => inputTable<Indexes, Reporting>(table, () => ""),
+);
+
+const reportJoins = reportingTables.map((to) => join({ from: users, to, index: bySubject, isSame: isSameReports }));
+
+/** Rows with findings about each of them, among others: those of memberships first, then in the order of the stages. */
+export const reporting = unionOf<Indexes, Resource, Reporting>([
+  join({ from: users, to: memberships, index: membersBySubject, select: entryValue<Memberships>, isSame: isSameReports }),
+  ...reportJoins,
+]);
+
+/** Rows by the subjects of which they tell something. */
+function bySubject({ reports }: Reporting): readonly string[] {
+  return reports.length === 0 ? NONE : [...new Set(reports.map(({ subject }) => userKeyOf(subject)))];
+}
+
+function membersBySubject({ value }: MapEntry<Memberships>): readonly string[] {
+  return bySubject(value);
+}
+
+function isSameReports(before: Reporting, after: Reporting): boolean {
+  return before.reports === after.reports;
+}
+
+const destinations = inputTable(({ index }: Indexes) => index.world.attached.of(Destination), keyOfResource);
+
+/** Each policy → where it is in force, in which place. */
+export const orders = join({ from: users, to: inputTable(({ index }: Indexes) => sortedEntriesOf(index.orders), entryKey) });
+
+type Places = MapEntry<SortedMap<number>>;
+
+/** A policy's places, and Destinations in every mesh that it has some in. */
+const oneOfEachMesh: Matching<Places, Destination> = {
+  find({ value }, table) {
+    const found = new Map<string, Destination>();
+    for (const [key] of value) {
+      const destination = table.row(key);
+      const [mesh] = destination === undefined ? NONE : byMesh(destination);
+      if (destination !== undefined && mesh !== undefined && !found.has(mesh)) found.set(mesh, destination);
+    }
+    return [...found.values()];
+  },
+  findBack: (destination, places) => policiesAttachedTo(destination).flatMap(({ ref }) => places.row(userKeyOf(ref)) ?? []),
+  isSameAsking: (before, after) => before.value === after.value,
+  isSameFound: (before, after) => before === after,
+  indexes: [],
+  backIndexes: [],
+};
+
+/** Each policy → the meshes in which it is in force. */
+const ofMeshes = join({ from: orders.source, to: destinations, matching: oneOfEachMesh, isSame: isInSameMesh });
+/** Each policy → the Destinations that findings about it name, among others. */
+const reported = reportJoins.map(({ source }) => join({ from: source, key: byTarget, to: destinations, isSame: isInSameMesh }));
+
+/** Each policy → Destinations in every mesh that it is about, among others. */
+export const destinationsOfPolicies = unionOf([ofMeshes, ...reported]);
+
+/** Rows by the targets that findings name. */
+function byTarget({ reports }: Reporting): readonly string[] {
+  return [...new Set(reports.flatMap(({ target }) => (target === undefined ? [] : [keyOf(target)])))];
+}
+
+function isInSameMesh(before: Destination, after: Destination): boolean {
+  const [left, right] = [before.spec?.mesh, after.spec?.mesh];
+  return left?.name === right?.name && left?.namespace === right?.namespace;
+}
+
+/** Each policy → the groups of these meshes. */
+export const meshGroups = unionOf(
+  [ofMeshes, ...reported].map(({ source }) =>
+    join({ from: source, key: byMesh, to: inputTable(({ index }: Indexes) => entriesOf(index.groups.groupOf), entryKey) }),
+  ),
+);
+
+/** By VirtualMesh, the Destinations that it would federate. */
+export const federated = join({
+  from: users,
+  to: inputTable(({ index }: Indexes) => sortedEntriesOf(index.federated), entryKey),
+  select: entryValue<SortedMap<true>>,
+});
+
+/** How far the objects that exist because of each have come. */
+export const progress = join({
+  from: users,
+  to: inputTable(({ index }: Indexes) => sortedEntriesOf(index.progress), entryKey),
+  select: entryValue<DeliveryProgress>,
+});
+
+/** Each policy → what it asks about workloads. */
+export const selection = join({
+  from: users,
+  to: inputTable(
+    ({ selections }: StatusSources) => selections,
+    ({ key }) => key,
+  ),
+});
+
+/** Each policy → the answer. */
+export const selectedWorkloads = join({
+  from: selection.source,
+  key: byQuestion,
+  to: inputTable(
+    ({ answers }: StatusSources) => answers,
+    ({ key }) => key,
+  ),
+});
+
+function entryKey({ key }: MapEntry<unknown>): string {
+  return key;
+}
+
+function entryValue<V>({ value }: MapEntry<V>): V {
+  return value;
+}
+
+const NONE: readonly never[] = [];

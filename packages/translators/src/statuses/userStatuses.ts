@@ -1,0 +1,128 @@
+import { AccessPolicy, Settings, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { type JsonObject, keyOf, keyOfResource, type Report, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { observedMetadata } from "../attachment/meshes.ts";
+import { meshKey } from "../attachment/virtualMeshes.ts";
+import { reportOf } from "../findings.ts";
+import { derived } from "../incremental/derived.ts";
+import { reuseIfEqual } from "../incremental/rows.ts";
+import { ineffectiveFindings } from "../policy/ineffective.ts";
+import { userKeyOf } from "../policy/userResources.ts";
+import { conditionsOf, type DeliveryProgress, messagesOf } from "./approval.ts";
+import { groupAlone } from "./meshGroups.ts";
+import type { Reporting } from "./newReports.ts";
+import { policyStatus } from "./policies.ts";
+import type { StatusContext } from "./statusIndex.ts";
+import {
+  destinationsOfPolicies,
+  federated,
+  membership,
+  meshGroups,
+  orders,
+  progress,
+  reporting,
+  type StatusSources,
+  selectedWorkloads,
+  users,
+} from "./statusJoins.ts";
+import { virtualMeshStatus } from "./virtualMeshes.ts";
+import { type PolicySelection, workloadSelectionOf } from "./workloads.ts";
+
+/** The status of an object that a user wrote. */
+export interface UserStatus {
+  /** `userKeyOf` */
+  readonly key: string;
+  readonly ref: ResourceRef;
+  readonly status: JsonObject;
+}
+
+/** What each policy asks about workloads: those that it selects in the meshes of its Destinations, and in those grouped with them. */
+export const policySelections = derived({
+  from: users,
+  context: ({ index }) => index.context,
+  joins: { reporting, orders, destinations: destinationsOfPolicies, meshGroups },
+  make: (object, { key, lookup, context, before }): PolicySelection | undefined => {
+    if (!isPolicy(object)) return undefined;
+    const places = lookup("orders")[0]?.value;
+    const named = new Set(reportsOn(key, lookup("reporting")).flatMap(({ target }) => (target === undefined ? [] : [keyOf(target)])));
+    const groupOf = new Map(lookup("meshGroups").map((entry) => [entry.key, entry.value]));
+    const groups = new Set<string>();
+    for (const destination of lookup("destinations")) {
+      const { mesh } = destination.spec ?? {};
+      const own = keyOfResource(destination);
+      // Rows with findings about a policy name targets of others too.
+      if (mesh === undefined || (places?.has(own) !== true && !named.has(own))) continue;
+      groups.add(groupOf.get(meshKey(mesh)) ?? groupAlone(meshKey(mesh)));
+    }
+    const selection = workloadSelectionOf(object, groups, context.scope.limitOf(object));
+    const isAsBefore = before?.policy === object && before.question === selection.question;
+    return isAsBefore ? before : { key, ...selection };
+  },
+});
+
+/** The status of each object that a user wrote; none of those of which nothing is said. */
+export const userStatuses = derived({
+  from: users,
+  context: ({ index }: StatusSources) => index.context,
+  joins: { reporting, orders, progress, selectedWorkloads, membership, federated },
+  make: (object, { key, lookup, context, before }): UserStatus | undefined => {
+    const told = () => ({
+      reports: reportsOn(key, lookup("reporting")),
+      progress: context.isDelivered ? (lookup("progress")[0] ?? NO_PROGRESS) : undefined,
+    });
+    const statusOf = (): object | undefined => {
+      if (isPolicy(object)) {
+        const places = new Map(lookup("orders")[0]?.value);
+        return policyStatus(object, { ...told(), orders: places, workloads: lookup("selectedWorkloads")[0]?.keys ?? NONE });
+      }
+      const [known] = lookup("membership");
+      if (isVirtualMesh(object) && known !== undefined) {
+        const federates = [...(lookup("federated")[0] ?? NONE)].map(([destination]) => destination);
+        return virtualMeshStatus(object, { ...told(), membership: known, federated: federates });
+      }
+      return isSettings(object) && isUsed(object, context) ? settingsStatus(object) : undefined;
+    };
+    const status = statusOf();
+    return status && statusRow(key, object, status as JsonObject, before);
+  },
+});
+
+const NONE: readonly never[] = [];
+const NO_PROGRESS: DeliveryProgress = { total: 0, applied: 0, failed: 0, unheard: 0 };
+
+function statusRow(key: string, object: Resource, status: JsonObject, before: UserStatus | undefined): UserStatus {
+  const same = reuseIfEqual(status, before?.status);
+  return before !== undefined && same === before.status ? before : { key, ref: refOf(object), status: same };
+}
+
+/** Findings about one subject, in the order of the rows. */
+function reportsOn(key: string, rows: readonly Reporting[]): readonly Report[] {
+  return rows.flatMap(({ reports }) => reports.filter(({ subject }) => userKeyOf(subject) === key));
+}
+
+function isPolicy(object: Resource): object is TrafficPolicy | AccessPolicy {
+  return object.kind === TrafficPolicy.kind || object.kind === AccessPolicy.kind;
+}
+
+function isVirtualMesh(object: Resource): object is VirtualMesh {
+  return object.kind === VirtualMesh.kind;
+}
+
+function isSettings(object: Resource): object is Settings {
+  return object.kind === Settings.kind;
+}
+
+/** Only the Settings in use have a status. */
+function isUsed({ metadata: { name, namespace, clusterName = "" } }: Settings, context: StatusContext): boolean {
+  return name === "settings" && namespace === context.namespace && clusterName === "";
+}
+
+function settingsStatus(settings: Settings): object {
+  const reports = ineffectiveFindings(settings).map((finding) => reportOf(refOf(settings), finding));
+  return {
+    ...observedMetadata(settings),
+    state: "ACCEPTED",
+    ...messagesOf(reports),
+    ...(reports.length === 0 ? {} : { warningCount: reports.length }),
+    conditions: conditionsOf({ reports, targets: 1, accepted: 1, progress: undefined }).filter(({ type }) => type === "Accepted"),
+  };
+}
