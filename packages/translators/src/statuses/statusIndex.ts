@@ -82,25 +82,32 @@ function* ordersAfter(world: Translation, before: StatusIndex | undefined): Coop
   const edits = new GroupEdits<number>();
   for (const { key, before: was, after } of changesOf(Destination, world.attached, before?.world.attached)) {
     if (was?.status === after?.status) continue;
-    for (const { ref } of policiesAttachedTo(was)) edits.set(userKeyOf(ref), key, undefined);
-    for (const { ref, position } of policiesAttachedTo(after)) edits.set(userKeyOf(ref), key, position);
+    const [left, right] = [placesOn(was), placesOn(after)];
+    for (const policy of left.keys()) if (!right.has(policy)) edits.set(policy, key, undefined);
+    for (const [policy, position] of right) if (left.get(policy) !== position) edits.set(policy, key, position);
     yield;
   }
   return edits.madeIn(before?.orders ?? SortedMap.empty());
 }
 
+/** The place of each policy in force on a Destination. */
+function placesOn(destination: Destination | undefined): ReadonlyMap<string, number> {
+  return new Map(policiesAttachedTo(destination).map(({ ref, position }) => [userKeyOf(ref), position]));
+}
+
 /** The VirtualMesh that would federate a Destination. */
-function federatorOf(destination: Destination | undefined): ResourceRef | undefined {
+function federatorOf(destination: Destination | undefined): string | undefined {
   const ref = destination?.status?.appliedFederation?.virtualMeshRef;
-  return ref && { ...NAMELESS, ...ref, ...typeOf(VirtualMesh) };
+  return ref && userKeyOf({ ...ref, kind: VirtualMesh.kind });
 }
 
 function* federatedAfter(world: Translation, before: StatusIndex | undefined): CooperativeTask<Groups<true>> {
   const edits = new GroupEdits<true>();
   for (const { key, before: was, after } of federationChanges(world, before?.world)) {
     const [left, right] = [federatorOf(was), federatorOf(after)];
-    if (left !== undefined) edits.set(userKeyOf(left), key, undefined);
-    if (right !== undefined) edits.set(userKeyOf(right), key, true);
+    if (left === right) continue;
+    if (left !== undefined) edits.set(left, key, undefined);
+    if (right !== undefined) edits.set(right, key, true);
     yield;
   }
   return edits.madeIn(before?.federated ?? SortedMap.empty());

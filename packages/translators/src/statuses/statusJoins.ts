@@ -1,5 +1,5 @@
 import { askedKinds, Destination, VirtualMesh } from "@isthmus/api";
-import { keyOf, keyOfResource, type Resource, refOf, type SortedMap, type Table } from "@isthmus/core";
+import { keyOf, keyOfResource, type Report, type Resource, refOf, type SortedMap, type Table } from "@isthmus/core";
 import type { Memberships } from "../attachment/virtualMeshes.ts";
 import { inputTable, join, unionOf } from "../incremental/join.ts";
 import { entriesOf, type MapEntry, sortedEntriesOf } from "../incremental/lookupTable.ts";
@@ -16,8 +16,17 @@ import { byQuestion, type PolicySelection, type SelectedWorkloads } from "./work
 /** The tables from which statuses follow. */
 export interface StatusSources {
   readonly index: StatusIndex;
+  readonly findings: Table<UserFindings>;
   readonly selections: Table<PolicySelection>;
   readonly answers: Table<SelectedWorkloads>;
+}
+
+/** What is told of one object that a user wrote; there is none for those of which nothing is. */
+export interface UserFindings {
+  /** `userKeyOf` */
+  readonly key: string;
+  /** Those of memberships first, then in the order of the stages. */
+  readonly reports: readonly Report[];
 }
 
 type Indexes = Pick<StatusSources, "index">;
@@ -61,12 +70,10 @@ const reportingTables = [
   (table) => inputTable<Indexes, Reporting>(table, () => ""),
 );
 
-const reportJoins = reportingTables.map((to) => join({ from: users, to, index: bySubject, isSame: isSameReports }));
-
 /** Rows with findings about each of them, among others: those of memberships first, then in the order of the stages. */
 export const reporting = unionOf<Indexes, Resource, Reporting>([
   join({ from: users, to: memberships, index: membersBySubject, select: entryValue<Memberships>, isSame: isSameReports }),
-  ...reportJoins,
+  ...reportingTables.map((to) => join({ from: users, to, index: bySubject, isSame: isSameReports })),
 ]);
 
 /** Rows by the subjects of which they tell something. */
@@ -81,6 +88,15 @@ function membersBySubject({ value }: MapEntry<Memberships>): readonly string[] {
 function isSameReports(before: Reporting, after: Reporting): boolean {
   return before.reports === after.reports;
 }
+
+/** Each of them → what is told of it. */
+export const findings = join({
+  from: users,
+  to: inputTable(
+    ({ findings: table }: StatusSources) => table,
+    ({ key }) => key,
+  ),
+});
 
 const destinations = inputTable(({ index }: Indexes) => index.world.attached.of(Destination), keyOfResource);
 
@@ -102,21 +118,22 @@ const oneOfEachMesh: Matching<Places, Destination> = {
   },
   findBack: (destination, places) => policiesAttachedTo(destination).flatMap(({ ref }) => places.row(userKeyOf(ref)) ?? []),
   isSameAsking: (before, after) => before.value === after.value,
-  isSameFound: (before, after) => before === after,
+  // It is found by its key; where policies are in force is told by their places.
+  isSameFound: () => true,
   indexes: [],
   backIndexes: [],
 };
 
 /** Each policy → the meshes in which it is in force. */
 const ofMeshes = join({ from: orders.source, to: destinations, matching: oneOfEachMesh, isSame: isInSameMesh });
-/** Each policy → the Destinations that findings about it name, among others. */
-const reported = reportJoins.map(({ source }) => join({ from: source, key: byTarget, to: destinations, isSame: isInSameMesh }));
+/** Each policy → the Destinations that findings about it name. */
+const reported = join({ from: findings.source, key: byTarget, to: destinations, isSame: isInSameMesh });
 
-/** Each policy → Destinations in every mesh that it is about, among others. */
-export const destinationsOfPolicies = unionOf([ofMeshes, ...reported]);
+/** Each policy → Destinations in every mesh that it is about. */
+export const destinationsOfPolicies = unionOf([ofMeshes, reported]);
 
-/** Rows by the targets that findings name. */
-function byTarget({ reports }: Reporting): readonly string[] {
+/** What is told by the targets that it names. */
+function byTarget({ reports }: UserFindings): readonly string[] {
   return [...new Set(reports.flatMap(({ target }) => (target === undefined ? [] : [keyOf(target)])))];
 }
 
@@ -127,7 +144,7 @@ function isInSameMesh(before: Destination, after: Destination): boolean {
 
 /** Each policy → the groups of these meshes. */
 export const meshGroups = unionOf(
-  [ofMeshes, ...reported].map(({ source }) =>
+  [ofMeshes, reported].map(({ source }) =>
     join({ from: source, key: byMesh, to: inputTable(({ index }: Indexes) => entriesOf(index.groups.groupOf), entryKey) }),
   ),
 );

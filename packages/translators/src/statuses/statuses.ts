@@ -17,8 +17,8 @@ import type { Translation } from "../pipeline/translate.ts";
 import { userKeyOf } from "../policy/userResources.ts";
 import type { Delivery } from "./delivery.ts";
 import { updateStatusIndex } from "./statusIndex.ts";
-import type { StatusSources } from "./statusJoins.ts";
-import { policySelections, type UserStatus, userStatuses } from "./userStatuses.ts";
+import type { StatusSources, UserFindings } from "./statusJoins.ts";
+import { policySelections, type UserStatus, userFindings, userStatuses } from "./userStatuses.ts";
 import { answeredFor, noSelectedWorkloads, type PolicySelection, updateSelectedWorkloads } from "./workloads.ts";
 
 export type { Delivery, DeliveryState } from "./delivery.ts";
@@ -66,12 +66,12 @@ export function* computeStatuses(world: Translation, delivery: Delivery | undefi
   const was = before?.memory.sources;
   const index = yield* updateStatusIndex(world, delivery, was?.index);
   const earlier = was && { before: was, changes: changesSince(was.index.world.attached, world.attached) };
-  const known = was ?? { selections: noPolicySelections(), answers: noSelectedWorkloads() };
-  const indexed: StatusSources = { ...known, index };
-  const selections = yield* updated(known.selections, policySelections, transition(indexed, earlier));
+  const known = was ?? { findings: emptyRows<UserFindings>(), selections: emptyRows<PolicySelection>(), answers: noSelectedWorkloads() };
+  const findings = yield* updated(known.findings, userFindings, transition({ ...known, index }, earlier));
+  const selections = yield* updated(known.selections, policySelections, transition({ ...known, index, findings }, earlier));
   const corrected = yield* updateSelectedWorkloads(known.answers, index, was?.index);
-  const sources = { index, selections, answers: yield* answeredFor(selections, corrected, known, index) };
-  const users = yield* updated(before?.memory.users ?? noUserStatuses(), userStatuses, transition(sources, earlier));
+  const sources = { index, findings, selections, answers: yield* answeredFor(selections, corrected, known, index) };
+  const users = yield* updated(before?.memory.users ?? emptyRows<UserStatus>(), userStatuses, transition(sources, earlier));
   return {
     *all() {
       for (const { ref, status } of users) yield { ref, status };
@@ -87,7 +87,7 @@ export function* computeStatuses(world: Translation, delivery: Delivery | undefi
 
 /** The objects whose status may not be as it was; all of them when there was none before. */
 export function changedStatuses({ memory: now }: Statuses, before: Statuses | undefined): readonly ResourceRef[] {
-  const rows = now.users.changesSince(before?.memory.users ?? noUserStatuses());
+  const rows = now.users.changesSince(before?.memory.users ?? emptyRows<UserStatus>());
   const refs = rows.flatMap(({ before: was, after }) => (after ?? was)?.ref ?? []);
   for (const kind of DISCOVERED) {
     for (const snapshot of ["attached", "inputs"] as const) {
@@ -100,11 +100,7 @@ export function changedStatuses({ memory: now }: Statuses, before: Statuses | un
   return refs;
 }
 
-function noUserStatuses(): Table<UserStatus> {
-  return emptyTable(({ key }) => key);
-}
-
-function noPolicySelections(): Table<PolicySelection> {
+function emptyRows<R extends { readonly key: string }>(): Table<R> {
   return emptyTable(({ key }) => key);
 }
 

@@ -1,20 +1,20 @@
 import { AccessPolicy, Settings, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { type JsonObject, keyOf, keyOfResource, type Report, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { type JsonObject, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
-import { meshKey } from "../attachment/virtualMeshes.ts";
 import { reportOf } from "../findings.ts";
 import { derived } from "../incremental/derived.ts";
-import { reuseIfEqual } from "../incremental/rows.ts";
+import { isSame, reuseIfEqual } from "../incremental/rows.ts";
+import { byMesh } from "../policy/indexes.ts";
 import { ineffectiveFindings } from "../policy/ineffective.ts";
 import { userKeyOf } from "../policy/userResources.ts";
 import { conditionsOf, type DeliveryProgress, messagesOf } from "./approval.ts";
 import { groupAlone } from "./meshGroups.ts";
-import type { Reporting } from "./newReports.ts";
 import { policyStatus } from "./policies.ts";
 import type { StatusContext } from "./statusIndex.ts";
 import {
   destinationsOfPolicies,
   federated,
+  findings,
   membership,
   meshGroups,
   orders,
@@ -22,6 +22,7 @@ import {
   reporting,
   type StatusSources,
   selectedWorkloads,
+  type UserFindings,
   users,
 } from "./statusJoins.ts";
 import { virtualMeshStatus } from "./virtualMeshes.ts";
@@ -35,27 +36,31 @@ export interface UserStatus {
   readonly status: JsonObject;
 }
 
+/** What is told of each object that a user wrote. */
+export const userFindings = derived({
+  from: users,
+  context: () => undefined,
+  joins: { reporting },
+  make: (_, { key, lookup, before }): UserFindings | undefined => {
+    const rows = lookup("reporting");
+    if (rows.length === 0) return undefined;
+    const reports = rows.flatMap((row) => row.reports.filter(({ subject }) => userKeyOf(subject) === key));
+    return before !== undefined && isSame(before.reports, reports) ? before : { key, reports };
+  },
+});
+
 /** What each policy asks about workloads: those that it selects in the meshes of its Destinations, and in those grouped with them. */
 export const policySelections = derived({
   from: users,
-  context: ({ index }) => index.context,
-  joins: { reporting, orders, destinations: destinationsOfPolicies, meshGroups },
+  context: ({ index }: StatusSources) => index.context,
+  joins: { destinations: destinationsOfPolicies, meshGroups },
   make: (object, { key, lookup, context, before }): PolicySelection | undefined => {
     if (!isPolicy(object)) return undefined;
-    const places = lookup("orders")[0]?.value;
-    const named = new Set(reportsOn(key, lookup("reporting")).flatMap(({ target }) => (target === undefined ? [] : [keyOf(target)])));
     const groupOf = new Map(lookup("meshGroups").map((entry) => [entry.key, entry.value]));
-    const groups = new Set<string>();
-    for (const destination of lookup("destinations")) {
-      const { mesh } = destination.spec ?? {};
-      const own = keyOfResource(destination);
-      // Rows with findings about a policy name targets of others too.
-      if (mesh === undefined || (places?.has(own) !== true && !named.has(own))) continue;
-      groups.add(groupOf.get(meshKey(mesh)) ?? groupAlone(meshKey(mesh)));
-    }
+    const meshes = new Set(lookup("destinations").flatMap(byMesh));
+    const groups = new Set([...meshes].map((mesh) => groupOf.get(mesh) ?? groupAlone(mesh)));
     const selection = workloadSelectionOf(object, groups, context.scope.limitOf(object));
-    const isAsBefore = before?.policy === object && before.question === selection.question;
-    return isAsBefore ? before : { key, ...selection };
+    return before?.policy === object && before.question === selection.question ? before : { key, ...selection };
   },
 });
 
@@ -63,10 +68,10 @@ export const policySelections = derived({
 export const userStatuses = derived({
   from: users,
   context: ({ index }: StatusSources) => index.context,
-  joins: { reporting, orders, progress, selectedWorkloads, membership, federated },
+  joins: { findings, orders, progress, selectedWorkloads, membership, federated },
   make: (object, { key, lookup, context, before }): UserStatus | undefined => {
     const told = () => ({
-      reports: reportsOn(key, lookup("reporting")),
+      reports: lookup("findings")[0]?.reports ?? NONE,
       progress: context.isDelivered ? (lookup("progress")[0] ?? NO_PROGRESS) : undefined,
     });
     const statusOf = (): object | undefined => {
@@ -92,11 +97,6 @@ const NO_PROGRESS: DeliveryProgress = { total: 0, applied: 0, failed: 0, unheard
 function statusRow(key: string, object: Resource, status: JsonObject, before: UserStatus | undefined): UserStatus {
   const same = reuseIfEqual(status, before?.status);
   return before !== undefined && same === before.status ? before : { key, ref: refOf(object), status: same };
-}
-
-/** Findings about one subject, in the order of the rows. */
-function reportsOn(key: string, rows: readonly Reporting[]): readonly Report[] {
-  return rows.flatMap(({ reports }) => reports.filter(({ subject }) => userKeyOf(subject) === key));
 }
 
 function isPolicy(object: Resource): object is TrafficPolicy | AccessPolicy {
