@@ -9,11 +9,11 @@ import { type AttachedPolicies, type AttachedPoliciesTables, attachedPolicies, n
 import type { FederationSizes } from "./federationSizes.ts";
 import { type AttachedMesh, attachedMeshes, type MeshTables, noMeshes } from "./meshes.ts";
 import { type CheckedAccess, type CheckedPolicy, checkedAccess, checkedTraffic, type InputTables, noPolicies } from "./policies.ts";
-import { type FederationRefusal, noPolicyDestinations, policyDestinations } from "./policyDestinations.ts";
+import { type FederationDecision, noPolicyDestinations, policyDestinations } from "./policyDestinations.ts";
 import { countSubsetUsage, noSubsetUsage, type SubsetUsage } from "./requiredSubsets.ts";
 import { noUserObjectHosts, type UserObjectHosts, userObjectHosts } from "./userObjects.ts";
 import { assignedVirtualIps, byPlainAddress, noVirtualIps, type VirtualIps } from "./virtualIps.ts";
-import { changedMemberships, type Memberships, memberships } from "./virtualMeshes.ts";
+import { type Memberships, memberships } from "./virtualMeshes.ts";
 
 /** One run of attachment: what it reads, and what is new there. */
 export interface AttachmentStep {
@@ -31,7 +31,7 @@ export interface Attachment {
   readonly access: Table<CheckedAccess>;
   /** Destinations with nothing in their statuses but where they are federated to. */
   readonly known: Table<Destination>;
-  readonly refusals: Table<FederationRefusal>;
+  readonly federation: Table<FederationDecision>;
   readonly loads: FederationSizes;
   readonly claims: Table<UserObjectHosts>;
   readonly standings: Table<AttachedPolicies>;
@@ -59,7 +59,6 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const { inputs, surroundings, since } = step;
   yield* indexedForAttachment(inputs);
   const membership = memberships(step, step.since === undefined ? undefined : before.membership);
-  const changed = changedMemberships(membership, before.membership);
   const meshes = yield* updated(
     before.meshes,
     attachedMeshes,
@@ -73,8 +72,7 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const access = yield* updated(before.access, checkedAccess, change);
   const changesIn = <V extends object>(after: Table<V>, earlier: Table<V>) =>
     since?.changes.between(after, earlier) ?? after.changesSince(earlier);
-  const meshChanges = changesIn(meshes, before.meshes);
-  const { known, refusals, loads } = yield* policyDestinations(step, before, { membership, changed, meshes, meshChanges });
+  const { known, federation, loads } = yield* policyDestinations(step, before, { membership, meshes });
   const sources = { known, traffic, access, meshes, claims: yield* userObjectHosts(step, before.claims) };
   yield* known.indexed(byService, byPlainAddress);
   const judged = yield* updated(
@@ -88,12 +86,19 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const supports = yield* countSubsetUsage(before.supports, changesIn(judged, before.standings));
   const knownChanges = changesIn(known, before.known);
   const virtualIps = yield* assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
-  return { membership, refusals, loads, ...sources, standings: judged, supports, virtualIps };
+  return { membership, federation, loads, ...sources, standings: judged, supports, virtualIps };
 }
 
 /** Every finding about users' objects that was made while attaching. */
-export function attachmentReports({ membership, meshes, loads, refusals, traffic, access, standings }: Attachment): readonly Report[] {
-  const tables: readonly Table<{ readonly reports: readonly Report[] }>[] = [meshes, loads.verdicts, refusals, traffic, access, standings];
+export function attachmentReports({ membership, meshes, loads, federation, traffic, access, standings }: Attachment): readonly Report[] {
+  const tables: readonly Table<{ readonly reports: readonly Report[] }>[] = [
+    meshes,
+    loads.verdicts,
+    federation,
+    traffic,
+    access,
+    standings,
+  ];
   return [...membership.reports, ...tables.flatMap((table) => table.where(withReports, "").flatMap(({ reports }) => reports))];
 }
 

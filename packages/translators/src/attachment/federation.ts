@@ -49,7 +49,9 @@ function federatedMeshes(destination: Destination, { spec }: VirtualMesh): reado
 }
 
 /** The selectors that differ from one version of a VirtualMesh to the next; "all" when more than those does that federation reads. */
-export function changedFederation(before: VirtualMesh, after: VirtualMesh): readonly FederationSelector[] | "all" {
+export const changedFederation = memoizeRow((before: VirtualMesh) => memoizeRow((after: VirtualMesh) => changesIn(before, after)));
+
+function changesIn(before: VirtualMesh, after: VirtualMesh): readonly FederationSelector[] | "all" {
   const [left, right] = [before.spec?.federation ?? {}, after.spec?.federation ?? {}];
   const { selectors: leftSelectors = NONE, eastWestIngressGatewaySelectors: _, ...leftRest } = left;
   const { selectors: rightSelectors = NONE, eastWestIngressGatewaySelectors: __, ...rightRest } = right;

@@ -1,25 +1,13 @@
 import { type Destination, type Mesh, VirtualMesh } from "@isthmus/api";
-import {
-  type CooperativeTask,
-  emptyTable,
-  keyOfResource,
-  type ObjectRef,
-  type Report,
-  refOf,
-  SortedMap,
-  type Table,
-  withEach,
-} from "@isthmus/core";
+import { type EntryChange, emptyTable, keyOfResource, type ObjectRef, type Report, refOf, SortedMap, type Table } from "@isthmus/core";
 import { type Finding, invalidFinding, reportOf, warningFinding } from "../findings.ts";
-import { isSame, reuseIfEqual } from "../incremental/rows.ts";
+import { reuseIfEqual } from "../incremental/rows.ts";
 import { translatorOf } from "../meshes/meshTranslators.ts";
 import { meshCluster, meshInstallationOf } from "../policy/policyScope.ts";
 import type { AttachmentStep } from "./attachment.ts";
 
-/** One Destination that its VirtualMesh would federate. */
+/** How much one Destination that its VirtualMesh would federate adds to it. */
 export interface FederationCandidate {
-  /** Of the Destination. */
-  readonly key: string;
   /** Key of the VirtualMesh. */
   readonly virtualMesh: string;
   /** The clusters that objects for it would be written into; one twice where two control planes are in it. */
@@ -28,7 +16,6 @@ export interface FederationCandidate {
 
 /** How much each VirtualMesh's federation would write into each cluster. */
 export interface FederationSizes {
-  readonly demands: Table<FederationCandidate>;
   /** Federated services, by VirtualMesh and cluster. */
   readonly services: SortedMap<ClusterLoad>;
   readonly verdicts: Table<FederationSizeFinding>;
@@ -49,7 +36,7 @@ export interface FederationSizeFinding {
 }
 
 export function noFederationSizes(): FederationSizes {
-  return { demands: emptyTable(({ key }) => key), services: SortedMap.empty(), verdicts: emptyTable(({ key }) => key) };
+  return { services: SortedMap.empty(), verdicts: emptyTable(({ key }) => key) };
 }
 
 // Of every federated service, each calling cluster gets a ServiceEntry and a DestinationRule; VirtualServices come with policies.
@@ -57,14 +44,13 @@ const OBJECTS_PER_SERVICE = 2;
 // About where istiod and its proxies begin to feel it: far beyond what anybody means by a default.
 const MANY_OBJECTS = 2000;
 
-/** What federations would write, with the demands of some Destinations changed. */
-export function* updateFederationSizes(
+/** What federations would write, with some candidates changed. */
+export function updateFederationSizes(
   step: AttachmentStep,
-  demands: readonly (readonly [string, FederationCandidate | undefined])[],
+  changes: readonly EntryChange<FederationCandidate>[],
   before: FederationSizes,
-): CooperativeTask<FederationSizes> {
-  const after = yield* withEach(before.demands, demands);
-  const services = before.services.update(addedUp(after, before));
+): FederationSizes {
+  const services = before.services.update(addedUp(changes, before));
   const limit = step.surroundings.settings?.spec?.federation?.maxObjectsPerCluster ?? Number.POSITIVE_INFINITY;
   const rows: [string, FederationSizeFinding | undefined][] = [];
   for (const virtualMesh of step.inputs.of(VirtualMesh)) {
@@ -76,7 +62,7 @@ export function* updateFederationSizes(
     rows.push([key, verdict !== undefined && verdict.reports === row?.reports ? row : verdict]);
   }
   for (const { key } of before.verdicts) if (step.inputs.of(VirtualMesh).row(key) === undefined) rows.push([key, undefined]);
-  return { demands: after, services, verdicts: before.verdicts.with(rows) };
+  return { services, verdicts: before.verdicts.with(rows) };
 }
 
 /** The clusters that a federated Destination's objects are written into: those of the meshes it is federated to, but for its own place. */
@@ -95,18 +81,16 @@ export function callingClusters(
   return [...places.values()].sort();
 }
 
-/** `demand`, or the one before where it says the same. */
-export function reuseCandidateIfEqual(demand: FederationCandidate, before: FederationCandidate | undefined): FederationCandidate {
-  return before !== undefined && before.virtualMesh === demand.virtualMesh && isSame(before.clusters, demand.clusters) ? before : demand;
-}
-
 // Revisions of a control plane share its namespace, and so our objects.
 function placeOf(mesh: Mesh | undefined): string {
   const { namespace = "", cluster = "" } = (mesh && meshInstallationOf(mesh)) ?? {};
   return `${namespace}.${cluster}`;
 }
 
-function* addedUp(now: Table<FederationCandidate>, before: FederationSizes): Iterable<readonly [string, ClusterLoad | undefined]> {
+function* addedUp(
+  changes: readonly EntryChange<FederationCandidate>[],
+  before: FederationSizes,
+): Iterable<readonly [string, ClusterLoad | undefined]> {
   // Services of one mesh mostly go to the same clusters, and share the list.
   const sums = new Map<string, Map<readonly string[], number>>();
   const add = ({ virtualMesh, clusters }: FederationCandidate, count: number) => {
@@ -114,7 +98,7 @@ function* addedUp(now: Table<FederationCandidate>, before: FederationSizes): Ite
     sums.set(virtualMesh, byList);
     byList.set(clusters, (byList.get(clusters) ?? 0) + count);
   };
-  for (const change of now.changesSince(before.demands)) {
+  for (const change of changes) {
     if (change.before !== undefined) add(change.before, -1);
     if (change.after !== undefined) add(change.after, 1);
   }

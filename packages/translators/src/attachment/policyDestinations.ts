@@ -1,4 +1,4 @@
-import { Destination, VirtualMesh } from "@isthmus/api";
+import { Destination, type VirtualMesh } from "@isthmus/api";
 import {
   type CooperativeTask,
   type EntryChange,
@@ -8,11 +8,17 @@ import {
   type ObjectRef,
   type Report,
   refOf,
+  type Snapshot,
   type Table,
-  withEach,
 } from "@isthmus/core";
 import { reportOf } from "../findings.ts";
-import { keysOf, recompute, reuseIfEqual } from "../incremental/rows.ts";
+import { derived, updated } from "../incremental/derived.ts";
+import { inputKind, inputTable, join } from "../incremental/join.ts";
+import type { Matching } from "../incremental/matching.ts";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
+import { isSame, reuseIfEqual } from "../incremental/rows.ts";
+import { transition } from "../incremental/transition.ts";
+import type { AppliedFederation } from "../meshes/meshTranslator.ts";
 import { translatorOf } from "../meshes/meshTranslators.ts";
 import { byMesh } from "../policy/indexes.ts";
 import { selectedDestinations } from "../policy/selection.ts";
@@ -23,169 +29,217 @@ import {
   type FederationCandidate,
   type FederationSizes,
   noFederationSizes,
-  reuseCandidateIfEqual,
   updateFederationSizes,
 } from "./federationSizes.ts";
 import { type AttachedMesh, unchangedOr, withDestinationStatus } from "./meshes.ts";
 import { type Memberships, meshKey, meshKeysOf } from "./virtualMeshes.ts";
 
-/** Why a service is not federated although its VirtualMesh says so: reports on (VirtualMesh, Destination). */
-export interface FederationRefusal {
+/** Where one Destination would be federated to, and what is against it. There is none for those that are not selected. */
+export interface FederationDecision {
   /** Of the Destination. */
   readonly key: string;
+  /** Undefined where it can't be. */
+  readonly federation: AppliedFederation | undefined;
+  /** Why it can't be, or not to all of them: reports on (VirtualMesh, Destination). */
   readonly reports: readonly Report[];
+  readonly candidate: FederationCandidate | undefined;
 }
 
 /** Destinations as policies are judged by. */
 export interface PolicyDestinations {
   /** With nothing in their statuses but where they are federated to. */
   readonly known: Table<Destination>;
-  readonly refusals: Table<FederationRefusal>;
+  readonly federation: Table<FederationDecision>;
   readonly loads: FederationSizes;
 }
 
 /** No Destination. */
 export function noPolicyDestinations(): PolicyDestinations {
-  return { known: emptyTable(keyOfResource), refusals: emptyTable(({ key }) => key), loads: noFederationSizes() };
+  return { known: emptyTable(keyOfResource), federation: emptyTable(({ key }) => key), loads: noFederationSizes() };
+}
+
+/** The tables from which it follows where Destinations are federated to. */
+export interface FederationTables {
+  readonly inputs: Snapshot;
+  readonly membership: Memberships;
+  readonly meshes: Table<AttachedMesh>;
+  readonly federation: Table<FederationDecision>;
+  readonly loads: FederationSizes;
+}
+
+const destinations = inputKind<FederationTables, Destination>(Destination);
+const attachedMeshes = inputTable(
+  ({ meshes }: FederationTables) => meshes,
+  ({ key }) => key,
+);
+const virtualMeshes = inputTable(({ membership }: FederationTables) => acceptedVirtualMeshes(membership), keyOfResource);
+const acceptedVirtualMeshes = memoizeRow(({ accepted }: Memberships) =>
+  emptyTable<VirtualMesh>(keyOfResource).with(accepted.map((virtualMesh) => [keyOfResource(virtualMesh), virtualMesh])),
+);
+
+/** A Destination and the VirtualMesh of its mesh; of those that are accepted, no two name one mesh. */
+const federatingVirtualMesh: Matching<Destination, VirtualMesh> = {
+  find: (destination, table) => byMesh(destination).flatMap((mesh) => table.where(meshKeysOf, mesh)),
+  *findBack(virtualMesh, table) {
+    for (const mesh of meshKeysOf(virtualMesh)) yield* table.where(byMesh, mesh);
+  },
+  *findBackChanged(before, after, table) {
+    const differing = changedFederation(before)(after);
+    if (differing === "all") {
+      for (const mesh of new Set([...meshKeysOf(before), ...meshKeysOf(after)])) yield* table.where(byMesh, mesh);
+      return;
+    }
+    const members = new Set(meshKeysOf(after));
+    for (const { destinationSelectors } of differing) {
+      for (const one of selectedDestinations(destinationSelectors, table)) if (byMesh(one).some((mesh) => members.has(mesh))) yield one;
+    }
+  },
+  isSameAsking: (before, after) => isSame(byMesh(before), byMesh(after)),
+  isSameFound: (before, after) => changedFederation(before)(after).length === 0,
+  indexes: [meshKeysOf],
+  backIndexes: [byMesh],
+};
+
+const virtualMesh = join({ from: destinations, to: virtualMeshes, matching: federatingVirtualMesh, isSame: () => true });
+
+/** Where each Destination would be federated to. */
+const federationDecisions = derived({
+  from: destinations,
+  context: () => undefined,
+  joins: {
+    virtualMesh,
+    mesh: join({ from: destinations, key: byMesh, to: attachedMeshes, select: ({ gateways }) => gateways }),
+    // Whether they can call others is asked by all that are federated to them.
+    meshes: join({ from: virtualMesh.source, key: meshesOfFederation, to: attachedMeshes, isShared: true, isSame: isSameFace }),
+  },
+  make: (destination, { key, lookup, before }): FederationDecision | undefined => {
+    const [federating] = lookup("virtualMesh");
+    const federation = appliedFederationOf(destination, federating);
+    if (federating === undefined || federation === undefined || lookup("mesh").length === 0) return undefined;
+    return reuseDecision(decisionOn({ key, destination, federating, federation }, lookup("meshes")), before);
+  },
+});
+
+/** The meshes of a VirtualMesh, and those that its selectors name. */
+function meshesOfFederation(virtualMesh: VirtualMesh): readonly string[] {
+  const selectors = virtualMesh.spec?.federation?.selectors ?? NONE;
+  const named = selectors.flatMap(({ meshes = NONE }) => meshes.map(meshKey));
+  return named.length === 0 ? meshKeysOf(virtualMesh) : [...new Set([...meshKeysOf(virtualMesh), ...named])].sort();
+}
+
+function isSameFace(before: AttachedMesh, after: AttachedMesh): boolean {
+  return before.face === after.face;
+}
+
+interface Candidate {
+  readonly key: string;
+  readonly destination: Destination;
+  readonly federating: VirtualMesh;
+  readonly federation: AppliedFederation;
+}
+
+function decisionOn({ key, destination, federating, federation }: Candidate, meshes: readonly AttachedMesh[]): FederationDecision {
+  const { meshOf, reachable, calling } = meshesKnown(meshes);
+  const rules = translatorOf(meshOf(destination.spec?.mesh ?? {}))?.federation;
+  const refusals = rules?.refusals(destination, federation, meshOf) ?? NONE;
+  const reports = refusals.map((one) => reportOf(refOf(federating), one, refOf(destination)));
+  if (refusals.some(({ state }) => state === "INVALID")) return { key, federation: undefined, reports, candidate: undefined };
+  const { federatedToMeshes: named = NONE } = federation;
+  // Each list is shared by many, and so is what follows from it.
+  const federatedToMeshes = refusals.length === 0 ? named : (reachable.get(named) ?? rules?.meshesThatResolve(federation, meshOf) ?? named);
+  if (refusals.length > 0) reachable.set(named, federatedToMeshes);
+  const clusters = calling.get(federatedToMeshes) ?? callingClusters(destination, federatedToMeshes, meshOf);
+  calling.set(federatedToMeshes, clusters);
+  return {
+    key,
+    federation: federatedToMeshes === named ? federation : { ...federation, federatedToMeshes },
+    reports: reports.length === 0 ? NONE : reports,
+    candidate: { virtualMesh: keyOfResource(federating), clusters },
+  };
+}
+
+/** What is known of the meshes of a federation, for all of its Destinations. */
+const meshesKnown = memoizeRow((meshes: readonly AttachedMesh[]) => {
+  const byKey = new Map(meshes.map(({ key, mesh }) => [key, mesh]));
+  return {
+    meshOf: (ref: Partial<ObjectRef>) => byKey.get(meshKey(ref)),
+    reachable: new Map<readonly ObjectRef[], readonly ObjectRef[]>(),
+    calling: new Map<readonly ObjectRef[], readonly string[]>(),
+  };
+});
+
+function reuseDecision(now: FederationDecision, before: FederationDecision | undefined): FederationDecision {
+  if (before === undefined) return now;
+  const federation = now.federation && reuseIfEqual(now.federation, before.federation);
+  const reports = reuseIfEqual(now.reports, before.reports);
+  const candidate = now.candidate && reuseIfEqual(now.candidate, before.candidate);
+  const isAsBefore = federation === before.federation && reports === before.reports && candidate === before.candidate;
+  return isAsBefore ? before : { key: now.key, federation, reports, candidate };
+}
+
+const decision = join({
+  from: destinations,
+  to: inputTable(
+    ({ federation }: FederationTables) => federation,
+    ({ key }) => key,
+  ),
+});
+
+/** Destinations as policies are judged by. */
+const knownDestinations = derived({
+  from: destinations,
+  context: () => undefined,
+  joins: {
+    decision,
+    // How much a federation writes is known when all its services are; whether that is too much bears on each of them.
+    size: join({
+      from: decision.source,
+      key: byFederating,
+      to: inputTable(
+        ({ loads }: FederationTables) => loads.verdicts,
+        ({ key }) => key,
+      ),
+      isSame: (before, after) => before.isRefused === after.isRefused,
+    }),
+  },
+  make: (destination, { lookup, before }): Destination => {
+    const isTooMuch = lookup("size")[0]?.isRefused === true;
+    const appliedFederation = isTooMuch ? undefined : lookup("decision")[0]?.federation;
+    if (appliedFederation === undefined && destination.status === undefined) return destination;
+    return unchangedOr(withDestinationStatus(destination, appliedFederation === undefined ? {} : { appliedFederation }), before);
+  },
+});
+
+function byFederating({ candidate }: FederationDecision): readonly string[] {
+  return candidate === undefined ? NONE : [candidate.virtualMesh];
 }
 
 /** What decides where Destinations are federated to. */
-export interface FederationSources {
-  readonly membership: Memberships;
-  /** The meshes whose VirtualMesh is not as it was. */
-  readonly changed: readonly EntryChange<VirtualMesh>[];
-  readonly meshes: Table<AttachedMesh>;
-  readonly meshChanges: readonly EntryChange<AttachedMesh>[];
-}
+export type FederationSources = Pick<FederationTables, "membership" | "meshes">;
 
 /** Policies are judged by what is federated where, so that comes before them. */
 export function* policyDestinations(
   step: AttachmentStep,
-  before: PolicyDestinations,
+  before: PolicyDestinations & FederationSources,
   sources: FederationSources,
 ): CooperativeTask<PolicyDestinations> {
-  const destinations = step.inputs.of(Destination);
-  const { membership } = sources;
-  const verdicts = verdictsOn(step, before, sources);
-  const affected = new Set(affectedDestinations(step, sources));
-  const demands: (readonly [string, FederationCandidate | undefined])[] = [];
-  for (const key of affected) {
-    demands.push([key, verdicts(key).demand]);
-    yield;
-  }
-  const loads = yield* updateFederationSizes(step, demands, before.loads);
-  // How much a federation writes is known when all its services are; whether that is too much bears on each of them.
-  for (const { key, before: was, after } of loads.verdicts.changesSince(before.loads.verdicts)) {
-    if (was?.isRefused === after?.isRefused || (was ?? after)?.isRefused === false) continue;
-    const virtualMesh = step.inputs.of(VirtualMesh).row(key);
-    for (const mesh of virtualMesh === undefined ? [] : meshKeysOf(virtualMesh)) {
-      for (const destination of destinations.where(byMesh, mesh)) affected.add(keyOfResource(destination));
-    }
-  }
-  const refusals: (readonly [string, FederationRefusal | undefined])[] = [];
-  const known = yield* recompute(before.known, affected, (key, row) => {
-    const destination = destinations.row(key);
-    const { wanted, reports } = verdicts(key);
-    refusals.push([key, reports.length > 0 ? reuseIfEqual({ key, reports }, before.refusals.row(key)) : undefined]);
-    if (destination === undefined) return undefined;
-    const virtualMesh = membership.virtualMeshOf.get(meshKey(destination.spec?.mesh ?? {}));
-    const isTooMuch = virtualMesh !== undefined && loads.verdicts.row(keyOfResource(virtualMesh))?.isRefused === true;
-    const appliedFederation = isTooMuch ? undefined : wanted;
-    if (appliedFederation === undefined && destination.status === undefined) return destination;
-    return unchangedOr(withDestinationStatus(destination, appliedFederation === undefined ? {} : { appliedFederation }), row);
-  });
-  return { known, refusals: yield* withEach(before.refusals, refusals), loads };
+  const { inputs, since } = step;
+  const earlier = since && { before: { inputs: since.inputs, ...before }, changes: since.changes };
+  const after = (now: Partial<FederationTables>) => transition<FederationTables>({ ...before, ...sources, inputs, ...now }, earlier);
+  const federation = yield* updated(before.federation, federationDecisions, after({}));
+  const changes = since?.changes.between(federation, before.federation) ?? federation.changesSince(before.federation);
+  const loads = updateFederationSizes(step, changes.map(candidates), before.loads);
+  const known = yield* updated(before.known, knownDestinations, after({ federation, loads }));
+  return { known, federation, loads };
 }
 
-interface FederationVerdict {
-  readonly wanted: ReturnType<typeof appliedFederationOf>;
-  /** Why it can't be, or not to all of them, on the Destination. */
-  readonly reports: readonly Report[];
-  readonly demand: FederationCandidate | undefined;
+function candidates({ key, before, after }: EntryChange<FederationDecision>): EntryChange<FederationCandidate> {
+  return { key, before: before?.candidate, after: after?.candidate };
 }
 
-/** Where each Destination would be federated to, and what is against it; each is asked once. */
-function verdictsOn(
-  { inputs }: AttachmentStep,
-  before: PolicyDestinations,
-  sources: FederationSources,
-): (key: string) => FederationVerdict {
-  const made = new Map<string, FederationVerdict>();
-  const clusters = new Map<readonly ObjectRef[], readonly string[]>();
-  const reachable = new Map<readonly ObjectRef[], readonly ObjectRef[]>();
-  const attachedMesh = (ref: Partial<ObjectRef>) => sources.meshes.row(meshKey(ref))?.mesh;
-  function verdictOn(key: string): FederationVerdict {
-    const destination = inputs.of(Destination).row(key);
-    const virtualMesh = sources.membership.virtualMeshOf.get(meshKey(destination?.spec?.mesh ?? {}));
-    const wanted = destination === undefined ? undefined : appliedFederationOf(destination, virtualMesh);
-    if (destination === undefined || virtualMesh === undefined || wanted === undefined) return NOT_FEDERATED;
-    const federation = translatorOf(attachedMesh(destination.spec?.mesh ?? {}))?.federation;
-    const refusals = federation?.refusals(destination, wanted, attachedMesh) ?? [];
-    const reports = refusals.map((one) => reportOf(refOf(virtualMesh), one, refOf(destination)));
-    if (refusals.some(({ state }) => state === "INVALID")) return { wanted: undefined, reports, demand: undefined };
-    const { federatedToMeshes: named = [] } = wanted;
-    // Each list is shared by many.
-    const federatedToMeshes =
-      refusals.length === 0 ? named : (reachable.get(named) ?? federation?.meshesThatResolve(wanted, attachedMesh) ?? named);
-    if (refusals.length > 0) reachable.set(named, federatedToMeshes);
-    // All services of a mesh that are federated alike share the list.
-    const calling = clusters.get(federatedToMeshes) ?? callingClusters(destination, federatedToMeshes, attachedMesh);
-    clusters.set(federatedToMeshes, calling);
-    const demand = reuseCandidateIfEqual(
-      { key, virtualMesh: keyOfResource(virtualMesh), clusters: calling },
-      before.loads.demands.row(key),
-    );
-    return { wanted: federatedToMeshes === named ? wanted : { ...wanted, federatedToMeshes }, reports, demand };
-  }
-  return (key) => {
-    const verdict = made.get(key) ?? verdictOn(key);
-    made.set(key, verdict);
-    return verdict;
-  };
-}
-
-const NOT_FEDERATED: FederationVerdict = { wanted: undefined, reports: [], demand: undefined };
-
-/** The Destinations that changed, or whose VirtualMesh may federate them to other meshes or under another name. */
-function affectedDestinations({ inputs, since }: AttachmentStep, sources: FederationSources): Iterable<string> {
-  const destinations = inputs.of(Destination);
-  if (since === undefined) return keysOf(destinations);
-  const affected = new Set(since.changes.of(Destination).map(({ key }) => key));
-  const add = (destination: Destination) => affected.add(keyOfResource(destination));
-  const addMesh = (key: string) => destinations.where(byMesh, key).forEach(add);
-  // A VirtualMesh has many meshes.
-  const selectors = new Map<VirtualMesh, ReturnType<typeof changedFederation>>();
-  for (const { key, before, after } of sources.changed) {
-    if (before === undefined || after === undefined || keyOfResource(before) !== keyOfResource(after)) {
-      // Also those that are federated with it: where to, and whether they can be, may be another answer.
-      for (const virtualMesh of [before, after])
-        for (const member of virtualMesh === undefined ? [] : meshKeysOf(virtualMesh)) addMesh(member);
-      addMesh(key);
-      continue;
-    }
-    const known = selectors.get(after);
-    const differing = known ?? changedFederation(before, after);
-    selectors.set(after, differing);
-    if (differing === "all") addMesh(key);
-    else if (known === undefined) {
-      for (const { destinationSelectors } of differing)
-        for (const one of selectedDestinations(destinationSelectors, destinations)) add(one);
-    }
-  }
-  for (const { key, before, after } of sources.meshChanges) {
-    if (before?.face === after?.face) {
-      // Its gateways are the way to its own services.
-      if (before?.gateways !== after?.gateways) addMesh(key);
-      continue;
-    }
-    // Whether it can call others is asked by all that are federated to it.
-    const virtualMesh = sources.membership.virtualMeshOf.get(key);
-    for (const member of virtualMesh === undefined ? [key] : meshKeysOf(virtualMesh)) addMesh(member);
-  }
-  return affected;
-}
+const NONE: readonly never[] = [];
 
 /** Destinations by each mesh that they are federated to. */
 export function byFederatedTo({ status }: Destination): readonly string[] {
-  return (status?.appliedFederation?.federatedToMeshes ?? []).map((ref) => keyOf({ ...ref, clusterName: "" }));
+  return (status?.appliedFederation?.federatedToMeshes ?? NONE).map((ref) => keyOf({ ...ref, clusterName: "" }));
 }

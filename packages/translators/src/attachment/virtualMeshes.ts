@@ -1,5 +1,5 @@
 import { Destination, Mesh, VirtualMesh } from "@isthmus/api";
-import { type Collection, displayName, type EntryChange, formatRef, keyOf, keyOfResource, type Report, refOf } from "@isthmus/core";
+import { type Collection, displayName, formatRef, keyOf, keyOfResource, type Report, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding, reportOf, warningFinding } from "../findings.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { meshTranslators } from "../meshes/meshTranslators.ts";
@@ -60,16 +60,6 @@ export function memberships({ inputs, surroundings, since }: AttachmentStep, bef
 export const acceptedByKey = memoizeRow(
   ({ accepted }: Memberships): ReadonlyMap<string, VirtualMesh> => new Map(accepted.map((one) => [keyOfResource(one), one])),
 );
-
-/** The meshes, by key, whose VirtualMesh is another one than before, or another version of it. */
-export function changedMemberships(now: Memberships, before: Memberships | undefined): readonly EntryChange<VirtualMesh>[] {
-  if (now === before) return [];
-  const keys = new Set([...now.virtualMeshOf.keys(), ...(before?.virtualMeshOf.keys() ?? [])]);
-  return [...keys].flatMap((key) => {
-    const change = { key, before: before?.virtualMeshOf.get(key), after: now.virtualMeshOf.get(key) };
-    return change.before === change.after ? [] : [change];
-  });
-}
 
 // What can be said of a VirtualMesh by itself.
 const ownFindings = memoizeRow((virtualMesh: VirtualMesh) => [

@@ -4,7 +4,7 @@ import { translateDestination } from "./destinations.ts";
 import { type DiscoveryRow, discoveryRow } from "./discoveryResult.ts";
 import { serviceJoins, services } from "./serviceJoins.ts";
 import { discoveredServiceInputs } from "./services.ts";
-import { isInScope } from "./sources.ts";
+import { isInDiscoveryScope } from "./sources.ts";
 
 /** What comes of every Service. */
 export const discoveredDestinations = derived({
@@ -13,7 +13,7 @@ export const discoveredDestinations = derived({
   joins: serviceJoins,
   make: (service, { key, lookup, context, before }): DiscoveryRow<Destination> | undefined => {
     const [meshScope] = lookup("meshScope");
-    if (!isInScope(service, context, { meshScope, namespace: () => lookup("namespace")[0] })) return undefined;
+    if (!isInDiscoveryScope(service, context, { meshScope, namespace: () => lookup("namespace")[0] })) return undefined;
     const inputs = discoveredServiceInputs(service, { lookup, owner: context.owner, namespace: context.options.namespace });
     return inputs && discoveryRow(key, service, translateDestination(inputs), before);
   },

@@ -11,7 +11,7 @@ import { type DiscoveryRow, discoveryRow } from "./discoveryResult.ts";
 import { namespaceLocationOf } from "./indexes.ts";
 import { controlPlaneInputs, translateMesh } from "./meshes.ts";
 import { DISCOVERED_CLUSTER_LABEL } from "./metadata.ts";
-import { isWanted } from "./sources.ts";
+import { isDiscoveredCluster } from "./sources.ts";
 
 /** What comes of every control plane. */
 export const discoveredControlPlanes = derived({
@@ -19,7 +19,7 @@ export const discoveredControlPlanes = derived({
   context: ({ context }) => context,
   joins: controlPlaneJoins,
   make: (deployment, { key, lookup, context, before }): DiscoveryRow<Mesh> | undefined => {
-    if (!isControlPlane(deployment) || !isWanted(namespaceLocationOf(deployment).clusterName, context)) return undefined;
+    if (!isControlPlane(deployment) || !isDiscoveredCluster(namespaceLocationOf(deployment).clusterName, context)) return undefined;
     return discoveryRow(key, deployment, translateMesh(controlPlaneInputs(deployment, context, lookup)), before);
   },
 });
@@ -43,7 +43,7 @@ export const discoveredAppMeshes = derived({
   context: ({ context }) => context,
   joins: {},
   make: ({ key, rows }: Group<AppMesh>, { context, before }): DiscoveryRow<Mesh> | undefined => {
-    const [first, ...others] = rows.filter(({ metadata: { clusterName = "" } }) => isWanted(clusterName, context));
+    const [first, ...others] = rows.filter(({ metadata: { clusterName = "" } }) => isDiscoveredCluster(clusterName, context));
     if (first === undefined) return undefined;
     const { owner, options } = context;
     const inputs = { arn: key.slice(ARN.length), sources: [first, ...others] as const, owner, namespace: options.namespace };

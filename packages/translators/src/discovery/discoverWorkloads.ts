@@ -6,7 +6,7 @@ import { unionOfKinds } from "../incremental/unionOfKinds.ts";
 import { meshesByCluster } from "./discoverMeshes.ts";
 import { type DiscoveryRow, discoveryRow, keyAcrossKinds } from "./discoveryResult.ts";
 import { byCluster, podsByController, replicaSetsByController } from "./indexes.ts";
-import { type DiscoverySources, isInScope, scopeJoins } from "./sources.ts";
+import { type DiscoverySources, isInDiscoveryScope, scopeJoins } from "./sources.ts";
 import { translateWorkload } from "./workloads.ts";
 
 const CONTROLLERS: readonly Kind<Controller>[] = [Deployment, DaemonSet, StatefulSet];
@@ -34,7 +34,7 @@ export const discoveredWorkloads = derived({
   },
   make: (controller, { key, lookup, context, before }): DiscoveryRow<Workload> | undefined => {
     const [meshScope] = lookup("meshScope");
-    if (!isInScope(controller, context, { meshScope, namespace: () => lookup("namespace")[0] })) return undefined;
+    if (!isInDiscoveryScope(controller, context, { meshScope, namespace: () => lookup("namespace")[0] })) return undefined;
     const inputs = {
       controller,
       pods: isDeployment(controller) ? inKeyOrder(lookup("podsOfReplicaSets")) : lookup("pods"),

@@ -130,7 +130,7 @@ export function indexedLabelPair(selector: Labels): string | undefined {
 }
 
 /** The pair of a selector by which to look it up in `workloadsByLabel`; undefined for an empty selector. */
-export function firstLabelPair(selector: Labels): string | undefined {
+function firstLabelPair(selector: Labels): string | undefined {
   const key = Object.keys(selector).sort()[0];
   return indexedLabelPair(selector) ?? (key === undefined ? undefined : pairKey(key, selector[key] ?? ""));
 }

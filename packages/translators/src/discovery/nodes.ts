@@ -25,8 +25,8 @@ function firstLabel(node: Node | undefined, keys: readonly string[]): string {
 
 /** The one address at which a NodePort is reached on a node: its first that is not internal, on kind its first internal one; "" without any. */
 export function reachableAddress(node: Node): string {
-  const isWanted = isKindNode(node) ? (type: string) => type === "InternalIP" : (type: string) => !type.startsWith("Internal");
-  return addressesOf(node).find(({ type }) => isWanted(type))?.address ?? "";
+  const isDiscoveredCluster = isKindNode(node) ? (type: string) => type === "InternalIP" : (type: string) => !type.startsWith("Internal");
+  return addressesOf(node).find(({ type }) => isDiscoveredCluster(type))?.address ?? "";
 }
 
 /** Every address at which a NodePort is reached on a node, in the node's order. */

@@ -106,7 +106,7 @@ export function scopeJoins<R extends Resource>(from: JoinSource<DiscoverySources
 const NO_LABELS: Readonly<Record<string, string>> = {};
 
 /** Whether discovery looks at a cluster. */
-export function isWanted(clusterName: string, { options: { agentCluster } }: DiscoveryContext): boolean {
+export function isDiscoveredCluster(clusterName: string, { options: { agentCluster } }: DiscoveryContext): boolean {
   // Nothing is discovered in the management cluster as such; registered, it has a name like any other.
   return clusterName !== "" && (agentCluster ?? clusterName) === clusterName;
 }
@@ -118,9 +118,12 @@ export interface FoundScope {
 }
 
 /** Whether discovery looks at a resource. */
-export function isInScope(resource: Resource, context: DiscoveryContext, { meshScope, namespace: labelsOf }: FoundScope): boolean {
+export function isInDiscoveryScope(resource: Resource, context: DiscoveryContext, { meshScope, namespace: labelsOf }: FoundScope): boolean {
   const { clusterName, namespace } = namespaceLocationOf(resource);
-  return isWanted(clusterName, context) && isNamespaceInScope(namespace, { ofMeshes: meshScope, ofSettings: context.selectors, labelsOf });
+  return (
+    isDiscoveredCluster(clusterName, context) &&
+    isNamespaceInScope(namespace, { ofMeshes: meshScope, ofSettings: context.selectors, labelsOf })
+  );
 }
 
 /** The nodes of each cluster. Which rows read which node is not worth an index: what we read of nodes hardly ever changes. */

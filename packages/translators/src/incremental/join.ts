@@ -21,6 +21,8 @@ export interface JoinSource<S, R extends object, T extends object> {
   found(reading: Reading<S, R>): readonly T[];
   /** The reverse: adds the keys of the rows of the first table that look up a row. */
   reachFrom(row: T, reached: Reached<S>): void;
+  /** The same for a row that is another one than before. */
+  reachChanged(before: T, after: T, reached: Reached<S>): void;
   /** Builds the indexes that `reachFrom` needs. */
   indexed(now: S): CooperativeTask<void>;
   /** What changes which rows are found, or what is read of them. */
@@ -73,6 +75,7 @@ export function inputTable<S, T extends object>(table: (sources: S) => LookupTab
     isFirst: true,
     found: ({ row }) => [row],
     reachFrom: (row, { keys }) => void keys.add(keyOf(row)),
+    reachChanged: (_, row, { keys }) => void keys.add(keyOf(row)),
     *indexed() {
       // A row knows its own key.
     },
@@ -159,6 +162,13 @@ function joined<S, R extends object, F extends object, T extends object>(
   const find = (row: F, now: S, key?: string) =>
     isShared === true ? findOnce(to.table(now))(row) : matching.find(row, to.table(now), key);
   continued.add(from);
+  const reachAll = (rows: Iterable<F>, reached: Reached<S>) => {
+    for (const one of rows) {
+      if (reached.walked.has(one)) continue;
+      reached.walked.add(one);
+      from.reachFrom(one, reached);
+    }
+  };
   const source: JoinSource<S, R, T> = {
     table: to.table,
     keyOf: to.keyOf,
@@ -178,12 +188,11 @@ function joined<S, R extends object, F extends object, T extends object>(
       reading.found.set(source, found);
       return found;
     },
-    reachFrom(row, reached) {
-      for (const one of matching.findBack(row, from.table(reached.now))) {
-        if (reached.walked.has(one)) continue;
-        reached.walked.add(one);
-        from.reachFrom(one, reached);
-      }
+    reachFrom: (row, reached) => reachAll(matching.findBack(row, from.table(reached.now)), reached),
+    reachChanged(before, after, reached) {
+      const narrowed = matching.findBackChanged?.(before, after, from.table(reached.now));
+      if (narrowed !== undefined) reachAll(narrowed, reached);
+      else for (const row of [before, after]) source.reachFrom(row, reached);
     },
     *indexed(now) {
       yield* from.table(now).indexed(...matching.backIndexes);
@@ -209,8 +218,8 @@ function watchOf<S, R extends object, T extends object>(source: JoinSource<S, R,
     },
     reach(change, reached) {
       const { before, after } = change as EntryChange<T>;
-      if (before !== undefined) source.reachFrom(before, reached);
-      if (after !== undefined) source.reachFrom(after, reached);
+      if (before !== undefined && after !== undefined) source.reachChanged(before, after, reached);
+      else for (const row of [before, after]) if (row !== undefined) source.reachFrom(row, reached);
     },
   };
 }

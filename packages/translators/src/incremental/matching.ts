@@ -8,6 +8,8 @@ export interface Matching<F, T> {
   find(row: F, to: LookupTable<T>, key?: string): readonly T[];
   /** The reverse: all rows of `from` that look up a row, and perhaps others. */
   findBack(row: T, from: LookupTable<F>): Iterable<F>;
+  /** The rows of `from` to which it matters that a row of `to` is another one, where those are fewer than all that look up either. */
+  findBackChanged?(before: T, after: T, from: LookupTable<F>): Iterable<F>;
   /** Whether two versions of a row look up the same. */
   isSameAsking(before: F, after: F): boolean;
   /** Whether two versions of a row are looked up by the same. */

@@ -20,7 +20,7 @@ export function newReports(now: Translation, before: Translation | undefined): r
 export const REPORTING: readonly ((translation: Translation) => Table<Reporting>)[] = [
   ({ cache }) => cache.attachment.meshes,
   ({ cache }) => cache.attachment.loads.verdicts,
-  ({ cache }) => cache.attachment.refusals,
+  ({ cache }) => cache.attachment.federation,
   ({ cache }) => cache.attachment.traffic,
   ({ cache }) => cache.attachment.access,
   ({ cache }) => cache.attachment.standings,

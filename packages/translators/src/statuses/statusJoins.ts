@@ -14,7 +14,7 @@ import { policiesAttachedTo, type StatusIndex } from "./statusIndex.ts";
 import { byQuestion, type PolicySelection, type SelectedWorkloads } from "./workloads.ts";
 
 /** The tables from which statuses follow. */
-export interface StatusSources {
+export interface StatusTables {
   readonly index: StatusIndex;
   readonly findings: Table<UserFindings>;
   readonly selections: Table<PolicySelection>;
@@ -29,7 +29,7 @@ export interface UserFindings {
   readonly reports: readonly Report[];
 }
 
-type Indexes = Pick<StatusSources, "index">;
+type Indexes = Pick<StatusTables, "index">;
 
 const usersOf = unionOfKinds(askedKinds(), ({ kind }) => `${kind}/`);
 
@@ -93,7 +93,7 @@ function isSameReports(before: Reporting, after: Reporting): boolean {
 export const findings = join({
   from: users,
   to: inputTable(
-    ({ findings: table }: StatusSources) => table,
+    ({ findings: table }: StatusTables) => table,
     ({ key }) => key,
   ),
 });
@@ -164,10 +164,10 @@ export const progress = join({
 });
 
 /** Each policy → what it asks about workloads. */
-export const selection = join({
+const selection = join({
   from: users,
   to: inputTable(
-    ({ selections }: StatusSources) => selections,
+    ({ selections }: StatusTables) => selections,
     ({ key }) => key,
   ),
 });
@@ -177,7 +177,7 @@ export const selectedWorkloads = join({
   from: selection.source,
   key: byQuestion,
   to: inputTable(
-    ({ answers }: StatusSources) => answers,
+    ({ answers }: StatusTables) => answers,
     ({ key }) => key,
   ),
 });

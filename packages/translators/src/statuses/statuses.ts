@@ -17,7 +17,7 @@ import type { Translation } from "../pipeline/translate.ts";
 import { userKeyOf } from "../policy/userResources.ts";
 import type { Delivery } from "./delivery.ts";
 import { updateStatusIndex } from "./statusIndex.ts";
-import type { StatusSources, UserFindings } from "./statusJoins.ts";
+import type { StatusTables, UserFindings } from "./statusJoins.ts";
 import { policySelections, type UserStatus, userFindings, userStatuses } from "./userStatuses.ts";
 import { answeredFor, noSelectedWorkloads, type PolicySelection, updateSelectedWorkloads } from "./workloads.ts";
 
@@ -41,7 +41,7 @@ export interface Statuses {
 
 /** What statuses were made of. */
 export interface StatusCache {
-  readonly sources: StatusSources;
+  readonly sources: StatusTables;
   readonly users: Table<UserStatus>;
 }
 

@@ -20,7 +20,7 @@ import {
   orders,
   progress,
   reporting,
-  type StatusSources,
+  type StatusTables,
   selectedWorkloads,
   type UserFindings,
   users,
@@ -52,7 +52,7 @@ export const userFindings = derived({
 /** What each policy asks about workloads: those that it selects in the meshes of its Destinations, and in those grouped with them. */
 export const policySelections = derived({
   from: users,
-  context: ({ index }: StatusSources) => index.context,
+  context: ({ index }: StatusTables) => index.context,
   joins: { destinations: destinationsOfPolicies, meshGroups },
   make: (object, { key, lookup, context, before }): PolicySelection | undefined => {
     if (!isPolicy(object)) return undefined;
@@ -67,7 +67,7 @@ export const policySelections = derived({
 /** The status of each object that a user wrote; none of those of which nothing is said. */
 export const userStatuses = derived({
   from: users,
-  context: ({ index }: StatusSources) => index.context,
+  context: ({ index }: StatusTables) => index.context,
   joins: { findings, orders, progress, selectedWorkloads, membership, federated },
   make: (object, { key, lookup, context, before }): UserStatus | undefined => {
     const told = () => ({
