@@ -8,6 +8,7 @@ import { byService, indexedForAttachment } from "../policy/indexes.ts";
 import { type AttachedPolicies, type AttachedPoliciesTables, attachedPolicies, noAttachedPolicies } from "./attachedPolicies.ts";
 import type { FederationSizes } from "./federationSizes.ts";
 import { type AttachedMesh, attachedMeshes, type MeshTables, noMeshes } from "./meshes.ts";
+import { checkedOtherObjects, noOtherObjects, type OtherObjects } from "./otherObjects.ts";
 import { type CheckedAccess, type CheckedPolicy, checkedAccess, checkedTraffic, type InputTables, noPolicies } from "./policies.ts";
 import { type FederationRefusal, noPolicyDestinations, policyDestinations } from "./policyDestinations.ts";
 import { countSubsetUsage, noSubsetUsage, type SubsetUsage } from "./requiredSubsets.ts";
@@ -37,6 +38,7 @@ export interface Attachment {
   readonly standings: Table<AttachedPolicies>;
   readonly supports: Table<SubsetUsage>;
   readonly virtualIps: VirtualIps;
+  readonly others: OtherObjects;
 }
 
 /** Nothing attached to anything. */
@@ -51,6 +53,7 @@ export function nothingAttached(): Attachment {
     standings: noAttachedPolicies(),
     supports: noSubsetUsage(),
     virtualIps: noVirtualIps,
+    others: noOtherObjects(),
   };
 }
 
@@ -71,6 +74,7 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const change = transition<InputTables>(step, since && { before: since, changes: since.changes });
   const traffic = yield* updated(before.traffic, checkedTraffic, change);
   const access = yield* updated(before.access, checkedAccess, change);
+  const others = yield* checkedOtherObjects(change, before.others);
   const changesIn = <V extends object>(after: Table<V>, earlier: Table<V>) =>
     since?.changes.between(after, earlier) ?? after.changesSince(earlier);
   const meshChanges = changesIn(meshes, before.meshes);
@@ -88,13 +92,20 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const supports = yield* countSubsetUsage(before.supports, changesIn(judged, before.standings));
   const knownChanges = changesIn(known, before.known);
   const virtualIps = yield* assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
-  return { membership, refusals, loads, ...sources, standings: judged, supports, virtualIps };
+  return { membership, refusals, loads, ...sources, standings: judged, supports, virtualIps, others };
 }
 
 /** Every finding about users' objects that was made while attaching. */
-export function attachmentReports({ membership, meshes, loads, refusals, traffic, access, standings }: Attachment): readonly Report[] {
-  const tables: readonly Table<{ readonly reports: readonly Report[] }>[] = [meshes, loads.verdicts, refusals, traffic, access, standings];
-  return [...membership.reports, ...tables.flatMap((table) => table.where(withReports, "").flatMap(({ reports }) => reports))];
+export function attachmentReports(attachment: Attachment): readonly Report[] {
+  const reports = reportingAttachments(attachment).flatMap((table) => table.where(withReports, "").flatMap((row) => row.reports));
+  return [...attachment.membership.reports, ...reports];
+}
+
+/** The tables of attachment whose rows tell something of users' objects. */
+export function reportingAttachments(attachment: Attachment): readonly Table<{ readonly reports: readonly Report[] }>[] {
+  const { meshes, loads, refusals, traffic, access, standings, others } = attachment;
+  const { settings, registrations, virtualDestinations } = others;
+  return [meshes, loads.verdicts, refusals, traffic, access, standings, settings, registrations, virtualDestinations];
 }
 
 /** Rows of which there is something to tell, under "". */

@@ -1,4 +1,4 @@
-import { ConfigMap, Deployment, KubernetesCluster, Mesh, Node, Pod, Service, Settings } from "@isthmus/api";
+import { ConfigMap, Deployment, KubernetesCluster, Mesh, Node, Pod, Service, Settings, settingsInForce } from "@isthmus/api";
 import { clusterRefOf, discoveredName, matchesLabels, type Owner, refOf, type Snapshot } from "@isthmus/core";
 import type { ControlPlaneInputs } from "./detectors/controlPlane.ts";
 import { meshDetectors } from "./detectors/index.ts";
@@ -51,7 +51,8 @@ export function meshConfigMap(snapshot: Snapshot, deployment: Deployment): Confi
 
 /** The Settings in use: the one object `settings` in the plane's namespace. */
 export function settingsOf(snapshot: Snapshot, namespace: string): Settings | undefined {
-  return snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" });
+  const settings = snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" });
+  return settings && settingsInForce(settings);
 }
 
 /** What the detection of one control plane reads. */

@@ -1,4 +1,5 @@
 import { type EntryChange, emptyTable, type Report, type Resource, type Table } from "@isthmus/core";
+import { reportingAttachments } from "../attachment/attachment.ts";
 import type { NameAssignments } from "../discovery/nameAssignments.ts";
 import type { Translation } from "../pipeline/translate.ts";
 
@@ -19,8 +20,7 @@ export function newReports(now: Translation, before: Translation | undefined): r
 
 /** Whatever tells something of users' resources, in the order in which it does. */
 export function reportingTables({ cache: memory }: Translation): readonly Table<Reporting>[] {
-  const { meshes, loads, refusals, traffic, access, standings } = memory.attachment;
-  return [meshes, loads.verdicts, refusals, traffic, access, standings, memory.targets, memory.outputs.contests];
+  return [...reportingAttachments(memory.attachment), memory.targets, memory.outputs.contests];
 }
 
 function ofDiscovery(now: Translation, before: Translation | undefined): readonly Report[] {
