@@ -99,3 +99,4 @@ export { OsmMeshConfig } from "./smi/osmMeshConfig.ts";
 export { TCPRoute } from "./smi/tcpRoute.ts";
 export { TrafficSplit } from "./smi/trafficSplit.ts";
 export { TrafficTarget, type TrafficTargetSpec, type TrafficTargetSubject } from "./smi/trafficTarget.ts";
+export { type UnsupportedKind, unsupportedKind } from "./unsupportedKinds.ts";
