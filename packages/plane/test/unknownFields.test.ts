@@ -33,6 +33,18 @@ function unknownMembers({ properties = {} }: SchemaNode): readonly (readonly [st
   return [[UNKNOWN, 1], ...known];
 }
 
+test.each<Readonly<Record<string, unknown>>>([
+  { "spec.from": [{ principal: "a/ns/b/sa/c" }] },
+  { "spec.requiredHeaders": { "x-user": "a" } },
+])("an AccessPolicy with %j is refused and lets nobody in", async (given) => {
+  const policy = { "spec.destinationSelector": [{ kubeServiceMatcher: { namespaces: ["shop"] } }] };
+  const object = objectSaying(AccessPolicy, { ...policy, ...given });
+  const [field = ""] = Object.keys(given);
+  expect((await effectsOf(AccessPolicy, object, [])).told).toContainEqual(expect.stringMatching(`^INVALID ${field}: unknown field`));
+  const reached = [...(await reachOf(AccessPolicy, object, []))];
+  expect(reached.filter((one) => one.includes(" shop ") || one.includes(".shop."))).toEqual([]);
+});
+
 const SELECTING: readonly Kind[] = [TrafficPolicy, AccessPolicy, VirtualMesh, Settings];
 /** Where a field says which things an object is about, or lets in. */
 const SELECTS: Readonly<Record<string, RegExp>> = {

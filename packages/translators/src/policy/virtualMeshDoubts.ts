@@ -41,7 +41,8 @@ function isAboutGateways({ path, hint }: IneffectiveField): boolean {
 
 /** Whether a path names a member of an object itself, not of what is in it. */
 function isIn(object: string, path: string): boolean {
-  return path.startsWith(`${object}.`) && !/[.[]/.test(path.slice(object.length + 1));
+  const rest = path.slice(object.length + 1);
+  return path.startsWith(`${object}.`) && !rest.includes(".") && !rest.includes("[");
 }
 
 function seemingAccess({ spec }: VirtualMesh): unknown {
