@@ -73,7 +73,7 @@ export const UNSUPPORTED_KINDS: readonly UnsupportedGroup[] = [
       // admin.gloo.solo.io
       Workspace: "use VirtualMesh of networking.mesh.gloo.solo.io/v1 to group meshes",
       WorkspaceSettings: "use VirtualMesh of networking.mesh.gloo.solo.io/v1 to group and federate meshes",
-      RootTrustPolicy: "use spec.mtlsConfig of a VirtualMesh of networking.mesh.gloo.solo.io/v1",
+      RootTrustPolicy: "give the control planes intermediate CA certificates of a common root yourself (Istio, Plug in CA Certificates)",
       KubernetesCluster: "use KubernetesCluster of multicluster.solo.io/v1alpha1, which registration creates",
       ExtAuthServer: "use an extension provider and an AuthorizationPolicy of Istio (action CUSTOM)",
       RateLimitServerConfig: RATE_LIMITS,
