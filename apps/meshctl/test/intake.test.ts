@@ -58,6 +58,17 @@ metadata: {name: b}
       /API v2.*: use KubernetesCluster of multicluster.solo.io\/v1alpha1/,
     );
     expect(message("networking.enterprise.mesh.gloo.solo.io/v1beta1", "VirtualGateway")).toMatch(/is not supported: use Gateway/);
+    expect(message("networking.mesh.gloo.solo.io/v1alpha2", "VirtualMesh")).toMatch(/the supported version of VirtualMesh is .*\/v1, not/);
+    expect(message("networking.mesh.gloo.solo.io/v1alpha2", "FailoverService")).toMatch(/is not supported: use ServiceEntry/);
+    expect(message("discovery.smh.solo.io/v1alpha2", "TrafficTarget")).toMatch(/is discovered as Destination/);
+    expect(message("networking.gloo.solo.io/v2", "VirtualDestination")).toMatch(/API v2.*: use ServiceEntry of Istio/);
+    expect(message("admin.gloo.solo.io/v2", "Workspace")).toMatch(/API v2.*: use VirtualMesh/);
+    expect(message("security.policy.gloo.solo.io/v2", "JWTPolicy")).toMatch(/API v2.*: use RequestAuthentication/);
+    expect(message("trafficcontrol.policy.gloo.solo.io/v2", "RateLimitPolicy")).toMatch(/API v2.*: use EnvoyFilter/);
+    expect(message("trafficcontrol.policy.gloo.solo.io/v2", "YetUnknownPolicy")).toMatch(/API v2.*: use TrafficPolicy/);
+    expect(message("rbac.enterprise.mesh.gloo.solo.io/v1", "Role")).toMatch(/is not supported: use RBAC of Kubernetes/);
+    expect(message("observability.enterprise.mesh.gloo.solo.io/v1", "AccessLogRecord")).toMatch(/is not supported: use Telemetry/);
+    expect(of("enterprise.gloo.solo.io/v1", "AuthConfig")).toMatchObject({ rejected: [], notes: [expect.stringMatching(/^ignored/)] });
     expect(of("gateway.example.com/v1", "TrafficPolicy")).toMatchObject({
       rejected: [],
       notes: [expect.stringMatching(/^ignored gateway/)],

@@ -76,6 +76,7 @@ export {
   scopedKinds,
 } from "./roles.ts";
 export { Settings, type SettingsSpec } from "./settings/settings.ts";
+export { settingsInForce } from "./settings/settingsInForce.ts";
 export type { ApprovalStatus } from "./shared/approval.ts";
 export type {
   CrdDefinition,
@@ -92,9 +93,10 @@ export type { HttpMatcher } from "./shared/httpMatcher.ts";
 export { publishedForm } from "./shared/publishedForm.ts";
 export type { DestinationSelector, IdentitySelector, WorkloadSelector } from "./shared/selectors.ts";
 export { escapedRegex, type StringMatch } from "./shared/stringMatch.ts";
-export { type IneffectiveField, ineffectiveFields } from "./shared/unknownFields.ts";
+export { asSeems, type IneffectiveField, ineffectiveFields } from "./shared/unknownFields.ts";
 export { HTTPRouteGroup, type HttpRouteMatch } from "./smi/httpRouteGroup.ts";
 export { OsmMeshConfig } from "./smi/osmMeshConfig.ts";
 export { TCPRoute } from "./smi/tcpRoute.ts";
 export { TrafficSplit } from "./smi/trafficSplit.ts";
 export { TrafficTarget, type TrafficTargetSpec, type TrafficTargetSubject } from "./smi/trafficTarget.ts";
+export { type UnsupportedKind, unsupportedKind } from "./unsupportedKinds.ts";

@@ -85,3 +85,12 @@ describe("the condition Lagging of a cluster", () => {
     expect(clusterLagOf(undefined, () => 999)).toBeUndefined();
   });
 });
+
+test("a KubernetesCluster says which of its fields nothing reads", () => {
+  const named = (spec: object): JsonObject => statusOf({ state: connected }, { ...cluster, spec } as Resource);
+  expect(named({ secretName: "kubeconfig-a", clusterDomian: "a.test" })).toMatchObject({
+    warningCount: 2,
+    warnings: [expect.stringContaining("spec.clusterDomian: unknown field"), expect.stringContaining("rename the Secret to a")],
+  });
+  expect(named({ secretName: "a", clusterDomain: "a.test", providerInfo: { eks: {} } })["warnings"]).toBeUndefined();
+});

@@ -185,3 +185,40 @@ describe("a kind that nothing happens to", () => {
     expect([...applier.rejections]).toEqual([]);
   });
 });
+
+describe("CRDs of kinds that nothing reads", () => {
+  const foreign = (group: string, kind: string, ...versions: readonly string[]): Resource => {
+    const plural = `${kind.toLowerCase()}s`;
+    const spec = {
+      group,
+      scope: "Namespaced",
+      names: { kind, plural },
+      versions: versions.map((name, i) => ({ name, served: true, storage: i === 0 })),
+    };
+    return {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `${plural}.${group}` },
+      spec,
+    } as Resource;
+  };
+
+  it("are named once, with what to use instead", async () => {
+    const log = recordingLog();
+    startInformer({ cluster, kinds: [Service], clock, random: () => 0, log, changed: () => undefined }, stop.signal);
+    await cluster.create(foreign("networking.gloo.solo.io", "RouteTable", "v2"));
+    await cluster.create(foreign("example.com", "Widget", "v1"));
+    await clock.advance(1_000);
+    // One of which a version is supported that is served beside another one.
+    await cluster.create(foreign("networking.enterprise.mesh.gloo.solo.io", "VirtualDestination", "v1beta1", "v2"));
+    await cluster.create(foreign("rbac.enterprise.mesh.gloo.solo.io", "Role", "v1"));
+    await clock.advance(600_000);
+    const lines = log.warnings.filter((message) => message.includes("CRDs of Gloo Mesh APIs"));
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^east has CRDs .*networking.gloo.solo.io\/v2 RouteTable: .*: use TrafficPolicy of networking.mesh.gloo.solo.io\/v1$/,
+      ),
+      expect.stringMatching(/rbac.enterprise.mesh.gloo.solo.io\/v1 Role: is not supported: use RBAC of Kubernetes/),
+    ]);
+  });
+});

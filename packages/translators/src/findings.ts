@@ -23,6 +23,17 @@ export function reportOf(subject: ResourceRef, finding: Finding, target?: Resour
   return { subject, ...(target === undefined ? {} : { target }), ...finding };
 }
 
+/**
+ * Warnings about a part of an object that nobody carries out: what is written because of the rest may be applied, the object as a whole
+ * is not.
+ */
+export const NOT_CARRIED_OUT: ReadonlySet<string> = new Set<FindingCode>([
+  "FieldUnknown",
+  "FieldUnsupported",
+  "CertificatesNotIssued",
+  "MeshNotWritten",
+]);
+
 /** Every code that translation reports: what it means, and an example of its message. The reference page is made of it. */
 export const FINDINGS = {
   // References and selectors
@@ -50,7 +61,7 @@ export const FINDINGS = {
   },
   SelectorNotUnderstood: {
     meaning:
-      "An AccessPolicy uses an unknown or unsupported selector, or a TrafficPolicy has an unknown field beside its selectors. The policy is rejected, because ignoring the field could allow, or apply to, too much.",
+      "An AccessPolicy uses an unknown or unsupported selector, or a TrafficPolicy has an unknown field beside its selectors. The policy is rejected, because ignoring the field could allow, or apply to, too much. Of a VirtualMesh with an unknown field beside its federation selectors, nothing is federated.",
     example:
       "spec.sourceSelector[0].requestIdentityMatcher: not supported, callers are identified by workload identity, not by a token of the request; the policy is rejected, because ignoring the field could allow too much",
   },
@@ -156,6 +167,11 @@ export const FINDINGS = {
     meaning: "An RSA key is too short to be secure.",
     example: "spec.mtlsConfig.shared.rootCertificateAuthority.generated.rsaKeySizeBytes: 1024 bits are fewer than 2048: …",
   },
+  CertificatesNotIssued: {
+    meaning:
+      "A VirtualMesh manages the trust of its meshes, which is not carried out: no certificates are issued. The rest of it is in force.",
+    example: "spec.mtlsConfig.shared: no certificates are issued, because nothing signs the IssuedCertificates that are written; …",
+  },
   TrustDomainKept: {
     meaning: "The configuration of a mesh has no valid trust domain, or cannot be parsed. The last known one is still used.",
     example:
@@ -200,7 +216,7 @@ export const FINDINGS = {
     example: "spec.policy.mirror: Open Service Mesh does not support mirroring: remove it, or narrow the destinationSelector",
   },
   MeshNotWritten: {
-    meaning: "The mesh of a destination is discovered but not configured. Policies have no effect there.",
+    meaning: "A mesh, or the mesh of a destination, is of a type that is not configured in this way. The object has no effect there.",
     example:
       "Destination gloo-mesh/reviews-bookinfo-cluster-1 is in Mesh gloo-mesh/bookinfo-us-east-1-1234, an AWS App Mesh, which is not configured, so this policy has no effect there: narrow the destinationSelector",
   },
@@ -245,6 +261,22 @@ export const FINDINGS = {
   PortUnknown: {
     meaning: "A service does not have the port.",
     example: "spec.policy.mirror.port: service bookinfo/reviews in cluster-1 has no port 1234, only 9080",
+  },
+  VirtualDestinationNotWritten: {
+    meaning:
+      "A VirtualDestination is read only where a traffic shift names it: for its host name and port. Nothing defines the host, and its other fields have no effect.",
+    example:
+      "spec.localized: has no effect, because VirtualDestinations are not translated: only spec.hostname and spec.port.number are read, by traffic shifts that name it, and nothing defines host cart.example.com: …",
+  },
+  SettingsNotUsed: {
+    meaning: "A Settings object is not the one that the management plane uses.",
+    example:
+      "is not used: the Settings of this management plane are Settings gloo-mesh/settings in the management cluster: write them there",
+  },
+  SecretNameIgnored: {
+    meaning: "A KubernetesCluster names a kubeconfig Secret that does not have the cluster's name. It is not read.",
+    example:
+      "spec.secretName: kubeconfig-east is not read, because the Secret with the kubeconfig of a cluster has the name of the cluster: rename the Secret to east, or remove the field if an agent runs in the cluster",
   },
   NotFederated: {
     meaning: "Traffic is sent to a service of another cluster that is not federated to every cluster that calls it.",

@@ -21,6 +21,7 @@ export function networkingFleets(): fc.Arbitrary<readonly AnyResource[]> {
       accessPolicies: fc.array(accessPolicy(), { maxLength: 3 }),
       virtualMeshes: fc.array(virtualMesh(), { maxLength: 2 }),
       userObjects: fc.array(userObject(), { maxLength: 2 }),
+      virtualDestinations: fc.array(virtualDestination(), { maxLength: 1 }),
     })
     .map((parts) => distinct(Object.values(parts).flat()));
 }
@@ -120,6 +121,7 @@ function rules(): fc.Arbitrary<object> {
       trafficShift: fc.constantFrom(
         { destinations: [{ kubeService: target }] },
         { destinations: [{ kubeService: { ...target, port: 80 } }] },
+        { destinations: [{ virtualDestination: { name: "a", namespace: "gloo-mesh" } }] },
       ),
       outlierDetection: fc.constantFrom({}, { consecutiveErrors: 1 }),
       mtls: fc.constantFrom({ istio: { tlsMode: "DISABLE" } }, { istio: { tlsMode: "ISTIO_MUTUAL" } }),
@@ -154,15 +156,24 @@ function destinationSelectors(): fc.Arbitrary<readonly object[]> {
     [{ kubeServiceMatcher: { clusters: ["east", "north"] } }],
     [{ kubeServiceRefs: { services: [service("cart", "east")] } }],
     [{}, { kubeServiceMatcher: {} }],
+    [{ kubeServiceMatcher: { labels: { app: "cart" } }, kubeServiceRef: {} }],
     [{ kubeServiceRefs: { services: [service("nobody", "east")] } }],
   );
 }
 
 function virtualMesh(): fc.Arbitrary<AnyResource> {
-  const federation = fc.constantFrom({ permissive: {} }, { selectors: [{}] }, { selectors: [{}], hostnameSuffix: "corp" }, undefined);
+  const federation = fc.constantFrom(
+    { permissive: {} },
+    { selectors: [{}] },
+    { selectors: [{}], hostnameSuffix: "corp" },
+    { permissive: {}, flatNetwork: true },
+    { permissive: {}, destinationSelectors: [{}] },
+    undefined,
+  );
   return fc
     .record({
       name: fc.constantFrom(...NAMES),
+      globalAccesPolicy: fc.constantFrom(undefined, undefined, "ENABLED"),
       meshes: fc.subarray([...CLUSTERS, "nowhere"], { minLength: 1 }),
       federation: fc.tuple(federation, gatewaySelectors()).map(([wanted, selectors]) => wanted && { ...wanted, ...selectors }),
       globalAccessPolicy: fc.constantFrom("ENABLED", "DISABLED"),
@@ -182,10 +193,24 @@ function gatewaySelectors(): fc.Arbitrary<object> {
     .constantFrom(
       undefined,
       [{}],
+      [{ destinationSelector: [named] }],
       [{ destinationSelectors: [named] }],
       [{ destinationSelectors: [{ kubeServiceMatcher: { labels: { app: "cart" } } }], portName: "http-80" }],
     )
     .map((eastWestIngressGatewaySelectors) => withoutUndefined({ eastWestIngressGatewaySelectors }));
+}
+
+/** A name for services of several clusters, which traffic is shifted to. */
+function virtualDestination(): fc.Arbitrary<AnyResource> {
+  return fc
+    .record({
+      name: fc.constantFrom("a", "b"),
+      origin: origin(),
+      spec: fc.constantFrom({ hostname: "cart.example.com", port: { number: 80 } }, { hostname: "cart.example.com", localized: {} }, {}),
+    })
+    .map(({ name, origin: from, spec }) =>
+      object("networking.enterprise.mesh.gloo.solo.io/v1beta1", "VirtualDestination", name, { spec }, from),
+    );
 }
 
 function userObject(): fc.Arbitrary<AnyResource> {

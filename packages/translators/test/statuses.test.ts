@@ -112,6 +112,61 @@ spec: {sourceSelector: [{kubeIdentityMatcher: {trustDomains: [a]}}]}
   expect(conditions(refused)).toMatchObject({ Applied: "False WriteFailed" });
 });
 
+test("what nobody carries out is not called applied, whatever is applied of the rest", () => {
+  const more = `---
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Mesh
+metadata: {name: istiod-b, namespace: gloo-mesh}
+spec:
+  istio: {installation: {namespace: istio-system, cluster: b}, trustDomain: b}
+  agentInfo: {agentNamespace: gloo-mesh}
+---
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Mesh
+metadata: {name: app, namespace: gloo-mesh}
+spec: {awsAppMesh: {clusters: [c]}}
+---
+apiVersion: discovery.mesh.gloo.solo.io/v1
+kind: Destination
+metadata: {name: cart-shop-c, namespace: gloo-mesh}
+spec:
+  kubeService: {ref: {name: cart, namespace: shop, clusterName: c}, ports: [{port: 80, name: http, protocol: TCP}]}
+  mesh: {name: app, namespace: gloo-mesh}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: VirtualMesh
+metadata: {name: trusted, namespace: gloo-mesh}
+spec:
+  meshes: [{name: istiod-b, namespace: gloo-mesh}]
+  mtlsConfig: {shared: {}}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: limited, namespace: shop}
+spec:
+  destinationSelector: [{kubeServiceMatcher: {clusters: [a]}}]
+  policy: {requestTimeout: 1s, rateLimit: {}}
+---
+apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata: {name: elsewhere, namespace: shop}
+spec:
+  destinationSelector: [{kubeServiceMatcher: {clusters: [c]}}]
+  policy: {requestTimeout: 1s}
+`;
+  const of = statuses(
+    delivered(() => "applied"),
+    more,
+  );
+  const trusted = of.get("VirtualMesh trusted");
+  expect(conditions(trusted)).toMatchObject({ Accepted: "True Accepted", Delivered: "True Delivered", Applied: "False NotCarriedOut" });
+  expect(JSON.stringify(trusted)).toMatch(/2 of 2 objects applied, but not carried out: spec.mtlsConfig.shared \(see warnings\)/);
+  expect(conditions(of.get("TrafficPolicy limited"))).toMatchObject({ Accepted: "True Accepted", Applied: "False NotCarriedOut" });
+  const elsewhere = of.get("TrafficPolicy elsewhere");
+  expect(elsewhere).toMatchObject({ state: "ACCEPTED", targetCount: 1, acceptedCount: 0 });
+  expect(conditions(elsewhere)).toMatchObject({ Translated: "False Refused", Applied: "False Refused" });
+});
+
 test("what every cluster has is applied", () => {
   for (const name of ["TrafficPolicy slow", "AccessPolicy readers", "VirtualMesh vm"]) {
     expect(conditions(statuses(delivered(() => "applied")).get(name))).toMatchObject({

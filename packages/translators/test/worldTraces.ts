@@ -40,15 +40,19 @@ function planeObjects(): fc.Arbitrary<readonly AnyResource[]> {
     { mtls: { istio: { tlsMode: "ISTIO_MUTUAL" } } },
     { workloadClusterResources: { targets: "OWN_DESTINATIONS", clusters: { west: "ANY_DESTINATION" } } },
     { discovery: { selectors: [{ matchLabels: { mesh: "on" } }] } },
+    { discovery: { selector: [{ matchLabels: { mesh: "on" } }] } },
+    { policies: { namespace: "OWN" }, relay: { enabled: true } },
   );
   const objects: readonly fc.Arbitrary<AnyResource>[] = [
     settings.map((spec) => ({ apiVersion: "settings.mesh.gloo.solo.io/v1", kind: "Settings", metadata: metadata("settings"), spec })),
-    fc.tuple(fc.constantFrom("east", "west"), fc.constantFrom("cluster.local", "east.test")).map(([name, clusterDomain]) => ({
-      apiVersion: "multicluster.solo.io/v1alpha1",
-      kind: "KubernetesCluster",
-      metadata: metadata(name),
-      spec: { clusterDomain },
-    })),
+    fc
+      .tuple(fc.constantFrom("east", "west"), fc.constantFrom("cluster.local", "east.test"), fc.constantFrom({}, { secretName: "x" }))
+      .map(([name, clusterDomain, more]) => ({
+        apiVersion: "multicluster.solo.io/v1alpha1",
+        kind: "KubernetesCluster",
+        metadata: metadata(name),
+        spec: { clusterDomain, ...more },
+      })),
     fc
       .constantFrom("a", "b")
       .map((name) => ({ apiVersion: "v1", kind: "Secret", metadata: metadata(`${name}.gloo-mesh`), type: "Opaque", data: {} })),

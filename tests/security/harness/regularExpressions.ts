@@ -33,9 +33,6 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/[.[\\]]/": { bound: OBJECT, worst: filled("a.") },
     "/^\\d+$/": { bound: OBJECT, worst: ended("1", "a") },
   },
-  "apps/meshctl/src/offline/unread.ts": {
-    "/\\.(?:smh|zephyr)\\.solo\\.io$/": { bound: OBJECT, worst: filled(".smh.solo.i") },
-  },
   "apps/meshctl/src/offline/yamlText.ts": {
     "/^(?:[A-Za-z_/](?:[\\w./@+()=;-]|[,:](?=[\\w/])|[ ,]+(?=[\\w(]))*|\\d+(?:ms|s|m|h))$/": { bound: OBJECT, worst: ended("a , ,", "!") },
     "/^(?:y|yes|n|no|on|off|true|false|null|e\\d+)$/i": { bound: OBJECT, worst: (length) => `e${filled("1")(length)}!` },

@@ -1,7 +1,6 @@
-import { discoveryKinds, isAsked, kindOf, parseOffline } from "@isthmus/api";
+import { discoveryKinds, isAsked, kindOf, parseOffline, unsupportedKind } from "@isthmus/api";
 import { formatRef, InvalidResource, type Kind, messageOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import type { InputObject } from "./unfold.ts";
-import { unread } from "./unread.ts";
 
 /** What translation can use of the input, and what it can't. */
 export interface Intake {
@@ -51,7 +50,7 @@ export function intake(objects: readonly InputObject[]): Intake {
     const { apiVersion, kind: name } = object.value;
     const kind = kindOf(apiVersion, name);
     if (kind === undefined) {
-      const { isOurs, message } = unread(object.value);
+      const { isOurs, message } = unsupportedKind(object.value);
       if (isOurs) {
         rejected.set(`unread ${rejected.size}`, notRead(object, message));
         continue;
@@ -129,7 +128,7 @@ function ignored(name: string, [first, ...others]: readonly InputObject[]): Note
   // Without its line: finding that means to read the file a second time, and a dump is full of such objects.
   const where = `${first.file}, document ${first.document}`;
   const count = others.length === 0 ? where : `${others.length + 1} objects, the first in ${where}`;
-  return [note("KindIgnored", `ignored ${name} (${count}): ${unread(first.value).message}`, first)];
+  return [note("KindIgnored", `ignored ${name} (${count}): ${unsupportedKind(first.value).message}`, first)];
 }
 
 /** An object of an API of ours in a kind or version that is not read: somebody expects an effect of it. */

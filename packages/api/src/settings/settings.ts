@@ -5,11 +5,11 @@ import { defineKind, type Value } from "../shared/defineKind.ts";
 import { duration } from "../shared/duration.ts";
 import { fields, listOf, mapOf, oneOfWords, stringMap, strings, uint32, userFields } from "../shared/schema.ts";
 
-const grpcServer = userFields({
+const grpcServerFields = {
   address: Type.String({ description: "Host and port." }),
   insecure: Type.Boolean({ description: "Whether to connect without TLS." }),
   reconnectOnNetworkFailures: Type.Boolean({ description: "Whether to reconnect after network failures." }),
-});
+};
 
 const namespaceSelector = userFields(
   {
@@ -54,8 +54,14 @@ const discovery = userFields(
 
 const relay = userFields(
   {
-    enabled: Type.Boolean({ description: "Whether clusters are managed through agents." }),
-    server: grpcServer,
+    enabled: Type.Boolean({
+      description: "Not read: clusters with an agent are managed through it.",
+      unsupported: "not read, because every cluster with an agent is managed through it, and every other one by its kubeconfig Secret",
+    }),
+    server: userFields(grpcServerFields, {
+      description: "Not read: agents have the address of their server as a flag.",
+      unsupported: "not read, because agents have the address of their server as a flag (--relay-address)",
+    }),
     registration: oneOfWords(["OPEN", "KNOWN_CLUSTERS"], {
       description: "OPEN, the default: a valid token is sufficient. KNOWN_CLUSTERS: the KubernetesCluster must already exist.",
     }),
@@ -143,7 +149,7 @@ const policies = userFields(
 const settingsSpec = userFields(
   {
     mtls: mtlsSchema,
-    networkingExtensionServers: listOf(grpcServer, { unsupported: "not supported, extension servers are not called" }),
+    networkingExtensionServers: listOf(userFields(grpcServerFields), { unsupported: "not supported, extension servers are not called" }),
     discovery,
     federation,
     policies,

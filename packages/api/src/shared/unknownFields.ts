@@ -26,6 +26,34 @@ export function ineffectiveFields(schema: TSchema, value: unknown, path: string)
   return found;
 }
 
+/**
+ * A value as its writer seems to mean it: an unknown member counts as the known one that is nearest in spelling, where that is not set;
+ * any other is left out. A guess, so it may restrict what is in force and never widen it. The very same value where nothing is unknown.
+ */
+export function asSeems(schema: TSchema, value: unknown): unknown {
+  return ineffectiveFields(schema, value, "").some(({ type }) => type === "unknown") ? seeming(schema as SchemaNode, value) : value;
+}
+
+function seeming(schema: SchemaNode, value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const { items, properties, additionalProperties } = schema;
+  if (Array.isArray(value)) return items === undefined ? value : value.map((element) => seeming(items, element));
+  if (properties === undefined) {
+    if (typeof additionalProperties !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, seeming(additionalProperties, member)]));
+  }
+  const members = new Map<string, unknown>();
+  const isKnown = (name: string) => Object.hasOwn(properties, name);
+  // What is spelled right comes first: no guess takes its place.
+  const entries = Object.entries(value).sort(([a], [b]) => Number(isKnown(b)) - Number(isKnown(a)));
+  for (const [name, member] of entries) {
+    const meant = isKnown(name) ? name : nearestName(name, Object.keys(properties));
+    const known = meant === undefined ? undefined : properties[meant];
+    if (meant !== undefined && known !== undefined && !members.has(meant)) members.set(meant, seeming(known, member));
+  }
+  return Object.fromEntries(members);
+}
+
 function collect(schema: SchemaNode, value: unknown, path: string, found: IneffectiveField[]): void {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {

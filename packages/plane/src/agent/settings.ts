@@ -1,4 +1,4 @@
-import { Settings } from "@isthmus/api";
+import { Settings, settingsInForce } from "@isthmus/api";
 import { inCluster, type Resource, type ResourceRef, type Snapshot } from "@isthmus/core";
 import { discoveryScope, type Scope } from "@isthmus/translators";
 import { DELETE_LIMITS, type DeleteLimits } from "../apply/deleteBudget.ts";
@@ -24,7 +24,7 @@ export function agentSettingsFor(
   settings: Settings | undefined,
   { namespace, clusterName }: Pick<ResourceRef, "namespace" | "clusterName">,
 ): Resource & Pick<Settings, "spec"> {
-  const { discovery, relay } = settings?.spec ?? {};
+  const { discovery, relay } = (settings && settingsInForce(settings).spec) ?? {};
   return {
     apiVersion: Settings.apiVersion,
     kind: Settings.kind,

@@ -1,4 +1,4 @@
-import { KubernetesCluster, Settings } from "@isthmus/api";
+import { KubernetesCluster, Settings, settingsInForce } from "@isthmus/api";
 import { kindKeyOf, UsageError } from "@isthmus/core";
 import type { Informer } from "../informer/informer.ts";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
@@ -91,7 +91,8 @@ export function clusterRegistrations(
   }
 
   async function relaySettings() {
-    return (await cluster.get(Settings, { name: "settings", namespace }))?.spec?.relay;
+    const settings = await cluster.get(Settings, { name: "settings", namespace });
+    return settings && settingsInForce(settings).spec?.relay;
   }
 
   /** For the cluster of a name, perhaps after another. */
@@ -154,7 +155,8 @@ export function registrationOf({ metadata: { annotations = {} }, status = {} }: 
 
 /** Whether `Settings` let whoever has the shared token take any name, as far as they are watched. */
 export function areNamesOpen({ snapshot }: Pick<Informer, "snapshot">, namespace: string): boolean {
-  return snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" })?.spec?.relay?.sharedToken === "ANY_NAME";
+  const settings = snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" });
+  return settings !== undefined && settingsInForce(settings).spec?.relay?.sharedToken === "ANY_NAME";
 }
 
 /** The last moment that a date can name, in milliseconds since 1970. */

@@ -2,6 +2,7 @@ import { CustomResourceDefinition } from "@isthmus/api";
 import type { Clock, Log } from "@isthmus/core";
 import type { Cluster } from "../ports/clusterPort.ts";
 import { type ReflectorEvent, runReflector } from "./reflector.ts";
+import { unsupportedDefinitions } from "./unsupportedDefinitions.ts";
 
 /**
  * Which custom kinds a cluster defines, kept up to date: what documentation calls the verifier's cache. That a definition was
@@ -27,6 +28,7 @@ export function watchCrds({ cluster, clock, random, log }: CrdRegistryOptions, s
   const defined = new Map<string, { readonly kindKey: string; readonly serves: string }>();
   const deleted = new Set<string>();
   const listeners = new Set<(kindKey: string) => void>();
+  const tellUnsupported = unsupportedDefinitions(cluster.name, log);
   let complaint = "";
 
   function tell(kindKey: string): void {
@@ -57,9 +59,12 @@ export function watchCrds({ cluster, clock, random, log }: CrdRegistryOptions, s
       const names = new Set([...event.items.map(({ metadata }) => metadata.name), ...event.malformed.map(({ ref }) => ref.name)]);
       for (const name of [...defined.keys()]) if (!names.has(name)) gone(name);
       for (const definition of event.items) seen(definition);
+      tellUnsupported(event.items);
       complaint = "";
-    } else if (event.type === "put") seen(event.resource);
-    else if (event.type === "removed") gone(event.ref.name);
+    } else if (event.type === "put") {
+      seen(event.resource);
+      tellUnsupported([event.resource]);
+    } else if (event.type === "removed") gone(event.ref.name);
     else if (event.type === "unavailable" && event.message !== complaint) {
       // Without them kinds are tried from time to time, and what vanishes stays as it was last known.
       complaint = event.message;

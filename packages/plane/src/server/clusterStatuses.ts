@@ -1,5 +1,6 @@
 import { type KubernetesCluster, RESUME_DELETES } from "@isthmus/api";
 import { type Condition, type JsonObject, type Resource, refOf } from "@isthmus/core";
+import { registrationFindings } from "@isthmus/translators";
 import type { DesiredStatus } from "../apply/statusWriter.ts";
 import { END_OF_TIME, REVOKED_BEFORE, revocationOf } from "../identity/registrations.ts";
 import type { AgentInfo } from "../ports/clusterPort.ts";
@@ -57,6 +58,7 @@ export function clusterStatus(
 ): DesiredStatus {
   const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
   const revokedBefore = lockedOut(kubernetesCluster, state);
+  const warnings = registrationFindings(kubernetesCluster).map(({ message }) => message);
   const conditions = [
     connected(kubernetesCluster, { state, problem, revokedBefore }),
     synced(state),
@@ -72,6 +74,7 @@ export function clusterStatus(
       state: stateOf({ state, problem, late, isRevoked: revokedBefore !== undefined, wasHeard: before["agent"] !== undefined }),
       ...agentOf(state, before),
       ...(resumed === undefined ? {} : { resumedDeletes: resumed }),
+      ...(warnings.length === 0 ? {} : { warnings, warningCount: warnings.length }),
       conditions: conditions.map((condition) => ({ ...condition })),
     },
   };

@@ -8,6 +8,7 @@ import { byService, indexedForAttachment } from "../policy/indexes.ts";
 import { type AttachedPolicies, type AttachedPoliciesTables, attachedPolicies, noAttachedPolicies } from "./attachedPolicies.ts";
 import type { FederationSizes } from "./federationSizes.ts";
 import { type AttachedMesh, attachedMeshes, type MeshTables, noMeshes } from "./meshes.ts";
+import { checkedOtherObjects, noOtherObjects, type OtherObjects } from "./otherObjects.ts";
 import { type CheckedAccess, type CheckedPolicy, checkedAccess, checkedTraffic, type InputTables, noPolicies } from "./policies.ts";
 import { type FederationDecision, noPolicyDestinations, policyDestinations } from "./policyDestinations.ts";
 import { countSubsetUsage, noSubsetUsage, type SubsetUsage } from "./requiredSubsets.ts";
@@ -37,6 +38,7 @@ export interface Attachment {
   readonly standings: Table<AttachedPolicies>;
   readonly supports: Table<SubsetUsage>;
   readonly virtualIps: VirtualIps;
+  readonly others: OtherObjects;
 }
 
 /** Nothing attached to anything. */
@@ -51,6 +53,7 @@ export function nothingAttached(): Attachment {
     standings: noAttachedPolicies(),
     supports: noSubsetUsage(),
     virtualIps: noVirtualIps,
+    others: noOtherObjects(),
   };
 }
 
@@ -70,6 +73,7 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const change = transition<InputTables>(step, since && { before: since, changes: since.changes });
   const traffic = yield* updated(before.traffic, checkedTraffic, change);
   const access = yield* updated(before.access, checkedAccess, change);
+  const others = yield* checkedOtherObjects(change, before.others);
   const changesIn = <V extends object>(after: Table<V>, earlier: Table<V>) =>
     since?.changes.between(after, earlier) ?? after.changesSince(earlier);
   const { known, federation, loads } = yield* policyDestinations(step, before, { membership, meshes });
@@ -86,20 +90,31 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const supports = yield* countSubsetUsage(before.supports, changesIn(judged, before.standings));
   const knownChanges = changesIn(known, before.known);
   const virtualIps = yield* assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
-  return { membership, federation, loads, ...sources, standings: judged, supports, virtualIps };
+  return { membership, federation, loads, ...sources, standings: judged, supports, virtualIps, others };
 }
 
+/** Rows of any stage, as far as they tell something. */
+export interface Reporting {
+  readonly reports: readonly Report[];
+}
+
+/** The tables of attachment whose rows tell something of users' objects, in the order in which they do. */
+export const REPORTING_ATTACHMENTS: readonly ((attachment: Attachment) => Table<Reporting>)[] = [
+  ({ meshes }) => meshes,
+  ({ loads }) => loads.verdicts,
+  ({ federation }) => federation,
+  ({ traffic }) => traffic,
+  ({ access }) => access,
+  ({ standings }) => standings,
+  ({ others }) => others.settings,
+  ({ others }) => others.registrations,
+  ({ others }) => others.virtualDestinations,
+];
+
 /** Every finding about users' objects that was made while attaching. */
-export function attachmentReports({ membership, meshes, loads, federation, traffic, access, standings }: Attachment): readonly Report[] {
-  const tables: readonly Table<{ readonly reports: readonly Report[] }>[] = [
-    meshes,
-    loads.verdicts,
-    federation,
-    traffic,
-    access,
-    standings,
-  ];
-  return [...membership.reports, ...tables.flatMap((table) => table.where(withReports, "").flatMap(({ reports }) => reports))];
+export function attachmentReports(attachment: Attachment): readonly Report[] {
+  const rows = REPORTING_ATTACHMENTS.flatMap((table) => table(attachment).where(withReports, ""));
+  return [...attachment.membership.reports, ...rows.flatMap(({ reports }) => reports)];
 }
 
 /** Rows of which there is something to tell, under "". */

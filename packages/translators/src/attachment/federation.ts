@@ -6,6 +6,7 @@ import { isMisspeltSelector } from "../policy/ineffective.ts";
 import { selectingCandidates, selectionKeys } from "../policy/selection.ts";
 import { selectsDestination } from "../policy/selectors.ts";
 import { userRefOf } from "../policy/userResources.ts";
+import { virtualMeshDoubts } from "../policy/virtualMeshDoubts.ts";
 import { meshKey } from "./virtualMeshes.ts";
 
 type AppliedFederation = NonNullable<DestinationStatus["appliedFederation"]>;
@@ -17,6 +18,7 @@ export function appliedFederationOf(destination: Destination, virtualMesh: Virtu
   const { kubeService, mesh } = destination.spec ?? {};
   const federation = virtualMesh?.spec?.federation;
   if (kubeService?.ref === undefined || mesh === undefined || virtualMesh === undefined || federation === undefined) return undefined;
+  if (virtualMeshDoubts(virtualMesh).federation.size > 0) return undefined;
   const federatedToMeshes = without(federatedMeshes(destination, virtualMesh), meshKey(mesh));
   if (federatedToMeshes.length === 0) return undefined;
   return {

@@ -45,7 +45,7 @@ export function memberships({ inputs, surroundings, since }: AttachmentStep, bef
             ...ownFindings(virtualMesh),
           ];
     reports.push(...findings.map((finding) => reportOf(refOf(virtualMesh), finding)));
-    if (findings.some(({ state, code }) => state === "INVALID" && code !== "MeshUnknown")) continue;
+    if (findings.some(({ state, code }) => state === "INVALID" && !PARTLY_IN_FORCE.has(code))) continue;
     // Also those that are unknown: that a cluster reports none any more, or again, changes nothing for who else names it.
     for (const key of meshKeysOf(virtualMesh)) taken.set(key, virtualMesh);
     const known = meshKeysOf(virtualMesh).filter((key) => meshes.row(key) !== undefined);
@@ -55,6 +55,9 @@ export function memberships({ inputs, surroundings, since }: AttachmentStep, bef
   }
   return { accepted, virtualMeshOf, reports };
 }
+
+// The rest of a VirtualMesh is in force where one of its meshes is unknown, or nothing of it is federated.
+const PARTLY_IN_FORCE: ReadonlySet<string> = new Set(["MeshUnknown", "SelectorNotUnderstood"]);
 
 /** Accepted VirtualMeshes by their keys. */
 export const acceptedByKey = memoizeRow(

@@ -1,4 +1,4 @@
-import { ConfigMap, Deployment, Settings } from "@isthmus/api";
+import { ConfigMap, Deployment, Settings, settingsInForce } from "@isthmus/api";
 import { keyOf, type Snapshot } from "@isthmus/core";
 import { meshDetectors } from "./detectors/index.ts";
 import { meshConfigNames } from "./detectors/istioMesh.ts";
@@ -38,5 +38,6 @@ export function meshConfigMap(snapshot: Snapshot, deployment: Deployment): Confi
 
 /** The Settings in use: the one object `settings` in the plane's namespace. */
 export function settingsOf(snapshot: Snapshot, namespace: string): Settings | undefined {
-  return snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" });
+  const settings = snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" });
+  return settings && settingsInForce(settings);
 }

@@ -1,3 +1,4 @@
+import type { Mesh } from "@isthmus/api";
 import { formatRef, refOf } from "@isthmus/core";
 import { reportOf, warningFinding } from "../findings.ts";
 import { effectiveAccessPolicies } from "../meshes/enforcedAccess.ts";
@@ -23,7 +24,7 @@ function notWritten({
   heldAccess,
   surroundings,
 }: DestinationInputs): TargetTranslation {
-  const what = mesh.spec?.awsAppMesh === undefined ? "a mesh" : "an AWS App Mesh";
+  const what = typeIn(mesh);
   const [target, where] = [refOf(destination), formatRef(refOf(mesh))];
   const message = `${formatRef(target)} is in ${where}, ${what}, which is not configured, so this policy has no effect there: narrow the destinationSelector`;
   const reports = [...trafficPolicies, ...effectiveAccessPolicies({ accessPolicies, heldAccess }, surroundings.ages)].map((policy) =>
@@ -32,12 +33,26 @@ function notWritten({
   return { outputs: [], reports };
 }
 
+/** Of a mesh that no VirtualMesh can join to others: whoever wrote one must not take it for joined. */
+function notJoined({ mesh, virtualMesh }: MeshInputs): TargetTranslation {
+  const fields = (["mtlsConfig", "federation", "globalAccessPolicy"] as const).filter((field) => virtualMesh?.spec?.[field] !== undefined);
+  if (virtualMesh === undefined || fields.length === 0) return emptyTranslation;
+  const paths = fields.map((field) => `spec.${field}`).join(", ");
+  const target = refOf(mesh);
+  const message = `${paths}: no effect on ${formatRef(target)}, ${typeIn(mesh)}, because only Istio meshes can be joined: remove it from spec.meshes`;
+  return { outputs: [], reports: [reportOf(refOf(virtualMesh), warningFinding("MeshNotWritten", message), target)] };
+}
+
+function typeIn({ spec }: Mesh): string {
+  return spec?.awsAppMesh !== undefined ? "an AWS App Mesh" : spec?.osm !== undefined ? "an Open Service Mesh" : "a mesh of another type";
+}
+
 /** What networking makes of one target. */
 export function translateTarget(inputs: TargetInputs): TargetTranslation {
   if ("destination" in inputs) {
     const translator = translatorOf(inputs.mesh);
     return translator === undefined ? notWritten(inputs) : translator.translateDestination(inputs);
   }
-  if ("mesh" in inputs) return translatorOf(inputs.mesh)?.translateMesh?.(inputs) ?? emptyTranslation;
+  if ("mesh" in inputs) return translatorOf(inputs.mesh)?.translateMesh?.(inputs) ?? notJoined(inputs);
   return mergeTranslations(meshTranslators.map((translator) => translator.translateVirtualMesh?.(inputs) ?? emptyTranslation));
 }

@@ -1,4 +1,4 @@
-import { KubernetesCluster, Settings } from "@isthmus/api";
+import { KubernetesCluster, Settings, settingsInForce } from "@isthmus/api";
 import { type Collection, equalJson, type Snapshot } from "@isthmus/core";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import type { TranslationContext } from "../meshes/inputs.ts";
@@ -17,7 +17,8 @@ export function translationContextOf(
   previous?: TranslationContext,
 ): TranslationContext {
   const { namespace, disallowIntersectingConfig, ages } = options;
-  const settings = snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" }) ?? defaultSettings(namespace);
+  const written = snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" });
+  const settings = written === undefined ? defaultSettings(namespace) : settingsInForce(written);
   const clusterDomains = clusterDomainsIn(snapshot.of(KubernetesCluster))(namespace);
   if (
     previous !== undefined &&

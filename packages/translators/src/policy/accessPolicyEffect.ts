@@ -1,7 +1,7 @@
-import { type AccessPolicy, type Destination, type DestinationSelector, lastAcceptedForm, readableSelectors } from "@isthmus/api";
+import { AccessPolicy, asSeems, type Destination, type DestinationSelector, lastAcceptedForm, readableSelectors } from "@isthmus/api";
 import { equalJson } from "@isthmus/core";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
-import { isRuleUnderstood, misspeltSelector } from "./ineffective.ts";
+import { isRuleUnderstood, isSelectionUnderstood, misspeltSelector } from "./ineffective.ts";
 import { selectsDestination } from "./selectors.ts";
 
 /** A list of selectors as a policy has it; none selects every Destination. */
@@ -35,8 +35,11 @@ export function accessPolicyEffect(policy: AccessPolicy, isSound: boolean): Acce
   const last = form === undefined ? undefined : { selectors: form.spec?.destinationSelector, held: { policy, form } };
   const written = { selectors: policy.spec?.destinationSelector };
   if (isSound) return { written, last, isHolding: false, closed: undefined };
-  if (form === undefined && isRuleUnderstood(policy)) return { written, last, isHolding: false, closed: undefined };
   const closed = { selectors: closingSelectors(policy), held: { policy, form: undefined } };
+  // Where an entry of the selection is not understood, what it seems to be about lets nobody in.
+  if (form === undefined && isRuleUnderstood(policy)) {
+    return { written, last, isHolding: false, closed: isSelectionUnderstood(policy) ? undefined : closed };
+  }
   return { written: undefined, last, isHolding: true, closed };
 }
 
@@ -72,7 +75,17 @@ export function wasAccepted({ spec = {}, status }: AccessPolicy): boolean {
 function closingSelectors(policy: AccessPolicy): SelectorList {
   const { destinationSelector } = policy.spec ?? {};
   const misspelt = misspeltSelector(policy);
-  if (misspelt === undefined || (destinationSelector ?? []).length > 0) return destinationSelector;
-  const entries = readableSelectors(misspelt.value);
+  if (misspelt === undefined || (destinationSelector ?? []).length > 0) return seemingSelectors(destinationSelector);
+  const entries = readableSelectors(asSeems(SELECTOR, misspelt.value));
   return entries.length === 0 ? [{}] : entries;
 }
+
+/** The same entries as their writer seems to mean them: a member that is not understood must not open what they are about. */
+function seemingSelectors(entries: SelectorList): SelectorList {
+  const seems = asSeems(SELECTOR, entries);
+  if (entries === undefined || seems === entries) return entries;
+  const readable = readableSelectors(seems);
+  return readable.length === 0 ? entries : readable;
+}
+
+const SELECTOR = AccessPolicy.definition.fields.spec.properties.destinationSelector;

@@ -1,17 +1,65 @@
-import { AccessPolicy, type IneffectiveField, ineffectiveFields, Settings, TrafficPolicy, UNREADABLE, VirtualMesh } from "@isthmus/api";
+import {
+  AccessPolicy,
+  type IneffectiveField,
+  ineffectiveFields,
+  KubernetesCluster,
+  Settings,
+  TrafficPolicy,
+  UNREADABLE,
+  VirtualDestination,
+  VirtualMesh,
+} from "@isthmus/api";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
+import { virtualMeshDoubts } from "./virtualMeshDoubts.ts";
 
 /**
  * What to say about members of a TrafficPolicy, VirtualMesh or Settings that have no effect. A TrafficPolicy with an unknown field beside
  * its selectors is INVALID: the field may have been meant to narrow it, and without it the policy would apply to more than was meant.
  */
 export function ineffectiveFindings(object: TrafficPolicy | VirtualMesh | Settings): readonly Finding[] {
-  return fieldsOf(object).map((field) =>
-    isTrafficPolicy(object) && isUnknownBesideSelectors(field)
-      ? invalidFinding("SelectorNotUnderstood", messageOf(field, TOO_WIDE, Object.keys(SPECS.TrafficPolicy.properties)))
-      : warningFinding(codeOf(field), messageOf(field, consequenceOf(field))),
-  );
+  return fieldsOf(object).map((field) => {
+    if (isTrafficPolicy(object)) {
+      return isUnknownBesideSelectors(field)
+        ? invalidFinding("SelectorNotUnderstood", messageOf(field, TOO_WIDE, Object.keys(SPECS.TrafficPolicy.properties)))
+        : ignored(field);
+    }
+    return isVirtualMesh(object) ? virtualMeshFinding(object, field) : settingFinding(field);
+  });
 }
+
+function ignored(field: IneffectiveField): Finding {
+  return warningFinding(codeOf(field), messageOf(field, consequenceOf(field)));
+}
+
+function virtualMeshFinding(virtualMesh: VirtualMesh, field: IneffectiveField): Finding {
+  const { federation, gateways, access } = virtualMeshDoubts(virtualMesh);
+  const { path } = field;
+  if (federation.has(path)) return invalidFinding("SelectorNotUnderstood", messageOf(field, TOO_MUCH_FEDERATED, Object.keys(FEDERATION)));
+  if (gateways.has(path)) return warningFinding(codeOf(field), messageOf(field, NO_OTHER_GATEWAY));
+  return path === access ? warningFinding(codeOf(field), messageOf(field, CLOSED_AS_MEANT)) : ignored(field);
+}
+
+const TOO_MUCH_FEDERATED =
+  "nothing is federated, because ignoring the field could federate too much; the rest of this VirtualMesh is in force";
+const NO_OTHER_GATEWAY = "no gateway is used in place of those that it may mean";
+const CLOSED_AS_MEANT = "until it is corrected, it counts as globalAccessPolicy: ENABLED";
+
+/** Of a misspelt setting: it counts where it restricts (`settingsInForce`). */
+function settingFinding(field: IneffectiveField): Finding {
+  const { path, hint = "" } = field;
+  const isRestricting = RESTRICTING.some((meant) => `${path.slice(0, path.lastIndexOf("."))}.${hint}`.startsWith(meant));
+  return isRestricting
+    ? warningFinding(codeOf(field), messageOf(field, `it counts as ${hint} where that restricts, and is ignored else`))
+    : ignored(field);
+}
+
+const RESTRICTING = [
+  "spec.policies",
+  "spec.workloadClusterResources",
+  "spec.relay.registration",
+  "spec.relay.sharedToken",
+  "spec.discovery.selectors",
+];
 
 const TOO_WIDE = "the policy is rejected, because ignoring the field could make it apply to too much";
 
@@ -48,6 +96,41 @@ export function isRuleUnderstood(policy: AccessPolicy): boolean {
   );
 }
 
+/** Whether no entry of an AccessPolicy's destinationSelector has a member that is unknown. */
+export function isSelectionUnderstood(policy: AccessPolicy): boolean {
+  return fieldsOf(policy).every(({ type, path }) => type !== "unknown" || !path.startsWith("spec.destinationSelector["));
+}
+
+/** What to say of a registered cluster: fields that nothing reads, and a Secret that is looked for under another name. */
+export function registrationFindings(cluster: KubernetesCluster): readonly Finding[] {
+  const { name } = cluster.metadata;
+  const { secretName = "" } = cluster.spec ?? {};
+  const unknown = ineffectiveFields(KubernetesCluster.definition.fields.spec, cluster.spec, "spec").filter(
+    ({ path }) => !path.startsWith("spec.providerInfo."),
+  );
+  const findings = unknown.map((field) => warningFinding(codeOf(field), messageOf(field, NO_EFFECT)));
+  if (secretName === "" || secretName === name) return findings;
+  const message =
+    `spec.secretName: ${secretName} is not read, because the Secret with the kubeconfig of a cluster has the name of the cluster: ` +
+    `rename the Secret to ${name}, or remove the field if an agent runs in the cluster`;
+  return [...findings, warningFinding("SecretNameIgnored", message)];
+}
+
+/** What to say of a VirtualDestination: no mesh's translator writes anything because of one. */
+export function virtualDestinationFindings({ spec }: VirtualDestination): readonly Finding[] {
+  const unread = ineffectiveFields(VirtualDestination.definition.fields.spec, spec, "spec").map(({ path }) => path);
+  const others = unread.length - MOST_FIELDS;
+  const fields = `${unread.slice(0, MOST_FIELDS).join(", ")}${others > 0 ? ` and ${others} more fields` : ""}`;
+  const effect = unread.length === 0 ? "spec: defines no host" : `${fields}: no effect`;
+  const message =
+    `${effect}, because VirtualDestinations are not translated: only spec.hostname and spec.port.number are read, where a traffic shift ` +
+    `names it, and nothing defines host ${spec?.hostname ?? ""}: define it with a ServiceEntry of Istio in each cluster that calls it`;
+  return [warningFinding("VirtualDestinationNotWritten", message)];
+}
+
+// A message is for reading.
+const MOST_FIELDS = 10;
+
 /** What stands under a name that seems to mean destinationSelector. */
 export function misspeltSelector(policy: AccessPolicy): { readonly value: unknown } | undefined {
   const misspelt = fieldsOf(policy).find(
@@ -74,6 +157,10 @@ function isTrafficPolicy(object: TrafficPolicy | VirtualMesh | Settings): object
   return object.kind === TrafficPolicy.kind;
 }
 
+function isVirtualMesh(object: VirtualMesh | Settings): object is VirtualMesh {
+  return object.kind === VirtualMesh.kind;
+}
+
 function isTopLevel(path: string): boolean {
   return /^spec\.[^.[]+$/.test(path);
 }
@@ -83,7 +170,14 @@ export function isMisspeltSelector(entry: object): boolean {
   return ineffectiveFields(FEDERATION_SELECTOR, entry, "").some(({ path }) => !path.includes(".") && !path.includes("["));
 }
 
-const FEDERATION_SELECTOR = VirtualMesh.definition.fields.spec.properties.federation.properties.selectors.items;
+/** Whether an entry of a VirtualMesh's gateway selectors has a member of its own that is unknown: it then selects nothing. */
+export function isMisspeltGatewaySelector(entry: object): boolean {
+  return ineffectiveFields(GATEWAY_SELECTOR, entry, "").some(({ path }) => !path.includes(".") && !path.includes("["));
+}
+
+const FEDERATION = VirtualMesh.definition.fields.spec.properties.federation.properties;
+const FEDERATION_SELECTOR = FEDERATION.selectors.items;
+const GATEWAY_SELECTOR = FEDERATION.eastWestIngressGatewaySelectors.items;
 
 const SPECS = {
   TrafficPolicy: TrafficPolicy.definition.fields.spec,

@@ -1,5 +1,6 @@
 import type { ApprovalStatus } from "@isthmus/api";
 import { type Condition, type Report, worstState } from "@isthmus/core";
+import { NOT_CARRIED_OUT } from "../findings.ts";
 
 type State = "ACCEPTED" | "INVALID" | "FAILED";
 
@@ -49,7 +50,7 @@ export function conditionsOf(standing: ConditionInputs): readonly Condition[] {
   if (standing.accepted === 0 && progress.failed === 0) {
     return [...fixed, ...["Delivered", "Applied"].map((type) => notAccepted(type, { targets: standing.targets, objects: progress.total }))];
   }
-  return [...fixed, deliveredCondition(progress), appliedCondition(progress)];
+  return [...fixed, deliveredCondition(progress), appliedCondition(progress, standing.reports)];
 }
 
 function notAccepted(type: string, { targets, objects }: { readonly targets: number; readonly objects: number }): Condition {
@@ -88,10 +89,19 @@ function deliveredCondition(progress: DeliveryProgress): Condition {
   return unheard > 0 ? notHeard("Delivered", progress) : { type: "Delivered", status: "False", reason: "Pending", message };
 }
 
-function appliedCondition(progress: DeliveryProgress): Condition {
+function appliedCondition(progress: DeliveryProgress, reports: readonly Report[]): Condition {
   const { total, applied, failed, unheard } = progress;
   const message = `${applied} of ${count(total, "object")} applied${failed === 0 ? "" : `, ${failed} refused`}`;
   if (failed > 0) return { type: "Applied", status: "False", reason: "WriteFailed", message };
+  const undone = fieldsNotCarriedOut(reports);
+  if (applied === total && undone !== undefined) {
+    return {
+      type: "Applied",
+      status: "False",
+      reason: "NotCarriedOut",
+      message: `${message}, but not carried out: ${undone} (see warnings)`,
+    };
+  }
   if (applied === total) {
     // Not more than we know: the proxies are the mesh's.
     const told = total === 0 ? message : `${message} to their API servers; the mesh updates its proxies asynchronously`;
@@ -99,6 +109,19 @@ function appliedCondition(progress: DeliveryProgress): Condition {
   }
   return unheard > 0 ? notHeard("Applied", progress) : { type: "Applied", status: "False", reason: "Pending", message };
 }
+
+/** Of what nobody carries out the first fields, by the findings that say so; undefined where there is nothing of the kind. */
+function fieldsNotCarriedOut(reports: readonly Report[]): string | undefined {
+  const messages = reports.filter(({ state, code }) => state === "WARNING" && NOT_CARRIED_OUT.has(code)).map(({ message }) => message);
+  const fields = [
+    ...new Set(messages.map((message) => (message.startsWith("spec.") ? message.slice(0, message.indexOf(": ")) : "a target"))),
+  ];
+  if (fields.length === 0) return undefined;
+  const others = fields.length - LISTED_FIELDS;
+  return `${fields.slice(0, LISTED_FIELDS).join(", ")}${others > 0 ? ` and ${others} more` : ""}`;
+}
+
+const LISTED_FIELDS = 3;
 
 /** The reason of a condition that is unknown because agents have not answered since the server started. */
 export const NOT_REPORTED = "NotHeard";

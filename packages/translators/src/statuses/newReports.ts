@@ -1,11 +1,7 @@
 import { type EntryChange, emptyTable, type Report, type Resource, type Table } from "@isthmus/core";
+import { REPORTING_ATTACHMENTS, type Reporting } from "../attachment/attachment.ts";
 import type { NameAssignments } from "../discovery/nameAssignments.ts";
 import type { Translation } from "../pipeline/translate.ts";
-
-/** Rows of any stage, as far as they tell something. */
-export interface Reporting {
-  readonly reports: readonly Report[];
-}
 
 /** The findings of a world that were not among those of an older one, at the cost of what changed between them. */
 export function newReports(now: Translation, before: Translation | undefined): readonly Report[] {
@@ -18,12 +14,11 @@ export function newReports(now: Translation, before: Translation | undefined): r
 
 /** Whatever tells something of users' resources, in the order in which it does. */
 export const REPORTING: readonly ((translation: Translation) => Table<Reporting>)[] = [
-  ({ cache }) => cache.attachment.meshes,
-  ({ cache }) => cache.attachment.loads.verdicts,
-  ({ cache }) => cache.attachment.federation,
-  ({ cache }) => cache.attachment.traffic,
-  ({ cache }) => cache.attachment.access,
-  ({ cache }) => cache.attachment.standings,
+  ...REPORTING_ATTACHMENTS.map(
+    (table) =>
+      ({ cache }: Translation) =>
+        table(cache.attachment),
+  ),
   ({ cache }) => cache.targets,
   ({ cache }) => cache.outputs.contests,
 ];

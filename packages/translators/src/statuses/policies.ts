@@ -68,7 +68,7 @@ const MAX_ACCEPTED = 32 * 1024;
 export interface Approvals {
   /** All targets, sorted. */
   readonly keys: readonly string[];
-  /** On how many it is not INVALID. */
+  /** On how many it is in force: not INVALID, and translated. */
   readonly accepted: number;
   /** By key in key order, no more than `LISTED`: those about which there is something to say come first. */
   readonly listed: Readonly<Record<string, ApprovalStatus>>;
@@ -86,11 +86,12 @@ export function approvals(orders: ReadonlyMap<string, number | undefined> | unde
   }
   const keys = [...new Set([...(orders?.keys() ?? []), ...reported.keys()])].sort();
   const isInvalid = (key: string) => publishedState(reported.get(key) ?? []) === "INVALID";
-  const invalid = [...reported.keys()].filter(isInvalid).length;
+  const isOut = (key: string) => isInvalid(key) || reported.get(key)?.some(({ code }) => code === "MeshNotWritten") === true;
+  const out = [...reported.keys()].filter(isOut).length;
   const listed = listedFirst(keys, [isInvalid, (key) => reported.has(key)]);
   return {
     keys,
-    accepted: keys.length - invalid,
+    accepted: keys.length - out,
     listed: Object.fromEntries(listed.map((key) => [key, approvalOf(reported.get(key) ?? [], orders?.get(key))] as const)),
   };
 }

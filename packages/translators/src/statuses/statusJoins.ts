@@ -1,5 +1,6 @@
 import { askedKinds, Destination, VirtualMesh } from "@isthmus/api";
 import { keyOf, keyOfResource, type Report, type Resource, refOf, type SortedMap, type Table } from "@isthmus/core";
+import type { Reporting } from "../attachment/attachment.ts";
 import type { Memberships } from "../attachment/virtualMeshes.ts";
 import { inputTable, join, unionOf } from "../incremental/join.ts";
 import { entriesOf, type MapEntry, sortedEntriesOf } from "../incremental/lookupTable.ts";
@@ -9,7 +10,7 @@ import { unionOfKinds } from "../incremental/unionOfKinds.ts";
 import { byMesh } from "../policy/indexes.ts";
 import { userKeyOf } from "../policy/userResources.ts";
 import type { DeliveryProgress } from "./approval.ts";
-import { REPORTING, type Reporting } from "./newReports.ts";
+import { REPORTING } from "./newReports.ts";
 import { policiesAttachedTo, type StatusIndex } from "./statusIndex.ts";
 import { byQuestion, type PolicySelection, type SelectedWorkloads } from "./workloads.ts";
 

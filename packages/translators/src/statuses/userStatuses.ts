@@ -1,11 +1,9 @@
 import { AccessPolicy, Settings, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { type JsonObject, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { type JsonObject, type Report, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
-import { reportOf } from "../findings.ts";
 import { derived } from "../incremental/derived.ts";
 import { isSame, reuseIfEqual } from "../incremental/rows.ts";
 import { byMesh } from "../policy/indexes.ts";
-import { ineffectiveFindings } from "../policy/ineffective.ts";
 import { userKeyOf } from "../policy/userResources.ts";
 import { conditionsOf, type DeliveryProgress, messagesOf } from "./approval.ts";
 import { groupAlone } from "./meshGroups.ts";
@@ -84,7 +82,7 @@ export const userStatuses = derived({
         const federates = [...(lookup("federated")[0] ?? NONE)].map(([destination]) => destination);
         return virtualMeshStatus(object, { ...told(), membership: known, federated: federates });
       }
-      return isSettings(object) && isUsed(object, context) ? settingsStatus(object) : undefined;
+      return isSettings(object) && isUsed(object, context) ? settingsStatus(object, told().reports) : undefined;
     };
     const status = statusOf();
     return status && statusRow(key, object, status as JsonObject, before);
@@ -116,8 +114,7 @@ function isUsed({ metadata: { name, namespace, clusterName = "" } }: Settings, c
   return name === "settings" && namespace === context.namespace && clusterName === "";
 }
 
-function settingsStatus(settings: Settings): object {
-  const reports = ineffectiveFindings(settings).map((finding) => reportOf(refOf(settings), finding));
+function settingsStatus(settings: Settings, reports: readonly Report[]): object {
   return {
     ...observedMetadata(settings),
     state: "ACCEPTED",

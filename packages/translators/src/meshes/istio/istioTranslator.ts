@@ -9,9 +9,9 @@ import { requestFindings } from "./requestFindings.ts";
 import { hostsOf } from "./userObjects.ts";
 import { federationRefusals, meshesThatResolve } from "./virtualMesh/federationRefusals.ts";
 import { eastWestGateways, notedGateways, withoutNotedGateways } from "./virtualMesh/gatewaySelection.ts";
-import { keepaliveFindings } from "./virtualMesh/keepalive.ts";
 import { rootSecretOf } from "./virtualMesh/rootSecret.ts";
 import { translateIstioMesh } from "./virtualMesh/virtualMesh.ts";
+import { virtualMeshFindings } from "./virtualMesh/virtualMeshFindings.ts";
 
 /** Istio. */
 export const istioTranslator: MeshTranslator = {
@@ -20,7 +20,7 @@ export const istioTranslator: MeshTranslator = {
   translateMesh: translateIstioMesh,
   translateVirtualMesh: rootSecretOf,
   requestFindings,
-  virtualMeshFindings: keepaliveFindings,
+  virtualMeshFindings,
   referencesOf: referencesOfRules,
   policyVerdicts: evaluatePolicies,
   hasSubsets: true,

@@ -1,6 +1,6 @@
 import type { IssuedCertificateSpec, MtlsConfig, VirtualMesh } from "@isthmus/api";
 import type { ObjectRef, Resource } from "@isthmus/core";
-import { type Finding, invalidFinding } from "../../../findings.ts";
+import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
 import { userNameOf } from "../../../policy/userResources.ts";
 
 /** What signs the certificate authorities of a VirtualMesh's meshes. */
@@ -44,6 +44,18 @@ export function certificateAuthorityOf(
   if (secret !== undefined) return userRoot(secret);
   if (generated === undefined) return { type: "invalid", finding: sourceMissing("rootCertificateAuthority", "generated or secret") };
   return generatedRoot(virtualMesh, namespace, generated, rootSecret);
+}
+
+/** That no part of trust is carried out yet: what asks for certificates is written, and nothing signs them. */
+export function trustFindings({ spec }: VirtualMesh): readonly Finding[] {
+  const { shared, autoRestartPods } = spec?.mtlsConfig ?? {};
+  if (shared === undefined) return [];
+  const pods = autoRestartPods === true ? ", and spec.mtlsConfig.autoRestartPods restarts no pods" : "";
+  const message =
+    "spec.mtlsConfig.shared: no certificates are issued, because nothing signs the IssuedCertificates that are written; the meshes keep " +
+    `their own roots and don't trust each other by this field${pods}; the rest of this VirtualMesh is in force: give the control planes ` +
+    "intermediate CA certificates of a common root yourself (Istio, Plug in CA Certificates), and remove spec.mtlsConfig";
+  return [warningFinding("CertificatesNotIssued", message)];
 }
 
 /** The Secret that holds the generated root of a VirtualMesh. */

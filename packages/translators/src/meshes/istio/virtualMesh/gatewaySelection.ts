@@ -2,7 +2,9 @@ import type { AppliedEastWestIngressGateway, Destination, KubeService, Mesh, Mes
 import { type ClusterObjectRef, formatRef, intern, type Report, refOf } from "@isthmus/core";
 import { reportOf, warningFinding } from "../../../findings.ts";
 import { memoizeRow } from "../../../incremental/memoizeRow.ts";
+import { isMisspeltGatewaySelector } from "../../../policy/ineffective.ts";
 import { selectsDestination } from "../../../policy/selectors.ts";
+import { virtualMeshDoubts } from "../../../policy/virtualMeshDoubts.ts";
 import type { GatewaySelection, GatewaySelectionInputs } from "../../meshTranslator.ts";
 
 /**
@@ -12,9 +14,10 @@ import type { GatewaySelection, GatewaySelectionInputs } from "../../meshTransla
  */
 export function eastWestGateways(inputs: GatewaySelectionInputs): GatewaySelection {
   const selected = selectedCandidates(inputs);
-  const noted = selected.length > 0 ? [] : notedCandidates(inputs);
-  const candidates =
-    selected.length > 0 ? selected : noted.some(isUsable) ? noted : [...noted, ...firstUsable(defaultsAmong(inputs.destinations))];
+  // What was meant to be selected, and is not understood, is not replaced by another either.
+  const isFixed = selected.length > 0 || virtualMeshDoubts(inputs.virtualMesh).gateways.size > 0;
+  const noted = isFixed ? [] : notedCandidates(inputs);
+  const candidates = isFixed ? selected : noted.some(isUsable) ? noted : [...noted, ...firstUsable(defaultsAmong(inputs.destinations))];
   return {
     gateways: candidates.filter(isUsable).map(({ gateway }) => gateway),
     reports: candidates.flatMap((one) => reportsOn(one, inputs)),
@@ -62,9 +65,11 @@ const canonical = memoizeRow((selectors: GatewaySelectors) => intern(selectors))
 const selectedAmong = memoizeRow((destinations: readonly Destination[]) =>
   memoizeRow((selectors: GatewaySelectors): readonly Candidate[] =>
     destinations.flatMap((destination) => {
-      const selector = selectors.find(({ destinationSelectors = [] }) =>
-        destinationSelectors.length === 0 ? isDefaultGateway(destination) : selectsDestination(destinationSelectors, destination),
-      );
+      const selector = selectors.find((one) => {
+        const { destinationSelectors = [] } = one;
+        if (isMisspeltGatewaySelector(one)) return false;
+        return destinationSelectors.length === 0 ? isDefaultGateway(destination) : selectsDestination(destinationSelectors, destination);
+      });
       return selector === undefined ? [] : [candidate(destination, selector.portName || DEFAULT_PORT_NAME)];
     }),
   ),

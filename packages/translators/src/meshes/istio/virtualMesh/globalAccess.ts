@@ -1,5 +1,6 @@
 import { AuthorizationPolicy, type IngressGateway, type Mesh, type VirtualMesh } from "@isthmus/api";
 import { equalJson, md5Hex, type Output, sanitizedName } from "@isthmus/core";
+import { isAccessClosed } from "../../../policy/virtualMeshDoubts.ts";
 import { emptyTranslation, type IngressGatewayRef, type MeshInputs, type TargetTranslation } from "../../inputs.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";
 
@@ -9,7 +10,7 @@ import { originOf, outputOf } from "../../outputMetadata.ts";
  */
 export function globalAccessOf(inputs: MeshInputs): TargetTranslation {
   const { virtualMesh } = inputs;
-  if (virtualMesh?.spec?.globalAccessPolicy !== "ENABLED") return emptyTranslation;
+  if (virtualMesh === undefined || !isAccessClosed(virtualMesh)) return emptyTranslation;
   const denyAll = authorizationPolicy(inputs, virtualMesh, "global-access-control", {});
   const exempted = exemptedGateways(inputs).map(({ name, labels }) =>
     // One empty rule holds for every request.

@@ -1,0 +1,65 @@
+import { allKinds, IssuedCertificate, PodBounceDirective, Secret, Settings } from "@isthmus/api";
+import { type AnyResource, InvalidResource, type Kind, messageOf, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
+import { simulatedCluster, virtualClock } from "@isthmus/simulator";
+import { isInScope, type Translation } from "@isthmus/translators";
+import { agentCertificateLifetimeMs, clusterRegistrations } from "../src/index.ts";
+import { serverRoles } from "../src/roles.ts";
+import { schemaWorld, translatedWorld } from "./schemaWorld.ts";
+
+/** What comes of an object: what somebody carries out, and what its writer is told. */
+export interface Effects {
+  /** Whatever the loops act on, as text: equal texts are equal effects. */
+  readonly carriedOut: string;
+  /** What is told, each as `STATE message`. */
+  readonly told: readonly string[];
+}
+
+/** What comes of an object in the world, beside others. */
+export async function effectsOf(kind: Kind, object: AnyResource, beside: readonly AnyResource[]): Promise<Effects> {
+  let parsed: AnyResource;
+  try {
+    parsed = kind.parse(object) as AnyResource;
+  } catch (error) {
+    if (!(error instanceof InvalidResource)) throw error;
+    return { carriedOut: "", told: [`INVALID ${messageOf(error)}`] };
+  }
+  const world = schemaWorld().filter((one) => resourceKeyOf(refOf(one)) !== resourceKeyOf(refOf(parsed)));
+  const translation = translatedWorld([...world, ...beside, parsed]);
+  return {
+    carriedOut: JSON.stringify([outputsOf(translation), kind === Settings ? await relayEffects(parsed) : []]),
+    told: translation.reports.map(({ state, message }) => `${state} ${message}`),
+  };
+}
+
+/** What is written to clusters, and what of the discovered objects to the management cluster. */
+function outputsOf(translation: Translation): readonly AnyResource[] {
+  const published = [...translation.discovery].filter(({ resource }) => isInScope(translation, resource));
+  return [...translation.networking, ...published]
+    .map(({ resource }) => resource as AnyResource)
+    .filter(({ kind }) => !ORDERS.includes(kind));
+}
+
+// What is written and nobody carries out: the orders for certificates, and the Secret of the root that would sign them.
+const ORDERS = [IssuedCertificate.kind, PodBounceDirective.kind, Secret.kind];
+
+/** What server and agents make of Settings beside translation. */
+export async function relayEffects(settings: AnyResource): Promise<readonly unknown[]> {
+  const snapshot = snapshotOf([settings]);
+  const roles = serverRoles("gloo-mesh");
+  const told = roles.settingsToTell(snapshot, "east");
+  const cluster = simulatedCluster({ name: "", clock: virtualClock(), kinds: allKinds() });
+  await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "gloo-mesh" } });
+  await cluster.create(settings);
+  const registrations = clusterRegistrations(cluster, { namespace: "gloo-mesh" });
+  const registered = await registrations.register({ clusterName: "new", clusterUid: "1", isExpected: false }).then(
+    () => "registered",
+    () => "refused",
+  );
+  return [
+    told,
+    roles.agentQuota(snapshot),
+    agentCertificateLifetimeMs({ snapshot }, "gloo-mesh"),
+    registered,
+    await registrations.sharedTokenOpens(),
+  ];
+}

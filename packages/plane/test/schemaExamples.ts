@@ -1,0 +1,237 @@
+import {
+  AccessPolicy,
+  askedKinds,
+  contributedKinds,
+  KubernetesCluster,
+  Settings,
+  TrafficPolicy,
+  VirtualDestination,
+  VirtualMesh,
+} from "@isthmus/api";
+import type { AnyResource, Kind } from "@isthmus/core";
+import { leavesOf, type SchemaField, type SchemaNode, withField } from "./schemaFields.ts";
+
+/** Every kind by which users ask something: those with a status, those that they may write in workload clusters, and registrations. */
+export const USER_KINDS: readonly Kind[] = [...new Set([...askedKinds(), ...contributedKinds(), KubernetesCluster])];
+
+/** The schema of a kind's `spec`. */
+export function specOf(kind: Kind): SchemaNode {
+  return (kind as typeof TrafficPolicy).definition.fields.spec as object as SchemaNode;
+}
+
+/** Where a field's effect shows, and what value shows it. Found by the longest path that begins a field's. */
+export interface Example {
+  /** What else the object says; each by its path. Default: what the kind's row says. */
+  readonly given?: Readonly<Record<string, unknown>>;
+  /** Of that field alone, never of those below it. Default: a word, a number, seconds. */
+  readonly value?: unknown;
+  /** Objects beside it. */
+  readonly beside?: readonly AnyResource[];
+  /** What the field stands in is answered as a whole. */
+  readonly isAnsweredWhole?: boolean;
+  /** Why the field may have no effect and nothing is said of it. */
+  readonly isSilent?: string;
+}
+
+/** The least object of a kind. */
+function leastOf({ apiVersion, kind }: Kind): AnyResource {
+  const name = kind === KubernetesCluster.kind ? "east" : kind === Settings.kind ? "settings" : "example";
+  const status = kind === KubernetesCluster.kind ? { namespace: "gloo-mesh", agent: { version: "1.0.0", connected: true } } : undefined;
+  return { apiVersion, kind, metadata: { name, namespace: "gloo-mesh" }, spec: {}, ...(status && { status }) };
+}
+
+/** All fields of a kind's `spec`. */
+export function fieldsOf(kind: Kind): readonly SchemaField[] {
+  return leavesOf(specOf(kind), "spec");
+}
+
+/** What an example of a field begins with. */
+export function exampleFor(kind: Kind, path: string): Required<Pick<Example, "given" | "beside">> & Example {
+  const rows = EXAMPLES[kind.kind] ?? {};
+  const near = Object.keys(rows)
+    .filter((prefix) => path === prefix || path.startsWith(`${prefix}.`) || path.startsWith(`${prefix}[`) || path.startsWith(`${prefix}{`))
+    .sort((a, b) => a.length - b.length)
+    .map((prefix) => ({ ...rows[prefix], ...(prefix === path ? {} : { value: undefined, isSilent: undefined }) }));
+  const merged: Example = Object.assign(
+    {},
+    ...near.map((row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined))),
+  );
+  return { given: {}, beside: [], ...merged };
+}
+
+/** An object that says some things; each by its path. */
+export function objectSaying(kind: Kind, given: Readonly<Record<string, unknown>>): AnyResource {
+  return Object.entries(given).reduce((object, [path, value]) => withField(object, path, value), leastOf(kind));
+}
+
+const service = (name: string, clusterName = "east", namespace = "shop") => ({ name, namespace, clusterName });
+const mesh = (cluster: string) => ({ name: `istiod-istio-system-${cluster}`, namespace: "gloo-mesh" });
+const TIMEOUT = { "spec.policy.requestTimeout": "5s" };
+const SHIFT = "spec.policy.trafficShift.destinations[]";
+const MESHES = { "spec.meshes": [mesh("east"), mesh("west")] };
+const FEDERATED = { ...MESHES, "spec.federation.selectors": [{}] };
+const PERMISSIVE = { ...MESHES, "spec.federation.permissive": {} };
+const SHARED = { ...MESHES, "spec.mtlsConfig.shared": {} };
+const CLOSED = { "spec.destinationSelector": [{ kubeServiceMatcher: { namespaces: ["shop"] } }] };
+const VIRTUAL_MESH = objectSaying(VirtualMesh, FEDERATED);
+const policyIn = (metadata: object): AnyResource => ({
+  ...objectSaying(TrafficPolicy, TIMEOUT),
+  metadata: { name: "contributed", namespace: "shop", ...metadata },
+});
+const headers = (path: string): Readonly<Record<string, Example>> => ({
+  [`${path}.appendRequestHeaders{}`]: { value: "one" },
+  [`${path}.appendResponseHeaders{}`]: { value: "one" },
+});
+const VIRTUAL_DESTINATION = objectSaying(VirtualDestination, {
+  "spec.hostname": "cart.example.com",
+  "spec.port": { number: 80, protocol: "http" },
+});
+
+const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
+  [TrafficPolicy.kind]: {
+    spec: { given: TIMEOUT },
+    "spec.sourceSelector[].kubeWorkloadMatcher.labels{}": { value: "cart" },
+    "spec.destinationSelector[].kubeServiceMatcher.labels{}": { value: "cart" },
+    "spec.destinationSelector[].kubeServiceRefs.services[]": {
+      given: { ...TIMEOUT, "spec.destinationSelector": [{ kubeServiceRefs: { services: [service("cart")] } }] },
+    },
+    "spec.httpRequestMatchers[].name": {
+      isSilent: "a name for people: the schema says that it documents the matcher, and asks for nothing",
+    },
+    "spec.httpRequestMatchers[].uri.ignoreCase": { given: { ...TIMEOUT, "spec.httpRequestMatchers": [{ uri: { exact: "/a" } }] } },
+    "spec.httpRequestMatchers[].headers[]": {
+      given: { ...TIMEOUT, "spec.httpRequestMatchers": [{ headers: [{ name: "x", value: "y" }] }] },
+    },
+    "spec.httpRequestMatchers[].headers[].name": { value: "z" },
+    "spec.httpRequestMatchers[].queryParameters[]": {
+      given: { ...TIMEOUT, "spec.httpRequestMatchers": [{ queryParameters: [{ name: "x", value: "y" }] }] },
+    },
+    "spec.httpRequestMatchers[].queryParameters[].name": { value: "z" },
+    "spec.httpRequestMatchers[].method": { value: "POST" },
+    "spec.policy.requestTimeout": { given: {} },
+    "spec.policy.trafficShift": {
+      given: { "spec.policy.trafficShift.destinations": [{ kubeService: service("cart"), weight: 1 }] },
+    },
+    [`${SHIFT}.kubeService.name`]: { value: "istio-ingressgateway" },
+    [`${SHIFT}.kubeService.port`]: {
+      given: { "spec.policy.trafficShift.destinations": [{ kubeService: { ...service("stock"), port: 80 }, weight: 1 }] },
+      value: 81,
+    },
+    [`${SHIFT}.kubeService.subset{}`]: { value: "v1" },
+    [`${SHIFT}.virtualDestination`]: {
+      given: { "spec.policy.trafficShift.destinations": [{ virtualDestination: { name: "example", namespace: "gloo-mesh" } }] },
+      beside: [VIRTUAL_DESTINATION],
+    },
+    [`${SHIFT}.virtualDestination.name`]: { value: "nobody" },
+    [`${SHIFT}.virtualDestination.subset{}`]: { value: "v1" },
+    [`${SHIFT}.staticDestination`]: { given: { "spec.policy.trafficShift.destinations": [{}] }, isAnsweredWhole: true },
+    [`${SHIFT}.clusterHeader`]: { given: { "spec.policy.trafficShift.destinations": [{}] } },
+    ...headers(`${SHIFT}.options.headerManipulation`),
+    ...headers("spec.policy.headerManipulation"),
+    "spec.policy.faultInjection.fixedDelay": { given: { "spec.policy.faultInjection": {} } },
+    "spec.policy.faultInjection.abort.httpStatus": { given: { "spec.policy.faultInjection.abort": { httpStatus: 500 } }, value: 503 },
+    "spec.policy.faultInjection.percentage": { given: { "spec.policy.faultInjection.fixedDelay": "1s" } },
+    "spec.policy.retries.perTryTimeout": { given: { "spec.policy.retries.attempts": 3 } },
+    "spec.policy.retries.attempts": { given: { "spec.policy.retries.perTryTimeout": "1s" } },
+    "spec.policy.corsPolicy.allowOrigins[].ignoreCase": { given: { "spec.policy.corsPolicy.allowOrigins": [{ exact: "a.example.com" }] } },
+    "spec.policy.mirror": { given: { "spec.policy.mirror.kubeService": service("cart") } },
+    "spec.policy.mirror.kubeService.name": { value: "istio-ingressgateway" },
+    "spec.policy.mirror.port": { given: { "spec.policy.mirror": { kubeService: service("stock"), port: 80 } }, value: 81 },
+    "spec.policy.csrf": { given: { "spec.policy.csrf.filterEnabled": true } },
+    "spec.policy.csrf.filterEnabled": { given: { "spec.policy.csrf": {} } },
+    "spec.policy.csrf.shadowEnabled": { given: { "spec.policy.csrf": {} } },
+    "spec.policy.csrf.additionalOrigins[].ignoreCase": {
+      given: { "spec.policy.csrf": { filterEnabled: true, additionalOrigins: [{ exact: "a.example.com" }] } },
+    },
+  },
+  [AccessPolicy.kind]: {
+    spec: { given: CLOSED },
+    "spec.destinationSelector[].kubeServiceMatcher.labels{}": { value: "cart" },
+    "spec.destinationSelector[].kubeServiceRefs.services[]": {
+      given: { "spec.destinationSelector": [{ kubeServiceRefs: { services: [service("cart")] } }] },
+    },
+    "spec.sourceSelector[].kubeIdentityMatcher.clusters": { value: ["west"] },
+    "spec.sourceSelector[].kubeServiceAccountRefs.serviceAccounts[]": {
+      given: { ...CLOSED, "spec.sourceSelector": [{ kubeServiceAccountRefs: { serviceAccounts: [service("cart")] } }] },
+    },
+    "spec.sourceSelector[].kubeServiceAccountRefs.serviceAccounts[].clusterName": { value: "west" },
+    "spec.allowedPaths": { value: ["/a"] },
+    "spec.allowedMethods": { value: ["GET"] },
+  },
+  [VirtualMesh.kind]: {
+    spec: { given: FEDERATED },
+    // Nothing of it is carried out yet.
+    "spec.mtlsConfig.shared": { given: MESHES, isAnsweredWhole: true },
+    "spec.mtlsConfig.limited": { given: { ...MESHES, "spec.mtlsConfig": {} } },
+    "spec.mtlsConfig.autoRestartPods": { given: SHARED },
+    "spec.federation.permissive": { given: { ...MESHES, "spec.federation": {} } },
+    // Without its selectors it would federate everything.
+    "spec.federation.selectors": { given: PERMISSIVE },
+    "spec.federation.selectors[].destinationSelectors[].kubeServiceMatcher.labels{}": { value: "cart" },
+    "spec.federation.selectors[].destinationSelectors[].kubeServiceRefs.services[]": {
+      given: {
+        ...PERMISSIVE,
+        "spec.federation.selectors": [{ destinationSelectors: [{ kubeServiceRefs: { services: [service("cart")] } }] }],
+      },
+    },
+    "spec.federation.selectors[].meshes[]": { given: { ...PERMISSIVE, "spec.federation.selectors": [{ meshes: [mesh("west")] }] } },
+    "spec.federation.eastWestIngressGatewaySelectors[].destinationSelectors[].kubeServiceMatcher.labels{}": { value: "other" },
+    "spec.federation.eastWestIngressGatewaySelectors[].destinationSelectors[].kubeServiceRefs.services[]": {
+      given: {
+        ...FEDERATED,
+        "spec.federation.eastWestIngressGatewaySelectors": [
+          { destinationSelectors: [{ kubeServiceRefs: { services: [service("istio-ingressgateway", "east", "istio-system")] } }] },
+        ],
+      },
+    },
+    "spec.federation.eastWestIngressGatewaySelectors[].portName": { value: "other" },
+    "spec.globalAccessPolicy": { value: "ENABLED" },
+  },
+  [VirtualDestination.kind]: {
+    spec: {
+      given: { "spec.hostname": "cart.example.com", "spec.port": { number: 80, protocol: "http" } },
+      beside: [
+        objectSaying(TrafficPolicy, {
+          "spec.policy.trafficShift.destinations": [{ virtualDestination: { name: "example", namespace: "gloo-mesh" } }],
+        }),
+      ],
+    },
+  },
+  [KubernetesCluster.kind]: {
+    "spec.providerInfo": { isSilent: "describes the cluster for people and for tools of the published product; it asks for nothing" },
+  },
+  [Settings.kind]: {
+    spec: { beside: [VIRTUAL_MESH] },
+    "spec.mtls.istio.tlsMode": { value: "ISTIO_MUTUAL" },
+    "spec.discovery.istio.ingressGatewayDetectors{}.gatewayWorkloadLabels{}": { value: "example" },
+    "spec.discovery.istio.ingressGatewayDetectors{}.gatewayTlsPortName": { value: "other" },
+    "spec.discovery.selectors[].matchLabels{}": { value: "shop" },
+    "spec.discovery.selectors[].matchExpressions[]": {
+      given: { "spec.discovery.selectors": [{ matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "Exists" }] }] },
+    },
+    "spec.discovery.selectors[].matchExpressions[].values": {
+      given: {
+        "spec.discovery.selectors": [{ matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: ["shop"] }] }],
+      },
+    },
+    "spec.federation.maxObjectsPerCluster": { value: 1 },
+    "spec.policies.namespaces": { beside: [policyIn({})], value: "OWN" },
+    "spec.policies.headerOperators": {
+      beside: [objectSaying(TrafficPolicy, { "spec.policy.headerManipulation.appendRequestHeaders": { a: "%START_TIME%" } })],
+    },
+    "spec.relay.sharedToken": { value: "ANY_NAME" },
+    "spec.relay.registration": { value: "KNOWN_CLUSTERS" },
+    "spec.workloadClusterResources": { beside: [policyIn({ clusterName: "east" })] },
+    "spec.workloadClusterResources.targets": { value: "ANY_DESTINATION" },
+    "spec.workloadClusterResources.clusters{}": { value: "ANY_DESTINATION" },
+    "spec.workloadClusterResources.virtualMeshes": {
+      beside: [
+        {
+          ...objectSaying(VirtualMesh, { "spec.meshes": [mesh("east")], "spec.globalAccessPolicy": "ENABLED" }),
+          metadata: { name: "v", namespace: "shop", clusterName: "east" },
+        },
+      ],
+      value: "ALLOWED",
+    },
+  },
+};
