@@ -5,7 +5,7 @@ import { expectAll } from "../harness/expectations.ts";
 import { virtualMesh } from "../harness/resources.ts";
 import { clusterNames } from "../harness/testbed.ts";
 import type { EndToEnd } from "./endToEnd.ts";
-import { abort, hosts, shiftTo } from "./objects.ts";
+import { abort, hosts, ownRoute, ownRouteWorks, shiftTo } from "./objects.ts";
 
 /** Requests that must have been answered while the server does not run: three seconds' worth. */
 const MEANWHILE = 60;
@@ -16,9 +16,10 @@ export function serverRestartCases(endToEnd: () => EndToEnd): void {
   describe("a management server that is killed", () => {
     it("leaves traffic as it is, deletes nothing, and carries out afterwards what changed meanwhile", async () => {
       const { applied, clusters, server, soon, statusOf, traffic, usersWrite } = endToEnd();
-      await usersWrite({ management: [virtualMesh(), shiftTo("cluster-2"), abort(418)] });
+      await usersWrite({ management: [virtualMesh(), shiftTo("cluster-2"), abort(418)], "cluster-1": [ownRoute] });
       await soon({ host: hosts.reviews }, (answers) => expectAll(answers, 200, "cluster-2"));
       await soon({ host: hosts.productpage }, (answers) => expectAll(answers, 418));
+      await ownRouteWorks(endToEnd());
       await applied(shiftTo("cluster-2"));
       const allWritten = () => Promise.all(clusterNames.map((name) => written(clusters[name])));
       const [before = {}, beforeInTwo = {}] = await allWritten();
@@ -28,7 +29,7 @@ export function serverRestartCases(endToEnd: () => EndToEnd): void {
       await server.program.kill();
       // One policy is changed, another one deleted.
       const changed = shiftTo("cluster-1");
-      await usersWrite({ management: [virtualMesh(), changed] });
+      await usersWrite({ management: [virtualMesh(), changed], "cluster-1": [ownRoute] });
       const since = [shifted.count(), federated.count()];
       await waitFor("traffic without the server", () =>
         [shifted, federated].every(({ count }, i) => count() >= (since[i] ?? 0) + MEANWHILE),
@@ -42,6 +43,7 @@ export function serverRestartCases(endToEnd: () => EndToEnd): void {
       await applied(changed);
       await soon({ host: hosts.reviews }, (answers) => expectAll(answers, 200, "cluster-1/reviews-v1"));
       await soon({ host: hosts.productpage }, (answers) => expectAll(answers, 200, "cluster-1"));
+      await ownRouteWorks(endToEnd());
       // From before the end of the server until now.
       expect(shifted.answersBut("200 ")).toEqual({});
       expect(federated.answersBut("200 cluster-2/")).toEqual({});
