@@ -41,6 +41,8 @@ export function serverRestartCases(endToEnd: () => EndToEnd): void {
 
       await server.restart();
       await applied(changed);
+      // Not before it was.
+      expect(changesBetween(before, await written(clusters["cluster-1"]))).toContain(ROUTE);
       await soon({ host: hosts.reviews }, (answers) => expectAll(answers, 200, "cluster-1/reviews-v1"));
       await soon({ host: hosts.productpage }, (answers) => expectAll(answers, 200, "cluster-1"));
       await ownRouteWorks(endToEnd());
