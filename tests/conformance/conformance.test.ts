@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { withoutMaterial } from "@isthmus/testing";
 import { describe, expect, test } from "vitest";
 import { type ConformanceResult, readCases, runCase } from "./cases.ts";
 import { readDeliberate } from "./deliberate.ts";
@@ -10,12 +11,10 @@ const folder = join(shared, "reference-cases");
 const deliberate = readDeliberate(new URL("differences.yaml", import.meta.url));
 
 describe("the published product's own outputs", () => {
-  if (!existsSync(folder)) {
-    test.skip(`skipped: ${folder} is not there; ISTHMUS_SHARED names the folder that holds reference-cases`);
-    return;
-  }
+  const cases = existsSync(folder) ? readCases(folder) : [];
+  if (cases.length === 0) return withoutMaterial(`${folder} has no cases; ISTHMUS_SHARED names the folder that holds reference-cases`);
   const results = new Map<string, ConformanceResult>();
-  test.each(readCases(folder).map((each) => [each.name, each] as const))("%s", (name, each) => {
+  test.each(cases.map((each) => [each.name, each] as const))("%s", (name, each) => {
     const result = runCase(each, deliberate);
     results.set(name, result);
     expect(result.failures.map(formatDifference)).toEqual([]);

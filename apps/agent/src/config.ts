@@ -77,9 +77,10 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
     .addOption(new Option("--cluster <name>", "name with which this cluster is registered").env("CLUSTER").makeOptionMandatory())
     .addOption(new Option("--relay-address <host:port>", "address of the management server").env("RELAY_ADDRESS").makeOptionMandatory())
     .addOption(
-      new Option("--relay-authority <name>", "name in the server's certificate; default: gloo-mesh-mgmt-server.gloo-mesh").env(
-        "RELAY_AUTHORITY",
-      ),
+      new Option(
+        "--relay-authority <name>",
+        "name in the server's certificate; default: gloo-mesh-mgmt-server.NAMESPACE, with the value of --management-namespace",
+      ).env("RELAY_AUTHORITY"),
     )
     .addOption(new Option("--namespace <name>", "namespace of the agent").env("POD_NAMESPACE").default("gloo-mesh"))
     .addOption(new Option("--management-namespace <name>", "namespace of the management plane in its cluster").default("gloo-mesh"))
@@ -149,7 +150,7 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
   return {
     clusterName,
     serverAddress: options.relayAddress,
-    authority: options.relayAuthority ?? `${NAMES[generation].server}.gloo-mesh`,
+    authority: options.relayAuthority ?? `${NAMES[generation].server}.${options.managementNamespace}`,
     namespace: options.namespace,
     managementNamespace: options.managementNamespace,
     adminHost: options.adminHost,

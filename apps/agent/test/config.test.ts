@@ -28,6 +28,13 @@ describe("the agent's settings", () => {
     expect(readAgentConfig([...needed, "--relay-token", "given"])).toMatchObject({ token: "given" });
   });
 
+  it("expect the server's certificate to be of the management plane's namespace, unless they are told its name", () => {
+    const elsewhere = [...needed, "--management-namespace", "mesh-system"];
+    expect(readAgentConfig(elsewhere)).toMatchObject({ authority: "gloo-mesh-mgmt-server.mesh-system", namespace: "gloo-mesh" });
+    expect(readAgentConfig([...elsewhere, "--legacy-names"]).authority).toBe("enterprise-networking.mesh-system");
+    expect(readAgentConfig([...elsewhere, "--relay-authority", "relay.example"]).authority).toBe("relay.example");
+  });
+
   it("say loudly by their name that the server is not verified", () => {
     vi.stubEnv("RELAY_DISABLE_SERVER_CERTIFICATE_VALIDATION", "true");
     expect(readAgentConfig(needed).verifiesServer).toBe(false);

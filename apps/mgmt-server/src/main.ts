@@ -98,7 +98,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
         );
         return link;
       },
-      ...serverRoles(namespace),
+      ...serverRoles(namespace, config.generation),
       resumeDeletes: async (name) => {
         await link?.ask(
           name,

@@ -27,6 +27,7 @@ import {
   translatedFieldsOf,
 } from "@isthmus/translators";
 import type { AgentOptions } from "./agent/agent.ts";
+import { type Generation, NAMES } from "./agent/processes.ts";
 import { agentSettingsFor, receivedSettings } from "./agent/settings.ts";
 import type { ServerOptions } from "./server/serverOptions.ts";
 
@@ -62,11 +63,13 @@ const CONTRIBUTED: ReadonlySet<string> = new Set(contributedKinds().map(kindKeyO
 const REPORTED: ReadonlySet<string> = new Set([...agentKinds(), ...contributedKinds()].map(kindKeyOf));
 const AGED: ReadonlySet<string> = new Set(agedKinds().map(kindKeyOf));
 
-/** What a server deals with. */
+/** What a server deals with; `generation`: of the names that agents' Deployments bear. */
 export function serverRoles(
   namespace: string,
+  generation: Generation = "gloo-mesh",
 ): Pick<
   ServerOptions,
+  | "agentName"
   | "kinds"
   | "discoveryOwner"
   | "networkingOwner"
@@ -78,6 +81,7 @@ export function serverRoles(
   | "agentQuota"
 > {
   return {
+    agentName: NAMES[generation].agent,
     kinds: {
       management: managementKinds(),
       isInstalled,

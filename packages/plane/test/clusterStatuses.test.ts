@@ -1,6 +1,8 @@
 import type { JsonObject, Resource } from "@isthmus/core";
 import { describe, expect, it, test } from "vitest";
 import { REVOKED_BEFORE } from "../src/identity/registrations.ts";
+import { serverRoles } from "../src/roles.ts";
+import { certificateValidity } from "../src/server/certificateExpiring.ts";
 import { type ClusterStatusInputs, clusterLagOf, clusterStatus } from "../src/server/clusterStatuses.ts";
 import type { ClusterState } from "../src/snapshots/snapshotStore.ts";
 
@@ -18,17 +20,21 @@ function condition(wanted: string, standing: Partial<ClusterStatusInputs>, objec
   return (statusOf(standing, object)["conditions"] as readonly JsonObject[]).find(({ type }) => type === wanted);
 }
 
-function statusOf(standing: Partial<ClusterStatusInputs>, object: Resource = cluster): JsonObject {
-  const { status } = clusterStatus(object, {
-    state: undefined,
-    held: 0,
-    resumed: undefined,
-    certificate: undefined,
-    problem: undefined,
-    isNameOpen: false,
-    late: undefined,
-    ...standing,
-  });
+function statusOf(standing: Partial<ClusterStatusInputs>, object: Resource = cluster, agentName = "gloo-mesh-agent"): JsonObject {
+  const { status } = clusterStatus(
+    object,
+    {
+      state: undefined,
+      held: 0,
+      resumed: undefined,
+      certificate: undefined,
+      problem: undefined,
+      isNameOpen: false,
+      late: undefined,
+      ...standing,
+    },
+    agentName,
+  );
   return status;
 }
 
@@ -59,6 +65,59 @@ test("of a revoked cluster it is said that it is, and how it comes back", () => 
     status: "False",
     reason: "Revoked",
     message: expect.stringMatching(/before 2026-11-21T14:00:00Z are revoked.*meshctl cluster revoke a --undo/),
+  });
+});
+
+test("where the agent is not connected, its log is named as its Deployment is", () => {
+  const connectedOf = (agentName: string) =>
+    (statusOf({ state: away }, cluster, agentName)["conditions"] as readonly JsonObject[]).find(({ type }) => type === "Connected");
+  expect(connectedOf("enterprise-agent")).toMatchObject({
+    status: "False",
+    reason: "AgentAway",
+    message: "the agent of this cluster is not connected: check the logs of enterprise-agent in the cluster",
+  });
+  expect(serverRoles("gloo-mesh").agentName).toBe("gloo-mesh-agent");
+  expect(serverRoles("gloo-mesh", "enterprise").agentName).toBe("enterprise-agent");
+});
+
+describe("the condition CertificateExpiring of a cluster", () => {
+  const notBefore = Date.parse("2026-11-21T00:00:00Z");
+  const hour = 3_600_000;
+  const certificate = { notBefore, notAfter: notBefore + 24 * hour };
+  const certified = { ...agent, certificate };
+
+  /** As the loop makes it, so many hours after the certificate was issued. */
+  function after(hours: number): JsonObject | undefined {
+    const standing = certificateValidity(certified, notBefore + hours * hour);
+    return condition("CertificateExpiring", { state: { ...connected, agent: certified }, certificate: standing });
+  }
+
+  it("is false while three quarters of the lifetime have not passed", () => {
+    const inTime = { status: "False", reason: "RenewedInTime", message: "the agent's certificate is valid until 2026-11-22T00:00:00.000Z" };
+    expect(after(0)).toMatchObject(inTime);
+    expect(after(17.99)).toMatchObject(inTime);
+  });
+
+  it("is true from then on, and says when it expires, or that it has, and where to look", () => {
+    for (const [hours, reason, verb] of [
+      [18, "RenewalOverdue", "expires"],
+      [23.99, "RenewalOverdue", "expires"],
+      [24, "Expired", "expired"],
+      [48, "Expired", "expired"],
+    ] as const) {
+      expect(after(hours)).toMatchObject({
+        status: "True",
+        reason,
+        message:
+          `the agent's certificate ${verb} at 2026-11-22T00:00:00.000Z and was not renewed: see the agent's log; ` +
+          "if it is your own certificate, replace it in Secret relay-client-tls-secret",
+      });
+    }
+  });
+
+  it("is absent where the agent has no certificate", () => {
+    expect(certificateValidity(agent, notBefore)).toBeUndefined();
+    expect(condition("CertificateExpiring", { state: connected })).toBeUndefined();
   });
 });
 

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { allKinds, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import { type AnyResource, type Kind, kindKeyOf, type Resource } from "@isthmus/core";
 import { type InMemoryNetwork, inMemoryNetwork } from "@isthmus/relay/inMemory";
-import { type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
+import { type Peer, type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
 import { demoClusters, type SimulatedCluster, simulatedCluster, startControllers } from "@isthmus/simulator";
 import {
   type Agent,
@@ -28,10 +28,12 @@ export interface ServerSettings {
   readonly leadership?: Leadership;
   /** How it reaches its cluster. Default: directly. */
   readonly over?: (cluster: Cluster) => Cluster;
+  /** What the transport says of agents that connect, beside their clusters' names. Default: nothing. */
+  readonly presented?: Pick<Peer, "issuedAt" | "expiresAt">;
 }
 
 /** One of several agents of a cluster. */
-export interface AgentSettings extends Omit<ServerSettings, "store"> {
+export interface AgentSettings extends Omit<ServerSettings, "store" | "presented"> {
   /** Default: "". */
   readonly name?: string;
 }
@@ -79,7 +81,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     return known;
   }
 
-  function start(name = "server", { store, leadership, over = (cluster) => cluster }: ServerSettings = {}): void {
+  function start(name = "server", { store, leadership, over = (cluster) => cluster, presented }: ServerSettings = {}): void {
     const stop = quietController();
     let link: RunningServerLink | undefined;
     const server: Server = startServer(
@@ -116,7 +118,8 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
       stop.signal,
     );
     if (link === undefined) throw new Error("the server created no link");
-    network(name).listen(link.accept);
+    const { accept } = link;
+    network(name).listen((peer, stream) => accept({ ...peer, ...presented }, stream));
     running.set(name, { server, stop });
   }
 

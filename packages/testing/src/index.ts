@@ -8,3 +8,4 @@ export { runs } from "./runs.ts";
 export { type StoreUnderTest, storeContract } from "./storeContract.ts";
 export { type Step, stepsOver } from "./traces.ts";
 export { type WatchedSnapshot, watchedSnapshot } from "./watchedSnapshot.ts";
+export { withoutMaterial } from "./withoutMaterial.ts";

@@ -2,17 +2,18 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { askedKinds, ineffectiveFields, kindOf } from "@isthmus/api";
 import { InvalidResource, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
-import { readDocuments } from "@isthmus/testing";
+import { readDocuments, withoutMaterial } from "@isthmus/testing";
 import { describe, expect, test } from "vitest";
 import { statusesOf, translate } from "../src/index.ts";
 
 const samples = join(resolve(process.env["ISTHMUS_SHARED"] ?? "../shared"), "examples/v1");
 const USER_KINDS = askedKinds().map(({ kind }) => kind);
 
-describe.skipIf(!existsSync(samples))(`public samples of the v1 API (${samples})`, () => {
+describe(`public samples of the v1 API (${samples})`, () => {
   const files = existsSync(samples)
     ? readdirSync(samples, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".yaml"))
     : [];
+  if (files.length === 0) return withoutMaterial(`${samples} has no samples; ISTHMUS_SHARED names the folder that holds examples/v1`);
 
   test.each(files.sort())("%s is accepted, or answered with a message that names the field", (file) => {
     const resources = readDocuments(readFileSync(join(samples, file), "utf8")).flatMap(parsed);

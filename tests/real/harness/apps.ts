@@ -19,7 +19,7 @@ export interface App {
 }
 
 interface Where {
-  readonly server: ApiServer;
+  readonly server: Pick<ApiServer, "planeKubeconfig">;
   readonly directory: string;
   /** More of its command line. */
   readonly more?: readonly string[];

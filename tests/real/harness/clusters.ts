@@ -18,6 +18,11 @@ export function clusterOf(server: ApiServer, name: string, { asStranger = false 
   return kubernetesCluster({ name, kubeconfig, clock, random: Math.random });
 }
 
+/** A client of the API server that a kubeconfig file names. */
+export function clusterAt(path: string, name: string): Cluster {
+  return kubernetesCluster({ name, kubeconfig: loadKubeconfig({ path }), clock, random: Math.random });
+}
+
 /** A kind whose objects are taken as they are. */
 export function anyKind(apiVersion: string, kind: string, plural: string, { namespaced = true } = {}): Kind<AnyResource> {
   return { apiVersion, kind, plural, namespaced, versions: [apiVersion], parse: (input) => input as AnyResource };

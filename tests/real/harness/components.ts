@@ -21,8 +21,12 @@ export interface Components {
   readonly grpcPython: string;
   /** Istio's source: its CRDs and samples. */
   readonly istio: string;
+  /** Open Service Mesh's source: its CRDs. */
+  readonly osm: string;
 }
 
+/** What lists of earlier installations lack. */
+const ADDED_LATER: readonly (keyof Components)[] = ["redis", "grpcPython", "tokenController", "osm"];
 const realTests = fileURLToPath(new URL("..", import.meta.url));
 
 /** What `tests/real/install.sh` installed, or why it can't be used. */
@@ -32,8 +36,7 @@ export function findComponents(): Components | { readonly missing: string } {
   const list = join(cache, "components.json");
   if (!existsSync(list)) return { missing: `the real components are not installed: ${remedy}` };
   const components = JSON.parse(readFileSync(list, "utf8")) as Components;
-  if (components.redis === undefined || components.grpcPython === undefined || components.tokenController === undefined)
-    return { missing: `the real components are of an older list: ${remedy}` };
+  if (ADDED_LATER.some((name) => components[name] === undefined)) return { missing: `the real components are of an older list: ${remedy}` };
   const lost = Object.values(components).filter((path) => !existsSync(path));
   if (lost.length > 0) return { missing: `${lost.join(", ")} is gone: ${remedy}` };
   accessSync(components.kubeApiserver);

@@ -1,7 +1,13 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Suites that take minutes. The others, of less than one each, fill up what they leave. */
-const LONGEST = ["dataplane/dataplane.test.ts", "tests/real/crashes.test.ts", "tests/real/modes.test.ts", "redis/takeover.test.ts"];
+const LONGEST = [
+  "dataplane/dataplane.test.ts",
+  "tests/real/crashes.test.ts",
+  "tests/real/modes.test.ts",
+  "dataplane/endToEnd.test.ts",
+  "redis/takeover.test.ts",
+];
 
 /** Begins with the suites that take longest, so that no lane waits for one of them in the end. */
 export class LongestFirst extends BaseSequencer {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { DestinationRule, Gateway, Secret, ServiceEntry, VirtualService } from "@isthmus/api";
+import { DestinationRule, Gateway, ServiceEntry, VirtualService } from "@isthmus/api";
 import type { Kind, Resource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { type App, type ManagementServer, startAgent, startManagementServer } from "./apps.ts";
@@ -9,7 +9,7 @@ import { type Fleet, startFleet } from "./fleet.ts";
 import { namespace } from "./istioInstallation.ts";
 import { applyAll, installCrds } from "./manifests.ts";
 import { fillMeshCluster, ourCrds } from "./meshCluster.ts";
-import { waitFor } from "./waitFor.ts";
+import { giveRelaySecrets } from "./relaySecrets.ts";
 
 const WRITTEN: readonly Kind[] = [VirtualService, DestinationRule, ServiceEntry, Gateway];
 
@@ -84,16 +84,6 @@ export async function startSlice(components: Components, options: SliceOptions =
   } catch (error) {
     await stop();
     throw error;
-  }
-}
-
-/** Copies what an agent needs to be let in, as an installer does. */
-async function giveRelaySecrets(management: Cluster, cluster: Cluster): Promise<void> {
-  for (const name of ["relay-root-tls-secret", "relay-identity-token-secret"]) {
-    const { apiVersion, kind, type, data } = await waitFor(`Secret ${name}`, () =>
-      management.get(Secret, { name, namespace: "gloo-mesh" }),
-    );
-    await applyAll(cluster, [{ apiVersion, kind, metadata: { name, namespace: "gloo-mesh" }, type, data }]);
   }
 }
 

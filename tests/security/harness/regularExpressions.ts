@@ -173,5 +173,5 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^(?:(?:25[0-5]|2[0-4]\\d|[01]?\\d?\\d)(?:\\.(?!$)|$)){4}$/": { bound: OBJECT, worst: filled("1.") },
   },
   "packages/translators/src/meshes/osm/requestMatches.ts": { "/^\\*|\\*$/g": { bound: OBJECT, worst: ended("*", "a") } },
-  "packages/translators/src/meshes/osm/trafficTargets.ts": { "/^v?[1-9]\\d*\\./": { bound: OBJECT, worst: filled("1") } },
+  "packages/translators/src/meshes/osm/trafficTargets.ts": { "/^v?0\\.[0-6](\\.|$)/": { bound: OBJECT, worst: filled("0.") } },
 };

@@ -51,16 +51,20 @@ export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInpu
   );
 }
 
-/** The status of a registered cluster: its agent, whether that is connected, and whether everything in the cluster is known. */
+/**
+ * The status of a registered cluster: its agent, whether that is connected, and whether everything in the cluster is known. `agentName`:
+ * of its Deployment.
+ */
 export function clusterStatus(
   kubernetesCluster: Resource,
   { state, held, resumed, certificate, problem, isNameOpen, late }: ClusterStatusInputs,
+  agentName: string,
 ): DesiredStatus {
   const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
   const revokedBefore = lockedOut(kubernetesCluster, state);
   const warnings = registrationFindings(kubernetesCluster).map(({ message }) => message);
   const conditions = [
-    connected(kubernetesCluster, { state, problem, revokedBefore }),
+    connected(kubernetesCluster, { state, problem, revokedBefore, agentName }),
     synced(state),
     lagging(state, late),
     deletesPaused(held),
@@ -134,7 +138,13 @@ function connected(
     state,
     problem,
     revokedBefore,
-  }: { readonly state: ClusterState | undefined; readonly problem: string | undefined; readonly revokedBefore: number | undefined },
+    agentName,
+  }: {
+    readonly state: ClusterState | undefined;
+    readonly problem: string | undefined;
+    readonly revokedBefore: number | undefined;
+    readonly agentName: string;
+  },
 ): Condition {
   if (problem !== undefined) return { type: "Connected", status: "False", reason: "CannotConnect", message: problem };
   if (state?.connected) {
@@ -165,7 +175,7 @@ function connected(
     type: "Connected",
     status: "False",
     reason: "AgentAway",
-    message: "the agent of this cluster is not connected: check the logs of gloo-mesh-agent in the cluster",
+    message: `the agent of this cluster is not connected: check the logs of ${agentName} in the cluster`,
   };
 }
 

@@ -39,6 +39,8 @@ export interface ServerOptions {
   readonly rememberedRequests: (published: Resource) => readonly Resource[];
   /** What the agent of a cluster is to know of the settings in the management cluster. */
   readonly settingsToTell: (management: Snapshot, clusterName: string) => Resource;
+  /** Name of the Deployments of agents, for messages to users. */
+  readonly agentName: string;
   /** The object in whose status the server says how it stands itself. */
   readonly ownStatus: ResourceRef;
   /** How much one agent may report, by the settings in the management cluster. */

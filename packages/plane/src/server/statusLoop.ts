@@ -26,7 +26,7 @@ export interface StatusLoop {
 }
 
 /** What the status loop is built from. */
-export interface StatusLoopOptions extends Pick<ServerOptions, "kinds" | "namespace" | "ownStatus" | "clock" | "sliceMs"> {
+export interface StatusLoopOptions extends Pick<ServerOptions, "agentName" | "kinds" | "namespace" | "ownStatus" | "clock" | "sliceMs"> {
   readonly inputs: Pick<ServerInputs, "view" | "store">;
   readonly delivery: DeliveryLog;
   readonly leadership: Leadership;
@@ -52,6 +52,7 @@ export function startStatusLoop(options: StatusLoopOptions, signal: AbortSignal)
   const storeCondition = options.sharedStore === undefined ? undefined : storeProtected(options.sharedStore);
   const ownConditions = storeCondition === undefined ? [] : [storeCondition];
   const updates = statusUpdates({
+    agentName: options.agentName,
     problemIn: (name) => problems.get(name),
     areNamesOpen: () => areNamesOpen(view, options.namespace),
     delivery,

@@ -32,6 +32,8 @@ export interface StatusSources {
 }
 
 export interface StatusUpdatesOptions {
+  /** Name of the Deployments of agents. */
+  readonly agentName: string;
   readonly delivery: DeliveryLog;
   /** Since when a cluster has been late, in milliseconds since 1970. */
   readonly lateSince: (clusterName: string) => number | undefined;
@@ -47,6 +49,7 @@ export interface StatusUpdatesOptions {
 }
 
 export function statusUpdates({
+  agentName,
   delivery,
   lateSince,
   problemIn,
@@ -99,7 +102,7 @@ export function statusUpdates({
   function updateOf(ref: ResourceRef): readonly DesiredStatus[] {
     if (kindKeyOf(ref) === registration) {
       const cluster = view().snapshot.of(kinds.registration).get(ref);
-      return cluster === undefined ? [] : [clusterStatus(cluster, clusters.get(ref.name) ?? NOTHING_KNOWN)];
+      return cluster === undefined ? [] : [clusterStatus(cluster, clusters.get(ref.name) ?? NOTHING_KNOWN, agentName)];
     }
     const malformed = view().malformed.get(resourceKeyOf(ref));
     if (malformed !== undefined && asked.has(kindKeyOf(ref))) return [malformedStatus(malformed)];

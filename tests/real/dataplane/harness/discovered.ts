@@ -1,12 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { agentKinds } from "@isthmus/api";
 import type { AnyResource, Kind } from "@isthmus/core";
-import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
-import { clock } from "../../harness/clusters.ts";
+import { clusterAt } from "../../harness/clusters.ts";
 
 /** Everything of a cluster that an agent would send, with `metadata.clusterName`. */
 export async function agentView(name: string, kubeconfigPath: string): Promise<readonly AnyResource[]> {
-  const cluster = kubernetesCluster({ name, kubeconfig: loadKubeconfig({ path: kubeconfigPath }), clock, random: Math.random });
+  const cluster = clusterAt(kubeconfigPath, name);
   const served = new Set((await cluster.servedKinds()).map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
   const kinds: readonly Kind[] = agentKinds().filter(({ kind, versions }) => versions.some((version) => served.has(`${version} ${kind}`)));
   const lists = await Promise.all(kinds.map((kind) => cluster.list(kind)));

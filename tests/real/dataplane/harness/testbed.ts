@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AnyResource } from "@isthmus/core";
 import type { MeshParts } from "./describeMeshes.ts";
+import { startTraffic, type Traffic } from "./traffic.ts";
 
 export type ClusterName = "cluster-1" | "cluster-2";
 export const clusterNames: readonly ClusterName[] = ["cluster-1", "cluster-2"];
@@ -13,6 +14,8 @@ export interface RequestOptions {
   readonly from?: ClusterName;
   /** Service account of the pod that asks; the first pod of the cluster when absent. */
   readonly identity?: string;
+  /** Deployment of the pod that asks, where it is not said by service account. */
+  readonly deployment?: string;
   readonly host: string;
   readonly port?: number;
   readonly path?: string;
@@ -52,10 +55,13 @@ export interface Applied {
 /** Real Istio clusters with real proxies. */
 export interface Testbed {
   readonly directory: string;
-  kubeconfig(cluster: string): string;
+  /** Of a cluster's API server, through the loopback. */
+  kubeconfig(cluster: ClusterName | "management"): string;
   /** Makes these objects the ones that are applied; earlier ones that are not among them are deleted. Waits for the proxies. */
   apply(objects: Readonly<Record<ClusterName, readonly AnyResource[]>>): Promise<Applied>;
   request(options: RequestOptions): Promise<Answers>;
+  /** Requests from a pod (`cluster/deployment`), one after the other, from now until they are stopped. */
+  traffic(pod: string, host: string): Traffic;
   /** Status line and headers of one answer, as text; header names in small letters. */
   answerHead(pod: string, curlArguments: readonly string[]): Promise<string>;
   /** Statuses of single requests that differ, all from one pod. */
@@ -87,10 +93,12 @@ export interface TestbedOptions {
   readonly parts: MeshParts;
   /** Writes the topology file. */
   readonly topology: (ofTestbed: string, file: string) => void;
+  /** With an API server of its own for a management plane. Default: false. */
+  readonly management?: boolean;
 }
 
 /** Starts the clusters; about 14 s. */
-export async function startTestbed({ parts: { components, testbed }, topology }: TestbedOptions): Promise<Testbed> {
+export async function startTestbed({ parts: { components, testbed }, topology, management = false }: TestbedOptions): Promise<Testbed> {
   const directory = mkdtempSync(join(tmpdir(), "isthmus-testbed-"));
   const program = join(testbed, "testbed.py");
   const topologyFile = join(directory, "topology.json");
@@ -124,7 +132,7 @@ export async function startTestbed({ parts: { components, testbed }, topology }:
     clearAway();
   }
 
-  const { code, err } = await run("up");
+  const { code, err } = await run("up", ...(management ? ["--mgmt"] : []));
   if (code !== 0) {
     await stop();
     throw new Error(`the testbed did not start: ${err.slice(-2_000)}`);
@@ -148,6 +156,7 @@ export async function startTestbed({ parts: { components, testbed }, topology }:
       if (code !== 0) throw new Error(err);
       return JSON.parse(out) as Answers;
     },
+    traffic: (pod, host) => startTraffic({ host, command: ["python3", program, "exec", pod, "--"], env, directory }),
     async answerHead(pod, curlArguments) {
       const { out, err, code } = await run(
         "exec",
@@ -222,12 +231,13 @@ const REFUSE_INBOUND = [
 ].join("; ");
 
 function requestArguments(options: RequestOptions): readonly string[] {
-  const { from = "cluster-1", identity, host, port = 9080, path = "/", method = "GET", headers = {} } = options;
+  const { from = "cluster-1", identity, deployment, host, port = 9080, path = "/", method = "GET", headers = {} } = options;
   const { count = 20, concurrency = 1, timeoutSeconds = 10, warmup = 0 } = options;
   return [
     ...["--from", from, "--host", host, "--port", String(port), "--path", path, "--method", method, "--verbose"],
     ...["-n", String(count), "--concurrency", String(concurrency), "--timeout", String(timeoutSeconds), "--warmup", String(warmup)],
     ...(identity === undefined ? [] : ["--identity", identity]),
+    ...(deployment === undefined ? [] : ["--pod", deployment]),
     ...Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}:${value}`]),
   ];
 }

@@ -29,7 +29,7 @@ function targetsOf(policy: AccessPolicy, inputs: DestinationInputs): AccessTrans
   if (account.subject === undefined || findings.length > 0) return { result: undefined, findings };
 
   const target = { destination: account.subject, sources: callers.sources };
-  return { result: isVersionOne(mesh) ? outputsForVersionOne(policy, target, inputs) : outputsForOlder(policy, target, inputs), findings };
+  return { result: portsAreRules(mesh) ? outputsWithPortRules(policy, target, inputs) : outputsForOlder(policy, target, inputs), findings };
 }
 
 function permissiveFindings({ mesh, meshConfig }: DestinationInputs): readonly Finding[] {
@@ -40,7 +40,7 @@ function permissiveFindings({ mesh, meshConfig }: DestinationInputs): readonly F
 
 type Target = Pick<TrafficTargetSpec, "destination" | "sources">;
 
-/** Before OSM 1.0: a target for each port, as each has room for one. */
+/** Before OSM 0.7: a target for each port, as each has room for one. */
 function outputsForOlder(policy: AccessPolicy, target: Target, inputs: DestinationInputs): readonly Output[] {
   const ports = policy.spec?.allowedPorts ?? [];
   const identity = identityOf(policy, inputs);
@@ -55,18 +55,18 @@ function outputsForOlder(policy: AccessPolicy, target: Target, inputs: Destinati
   return [routes.output, ...targets];
 }
 
-/** From OSM 1.0 on: ports are rules too. Source: SMI traffic-access v1alpha3, traffic-specs v1alpha4. */
-function outputsForVersionOne(policy: AccessPolicy, target: Target, inputs: DestinationInputs): readonly Output[] {
+/** From OSM 0.7 on: ports are rules too. Source: SMI traffic-access v1alpha3, traffic-specs v1alpha4. */
+function outputsWithPortRules(policy: AccessPolicy, target: Target, inputs: DestinationInputs): readonly Output[] {
   const ports = policy.spec?.allowedPorts ?? [];
   const identity = identityOf(policy, inputs);
   const routes = routeGroup(identity, policy, "specs.smi-spec.io/v1alpha4");
   const tcpRoutes = ports.length === 0 ? [] : [outputOf(identity, TCPRoute, { matches: { ports } })];
   const rules = [routes.rule, ...tcpRoutes.map(() => ({ kind: TCPRoute.kind, name: identity.name }))];
   const spec = { ...target, rules };
-  return [routes.output, ...tcpRoutes, outputOf(identity, TARGET_VERSION_ONE, spec)];
+  return [routes.output, ...tcpRoutes, outputOf(identity, TARGET_WITH_PORT_RULES, spec)];
 }
 
-const TARGET_VERSION_ONE = { apiVersion: "access.smi-spec.io/v1alpha3", kind: TrafficTarget.kind };
+const TARGET_WITH_PORT_RULES = { apiVersion: "access.smi-spec.io/v1alpha3", kind: TrafficTarget.kind };
 
 function routeGroup(identity: OutputIdentity, policy: AccessPolicy, apiVersion: string) {
   const matches = requestMatches(policy);
@@ -86,7 +86,10 @@ function identityOf(policy: AccessPolicy, { destination, surroundings }: Destina
   };
 }
 
-/** Whether the mesh is OSM 1.0 or later, which serves other versions of SMI than those before. */
-function isVersionOne({ spec }: Mesh): boolean {
-  return /^v?[1-9]\d*\./.test(spec?.osm?.installation?.version ?? "");
+/**
+ * Whether the mesh is OSM 0.7 or later, or of an unknown version: it serves no TrafficTarget that has a port, and its API server would
+ * drop the port, which opens all of them. Source: the CRDs in the charts of OSM v0.6.0, v0.7.0, v0.9.0 and v1.2.4.
+ */
+function portsAreRules({ spec }: Mesh): boolean {
+  return !/^v?0\.[0-6](\.|$)/.test(spec?.osm?.installation?.version ?? "");
 }

@@ -1,0 +1,112 @@
+import { Mesh } from "@isthmus/api";
+import type { Cluster } from "@isthmus/plane/ports";
+import { type App, startAgent, startManagementServer } from "../../harness/apps.ts";
+import { clusterAt } from "../../harness/clusters.ts";
+import { namespace } from "../../harness/istioInstallation.ts";
+import { applyAll, installCrds } from "../../harness/manifests.ts";
+import { ourCrds } from "../../harness/meshCluster.ts";
+import { giveRelaySecrets } from "../../harness/relaySecrets.ts";
+import { waitFor } from "../../harness/waitFor.ts";
+import type { MeshParts } from "../harness/describeMeshes.ts";
+import { meshRef } from "../harness/resources.ts";
+import { type Answers, type ClusterName, clusterNames, type RequestOptions, startTestbed } from "../harness/testbed.ts";
+import { writeTopology } from "../harness/topology.ts";
+import type { Traffic } from "../harness/traffic.ts";
+import { type Place, type UserObjects, userObjectsOf } from "./userObjects.ts";
+
+/** After a change traffic must be as it says within this time, on a machine that has much else to do. */
+export const IN_FORCE_MS = 60_000;
+
+// More than a client's pool of connections to a few servers holds: each may see the old rules once more.
+const REQUESTS_OF_A_PROBE = 24;
+const DEFAULT_CLIENT = "cluster-1/productpage-v1";
+const EVERY_MS = 250;
+
+/** Requests of one client to one host. */
+export interface RequestPath extends Pick<RequestOptions, "host" | "port" | "path"> {
+  /** `cluster/deployment`. Default: cluster-1/productpage-v1. */
+  readonly client?: string;
+}
+
+/** Two real meshes, their users' API server, and our programs as processes between them. */
+export interface EndToEnd extends UserObjects {
+  /** As their administrator. */
+  readonly clusters: Readonly<Record<Place, Cluster>>;
+  readonly server: App;
+  readonly agents: Readonly<Record<ClusterName, App>>;
+  /** Makes requests until all of a probe's are answered as `expectation`, which throws otherwise, says; fails after IN_FORCE_MS. */
+  soon(path: RequestPath, expectation: (answers: Answers) => void): Promise<void>;
+  /** Steady requests from now on, over connections that have seen the rules of now. */
+  traffic(path: Pick<RequestPath, "client" | "host">): Promise<Traffic>;
+  /** Ends all steady requests, and starts those of our programs that do not run: what one case left does not reach the next one. */
+  tidy(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts everything; resolves when the meshes of both clusters are discovered. Whatever ran is stopped when something does not start. */
+export async function startEndToEnd(parts: MeshParts): Promise<EndToEnd> {
+  const testbed = await startTestbed({ parts, topology: writeTopology, management: true });
+  const apps: App[] = [];
+  const streams: Traffic[] = [];
+  async function stop(): Promise<void> {
+    await Promise.all(streams.map((traffic) => traffic.stop()));
+    await Promise.all(apps.map(({ program }) => program.stop()));
+    await testbed.stop();
+  }
+
+  try {
+    const { directory, kubeconfig } = testbed;
+    const management = clusterAt(kubeconfig("management"), "");
+    const [one, two] = [clusterAt(kubeconfig("cluster-1"), "cluster-1"), clusterAt(kubeconfig("cluster-2"), "cluster-2")];
+    const clusters = { management, "cluster-1": one, "cluster-2": two };
+    await Promise.all(Object.values(clusters).map((cluster) => installCrds(cluster, ourCrds())));
+    await applyAll(management, [namespace("gloo-mesh")]);
+    const server = await startManagementServer({ server: { planeKubeconfig: kubeconfig("management") }, directory });
+    apps.push(server.app);
+    await server.app.ready();
+
+    async function agentOf(cluster: Cluster): Promise<App> {
+      const planeKubeconfig = kubeconfig(cluster.name as ClusterName);
+      await giveRelaySecrets(management, cluster);
+      const { relayAddress } = server;
+      const agent = await startAgent({ server: { planeKubeconfig }, cluster: cluster.name, relayAddress, directory });
+      apps.push(agent);
+      return agent;
+    }
+    const [agentOfOne, agentOfTwo] = await Promise.all([agentOf(one), agentOf(two)]);
+    for (const name of clusterNames) await waitFor(`the Mesh of ${name}`, () => management.get(Mesh, meshRef(name)));
+
+    return {
+      clusters,
+      server: server.app,
+      agents: { "cluster-1": agentOfOne, "cluster-2": agentOfTwo },
+      ...userObjectsOf(clusters),
+      async soon(path, expectation) {
+        const probe = async () => {
+          expectation(await testbed.request({ ...requestFrom(path), count: REQUESTS_OF_A_PROBE }));
+          return true;
+        };
+        await waitFor(`answers of ${path.host}`, probe, { timeoutMs: IN_FORCE_MS, everyMs: EVERY_MS });
+      },
+      async traffic(path) {
+        await testbed.request({ ...requestFrom(path), count: 1, warmup: REQUESTS_OF_A_PROBE });
+        const traffic = testbed.traffic(path.client ?? DEFAULT_CLIENT, path.host);
+        streams.push(traffic);
+        return traffic;
+      },
+      async tidy() {
+        await Promise.all(streams.splice(0).map((traffic) => traffic.stop()));
+        for (const app of apps) if (!app.program.isRunning) await app.restart();
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function requestFrom({ client = DEFAULT_CLIENT, ...path }: RequestPath): RequestOptions {
+  const [from, deployment = ""] = client.split("/");
+  return { ...path, from: from as ClusterName, deployment };
+}

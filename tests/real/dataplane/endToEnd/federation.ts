@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { expectAll } from "../harness/expectations.ts";
+import { virtualMesh } from "../harness/resources.ts";
+import type { Answers } from "../harness/testbed.ts";
+import type { EndToEnd } from "./endToEnd.ts";
+import { hosts } from "./objects.ts";
+
+export function federationCases(endToEnd: () => EndToEnd): void {
+  describe("federation", () => {
+    it("begins with a VirtualMesh and ends with it, in both directions", async () => {
+      const { soon, usersWrite, applied } = endToEnd();
+      await usersWrite({});
+      await soon({ host: hosts.reviewsOfTwo }, unresolved);
+      await usersWrite({ management: [virtualMesh()] });
+      await soon({ host: hosts.reviewsOfTwo }, (answers) => expectAll(answers, 200, "cluster-2"));
+      await soon({ client: "cluster-2/productpage-v1", host: hosts.reviewsOfOne }, (answers) => expectAll(answers, 200, "cluster-1"));
+      await applied(virtualMesh());
+      await usersWrite({});
+      await soon({ host: hosts.reviewsOfTwo }, unresolved);
+      await soon({ client: "cluster-2/productpage-v1", host: hosts.reviewsOfOne }, unresolved);
+    });
+
+    it("keeps local calls local while it begins", async () => {
+      const { soon, traffic, usersWrite } = endToEnd();
+      await usersWrite({});
+      await soon({ host: hosts.reviewsOfTwo }, unresolved);
+      const local = await traffic({ host: hosts.reviews });
+      await usersWrite({ management: [virtualMesh()] });
+      await soon({ host: hosts.reviewsOfTwo }, (answers) => expectAll(answers, 200, "cluster-2"));
+      expect(local.count()).toBeGreaterThan(0);
+      expect(local.answersBut("200 cluster-1/reviews-v1")).toEqual({});
+    });
+  });
+}
+
+function unresolved({ status, errors }: Answers): void {
+  expect([status, Object.keys(errors)]).toEqual([{}, ["DNS: no such host"]]);
+}
