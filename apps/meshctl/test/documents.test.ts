@@ -21,7 +21,7 @@ describe("parseDocuments", () => {
     const [, second] = parse("a: 1\n---\nspec:\n  meshes:\n  - name: x\n  - name: y\n").documents;
     expect(second?.lineOf([])).toBe(3);
     expect(second?.lineOf(["spec", "meshes", 1, "name"])).toBe(6);
-    expect(second?.lineOf(["spec", "meshes", 7, "name"])).toBe(5);
+    expect(second?.lineOf(["spec", "meshes", 7, "name"])).toBe(4);
   });
 
   it.each([

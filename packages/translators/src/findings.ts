@@ -169,7 +169,7 @@ export const FINDINGS = {
   },
   Malformed: {
     meaning: "An AccessPolicy is not valid. It keeps restricting access, because ignoring it would open what it protects.",
-    example: "AccessPolicy bookinfo/readers: spec.allowedPorts[0]: must be a port number, is http",
+    example: 'spec.allowedPorts[0]: "http" is not a port number',
   },
   PartlyInForce: {
     meaning: "An AccessPolicy names callers that are not found. The other callers are allowed.",

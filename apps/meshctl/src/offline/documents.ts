@@ -1,6 +1,6 @@
 import { messageOf } from "@isthmus/core";
 import { YamlExcess, yamlDocuments } from "@isthmus/core/yaml";
-import { isCollection, isNode, LineCounter, type Document as YamlDocument } from "yaml";
+import { isMap, isNode, isScalar, isSeq, LineCounter, type Pair, type Document as YamlDocument } from "yaml";
 import type { InputFile } from "./inputFiles.ts";
 import { splitJson } from "./splitJson.ts";
 
@@ -10,7 +10,7 @@ export interface InputDocument {
   /** Counts from 1 within its file, empty documents included. */
   readonly number: number;
   readonly value: unknown;
-  /** The 1-based line on which the value at `path` begins; that of its nearest ancestor that the text holds. */
+  /** The 1-based line on which the member at `path` begins, with its key; that of its nearest ancestor that the text holds. */
   lineOf(path: readonly (string | number)[]): number;
 }
 
@@ -118,9 +118,13 @@ function lineIn(tree: Tree | undefined, path: readonly (string | number)[]): num
   let node: unknown = tree.document.contents;
   let offset = isNode(node) ? node.range?.[0] : undefined;
   for (const step of path) {
-    if (!isCollection(node)) break;
-    node = node.get(step, true);
-    if (isNode(node) && node.range !== undefined && node.range !== null) offset = node.range[0];
+    const { key, value }: Partial<Pair> = isMap(node)
+      ? (node.items.find((pair) => isScalar(pair.key) && pair.key.value === step) ?? {})
+      : {};
+    node = isSeq(node) ? node.get(step, true) : value;
+    const begin = isNode(key) ? key : node;
+    if (!isNode(begin)) break;
+    offset = begin.range?.[0] ?? offset;
   }
   return offset === undefined ? 1 : tree.lines.linePos(offset).line;
 }

@@ -29,10 +29,16 @@ export interface RejectedObject {
   readonly generation: number | undefined;
   /** Whether it is of a kind that users write and that has a status: then the status must say it. */
   readonly isUsersOwn: boolean;
-  readonly source: string;
   readonly code: "Malformed" | "KindUnknown";
+  /** All that is known to be wrong with it. */
+  readonly problems: readonly RejectedProblem[];
+}
+
+interface RejectedProblem {
   /** Names object, field and remedy. */
   readonly message: string;
+  /** Where the field stands. */
+  readonly source: string;
 }
 
 /**
@@ -137,8 +143,8 @@ function notRead(object: InputObject, message: string): RejectedObject {
   const { apiVersion, kind } = object.value;
   const ref = refIn(object);
   const name = ref === undefined ? `${kind} without a name` : formatRef(ref);
-  const source = placeOf(object);
-  return { ref, generation: undefined, isUsersOwn: false, source, code: "KindUnknown", message: `${name} (${apiVersion}): ${message}` };
+  const problems = [{ message: `${name} (${apiVersion}): ${message}`, source: placeOf(object) }];
+  return { ref, generation: undefined, isUsersOwn: false, code: "KindUnknown", problems };
 }
 
 function placeOf(object: InputObject, field = ""): string {
@@ -159,8 +165,7 @@ function rejectedObject(object: InputObject, error: InvalidResource, isUsersOwn:
     ref: refIn(object),
     generation: typeof generation === "number" ? generation : undefined,
     isUsersOwn,
-    source: placeOf(object, error.path),
     code: "Malformed",
-    message: error.message,
+    problems: error.problems.map(({ path }, i) => ({ message: error.messages[i] ?? "", source: placeOf(object, path) })),
   };
 }

@@ -26,6 +26,16 @@ export function ineffectiveFields(schema: TSchema, value: unknown, path: string)
   return found;
 }
 
+/** Those of them that are unknown. */
+export function unknownFields(schema: TSchema, value: unknown, path: string): readonly IneffectiveField[] {
+  return ineffectiveFields(schema, value, path).filter(({ type }) => type === "unknown");
+}
+
+/** What to say of an unknown field, with the known one that was perhaps meant. */
+export function unknownFieldText({ hint }: IneffectiveField): string {
+  return hint === undefined ? "unknown field" : `unknown field (did you mean ${hint}?)`;
+}
+
 function collect(schema: SchemaNode, value: unknown, path: string, found: IneffectiveField[]): void {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
