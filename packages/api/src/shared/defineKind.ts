@@ -156,6 +156,8 @@ function isResource(value: unknown): value is Resource {
 
 function notAResource(object: string, value: unknown): InvalidResource {
   const metadata: unknown = (value as Partial<Resource> | null)?.metadata;
+  if (metadata === undefined && typeof value === "object" && value !== null && !Array.isArray(value))
+    return new InvalidResource(object, "metadata", "is required, with a name");
   const name: unknown = typeof metadata === "object" && metadata !== null ? (metadata as Partial<Metadata>).name : "";
   if (typeof name === "string") return new InvalidResource(object, "", "must be an object with apiVersion, kind and metadata.name");
   return new InvalidResource(object, "metadata.name", name === undefined ? "is required" : `must be a string, is ${JSON.stringify(name)}`);

@@ -7,7 +7,7 @@ export interface IneffectiveField {
   readonly path: string;
   /** `unknown`: no such field. `unsupported`: accepted by the schema, without effect. */
   readonly type: "unknown" | "unsupported";
-  /** For `unknown`, the known field of the same object that is nearest in spelling, if one is near. For `unsupported`, what to know. */
+  /** For `unknown`, the known field of the same object that is nearest in spelling, if one is near, or a field one level deeper. For `unsupported`, what to know. */
   readonly hint?: string;
 }
 
@@ -55,8 +55,14 @@ function collect(schema: SchemaNode, value: unknown, path: string, found: Ineffe
     } else if (typeof additionalProperties === "object") {
       collect(additionalProperties, member, memberPath, found);
     } else if (properties !== undefined) {
-      const hint = nearestName(name, Object.keys(properties));
+      const hint = nearestName(name, Object.keys(properties)) ?? deeperName(name, properties);
       found.push({ path: memberPath, type: "unknown", ...(hint === undefined ? {} : { hint }) });
     }
   }
+}
+
+/** A field of that name in a member of the object, as `uri.prefix`: where it stands in other APIs people may not know. */
+function deeperName(name: string, properties: Readonly<Record<string, SchemaNode>>): string | undefined {
+  const found = Object.entries(properties).find(([, { properties: deeper }]) => deeper !== undefined && Object.hasOwn(deeper, name));
+  return found === undefined ? undefined : `${found[0]}.${name}`;
 }
