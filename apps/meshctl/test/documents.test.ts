@@ -29,6 +29,7 @@ describe("parseDocuments", () => {
     ["a: 1\n---\n\ta: 1\n", 3],
     ["a: 1\na: 2\n", 2],
     ["a: *nothing\n", 1],
+    ["a: &x 1\nb: *x\nc:\n  d: [1, *q]\ne: *r\n", 4],
     ["a: 1\nb\n", 2],
   ])("says where %j is wrong", (text, line) => {
     expect(parse(text).unreadable).toEqual([expect.objectContaining({ file: "in.yaml", line })]);

@@ -58,3 +58,22 @@ export class UsageError extends Error {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Why a file cannot be read or written, in words: those of Node name a system call, and the path a second time. */
+export function fileProblem(error: unknown): string {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  return (typeof code === "string" ? FILE_PROBLEMS[code] : undefined) ?? messageOf(error);
+}
+
+const FILE_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: "no such file or directory",
+  EACCES: "permission denied",
+  EISDIR: "is a directory",
+  ENOTDIR: "a part of the path is not a directory",
+  ELOOP: "symbolic links lead in a circle",
+  ENAMETOOLONG: "the name is too long for a file",
+  EROFS: "the file system is read-only",
+  ENOSPC: "no space is left on the device",
+  ERR_FS_FILE_TOO_LARGE: "is larger than 2 GiB: split it",
+  ERR_STRING_TOO_LONG: "is larger than 512 MiB: split it",
+};

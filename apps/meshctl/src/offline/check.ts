@@ -1,7 +1,20 @@
 import { askedKinds, DaemonSet, Deployment, Service, StatefulSet } from "@isthmus/api";
-import { formatRef, isClusterName as isDnsLabel, kindKeyOf, type Resource, refOf, snapshotOf, UsageError } from "@isthmus/core";
+import {
+  formatRef,
+  isClusterName as isDnsLabel,
+  kindKeyOf,
+  type Report,
+  type Resource,
+  refOf,
+  snapshotOf,
+  UsageError,
+} from "@isthmus/core";
 import { statusesOf, type Translation, translate, type UserObjectStatusUpdate } from "@isthmus/translators";
 import type { Io } from "../io.ts";
+import { type Doubt, knownObjects } from "./checks/knownObjects.ts";
+import { withNearMisses } from "./checks/nearMisses.ts";
+import { placementDoubts } from "./checks/placement.ts";
+import { referenceDoubts } from "./checks/references.ts";
 import { parseDocuments, type Unreadable } from "./documents.ts";
 import { type OfflineFinding, offlineFindings, type Severity, statusReports } from "./findings.ts";
 import { readInputFiles } from "./inputFiles.ts";
@@ -37,17 +50,23 @@ export async function checkFiles(options: CheckOptions, io: Io): Promise<Checked
   if (!isDnsLabel(namespace)) {
     throw new UsageError(`--namespace ${namespace}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
   }
-  const { resources, rejected, notes, sourceOf } = intake(await objectsOf(options.file, io));
+  const { resources, rejected, notes, sourceOf, given } = intake(await objectsOf(options.file, io));
   const count = resources.length + rejected.length;
   if (count === 0) throw new UsageError(nothingRead(options.file, notes));
   const agent = agentCluster === undefined ? {} : { agentCluster };
   const world = translate(snapshotOf(resources), { namespace, stage, ages: "CREATED", disallowIntersectingConfig, ...agent });
   const statuses = statusUpdates(world, stage);
+  const known = knownObjects({ resources, given, world, namespace, isOneCluster: agentCluster !== undefined });
   const findings = offlineFindings({ notes: [...notes, ...homeless(resources, options)], rejected, sourceOf }, [
-    ...world.reports,
+    ...withNearMisses(world.reports, known),
     ...statusReports(statuses, world.reports),
+    ...[...placementDoubts(known, resources), ...referenceDoubts(known)].map(doubtReport),
   ]);
   return { count, world, statuses, rejected, findings };
+}
+
+function doubtReport({ object, code, message }: Doubt): Report {
+  return { subject: refOf(object), state: "WARNING", code, message };
 }
 
 const WEIGHTS: Readonly<Record<Severity, number>> = { note: 0, warning: 1, rejected: 2 };

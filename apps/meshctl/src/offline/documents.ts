@@ -1,6 +1,6 @@
 import { messageOf } from "@isthmus/core";
 import { YamlExcess, yamlDocuments } from "@isthmus/core/yaml";
-import { isMap, isNode, isScalar, isSeq, LineCounter, type Pair, type Document as YamlDocument } from "yaml";
+import { type Alias, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Pair, visit, type Document as YamlDocument } from "yaml";
 import type { InputFile } from "./inputFiles.ts";
 import { splitJson } from "./splitJson.ts";
 
@@ -85,10 +85,30 @@ function parseYaml({ name, text }: InputFile): Parsed {
       documents.push({ file: name, number, value, lineOf: (path) => lineIn(trees()[index], path) });
     } catch (error) {
       // An alias without its anchor, or so many aliases that the document would fill the memory.
-      unreadable.push({ file: name, number, line: lineIn(tree, []), problem: messageOf(error) });
+      unreadable.push({ file: name, number, ...aliasProblem(tree, error) });
     }
   }
   return { documents, unreadable };
+}
+
+/** What is wrong with a document whose aliases can't be followed, at the first of them that stands for nothing. */
+function aliasProblem(tree: Tree, error: unknown): Pick<Unreadable, "line" | "problem"> {
+  const anchors = new Set<string>();
+  let lost: Alias | undefined;
+  visit(tree.document, {
+    Node(_, node) {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchors.add(node.anchor);
+        return undefined;
+      }
+      if (anchors.has(node.source)) return undefined;
+      lost = node;
+      return visit.BREAK;
+    },
+  });
+  if (lost?.range === undefined || lost.range === null) return { line: lineIn(tree, []), problem: messageOf(error) };
+  const problem = `alias *${lost.source} has no anchor &${lost.source} before it in this document`;
+  return { line: tree.lines.linePos(lost.range[0]).line, problem };
 }
 
 interface Tree {

@@ -1,6 +1,6 @@
 import { discoveryKinds, isAsked, kindOf, parseOffline } from "@isthmus/api";
 import { formatRef, InvalidResource, type Kind, messageOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
-import type { InputObject } from "./unfold.ts";
+import { type InputObject, stepsOf } from "./unfold.ts";
 import { unread } from "./unread.ts";
 
 /** What translation can use of the input, and what it can't. */
@@ -12,6 +12,8 @@ export interface Intake {
   readonly notes: readonly Note[];
   /** Where a field of a resource stands in the input, such as `policies.yaml:14`; undefined for what was not in the input. */
   sourceOf(ref: ResourceRef, field: string): string | undefined;
+  /** A field of a resource as it was given; undefined for what was not. */
+  given(ref: ResourceRef, field: string): unknown;
 }
 
 /** Something about the input that changes nothing by itself. */
@@ -85,7 +87,20 @@ export function intake(objects: readonly InputObject[]): Intake {
     const object = sources.get(resourceKeyOf(ref));
     return object === undefined ? undefined : placeOf(object, field);
   };
-  return { resources: [...resources.values()], rejected: [...rejected.values()], notes, sourceOf };
+  const given = (ref: ResourceRef, field: string): unknown => {
+    const object = sources.get(resourceKeyOf(ref));
+    return object === undefined ? undefined : memberAt(object.value, stepsOf(field));
+  };
+  return { resources: [...resources.values()], rejected: [...rejected.values()], notes, sourceOf, given };
+}
+
+function memberAt(value: unknown, steps: readonly (string | number)[]): unknown {
+  let member = value;
+  for (const step of steps) {
+    if (typeof member !== "object" || member === null || !Object.hasOwn(member, step)) return undefined;
+    member = (member as Readonly<Record<string | number, unknown>>)[step];
+  }
+  return member;
 }
 
 // An object of a cluster has more metadata: at least a UID.

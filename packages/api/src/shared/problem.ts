@@ -34,7 +34,7 @@ function wordProblem(value: unknown, words: readonly string[]): string {
 }
 
 /** `/spec/meshes/0/name` in steps. */
-export function stepsOf(pointer: string): readonly string[] {
+export function pointerSteps(pointer: string): readonly string[] {
   return pointer
     .split("/")
     .slice(1)
@@ -48,7 +48,7 @@ export function pointerOf(steps: readonly string[]): string {
 
 /** `/spec/meshes/0/name` as people write it: `spec.meshes[0].name`. */
 function pathOf(pointer: string): string {
-  return stepsOf(pointer).reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : join(path, part)), "");
+  return pointerSteps(pointer).reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : join(path, part)), "");
 }
 
 function join(path: string, part: string): string {

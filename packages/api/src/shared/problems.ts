@@ -1,6 +1,6 @@
 import type { Problem } from "@isthmus/core";
 import type { ErrorObject, ValidateFunction } from "ajv";
-import { pointerOf, problemOf, stepsOf } from "./problem.ts";
+import { pointerOf, pointerSteps, problemOf } from "./problem.ts";
 
 /** At most so many mistakes of one object are named: each costs one more validation, and who reads twenty knows enough. */
 export const MOST_PROBLEMS = 20;
@@ -31,7 +31,7 @@ type Copies = Map<object, number[]>;
 
 /** What to leave out, so that the rest can be validated. */
 function mistaken({ instancePath, keyword, params, schema, data }: ErrorObject): readonly (readonly string[])[] {
-  const steps = stepsOf(instancePath);
+  const steps = pointerSteps(instancePath);
   if (keyword === "additionalProperties") return [[...steps, String(params["additionalProperty"])]];
   if (keyword !== "atMostOneOf") return [steps];
   const [, ...excess] = (schema as readonly string[]).filter((member) => (data as Readonly<Record<string, unknown>>)[member] !== undefined);
@@ -42,7 +42,7 @@ function mistaken({ instancePath, keyword, params, schema, data }: ErrorObject):
 function givenPointer(rest: unknown, pointer: string, copies: Copies): string {
   const steps: string[] = [];
   let value = rest;
-  for (const step of stepsOf(pointer)) {
+  for (const step of pointerSteps(pointer)) {
     steps.push(Array.isArray(value) ? String(copies.get(value)?.[Number(step)] ?? step) : step);
     value = (value as Readonly<Record<string, unknown>>)[step];
   }

@@ -32,7 +32,7 @@ export function unknownFields(schema: TSchema, value: unknown, path: string): re
 }
 
 /** What to say of an unknown field, with the known one that was perhaps meant. */
-export function unknownFieldText({ hint }: IneffectiveField): string {
+export function unknownFieldText({ hint }: { readonly hint?: string | undefined }): string {
   return hint === undefined ? "unknown field" : `unknown field (did you mean ${hint}?)`;
 }
 
