@@ -45,6 +45,14 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^(?:y|yes|n|no|on|off|true|false|null|e\\d+)$/i": { bound: OBJECT, worst: (length) => `e${filled("1")(length)}!` },
     "/[\\u007f-\\u009f\\u2028\\u2029\\ufeff\\ufffe\\uffff]/g": { bound: OBJECT, worst: filled("\u2028a") },
   },
+  "apps/meshctl/src/offline/yaml/eventLines.ts": { "/^ *- *$/": { bound: 1_024, worst: ended(" ", "- !") } },
+  "apps/meshctl/src/offline/yaml/quickYaml.ts": {
+    "/(?:^|\\n) *\\t|(?:^|\\n)[ -]*\\?[ \\t\\r\\n]|[\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]/": {
+      bound: OBJECT,
+      worst: filled(" - "),
+    },
+  },
+  "apps/meshctl/src/offline/yaml/splitYaml.ts": { "/^[ \\t\\r]*(?:#|$)/": { bound: OBJECT, worst: ended(" ", "!") } },
   "apps/mgmt-server/src/config.ts": { "/^\\d{1,7}$/": flag },
   "apps/mgmt-server/src/sharedStore.ts": { "/^\\[(.*)\\]$/": flag },
   "packages/api/src/offline.ts": { "/^[a-z0-9.-]+$/": { bound: 253, worst: ended("a", "!") } },

@@ -43,6 +43,14 @@ export interface CheckedFiles {
 
 /** Reads and translates. Throws UsageError, which is exit code 2, for input that can't be read or that holds nothing. */
 export async function checkFiles(options: CheckOptions, io: Io): Promise<CheckedFiles> {
+  try {
+    return await checked(options, io);
+  } finally {
+    io.progress("");
+  }
+}
+
+async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
   const { agentCluster, namespace, stage, disallowIntersectingConfig = false } = options;
   if (agentCluster !== undefined && !isDnsLabel(agentCluster)) {
     throw new UsageError(`--agent-cluster ${agentCluster}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
@@ -51,6 +59,7 @@ export async function checkFiles(options: CheckOptions, io: Io): Promise<Checked
     throw new UsageError(`--namespace ${namespace}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
   }
   const { resources, rejected, notes, sourceOf, given } = intake(await objectsOf(options.file, io));
+  io.progress(`translating ${counted(resources.length, "object")}`);
   const count = resources.length + rejected.length;
   if (count === 0) throw new UsageError(nothingRead(options.file, notes));
   const agent = agentCluster === undefined ? {} : { agentCluster };
@@ -85,7 +94,7 @@ async function objectsOf(paths: readonly string[], io: Io): Promise<readonly Inp
   const objects: InputObject[] = [];
   const unreadable: Unreadable[] = [];
   for (const file of await readInputFiles(paths, io)) {
-    const parsed = parseDocuments(file);
+    const parsed = parseDocuments(file, (count) => io.progress(`reading ${file.name}: ${count} documents`));
     unreadable.push(...parsed.unreadable);
     for (const document of parsed.documents) {
       const unfolded = unfold(document);
