@@ -1,5 +1,6 @@
 import { fleetBenchmark } from "./fleetTranslation.ts";
 import { growthBenchmark } from "./growth.ts";
+import { offlineBenchmark } from "./offline.ts";
 import { churnBenchmark } from "./plane/churn.ts";
 import { connectBenchmark } from "./plane/connect.ts";
 import { endpointBenchmark } from "./plane/endpoint.ts";
@@ -47,6 +48,9 @@ export const benchmarks: readonly Benchmark[] = [
   { name: "growth", run: growthBenchmark },
   { name: "cold", isPart: true, run: coldBenchmark },
   { name: "fleet", heapMiB: 8192, run: fleetBenchmark },
+  { name: "offline-documents", run: offlineBenchmark("documents") },
+  { name: "offline-list", run: offlineBenchmark("list") },
+  { name: "offline-json", run: offlineBenchmark("json") },
   { name: "propagate", program: "server", run: propagateBenchmark },
   { name: "churn", program: "server", run: churnBenchmark },
   { name: "connect", program: "server", run: connectBenchmark },

@@ -6,8 +6,10 @@ export interface Io {
   readInput(): Promise<Uint8Array>;
   /** Writes data; resolves when the reader can take more. */
   out(text: string): Promise<void>;
-  /** Writes progress, findings and hints. */
+  /** Writes findings and hints. */
   err(text: string): void;
+  /** Shows what is being done, in place of what was shown before; "" takes it away. Nothing where `err` is no terminal. */
+  progress(text: string): void;
   /** Colours for `err`; plain where they are not wanted. */
   readonly colors: Colors;
 }
@@ -43,6 +45,30 @@ export function processIo(): Io {
     err: (text) => {
       stderr.write(text);
     },
+    progress: progressOn(stderr),
     colors: createColors(stderr.isTTY === true && env["TERM"] !== "dumb" && (env["NO_COLOR"] ?? "") === ""),
+  };
+}
+
+// Often enough to be seen to move.
+const PROGRESS_MS = 100;
+
+/** A line of a terminal that is written over. Not with TERM=dumb, which cannot. */
+export function progressOn(
+  terminal: { readonly isTTY?: boolean; write(text: string): unknown },
+  { term = process.env["TERM"], now = () => performance.now() }: { readonly term?: string | undefined; readonly now?: () => number } = {},
+): Io["progress"] {
+  if (terminal.isTTY !== true || term === "dumb") return () => undefined;
+  let isShown = false;
+  let next = 0;
+  return (text) => {
+    if (text === "") {
+      if (isShown) terminal.write("\r\u001b[K");
+      isShown = false;
+    } else if (now() >= next) {
+      terminal.write(`\r\u001b[K${text}`);
+      isShown = true;
+      next = now() + PROGRESS_MS;
+    }
   };
 }

@@ -21,7 +21,7 @@ describe("parseDocuments", () => {
     const [, second] = parse("a: 1\n---\nspec:\n  meshes:\n  - name: x\n  - name: y\n").documents;
     expect(second?.lineOf([])).toBe(3);
     expect(second?.lineOf(["spec", "meshes", 1, "name"])).toBe(6);
-    expect(second?.lineOf(["spec", "meshes", 7, "name"])).toBe(5);
+    expect(second?.lineOf(["spec", "meshes", 7, "name"])).toBe(4);
   });
 
   it.each([
@@ -29,6 +29,7 @@ describe("parseDocuments", () => {
     ["a: 1\n---\n\ta: 1\n", 3],
     ["a: 1\na: 2\n", 2],
     ["a: *nothing\n", 1],
+    ["a: &x 1\nb: *x\nc:\n  d: [1, *q]\ne: *r\n", 4],
     ["a: 1\nb\n", 2],
   ])("says where %j is wrong", (text, line) => {
     expect(parse(text).unreadable).toEqual([expect.objectContaining({ file: "in.yaml", line })]);
@@ -109,6 +110,41 @@ items:
       { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "c" } },
     ]);
     expect(objects.map((object) => object.lineOf("metadata.name"))).toEqual([5, 9, 14]);
+  });
+
+  it("reads an item of a List by itself that has more to it than others, and all together where they refer to one another", () => {
+    const list = (first: string, second: string) => `apiVersion: v1\nitems:\n- a: ${first}\n- a: ${second}\n  b: 1\nkind: List\n`;
+    const valuesIn = (text: string) => parse(text).documents.map(({ value }) => value);
+    const items = (first: unknown, second: unknown) => [{ apiVersion: "v1", items: [{ a: first }, { a: second, b: 1 }], kind: "List" }];
+    expect(valuesIn(list("{x: &x 1, y: *x}", "2"))).toEqual(items({ x: 1, y: 1 }, 2));
+    expect(valuesIn(list("&x 1", "*x"))).toEqual(items(1, 1));
+    expect(valuesIn(list("{<<: {y: 2}}", "|2-\n      indented"))).toEqual(items({ y: 2 }, "  indented"));
+    expect(parse(list("1", "1\n  a: 2")).unreadable).toEqual([expect.objectContaining({ number: 1, line: 5 })]);
+    expect(parse(list("*x", "&x 1")).unreadable).toEqual([
+      expect.objectContaining({ line: 3, problem: expect.stringContaining("alias *x") }),
+    ]);
+  });
+
+  it("names the line of each document's mistake, and takes the others, whatever stands before it", () => {
+    const { documents, unreadable } = parse("# a\n---\na: 1\n---\na: 1\na: 2\n---\nb: {c: *x}\n---\n\nd: 4\n");
+    expect(documents.map(({ number, value }) => ({ number, value }))).toEqual([
+      { number: 1, value: { a: 1 } },
+      { number: 4, value: { d: 4 } },
+    ]);
+    expect(documents.map((document) => document.lineOf(["d"]))).toEqual([3, 11]);
+    expect(unreadable.map(({ number, line }) => ({ number, line }))).toEqual([
+      { number: 2, line: 6 },
+      { number: 3, line: 8 },
+    ]);
+  });
+
+  it("says where a document is wrong, or what is rare in it, that is too large to be read slowly", () => {
+    const large = `a:\n${`  - ${"x".repeat(9_000)}\n`.repeat(1_000)}`;
+    expect(parse(`${large}b: 'x\n`).unreadable).toEqual([expect.objectContaining({ number: 1, line: 1_003 })]);
+    expect(parse(`${large}b: &x 1\n`).unreadable).toEqual([
+      expect.objectContaining({ line: 1, problem: expect.stringContaining("is larger than 8 MiB and has anchors") }),
+    ]);
+    expect(parse(large).documents).toHaveLength(1);
   });
 
   it.each([

@@ -48,6 +48,27 @@ describe("readInputFiles", () => {
     expect(await read(folder)).toEqual(["big.yaml=a: ä", "little.yaml=a: ä", "marked.yaml=a: ä"]);
   });
 
+  it("reads a file once that is named twice, by itself or by its directory", async () => {
+    write("a.yaml");
+    expect(await read(join(folder, "a.yaml"), `${folder}/./a.yaml`, folder)).toEqual(["a.yaml=a: 1"]);
+  });
+
+  it("says what to do about paths that cannot name a file", async () => {
+    symlinkSync(join(folder, "loop"), join(folder, "loop"));
+    write("file");
+    const problems = {
+      "": "-f: must not be empty: name a file or a directory, or - for standard input",
+      [join(folder, "*.yaml")]: "*.yaml: no such file or directory: patterns are for the shell to expand: remove the quotes",
+      "http://example.com/x.yaml":
+        "http://example.com/x.yaml: no such file or directory: URLs are not read: curl -sSfL http://example.com/x.yaml | meshctl validate -f -",
+      [join(folder, "loop")]: "loop: symbolic links lead in a circle",
+      [join(folder, "file/x")]: "file/x: a part of the path is not a directory",
+      ["n".repeat(300)]: `${"n".repeat(253)}...: the name is too long for a file`,
+    };
+    for (const [path, problem] of Object.entries(problems)) await expect(read(path)).rejects.toThrow(problem);
+    await expect(read(join(folder, "none.yaml"))).rejects.toThrow(/no such file or directory$/);
+  });
+
   it("names what it can't read", async () => {
     mkdirSync(join(folder, "empty"));
     writeFileSync(join(folder, "binary.yaml"), Buffer.from([0xff, 0xfe, 0x00]));

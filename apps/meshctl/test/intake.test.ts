@@ -39,8 +39,8 @@ metadata: {name: b}
     const message = (apiVersion: string, kind: string) => {
       const { rejected, notes, resources } = of(apiVersion, kind);
       expect({ notes, resources }).toEqual({ notes: [], resources: [] });
-      expect(rejected).toMatchObject([{ source: "in.yaml:1", code: "KindUnknown", isUsersOwn: false }]);
-      return rejected[0]?.message;
+      expect(rejected).toMatchObject([{ problems: [{ source: "in.yaml:1" }], code: "KindUnknown", isUsersOwn: false }]);
+      return rejected[0]?.problems[0]?.message;
     };
     expect(message("networking.mesh.gloo.solo.io/v1", "TraficPolicy")).toBe(
       "TraficPolicy n/a (networking.mesh.gloo.solo.io/v1): TraficPolicy is not a kind of networking.mesh.gloo.solo.io: did you mean TrafficPolicy (networking.mesh.gloo.solo.io/v1)?",
@@ -99,15 +99,46 @@ spec: {}
       ref: { kind: "TrafficPolicy", name: "bad", namespace: "n" },
       generation: 3,
       isUsersOwn: true,
-      source: "in.yaml:7",
+      problems: [{ source: "in.yaml:7" }],
     });
-    expect(bad?.message).toMatch(/^TrafficPolicy n\/bad: spec.policy.requestTimeout: "soon"/);
+    expect(bad?.problems[0]?.message).toMatch(/^TrafficPolicy n\/bad: spec.policy.requestTimeout: "soon"/);
     expect(nameless).toMatchObject({
       ref: undefined,
       isUsersOwn: false,
-      source: "in.yaml:11",
-      message: "Service without a name: metadata.name: is required",
+      problems: [{ source: "in.yaml:11", message: "Service without a name: metadata.name: is required" }],
     });
+  });
+
+  it("rejects an object with all that is wrong with it, each at the line of its field", () => {
+    const { rejected } = take(
+      [
+        "apiVersion: networking.mesh.gloo.solo.io/v1",
+        "kind: TrafficPolicy",
+        "metadata: {name: t, namespace: n}",
+        "spec:",
+        "  policy:",
+        "    requestTimeout: 5",
+        "    retries:",
+        "      attempts: x",
+        "    mtls: {istio: {tlsMode: NO}}",
+        "    requestTimout:",
+        "      3",
+      ].join("\n"),
+    );
+    expect(rejected.map(({ problems }) => problems)).toEqual([
+      [
+        {
+          source: "in.yaml:6",
+          message: 'TrafficPolicy n/t: spec.policy.requestTimeout: 5 is not a duration such as "5s", "100ms" or "1h30m"',
+        },
+        { source: "in.yaml:8", message: 'TrafficPolicy n/t: spec.policy.retries.attempts: must be an integer, is "x"' },
+        {
+          source: "in.yaml:9",
+          message: 'TrafficPolicy n/t: spec.policy.mtls.istio.tlsMode: "NO" is not one of DISABLE, SIMPLE, ISTIO_MUTUAL',
+        },
+        { source: "in.yaml:10", message: "TrafficPolicy n/t: spec.policy.requestTimout: unknown field (did you mean requestTimeout?)" },
+      ],
+    ]);
   });
 
   it("lets the later of two equal names count, and says so", () => {
@@ -122,13 +153,13 @@ spec: {}
       `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}, namespace: n}\nspec: {type: ${type}}\n`;
     const broken = take(`${service("a", "ClusterIP")}---\n${service("a", "5")}`);
     expect(broken.resources).toEqual([]);
-    expect(broken.rejected).toMatchObject([{ ref: { name: "a" }, source: "in.yaml:9" }]);
+    expect(broken.rejected).toMatchObject([{ ref: { name: "a" }, problems: [{ source: "in.yaml:9" }] }]);
     const mended = take(`${service("a", "5")}---\n${service("a", "ClusterIP")}`);
     expect(mended.resources).toMatchObject([{ spec: { type: "ClusterIP" } }]);
     expect(mended.rejected).toEqual([]);
     expect(mended.notes).toEqual(["duplicate Service n/a: using in.yaml:6, ignoring in.yaml:1"]);
     const nameless = take(`${service("5", "ClusterIP")}---\n${service("[]", "ClusterIP")}`);
-    expect(nameless.rejected.map(({ message }) => message)).toEqual([
+    expect(nameless.rejected.map(({ problems }) => problems[0]?.message)).toEqual([
       "Service without a name: metadata.name: must be a string, is 5",
       "Service without a name: metadata.name: must be a string, is []",
     ]);

@@ -17,6 +17,7 @@ export function recordedIo(input = ""): RecordedIo {
     err: (text) => {
       written.err += text;
     },
+    progress: () => undefined,
     colors: { red: plain, yellow: plain, dim: plain },
   };
 }

@@ -90,6 +90,7 @@ export type {
 export { durationText, nanosecondsOf } from "./shared/duration.ts";
 export type { HeaderManipulation } from "./shared/headerManipulation.ts";
 export type { HttpMatcher } from "./shared/httpMatcher.ts";
+export { MOST_PROBLEMS } from "./shared/problems.ts";
 export { publishedForm } from "./shared/publishedForm.ts";
 export type { DestinationSelector, IdentitySelector, WorkloadSelector } from "./shared/selectors.ts";
 export { escapedRegex, type StringMatch } from "./shared/stringMatch.ts";

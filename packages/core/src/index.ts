@@ -5,7 +5,7 @@ export { compact, parseCompact } from "./compact.ts";
 export { type CooperativeTask, inKeyOrder, runToCompletion, withEach } from "./cooperativeTask.ts";
 export { type Delta, emptyDelta, isEmpty } from "./delta.ts";
 export { equalContent, equalJson } from "./equality.ts";
-export { DuplicateOutput, InvalidResource, messageOf, UsageError } from "./errors.ts";
+export { DuplicateOutput, fileProblem, InvalidResource, messageOf, type Problem, problemText, UsageError } from "./errors.ts";
 export { exactly } from "./exactly.ts";
 export { FIRST_SEEN, firstSeenOf, withFirstSeen, withoutFirstSeen } from "./firstSeen.ts";
 export { intern, internList } from "./intern.ts";

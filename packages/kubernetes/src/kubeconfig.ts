@@ -1,6 +1,6 @@
 import type { Agent } from "node:http";
 import type { RequestOptions } from "node:https";
-import { messageOf, UsageError } from "@isthmus/core";
+import { fileProblem, messageOf, UsageError } from "@isthmus/core";
 import { bufferFromFileOrString, KubeConfig } from "@kubernetes/client-node";
 
 /** Where a kubeconfig comes from. Neither `path` nor `text`: KUBECONFIG, then ~/.kube/config, then the pod's service account. */
@@ -73,7 +73,7 @@ function read(source: KubeconfigSource, place: string): KubeConfig {
     else if (source.path !== undefined) config.loadFromFile(source.path);
     else config.loadFromDefault();
   } catch (error) {
-    throw new UsageError(`${place}: ${error instanceof TypeError ? "is not a kubeconfig" : messageOf(error).split("\n", 1)[0]}`);
+    throw new UsageError(`${place}: ${error instanceof TypeError ? "is not a kubeconfig" : fileProblem(error).split("\n", 1)[0]}`);
   }
   // What the library makes up when it finds nothing at all.
   if (source.path === undefined && source.text === undefined && config.getCurrentContext() === "loaded-context") {

@@ -62,8 +62,9 @@ export function parsedObject<R extends Resource>(kind: Kind<R>, resource: AnyRes
   try {
     return { resource: keep(kind.parse(resource)) };
   } catch (error) {
-    const message = error instanceof InvalidResource ? error.message : `${formatRef(ref)}: ${messageOf(error)}`;
-    return { malformed: { ref, message, ...statusIn(resource) } };
+    const [message, ...further] = error instanceof InvalidResource ? error.messages : [];
+    const problems = message === undefined ? { message: `${formatRef(ref)}: ${messageOf(error)}` } : { message, further };
+    return { malformed: { ref, ...problems, ...statusIn(resource) } };
   }
 }
 

@@ -177,12 +177,20 @@ describe("a TrafficPolicy of a workload cluster", () => {
   });
 
   /** As an older CRD, which checks less, lets it in. */
-  const malformed = { ...timeoutPolicy, spec: { policy: { requestTimeout: 5 } } } as unknown as Resource;
+  const policy = { requestTimeout: 5, retries: { attempts: "x" }, requestTimout: "3s" };
+  const malformed = { ...timeoutPolicy, spec: { policy } } as unknown as Resource;
   const stored = () =>
     first().object({ apiVersion: timeoutPolicy.apiVersion, kind: timeoutPolicy.kind, name: "timeout", namespace: "bookinfo" });
-  const INVALID = { state: "INVALID", errors: [expect.stringMatching(/spec\.policy\.requestTimeout: 5 is not a duration such as "5s"/)] };
+  const INVALID = {
+    state: "INVALID",
+    errors: [
+      /spec\.policy\.requestTimeout: 5 is not a duration such as "5s"/,
+      /spec\.policy\.retries\.attempts: must be an integer, is "x"/,
+      /spec\.policy\.requestTimout: unknown field \(did you mean requestTimeout\?\)/,
+    ].map((error) => expect.stringMatching(error)),
+  };
 
-  it("that cannot be understood is marked where it lives, with its field and what would be right: once, and no longer than it lasts", async () => {
+  it("that cannot be understood is marked where it lives, with all of its mistakes and what would be right: once, and no longer than it lasts", async () => {
     first().load([malformed]);
     await eventually(() => expect(stored()?.["status"]).toMatchObject(INVALID));
     const before = stored();

@@ -43,8 +43,9 @@ export class ParsedObjects {
       const parsed = this.parsed(kind, resource, apiVersion);
       return { resource: keep === undefined ? parsed : keep(parsed) };
     } catch (error) {
-      const message = error instanceof InvalidResource ? error.message : `${formatRef(ref)}: ${messageOf(error)}`;
-      return { malformed: { ref, message, ...statusIn(resource) } };
+      const [message, ...further] = error instanceof InvalidResource ? error.messages : [];
+      const problems = message === undefined ? { message: `${formatRef(ref)}: ${messageOf(error)}` } : { message, further };
+      return { malformed: { ref, ...problems, ...statusIn(resource) } };
     }
   }
 }

@@ -185,7 +185,7 @@ export const FINDINGS = {
   },
   Malformed: {
     meaning: "An AccessPolicy is not valid. It keeps restricting access, because ignoring it would open what it protects.",
-    example: "AccessPolicy bookinfo/readers: spec.allowedPorts[0]: must be a port number, is http",
+    example: 'spec.allowedPorts[0]: "http" is not a port number',
   },
   PartlyInForce: {
     meaning: "An AccessPolicy names callers that are not found. The other callers are allowed.",
@@ -199,6 +199,11 @@ export const FINDINGS = {
   NobodyLetIn: {
     meaning: "An AccessPolicy cannot be translated and was never in force on the destination. It allows no callers.",
     example: "this policy allows no callers here, because it cannot be translated and was never in force here: correct or delete it",
+  },
+  AllCallersAllowed: {
+    meaning: "An AccessPolicy says neither whom it allows, nor what. It allows every caller.",
+    example:
+      "spec.sourceSelector: is missing, so every caller may call the selected destinations: name the callers, or write sourceSelector: [{}] if all are meant",
   },
   // Traffic policies
   FieldConflict: {
@@ -252,6 +257,29 @@ export const FINDINGS = {
   WeightsMissing: {
     meaning: "All weights of a traffic shift are 0, so there is no share for any destination.",
     example: "spec.policy.trafficShift.destinations: all weights are 0: set weights that add up to 100",
+  },
+  WeightsUneven: {
+    meaning: "The weights of a traffic shift do not add up to 100. They are shares of their sum.",
+    example:
+      "spec.policy.trafficShift.destinations: weights add up to 150, not 100, so they are shares of 150: set weights that add up to 100",
+  },
+  SubsetUnknown: {
+    meaning: "A traffic shift names pods of a service by a label that none of them has. Requests to them fail.",
+    example:
+      "spec.policy.trafficShift.destinations[0].kubeService.subset: no pod of service bookinfo/reviews in cluster-1 has version: v9, only v1, v2, v3: requests to this subset fail",
+  },
+  MethodUnknown: {
+    meaning: "A method is not a registered HTTP method. No request matches it.",
+    example: 'spec.httpRequestMatchers[0].method: "FETCH" is not an HTTP method, so no request matches it: did you mean PATCH?',
+  },
+  PathNeverMatches: {
+    meaning: "A path or a prefix of paths does not begin with a slash. No request matches it.",
+    example: 'spec.httpRequestMatchers[0].uri.prefix: no request matches "info", because paths begin with a slash: write "/info"',
+  },
+  RetriesCutShort: {
+    meaning: "The attempts of a policy take longer than its request timeout, which ends the last of them.",
+    example:
+      "spec.policy.retries: 5 attempts of 1s do not fit into the requestTimeout of 2s, which ends the last of them: raise requestTimeout, or lower attempts or perTryTimeout",
   },
   PortMissing: {
     meaning: "A reference to a service with several ports has no port.",

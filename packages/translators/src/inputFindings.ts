@@ -26,6 +26,46 @@ export const INPUT_FINDINGS = {
     example:
       "Deployment bookinfo/reviews and 3 other objects have no metadata.clusterName, so nothing is discovered from them: set it, or use --agent-cluster NAME if all are from one cluster",
   },
+  NamespaceMissing: {
+    meaning: "An object of a user has no namespace. Which one it will have depends on who applies it.",
+    example:
+      "TrafficPolicy slow: metadata.namespace: is missing, so kubectl would take the one of its context, which is not known here: set it",
+  },
+  NamespaceUnknown: {
+    meaning: "An object of a user is in a namespace that is not among those of its cluster in the input.",
+    example:
+      "TrafficPolicy bokinfo/slow: metadata.namespace: the input has Namespaces of the management cluster, and bokinfo is not one of them: did you mean bookinfo?",
+  },
+  ClusterUnknown: {
+    meaning: "Objects are of a cluster that no KubernetesCluster of the input registers.",
+    example:
+      "Service bookinfo/reviews in cluster-3: metadata.clusterName: no KubernetesCluster registers cluster-3, which 2 objects name: did you mean cluster-2?",
+  },
+  NotUsed: {
+    meaning: "An object has a name or namespace under which it is not read.",
+    example:
+      "KubernetesCluster elsewhere/north: is not used: clusters are registered in the namespace of the management plane: move it to namespace gloo-mesh of the management cluster, or set --namespace",
+  },
+  RootSecretUnknown: {
+    meaning: "The Secret with the root certificate of a VirtualMesh is not among the Secrets of the input.",
+    example:
+      "VirtualMesh gloo-mesh/all: spec.mtlsConfig.shared.rootCertificateAuthority.secret: the input has Secrets of the management cluster, and gloo-mesh/root is not one of them: create it with root-cert.pem and key.pem",
+  },
+  AllCallsDenied: {
+    meaning: "A VirtualMesh requires AccessPolicies, and the input has none.",
+    example:
+      "VirtualMesh gloo-mesh/all: spec.globalAccessPolicy: ENABLED denies every call that no AccessPolicy allows, and there is none: add AccessPolicies first, or set DISABLED",
+  },
+  VersionSkew: {
+    meaning: "The meshes of a VirtualMesh have versions of Istio that are far apart.",
+    example:
+      "VirtualMesh gloo-mesh/all: spec.meshes: Istio is 1.12.0 in istiod-a and 1.24.2 in istiod-b: Istio supports a difference of 2 minor versions: upgrade the older",
+  },
+  CallerUnknown: {
+    meaning: "An AccessPolicy names a service account that no workload of the input runs as.",
+    example:
+      "AccessPolicy bookinfo/readers: spec.sourceSelector[0].kubeServiceAccountRefs.serviceAccounts[0]: no workload in a mesh runs as service account bookinfo/productpag in cluster-1: did you mean productpage?",
+  },
   Status: {
     meaning: "A problem of an object as a whole, as in its status.",
     example: "VirtualMesh gloo-mesh/all: none of its meshes is known",

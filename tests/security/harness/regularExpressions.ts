@@ -23,12 +23,16 @@ const flag: Sees = { trusted: "a flag or setting of whoever runs the program" };
 export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string, Sees>>>> = {
   "apps/meshctl/src/cluster/registration.ts": { "/:\\d+$/": flag, "/^\\[|\\]$/g": flag },
   "apps/meshctl/src/commands/cluster.ts": { "/^(\\d+)(s|m|h)$/": flag },
+  "apps/meshctl/src/offline/checks/references.ts": {
+    "/^1\\.(\\d{1,3})(?:\\D|$)/": { bound: OBJECT, worst: ended("1.", "9".repeat(9)) },
+  },
   "apps/meshctl/src/offline/documents.ts": {
     "/ at position (\\d+)/": { trusted: "a message of JSON.parse, a sentence with a piece of the text" },
   },
   "apps/meshctl/src/offline/findings.ts": {
     "/^(?:spec|metadata|status)(?:\\.\\w+|\\[\\d+\\])*(?=: )/": { bound: OBJECT, worst: (length) => `spec${filled(".a[1]")(length)}!` },
   },
+  "apps/meshctl/src/offline/inputFiles.ts": { "/^https?:/": flag, "/[*?[{]/": flag },
   "apps/meshctl/src/offline/unfold.ts": {
     "/[.[\\]]/": { bound: OBJECT, worst: filled("a.") },
     "/^\\d+$/": { bound: OBJECT, worst: ended("1", "a") },
@@ -38,8 +42,17 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^(?:y|yes|n|no|on|off|true|false|null|e\\d+)$/i": { bound: OBJECT, worst: (length) => `e${filled("1")(length)}!` },
     "/[\\u007f-\\u009f\\u2028\\u2029\\ufeff\\ufffe\\uffff]/g": { bound: OBJECT, worst: filled("\u2028a") },
   },
+  "apps/meshctl/src/offline/yaml/eventLines.ts": { "/^ *- *$/": { bound: 1_024, worst: ended(" ", "- !") } },
+  "apps/meshctl/src/offline/yaml/quickYaml.ts": {
+    "/(?:^|\\n) *\\t|(?:^|\\n)[ -]*\\?[ \\t\\r\\n]|[\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]/": {
+      bound: OBJECT,
+      worst: filled(" - "),
+    },
+  },
+  "apps/meshctl/src/offline/yaml/splitYaml.ts": { "/^[ \\t\\r]*(?:#|$)/": { bound: OBJECT, worst: ended(" ", "!") } },
   "apps/mgmt-server/src/config.ts": { "/^\\d{1,7}$/": flag },
   "apps/mgmt-server/src/sharedStore.ts": { "/^\\[(.*)\\]$/": flag },
+  "packages/api/src/offline.ts": { "/^[a-z0-9.-]+$/": { bound: 253, worst: ended("a", "!") } },
   "packages/api/src/shared/duration.ts": {
     "new RegExp(DURATION_PATTERN)": { bound: OBJECT, worst: ended("1ms", "!") },
     "/^([0-9]{1,9})(ns|us|ms|s|m|h)$/": { bound: OBJECT, worst: filled("1") },

@@ -1,7 +1,20 @@
 import { askedKinds, DaemonSet, Deployment, Service, StatefulSet } from "@isthmus/api";
-import { formatRef, isClusterName as isDnsLabel, kindKeyOf, type Resource, refOf, snapshotOf, UsageError } from "@isthmus/core";
+import {
+  formatRef,
+  isClusterName as isDnsLabel,
+  kindKeyOf,
+  type Report,
+  type Resource,
+  refOf,
+  snapshotOf,
+  UsageError,
+} from "@isthmus/core";
 import { statusesOf, type Translation, translate, type UserObjectStatusUpdate } from "@isthmus/translators";
 import type { Io } from "../io.ts";
+import { type Doubt, knownObjects } from "./checks/knownObjects.ts";
+import { withNearMisses } from "./checks/nearMisses.ts";
+import { placementDoubts } from "./checks/placement.ts";
+import { referenceDoubts } from "./checks/references.ts";
 import { parseDocuments, type Unreadable } from "./documents.ts";
 import { type OfflineFinding, offlineFindings, type Severity, statusReports } from "./findings.ts";
 import { readInputFiles } from "./inputFiles.ts";
@@ -30,6 +43,14 @@ export interface CheckedFiles {
 
 /** Reads and translates. Throws UsageError, which is exit code 2, for input that can't be read or that holds nothing. */
 export async function checkFiles(options: CheckOptions, io: Io): Promise<CheckedFiles> {
+  try {
+    return await checked(options, io);
+  } finally {
+    io.progress("");
+  }
+}
+
+async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
   const { agentCluster, namespace, stage, disallowIntersectingConfig = false } = options;
   if (agentCluster !== undefined && !isDnsLabel(agentCluster)) {
     throw new UsageError(`--agent-cluster ${agentCluster}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
@@ -37,17 +58,24 @@ export async function checkFiles(options: CheckOptions, io: Io): Promise<Checked
   if (!isDnsLabel(namespace)) {
     throw new UsageError(`--namespace ${namespace}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
   }
-  const { resources, rejected, notes, sourceOf } = intake(await objectsOf(options.file, io));
+  const { resources, rejected, notes, sourceOf, given } = intake(await objectsOf(options.file, io));
+  io.progress(`translating ${counted(resources.length, "object")}`);
   const count = resources.length + rejected.length;
   if (count === 0) throw new UsageError(nothingRead(options.file, notes));
   const agent = agentCluster === undefined ? {} : { agentCluster };
   const world = translate(snapshotOf(resources), { namespace, stage, ages: "CREATED", disallowIntersectingConfig, ...agent });
   const statuses = statusUpdates(world, stage);
+  const known = knownObjects({ resources, given, world, namespace, isOneCluster: agentCluster !== undefined });
   const findings = offlineFindings({ notes: [...notes, ...homeless(resources, options)], rejected, sourceOf }, [
-    ...world.reports,
+    ...withNearMisses(world.reports, known),
     ...statusReports(statuses, world.reports),
+    ...[...placementDoubts(known, resources), ...referenceDoubts(known)].map(doubtReport),
   ]);
   return { count, world, statuses, rejected, findings };
+}
+
+function doubtReport({ object, code, message }: Doubt): Report {
+  return { subject: refOf(object), state: "WARNING", code, message };
 }
 
 const WEIGHTS: Readonly<Record<Severity, number>> = { note: 0, warning: 1, rejected: 2 };
@@ -66,7 +94,7 @@ async function objectsOf(paths: readonly string[], io: Io): Promise<readonly Inp
   const objects: InputObject[] = [];
   const unreadable: Unreadable[] = [];
   for (const file of await readInputFiles(paths, io)) {
-    const parsed = parseDocuments(file);
+    const parsed = parseDocuments(file, (count) => io.progress(`reading ${file.name}: ${count} documents`));
     unreadable.push(...parsed.unreadable);
     for (const document of parsed.documents) {
       const unfolded = unfold(document);

@@ -32,7 +32,7 @@ export function offlineFindings(
   return [
     ...notes.map(noteFinding),
     ...ofReports.filter(({ severity }) => severity === "warning"),
-    ...rejected.map(rejectedFinding),
+    ...rejected.flatMap(rejectedFindings),
     ...ofReports.filter(({ severity }) => severity === "rejected"),
   ];
 }
@@ -41,8 +41,8 @@ function noteFinding({ code, message, file }: Note): OfflineFinding {
   return { severity: "note", code, message, ...(file === undefined ? {} : { file }) };
 }
 
-function rejectedFinding({ code, message, source }: RejectedObject): OfflineFinding {
-  return { severity: "rejected", code, message, ...placeIn(source) };
+function rejectedFindings({ code, problems }: RejectedObject): readonly OfflineFinding[] {
+  return problems.map(({ message, source }) => ({ severity: "rejected", code, message, ...placeIn(source) }));
 }
 
 /** What is said of many targets of one resource in the same words is one finding. */

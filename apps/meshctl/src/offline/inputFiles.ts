@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { extname, join } from "node:path";
-import { messageOf, UsageError } from "@isthmus/core";
+import { extname, join, resolve } from "node:path";
+import { fileProblem, UsageError } from "@isthmus/core";
 import type { Io } from "../io.ts";
 
 /** One text of the input. */
@@ -16,18 +16,22 @@ export interface InputFile {
  */
 export async function readInputFiles(paths: readonly string[], io: Io): Promise<readonly InputFile[]> {
   if (paths.filter((path) => path === "-").length > 1) throw new UsageError("-f -: standard input can only be read once");
+  if (paths.includes("")) throw new UsageError("-f: must not be empty: name a file or a directory, or - for standard input");
   const files: InputFile[] = [];
+  const read = new Set<string>();
   for (const path of paths) {
     if (path === "-") files.push(await standardInput(io));
-    else
-      files.push(
-        ...readable(path, () => filesBelow(path)).map((file) => ({
-          name: file,
-          text: readable(file, () => textOf(file, readFileSync(file))),
-        })),
-      );
+    else for (const file of readable(path, () => filesBelow(path))) files.push(...readable(file, () => readOnce(file, read)));
   }
   return files;
+}
+
+/** A file that is named twice, perhaps by its directory, is read once: its objects are no others the second time. */
+function readOnce(file: string, read: Set<string>): readonly InputFile[] {
+  const path = resolve(file);
+  if (read.has(path)) return [];
+  read.add(path);
+  return [{ name: file, text: textOf(file, readFileSync(file)) }];
 }
 
 async function standardInput(io: Io): Promise<InputFile> {
@@ -76,13 +80,18 @@ function readable<T>(path: string, read: () => T): T {
     return read();
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const code = (error as NodeJS.ErrnoException).code;
-    const problem = code === undefined ? messageOf(error) : (PROBLEMS[code] ?? messageOf(error));
-    throw new UsageError(`${path}: ${problem}`);
+    throw new UsageError(`${shown(path)}: ${fileProblem(error)}${remedyFor(path, error)}`);
   }
 }
 
-const PROBLEMS: Readonly<Record<string, string>> = {
-  ENOENT: "no such file or directory",
-  EACCES: "permission denied",
-};
+/** A path as messages name it. */
+function shown(path: string): string {
+  return path.length > 256 ? `${path.slice(0, 253)}...` : path;
+}
+
+/** What to do about a path that names no file, where it tells what was meant. */
+function remedyFor(path: string, error: unknown): string {
+  if ((error as NodeJS.ErrnoException).code !== "ENOENT") return "";
+  if (/^https?:/.test(path)) return `: URLs are not read: curl -sSfL ${path} | meshctl validate -f -`;
+  return /[*?[{]/.test(path) ? ": patterns are for the shell to expand: remove the quotes, or name the directory" : "";
+}

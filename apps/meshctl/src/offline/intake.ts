@@ -1,6 +1,6 @@
 import { discoveryKinds, isAsked, kindOf, parseOffline, unsupportedKind } from "@isthmus/api";
 import { formatRef, InvalidResource, type Kind, messageOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
-import type { InputObject } from "./unfold.ts";
+import { type InputObject, stepsOf } from "./unfold.ts";
 
 /** What translation can use of the input, and what it can't. */
 export interface Intake {
@@ -11,6 +11,8 @@ export interface Intake {
   readonly notes: readonly Note[];
   /** Where a field of a resource stands in the input, such as `policies.yaml:14`; undefined for what was not in the input. */
   sourceOf(ref: ResourceRef, field: string): string | undefined;
+  /** A field of a resource as it was given; undefined for what was not. */
+  given(ref: ResourceRef, field: string): unknown;
 }
 
 /** Something about the input that changes nothing by itself. */
@@ -28,10 +30,16 @@ export interface RejectedObject {
   readonly generation: number | undefined;
   /** Whether it is of a kind that users write and that has a status: then the status must say it. */
   readonly isUsersOwn: boolean;
-  readonly source: string;
   readonly code: "Malformed" | "KindUnknown";
+  /** All that is known to be wrong with it. */
+  readonly problems: readonly RejectedProblem[];
+}
+
+interface RejectedProblem {
   /** Names object, field and remedy. */
   readonly message: string;
+  /** Where the field stands. */
+  readonly source: string;
 }
 
 /**
@@ -78,7 +86,20 @@ export function intake(objects: readonly InputObject[]): Intake {
     const object = sources.get(resourceKeyOf(ref));
     return object === undefined ? undefined : placeOf(object, field);
   };
-  return { resources: [...resources.values()], rejected: [...rejected.values()], notes, sourceOf };
+  const given = (ref: ResourceRef, field: string): unknown => {
+    const object = sources.get(resourceKeyOf(ref));
+    return object === undefined ? undefined : memberAt(object.value, stepsOf(field));
+  };
+  return { resources: [...resources.values()], rejected: [...rejected.values()], notes, sourceOf, given };
+}
+
+function memberAt(value: unknown, steps: readonly (string | number)[]): unknown {
+  let member = value;
+  for (const step of steps) {
+    if (typeof member !== "object" || member === null || !Object.hasOwn(member, step)) return undefined;
+    member = (member as Readonly<Record<string | number, unknown>>)[step];
+  }
+  return member;
 }
 
 // An object of a cluster has more metadata: at least a UID.
@@ -136,8 +157,8 @@ function notRead(object: InputObject, message: string): RejectedObject {
   const { apiVersion, kind } = object.value;
   const ref = refIn(object);
   const name = ref === undefined ? `${kind} without a name` : formatRef(ref);
-  const source = placeOf(object);
-  return { ref, generation: undefined, isUsersOwn: false, source, code: "KindUnknown", message: `${name} (${apiVersion}): ${message}` };
+  const problems = [{ message: `${name} (${apiVersion}): ${message}`, source: placeOf(object) }];
+  return { ref, generation: undefined, isUsersOwn: false, code: "KindUnknown", problems };
 }
 
 function placeOf(object: InputObject, field = ""): string {
@@ -158,8 +179,7 @@ function rejectedObject(object: InputObject, error: InvalidResource, isUsersOwn:
     ref: refIn(object),
     generation: typeof generation === "number" ? generation : undefined,
     isUsersOwn,
-    source: placeOf(object, error.path),
     code: "Malformed",
-    message: error.message,
+    problems: error.problems.map(({ path }, i) => ({ message: error.messages[i] ?? "", source: placeOf(object, path) })),
   };
 }

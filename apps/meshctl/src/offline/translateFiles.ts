@@ -66,11 +66,10 @@ function withStatus({ apiVersion, kind, name, namespace, clusterName }: Resource
 
 /** What a user wrote and can't be used has a status like everything else that a user wrote. */
 function rejectedStatuses(rejected: readonly RejectedObject[]): readonly StatusOnly[] {
-  return rejected.flatMap(({ ref, generation, message, isUsersOwn }) => {
+  return rejected.flatMap(({ ref, generation, problems, isUsersOwn }) => {
     if (ref === undefined || !isUsersOwn) return [];
-    return [
-      withStatus(ref, { ...(generation === undefined ? {} : { observedGeneration: generation }), state: "INVALID", errors: [message] }),
-    ];
+    const errors = problems.map(({ message }) => message);
+    return [withStatus(ref, { ...(generation === undefined ? {} : { observedGeneration: generation }), state: "INVALID", errors })];
   });
 }
 

@@ -63,7 +63,7 @@ function problemOf(value: unknown): string | undefined {
 }
 
 /** `spec.meshes[0].name` in steps. */
-function stepsOf(field: string): readonly (string | number)[] {
+export function stepsOf(field: string): readonly (string | number)[] {
   return field
     .split(/[.[\]]/)
     .filter((step) => step !== "")

@@ -1,4 +1,4 @@
-import { messageOf } from "@isthmus/core";
+import { InvalidResource, messageOf, type Problem, problemText } from "@isthmus/core";
 import { Type } from "@sinclair/typebox";
 import { approvalColumns } from "../shared/approval.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
@@ -67,17 +67,21 @@ export const AccessPolicy: typeof strict = { ...strict, parse: parsed };
 
 export type AccessPolicy = ReturnType<typeof strict.parse>;
 
-/** The member of a spec that says why the rest of it could not be read. A user who sets it gets an INVALID policy, as with any unknown field. */
+/** The member of a spec that says why the rest of it could not be read, one mistake on each line. A user who sets it gets an INVALID policy, as with any unknown field. */
 export const UNREADABLE = "unreadable";
 
 function parsed(input: unknown): AccessPolicy {
   try {
     return strict.parse(input);
   } catch (error) {
-    const kept = unreadableAccessPolicy(input, messageOf(error));
+    const kept = unreadableAccessPolicy(input, error instanceof InvalidResource ? error.problems.map(lineOf).join("\n") : messageOf(error));
     if (kept === undefined) throw error;
     return kept;
   }
+}
+
+function lineOf(problem: Problem): string {
+  return problemText(problem).replaceAll("\n", " ").slice(0, 1024);
 }
 
 /**
@@ -95,7 +99,7 @@ function unreadableAccessPolicy(input: unknown, problem: string): AccessPolicy |
   const entries = readableSelectors(given);
   const read = isAll ? {} : { destinationSelector: entries.length === 0 ? [{}] : entries };
   const { lastAccepted, observedGeneration } = membersOf(status);
-  const withStatus = { ...envelope, spec: { ...read, [UNREADABLE]: problem.slice(0, 1024) }, status: { lastAccepted, observedGeneration } };
+  const withStatus = { ...envelope, spec: { ...read, [UNREADABLE]: problem }, status: { lastAccepted, observedGeneration } };
   return attempted(attempted({ ...envelope, status }) === undefined ? withStatus : { ...withStatus, status });
 }
 

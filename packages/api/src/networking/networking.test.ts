@@ -26,6 +26,11 @@ test.each([
   expect(() => TrafficPolicy.parse(trafficPolicy(spec))).toThrow(`TrafficPolicy shop/p: ${message}`);
 });
 
+test("an object without metadata is told that, and no riddle", () => {
+  const { metadata: _, ...nameless } = trafficPolicy({});
+  expect(() => TrafficPolicy.parse(nameless)).toThrow("TrafficPolicy without a name: metadata: is required, with a name");
+});
+
 test("unknown fields stay, and nulls count as absent", () => {
   const parsed = TrafficPolicy.parse(trafficPolicy({ colour: "red", policy: { retries: null } }));
   expect(parsed.spec).toEqual({ colour: "red", policy: {} });

@@ -1,7 +1,8 @@
-import { displayName, InvalidResource, type Kind, type Metadata, type Resource } from "@isthmus/core";
+import { displayName, InvalidResource, type Kind, type Metadata, type Problem, type Resource } from "@isthmus/core";
 import type { Static, TSchema } from "@sinclair/typebox";
-import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
-import { problemOf } from "./problem.ts";
+import { Ajv, type ValidateFunction } from "ajv";
+import { MOST_PROBLEMS, problemsIn } from "./problems.ts";
+import { unknownFields, unknownFieldText } from "./unknownFields.ts";
 
 /** A JSON value of a schema's type, immutable. */
 export type Value<S extends TSchema> = DeepReadonly<Static<S>>;
@@ -75,14 +76,21 @@ export function defineKind<F extends Fields>(
       const problem = `${resource.apiVersion} ${resource.kind} is not ${versions.join(" or ")} ${kind}`;
       throw new InvalidResource(nameForErrors(kind, resource), "apiVersion", problem);
     }
-    if (!validate(resource)) {
-      const { path, problem } = problemOf((validate.errors ?? []) as ErrorObject[]);
-      throw new InvalidResource(nameForErrors(kind, resource), path, problem);
-    }
-    return resource as DefinedResource<F>;
+    const [problem, ...further] = problemsIn(validate, resource);
+    if (problem === undefined) return resource as DefinedResource<F>;
+    const all = [...further, ...misspelt(definition, resource)].slice(0, MOST_PROBLEMS - 1);
+    throw new InvalidResource(nameForErrors(kind, resource), problem.path, problem.problem, all);
   }
 
   return { apiVersion, kind, plural, namespaced, versions, parse, definition, ...(project === undefined ? {} : { project }) };
+}
+
+/** Unknown fields of a user's object that is refused anyway: else its author would hear of them only after all else is mended. */
+function misspelt({ fields, crd }: Pick<KindDefinition<Fields>, "fields" | "crd">, resource: Resource): readonly Problem[] {
+  const { spec } = fields;
+  if (crd === undefined || spec === undefined) return [];
+  const given = (resource as { readonly spec?: unknown }).spec;
+  return unknownFields(spec, given, "spec").map((field) => ({ path: field.path, problem: unknownFieldText(field) }));
 }
 
 function compile({ fields, isClosed }: Pick<KindDefinition<Fields>, "fields" | "isClosed">): ValidateFunction {
@@ -148,6 +156,8 @@ function isResource(value: unknown): value is Resource {
 
 function notAResource(object: string, value: unknown): InvalidResource {
   const metadata: unknown = (value as Partial<Resource> | null)?.metadata;
+  if (metadata === undefined && typeof value === "object" && value !== null && !Array.isArray(value))
+    return new InvalidResource(object, "metadata", "is required, with a name");
   const name: unknown = typeof metadata === "object" && metadata !== null ? (metadata as Partial<Metadata>).name : "";
   if (typeof name === "string") return new InvalidResource(object, "", "must be an object with apiVersion, kind and metadata.name");
   return new InvalidResource(object, "metadata.name", name === undefined ? "is required" : `must be a string, is ${JSON.stringify(name)}`);

@@ -1,9 +1,8 @@
+import { nearestName, type Problem } from "@isthmus/core";
 import type { ErrorObject } from "ajv";
 
-/** What is wrong with a value, and where: the first finding of a validation, in words. */
-export function problemOf(errors: readonly ErrorObject[]): { path: string; problem: string } {
-  const error = errors[0];
-  if (error === undefined) return { path: "", problem: "is not valid" };
+/** What is wrong with a value, and where: a finding of a validation, in words. */
+export function problemOf(error: ErrorObject): Problem {
   const path = pathOf(error.instancePath);
   const schema = (error.parentSchema ?? {}) as { wanted?: string };
   const value = error.data;
@@ -13,7 +12,7 @@ export function problemOf(errors: readonly ErrorObject[]): { path: string; probl
     case "type":
       return { path, problem: `must be ${article(String(error.params["type"]))}, is ${show(value)}` };
     case "enum":
-      return { path, problem: `${show(value)} is not one of ${(error.params["allowedValues"] as unknown[]).join(", ")}` };
+      return { path, problem: wordProblem(value, error.params["allowedValues"] as readonly string[]) };
     case "required":
       return { path: join(path, String(error.params["missingProperty"])), problem: "is required" };
     case "additionalProperties":
@@ -28,13 +27,28 @@ export function problemOf(errors: readonly ErrorObject[]): { path: string; probl
   }
 }
 
-/** `/spec/meshes/0/name` as people write it: `spec.meshes[0].name`. */
-function pathOf(pointer: string): string {
+/** A value that is none of the words of an enum. */
+function wordProblem(value: unknown, words: readonly string[]): string {
+  const near = typeof value === "string" ? nearestName(value, words) : undefined;
+  return `${show(value)} is not one of ${words.join(", ")}${near === undefined ? "" : `: did you mean ${near}?`}`;
+}
+
+/** `/spec/meshes/0/name` in steps. */
+export function pointerSteps(pointer: string): readonly string[] {
   return pointer
     .split("/")
     .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : join(path, part)), "");
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** Steps as a JSON pointer. */
+export function pointerOf(steps: readonly string[]): string {
+  return steps.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+/** `/spec/meshes/0/name` as people write it: `spec.meshes[0].name`. */
+function pathOf(pointer: string): string {
+  return pointerSteps(pointer).reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : join(path, part)), "");
 }
 
 function join(path: string, part: string): string {

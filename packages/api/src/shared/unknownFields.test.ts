@@ -26,6 +26,12 @@ test("an unknown field is named with its path and the field that was likely mean
   ]);
 });
 
+test("a field that belongs one level deeper is named with where it belongs", () => {
+  expect(ineffective({ httpRequestMatchers: [{ prefix: "/" }] })).toEqual([
+    { path: "spec.httpRequestMatchers[0].prefix", type: "unknown", hint: "uri.prefix" },
+  ]);
+});
+
 test("a field that is accepted without effect says why", () => {
   expect(ineffective({ policy: { rateLimit: { whatever: 1 } } })).toEqual([
     { path: "spec.policy.rateLimit", type: "unsupported", hint: expect.stringContaining("not supported yet") },

@@ -7,7 +7,7 @@ export interface IneffectiveField {
   readonly path: string;
   /** `unknown`: no such field. `unsupported`: accepted by the schema, without effect. */
   readonly type: "unknown" | "unsupported";
-  /** For `unknown`, the known field of the same object that is nearest in spelling, if one is near. For `unsupported`, what to know. */
+  /** For `unknown`, the known field of the same object that is nearest in spelling, if one is near, or a field one level deeper. For `unsupported`, what to know. */
   readonly hint?: string;
 }
 
@@ -31,7 +31,7 @@ export function ineffectiveFields(schema: TSchema, value: unknown, path: string)
  * any other is left out. A guess, so it may restrict what is in force and never widen it. The very same value where nothing is unknown.
  */
 export function asSeems(schema: TSchema, value: unknown): unknown {
-  return ineffectiveFields(schema, value, "").some(({ type }) => type === "unknown") ? seeming(schema as SchemaNode, value) : value;
+  return unknownFields(schema, value, "").length > 0 ? seeming(schema as SchemaNode, value) : value;
 }
 
 function seeming(schema: SchemaNode, value: unknown): unknown {
@@ -54,6 +54,16 @@ function seeming(schema: SchemaNode, value: unknown): unknown {
   return Object.fromEntries(members);
 }
 
+/** Those of them that are unknown. */
+export function unknownFields(schema: TSchema, value: unknown, path: string): readonly IneffectiveField[] {
+  return ineffectiveFields(schema, value, path).filter(({ type }) => type === "unknown");
+}
+
+/** What to say of an unknown field, with the known one that was perhaps meant. */
+export function unknownFieldText({ hint }: { readonly hint?: string | undefined }): string {
+  return hint === undefined ? "unknown field" : `unknown field (did you mean ${hint}?)`;
+}
+
 function collect(schema: SchemaNode, value: unknown, path: string, found: IneffectiveField[]): void {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
@@ -73,8 +83,14 @@ function collect(schema: SchemaNode, value: unknown, path: string, found: Ineffe
     } else if (typeof additionalProperties === "object") {
       collect(additionalProperties, member, memberPath, found);
     } else if (properties !== undefined) {
-      const hint = nearestName(name, Object.keys(properties));
+      const hint = nearestName(name, Object.keys(properties)) ?? deeperName(name, properties);
       found.push({ path: memberPath, type: "unknown", ...(hint === undefined ? {} : { hint }) });
     }
   }
+}
+
+/** A field of that name in a member of the object, as `uri.prefix`: where it stands in other APIs people may not know. */
+function deeperName(name: string, properties: Readonly<Record<string, SchemaNode>>): string | undefined {
+  const found = Object.entries(properties).find(([, { properties: deeper }]) => deeper !== undefined && Object.hasOwn(deeper, name));
+  return found === undefined ? undefined : `${found[0]}.${name}`;
 }

@@ -3,14 +3,14 @@ import type { Malformed } from "../ports/clusterPort.ts";
 import type { DesiredStatus } from "./statusWriter.ts";
 
 /**
- * Of what a user asked of us and cannot be understood: INVALID, with the reason. It is not in force, or as it last was; what the status
+ * Of what a user asked of us and cannot be understood: INVALID, with the reasons. It is not in force, or as it last was; what the status
  * says of that stays, as it is the memory of it.
  */
-export function malformedStatus({ ref, message, status }: Malformed): DesiredStatus {
+export function malformedStatus({ ref, message, further = [], status }: Malformed): DesiredStatus {
   const condition = { type: "Accepted", status: "False", reason: "Malformed", message };
   return {
     ref,
-    status: { ...memoryIn(status), state: "INVALID", errors: [message], conditions: [condition] },
+    status: { ...memoryIn(status), state: "INVALID", errors: [message, ...further], conditions: [condition] },
     malformed: status === undefined ? {} : { status },
   };
 }

@@ -14,6 +14,8 @@ export interface ResourceList<R extends Resource> {
 export interface Malformed {
   readonly ref: ResourceRef;
   readonly message: string;
+  /** What is wrong with it beside that: a few more messages. */
+  readonly further?: readonly string[];
   /** What its status says; undefined when it has none. */
   readonly status?: JsonObject;
 }

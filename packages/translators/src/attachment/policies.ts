@@ -26,6 +26,7 @@ import {
   type SelectorList,
   selectorsOf,
 } from "../policy/accessPolicyEffect.ts";
+import { doubtfulAccess, doubtfulTraffic } from "../policy/doubtfulValues.ts";
 import { byService } from "../policy/indexes.ts";
 import { accessFindings, ineffectiveFindings, isMisspeltWide } from "../policy/ineffective.ts";
 import {
@@ -82,14 +83,21 @@ export const checkedTraffic = checkedPolicies<TrafficPolicy, CheckedPolicy<Traff
 });
 
 const trafficFindings = memoizeRow((policy: TrafficPolicy) => [
-  ...ineffectiveFindings(policy),
+  ...andDoubts(policy, ineffectiveFindings(policy), doubtfulTraffic),
   ...meshTranslators.flatMap((translator) => translator.requestFindings?.(policy.spec ?? {}) ?? []),
 ]);
+
+const accessPolicyFindings = memoizeRow((policy: AccessPolicy) => andDoubts(policy, accessFindings(policy), doubtfulAccess));
+
+/** What is missing may be in a field that is misspelt. */
+function andDoubts<P>(policy: P, findings: readonly Finding[], doubtsOf: (policy: P) => readonly Finding[]): readonly Finding[] {
+  return findings.some(({ code }) => code !== "FieldUnsupported") ? findings : [...findings, ...doubtsOf(policy)];
+}
 
 /** AccessPolicies: those whose references hold, and of which everything is understood, are sound. */
 export const checkedAccess = checkedPolicies<AccessPolicy, CheckedAccess>({
   kind: AccessPolicy,
-  findingsOf: (policy) => accessFindings(policy),
+  findingsOf: (policy) => accessPolicyFindings(policy),
   isMistaken: (policy, limit) => namesDestinationOutOfScope(policy, limit),
   madeOf: (row, policy) => {
     const bearing = accessPolicyEffect(policy, row.isSound);

@@ -3,11 +3,13 @@ import { type Collection, displayName, formatRef, keyOf, keyOfResource, type Rep
 import { type Finding, invalidFinding, reportOf, warningFinding } from "../findings.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { meshTranslators } from "../meshes/meshTranslators.ts";
+import { doubtfulVirtualMesh } from "../policy/doubtfulValues.ts";
 import { byService } from "../policy/indexes.ts";
 import { ineffectiveFindings } from "../policy/ineffective.ts";
+import { missingMembers } from "../policy/missingMembers.ts";
 import { meshCluster, meshOutOfScope, policyScopeFrom, virtualMeshOutOfScope } from "../policy/policyScope.ts";
 import { precedence } from "../policy/precedence.ts";
-import { missingMembers, selectorFindings } from "../policy/references.ts";
+import { selectorFindings } from "../policy/references.ts";
 import type { AttachmentStep } from "./attachment.ts";
 
 /** Which VirtualMesh each mesh belongs to. */
@@ -69,6 +71,7 @@ const ownFindings = memoizeRow((virtualMesh: VirtualMesh) => [
   ...federationSelectorFindings(virtualMesh),
   ...meshTranslators.flatMap((translator) => translator.virtualMeshFindings?.(virtualMesh) ?? []),
   ...ineffectiveFindings(virtualMesh),
+  ...doubtfulVirtualMesh(virtualMesh),
 ]);
 
 function namesGateways({ spec }: VirtualMesh): boolean {

@@ -3,6 +3,7 @@ import {
   type IneffectiveField,
   ineffectiveFields,
   KubernetesCluster,
+  MOST_PROBLEMS,
   Settings,
   TrafficPolicy,
   UNREADABLE,
@@ -72,19 +73,22 @@ function isUnknownBesideSelectors({ type, path }: IneffectiveField): boolean {
  * that is not known stands beside the selectors.
  */
 export function accessFindings(policy: AccessPolicy): readonly Finding[] {
-  return fieldsOf(policy).map((field) => {
+  return fieldsOf(policy).flatMap((field) => {
     if (field.path === UNREADABLE_PATH) return unreadable(policy);
-    if (field.type === "unsupported" && !IN_ENTRY.test(field.path)) return warningFinding(codeOf(field), messageOf(field, NO_EFFECT));
-    return invalidFinding(
-      "SelectorNotUnderstood",
-      messageOf(field, "the policy is rejected, because ignoring the field could allow too much"),
-    );
+    if (field.type === "unsupported" && !IN_ENTRY.test(field.path)) return [warningFinding(codeOf(field), messageOf(field, NO_EFFECT))];
+    return [
+      invalidFinding("SelectorNotUnderstood", messageOf(field, "the policy is rejected, because ignoring the field could allow too much")),
+    ];
   });
 }
 
-function unreadable({ spec }: AccessPolicy): Finding {
-  const problem = (spec as Readonly<Record<string, unknown>>)[UNREADABLE];
-  return invalidFinding("Malformed", typeof problem === "string" ? problem : `${UNREADABLE_PATH}: unknown field; the policy is rejected`);
+function unreadable({ spec }: AccessPolicy): readonly Finding[] {
+  const problems = (spec as Readonly<Record<string, unknown>>)[UNREADABLE];
+  const texts =
+    typeof problems === "string"
+      ? problems.split("\n").slice(0, MOST_PROBLEMS)
+      : [`${UNREADABLE_PATH}: unknown field; the policy is rejected`];
+  return texts.map((text) => invalidFinding("Malformed", text));
 }
 
 const UNREADABLE_PATH = `spec.${UNREADABLE}`;

@@ -1,6 +1,7 @@
 import type { DestinationSelector } from "@isthmus/api";
 import { displayName, keyOf } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
+import { missingMembers } from "./missingMembers.ts";
 import { isWithinLimit, type PolicyLimit } from "./policyScope.ts";
 import { serviceOf } from "./serviceRefs.ts";
 
@@ -46,15 +47,4 @@ function serviceFindings(
   if (hasService(key)) return [];
   const remedy = "check the name, that its cluster is registered, and that its pods are in a mesh";
   return [invalidFinding("DestinationUnknown", `${path}: Destination for service ${displayName(serviceOf(ref))} not found: ${remedy}`)];
-}
-
-/** Which of the members that a reference needs it lacks, in words; undefined when it has all. */
-export function missingMembers<M extends string>(ref: { readonly [K in M]?: string }, members: readonly M[]): string | undefined {
-  const missing = members.filter((member) => !ref[member]);
-  if (missing.length === 0) return undefined;
-  return `${enumeration(missing)} ${missing.length === 1 ? "is" : "are"} missing: ${enumeration(members)} are required`;
-}
-
-function enumeration(words: readonly string[]): string {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }

@@ -1,6 +1,7 @@
 import type { Destination, KubeServicePort } from "@isthmus/api";
 import { type ClusterObjectRef, displayName } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
+import { missingMembers } from "./missingMembers.ts";
 
 /** A Service that a policy sends traffic to, as the user wrote it. */
 export interface ServiceRef {
@@ -38,6 +39,32 @@ export function portFindings(
   }
   if (ports.some(({ port: number }) => number === port)) return [];
   return [invalidFinding("PortUnknown", `${path}: service ${displayName(service)} has no port ${port}, only ${numbers || "none"}`)];
+}
+
+/** Labels of a subset that no pod of its Service has, as far as discovery tells them apart. */
+export function subsetLabelFindings(
+  path: string,
+  service: ClusterObjectRef,
+  { subset, destination }: { readonly subset: Readonly<Record<string, string>> | undefined; readonly destination: Destination },
+): readonly Finding[] {
+  const known = destination.spec?.kubeService?.subsets ?? {};
+  return Object.entries(subset ?? {}).flatMap(([label, value]) => {
+    const values = Object.hasOwn(known, label) ? known[label]?.values : undefined;
+    if (values === undefined || values.includes(value)) return [];
+    const found = values.length > MOST_VALUES ? `${values.slice(0, MOST_VALUES).join(", ")}, …` : values.join(", ");
+    const message = `${path}: no pod of service ${displayName(service)} has ${label}: ${value}, only ${found}: requests to this subset fail`;
+    return [warningFinding("SubsetUnknown", message)];
+  });
+}
+
+const MOST_VALUES = 10;
+
+/** Why a Service that a policy sends traffic to is not found. */
+export function serviceNotFound(path: string, service: ClusterObjectRef): string {
+  const missing = missingMembers(service, ["name", "namespace", "clusterName"]);
+  return missing === undefined
+    ? `${path}: Destination for service ${displayName(service)} not found: check name, namespace and clusterName`
+    : `${path}: ${missing}`;
 }
 
 /** Where requests start, and which Services of other clusters have a host name there. */

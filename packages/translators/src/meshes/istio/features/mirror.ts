@@ -1,6 +1,5 @@
-import { displayName } from "@isthmus/core";
 import { invalidFinding } from "../../../findings.ts";
-import { portFindings, portsOf, serviceOf, unfederatedServiceFindings } from "../../../policy/serviceRefs.ts";
+import { portFindings, portsOf, serviceNotFound, serviceOf, unfederatedServiceFindings } from "../../../policy/serviceRefs.ts";
 import { shareFindings, shareOf } from "../percentage.ts";
 import { defineReferringFeature } from "./feature.ts";
 
@@ -28,12 +27,7 @@ export const mirror = defineReferringFeature({
     const service = serviceOf(kubeService);
     const destination = context.destinationOf(service);
     if (destination === undefined) {
-      return [
-        invalidFinding(
-          "MirrorTargetUnknown",
-          `${PATH}.kubeService: Destination for service ${displayName(service)} not found: check name, namespace and clusterName`,
-        ),
-      ];
+      return [invalidFinding("MirrorTargetUnknown", serviceNotFound(`${PATH}.kubeService`, service))];
     }
     return [
       ...portFindings(`${PATH}.port`, { service, port, ports: portsOf(destination) }),

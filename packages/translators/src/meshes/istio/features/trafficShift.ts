@@ -1,7 +1,14 @@
 import type { HttpRoute, VirtualDestination, WeightedDestination } from "@isthmus/api";
 import { type ClusterObjectRef, displayName } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
-import { portFindings, portsOf, serviceOf, unfederatedServiceFindings } from "../../../policy/serviceRefs.ts";
+import {
+  portFindings,
+  portsOf,
+  serviceNotFound,
+  serviceOf,
+  subsetLabelFindings,
+  unfederatedServiceFindings,
+} from "../../../policy/serviceRefs.ts";
 import type { PolicyReference } from "../../meshTranslator.ts";
 import { labelFindings } from "../limits.ts";
 import { subsetNameOf } from "../subsets.ts";
@@ -75,16 +82,12 @@ function entryFindings(entry: WeightedDestination, path: string, context: RouteC
     const service = serviceOf(kubeService);
     const destination = context.destinationOf(service);
     if (destination === undefined) {
-      return [
-        invalidFinding(
-          "TrafficShiftTargetUnknown",
-          `${path}.kubeService: Destination for service ${displayName(service)} not found: check name, namespace and clusterName`,
-        ),
-      ];
+      return [invalidFinding("TrafficShiftTargetUnknown", serviceNotFound(`${path}.kubeService`, service))];
     }
     return [
       ...portFindings(`${path}.kubeService.port`, { service, port: kubeService.port, ports: portsOf(destination) }),
       ...unfederatedServiceFindings(`${path}.kubeService`, service, context),
+      ...subsetLabelFindings(`${path}.kubeService.subset`, service, { subset: kubeService.subset, destination }),
     ];
   }
   if (virtualDestination !== undefined) {

@@ -1,0 +1,142 @@
+import {
+  AccessPolicy,
+  Destination,
+  DestinationRule,
+  Mesh,
+  Secret,
+  ServiceEntry,
+  VirtualMesh,
+  VirtualService,
+  Workload,
+} from "@isthmus/api";
+import { displayName, formatRef, nearestName, type Resource, refOf } from "@isthmus/core";
+import { networkingOwner } from "@isthmus/translators";
+import type { Doubt, KnownObjects } from "./knownObjects.ts";
+
+/** What is doubtful in what objects of users say of others. Where nothing is known of the others, nothing is said. */
+export function referenceDoubts(known: KnownObjects): readonly Doubt[] {
+  return [
+    ...known.of(VirtualMesh).flatMap((object) => [...missingRoot(object, known), ...nobodyAllowed(object, known), ...skew(object, known)]),
+    ...known.of(AccessPolicy).flatMap((object) => [...unknownPorts(object, known), ...unknownCallers(object, known)]),
+    ...sharedHosts(known),
+    ...ISTIO_HOSTS.flatMap(({ kind, field }) => known.of<Resource>(kind).flatMap((object) => misspeltHosts(object, field, known))),
+  ];
+}
+
+/** Secrets are seldom given; when some are, the root that users keep themselves should be among them. */
+function missingRoot(object: VirtualMesh, known: KnownObjects): readonly Doubt[] {
+  const { name, namespace } = object.spec?.mtlsConfig?.shared?.rootCertificateAuthority?.secret ?? {};
+  const secrets = known.of(Secret).filter(({ metadata }) => (metadata.clusterName ?? "") === "");
+  if (name === undefined || namespace === undefined || secrets.length === 0) return [];
+  if (secrets.some(({ metadata }) => metadata.name === name && metadata.namespace === namespace)) return [];
+  const message = `spec.mtlsConfig.shared.rootCertificateAuthority.secret: the input has Secrets of the management cluster, and ${displayName({ name, namespace })} is not one of them: create it with root-cert.pem and key.pem`;
+  return [{ object, code: "RootSecretUnknown", message }];
+}
+
+function nobodyAllowed(object: VirtualMesh, known: KnownObjects): readonly Doubt[] {
+  if (object.spec?.globalAccessPolicy !== "ENABLED" || known.of(AccessPolicy).length > 0) return [];
+  const message =
+    "spec.globalAccessPolicy: ENABLED denies every call that no AccessPolicy allows, and there is none: add AccessPolicies first, or set DISABLED";
+  return [{ object, code: "AllCallsDenied", message }];
+}
+
+// Istio supports upgrades over at most two minor versions. Source: istio.io/docs/setup/upgrade.
+const LARGEST_SKEW = 2;
+
+function skew(object: VirtualMesh, known: KnownObjects): readonly Doubt[] {
+  const named = new Set((object.spec?.meshes ?? []).map(({ name, namespace }) => `${namespace}/${name}`));
+  const versions = known.of(Mesh).flatMap(({ metadata, spec }) => {
+    const { version = "" } = spec?.istio?.installation ?? {};
+    const minor = /^1\.(\d{1,3})(?:\D|$)/.exec(version)?.[1];
+    return minor === undefined || !named.has(`${metadata.namespace}/${metadata.name}`)
+      ? []
+      : [{ name: metadata.name, version, minor: Number(minor) }];
+  });
+  versions.sort((a, b) => a.minor - b.minor);
+  const [oldest, newest] = [versions[0], versions.at(-1)];
+  if (oldest === undefined || newest === undefined || newest.minor - oldest.minor <= LARGEST_SKEW) return [];
+  const message = `spec.meshes: Istio is ${oldest.version} in ${oldest.name} and ${newest.version} in ${newest.name}: Istio supports a difference of ${LARGEST_SKEW} minor versions: upgrade the older`;
+  return [{ object, code: "VersionSkew", message }];
+}
+
+/** Ports at which no workload of any known Service listens. */
+function unknownPorts(object: AccessPolicy, known: KnownObjects): readonly Doubt[] {
+  const allowed = object.spec?.allowedPorts ?? [];
+  const destinations = known.of(Destination);
+  if (allowed.length === 0 || destinations.length === 0) return [];
+  const ports = destinations.flatMap(({ spec }) => spec?.kubeService?.ports ?? []);
+  // The number behind a name is known to the pods alone.
+  if (ports.some(({ targetPortName = "" }) => targetPortName !== "")) return [];
+  const numbers = new Set(ports.flatMap(({ port, targetPortNumber }) => [port, targetPortNumber]));
+  return allowed.flatMap((port, i) => {
+    if (numbers.has(port)) return [];
+    return [
+      { object, code: "PortUnknown", message: `spec.allowedPorts[${i}]: no Service of the input has port ${port}: check the number` },
+    ];
+  });
+}
+
+/** Service accounts that no workload of their cluster runs as. */
+function unknownCallers(object: AccessPolicy, known: KnownObjects): readonly Doubt[] {
+  const callers = known.of(Workload).flatMap(({ spec }) => {
+    const { controller, serviceAccountName } = spec?.kubernetes ?? {};
+    return controller === undefined ? [] : [{ ...controller, name: serviceAccountName || "default" }];
+  });
+  return (object.spec?.sourceSelector ?? []).flatMap(({ kubeServiceAccountRefs }, i) =>
+    (kubeServiceAccountRefs?.serviceAccounts ?? []).flatMap(({ name = "", namespace = "", clusterName = "" }, j) => {
+      const near = callers.filter(
+        (caller) => (namespace === "" || caller.namespace === namespace) && (clusterName === "" || caller.clusterName === clusterName),
+      );
+      if (name === "" || callers.length === 0 || near.some((caller) => caller.name === name)) return [];
+      const hint = nearestName(
+        name,
+        near.map((caller) => caller.name),
+      );
+      const path = `spec.sourceSelector[${i}].kubeServiceAccountRefs.serviceAccounts[${j}]`;
+      const remedy = hint === undefined ? "check name, namespace and clusterName" : `did you mean ${hint}?`;
+      const message = `${path}: no workload in a mesh runs as service account ${displayName({ name, namespace, clusterName })}: ${remedy}`;
+      return [{ object, code: "CallerUnknown", message }];
+    }),
+  );
+}
+
+/** Users' ServiceEntries for hosts of federated services: Istio uses one of the two. */
+function sharedHosts(known: KnownObjects): readonly Doubt[] {
+  const { label } = networkingOwner(known.namespace);
+  const ours = new Map<string, Resource>();
+  for (const { resource } of known.world.networking) {
+    if (resource.kind !== ServiceEntry.kind) continue;
+    for (const host of (resource as ServiceEntry).spec?.hosts ?? []) ours.set(`${resource.metadata.clusterName}/${host}`, resource);
+  }
+  // The dump of a cluster holds what federation wrote there before.
+  const users = known.of(ServiceEntry).filter(({ metadata }) => metadata.labels?.[label] === undefined);
+  return users.flatMap((object) =>
+    (object.spec?.hosts ?? []).flatMap((host, i) => {
+      const other = ours.get(`${object.metadata.clusterName}/${host}`);
+      if (other === undefined) return [];
+      const message = `spec.hosts[${i}]: ${formatRef(refOf(other))}, which federation writes, has host ${host} as well, and Istio uses only one of the two: remove one`;
+      return [{ object, code: "UserConfigConflict", message }];
+    }),
+  );
+}
+
+const ISTIO_HOSTS = [
+  { kind: VirtualService, field: "hosts" },
+  { kind: ServiceEntry, field: "hosts" },
+  { kind: DestinationRule, field: "host" },
+];
+
+/** The field by which users' Istio objects meet hosts, under another name: Istio alone judges the rest of them. */
+function misspeltHosts(object: Resource, field: string, known: KnownObjects): readonly Doubt[] {
+  const spec = known.given(refOf(object), "spec");
+  if (typeof spec !== "object" || spec === null || Object.hasOwn(spec, field)) return [];
+  const misspelt = Object.keys(spec).find((key) => nearestName(key, [field]) !== undefined);
+  if (misspelt === undefined) return [];
+  return [
+    {
+      object,
+      code: "FieldUnknown",
+      message: `spec.${misspelt}: unknown field (did you mean ${field}?); without hosts this object has no effect`,
+    },
+  ];
+}

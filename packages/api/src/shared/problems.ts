@@ -1,0 +1,66 @@
+import type { Problem } from "@isthmus/core";
+import type { ErrorObject, ValidateFunction } from "ajv";
+import { pointerOf, pointerSteps, problemOf } from "./problem.ts";
+
+/** At most so many mistakes of one object are named: each costs one more validation, and who reads twenty knows enough. */
+export const MOST_PROBLEMS = 20;
+
+/**
+ * The mistakes in a value, in the order in which validation meets them. Validation ends at the first mistake, as an object may hold a
+ * million; so what is wrong is left out, and the rest validated again. None: the value is valid.
+ */
+export function problemsIn(validate: ValidateFunction, value: unknown): readonly Problem[] {
+  const problems: Problem[] = [];
+  const copies: Copies = new Map();
+  let rest = value;
+  while (problems.length < MOST_PROBLEMS && !validate(rest)) {
+    const [error] = (validate.errors ?? []) as readonly ErrorObject[];
+    if (error === undefined) return [...problems, { path: "", problem: "is not valid" }];
+    problems.push(problemOf({ ...error, instancePath: givenPointer(rest, error.instancePath, copies) }));
+    for (const steps of mistaken(error)) {
+      // Nothing would be left.
+      if (steps.length === 0) return problems;
+      rest = without(rest, steps, copies);
+    }
+  }
+  return problems;
+}
+
+/** The copies from which something was left out; for arrays, where what is left of their elements stood. */
+type Copies = Map<object, number[]>;
+
+/** What to leave out, so that the rest can be validated. */
+function mistaken({ instancePath, keyword, params, schema, data }: ErrorObject): readonly (readonly string[])[] {
+  const steps = pointerSteps(instancePath);
+  if (keyword === "additionalProperties") return [[...steps, String(params["additionalProperty"])]];
+  if (keyword !== "atMostOneOf") return [steps];
+  const [, ...excess] = (schema as readonly string[]).filter((member) => (data as Readonly<Record<string, unknown>>)[member] !== undefined);
+  return excess.map((member) => [...steps, member]);
+}
+
+/** A place in what is left as a place in what was given. */
+function givenPointer(rest: unknown, pointer: string, copies: Copies): string {
+  const steps: string[] = [];
+  let value = rest;
+  for (const step of pointerSteps(pointer)) {
+    steps.push(Array.isArray(value) ? String(copies.get(value)?.[Number(step)] ?? step) : step);
+    value = (value as Readonly<Record<string, unknown>>)[step];
+  }
+  return pointerOf(steps);
+}
+
+/** The same value without what is at a place. Only what is above the place is copied, and once, however often something is left out. */
+function without(value: unknown, [name = "", ...deeper]: readonly string[], copies: Copies): unknown {
+  const copy = ownCopy(value as object, copies) as Record<string, unknown>;
+  if (deeper.length > 0) copy[name] = without(copy[name], deeper, copies);
+  else if (!Array.isArray(copy)) delete copy[name];
+  else for (const list of [copy, copies.get(copy)]) list?.splice(Number(name), 1);
+  return copy;
+}
+
+function ownCopy(value: object, copies: Copies): object {
+  if (copies.has(value)) return value;
+  const copy = Array.isArray(value) ? [...value] : { ...value };
+  copies.set(copy, Array.isArray(copy) ? [...copy.keys()] : []);
+  return copy;
+}
