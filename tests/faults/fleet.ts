@@ -1,4 +1,4 @@
-import { type Clock, type Log, refOf } from "@isthmus/core";
+import { type Clock, type Log, type Metric, refOf } from "@isthmus/core";
 import { REVOKED_BEFORE, revocationOf } from "@isthmus/plane";
 import type { Cluster, DesiredUpdate } from "@isthmus/plane/ports";
 import { inMemoryNetwork } from "@isthmus/relay/inMemory";
@@ -82,6 +82,8 @@ export interface Fleet {
   route(clusterName: string, server: string): void;
   /** Calls of a process to API servers take so long from now on. */
   slowDown(process: string, ms: number): void;
+  /** What all processes tell of themselves when they are asked. */
+  figures(): readonly Metric[];
   /** How often the two ends of a stream have found that they hold different objects, since the server has started. */
   resyncs(): number;
   startServer(id?: string): void;
@@ -147,7 +149,11 @@ export function startFleet(options: FleetOptions): Fleet {
     if (servers.has(id) || (id !== "1" && store === undefined)) return;
     const name = `server ${++starts}`;
     const sharing = store === undefined ? {} : { store: ways.over(id, store) };
-    servers.set(id, startServerProcess({ ...shared, ...sharing, clock: clockOf(name), name, cluster: portOf(management, name) }));
+    const places = seed % 3 === 0 ? { places: 1 } : {};
+    servers.set(
+      id,
+      startServerProcess({ ...shared, ...sharing, ...places, clock: clockOf(name), name, cluster: portOf(management, name) }),
+    );
     inner.listen(accept);
   }
 
@@ -220,6 +226,10 @@ export function startFleet(options: FleetOptions): Fleet {
         inner.heal(cluster.name);
       }
     },
+    figures: () => [
+      ...[...servers.values()].flatMap(({ server, link }) => [...server.metrics(), ...link.metrics()]),
+      ...[...agents.values()].flatMap(({ agent }) => agent.metrics()),
+    ],
     resyncs() {
       const all = [...servers.values()].flatMap(({ link }) => link.metrics());
       const found = all.filter(({ name }) => name === "relay_server_resyncs_total");

@@ -4,7 +4,7 @@ import { ClusterError } from "@isthmus/plane/ports";
 import type { ClusterImage, SimulatedCluster } from "@isthmus/simulator";
 import { problemsAtRest } from "./atRest.ts";
 import type { Fleet } from "./fleet.ts";
-import { definition, ISTIO_KINDS, SHOP, shop } from "./objects.ts";
+import { definition, ISTIO_KINDS, kubernetesCluster, SHOP, shop } from "./objects.ts";
 import type { Oracle } from "./oracle.ts";
 import type { Stage } from "./step.ts";
 import { bearsOurLabel, hiddenKey } from "./truth.ts";
@@ -87,7 +87,8 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     if (image === undefined) return;
     for (const { cluster: place, kind } of [...hidden.values()]) if (place === cluster) setServed(clusterName, kind, true);
     if (clusterName !== "") for (const kind of ISTIO_KINDS) setDefined(clusterName, kind, true);
-    cluster.faults.restore(image, bump);
+    // Above all that were ever given out, if at all.
+    cluster.faults.restore(image, bump === 0 ? 0 : cluster.revision - image.revision + bump);
     oracle.changed(clusterName);
   }
 
@@ -99,15 +100,22 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
   function resumeDeletes(): void {
     for (const registration of fleet.management.objects()) {
       if (kindKeyOf(registration) !== kindKeyOf(KubernetesCluster) || !isPaused(registration)) continue;
-      const { name, namespace = "" } = registration.metadata;
+      const { name } = registration.metadata;
       if (oracle.holdsBackNeedlessly(name)) {
         oracle.violations.push({ rule: "landslide", message: `removals wait in ${name}, and somebody asked for them` });
       }
-      oracle.landslides.resumed(name);
-      const { apiVersion, kind } = registration;
-      const metadata = { name, namespace, annotations: { "isthmus.mesh/resume-deletes": String(fleet.clock.now()) } };
-      change("", () => fleet.management.apply({ apiVersion, kind, metadata }, { fieldManager: "somebody", force: true }));
+      resume(name);
     }
+  }
+
+  /** Whatever a cluster holds back may go, and what it will until the next rest. */
+  function resume(name: string): void {
+    const { apiVersion, kind, metadata } = kubernetesCluster(name);
+    if (fleet.management.object(refOf(kubernetesCluster(name))) === undefined) return;
+    oracle.landslides.resumed(name);
+    const annotations = { "isthmus.mesh/resume-deletes": String(fleet.clock.now()) };
+    const word = { apiVersion, kind, metadata: { ...metadata, annotations } };
+    change("", () => fleet.management.apply(word, { fieldManager: "somebody", force: true }));
   }
 
   async function rest(): Promise<void> {
@@ -138,6 +146,10 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     }
     // What an agent without a server still had to write, nobody waited for above.
     if ([...fleet.clusters.keys()].some((name) => !oracle.truth.places.has(name))) await fleet.clock.advance(LONGEST_PAUSE_MS);
+    const impossible = fleet.figures().filter(({ value }) => !Number.isFinite(value) || value < 0);
+    if (impossible.length > 0) {
+      oracle.violations.push({ rule: "not as it ought to be", message: `figures that cannot be: ${JSON.stringify(impossible)}` });
+    }
     const [before, resyncs] = [writes(), fleet.resyncs()];
     await fleet.clock.advance(QUIET_MS);
     if (fleet.resyncs() !== resyncs) {
@@ -173,6 +185,7 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
       return image;
     },
     restore,
+    resume,
     ours: (clusterName, n) => nth(clusterOf(clusterName).objects().filter(bearsOurLabel), n),
     wanted: (clusterName, n) => nth<Resource>([...oracle.truth.wanted(clusterName).values()], n),
     object: (ref) => clusterOf(ref.clusterName).object(ref),

@@ -38,9 +38,11 @@ export interface Stage {
   empty(clusterName: string): void;
   /** It is there again, if it has gone. */
   found(clusterName: string): void;
+  /** Somebody lets go what a cluster holds back. */
+  resume(clusterName: string): void;
   /** What a cluster held when all was last at rest. */
   restedAt(clusterName: string): ClusterImage;
-  /** A cluster holds again what it held then, with revisions that go on from `bump` above. */
+  /** A cluster holds again what it held then, with revisions that go on from `bump` above all that were; 0: they come again. */
   restore(clusterName: string, bump: number): void;
   /** Everything is mended and gets its time; then the clusters must be as they ought to be. */
   rest(): Promise<void>;

@@ -97,6 +97,12 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     hasStore: true,
     steps: "stopAgent b 0 0;stopServer - 0 0;wait - 8 0;deleteLease c 0 0",
   },
+  {
+    name: "what was published, deleted and is there again from a backup of etcd is deleted again",
+    seed: 36824723,
+    clusters: 2,
+    steps: "deleteGateway a 0 0;wait - 4 0;restoreManagementEtcd - 1 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

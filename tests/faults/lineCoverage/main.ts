@@ -21,8 +21,8 @@ const LEAST = 0.01;
 
 interface Unreached {
   readonly path: string;
-  /** Its name, or "*": all of the file. */
-  readonly function: string;
+  /** Their names; those within one have its name before theirs. "*": all of the file. */
+  readonly functions: readonly string[];
   readonly reason: string;
 }
 
@@ -78,12 +78,7 @@ function reported(
       else seldom.set(name, [...(seldom.get(name) ?? []), `${line} (${count})`]);
     }
     for (const [name, where] of seldom) {
-      if (
-        listed.some(
-          (entry) => entry.path === path && (entry.function === "*" || name === entry.function || name.startsWith(`${entry.function}.`)),
-        )
-      )
-        continue;
+      if (listed.some((entry) => entry.path === path && (entry.functions[0] === "*" || entry.functions.includes(name)))) continue;
       unexplained++;
       console.log(`${path} ${name}: ${where.join(", ")}`);
     }

@@ -5,6 +5,7 @@ import type { Stage, StepKinds } from "../step.ts";
 
 const BACK = [1, 3, 10, 40];
 const BUMP = 1_000_000;
+const RESTORE_MS = 1_000;
 const SKEWS_MS = [-3_600_000, -60_000, -4_000, 4_000, 60_000, 3_600_000];
 
 /** What shows or brings back a state that is over, and clocks that say another time. */
@@ -72,11 +73,24 @@ const STALE_LISTS = 40;
  * restores without `--bump-revision` starts its clients anew. Source: kubernetes.io/docs/tasks/administer-cluster/configure-upgrade-etcd
  */
 async function restore(stage: Stage, clusterName: string, isBumped: boolean): Promise<void> {
-  if (isBumped) return stage.restore(clusterName, BUMP);
   const { fleet } = stage;
+  if (isBumped) {
+    await awayFor(fleet, clusterName);
+    stage.restore(clusterName, BUMP);
+    return;
+  }
   const restart = clusterName === "" ? await stopServers(fleet) : await stopAgents(fleet, clusterName);
   stage.restore(clusterName, 0);
   restart();
+}
+
+/** API servers are stopped while their etcd is restored: what they were about to tell has been told. */
+async function awayFor(fleet: Fleet, clusterName: string): Promise<void> {
+  const faults = (clusterName === "" ? fleet.management : fleet.clusters.get(clusterName))?.faults;
+  if (faults?.isReachable !== true) return;
+  faults.reachable(false);
+  await fleet.clock.advance(RESTORE_MS);
+  faults.reachable(true);
 }
 
 async function stopServers(fleet: Fleet): Promise<() => void> {

@@ -35,6 +35,8 @@ export const replicaSteps: StepKinds = {
       if (leading !== undefined) await fleet.stopServer(leading, n === 1);
     },
   },
+  /** A server sends its agents away, to come back a little later, perhaps to the other one. */
+  drain: { weight: 2, n: 2, v: 2, act: ({ fleet }, { n, v }) => fleet.servers.get(String(n + 1))?.link.drain(v * 3_000) },
   /** What the leader asks of API servers comes so late that another one may lead by then; or no longer does. */
   pauseLeader: {
     weight: 3,

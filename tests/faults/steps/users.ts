@@ -103,8 +103,9 @@ export const userSteps: StepKinds = {
   putVirtualMesh: { weight: 3, n: 2, v: 4, act: (stage, { n, v }) => put(stage, "", [virtualMesh(joined(stage, n), v)]) },
   deleteVirtualMesh: { weight: 1, act: (stage) => remove(stage, "", [virtualMesh([], 0)]) },
   /** So many Services that their going is a landslide. */
-  putCrowd: { weight: 0.2, isAboutCluster: true, act: (stage, { cluster }) => put(stage, cluster, crowd()) },
-  deleteCrowd: { weight: 0.4, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, crowd()) },
+  putCrowd: { weight: 0.4, isAboutCluster: true, act: (stage, { cluster }) => put(stage, cluster, crowd()) },
+  deleteCrowd: { weight: 0.8, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, crowd()) },
+  resumeDeletes: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => stage.resume(cluster) },
   putLarge: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => put(stage, cluster, [largeService()]) },
   deleteLarge: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, [largeService()]) },
   /** Certificates of a cluster's agents that were issued before now no longer count. */
