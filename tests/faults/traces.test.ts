@@ -103,6 +103,14 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     clusters: 2,
     steps: "deleteGateway a 0 0;wait - 4 0;restoreManagementEtcd - 1 0",
   },
+  {
+    name: "a server whose date is set forward while it comes to lead writes from its next turn on",
+    seed: 4084201220,
+    clusters: 3,
+    hasStore: true,
+    steps:
+      "putMesh b 0 1;restartStore - 0 0;deleteMesh b 0 0;copyOurs b 18 0;wipeStore - 0 0;setClock c 0 0;failOverStore - 0 0;setClock c 5 0;setClock c 5 0;wait - 5 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

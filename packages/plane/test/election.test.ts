@@ -259,6 +259,19 @@ describe("a clock that is set", () => {
     expect([a.election.isLeader, b.election.isLeader]).toEqual([false, true]);
   });
 
+  it("forward and back ends one turn and begins another: who found that nobody led hears when somebody does", async () => {
+    const time = settable();
+    const a = replica("a", { time });
+    await clock.advance(3_000);
+    time.skew = 3_600_000;
+    expect(a.election.isLeader).toBe(false);
+    time.skew = 0;
+    expect(a.election.isLeader).toBe(false);
+    await clock.advance(3_000);
+    expect(a.election.isLeader).toBe(true);
+    expect(a.turns).toEqual([true, false, true]);
+  });
+
   it("forward does not give another replica the lead", async () => {
     const a = replica("a", { over: cut(cluster) });
     await clock.advance(3_000);

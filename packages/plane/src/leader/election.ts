@@ -42,6 +42,8 @@ export function startElection(options: ElectionOptions, signal: AbortSignal): El
   /** What was last seen of the lease, and since when it has stood so, by our own clock. */
   let seen: { readonly mark: string; readonly since: number } | undefined;
   let held: HeldLease | undefined;
+  /** The renewal that was once found to be too old: it stays so, whatever the date says later. */
+  let lapsed: HeldLease | undefined;
   /** The turn that we last tried to take: whose answer was lost, perhaps. */
   let attempted = 0;
   /** Whether the lease in the cluster may be another than the one we know. */
@@ -53,9 +55,11 @@ export function startElection(options: ElectionOptions, signal: AbortSignal): El
   let complaint = "";
 
   function isLeader(): boolean {
-    if (signal.aborted || held === undefined || uptimeOf(clock) < held.leadsFrom) return false;
+    if (signal.aborted || held === undefined || held === lapsed || uptimeOf(clock) < held.leadsFrom) return false;
     // By either time: the date may be set back, and the other one may stand still while the machine sleeps.
-    return clock.now() - held.renewedOn < deadlineMs && uptimeOf(clock) - held.renewedAt < deadlineMs;
+    if (clock.now() - held.renewedOn < deadlineMs && uptimeOf(clock) - held.renewedAt < deadlineMs) return true;
+    lapsed = held;
+    return false;
   }
 
   function tell(): void {
@@ -118,6 +122,8 @@ export function startElection(options: ElectionOptions, signal: AbortSignal): El
       },
     };
     const written = before === undefined ? await cluster.create(wanted, within) : await cluster.update(wanted, within);
+    // A lead that ran out meanwhile ends before the next one begins: somebody may have asked, and waits to hear of it.
+    tell();
     const leadsFrom = state === "ours" ? (held?.leadsFrom ?? begun) : state === "free" ? begun : begun + deadlineMs;
     held = { lease: Lease.parse(written), leadsFrom, renewedAt: begun, renewedOn: begunOn };
     fence = transitions;
