@@ -28,9 +28,9 @@ const options = {
 };
 
 /** Bundles one entry file into one file. */
-export async function bundle(entry, outfile) {
+export async function bundle(entry, outfile, plugins = []) {
   const { build } = await import("esbuild");
-  await build({ ...options, entryPoints: [entry], outfile });
+  await build({ ...options, plugins: [...options.plugins, ...plugins], entryPoints: [entry], outfile });
 }
 
 /** Bundles an app. What it imports late stays apart, so that a command does not load what only another one needs. */

@@ -1,4 +1,4 @@
-import { type AnyResource, type Clock, type ResourceRef, refOf } from "@isthmus/core";
+import { type AnyResource, type Clock, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { type Cluster, ClusterError, type ClusterErrorCode, type Preconditions } from "@isthmus/plane/ports";
 import type { SimulatedCluster, Verb } from "@isthmus/simulator";
 
@@ -23,6 +23,19 @@ export interface CallFault {
   readonly afterWrite: boolean;
   /** How long it takes until that is clear. Default: no time. */
   readonly afterMs?: number;
+  /** What the API server asks to wait before the next try. */
+  readonly retryAfterMs?: number;
+}
+
+/** A call of one of our processes. */
+export interface PortCall {
+  readonly verb: Verb;
+  /** `kindKeyOf`; "" where it is about none. */
+  readonly kindKey: string;
+  /** What is written; undefined for all but writes of objects. */
+  readonly resource?: Resource;
+  /** Whether it would make an object. */
+  readonly isNew?: boolean;
 }
 
 export interface ActorPortOptions {
@@ -31,7 +44,7 @@ export interface ActorPortOptions {
   /** How long a call is under way to the API server, in milliseconds, and an event from it. Asked for each one. */
   readonly lagMs: () => number;
   /** What goes wrong with the call that is being made. */
-  readonly faultOf: (verb: Verb) => CallFault | undefined;
+  readonly faultOf: (call: PortCall) => CallFault | undefined;
   readonly wrote: (write: Write) => void;
   /** An object has just been read by name, and nothing has been done about it yet. */
   readonly wasRead: (ref: ResourceRef) => void;
@@ -47,11 +60,12 @@ export function actorPort(cluster: SimulatedCluster, { actor, clock, lagMs, faul
   async function write<T>(
     verb: Verb,
     ref: ResourceRef,
-    { act, signal }: { act: () => Promise<T>; signal: AbortSignal | undefined },
+    { act, signal, resource }: { act: () => Promise<T>; signal: AbortSignal | undefined; resource?: Resource },
   ): Promise<T> {
     const begun = clock.now();
     await lag(signal);
-    const fault = faultOf(verb);
+    const isNew = cluster.object(ref) === undefined && verb !== "delete";
+    const fault = faultOf({ verb, kindKey: kindKeyOf(ref), isNew, ...(resource === undefined ? {} : { resource }) });
     if (fault?.afterMs !== undefined) await clock.sleep(fault.afterMs, signal);
     if (fault?.afterWrite === false) throw failed(verb, fault);
     const before = cluster.object(ref);
@@ -66,19 +80,19 @@ export function actorPort(cluster: SimulatedCluster, { actor, clock, lagMs, faul
     throw failed(verb, fault);
   }
 
-  async function read<T>(verb: Verb, act: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  async function read<T>(call: PortCall, act: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     await lag(signal);
-    const fault = faultOf(verb);
-    if (fault !== undefined) throw failed(verb, fault);
+    const fault = faultOf(call);
+    if (fault !== undefined) throw failed(call.verb, fault);
     return act();
   }
 
   return {
     name: cluster.name,
-    servedKinds: (signal) => read("servedKinds", () => cluster.servedKinds(signal), signal),
+    servedKinds: (signal) => read({ verb: "servedKinds", kindKey: "" }, () => cluster.servedKinds(signal), signal),
     get: (kind, ref, signal) =>
       read(
-        "get",
+        { verb: "get", kindKey: kindKeyOf(kind) },
         () => {
           const found = cluster.get(kind, ref, signal);
           wasRead({ apiVersion: kind.apiVersion, kind: kind.kind, name: ref.name, namespace: ref.namespace, clusterName: cluster.name });
@@ -86,25 +100,27 @@ export function actorPort(cluster: SimulatedCluster, { actor, clock, lagMs, faul
         },
         signal,
       ),
-    list: (kind, options, signal) => read("list", () => cluster.list(kind, options, signal), signal),
+    list: (kind, options, signal) => read({ verb: "list", kindKey: kindKeyOf(kind) }, () => cluster.list(kind, options, signal), signal),
     async *watch(kind, resourceVersion, options, signal) {
+      await read({ verb: "watch", kindKey: kindKeyOf(kind) }, async () => undefined, signal);
       for await (const event of cluster.watch(kind, resourceVersion, options, signal)) {
         await lag(signal);
         yield event;
       }
     },
-    apply: (resource, options, signal) => write("apply", refOf(resource), { act: () => cluster.apply(resource, options, signal), signal }),
+    apply: (resource, options, signal) =>
+      write("apply", refOf(resource), { act: () => cluster.apply(resource, options, signal), signal, resource }),
     applyStatus: (resource, options, signal) =>
-      write("applyStatus", refOf(resource), { act: () => cluster.applyStatus(resource, options, signal), signal }),
-    create: (resource, signal) => write("create", refOf(resource), { act: () => cluster.create(resource, signal), signal }),
-    update: (resource, signal) => write("update", refOf(resource), { act: () => cluster.update(resource, signal), signal }),
+      write("applyStatus", refOf(resource), { act: () => cluster.applyStatus(resource, options, signal), signal, resource }),
+    create: (resource, signal) => write("create", refOf(resource), { act: () => cluster.create(resource, signal), signal, resource }),
+    update: (resource, signal) => write("update", refOf(resource), { act: () => cluster.update(resource, signal), signal, resource }),
     updateStatus: (resource, signal) =>
-      write("updateStatus", refOf(resource), { act: () => cluster.updateStatus(resource, signal), signal }),
+      write("updateStatus", refOf(resource), { act: () => cluster.updateStatus(resource, signal), signal, resource }),
     delete: (ref, preconditions: Preconditions | undefined, signal) =>
       write("delete", ref, { act: () => cluster.delete(ref, preconditions, signal), signal }),
   };
 }
 
-function failed(verb: Verb, { code }: CallFault): ClusterError {
-  return new ClusterError(code, `simulated ${code} of ${verb}`);
+function failed(verb: Verb, { code, retryAfterMs }: CallFault): ClusterError {
+  return new ClusterError(code, `simulated ${code} of ${verb}`, retryAfterMs === undefined ? {} : { retryAfterMs });
 }

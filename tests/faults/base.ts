@@ -1,3 +1,4 @@
+import { Lease } from "@isthmus/api";
 import type { AnyResource, Resource } from "@isthmus/core";
 import { problemsAtRest } from "./atRest.ts";
 import { type FleetImage, startFleet } from "./fleet.ts";
@@ -15,6 +16,7 @@ import {
   virtualMesh,
   workload,
 } from "./objects.ts";
+import { AGENT_LEASE, SERVER_LEASE } from "./processes.ts";
 import { silentLog } from "./silentLog.ts";
 import { TrueStates } from "./truth.ts";
 
@@ -49,8 +51,13 @@ async function settled(clusters: readonly string[]): Promise<Base> {
       },
     },
   });
-  const management = [...namespaces(), ...clusters.map(kubernetesCluster), virtualMesh(clusters, 0), trafficPolicy("p0", 0)];
-  await put(fleet.management, [...management, secret()]);
+  const management = [
+    ...namespaces(),
+    ...clusters.map((name) => kubernetesCluster(name)),
+    virtualMesh(clusters, 0),
+    trafficPolicy("p0", 0),
+  ];
+  await put(fleet.management, [...management, secret(), releasedLease(SERVER_LEASE)]);
   for (const [name, cluster] of fleet.clusters) {
     await put(cluster, [
       ...namespaces(),
@@ -60,6 +67,7 @@ async function settled(clusters: readonly string[]): Promise<Base> {
       istiod(name, 0),
       gateway(name, 0),
       service("s0", 1),
+      releasedLease(AGENT_LEASE),
     ]);
     if (name !== "b") await put(cluster, [service("s1", 0), ...workload("s1", 0)]);
   }
@@ -73,6 +81,12 @@ async function settled(clusters: readonly string[]): Promise<Base> {
   const image = fleet.image();
   await fleet.stop();
   return { image, states };
+}
+
+/** As processes leave it that end in order: the first one that starts leads at once. */
+function releasedLease(place: { readonly name: string; readonly namespace: string }): AnyResource {
+  const spec = { holderIdentity: "", leaseDurationSeconds: 1, leaseTransitions: 1, renewTime: "2025-01-01T00:00:00.000000Z" };
+  return { apiVersion: Lease.apiVersion, kind: Lease.kind, metadata: place, spec };
 }
 
 async function put(

@@ -10,6 +10,8 @@ export interface Campaign {
   readonly seed: number;
   /** Steps of each. */
   readonly length: number;
+  /** Steps that come up far more often than else. */
+  readonly focus?: readonly string[];
   /** A safety rule that is switched off. */
   readonly tamper?: string;
 }
@@ -83,12 +85,12 @@ export async function runCampaign(
 }
 
 /** Runs one block in this thread. */
-export async function runBlock({ seed, length, tamper }: Campaign, { from, to }: Block): Promise<BlockResult> {
+export async function runBlock({ seed, length, tamper, focus = [] }: Campaign, { from, to }: Block): Promise<BlockResult> {
   const tampering = tamperingNamed(tamper);
   // Calls fail by the thousand, and nobody looks at where; a crash can be replayed.
   Error.stackTraceLimit = 0;
   for (let run = from; run < to; run++) {
-    const schedule = drawSchedule(seedOfRun(seed, run), length);
+    const schedule = drawSchedule(seedOfRun(seed, run), length, focus);
     const [violation] = await runSchedule(schedule, { tampering });
     if (violation !== undefined) return { done: run - from + 1, found: { run, schedule, ...violation } };
   }

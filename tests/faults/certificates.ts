@@ -5,6 +5,8 @@ import { type AgentStreamHandler, type Connector, RelayError } from "@isthmus/re
 export interface Certificates {
   /** When the certificate of a cluster's agents expires, in milliseconds since 1970; undefined while it lasts. */
   expiresAt(clusterName: string): number | undefined;
+  /** When the certificate of a cluster's agents was issued, in milliseconds since 1970. */
+  issuedAt(clusterName: string): number;
   /** From the next connection on there is one that lasts so long. */
   issue(clusterName: string, lifeMs: number): void;
   /** There is a new one that lasts, and the open connection is replaced by one that shows it. */
@@ -16,15 +18,19 @@ export interface Certificates {
 
 export function certificates(clock: Clock): Certificates {
   const expiry = new Map<string, number>();
+  const began = clock.now();
+  const issues = new Map<string, number>();
   const open = new Map<string, Set<AgentStreamHandler>>();
 
   function rotate(clusterName: string): void {
     expiry.delete(clusterName);
+    issues.set(clusterName, clock.now());
     for (const handler of open.get(clusterName) ?? []) handler.replace("the certificate has been renewed");
   }
 
   return {
     expiresAt: (clusterName) => expiry.get(clusterName),
+    issuedAt: (clusterName) => issues.get(clusterName) ?? began,
     issue: (clusterName, lifeMs) => void expiry.set(clusterName, clock.now() + lifeMs),
     rotate,
     shown: (clusterName, connector) => ({

@@ -1,16 +1,19 @@
-import type { Log } from "@isthmus/core";
+import { type Clock, type Log, type Metric, refOf } from "@isthmus/core";
+import { REVOKED_BEFORE, revocationOf } from "@isthmus/plane";
 import type { Cluster, DesiredUpdate } from "@isthmus/plane/ports";
 import { inMemoryNetwork } from "@isthmus/relay/inMemory";
-import type { Acceptor } from "@isthmus/relay/session";
+import { type Acceptor, RelayError } from "@isthmus/relay/session";
 import { type ClusterImage, type SimulatedCluster, simulatedCluster, type VirtualClock, virtualClock } from "@isthmus/simulator";
 import { type MemoryStore, memoryStore } from "@isthmus/store";
 import { actorPort, type Write } from "./actorPort.ts";
 import { type CallFaults, callFaults } from "./callFaults.ts";
 import { type Certificates, certificates } from "./certificates.ts";
 import { type DisturbedNetwork, type Down, disturbedNetwork, type Up } from "./disturbedNetwork.ts";
+import { kubernetesCluster } from "./objects.ts";
 import { type AgentProcess, agentName, killed, type ServerProcess, startAgentProcess, startServerProcess } from "./processes.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { SIMULATED } from "./roles.ts";
+import { type StoreWays, storeWays } from "./storeWay.ts";
 import type { Tampering } from "./tampering.ts";
 
 /** Sees what our processes do. */
@@ -65,14 +68,22 @@ export interface Fleet {
   leader(): ServerProcess | undefined;
   /** Whether agents have replicas. */
   readonly hasAgentReplicas: boolean;
+  /** The replicas of a cluster's agent that run, or its twins. */
+  agentsOf(clusterName: string): readonly string[];
   /** The replicas of a cluster's agent that run and lead. */
   leadingAgents(clusterName: string): readonly AgentProcess[];
   /** Undefined where there is one server only. */
   readonly store: MemoryStore | undefined;
+  /** How each server reaches it, by the server's id. */
+  readonly storeWays: StoreWays;
+  /** The clock of a process, of whose name this is, is set forward by so much from now on, against that of all others; or back. */
+  setClock(process: string, ms: number): void;
   /** Which server the agent of a cluster goes to from now on, while it runs. */
   route(clusterName: string, server: string): void;
   /** Calls of a process to API servers take so long from now on. */
   slowDown(process: string, ms: number): void;
+  /** What all processes tell of themselves when they are asked. */
+  figures(): readonly Metric[];
   /** How often the two ends of a stream have found that they hold different objects, since the server has started. */
   resyncs(): number;
   startServer(id?: string): void;
@@ -102,6 +113,8 @@ export function startFleet(options: FleetOptions): Fleet {
   const servers = new Map<string, ServerProcess>();
   const routes = new Map<string, string>();
   const slow = new Map<string, number>();
+  const skews = new Map<string, number>();
+  const ways = storeWays();
   let starts = 0;
   const store = hasStore ? memoryStore({ clock, id: () => `store ${++starts}` }) : undefined;
 
@@ -110,12 +123,24 @@ export function startFleet(options: FleetOptions): Fleet {
     return actorPort(cluster, { actor, clock, wrote, lagMs, ...calls.hooks(cluster.name) });
   }
 
-  const shared = { clock, random: random.next, log, tampering, crashed };
+  const shared = { random: random.next, log, tampering, crashed };
+
+  function clockOf(process: string): Clock {
+    const own = { now: () => clock.now() + (skews.get(process) ?? 0), uptime: () => clock.now(), sleep: clock.sleep };
+    return tampering.clock?.(own) ?? own;
+  }
+
+  function isRevoked(clusterName: string): boolean {
+    const { annotations = {} } = management.object(refOf(kubernetesCluster(clusterName)))?.metadata ?? {};
+    const { revokedBefore = 0 } = revocationOf(annotations[REVOKED_BEFORE]);
+    return shownCertificates.issuedAt(clusterName) < revokedBefore;
+  }
 
   /** An agent goes where it is routed to, or else to any server. */
   function accept(peer: Parameters<Acceptor>[0], stream: Parameters<Acceptor>[1]): ReturnType<Acceptor> {
     const server = servers.get(routes.get(peer.clusterName) ?? "1") ?? [...servers.values()][0];
     if (server === undefined) throw new Error("nobody listens");
+    if (isRevoked(peer.clusterName)) throw new RelayError("CertificateRefused", `the certificates of ${peer.clusterName} were revoked`);
     const expiresAt = shownCertificates.expiresAt(peer.clusterName);
     return server.link.accept(expiresAt === undefined ? peer : { ...peer, expiresAt }, stream);
   }
@@ -123,8 +148,12 @@ export function startFleet(options: FleetOptions): Fleet {
   function startServer(id = "1"): void {
     if (servers.has(id) || (id !== "1" && store === undefined)) return;
     const name = `server ${++starts}`;
-    const sharing = store === undefined ? {} : { store };
-    servers.set(id, startServerProcess({ ...shared, ...sharing, name, cluster: portOf(management, name) }));
+    const sharing = store === undefined ? {} : { store: ways.over(id, store) };
+    const places = seed % 3 === 0 ? { places: 1 } : {};
+    servers.set(
+      id,
+      startServerProcess({ ...shared, ...sharing, ...places, clock: clockOf(name), name, cluster: portOf(management, name) }),
+    );
     inner.listen(accept);
   }
 
@@ -146,7 +175,7 @@ export function startFleet(options: FleetOptions): Fleet {
     const told = (desired: DesiredUpdate) => watcher.told(name, desired);
     const connector = shownCertificates.shown(clusterName, network.connector(clusterName));
     const port = { cluster: portOf(cluster, name), connector, told };
-    agents.set(name, startAgentProcess({ ...shared, ...port, name, instance, isReplica: hasAgentReplicas }));
+    agents.set(name, startAgentProcess({ ...shared, ...port, clock: clockOf(name), name, instance, isReplica: hasAgentReplicas }));
   }
 
   async function stopAgent(name: string): Promise<void> {
@@ -165,8 +194,11 @@ export function startFleet(options: FleetOptions): Fleet {
     certificates: shownCertificates,
     servers,
     store,
+    storeWays: ways,
+    setClock: (process, ms) => void skews.set(process, ms),
     leader: () => [...servers.values()].find(({ leadership }) => leadership.isLeader),
     hasAgentReplicas,
+    agentsOf: (clusterName) => ["1", "2"].filter((id) => agents.has(agentName(clusterName, id))),
     leadingAgents: (clusterName) =>
       ["1", "2"].flatMap((id) => agents.get(agentName(clusterName, id)) ?? []).filter(({ leadership }) => leadership.isLeader),
     route: (clusterName, server) => void routes.set(clusterName, server),
@@ -178,9 +210,14 @@ export function startFleet(options: FleetOptions): Fleet {
     heal() {
       calls.heal();
       shownCertificates.heal();
+      // Whoever was revoked registers anew.
+      for (const name of clusters.keys()) if (isRevoked(name)) shownCertificates.rotate(name);
       delays.network = 0;
       delays.apiServer = 0;
       slow.clear();
+      skews.clear();
+      ways.heal();
+      store?.faults.full(false);
       store?.faults.slow(0);
       store?.faults.start();
       network.heal();
@@ -189,6 +226,10 @@ export function startFleet(options: FleetOptions): Fleet {
         inner.heal(cluster.name);
       }
     },
+    figures: () => [
+      ...[...servers.values()].flatMap(({ server, link }) => [...server.metrics(), ...link.metrics()]),
+      ...[...agents.values()].flatMap(({ agent }) => agent.metrics()),
+    ],
     resyncs() {
       const all = [...servers.values()].flatMap(({ link }) => link.metrics());
       const found = all.filter(({ name }) => name === "relay_server_resyncs_total");

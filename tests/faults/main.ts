@@ -7,14 +7,17 @@ import { type Campaign, runBlock, runCampaign, type WorkerData } from "./campaig
 import { drawSchedule, runSchedule, type Schedule, USUAL_LENGTH } from "./schedule.ts";
 import { shrunk } from "./shrink.ts";
 import { formatStep, parseStep } from "./step.ts";
+import { stepKinds } from "./steps/index.ts";
 import { tamperingNamed, tamperings } from "./tamperings.ts";
 
-const USAGE = `usage: npm run test:faults -- [--runs N] [--seed S] [--jobs J] [--length L] [--tamper RULE] [--trace] [--steps STEPS --clusters C [--store] [--replicas]]
+const USAGE = `usage: npm run test:faults -- [--runs N] [--seed S] [--jobs J] [--length L] [--tamper RULE] [--focus STEP,…] [--trace] [--steps STEPS --clusters C [--store] [--replicas]]
   --runs    schedules (default 200); the first has the seed S, those of the others follow from it
   --jobs    threads (default: one per processor)
   --length  steps of each schedule (default ${USUAL_LENGTH})
   --tamper  with this safety rule switched off: ${Object.keys(tamperings).join(", ")}
+  --focus   schedules that have these steps far more often than others; also of the schedule that --trace shows
   --trace   the one schedule of the seed, step by step
+  --no-shrink  a schedule that something was wrong with is shown as it was drawn
   --steps   this one schedule, such as "cut a 0 0;putService b 1 3", for C clusters; with --store for two servers that share one,
             with --replicas for agents that have two replicas each`;
 
@@ -29,7 +32,9 @@ async function main(args: readonly string[]): Promise<number> {
       jobs: { type: "string", default: String(availableParallelism()) },
       length: { type: "string", default: String(USUAL_LENGTH) },
       tamper: { type: "string" },
+      focus: { type: "string", default: "" },
       trace: { type: "boolean", default: false },
+      "no-shrink": { type: "boolean", default: false },
       steps: { type: "string" },
       clusters: { type: "string", default: "2" },
       store: { type: "boolean", default: false },
@@ -42,14 +47,17 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const [seed, length, runs] = [number("seed", values.seed), number("length", values.length), number("runs", values.runs)];
-  const campaign: Campaign = { runs, seed, length, ...(values.tamper === undefined ? {} : { tamper: values.tamper }) };
+  const focus = values.focus.split(",").filter((name) => name !== "");
+  const unknown = focus.find((name) => !(name in stepKinds));
+  if (unknown !== undefined) throw new UsageError(`no step is called ${unknown}: there are ${Object.keys(stepKinds).join(", ")}`);
+  const campaign: Campaign = { runs, seed, length, focus, ...(values.tamper === undefined ? {} : { tamper: values.tamper }) };
   if (values.steps !== undefined) {
     const clusters = number("clusters", values.clusters);
     const kept = { hasStore: values.store, hasAgentReplicas: values.replicas };
     return traced({ seed, clusters, ...kept, steps: values.steps.split(";").map(parseStep) }, values.tamper);
   }
-  if (values.trace) return traced(drawSchedule(seed, length), values.tamper);
-  return judged(campaign, Math.min(number("jobs", values.jobs), runs));
+  if (values.trace) return traced(drawSchedule(seed, length, focus), values.tamper);
+  return judged(campaign, { jobs: Math.min(number("jobs", values.jobs), runs), isShrunk: !values["no-shrink"] });
 }
 
 function number(name: string, text: string): number {
@@ -65,7 +73,7 @@ async function traced(schedule: Schedule, tamper: string | undefined): Promise<n
 }
 
 /** The last line says how it ended. */
-async function judged(campaign: Campaign, jobs: number): Promise<number> {
+async function judged(campaign: Campaign, { jobs, isShrunk }: { readonly jobs: number; readonly isShrunk: boolean }): Promise<number> {
   const began = performance.now();
   let told = began;
   const figures = (done: number) => {
@@ -85,9 +93,8 @@ async function judged(campaign: Campaign, jobs: number): Promise<number> {
     return 0;
   }
   const { schedule, rule, message } = found;
-  const { seed, clusters, hasStore, hasAgentReplicas, steps } = await shrunk(schedule, rule, {
-    tampering: tamperingNamed(campaign.tamper),
-  });
+  const tampering = tamperingNamed(campaign.tamper);
+  const { seed, clusters, hasStore, hasAgentReplicas, steps } = isShrunk ? await shrunk(schedule, rule, { tampering }) : schedule;
   console.log(
     `replay: --seed ${seed} --trace, or shrunk: --seed ${seed} --clusters ${clusters}${hasStore === true ? " --store" : ""}${hasAgentReplicas === true ? " --replicas" : ""} --steps "${steps.map(formatStep).join(";")}"`,
   );

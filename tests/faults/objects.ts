@@ -1,10 +1,11 @@
 import { AuthorizationPolicy, DestinationRule, Gateway, ServiceEntry, VirtualService } from "@isthmus/api";
 import type { AnyResource, Kind, Resource } from "@isthmus/core";
+import { REVOKED_BEFORE } from "@isthmus/plane";
 
 /** The objects of tiny clusters, put as they would come to be by users and controllers. */
 
 export const NAMESPACE = "gloo-mesh";
-const SHOP = "shop";
+export const SHOP = "shop";
 const ISTIO = "istio-system";
 
 /** On what somebody else made of a kind that we write too. */
@@ -189,8 +190,14 @@ function owner(kind: string, name: string) {
   return { apiVersion: "apps/v1", kind, name, uid: `${kind}-${name}`, controller: true };
 }
 
-export function kubernetesCluster(name: string): AnyResource {
-  return { apiVersion: "multicluster.solo.io/v1alpha1", kind: "KubernetesCluster", metadata: { name, namespace: NAMESPACE } };
+/** `revokedBefore`: certificates that were issued earlier do not count. */
+export function kubernetesCluster(name: string, revokedBefore?: string): AnyResource {
+  const annotations = revokedBefore === undefined ? {} : { annotations: { [REVOKED_BEFORE]: revokedBefore } };
+  return {
+    apiVersion: "multicluster.solo.io/v1alpha1",
+    kind: "KubernetesCluster",
+    metadata: { name, namespace: NAMESPACE, ...annotations },
+  };
 }
 
 /** Joins the meshes of `clusters`. */

@@ -16,6 +16,7 @@ export interface Process {
 }
 
 export interface AgentProcess extends Process {
+  readonly agent: Agent;
   readonly leadership: Leadership;
 }
 
@@ -45,6 +46,8 @@ export const MAX_MESSAGE_BYTES = 12 * 1024;
 export const MAX_OBJECT_BYTES = 4 * 1024;
 
 export interface ServerProcessOptions extends ProcessOptions {
+  /** How many agents may report everything at a time. Default: more than there are. */
+  readonly places?: number;
   /** Shared with other replicas, of which one is elected to lead. Undefined: there is no other. */
   readonly store?: Store;
 }
@@ -53,7 +56,7 @@ export interface ServerProcessOptions extends ProcessOptions {
 export const SERVER_LEASE = { name: "gloo-mesh-mgmt-server", namespace: NAMESPACE };
 
 export function startServerProcess(options: ServerProcessOptions): ServerProcess {
-  const { name, clock, random, log, tampering, crashed, cluster, store } = options;
+  const { name, clock, random, log, tampering, crashed, cluster, store, places } = options;
   const { maxMessageBytes = MAX_MESSAGE_BYTES } = tampering;
   const stop = quietController();
   const shared = { clock, random, log };
@@ -75,7 +78,16 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
         const told = tampering.serverHandler?.(handler) ?? handler;
         const remembers = (clusterName: string) => server.store.remembers(clusterName);
         link = startServerLink(
-          { ...shared, serverId: name, handler: told, door, remembers, tellsFirst: true, maxMessageBytes },
+          {
+            ...shared,
+            serverId: name,
+            handler: told,
+            door,
+            remembers,
+            tellsFirst: true,
+            maxMessageBytes,
+            ...(places === undefined ? {} : { places }),
+          },
           stop.signal,
         );
         return link;
@@ -173,7 +185,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     stop.signal,
   );
   const ended = Promise.all([agent.ended, election?.ended]).catch((error: unknown) => crashed(name, error));
-  return { name, leadership, stop, ended };
+  return { name, agent, leadership, stop, ended };
 }
 
 const ALONE: Leadership = { isLeader: true, fence: 0, onChange: () => () => undefined };

@@ -8,17 +8,17 @@ const ENOUGH = 150;
 
 // The first that noticed when it was last looked for; it is asked first, then all others. Whatever is not listed begins at 0.
 const NOTICED: Readonly<Record<string, number>> = {
-  agentSaysSyncedAtOnce: 1,
-  serverTakesUnknownForEmpty: 50,
-  removalsHaveEvidence: 1,
-  removalsWithoutPreconditions: 10,
-  landslidesSeemOnPurpose: 21,
-  purposeIsForgotten: 18,
-  firstContactByForce: 1,
-  silentClustersAreNotRecalled: 1,
-  everyMessageIsOfThisEpoch: 15,
-  oneFailureHoldsUpAll: 6,
-  writesGoOnAnyVersion: 16,
+  agentSaysSyncedAtOnce: 8,
+  serverTakesUnknownForEmpty: 45,
+  removalsWithoutPreconditions: 23,
+  landslidesSeemOnPurpose: 10,
+  purposeIsForgotten: 3,
+  firstContactByForce: 19,
+  oneFailureHoldsUpAll: 22,
+  datesMeasureDurations: 1,
+  staleListsSeemLatest: 20,
+  digestsAlwaysAgree: 8,
+  writesGoOnAnyVersion: 1,
   mistakesTakeAccessPoliciesAway: 1,
 };
 

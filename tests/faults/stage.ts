@@ -1,16 +1,18 @@
-import { KubernetesCluster } from "@isthmus/api";
-import { type AnyResource, type Kind, kindKeyOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import { KubernetesCluster, Lease } from "@isthmus/api";
+import { type AnyResource, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane/ports";
-import type { SimulatedCluster } from "@isthmus/simulator";
+import type { ClusterImage, SimulatedCluster } from "@isthmus/simulator";
 import { problemsAtRest } from "./atRest.ts";
 import type { Fleet } from "./fleet.ts";
-import { definition, ISTIO_KINDS } from "./objects.ts";
+import { definition, ISTIO_KINDS, kubernetesCluster, SHOP, shop } from "./objects.ts";
 import type { Oracle } from "./oracle.ts";
 import type { Stage } from "./step.ts";
 import { bearsOurLabel, hiddenKey } from "./truth.ts";
 
 /** Lets steps act on a fleet under the eyes of an oracle. `writes` says how many writes our processes have made so far. */
 export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): Stage {
+  const images = new Map<string, ClusterImage>();
+  remember();
   const hidden = new Map<string, { readonly cluster: SimulatedCluster; readonly kind: Kind }>();
 
   /** The change is made, or refused, before the cluster gives its promise. */
@@ -59,25 +61,71 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     });
   }
 
+  function terminate(clusterName: string): void {
+    change(clusterName, () => clusterOf(clusterName).delete(shopRef(clusterName)));
+  }
+
+  /** As the controller of namespaces does it. */
+  function empty(clusterName: string): void {
+    const cluster = clusterOf(clusterName);
+    if (cluster.object(shopRef(clusterName))?.metadata.deletionTimestamp === undefined) return;
+    for (const object of cluster.objects()) {
+      if (object.metadata.namespace === SHOP) change(clusterName, () => cluster.delete(refOf(object)));
+    }
+  }
+
+  function found(clusterName: string): void {
+    const cluster = clusterOf(clusterName);
+    if (cluster.object(shopRef(clusterName)) !== undefined) return;
+    change(clusterName, () => cluster.apply(shop(0), { fieldManager: "user", force: true }));
+  }
+
+  /** Kinds that are out of sight come back with what they hold: API servers start anew. */
+  function restore(clusterName: string, bump: number): void {
+    const cluster = clusterOf(clusterName);
+    const image = images.get(clusterName);
+    if (image === undefined) return;
+    for (const { cluster: place, kind } of [...hidden.values()]) if (place === cluster) setServed(clusterName, kind, true);
+    if (clusterName !== "") for (const kind of ISTIO_KINDS) setDefined(clusterName, kind, true);
+    // Above all that were ever given out, if at all.
+    cluster.faults.restore(image, bump === 0 ? 0 : cluster.revision - image.revision + bump);
+    oracle.changed(clusterName);
+  }
+
+  function remember(): void {
+    for (const cluster of [fleet.management, ...fleet.clusters.values()]) images.set(cluster.name, backedUp(cluster.image()));
+  }
+
   /** Somebody has looked, and lets go what is held back. */
   function resumeDeletes(): void {
     for (const registration of fleet.management.objects()) {
       if (kindKeyOf(registration) !== kindKeyOf(KubernetesCluster) || !isPaused(registration)) continue;
-      const { name, namespace = "" } = registration.metadata;
+      const { name } = registration.metadata;
       if (oracle.holdsBackNeedlessly(name)) {
         oracle.violations.push({ rule: "landslide", message: `removals wait in ${name}, and somebody asked for them` });
       }
-      oracle.landslides.resumed(name);
-      const { apiVersion, kind } = registration;
-      const metadata = { name, namespace, annotations: { "isthmus.mesh/resume-deletes": String(fleet.clock.now()) } };
-      change("", () => fleet.management.apply({ apiVersion, kind, metadata }, { fieldManager: "somebody", force: true }));
+      resume(name);
     }
+  }
+
+  /** Whatever a cluster holds back may go, and what it will until the next rest. */
+  function resume(name: string): void {
+    const { apiVersion, kind, metadata } = kubernetesCluster(name);
+    if (fleet.management.object(refOf(kubernetesCluster(name))) === undefined) return;
+    oracle.landslides.resumed(name);
+    const annotations = { "isthmus.mesh/resume-deletes": String(fleet.clock.now()) };
+    const word = { apiVersion, kind, metadata: { ...metadata, annotations } };
+    change("", () => fleet.management.apply(word, { fieldManager: "somebody", force: true }));
   }
 
   async function rest(): Promise<void> {
     fleet.heal();
     for (const { cluster, kind } of [...hidden.values()]) setServed(cluster.name, kind, true);
     for (const name of fleet.clusters.keys()) for (const kind of ISTIO_KINDS) setDefined(name, kind, true);
+    for (const { name } of [fleet.management, ...fleet.clusters.values()]) {
+      empty(name);
+      found(name);
+    }
     fleet.startServer();
     fleet.startServer("2");
     for (const name of fleet.clusters.keys()) {
@@ -98,6 +146,10 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     }
     // What an agent without a server still had to write, nobody waited for above.
     if ([...fleet.clusters.keys()].some((name) => !oracle.truth.places.has(name))) await fleet.clock.advance(LONGEST_PAUSE_MS);
+    const impossible = fleet.figures().filter(({ value }) => !Number.isFinite(value) || value < 0);
+    if (impossible.length > 0) {
+      oracle.violations.push({ rule: "not as it ought to be", message: `figures that cannot be: ${JSON.stringify(impossible)}` });
+    }
     const [before, resyncs] = [writes(), fleet.resyncs()];
     await fleet.clock.advance(QUIET_MS);
     if (fleet.resyncs() !== resyncs) {
@@ -108,6 +160,7 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     }
     const all = [fleet.management, ...fleet.clusters.values()].flatMap((cluster) => [...cluster.objects()]);
     oracle.atRest(all.filter(bearsOurLabel));
+    remember();
   }
 
   return {
@@ -123,12 +176,43 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     remove: (clusterName, ref) => change(clusterName, () => clusterOf(clusterName).delete(ref)),
     setServed,
     setDefined,
+    terminate,
+    empty,
+    found,
+    restedAt(clusterName) {
+      const image = images.get(clusterName);
+      if (image === undefined) throw new RangeError(`there is no cluster ${clusterName}`);
+      return image;
+    },
+    restore,
+    resume,
     ours: (clusterName, n) => nth(clusterOf(clusterName).objects().filter(bearsOurLabel), n),
     wanted: (clusterName, n) => nth<Resource>([...oracle.truth.wanted(clusterName).values()], n),
     object: (ref) => clusterOf(ref.clusterName).object(ref),
     wantedAs: (ref) => oracle.truth.wanted(ref.clusterName).get(resourceKeyOf(ref)),
     rest,
   };
+}
+
+/**
+ * As a backup finds a cluster. Only for a moment nobody holds a Lease: a replica that starts right after a backup of that moment was
+ * restored leads at once, and another one may not have noticed.
+ */
+function backedUp(image: ClusterImage): ClusterImage {
+  const held = (stored: Stored): Stored => {
+    const { spec } = stored.resource as AnyResource & { readonly spec?: { readonly holderIdentity?: string } };
+    return spec?.holderIdentity === ""
+      ? { ...stored, resource: { ...stored.resource, spec: { ...spec, holderIdentity: "gone" } } }
+      : stored;
+  };
+  const leases = image.objects.get(kindKeyOf(Lease)) ?? [];
+  return { ...image, objects: new Map([...image.objects, [kindKeyOf(Lease), leases.map(held)]]) };
+}
+
+type Stored = NonNullable<ReturnType<ClusterImage["objects"]["get"]>>[number];
+
+function shopRef(clusterName: string): ResourceRef {
+  return { ...refOf(shop(0)), clusterName };
 }
 
 function isPaused(registration: AnyResource): boolean {

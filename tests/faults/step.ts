@@ -1,4 +1,5 @@
 import type { AnyResource, Kind, Resource, ResourceRef } from "@isthmus/core";
+import type { ClusterImage } from "@isthmus/simulator";
 import type { Fleet } from "./fleet.ts";
 import type { Random } from "./random.ts";
 
@@ -31,6 +32,18 @@ export interface Stage {
   object(ref: ResourceRef): AnyResource | undefined;
   /** An object as it ought to be, if it ought to be. */
   wantedAs(ref: ResourceRef): Resource | undefined;
+  /** The shop's namespace of a cluster is marked for deletion; it goes when it is empty. */
+  terminate(clusterName: string): void;
+  /** All that is in it goes, if it is marked. */
+  empty(clusterName: string): void;
+  /** It is there again, if it has gone. */
+  found(clusterName: string): void;
+  /** Somebody lets go what a cluster holds back. */
+  resume(clusterName: string): void;
+  /** What a cluster held when all was last at rest. */
+  restedAt(clusterName: string): ClusterImage;
+  /** A cluster holds again what it held then, with revisions that go on from `bump` above all that were; 0: they come again. */
+  restore(clusterName: string, bump: number): void;
   /** Everything is mended and gets its time; then the clusters must be as they ought to be. */
   rest(): Promise<void>;
 }

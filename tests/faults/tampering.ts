@@ -1,4 +1,4 @@
-import type { Kind } from "@isthmus/core";
+import type { Clock, Kind } from "@isthmus/core";
 import type { AgentLink, AgentLinkHandler, Cluster, Leadership, ServerLinkHandler, Store } from "@isthmus/plane/ports";
 import type { DisturbedNetworkOptions } from "./disturbedNetwork.ts";
 
@@ -18,5 +18,6 @@ export interface Tampering {
   readonly leadership?: (leadership: Leadership) => Leadership;
   readonly agentLeadership?: (leadership: Leadership) => Leadership;
   readonly store?: (store: Store) => Store;
+  readonly clock?: (clock: Clock) => Clock;
   readonly network?: Pick<DisturbedNetworkOptions, "outOfTime" | "forged">;
 }

@@ -2,6 +2,7 @@ import { AccessPolicy, Secret } from "@isthmus/api";
 import { type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
 import { FIELD_MANAGER } from "@isthmus/plane";
 import type { Cluster } from "@isthmus/plane/ports";
+import { hashOf, hexOf } from "@isthmus/relay/session";
 import type { Down } from "./disturbedNetwork.ts";
 import { MISTAKE_LABEL } from "./objects.ts";
 import { ROLES, SERVER_ROLES } from "./roles.ts";
@@ -193,6 +194,57 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
     rule: 5,
     focus: ["pauseAgent", "putService"],
     by: { agentLeadership: () => ({ isLeader: true, fence: 1, onChange: () => () => undefined }) },
+  },
+  /** How long something lasts is measured by a time that nobody sets: here it is measured by the date. */
+  datesMeasureDurations: {
+    rule: 5,
+    focus: ["setClock", "loseManagement", "putService"],
+    by: { clock: ({ now, sleep }) => ({ now, sleep }) },
+  },
+  /** A list that is older than what is known is caught up with: watches seem to go on from the latest state. */
+  staleListsSeemLatest: {
+    rule: 1,
+    focus: ["staleLists", "putService", "deleteService"],
+    by: {
+      agentCluster: (cluster) => ({
+        ...cluster,
+        async list(kind, options, signal) {
+          const found = await cluster.list(kind, options, signal);
+          let latest = found;
+          // The next ones are stale as well.
+          for (let i = 0; i < 50; i++) latest = await cluster.list(kind, options, signal);
+          return { ...found, resourceVersion: latest.resourceVersion };
+        },
+      }),
+    },
+  },
+  /** Objects of the store are those that its heads speak of: any seem to be. */
+  digestsAlwaysAgree: {
+    rule: 5,
+    focus: ["evictFromStore", "reroute", "restartServer", "switchLeader"],
+    by: {
+      store: (store) => ({
+        ...store,
+        hashing: {
+          hashOf: (_, __, { key, text }) => hashOf(key, text),
+          digestOf: (_, __, sum) => hexOf(sum),
+          isDigest: () => true,
+        },
+        async head(area) {
+          const head = await store.head(area);
+          if (head === undefined) return undefined;
+          // Counts are compared besides.
+          const kinds = await Promise.all(
+            Object.entries(head.kinds).map(async ([kindKey, { digest }]) => {
+              let count = 0;
+              for await (const page of store.load(area, kindKey)) count += page.length;
+              return [kindKey, { digest, count }] as const;
+            }),
+          );
+          return { ...head, kinds: Object.fromEntries(kinds) };
+        },
+      }),
+    },
   },
   /** A write to the store goes onto the very version that it was made for: it goes onto whatever is there. */
   writesGoOnAnyVersion: {

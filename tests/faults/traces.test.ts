@@ -78,6 +78,39 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps:
       "putAccess - 0 3;rest - 0 0;mistakeMesh b 0 0;rest - 0 0;mistakeMesh b 0 3;rest - 0 0;mistakeAccess - 0 1;restartServer - 0 0;rest - 0 0",
   },
+  {
+    name: "an API server whose watches expire at once is not asked for one list after the other",
+    seed: 5,
+    clusters: 2,
+    steps: "wait - 5 0;expireWatches a 0 1;wait - 3 0",
+  },
+  {
+    name: "a server whose clock is set back writes on, and not an hour later",
+    seed: 2654435762,
+    clusters: 2,
+    steps: "putVirtualMesh - 0 1;setClock b 0 0;wait - 6 0",
+  },
+  {
+    name: "a server that finds no Lease leads only when the one that held it has noticed",
+    seed: 2717937904,
+    clusters: 3,
+    hasStore: true,
+    steps: "stopAgent b 0 0;stopServer - 0 0;wait - 8 0;deleteLease c 0 0",
+  },
+  {
+    name: "what was published, deleted and is there again from a backup of etcd is deleted again",
+    seed: 36824723,
+    clusters: 2,
+    steps: "deleteGateway a 0 0;wait - 4 0;restoreManagementEtcd - 1 0",
+  },
+  {
+    name: "a server whose date is set forward while it comes to lead writes from its next turn on",
+    seed: 4084201220,
+    clusters: 3,
+    hasStore: true,
+    steps:
+      "putMesh b 0 1;restartStore - 0 0;deleteMesh b 0 0;copyOurs b 18 0;wipeStore - 0 0;setClock c 0 0;failOverStore - 0 0;setClock c 5 0;setClock c 5 0;wait - 5 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

@@ -1,5 +1,5 @@
 export { type BackoffRange, backoffMs } from "./backoff.ts";
-export type { Clock } from "./clock.ts";
+export { type Clock, uptimeOf } from "./clock.ts";
 export { type Collection, emptyCollection } from "./collection.ts";
 export { compact, parseCompact } from "./compact.ts";
 export { type CooperativeTask, inKeyOrder, runToCompletion, withEach } from "./cooperativeTask.ts";

@@ -146,6 +146,28 @@ describe("applier", () => {
     expect(metadata).toEqual(made?.metadata);
   });
 
+  it("leaves alone what somebody puts in the place of ours between the last look and the apply", async () => {
+    const { cluster, applier, hosts } = await started();
+    // Applied twice: what was once created is updated before it is first applied.
+    for (const host of ["one.global", "two.global"]) {
+      applier.put(entry("one", host));
+      await eventually(async () => expect(await hosts()).toEqual({ one: host }));
+    }
+    const { get } = cluster;
+    const theirs = entry("one", "theirs.example", { team: "shop" });
+    cluster.get = async (kind, ref, signal) => {
+      const found = await get(kind, ref, signal);
+      cluster.get = get;
+      await cluster.delete(refOf(theirs));
+      await cluster.apply(theirs, { fieldManager: "kubectl" });
+      return found;
+    };
+    applier.put(entry("one", "three.global"));
+    await eventually(() => expect([...applier.rejections.values()].map(({ code }) => code)).toEqual(["Conflict"]));
+    expect(await hosts()).toEqual({ one: "theirs.example" });
+    expect((await current(cluster, theirs)).metadata.labels).toEqual({ team: "shop" });
+  });
+
   it("leaves alone what somebody takes over in the moment between the last look and the removal", async () => {
     const { cluster, applier, hosts } = await started();
     const one = entry("one", "one.global");

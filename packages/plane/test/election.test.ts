@@ -9,13 +9,21 @@ import { recordingLog } from "./recordingLog.ts";
 
 const place = { name: "agent", namespace: "gloo-mesh" };
 
+/** As it is left by who ends in order. */
+const released: Lease = {
+  apiVersion: Lease.apiVersion,
+  kind: Lease.kind,
+  metadata: place,
+  spec: { holderIdentity: "", leaseDurationSeconds: 1, leaseTransitions: 0 },
+};
+
 let clock: VirtualClock;
 let cluster: SimulatedCluster;
 let stops: AbortController[];
 beforeEach(() => {
   clock = virtualClock();
   cluster = simulatedCluster({ name: "", clock, kinds: allKinds() });
-  cluster.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: place.namespace } }]);
+  cluster.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: place.namespace } }, released]);
   stops = [];
   isCut = false;
 });
@@ -169,6 +177,114 @@ describe("an election", () => {
     }
     expect(b.election.isLeader).toBe(true);
     expect(b.election.fence).toBe(2);
+  });
+});
+
+describe("a lease that is not what it was", () => {
+  /** Whether two replicas lead at once at any time within `ms`. */
+  async function neverTwo(ms: number, ...replicas: readonly Replica[]): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 100) {
+      await clock.advance(100);
+      expect(replicas.filter(({ election }) => election.isLeader).length).toBeLessThan(2);
+    }
+  }
+  const remove = () => cluster.delete({ apiVersion: Lease.apiVersion, kind: Lease.kind, ...place, clusterName: "" });
+
+  it("is taken at once and leads after 5 s where there is none: a former leader may not have noticed yet", async () => {
+    await remove();
+    const a = replica("a");
+    await clock.advance(4_900);
+    expect([(await lease())?.holderIdentity, a.election.isLeader]).toEqual(["a", false]);
+    await clock.advance(200);
+    expect(a.turns).toEqual([true]);
+  });
+
+  it("has one leader at a time when somebody deletes it while another replica starts", async () => {
+    const a = replica("a", { over: cut(cluster) });
+    await clock.advance(3_000);
+    isCut = true;
+    await remove();
+    const b = replica("b");
+    await neverTwo(12_000, a, b);
+    expect(b.election.isLeader).toBe(true);
+  });
+
+  it("has one leader at a time when it says again what it said in an earlier turn, as after etcd was restored", async () => {
+    for (const holderIdentity of ["a", ""]) {
+      await cluster.update(released);
+      const a = replica("a");
+      await clock.advance(3_000);
+      const early = await cluster.get(Lease, place);
+      failRenewals(4);
+      await clock.advance(3_000);
+      const b = replica("b");
+      await clock.advance(3_000);
+      await cluster.update({ ...released, spec: { ...early?.spec, holderIdentity: "", leaseTransitions: 5 } } as Lease);
+      await clock.advance(9_000);
+      const leading = [a, b].find(({ election }) => election.isLeader);
+      const fence = leading?.election.fence ?? 0;
+      expect(fence).toBeGreaterThan(5);
+      const [other] = [a, b].filter((one) => one !== leading);
+      const identity = holderIdentity === "" ? "" : other === a ? "a" : "b";
+      await cluster.update({ ...released, spec: { ...early?.spec, holderIdentity: identity, leaseTransitions: 1 } } as Lease);
+      await neverTwo(20_000, a, b);
+      const now = [a, b].find(({ election }) => election.isLeader);
+      expect(now?.election.fence).toBeGreaterThan(fence);
+      for (const { kill } of [a, b]) kill();
+    }
+  });
+});
+
+describe("a clock that is set", () => {
+  function settable(): Clock & { skew: number } {
+    return {
+      skew: 0,
+      now() {
+        return clock.now() + this.skew;
+      },
+      uptime: () => clock.now(),
+      sleep: clock.sleep,
+    };
+  }
+
+  it("back does not let a leader lead on whose API server is out of reach", async () => {
+    const time = settable();
+    const a = replica("a", { over: cut(cluster), time });
+    await clock.advance(3_000);
+    const b = replica("b");
+    await clock.advance(3_000);
+    isCut = true;
+    time.skew = -3_600_000;
+    await clock.advance(12_000);
+    expect([a.election.isLeader, b.election.isLeader]).toEqual([false, true]);
+  });
+
+  it("forward and back ends one turn and begins another: who found that nobody led hears when somebody does", async () => {
+    const time = settable();
+    const a = replica("a", { time });
+    await clock.advance(3_000);
+    time.skew = 3_600_000;
+    expect(a.election.isLeader).toBe(false);
+    time.skew = 0;
+    expect(a.election.isLeader).toBe(false);
+    await clock.advance(3_000);
+    expect(a.election.isLeader).toBe(true);
+    expect(a.turns).toEqual([true, false, true]);
+  });
+
+  it("forward does not give another replica the lead", async () => {
+    const a = replica("a", { over: cut(cluster) });
+    await clock.advance(3_000);
+    const time = settable();
+    const b = replica("b", { time });
+    await clock.advance(3_000);
+    isCut = true;
+    await clock.advance(1_600);
+    time.skew = 3_600_000;
+    await clock.advance(1_600);
+    isCut = false;
+    await clock.advance(12_000);
+    expect([a.turns, b.turns]).toEqual([[true], []]);
   });
 });
 

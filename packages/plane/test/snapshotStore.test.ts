@@ -1,5 +1,5 @@
 import { kindOf, Service } from "@isthmus/api";
-import { firstSeenOf, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { firstSeenOf, kindKeyOf, type Resource, type ResourceRef, refOf, snapshotOf } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
 import { type SnapshotStore, snapshotStore } from "../src/snapshots/snapshotStore.ts";
 import { recordingLog } from "./recordingLog.ts";
@@ -32,6 +32,23 @@ describe("snapshot store", () => {
     store.synced("a", keys(service("cart", "a")));
     expect(names()).toEqual(["cart@a"]);
     expect(store.clusters.get("a")?.phase).toBe("synced");
+  });
+
+  it("does not count as received from the agent what another replica knew, until the agent has reported it here", () => {
+    const { store, names } = started();
+    const phase = () => store.clusters.get("a")?.phase;
+    store.connected("a", agent);
+    store.observed("a", { put: [service("cart", "a")], remove: [] });
+    store.synced("a", keys(service("cart", "a")));
+    expect(store.remembers("a")).toBe(true);
+    store.disconnected("a");
+    expect([store.remembers("a"), phase()]).toEqual([true, "stale"]);
+    store.followed("a", { phase: "synced", connected: true }, snapshotOf([service("shop", "a")]));
+    expect([names(), phase(), store.remembers("a")]).toEqual([["shop@a"], "synced", false]);
+    store.connected("a", agent);
+    expect([names(), phase(), store.remembers("a")]).toEqual([["shop@a"], "stale", false]);
+    store.synced("a", keys(service("shop", "a")));
+    expect([phase(), store.remembers("a")]).toEqual(["synced", true]);
   });
 
   it("starts gathering anew when an agent was cut off before it had said everything", () => {

@@ -38,6 +38,8 @@ export interface SimulatedCluster extends Cluster {
   object(ref: Omit<ResourceRef, "clusterName">): AnyResource | undefined;
   /** All that the cluster holds now, for others to begin with. */
   image(): ClusterImage;
+  /** The latest revision of the cluster, a `resourceVersion` as a number. */
+  readonly revision: number;
   readonly faults: Faults;
 }
 
@@ -49,6 +51,13 @@ export interface Faults {
   cutWatches(kind?: { readonly apiVersion: string; readonly kind: string }): void;
   /** Forgets the changes of the past: watches can begin only at the latest version. */
   compact(): void;
+  /** The next `times` lists show the state of an earlier revision, as a watch cache that lags. What is forgotten they show as it is now. */
+  staleLists(revision: number, times: number): void;
+  /**
+   * The cluster holds what it held at an earlier time, as after its etcd was restored from a backup; all watches end. `bump` is
+   * added to the revision of then, as etcd's tool does it on request; without it revisions come again.
+   */
+  restore(image: ClusterImage, bump: number): void;
   /** Sends a bookmark to every watcher. */
   bookmark(): void;
   /** Every answer and every event takes so long. */
@@ -108,7 +117,7 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
     servedKinds: (signal) => answer("servedKinds", NOTHING, signal, () => state.servedKinds()),
     get: (kind, ref, signal) => answer("get", { ...kind, ...ref }, signal, () => getObject(state, kind, ref)),
     list: (kind, list = {}, signal) =>
-      answer("list", { ...NOTHING, ...kind }, signal, () => listObjects(state, objects, { ...list, kind })),
+      answer("list", { ...NOTHING, ...kind }, signal, () => listObjects(state, objects, { ...list, kind, asOf: plan.takeOld() })),
     async *watch(kind, resourceVersion, list, signal) {
       await answer("watch", { ...NOTHING, ...kind }, signal, () => undefined);
       watches++;
@@ -136,6 +145,9 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
     objects: () => [...state.all()].flatMap(({ store }) => [...store.in(undefined)].map(({ resource }) => resource)),
     object: (ref) => state.find(ref),
     image: () => state.image(),
+    get revision() {
+      return state.revision;
+    },
     faults: {
       fail: (fault) => plan.add(fault),
       cutWatches(kind) {
@@ -144,6 +156,8 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
       compact() {
         for (const { store } of state.all()) store.compact(state.revision);
       },
+      staleLists: (revision, times) => plan.showOld(revision, times),
+      restore: (before, bump) => state.restore(before, bump),
       bookmark,
       delay(ms) {
         plan.delayMs = ms;

@@ -30,6 +30,19 @@ export class FaultPlan {
   #faults: { readonly fault: Fault; left: number }[] = [];
   #delayMs = 0;
   #isReachable = true;
+  #stale = { revision: 0, left: 0 };
+
+  /** The next `times` lists show the state of `revision`. */
+  showOld(revision: number, times: number): void {
+    this.#stale = { revision, left: times };
+  }
+
+  /** Which state the list that is being answered shows; undefined: the latest. */
+  takeOld(): number | undefined {
+    if (this.#stale.left <= 0) return undefined;
+    this.#stale.left--;
+    return this.#stale.revision;
+  }
 
   get delayMs(): number {
     return this.#delayMs;
@@ -55,6 +68,7 @@ export class FaultPlan {
     this.#faults = [];
     this.#delayMs = 0;
     this.#isReachable = true;
+    this.#stale.left = 0;
   }
 
   /** Answers a call, or fails it as planned. Without a delay the answer is made at once, in the order of the calls. */

@@ -74,19 +74,28 @@ export function getObject<R extends Resource>(
   }
 }
 
+interface ListedKind<R extends Resource> {
+  readonly kind: Kind<R>;
+  /** The revision that is shown. Default: the latest. */
+  readonly asOf?: number | undefined;
+}
+
 export function listObjects<R extends Resource>(
   state: SimulatedState,
   objects: ParsedObjects,
-  { kind, namespace, labels, transform: keep }: WholeListOptions<R> & { readonly kind: Kind<R> },
+  { kind, namespace, labels, transform: keep, asOf }: WholeListOptions<R> & ListedKind<R>,
 ): ResourceList<R> {
   const { served, apiVersion } = state.servedVersion(kind);
   const items: R[] = [];
   const malformed: Malformed[] = [];
-  for (const { resource } of served.store.in(namespace)) {
+  // A state that is forgotten cannot be shown any more.
+  const past = asOf !== undefined && asOf >= served.store.compacted ? asOf : undefined;
+  const live = past === undefined ? [...served.store.in(namespace)].map((stored) => stored.resource) : served.store.inAsOf(namespace, past);
+  for (const resource of live) {
     if (labels !== undefined && !matchesSelector(labels, resource.metadata.labels)) continue;
     const read = objects.read(kind, resource, apiVersion, keep);
     if ("malformed" in read) malformed.push(read.malformed);
     else items.push(read.resource);
   }
-  return { items, malformed, resourceVersion: String(state.revision) };
+  return { items, malformed, resourceVersion: String(past ?? state.revision) };
 }

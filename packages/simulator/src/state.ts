@@ -45,6 +45,7 @@ export class SimulatedState {
   readonly #historyLimit: number;
   readonly #uidPrefix: string;
   #revision = 1;
+  #restores = 0;
 
   constructor({ name, clock, kinds, historyLimit, seed, image }: StateOptions) {
     this.name = name;
@@ -77,6 +78,14 @@ export class SimulatedState {
         }),
       );
     }
+  }
+
+  /** Holds what an image holds, in place of what is there, `bump` revisions after it. Kinds that are not served stay out of reach. */
+  restore({ revision, objects }: ClusterImage, bump: number): void {
+    this.#revision = revision + bump;
+    this.#restores++;
+    this.#terminating.clear();
+    for (const [kindKey, { store }] of [...this.#served, ...this.#hidden]) store.reset(objects.get(kindKey) ?? [], this.#revision);
   }
 
   /** The latest revision of the whole cluster. */
@@ -137,7 +146,7 @@ export class SimulatedState {
   }
 
   newUid(): string {
-    return `${this.#uidPrefix}-0000-4000-8000-${(this.#revision + 1).toString(16).padStart(12, "0")}`;
+    return `${this.#uidPrefix}-${this.#restores.toString(16).padStart(4, "0")}-4000-8000-${(this.#revision + 1).toString(16).padStart(12, "0")}`;
   }
 
   /** Refuses new objects where there is no such namespace, or where it is going. */

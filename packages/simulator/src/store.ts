@@ -86,6 +86,26 @@ export class KindStore {
     return low === this.#changes.length ? NO_CHANGES : this.#changes.slice(low);
   }
 
+  /** In the same order, as it was at `revision`, which must not be below `compacted`. */
+  inAsOf(namespace: string | undefined, revision: number): Iterable<AnyResource> {
+    const objects = new Map([...this.in(namespace)].map(({ resource }) => [keyOf(resource), resource]));
+    for (const { before, after } of [...this.after(revision)].reverse()) {
+      if (namespace !== undefined && (before ?? after)?.metadata.namespace !== namespace) continue;
+      if (after !== undefined) objects.delete(keyOf(after));
+      if (before !== undefined) objects.set(keyOf(before), before);
+    }
+    return [...objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource);
+  }
+
+  /** Puts other objects in the place of all that are there, with `revision` as the latest: no watch can begin before. */
+  reset(objects: readonly Stored[], revision: number): void {
+    this.#objects = SortedMap.empty<Stored>().update(objects.map((stored) => [keyOf(stored.resource), stored]));
+    this.#changes = [];
+    this.#compacted = revision;
+    this.#lastForgotten = revision;
+    this.end();
+  }
+
   /** Forgets all changes up to `revision`. */
   compact(revision: number): void {
     this.#forget(this.#changes.length - this.after(revision).length);
@@ -111,6 +131,10 @@ export class KindStore {
 }
 
 const NO_CHANGES: readonly StoreChange[] = [];
+
+function keyOf({ metadata: { namespace = "", name } }: AnyResource): string {
+  return storeKey(namespace, name);
+}
 
 /** The key of an object within its kind; sorts as an API server lists. */
 export function storeKey(namespace: string, name: string): string {

@@ -25,7 +25,18 @@ export interface StoreFaults {
   loseAnswers(count: number): void;
   /** The next notices reach nobody. */
   loseNotices(count: number): void;
+  /** A replica of the store has caught up: it holds what the store holds now. */
+  replicate(): void;
+  /** That replica takes the store's place: what was written since it last caught up is lost. Connections break. */
+  failOver(): void;
+  /** It makes room: some of what it holds is gone, and it says nothing. */
+  evict(part: StorePart): void;
+  /** While full, whatever would write is rejected, and everything can be read. */
+  full(isFull: boolean): void;
 }
+
+/** What of a store can go by itself. */
+export type StorePart = "fences" | "heads" | "objects" | "records";
 
 interface Area {
   readonly head: StoreHead;
@@ -35,18 +46,26 @@ interface Area {
 
 /** `id` gives another text with each call. */
 export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id: () => string }): MemoryStore {
-  const fences = new Map<string, number>();
-  const areas = new Map<string, Area>();
-  const groups = new Map<string, Map<string, { readonly value: string; readonly until: number }>>();
+  let fences = new Map<string, number>();
+  let areas = new Map<string, Area>();
+  let groups = new Map<string, Map<string, { readonly value: string; readonly until: number }>>();
+  const copied = () => ({ storeId, ...structuredClone({ fences, areas, groups }) });
   const listeners = subscribers();
   let storeId = id();
   let isStopped = false;
   let slowMs = 0;
+  let isFull = false;
   const lose = { writes: 0, answers: 0, notices: 0 };
+  let replica = copied();
 
   async function reached(): Promise<void> {
     if (slowMs > 0) await clock.sleep(slowMs);
     if (isStopped) throw new StoreError("the store is not reached");
+  }
+
+  async function writable(): Promise<void> {
+    await reached();
+    if (isFull) throw new StoreError("the store is full");
   }
 
   const tell: typeof listeners.tell = (notice) => {
@@ -98,14 +117,14 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
       }
     },
     async raiseFence(name, by, above = 0) {
-      await reached();
+      await writable();
       const fence = nextFence(name, Math.max(fences.get(name) ?? 0, above), clock.now());
       fences.set(name, fence.number);
       tell({ type: "raised", fence, by });
       return fence;
     },
     async write(write) {
-      await reached();
+      await writable();
       const outcome = checkWrite(write, fences.get(write.fence.name), areas.get(partitionKeyOf(write.area))?.head.version);
       if (outcome !== "written") return outcome;
       if (lose.writes > 0) lose.writes--;
@@ -117,7 +136,7 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
       return outcome;
     },
     async clear(area, fence) {
-      await reached();
+      await writable();
       if ((fences.get(fence.name) ?? 0) > fence.number) return "superseded";
       fences.set(fence.name, fence.number);
       areas.delete(partitionKeyOf(area));
@@ -133,7 +152,7 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
       return live(group);
     },
     async putRecord(group, name, value, { ttlMs, ifAbsent = false } = {}) {
-      await reached();
+      await writable();
       if (ifAbsent && live(group).has(name)) return false;
       const known = groups.get(group) ?? new Map();
       groups.set(group, known.set(name, { value, until: ttlMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + ttlMs }));
@@ -141,14 +160,14 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
       return true;
     },
     async removeRecord(group, name) {
-      await reached();
+      await writable();
       const existed = live(group).has(name);
       groups.get(group)?.delete(name);
       if (existed) tell({ type: "recorded", group, name });
       return existed;
     },
     async exchangeRecord(group, name, { from, to }) {
-      await reached();
+      await writable();
       if (live(group).get(name) !== from) return false;
       const known = groups.get(group) ?? new Map();
       if (to === undefined) known.delete(name);
@@ -174,6 +193,7 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
       wipe() {
         for (const everything of [fences, areas, groups]) everything.clear();
         storeId = id();
+        replica = copied();
       },
       slow(ms) {
         slowMs = ms;
@@ -186,6 +206,23 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
       },
       loseNotices(count) {
         lose.notices += count;
+      },
+      replicate() {
+        replica = copied();
+      },
+      failOver() {
+        ({ storeId, fences, areas, groups } = replica);
+        replica = copied();
+        if (!isStopped) listeners.tell({ type: "missed" });
+      },
+      evict(part) {
+        if (part === "fences") fences.clear();
+        else if (part === "records") groups.clear();
+        else if (part === "heads") areas.clear();
+        else for (const { objects } of areas.values()) objects.clear();
+      },
+      full(now) {
+        isFull = now;
       },
     },
     texts: () => [

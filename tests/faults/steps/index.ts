@@ -1,8 +1,11 @@
 import type { StepKinds } from "../step.ts";
 import { apiServerSteps } from "./apiServers.ts";
 import { meddlingSteps } from "./meddlers.ts";
+import { namespaceSteps } from "./namespaces.ts";
 import { networkSteps } from "./network.ts";
+import { pastSteps } from "./pasts.ts";
 import { processSteps } from "./processes.ts";
+import { refusalSteps } from "./refusals.ts";
 import { replicaSteps } from "./replicas.ts";
 import { userSteps } from "./users.ts";
 
@@ -14,4 +17,7 @@ export const stepKinds: StepKinds = {
   ...processSteps,
   ...replicaSteps,
   ...apiServerSteps,
+  ...refusalSteps,
+  ...pastSteps,
+  ...namespaceSteps,
 };

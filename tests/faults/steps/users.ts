@@ -103,16 +103,36 @@ export const userSteps: StepKinds = {
   putVirtualMesh: { weight: 3, n: 2, v: 4, act: (stage, { n, v }) => put(stage, "", [virtualMesh(joined(stage, n), v)]) },
   deleteVirtualMesh: { weight: 1, act: (stage) => remove(stage, "", [virtualMesh([], 0)]) },
   /** So many Services that their going is a landslide. */
-  putCrowd: { weight: 0.2, isAboutCluster: true, act: (stage, { cluster }) => put(stage, cluster, crowd()) },
-  deleteCrowd: { weight: 0.4, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, crowd()) },
+  putCrowd: { weight: 0.4, isAboutCluster: true, act: (stage, { cluster }) => put(stage, cluster, crowd()) },
+  deleteCrowd: { weight: 0.8, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, crowd()) },
+  resumeDeletes: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => stage.resume(cluster) },
   putLarge: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => put(stage, cluster, [largeService()]) },
   deleteLarge: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, [largeService()]) },
+  /** Certificates of a cluster's agents that were issued before now no longer count. */
+  revoke: {
+    weight: 2,
+    isAboutCluster: true,
+    act(stage, { cluster }) {
+      if (stage.object({ ...refOf(kubernetesCluster(cluster)), clusterName: "" }) === undefined) return;
+      put(stage, "", [kubernetesCluster(cluster, new Date(stage.fleet.clock.now()).toISOString())]);
+    },
+  },
+  /** They do again, or (`v` 1) the agent has registered anew. */
+  readmit: {
+    weight: 2,
+    v: 2,
+    isAboutCluster: true,
+    act(stage, { cluster, v }) {
+      if (v === 1) stage.fleet.certificates.rotate(cluster);
+      else if (stage.object({ ...refOf(kubernetesCluster(cluster)), clusterName: "" }) !== undefined)
+        put(stage, "", [kubernetesCluster(cluster)]);
+    },
+  },
   register: { weight: 2, isAboutCluster: true, act: (stage, { cluster }) => put(stage, "", [kubernetesCluster(cluster)]) },
   deregister: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, "", [kubernetesCluster(cluster)]) },
 };
 
-// Who deletes a Lease in the moment in which another replica starts has two leaders for up to 2 s (packages/plane/src/leader/election.ts).
-const STAYS: ReadonlySet<string> = new Set(["Namespace", "Lease"]);
+const STAYS: ReadonlySet<string> = new Set(["Namespace"]);
 
 function crowd(): AnyResource[] {
   return Array.from({ length: CROWD }, (_, i) => service(`crowd-${i}`, 1));

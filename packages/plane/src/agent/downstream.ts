@@ -9,6 +9,7 @@ import {
   type ResourceRef,
   refOf,
   resourceKeyOf,
+  uptimeOf,
 } from "@isthmus/core";
 import type { Applier } from "../apply/applier.ts";
 import { type DeleteLimits, deleteBudget, type PlannedRemoval } from "../apply/deleteBudget.ts";
@@ -61,7 +62,7 @@ export interface DownstreamOptions {
 
 export function downstream(options: DownstreamOptions, signal: AbortSignal): Downstream {
   const { link, applier, isViewComplete, kinds, mayHold, isOurs, isConnected, discovered, orders, clock, log, meter } = options;
-  const budget = deleteBudget(() => clock.now(), options.deleteLimits, options.removalsPerHour);
+  const budget = deleteBudget(() => uptimeOf(clock), options.deleteLimits, options.removalsPerHour);
   const refused = orderRefusals({ clock, log, meter });
   let revision: number | undefined;
   /** The last answer to this revision, as text; empty before there was one. */

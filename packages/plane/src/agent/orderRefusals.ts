@@ -1,4 +1,4 @@
-import { type Clock, formatRef, type Log, type Meter, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import { type Clock, formatRef, type Log, type Meter, type ResourceRef, resourceKeyOf, uptimeOf } from "@isthmus/core";
 import type { Rejection } from "../ports/clusterPort.ts";
 import type { OrderRefusal } from "./limits.ts";
 
@@ -21,11 +21,11 @@ export interface OrderRefusalsOptions {
 
 export function orderRefusals({ clock, log, meter }: OrderRefusalsOptions): OrderRefusals {
   const all = new Map<string, Rejection>();
-  let lines = { since: clock.now(), count: 0 };
+  let lines = { since: uptimeOf(clock), count: 0 };
 
   /** A server can refuse to learn: of what is refused again and again, people need to read a little. */
   function line(ref: ResourceRef, message: string): void {
-    const now = clock.now();
+    const now = uptimeOf(clock);
     if (now - lines.since >= LINES_MS) {
       if (lines.count > MAX_LINES)
         log.error({ refused: lines.count }, `refused ${lines.count - MAX_LINES} more writes requested by the server`);

@@ -14,6 +14,7 @@ import {
   refOf,
   resourceKeyOf,
   type Snapshot,
+  uptimeOf,
 } from "@isthmus/core";
 import { servedVersions } from "../informer/servedVersions.ts";
 import { type Cluster, ClusterError, type DeleteOrder, type DeletionEvidence, type Rejection } from "../ports/clusterPort.ts";
@@ -82,7 +83,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
   const wanted = new Map<string, Resource>();
   const removing = new Set<string>();
   const rejections = new Map<string, Rejection>();
-  const struggles = driftConflicts(() => clock.now());
+  const struggles = driftConflicts(() => uptimeOf(clock));
   const queue = startWorkQueue<Task>({ workers: WORKERS, retry: RETRY, isBulk, work, idle: settled, clock, random }, signal);
 
   function isBulk(task: Task): boolean {

@@ -1,4 +1,4 @@
-import { type Clock, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import { type Clock, type ResourceRef, resourceKeyOf, uptimeOf } from "@isthmus/core";
 
 /**
  * Objects that bear our label, are not wanted, and came to be after a complete set was carried out: put back by another
@@ -27,9 +27,9 @@ export function orphans({ clock, due }: OrphansOptions, signal: AbortSignal): Or
     isWaiting = true;
     for (let first = next(); first !== undefined && !signal.aborted; first = next()) {
       // Rejects only when there is nothing to do any more.
-      await clock.sleep(Math.max(0, first.since + STRAY_MS - clock.now()), signal).catch(() => undefined);
+      await clock.sleep(Math.max(0, first.since + STRAY_MS - uptimeOf(clock)), signal).catch(() => undefined);
       if (signal.aborted) return;
-      const now = clock.now();
+      const now = uptimeOf(clock);
       const ripe = [...seen].filter(([, { since }]) => now >= since + STRAY_MS);
       for (const [key] of ripe) seen.delete(key);
       if (ripe.length > 0) due(ripe.map(([, { ref }]) => ref));
@@ -45,7 +45,7 @@ export function orphans({ clock, due }: OrphansOptions, signal: AbortSignal): Or
   return {
     seen(ref) {
       const key = resourceKeyOf(ref);
-      if (!seen.has(key)) seen.set(key, { ref, since: clock.now() });
+      if (!seen.has(key)) seen.set(key, { ref, since: uptimeOf(clock) });
       if (!isWaiting) void wait();
     },
     settled: (ref) => void seen.delete(resourceKeyOf(ref)),

@@ -15,6 +15,7 @@ import {
   type Snapshot,
   type TimedCondition,
   timedConditions,
+  uptimeOf,
 } from "@isthmus/core";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { startPace } from "../runtime/pace.ts";
@@ -66,7 +67,7 @@ export function startStatusWriter(
 ): StatusWriter {
   /** What was written last, and over what: `ARRIVED` as soon as the cluster is seen to have it. */
   const written = new Map<string, { readonly status: JsonObject; readonly over: unknown }>();
-  const restored = driftBackoff(() => clock.now());
+  const restored = driftBackoff(() => uptimeOf(clock));
   const details = startPace(DETAILS_PER_SECOND, clock);
   const queue = startWorkQueue<Traced>({ workers: WORKERS, retry: RETRY, isBulk, work, clock, random }, signal);
 

@@ -36,6 +36,8 @@ export async function runReflector<R extends Resource>(options: ReflectorOptions
   let resourceVersion: string | undefined;
   let failures = 0;
   let isInterrupted = false;
+  /** How often in a row nothing could be followed from where it was listed. */
+  let expiries = 0;
   /** Ends what is under way when the kind's definition has changed: then it is listed anew, in a version that is served. */
   let round = new AbortController();
   const forgetDefinition = redefined?.((kindKey) => {
@@ -59,7 +61,7 @@ export async function runReflector<R extends Resource>(options: ReflectorOptions
     resourceVersion ??= await listed(within);
     for await (const event of cluster.watch(kind, resourceVersion, { ...list, emitsAccepted: true }, within)) {
       // The first bookmark only says that the watch is accepted; one that then ends at once, over and over, is a failure still.
-      if (event.resourceVersion !== resourceVersion) failures = 0;
+      if (event.resourceVersion !== resourceVersion) [failures, expiries] = [0, 0];
       resourceVersion = event.resourceVersion;
       if (isInterrupted) emit({ type: "resumed" });
       isInterrupted = false;
@@ -74,7 +76,9 @@ export async function runReflector<R extends Resource>(options: ReflectorOptions
     const { code, details } = error;
     if (code === "Expired") {
       resourceVersion = undefined;
-      return 0;
+      expiries++;
+      // At once when the past is forgotten; but an API server that forgets faster than it lists is not asked for one list after the other.
+      return expiries === 1 ? 0 : backoffMs(expiries - 1, WATCH_RETRY, random);
     }
     if (code === "Unserved" && resourceVersion !== undefined) {
       // It may be served in another version now; and served again, it may be another CRD with other objects: list anew.

@@ -1,5 +1,5 @@
 import { Lease } from "@isthmus/api";
-import { type Clock, type Log, messageOf, onAbort } from "@isthmus/core";
+import { type Clock, type Log, messageOf, onAbort, uptimeOf } from "@isthmus/core";
 import { type Cluster, ClusterError, type ClusterErrorCode, type Leadership } from "../ports/clusterPort.ts";
 
 /** How long things take in an election, in milliseconds. `deadlineMs` is below `leaseMs`: a leader stops before another begins. */
@@ -41,8 +41,11 @@ export function startElection(options: ElectionOptions, signal: AbortSignal): El
   const listeners = new Set<(isLeader: boolean) => void>();
   /** What was last seen of the lease, and since when it has stood so, by our own clock. */
   let seen: { readonly mark: string; readonly since: number } | undefined;
-  /** The lease as we last wrote it, while it is ours, and when that write was begun. */
-  let held: { readonly lease: Lease; readonly renewedAt: number } | undefined;
+  let held: HeldLease | undefined;
+  /** The renewal that was once found to be too old: it stays so, whatever the date says later. */
+  let lapsed: HeldLease | undefined;
+  /** The turn that we last tried to take: whose answer was lost, perhaps. */
+  let attempted = 0;
   /** Whether the lease in the cluster may be another than the one we know. */
   let isOutdated = false;
   let fence = 0;
@@ -52,7 +55,11 @@ export function startElection(options: ElectionOptions, signal: AbortSignal): El
   let complaint = "";
 
   function isLeader(): boolean {
-    return !signal.aborted && held !== undefined && clock.now() - held.renewedAt < deadlineMs;
+    if (signal.aborted || held === undefined || held === lapsed || uptimeOf(clock) < held.leadsFrom) return false;
+    // By either time: the date may be set back, and the other one may stand still while the machine sleeps.
+    if (clock.now() - held.renewedOn < deadlineMs && uptimeOf(clock) - held.renewedAt < deadlineMs) return true;
+    lapsed = held;
+    return false;
   }
 
   function tell(): void {
@@ -66,33 +73,42 @@ export function startElection(options: ElectionOptions, signal: AbortSignal): El
 
   /** One try to get or keep the lead. Rejects with ClusterError. */
   async function attempt(within: AbortSignal): Promise<void> {
-    if (held !== undefined && !isOutdated) return take(held.lease, within);
+    if (held !== undefined && !isOutdated) return take(held.lease, "ours", within);
     const lease = await cluster.get(Lease, place, within);
     isOutdated = false;
-    turns = Math.max(turns, lease?.spec?.leaseTransitions ?? 0);
-    if (lease?.spec?.holderIdentity === identity) return take(lease, within);
+    const transitions = lease?.spec?.leaseTransitions ?? 0;
+    const isOlder = transitions < turns;
+    turns = Math.max(turns, transitions);
+    if (lease?.spec?.holderIdentity === identity) {
+      return take(lease, held !== undefined || transitions === attempted ? "ours" : "doubtful", within);
+    }
     held = undefined;
     tell();
-    if (isFree(lease)) await take(lease, within);
+    const state = stateOf(lease);
+    if (state !== "taken") await take(lease, isOlder ? "doubtful" : state, within);
   }
 
   /** Whether nobody holds the lease, or its holder has not renewed it for so long that it has stopped. */
-  function isFree(lease: Lease | undefined): boolean {
+  function stateOf(lease: Lease | undefined): LeaseState {
     const { holderIdentity = "", renewTime = "", leaseDurationSeconds = leaseMs / 1000 } = lease?.spec ?? {};
     const mark = lease === undefined ? "deleted" : `${holderIdentity} ${renewTime}`;
-    const now = clock.now();
+    const now = uptimeOf(clock);
     const isFirst = seen === undefined;
     if (seen === undefined || seen.mark !== mark) seen = { mark, since: now };
+    const { since } = seen;
+    const hasStoodFor = (ms: number) => (now - since >= ms ? "free" : "taken");
+    if (lease !== undefined) return holderIdentity === "" ? "free" : hasStoodFor(leaseDurationSeconds * 1000);
     // The holder of a lease that somebody deleted may not have noticed yet.
-    if (lease === undefined) return isFirst || now - seen.since >= leaseMs;
-    return holderIdentity === "" || now - seen.since >= leaseDurationSeconds * 1000;
+    return isFirst ? "doubtful" : hasStoodFor(leaseMs);
   }
 
-  async function take(before: Lease | undefined, within: AbortSignal): Promise<void> {
-    const begun = clock.now();
+  async function take(before: Lease | undefined, state: Exclude<LeaseState, "taken"> | "ours", within: AbortSignal): Promise<void> {
+    const [begun, begunOn] = [uptimeOf(clock), clock.now()];
     const isOurs = before?.spec?.holderIdentity === identity;
-    const transitions = isOurs ? (before.spec?.leaseTransitions ?? 0) : turns + 1;
-    const time = microTime(begun);
+    const known = before?.spec?.leaseTransitions ?? 0;
+    const transitions = isOurs && known >= turns ? known : turns + 1;
+    attempted = transitions;
+    const time = microTime(begunOn);
     const wanted: Lease = {
       apiVersion: Lease.apiVersion,
       kind: Lease.kind,
@@ -106,7 +122,10 @@ export function startElection(options: ElectionOptions, signal: AbortSignal): El
       },
     };
     const written = before === undefined ? await cluster.create(wanted, within) : await cluster.update(wanted, within);
-    held = { lease: Lease.parse(written), renewedAt: begun };
+    // A lead that ran out meanwhile ends before the next one begins: somebody may have asked, and waits to hear of it.
+    tell();
+    const leadsFrom = state === "ours" ? (held?.leadsFrom ?? begun) : state === "free" ? begun : begun + deadlineMs;
+    held = { lease: Lease.parse(written), leadsFrom, renewedAt: begun, renewedOn: begunOn };
     fence = transitions;
     turns = transitions;
     complaint = "";
@@ -142,10 +161,11 @@ export function startElection(options: ElectionOptions, signal: AbortSignal): El
     tell();
   }
 
-  /** Tells of a lead that ran out while nothing answered. */
+  /** Tells of a lead that begins later than the lease is held, and of one that ran out while nothing answered. */
   async function watch(): Promise<void> {
     while (!signal.aborted) {
-      const left = held === undefined ? deadlineMs : held.renewedAt + deadlineMs - clock.now();
+      const now = uptimeOf(clock);
+      const left = held === undefined ? deadlineMs : (now < held.leadsFrom ? held.leadsFrom : held.renewedAt + deadlineMs) - now;
       await clock.sleep(Math.max(1, left), signal).catch(() => undefined);
       tell();
     }
@@ -182,6 +202,22 @@ export function startElection(options: ElectionOptions, signal: AbortSignal): El
     ended: Promise.all([run(), watch()]).then(() => undefined),
   };
 }
+
+/** The lease as we last wrote it, while it is ours. Times are those of `uptimeOf`. */
+interface HeldLease {
+  readonly lease: Lease;
+  /** Before, another replica may still lead. */
+  readonly leadsFrom: number;
+  /** When the write was begun, and the date of that. */
+  readonly renewedAt: number;
+  readonly renewedOn: number;
+}
+
+/**
+ * `doubtful`: it may be taken, but another replica may not know yet that it has lost it. So is a lease that is not there when a replica
+ * starts, as somebody may have deleted it, and one that says of an earlier turn, as etcd may have been restored.
+ */
+type LeaseState = "free" | "doubtful" | "taken";
 
 // Others take over at most 8 + 2 s after a leader has died; 3 s lie between the moment in which a leader stops and the moment
 // in which another may begin, so that what it has sent has arrived.

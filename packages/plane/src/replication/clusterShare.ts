@@ -30,7 +30,7 @@ interface Knowledge {
   readonly minimumFence: number | undefined;
   /** The version that was known when an older state of the store was logged: each is logged once. */
   readonly loggedVersion: StoreVersion | undefined;
-  /** Since when, in milliseconds since 1970, the store holds the cluster without a registration. */
+  /** Since when, by `uptimeOf`, the store holds the cluster without a registration. */
   readonly unregisteredSince: number | undefined;
 }
 

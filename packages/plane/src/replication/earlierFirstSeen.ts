@@ -1,4 +1,4 @@
-import { type Clock, emptySnapshot, type Log } from "@isthmus/core";
+import { type Clock, emptySnapshot, type Log, uptimeOf } from "@isthmus/core";
 import { type Store, StoreError, type StorePartition } from "../ports/clusterPort.ts";
 import { runTimeSliced, SLICE_MS } from "../runtime/timeSlices.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
@@ -55,9 +55,9 @@ export function earlierFirstSeen({ store, snapshots, texts, clock, log }: Earlie
         });
         snapshots.earlier(clusterName, written);
       } catch (error) {
-        const since = waitingSince.get(clusterName) ?? clock.now();
+        const since = waitingSince.get(clusterName) ?? uptimeOf(clock);
         waitingSince.set(clusterName, since);
-        if (!(error instanceof StoreError) || clock.now() - since < PATIENCE_MS) throw error;
+        if (!(error instanceof StoreError) || uptimeOf(clock) - since < PATIENCE_MS) throw error;
         log.warn(
           { cluster: clusterName },
           `cannot read the store: using the current time as the first-seen time of the objects of ${clusterName}`,

@@ -1,4 +1,4 @@
-import type { Clock, JsonObject, Log, Metric, Snapshot } from "@isthmus/core";
+import { type Clock, type JsonObject, type Log, type Metric, type Snapshot, uptimeOf } from "@isthmus/core";
 import type { Fence, ServerLink, Store, StoreHead, StoreNotice, StoreOverview, StorePartition } from "../ports/clusterPort.ts";
 import { runTimeSliced, SLICE_MS } from "../runtime/timeSlices.ts";
 import type { ReplicatedState, SnapshotStore } from "../snapshots/snapshotStore.ts";
@@ -288,7 +288,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     async compare() {
       const asked = new Map([...writers].map(([clusterName, { version }]) => [clusterName, { version }]));
       const overview = await store.overview("input");
-      const now = clock.now();
+      const now = uptimeOf(clock);
       for (const clusterName of new Set([...shares.keys(), ...overview.versions.keys()])) {
         const isDirty = writers.get(clusterName)?.isDirty === true;
         const version = overview.versions.get(clusterName);

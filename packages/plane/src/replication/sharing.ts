@@ -1,4 +1,14 @@
-import { type Clock, equalJson, type Log, type Metric, type MetricLabels, type MetricName, messageOf, type OutputSet } from "@isthmus/core";
+import {
+  type Clock,
+  equalJson,
+  type Log,
+  type Metric,
+  type MetricLabels,
+  type MetricName,
+  messageOf,
+  type OutputSet,
+  uptimeOf,
+} from "@isthmus/core";
 import { type KindDigest, type Leadership, type ServerLink, type Store, StoreError } from "../ports/clusterPort.ts";
 import { startWorkQueue } from "../runtime/workQueue.ts";
 import type { ClusterState, SnapshotStore } from "../snapshots/snapshotStore.ts";
@@ -75,13 +85,13 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   let loadedClusters = 0;
   /** When what waits began to wait, by name. */
   const waitingSince = new Map<string, number>();
-  const startedAt = clock.now();
+  const startedAt = uptimeOf(clock);
   let progressAt = startedAt;
 
   const queue = startWorkQueue<Work>({ workers: WORKERS, retry: RETRY, work: attempt, clock, random }, signal);
 
   function wake(name: string, work: Work): void {
-    if (!waitingSince.has(name)) waitingSince.set(name, clock.now());
+    if (!waitingSince.has(name)) waitingSince.set(name, uptimeOf(clock));
     queue.set(name, work);
   }
 
@@ -147,9 +157,9 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
 
   function progress(): void {
     if (unread === undefined || isLoaded) return;
-    progressAt = clock.now();
+    progressAt = uptimeOf(clock);
     const total = loadedClusters + unread.size;
-    const ms = clock.now() - startedAt;
+    const ms = uptimeOf(clock) - startedAt;
     if (unread.size > 0) {
       if (loadedClusters % Math.max(1, Math.ceil(total / 10)) === 0) {
         log.info({ clusters: loadedClusters, of: total, ms }, `read ${loadedClusters} of ${total} clusters from the store`);
@@ -225,7 +235,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   /** What cannot be read is unknown: that is safe, and better than to translate nothing. */
   function giveUp(): void {
     const patienceMs = unread === undefined ? PATIENCE_MS : READING_PATIENCE_MS;
-    if (isLoaded || !isReady() || clock.now() - progressAt <= patienceMs) return;
+    if (isLoaded || !isReady() || uptimeOf(clock) - progressAt <= patienceMs) return;
     log.warn({ clusters: [...(unread ?? [])] }, "cannot read the store: continuing without its content");
     unread ??= new Set();
     finishLoading(`read ${loadedClusters} clusters from the store`);
@@ -291,7 +301,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
         figure("gloo_mesh_redis_sync_err_total", failures),
         figure("gloo_mesh_store_up", isUp ? 1 : 0),
         ...(store.weaknesses === undefined ? [] : [figure("gloo_mesh_store_protected", store.weaknesses.length === 0 ? 1 : 0)]),
-        figure("gloo_mesh_store_lag_seconds", waitingSince.size === 0 ? 0 : (clock.now() - oldest) / 1_000),
+        figure("gloo_mesh_store_lag_seconds", waitingSince.size === 0 ? 0 : (uptimeOf(clock) - oldest) / 1_000),
         figure("gloo_mesh_store_waiting", waitingSince.size),
         figure("gloo_mesh_store_clusters_to_read", isLoaded ? 0 : (unread?.size ?? 0)),
         figure("gloo_mesh_store_clusters_owned", inputs.owned.size),

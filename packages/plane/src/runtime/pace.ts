@@ -1,4 +1,4 @@
-import type { Clock } from "@isthmus/core";
+import { type Clock, uptimeOf } from "@isthmus/core";
 
 /** A token bucket: so many tokens a second, and as many at once after a quiet second. */
 export interface Pace {
@@ -10,7 +10,7 @@ export interface Pace {
 
 export function startPace(perSecond: number, clock: Clock): Pace {
   /** Up to when the allowance is used up; it does not grow for longer than a second. */
-  let usedUntil = clock.now() - 1000;
+  let usedUntil = uptimeOf(clock) - 1000;
 
   function next(now: number): number {
     return Math.max(usedUntil, now - 1000) + 1000 / perSecond;
@@ -18,12 +18,12 @@ export function startPace(perSecond: number, clock: Clock): Pace {
 
   return {
     async turn(signal) {
-      const now = clock.now();
+      const now = uptimeOf(clock);
       usedUntil = next(now);
       if (usedUntil > now) await clock.sleep(usedUntil - now, signal);
     },
     count() {
-      const now = clock.now();
+      const now = uptimeOf(clock);
       usedUntil = Math.max(usedUntil, Math.min(next(now), now));
     },
   };

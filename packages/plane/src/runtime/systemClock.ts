@@ -3,6 +3,7 @@ import { type Clock, onAbort } from "@isthmus/core";
 /** The machine's own time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  uptime: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);

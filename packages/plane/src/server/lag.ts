@@ -36,7 +36,8 @@ export function lags({ clock, late }: { readonly clock: Clock; readonly late: ()
   async function watch(clusterName: string): Promise<void> {
     watched.add(clusterName);
     for (let since = behindSince(clusterName); since !== undefined; since = behindSince(clusterName)) {
-      await clock.sleep(Math.max(1, since + LAGGING_AFTER_MS - clock.now()), signal);
+      // Not longer, if the date is set back meanwhile.
+      await clock.sleep(Math.min(LAGGING_AFTER_MS, Math.max(1, since + LAGGING_AFTER_MS - clock.now())), signal);
       if (lateSince(clusterName) === undefined) continue;
       late();
       break;

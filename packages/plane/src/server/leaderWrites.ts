@@ -1,4 +1,14 @@
-import type { Clock, Delta, Kind, Log, Meter, Owner, Snapshot } from "@isthmus/core";
+import {
+  type Clock,
+  type Delta,
+  type Kind,
+  kindKeyOf,
+  type Log,
+  type Meter,
+  type Owner,
+  type Resource,
+  type Snapshot,
+} from "@isthmus/core";
 import { type Applier, startApplier } from "../apply/applier.ts";
 import type { DeletionLog } from "../apply/deletionLog.ts";
 import { type DesiredStatus, type StatusWriter, startStatusWriter } from "../apply/statusWriter.ts";
@@ -14,7 +24,7 @@ import { type Publisher, publisher } from "./publisher.ts";
  */
 export interface LeaderWrites {
   /** Does nothing on a replica that does not lead. */
-  readonly publisher: Publisher;
+  readonly publisher: Pick<Publisher, "publish">;
   /** Statuses that objects should have; of those not named, what was said last in this turn stays. `traces`: ids of the changes behind them. */
   writeStatuses(updates: Iterable<DesiredStatus>, traces: readonly string[]): void;
   /** Tells what changed in the management cluster, so that drift is put back. */
@@ -55,12 +65,14 @@ export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSig
   const { leadership, kinds, bulk, owners, live, clock, random, log, meter, removals, settled, gained } = options;
   // Whoever waited asks whether it still leads right before it writes.
   const cluster = pacedCluster(leaderOnlyCluster(options.cluster, leadership), { kinds: bulk, perSecond: BULK_PER_SECOND, clock });
+  const kindKeys = new Set(kinds.map(kindKeyOf));
+  const isPublished = (resource: Resource) => kindKeys.has(kindKeyOf(resource));
   let turn: Turn | undefined;
 
   function start(until: AbortSignal): { readonly ended: Promise<void> } {
     const applier = startApplier({ cluster, kinds, bulk, owners, live, clock, random, log, meter, removals, settled }, until);
     const statuses = startStatusWriter({ cluster, bulk, live, clock, random, log, meter }, until);
-    const mine = { applier, publisher: publisher(applier), statuses };
+    const mine = { applier, publisher: publisher({ applier, owners, isPublished, clock }, until), statuses };
     turn = mine;
     // Whoever started us may not be ready yet.
     queueMicrotask(gained);
@@ -77,7 +89,10 @@ export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSig
       },
     },
     writeStatuses: (updates, traces) => turn?.statuses.write(updates, traces),
-    observed: (delta) => turn?.applier.observed(delta),
+    observed(delta) {
+      turn?.applier.observed(delta);
+      turn?.publisher.observed(delta);
+    },
     queues: () => (turn === undefined ? {} : { publish: turn.applier.sizes, status: turn.statuses.sizes }),
     ended: whileLeading(leadership, start, signal),
   };

@@ -1,5 +1,7 @@
-import { type CooperativeTask, type Resource, refOf, SortedMap } from "@isthmus/core";
+import { type Clock, type CooperativeTask, type Delta, type Owner, type Resource, refOf, resourceKeyOf, SortedMap } from "@isthmus/core";
 import type { Applier } from "../apply/applier.ts";
+import { orphans } from "../apply/orphans.ts";
+import { bearsLabelOf } from "../apply/ownership.ts";
 import type { DeletionEvidence } from "../ports/clusterPort.ts";
 
 /** Writes outputs into the management cluster itself, through the same applier that agents use. */
@@ -9,10 +11,26 @@ export interface Publisher {
    * only when every kind of the management cluster is known: what else bears our label is pruned at the first call.
    */
   publish(wanted: SortedMap<Resource>, evidenceOf: (resource: Resource) => DeletionEvidence): CooperativeTask<void>;
+  /** The management cluster has changed: what bears our label and comes to be though it is not wanted is pruned, after a while. */
+  observed(delta: Delta): void;
 }
 
-export function publisher(applier: Applier): Publisher {
+export interface PublisherOptions {
+  readonly applier: Applier;
+  readonly owners: readonly Owner[];
+  /** The kinds that may be published, by `kindKeyOf`. */
+  readonly isPublished: (resource: Resource) => boolean;
+  readonly clock: Clock;
+}
+
+export function publisher({ applier, owners, isPublished, clock }: PublisherOptions, signal: AbortSignal): Publisher {
   let published: SortedMap<Resource> | undefined;
+  const returned = orphans({ clock, due: (refs) => prune(refs, "it was restored, and is not in the desired state") }, signal);
+
+  function prune(refs: readonly ReturnType<typeof refOf>[], reason: string): void {
+    for (const ref of refs) applier.prune(ref, reason);
+  }
+
   return {
     *publish(wanted, evidenceOf) {
       const isFirst = published === undefined;
@@ -22,8 +40,17 @@ export function publisher(applier: Applier): Publisher {
         yield;
       }
       published = wanted;
-      if (!isFirst) return;
-      for (const ref of applier.surplus(new Set(keysOf(wanted)))) applier.prune(ref, "not in the desired state");
+      if (isFirst) prune(applier.surplus(new Set(keysOf(wanted))), "not in the desired state");
+    },
+    observed({ put, remove }) {
+      if (published === undefined) return;
+      for (const resource of put) {
+        const ref = refOf(resource);
+        if (!isPublished(resource)) continue;
+        if (bearsLabelOf(resource, owners) && !applier.wanted.has(resourceKeyOf(ref))) returned.seen(ref);
+        else returned.settled(ref);
+      }
+      for (const ref of remove) returned.settled(ref);
     },
   };
 }

@@ -54,7 +54,7 @@ export interface ReconcilerOptions {
   readonly view: () => Informer;
   readonly link: ServerLink;
   readonly delivery: DeliveryLog;
-  readonly publisher: Publisher;
+  readonly publisher: Pick<Publisher, "publish">;
   /** `kindKeyOf` of what is written into the management cluster. */
   readonly published: ReadonlySet<string>;
   readonly discoveryKinds: ReadonlySet<string>;

@@ -36,7 +36,7 @@ export interface ReconcileLoopOptions extends ReconcileSettings {
   readonly inputs: Pick<ServerInputs, "view" | "store">;
   readonly link: ServerLink;
   readonly notices: AgentNoticeSender;
-  readonly publisher: Publisher;
+  readonly publisher: Pick<Publisher, "publish">;
   readonly sharing: Pick<Sharing, "isLoaded">;
   readonly delivery: DeliveryLog;
   readonly telemetry: Telemetry;

@@ -1,4 +1,4 @@
-import { type Clock, formatRef, type Log, type Metric, messageOf, onAbort } from "@isthmus/core";
+import { type Clock, formatRef, type Log, type Metric, messageOf, onAbort, uptimeOf } from "@isthmus/core";
 import type { ConnectRequest } from "../gen/relay/v1/relay_pb.ts";
 import { type AgentEffect, type AgentEvent, agentSession, agentWakeAt, isConnected, stepAgent, unreportedObjects } from "./agentSession.ts";
 import type { AgentStreamHandler, Connector, Stream, StreamEnd } from "./connection.ts";
@@ -162,7 +162,7 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
       received(message) {
         if (life.signal.aborted) return;
         counters.add("relay_agent_messages_received_total", { type: message.body.case ?? "" });
-        step({ type: "received", message, now: clock.now() });
+        step({ type: "received", message, now: uptimeOf(clock) });
         pumpSoon();
       },
       drained() {
@@ -178,9 +178,9 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
     signal.addEventListener("abort", stopped, { once: true });
     open = { stream, life, finish: finishStream, isWritable: true, rearm: () => ticker.rearm() };
     lastEpoch = nextEpoch();
-    step({ type: "opened", epoch: lastEpoch, now: clock.now() });
+    step({ type: "opened", epoch: lastEpoch, now: uptimeOf(clock) });
     const ticker = startTicker(
-      { clock, wakeAt: () => agentWakeAt(session), due: () => step({ type: "tick", now: clock.now() }) },
+      { clock, wakeAt: () => agentWakeAt(session), due: () => step({ type: "tick", now: uptimeOf(clock) }) },
       life.signal,
     );
     if (signal.aborted) stopped();
@@ -209,7 +209,7 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
   async function run(): Promise<void> {
     let attempt = 0;
     while (!signal.aborted) {
-      const began = clock.now();
+      const began = uptimeOf(clock);
       isWoken = false;
       const end = await connection().catch((error: unknown): Ended => {
         if (error instanceof RelayError) return { code: error.code, reason: error.message };
@@ -217,7 +217,7 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
         throw error;
       });
       if (signal.aborted) break;
-      attempt = clock.now() - began >= STABLE_AFTER_MS ? 1 : attempt + 1;
+      attempt = uptimeOf(clock) - began >= STABLE_AFTER_MS ? 1 : attempt + 1;
       const delayMs = end.afterMs ?? reconnectMs(attempt, end.code, random);
       counters.add("relay_agent_streams_ended_total", { code: end.code });
       log.warn(

@@ -1,4 +1,4 @@
-/** When to say that one is there, and when to give the other end up. Times are milliseconds since 1970. */
+/** When to say that one is there, and when to give the other end up. Times are those of `uptimeOf` (packages/core/src/clock.ts). */
 export interface Liveness {
   readonly intervalMs: number;
   readonly saidAt: number;

@@ -1,4 +1,4 @@
-import { formatRef, SortedMap } from "@isthmus/core";
+import { formatRef, SortedMap, uptimeOf } from "@isthmus/core";
 import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
 import { type Peer, presentedBy, type Stream, type StreamEnd, type StreamHandler } from "./connection.ts";
 import { startCounters } from "./counters.ts";
@@ -192,7 +192,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
 
   function take(live: LiveStream, message: ConnectRequest): void {
     const past = message.body.case === "hello" ? pastOf(live.peer.clusterName) : undefined;
-    step(live, { type: "received", message, now: clock.now(), ...(past === undefined ? {} : { past }) });
+    step(live, { type: "received", message, now: uptimeOf(clock), ...(past === undefined ? {} : { past }) });
     pumpSoon(live);
   }
 
@@ -210,7 +210,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   }
 
   function due(live: LiveStream): void {
-    const now = clock.now();
+    const now = uptimeOf(clock);
     step(live, live.hello === undefined ? { type: "tick", now } : { type: "waits", hello: live.hello, now });
   }
 
@@ -224,10 +224,11 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       serverId,
       heartbeatMs,
       maxMessageBytes,
-      expiresAt,
+      // By the time of the session, which nobody sets.
+      expiresAt: expiresAt === undefined ? undefined : uptimeOf(clock) + expiresAt - clock.now(),
       tellsFirst,
       want: undefined,
-      now: clock.now(),
+      now: uptimeOf(clock),
     });
     const live: LiveStream = {
       peer,

@@ -1,8 +1,8 @@
-import type { Clock } from "@isthmus/core";
+import { type Clock, uptimeOf } from "@isthmus/core";
 
 export interface TickerOptions {
   readonly clock: Clock;
-  /** When to call `due` next, in milliseconds since 1970; undefined ends the ticker. */
+  /** When to call `due` next, by `uptimeOf`; undefined ends the ticker. */
   readonly wakeAt: () => number | undefined;
   readonly due: () => void;
 }
@@ -21,7 +21,7 @@ export function startTicker({ clock, wakeAt, due }: TickerOptions, signal: Abort
       if (at === undefined) return;
       sleeping = new AbortController();
       // Never at once: a time that stays in the past must not keep a processor busy.
-      const isDue = await clock.sleep(Math.max(1, at - clock.now()), sleeping.signal).then(
+      const isDue = await clock.sleep(Math.max(1, at - uptimeOf(clock)), sleeping.signal).then(
         () => true,
         () => false,
       );

@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Mutant } from "./mutant.ts";
+
+/** A mutant of which it was once found that nothing noticed it. */
+export interface KnownMutant {
+  readonly name: string;
+  readonly path: string;
+  /** What of the source is replaced: it must be there exactly once. */
+  readonly from: string;
+  readonly to: string;
+  /** Steps of schedules that lead there. */
+  readonly focus: readonly string[];
+}
+
+/** They are killed with each run of `npm run mutate`. */
+export const KNOWN: readonly KnownMutant[] = [
+  {
+    name: "an apply is not bound to the version that was looked at",
+    path: "packages/plane/src/apply/applier.ts",
+    from: "await cluster.apply(atVersionOf(latest, served), {",
+    to: "await cluster.apply(served, {",
+    focus: ["meddleInBetween", "putService"],
+  },
+  {
+    name: "leadership is not asked again right before a write",
+    path: "packages/plane/src/leader/leadership.ts",
+    from: "if (!leadership.isLeader) throw new ClusterError",
+    to: "if (false) throw new ClusterError",
+    focus: ["pauseLeader", "pauseAgent", "putService"],
+  },
+  {
+    name: "an older state of the store replaces what is known",
+    path: "packages/plane/src/replication/followerShare.ts",
+    from: "if (isOlder(share, head.version)) return false;",
+    to: "",
+    focus: ["failOverStore", "replicateStore", "putService"],
+  },
+  {
+    name: "a cluster stays synced when its agent goes",
+    path: "packages/plane/src/snapshots/snapshotStore.ts",
+    from: 'const phase = state.phase === "synced" ? "stale" : state.phase;',
+    to: "const phase = state.phase;",
+    focus: ["stopAgent", "cut"],
+  },
+  {
+    name: "what another replica knew counts as heard by this one",
+    path: "packages/plane/src/snapshots/snapshotStore.ts",
+    from: 'return phase !== "unknown" && !isFollowed;',
+    to: 'return phase !== "unknown";',
+    focus: ["reroute", "startReplica", "putService"],
+  },
+  {
+    name: "what another replica knew counts as synced by the agent of this one",
+    path: "packages/plane/src/snapshots/snapshotStore.ts",
+    from: 'const phase = state.phase === "synced" && state.isFollowed ? "stale" : state.phase;',
+    to: "const phase = state.phase;",
+    focus: ["reroute", "startReplica", "putService"],
+  },
+  {
+    name: "the server never gives a silent agent up",
+    path: "packages/relay/src/session/serverSession.ts",
+    from: "if (isOverdue(session.liveness, now)) {",
+    to: "if (false) {",
+    focus: ["silence", "stopAgent"],
+  },
+  {
+    name: "a gap between messages is taken",
+    path: "packages/relay/src/session/serverUp.ts",
+    from: "if (seq !== up.seq + 1) return",
+    to: "if (false) return",
+    focus: ["disturb", "putService"],
+  },
+];
+
+/** The mutant as it applies to the source of today. Throws where it does not any more: then it is to be written anew. */
+export function knownMutant(root: string, { name, path, from, to }: KnownMutant): Mutant {
+  const source = readFileSync(join(root, path), "utf8");
+  const start = source.indexOf(from);
+  if (start < 0 || source.includes(from, start + 1)) throw new Error(`"${name}": ${path} does not have exactly once: ${from}`);
+  const line = source.slice(0, start).split("\n").length;
+  return { path, line, start, end: start + from.length, replacement: to, what: name };
+}

@@ -1,0 +1,110 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { messageOf, UsageError } from "@isthmus/core";
+import { readSourceTree } from "../../../tools/sourceTree.ts";
+import { seededRandom } from "../random.ts";
+import { mutantsOf } from "./generate.ts";
+import { KNOWN, knownMutant } from "./known.ts";
+import { type Mutant, nameOf } from "./mutant.ts";
+import { tried, type Verdict } from "./trial.ts";
+
+const USAGE = `usage: npm run mutate -- [--sample N] [--seed S] [--runs R] [--files TEXT] [--no-known] [--list]
+  --sample    mutants that are drawn from all that are generated (default 40)
+  --seed      decides which (default 1), and the schedules
+  --runs      schedules for each (default 60)
+  --files     only mutants of files whose path has this text
+  --no-known  without those that nothing noticed once (tests/faults/mutation/known.ts)
+  --list      says how many there are of each file, and runs nothing`;
+
+const PLACES =
+  /^packages\/(plane\/src\/(apply|informer|leader|replication|server|snapshots|agent)|relay\/src\/session|store\/src)\/.*\.ts$/;
+
+async function main(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      sample: { type: "string", default: "40" },
+      seed: { type: "string", default: "1" },
+      runs: { type: "string", default: "60" },
+      files: { type: "string", default: "" },
+      "no-known": { type: "boolean", default: false },
+      list: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  const root = process.cwd();
+  const sources = new Map([...readSourceTree(root)].filter(([path]) => PLACES.test(path) && !path.endsWith(".test.ts")));
+  const all = [...sources].filter(([path]) => path.includes(values.files)).flatMap(([path, text]) => mutantsOf(path, text));
+  if (values.list) return listed(all);
+  const cache = join(root, `node_modules/.cache/isthmus/mutation-${process.pid}`);
+  mkdirSync(cache, { recursive: true });
+  const [seed, runs] = [number("seed", values.seed), number("runs", values.runs)];
+  let failures = 0;
+  for (const known of values["no-known"] ? [] : KNOWN) {
+    const mutant = knownMutant(root, known);
+    const verdict = await tried(mutant, { root, cache, runs: KNOWN_RUNS, seed, focus: known.focus });
+    report(verdict, mutant, known.name);
+    if (verdict === "survived" || verdict === "broken") failures++;
+  }
+  const reasons = survivors(root);
+  const counts = new Map<Verdict, number>();
+  for (const mutant of drawn(all, number("sample", values.sample), seed)) {
+    const source = sources.get(mutant.path) ?? "";
+    const name = nameOf(mutant, source, mutant);
+    const verdict = await tried(mutant, { root, cache, runs, seed });
+    counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+    const reason = reasons.get(name);
+    report(verdict, mutant, verdict === "survived" && reason !== undefined ? `${name} (listed: ${reason})` : name);
+    if (verdict === "survived" && reason === undefined) failures++;
+  }
+  const figures = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(", ");
+  console.log(`${all.length} mutants exist; of those drawn: ${figures || "none"}; ${failures} that nothing noticed and no list explains`);
+  return failures === 0 ? 0 : 1;
+}
+
+/** Schedules that dwell on what the mutant breaks. */
+const KNOWN_RUNS = 150;
+
+function listed(all: readonly Mutant[]): number {
+  const counts = new Map<string, number>();
+  for (const { path } of all) counts.set(path, (counts.get(path) ?? 0) + 1);
+  for (const [path, count] of counts) console.log(`${String(count).padStart(5)} ${path}`);
+  console.log(`${all.length} mutants`);
+  return 0;
+}
+
+function report(verdict: Verdict, { path, line }: Mutant, what: string): void {
+  console.log(`${verdict.padEnd(10)} ${path}:${line} ${what}`);
+}
+
+/** Each mutant that is known to survive, with the reason. */
+function survivors(root: string): ReadonlyMap<string, string> {
+  const text = readFileSync(join(root, "tests/faults/mutation/survivors.json"), "utf8");
+  const entries = JSON.parse(text) as readonly { readonly mutant: string; readonly reason: string }[];
+  return new Map(entries.map(({ mutant, reason }) => [mutant, reason]));
+}
+
+function drawn(all: readonly Mutant[], count: number, seed: number): readonly Mutant[] {
+  const random = seededRandom(seed);
+  const left = [...all];
+  return Array.from({ length: Math.min(count, left.length) }, () => left.splice(random.int(left.length), 1)).flat();
+}
+
+function number(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new UsageError(`--${name} ${text} is not a number\n${USAGE}`);
+  return value;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof UsageError || (error instanceof TypeError && "code" in error))) throw error;
+  console.error(messageOf(error));
+  process.exitCode = 2;
+}
