@@ -12,6 +12,7 @@ export default defineConfig({
       "packages/translators/test/publicationScope.test.ts",
       "packages/translators/test/discoveryProperties.test.ts",
       "packages/translators/test/networkingProperties.test.ts",
+      "packages/plane/test/unknownFields.test.ts",
       "packages/relay/test/links.test.ts",
       "packages/relay/test/session.properties.test.ts",
       "packages/translators/src/policy/precedence.test.ts",

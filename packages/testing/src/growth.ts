@@ -25,7 +25,7 @@ export function growthOf(run: (text: string) => void, worst: (length: number) =>
   return least;
 }
 
-const MEASURABLE_MS = 12;
+const MEASURABLE_MS = 2;
 
 /** The least of several processor times, in ms, of work that is repeated until it can be measured. Other processes do not count. */
 export function leastCpuMs(work: () => void): number {
@@ -36,7 +36,7 @@ export function leastCpuMs(work: () => void): number {
     for (let i = 0; i < times; i++) work();
     const { user, system } = process.cpuUsage(began);
     const took = (user + system) / 1000;
-    // Some kernels count processor time in ticks of 4 ms: what takes less may count as nothing.
+    // On a busy machine what takes less may count as nothing.
     if (took < MEASURABLE_MS) {
       times *= 4;
       continue;
