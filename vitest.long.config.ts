@@ -16,7 +16,7 @@ export default defineConfig({
       "packages/relay/test/links.test.ts",
       "packages/relay/test/session.properties.test.ts",
       "packages/translators/src/policy/precedence.test.ts",
-      "packages/translators/src/statuses/workloadTraits.test.ts",
+      "packages/translators/src/policy/workloadTraits.test.ts",
       "{packages,apps}/*/{src,test}/**/*.long.test.ts",
       "tests/**/*.long.test.ts",
       "tools/**/*.long.test.ts",

@@ -306,6 +306,11 @@ export const FINDINGS = {
     example:
       "spec.secretName: kubeconfig-east is not read, because the Secret with the kubeconfig of a cluster has the name of the cluster: rename the Secret to east, or remove the field if an agent runs in the cluster",
   },
+  NothingSelected: {
+    meaning: "A policy of the management cluster selects no Service in a mesh, or no workload as a source of requests.",
+    example:
+      "spec.destinationSelector: selects no Service in a mesh, so this policy has no effect: no Service is in namespace bokinfo (did you mean bookinfo?)",
+  },
   NotFederated: {
     meaning: "Traffic is sent to a service of another cluster that is not federated to every cluster that calls it.",
     example:

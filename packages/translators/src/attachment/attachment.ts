@@ -12,6 +12,7 @@ import { checkedOtherObjects, noOtherObjects, type OtherObjects } from "./otherO
 import { type CheckedAccess, type CheckedPolicy, checkedAccess, checkedTraffic, type InputTables, noPolicies } from "./policies.ts";
 import { type FederationDecision, noPolicyDestinations, policyDestinations } from "./policyDestinations.ts";
 import { countSubsetUsage, noSubsetUsage, type SubsetUsage } from "./requiredSubsets.ts";
+import { noSelectionDoubts, type SelectionDoubts, selectionDoubtsAfter } from "./selectedNothing.ts";
 import { noUserObjectHosts, type UserObjectHosts, userObjectHosts } from "./userObjects.ts";
 import { assignedVirtualIps, byPlainAddress, noVirtualIps, type VirtualIps } from "./virtualIps.ts";
 import { type Memberships, memberships } from "./virtualMeshes.ts";
@@ -39,6 +40,7 @@ export interface Attachment {
   readonly supports: Table<SubsetUsage>;
   readonly virtualIps: VirtualIps;
   readonly others: OtherObjects;
+  readonly doubts: SelectionDoubts;
 }
 
 /** Nothing attached to anything. */
@@ -54,6 +56,7 @@ export function nothingAttached(): Attachment {
     supports: noSubsetUsage(),
     virtualIps: noVirtualIps,
     others: noOtherObjects(),
+    doubts: noSelectionDoubts(),
   };
 }
 
@@ -74,6 +77,7 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const traffic = yield* updated(before.traffic, checkedTraffic, change);
   const access = yield* updated(before.access, checkedAccess, change);
   const others = yield* checkedOtherObjects(change, before.others);
+  const doubts = yield* selectionDoubtsAfter(step, { traffic, access }, before);
   const changesIn = <V extends object>(after: Table<V>, earlier: Table<V>) =>
     since?.changes.between(after, earlier) ?? after.changesSince(earlier);
   const { known, federation, loads } = yield* policyDestinations(step, before, { membership, meshes });
@@ -90,7 +94,7 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const supports = yield* countSubsetUsage(before.supports, changesIn(judged, before.standings));
   const knownChanges = changesIn(known, before.known);
   const virtualIps = yield* assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
-  return { membership, federation, loads, ...sources, standings: judged, supports, virtualIps, others };
+  return { membership, federation, loads, ...sources, standings: judged, supports, virtualIps, others, doubts };
 }
 
 /** Rows of any stage, as far as they tell something. */
@@ -106,6 +110,8 @@ export const REPORTING_ATTACHMENTS: readonly ((attachment: Attachment) => Table<
   ({ traffic }) => traffic,
   ({ access }) => access,
   ({ standings }) => standings,
+  ({ doubts }) => doubts.traffic,
+  ({ doubts }) => doubts.access,
   ({ others }) => others.settings,
   ({ others }) => others.registrations,
   ({ others }) => others.virtualDestinations,

@@ -176,7 +176,8 @@ export function selectingPolicies<C extends CheckedPolicy<TrafficPolicy | Access
   return selectingDestinations<C>(bySelection);
 }
 
-function bySelection({ selectors }: CheckedPolicy<TrafficPolicy | AccessPolicy>): readonly string[] {
+/** Policies by where the Destinations that they select are looked up. */
+export function bySelection({ selectors }: CheckedPolicy<TrafficPolicy | AccessPolicy>): readonly string[] {
   if (selectors.length < 2) return selectors.flatMap(selectionKeys);
   return [...new Set(selectors.flatMap(selectionKeys))];
 }

@@ -48,18 +48,26 @@ export function conditionsOf(standing: ConditionInputs): readonly Condition[] {
   if (progress === undefined) return fixed;
   // What is nowhere accepted is not applied as it is, whatever is written because of it; that it can't be written is said all the same.
   if (standing.accepted === 0 && progress.failed === 0) {
-    return [...fixed, ...["Delivered", "Applied"].map((type) => notAccepted(type, { targets: standing.targets, objects: progress.total }))];
+    return [...fixed, ...["Delivered", "Applied"].map((type) => notAccepted(type, standing, progress.total))];
   }
   return [...fixed, deliveredCondition(progress), appliedCondition(progress, standing.reports)];
 }
 
-function notAccepted(type: string, { targets, objects }: { readonly targets: number; readonly objects: number }): Condition {
-  const why = targets === 0 ? "nothing is selected" : "accepted on no target";
+function notAccepted(type: string, standing: ConditionInputs, objects: number): Condition {
+  const { reason, message } = nowhere(standing);
   const rest =
     objects === 0
       ? "so nothing is written"
       : `with ${count(objects, "object")} desired: its last accepted spec or, for an AccessPolicy, a rule that allows no callers`;
-  return { type, status: "False", reason: targets === 0 ? "NoTargets" : "Refused", message: `${why}, ${rest}` };
+  return { type, status: "False", reason, message: `${message}, ${rest}` };
+}
+
+/** Why something is accepted on no target. */
+function nowhere({ reports, targets }: ConditionInputs): Pick<Condition, "reason" | "message"> {
+  if (targets > 0) return { reason: "Refused", message: "accepted on no target" };
+  // What is refused as a whole selects nothing, and may well name what is there.
+  const isRefused = reports.some(({ state, target }) => state === "INVALID" && target === undefined);
+  return isRefused ? { reason: "Refused", message: "not accepted" } : { reason: "NoTargets", message: "nothing is selected" };
 }
 
 function acceptedCondition({ reports }: ConditionInputs): Condition {
@@ -70,8 +78,9 @@ function acceptedCondition({ reports }: ConditionInputs): Condition {
   return { type: "Accepted", status: "True", reason: "Accepted", message };
 }
 
-function translatedCondition({ targets, accepted }: ConditionInputs): Condition {
-  if (targets === 0) return { type: "Translated", status: "False", reason: "NoTargets", message: "nothing is selected" };
+function translatedCondition(standing: ConditionInputs): Condition {
+  const { targets, accepted } = standing;
+  if (targets === 0) return { type: "Translated", status: "False", ...nowhere(standing) };
   const message = `accepted on ${accepted} of ${count(targets, "target")}`;
   return {
     type: "Translated",

@@ -4,9 +4,9 @@ import { changesOf, versionsOf } from "../incremental/changes.ts";
 import { byMesh } from "../policy/indexes.ts";
 import { isWithinLimit, type PolicyLimit, workloadLocation } from "../policy/policyScope.ts";
 import { selectsIdentity, selectsWorkload } from "../policy/selectors.ts";
+import { isAccessPolicy, selectableTraitsOf, selectedTraitsOf } from "../policy/workloadTraits.ts";
 import { groupOfMesh, meshesOf } from "./meshGroups.ts";
 import type { StatusIndex } from "./statusIndex.ts";
-import { isAccessPolicy, selectableTraitsOf, selectedTraitsOf } from "./workloadTraits.ts";
 
 type Policy = TrafficPolicy | AccessPolicy;
 

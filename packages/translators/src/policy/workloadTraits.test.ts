@@ -2,7 +2,7 @@ import { AccessPolicy, TrafficPolicy, Workload } from "@isthmus/api";
 import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { selectsIdentity, selectsWorkload } from "../policy/selectors.ts";
+import { selectsIdentity, selectsWorkload } from "./selectors.ts";
 import { selectableTraitsOf, selectedTraitsOf } from "./workloadTraits.ts";
 
 const name = fc.constantFrom("a", "b", "");

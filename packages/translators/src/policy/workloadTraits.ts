@@ -1,5 +1,5 @@
 import { AccessPolicy, type TrafficPolicy, type Workload } from "@isthmus/api";
-import { labelKey } from "../policy/indexes.ts";
+import { labelKey } from "./indexes.ts";
 
 /** What a Workload has by which policies select their sources: workloads are found by it, and so are the policies that may be about one. */
 export function selectableTraitsOf({ spec }: Workload): readonly string[] {
