@@ -41,6 +41,7 @@ export const files: Target = {
           readInput: async () => input,
           out: async () => undefined,
           err: (text: string) => void complaints.push(text),
+          progress: () => undefined,
           colors: { red: plain, yellow: plain, dim: plain },
         };
         const code = await meshctl(["translate", "-f", "-", "--status", "-o", "json"], io);
