@@ -128,6 +128,25 @@ describe("sessions", () => {
     );
   });
 
+  test("tell everything again to an agent that missed the first of as many revisions as may be unanswered", () => {
+    const pair = sessionPair(KINDS);
+    pair.synced(KINDS);
+    pair.want([]);
+    const losing = () => {
+      for (const move of MOVES) {
+        const kept = pair.down.filter(({ body }) => body.case !== "down");
+        pair.down.splice(0, pair.down.length, ...kept);
+        pair[move]();
+      }
+    };
+    for (let i = 0; i < 20; i++) losing();
+    for (let weight = 0; weight < 12; weight++) {
+      pair.want([virtualService(CLUSTER, "a", { spec: { weight } })]);
+      losing();
+    }
+    check(pair);
+  });
+
   test("send nothing down while a kind is neither known nor known to be unserved", () => {
     fc.assert(
       fc.property(fc.boolean(), fc.array(harmless, { minLength: 10, maxLength: 60, size: "max" }), (remembers, ops) => {

@@ -162,8 +162,9 @@ export function nextDown(down: ServerDown, maxMessageBytes: number): { readonly 
 
 function beginning(down: ServerDown): Sending | undefined {
   const { isOpen, want, outbox, needsComplete, revision, unacknowledged, traces } = down;
-  if (!isOpen || want === undefined || unacknowledged.length >= MAX_UNACKNOWLEDGED) return undefined;
-  if (!needsComplete && outbox.size === 0) return undefined;
+  if (!isOpen || want === undefined) return undefined;
+  // What lacks an earlier revision answers none: it waits for the complete set that it asked for.
+  if (!needsComplete && (outbox.size === 0 || unacknowledged.length >= MAX_UNACKNOWLEDGED)) return undefined;
   const left = needsComplete ? completeSetOf(want) : outbox;
   return {
     revision: revision + 1,
@@ -187,7 +188,8 @@ function wholly(down: ServerDown, { revision, complete, wanted, said, traces }: 
     ...rest,
     held,
     sentRevision: revision,
-    unacknowledged: [...down.unacknowledged, { revision, wanted, removals, oversized, traces }],
+    // A complete set takes the place of one before it that had come on top: it has the same deletes, until they are answered.
+    unacknowledged: [...down.unacknowledged.slice(0, MAX_UNACKNOWLEDGED), { revision, wanted, removals, oversized, traces }],
   };
 }
 
