@@ -1,9 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { waitFor } from "../../harness/waitFor.ts";
 import { expectAll } from "../harness/expectations.ts";
 import { virtualMesh } from "../harness/resources.ts";
 import type { Answers } from "../harness/testbed.ts";
 import type { EndToEnd } from "./endToEnd.ts";
 import { hosts } from "./objects.ts";
+
+/** So many requests, a second's, are made once federation is there. */
+const AFTERWARDS = 20;
 
 export function federationCases(endToEnd: () => EndToEnd): void {
   describe("federation", () => {
@@ -25,9 +29,11 @@ export function federationCases(endToEnd: () => EndToEnd): void {
       await usersWrite({});
       await soon({ host: hosts.reviewsOfTwo }, unresolved);
       const local = await traffic({ host: hosts.reviews });
+      await waitFor("local requests before", () => local.count() > 0);
       await usersWrite({ management: [virtualMesh()] });
       await soon({ host: hosts.reviewsOfTwo }, (answers) => expectAll(answers, 200, "cluster-2"));
-      expect(local.count()).toBeGreaterThan(0);
+      const since = local.count();
+      await waitFor("local requests afterwards", () => local.count() >= since + AFTERWARDS);
       expect(local.answersBut("200 cluster-1/reviews-v1")).toEqual({});
     });
   });
