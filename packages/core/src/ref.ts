@@ -40,9 +40,13 @@ export function groupOf(apiVersion: string): string {
 }
 
 /** Names a kind across its versions: `group/Kind`, as one object may be read and written in several versions. */
-export function kindKeyOf(type: { readonly apiVersion: string; readonly kind: string }): string {
-  return `${groupOf(type.apiVersion)}/${type.kind}`;
+export function kindKeyOf({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): string {
+  // Objects come kind by kind.
+  if (apiVersion !== lastKind.apiVersion || kind !== lastKind.kind) lastKind = { apiVersion, kind, key: `${groupOf(apiVersion)}/${kind}` };
+  return lastKind.key;
 }
+
+let lastKind = { apiVersion: "", kind: "", key: "/" };
 
 /** Names one object across kinds, clusters and versions: `group/Kind|name.namespace.cluster`. */
 export function resourceKeyOf(ref: ResourceRef): string {

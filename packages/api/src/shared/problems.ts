@@ -10,10 +10,12 @@ export const MOST_PROBLEMS = 20;
  * million; so what is wrong is left out, and the rest validated again. None: the value is valid.
  */
 export function problemsIn(validate: ValidateFunction, value: unknown): readonly Problem[] {
+  if (validate(value)) return NONE;
   const problems: Problem[] = [];
   const copies: Copies = new Map();
-  let rest = value;
-  while (problems.length < MOST_PROBLEMS && !validate(rest)) {
+  let rest: unknown = value;
+  // Of the first round `validate` has told already.
+  while (problems.length < MOST_PROBLEMS && (rest === value || !validate(rest))) {
     const [error] = (validate.errors ?? []) as readonly ErrorObject[];
     if (error === undefined) return [...problems, { path: "", problem: "is not valid" }];
     problems.push(problemOf({ ...error, instancePath: givenPointer(rest, error.instancePath, copies) }));
@@ -25,6 +27,8 @@ export function problemsIn(validate: ValidateFunction, value: unknown): readonly
   }
   return problems;
 }
+
+const NONE: readonly Problem[] = [];
 
 /** The copies from which something was left out; for arrays, where what is left of their elements stood. */
 type Copies = Map<object, number[]>;

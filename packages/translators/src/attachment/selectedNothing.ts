@@ -93,28 +93,27 @@ function namesIn(counts: SortedMap<number>): PlaceNames {
 /** Counts that follow what comes and goes. */
 function* placesAfter({ inputs, since }: AttachmentStep, before: KnownPlaces): CooperativeTask<KnownPlaces> {
   const counts = new Map<string, number>();
+  const add = (key: string, by: number) => counts.set(key, (counts.get(key) ?? before.counts.get(key) ?? 0) + by);
   function* count<R extends object>(
     changes: readonly { readonly before: R | undefined; readonly after: R | undefined }[],
     sorts: readonly (readonly [Place, Index<R>])[],
   ) {
-    for (const { before: was, after } of changes) {
+    for (const [at, { before: was, after }] of changes.entries()) {
       for (const [place, index] of sorts) {
-        const [left, right] = [was === undefined ? [] : index(was), after === undefined ? [] : index(after)];
+        const [left, right] = [was === undefined ? NONE : index(was), after === undefined ? NONE : index(after)];
         if (left[0] === right[0]) continue;
-        for (const [name, by] of [...left.map((one) => [one, -1] as const), ...right.map((one) => [one, 1] as const)]) {
-          const key = `${place} ${name}`;
-          counts.set(key, (counts.get(key) ?? before.counts.get(key) ?? 0) + by);
-        }
+        for (const name of left) add(`${place} ${name}`, -1);
+        for (const name of right) add(`${place} ${name}`, 1);
       }
-      yield;
+      if (at % CHANGES_PER_STEP === 0) yield;
     }
   }
   yield* count(
-    changesOf(Destination, inputs, since?.inputs),
+    since?.changes.of(Destination) ?? changesOf(Destination, inputs, undefined),
     OF_SERVICES.map((place) => [place, PLACES[place]] as const),
   );
   yield* count(
-    changesOf(Workload, inputs, since?.inputs),
+    since?.changes.of(Workload) ?? changesOf(Workload, inputs, undefined),
     OF_WORKLOADS.map((place) => [place, PLACES[place]] as const),
   );
   if (counts.size === 0) return before;
@@ -122,6 +121,9 @@ function* placesAfter({ inputs, since }: AttachmentStep, before: KnownPlaces): C
   const after = before.counts.update([...counts].map(([key, number]) => [key, number > 0 ? number : undefined] as const));
   return { counts: after, names: isOther ? namesIn(after) : before.names };
 }
+
+// Each takes a microsecond.
+const CHANGES_PER_STEP = 64;
 
 interface DoubtTables extends InputTables {
   readonly checked: Table<Checked>;
@@ -136,17 +138,23 @@ const policies = inputTable(
 /** A policy, and the first Destination that it selects. */
 const firstSelected: Matching<Checked, Destination> = {
   find({ policy }, destinations) {
+    if (!matchesServices(policy)) return NONE;
     for (const one of selectedDestinations(policy.spec?.destinationSelector, destinations)) return [one];
     return NONE;
   },
-  findBack: (destination, checked) => selectingCandidates({ where: (key) => checked.where(bySelection, key) }, destination),
+  findBack: (destination, checked) => selectingCandidates({ where: (key) => checked.where(byMatchers, key) }, destination),
   isSameAsking: (before, after) => before.policy === after.policy,
   isSameFound: (before, after) =>
     equalJson(before.spec?.kubeService?.ref, after.spec?.kubeService?.ref) &&
     equalJson(before.spec?.kubeService?.labels, after.spec?.kubeService?.labels),
   indexes: [byLabel, byNamespace, byService, destinationsByCluster],
-  backIndexes: [bySelection],
+  backIndexes: [byMatchers],
 };
+
+/** By selection, those of which a Destination is asked for at all. */
+function byMatchers(checked: Checked): readonly string[] {
+  return matchesServices(checked.policy) ? bySelection(checked) : NONE;
+}
 
 /** A policy, and the first Workload that it selects as a source. */
 const firstSource: Matching<Checked, Workload> = {
@@ -213,6 +221,7 @@ const selectionDoubts: Derived<DoubtTables, SelectionDoubt> = derived({
     places: join({ from: policies, key: () => ONLY_ROW, to: places, select: ({ value }: MapEntry<PlaceNames>) => value }),
   },
   make: ({ key, policy, reports: known }, { lookup, context, before }): SelectionDoubt | undefined => {
+    if (!matchesServices(policy) && !namesSources(policy)) return undefined;
     const { clusterName, namespace } = policyScopeFrom(context).limitOf(policy);
     const [names] = lookup("places");
     // A limited policy is told nothing of what lies beyond.

@@ -37,6 +37,8 @@ export interface Derived<S, V> {
   indexed(now: S): CooperativeTask<void>;
   /** One row; undefined when there is none. */
   row(key: string, now: S, before: V | undefined): V | undefined;
+  /** All rows, in the order of those they follow from: as `row` gives each, without looking those up again. A row is a step. */
+  all(now: S): CooperativeTask<readonly (readonly [string, V])[]>;
 }
 
 /** Declares rows that follow from others. */
@@ -48,6 +50,16 @@ export function derived<S, R extends object, J extends Joins<S, R>, C, V>({
 }: DerivedOptions<S, R, J, C, V>): Derived<S, V> {
   const all = Object.values(joins);
   const watchesByTable = grouped(all.flatMap((one) => one.watches));
+  const rowOf = (key: string, row: R, now: S, before: V | undefined): V | undefined => {
+    const reading: Reading<S, R> = { key, row, now, found: undefined };
+    return make(row, {
+      key,
+      // `Joins` types what each name finds.
+      lookup: (name) => joins[name]?.lookup(reading) as never,
+      context: context(now),
+      before,
+    });
+  };
   return {
     *affected(transition) {
       const { now, earlier, changesOf } = transition;
@@ -80,15 +92,16 @@ export function derived<S, R extends object, J extends Joins<S, R>, C, V>({
     },
     row(key, now, before) {
       const row = from.table(now).row(key);
-      if (row === undefined) return undefined;
-      const reading: Reading<S, R> = { key, row, now, found: undefined };
-      return make(row, {
-        key,
-        // `Joins` types what each name finds.
-        lookup: (name) => joins[name]?.lookup(reading) as never,
-        context: context(now),
-        before,
-      });
+      return row === undefined ? undefined : rowOf(key, row, now, before);
+    },
+    *all(now) {
+      const rows: (readonly [string, V])[] = [];
+      for (const [key, source] of from.table(now).entries()) {
+        const row = rowOf(key, source, now, undefined);
+        if (row !== undefined) rows.push([key, row]);
+        yield;
+      }
+      return rows;
     },
   };
 }
@@ -123,6 +136,10 @@ export function* updatedRows<S, V extends object>(
   rows: Derived<S, V>,
   transition: Transition<S>,
 ): CooperativeTask<readonly (readonly [string, V | undefined])[]> {
+  if (transition.earlier === undefined && table.size === 0) {
+    yield* rows.indexed(transition.now);
+    return yield* rows.all(transition.now);
+  }
   const affected = yield* rows.affected(transition);
   if (affected.size === 0) return [];
   yield* rows.indexed(transition.now);

@@ -1,5 +1,6 @@
 import { Destination, Workload } from "@isthmus/api";
-import { type CooperativeTask, keyOf, type Snapshot } from "@isthmus/core";
+import { type CooperativeTask, keyOf, type ObjectRef, type Snapshot } from "@isthmus/core";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { serviceKeyOf } from "./hostnames.ts";
 import { keyIn } from "./indexKeys.ts";
 
@@ -34,8 +35,12 @@ export function byLabel({ spec }: Destination): readonly string[] {
 
 /** Destinations and Workloads by the key of their mesh. */
 export function byMesh({ spec }: Destination | Workload): readonly string[] {
-  return spec?.mesh === undefined ? [] : [keyOf({ ...spec.mesh, clusterName: "" })];
+  return spec?.mesh === undefined ? NONE : keysOfMesh(spec.mesh);
 }
+
+// One object in all that discovery finds in a mesh.
+const keysOfMesh = memoizeRow((mesh: ObjectRef): readonly string[] => [keyOf({ ...mesh, clusterName: "" })]);
+const NONE: readonly never[] = [];
 
 /** Workloads by cluster, namespace and each label of their pods. */
 export function byPodLabel({ spec }: Workload): readonly string[] {

@@ -2,6 +2,7 @@ import { AccessPolicy, Destination, type Settings, TrafficPolicy, VirtualMesh } 
 import { type CooperativeTask, type EntryChange, equalJson, type ResourceRef, SortedMap, type Table } from "@isthmus/core";
 import { changesOf } from "../incremental/changes.ts";
 import { GroupEdits, type Groups } from "../incremental/groups.ts";
+import type { EarlierRun } from "../incremental/transition.ts";
 import type { Translation } from "../pipeline/translate.ts";
 import { type PolicyScope, policyScopeFrom } from "../policy/policyScope.ts";
 import { userKeyOf } from "../policy/userResources.ts";
@@ -38,14 +39,15 @@ export interface StatusContext {
 export function* updateStatusIndex(
   world: Translation,
   delivery: Delivery | undefined,
-  before: StatusIndex | undefined,
+  earlier: EarlierRun<StatusIndex> | undefined,
 ): CooperativeTask<StatusIndex> {
+  const before = earlier?.before;
   const delivered = delivery === undefined ? nothingDelivered() : yield* deliveredAfter(world, delivery, before);
   return {
     world,
     delivery,
-    orders: yield* ordersAfter(world, before),
-    federated: yield* federatedAfter(world, before),
+    orders: yield* ordersAfter(world, earlier),
+    federated: yield* federatedAfter(world, earlier),
     groups: groupsOf(world, before),
     delivered,
     progress: yield* progressAfter(delivered, before),
@@ -78,16 +80,17 @@ function typeOf({ apiVersion, kind }: { readonly apiVersion: string; readonly ki
   return { apiVersion, kind };
 }
 
-function* ordersAfter(world: Translation, before: StatusIndex | undefined): CooperativeTask<Groups<number>> {
+function* ordersAfter(world: Translation, earlier: EarlierRun<StatusIndex> | undefined): CooperativeTask<Groups<number>> {
   const edits = new GroupEdits<number>();
-  for (const { key, before: was, after } of changesOf(Destination, world.attached, before?.world.attached)) {
+  const changes = earlier?.changes.of(Destination) ?? changesOf(Destination, world.attached, undefined);
+  for (const { key, before: was, after } of changes) {
     if (was?.status === after?.status) continue;
     const [left, right] = [placesOn(was), placesOn(after)];
     for (const policy of left.keys()) if (!right.has(policy)) edits.set(policy, key, undefined);
     for (const [policy, position] of right) if (left.get(policy) !== position) edits.set(policy, key, position);
     yield;
   }
-  return edits.madeIn(before?.orders ?? SortedMap.empty());
+  return edits.madeIn(earlier?.before.orders ?? SortedMap.empty());
 }
 
 /** The place of each policy in force on a Destination. */
@@ -101,22 +104,25 @@ function federatorOf(destination: Destination | undefined): string | undefined {
   return ref && userKeyOf({ ...ref, kind: VirtualMesh.kind });
 }
 
-function* federatedAfter(world: Translation, before: StatusIndex | undefined): CooperativeTask<Groups<true>> {
+function* federatedAfter(world: Translation, earlier: EarlierRun<StatusIndex> | undefined): CooperativeTask<Groups<true>> {
   const edits = new GroupEdits<true>();
-  for (const { key, before: was, after } of federationChanges(world, before?.world)) {
+  for (const { key, before: was, after } of federationChanges(world, earlier)) {
     const [left, right] = [federatorOf(was), federatorOf(after)];
     if (left === right) continue;
     if (left !== undefined) edits.set(left, key, undefined);
     if (right !== undefined) edits.set(right, key, true);
     yield;
   }
-  return edits.madeIn(before?.federated ?? SortedMap.empty());
+  return edits.madeIn(earlier?.before.federated ?? SortedMap.empty());
 }
 
 /** Changes of Destinations as they are federated. */
-function federationChanges({ cache: memory }: Translation, before: Translation | undefined): readonly EntryChange<Destination>[] {
+function federationChanges(
+  { cache: memory }: Translation,
+  earlier: EarlierRun<StatusIndex> | undefined,
+): readonly EntryChange<Destination>[] {
   const { known } = memory.attachment;
-  return before === undefined
+  return earlier === undefined
     ? [...known.entries()].map(([key, after]) => ({ key, before: undefined, after }))
-    : known.changesSince(before.cache.attachment.known);
+    : earlier.changes.between(known, earlier.before.world.cache.attachment.known);
 }

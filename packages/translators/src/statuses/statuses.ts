@@ -64,13 +64,18 @@ export function statusesAfter(world: Translation, delivery: Delivery | undefined
 /** The same in steps, for whoever must not hold others up meanwhile. */
 export function* computeStatuses(world: Translation, delivery: Delivery | undefined, before?: Statuses): CooperativeTask<Statuses> {
   const was = before?.memory.sources;
-  const index = yield* updateStatusIndex(world, delivery, was?.index);
   const earlier = was && { before: was, changes: changesSince(was.index.world.attached, world.attached) };
+  const index = yield* updateStatusIndex(world, delivery, earlier && { before: earlier.before.index, changes: earlier.changes });
   const known = was ?? { findings: emptyRows<UserFindings>(), selections: emptyRows<PolicySelection>(), answers: noSelectedWorkloads() };
   const findings = yield* updated(known.findings, userFindings, transition({ ...known, index }, earlier));
   const selections = yield* updated(known.selections, policySelections, transition({ ...known, index, findings }, earlier));
   const corrected = yield* updateSelectedWorkloads(known.answers, index, was?.index);
-  const sources = { index, findings, selections, answers: yield* answeredFor(selections, corrected, known, index) };
+  const sources = {
+    index,
+    findings,
+    selections,
+    answers: yield* answeredFor({ selections, answers: corrected }, known, { index, changes: earlier?.changes }),
+  };
   const users = yield* updated(before?.memory.users ?? emptyRows<UserStatus>(), userStatuses, transition(sources, earlier));
   return {
     *all() {

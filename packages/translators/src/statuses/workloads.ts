@@ -1,6 +1,6 @@
 import { type AccessPolicy, type TrafficPolicy, Workload } from "@isthmus/api";
 import { type CooperativeTask, emptyTable, keyOfResource, type Table } from "@isthmus/core";
-import { changesOf, versionsOf } from "../incremental/changes.ts";
+import { type Changes, changesOf, versionsOf } from "../incremental/changes.ts";
 import { byMesh } from "../policy/indexes.ts";
 import { isWithinLimit, type PolicyLimit, workloadLocation } from "../policy/policyScope.ts";
 import { selectsIdentity, selectsWorkload } from "../policy/selectors.ts";
@@ -103,15 +103,20 @@ export function* updateSelectedWorkloads(
   return answers.with(edits);
 }
 
+interface SelectionTables {
+  readonly selections: Table<PolicySelection>;
+  readonly answers: Table<SelectedWorkloads>;
+}
+
 /** The answers to all that policies ask: those that are missing made, those that nobody asks for any more dropped. */
 export function* answeredFor(
-  selections: Table<PolicySelection>,
-  answers: Table<SelectedWorkloads>,
-  before: { readonly selections: Table<PolicySelection>; readonly answers: Table<SelectedWorkloads> },
-  index: StatusIndex,
+  { selections, answers }: SelectionTables,
+  before: SelectionTables,
+  { index, changes }: { readonly index: StatusIndex; readonly changes: Changes | undefined },
 ): CooperativeTask<Table<SelectedWorkloads>> {
-  const questions = new Set([...answers.changesSince(before.answers)].map(({ key }) => key));
-  for (const { question } of versionsOf(selections.changesSince(before.selections))) questions.add(question);
+  const changesIn = <V extends object>(now: Table<V>, was: Table<V>) => changes?.between(now, was) ?? now.changesSince(was);
+  const questions = new Set(changesIn(answers, before.answers).map(({ key }) => key));
+  for (const { question } of versionsOf(changesIn(selections, before.selections))) questions.add(question);
   const edits: (readonly [string, SelectedWorkloads | undefined])[] = [];
   for (const question of questions) {
     const [asking] = selections.where(byQuestion, question);
