@@ -81,8 +81,8 @@ function reaching(store: Store, { isCut, translated }: StoreWay): Store {
     removeRecord: through(store.removeRecord),
     exchangeRecord: through(store.exchangeRecord),
     distrust: through(store.distrust),
-    async *load(area, kindKey) {
-      for await (const page of store.load(area, kindKey)) {
+    async *load(partition, kindKey) {
+      for await (const page of store.load(partition, kindKey)) {
         if (isCut()) throw new StoreError("the connection to the store was lost");
         yield page;
       }

@@ -230,14 +230,14 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
           digestOf: (_, __, sum) => hexOf(sum),
           isDigest: () => true,
         },
-        async head(area) {
-          const head = await store.head(area);
+        async head(partition) {
+          const head = await store.head(partition);
           if (head === undefined) return undefined;
           // Counts are compared besides.
           const kinds = await Promise.all(
             Object.entries(head.kinds).map(async ([kindKey, { digest }]) => {
               let count = 0;
-              for await (const page of store.load(area, kindKey)) count += page.length;
+              for await (const page of store.load(partition, kindKey)) count += page.length;
               return [kindKey, { digest, count }] as const;
             }),
           );
@@ -254,7 +254,7 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
       store: (store) => ({
         ...store,
         async write(write) {
-          const head = await store.head(write.area);
+          const head = await store.head(write.partition);
           return store.write({ ...write, base: head?.version });
         },
       }),

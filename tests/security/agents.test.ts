@@ -239,11 +239,11 @@ const seenIn = ({ server }: Replica) =>
 const portOf = (name: string) =>
   replica.server.store.snapshotIn("evil").of(Service).get({ name, namespace: "shop", clusterName: "evil" })?.spec?.ports?.[0]?.port;
 
-const AREA = { section: "input", clusterName: "evil" } as const;
+const PARTITION = { section: "input", clusterName: "evil" } as const;
 
 async function storedMoments(): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
-  for await (const page of store.load(AREA, "/Service")) {
+  for await (const page of store.load(PARTITION, "/Service")) {
     for (const { text } of page) {
       const { metadata } = JSON.parse(text) as Resource;
       found.set(metadata.name, metadata.annotations?.[FIRST_SEEN] ?? "");
@@ -255,14 +255,23 @@ async function storedMoments(): Promise<ReadonlyMap<string, string>> {
 /** What somebody who can write there makes the whole of a cluster. */
 async function forgeInStore(...objects: readonly Resource[]): Promise<void> {
   const fence = await store.raiseFence("input/evil", "forger");
-  const head = await store.head(AREA);
+  const head = await store.head(PARTITION);
   const put = objects.map((object) => ({ kindKey: kindKeyOf(object), key: keyOfResource(object), text: JSON.stringify(object) }));
   const kinds = Object.fromEntries(
     put.map(({ kindKey, key, text }) => [kindKey, { count: 1, digest: hexOf(plus(ZERO, hashOf(key, text))) }]),
   );
   const erase = Object.keys(kinds);
   const meta = { ...head?.meta, connected: false, phase: "stale" };
-  const write = { area: AREA, fence, base: head?.version, sequence: 1, delta: { erase, put, remove: [] }, complete: true, kinds, meta };
+  const write = {
+    partition: PARTITION,
+    fence,
+    base: head?.version,
+    sequence: 1,
+    delta: { erase, put, remove: [] },
+    complete: true,
+    kinds,
+    meta,
+  };
   expect(await store.write(write)).toBe("written");
 }
 

@@ -88,7 +88,7 @@ describe("the shares of a cluster", () => {
         for (const one of fleet.replicas) fleet.unregister(one);
         fleet.settle();
         expect(fleet.violations).toEqual([]);
-        expect(fleet.store.area).toBeUndefined();
+        expect(fleet.store.partition).toBeUndefined();
         expect(fleet.replicas.map(({ share, writer }) => [share.type, writer])).toEqual(fleet.replicas.map(() => ["follower", undefined]));
         expect(fleet.known()).toEqual(fleet.replicas.map(() => "unknown []"));
       }),

@@ -44,7 +44,7 @@ const withdrawn: WithdrawnShare = { ...NEW_SHARE, type: "withdrawn" };
 const owning: OwnerShare = { type: "owner", fence: fenceOf(7), incomplete: undefined };
 const noChange = { erase: [], put: [], remove: [] };
 const writtenAt = (base: StoreVersion, version: StoreVersion): WrittenNotice => ({
-  ...{ type: "written", area: { section: "input", clusterName: "east" }, base, head: headAt(version), delta: noChange },
+  ...{ type: "written", partition: { section: "input", clusterName: "east" }, base, head: headAt(version), delta: noChange },
 });
 const compared = { type: "compared", version: at(5), asked: undefined, isDirty: false, now: 0 } as const;
 
@@ -108,7 +108,7 @@ describe("a follower", () => {
     expect(stepShare(unwritten, { type: "raised", fence: 6, by: "two" }, AWAY)).toEqual([given, []]);
   });
 
-  test("forgets what it followed when the area was cleared since", () => {
+  test("forgets what it followed when the partition was cleared since", () => {
     expect(stepShare(following, { type: "cleared", fence: 5 }, AWAY)).toEqual([following, []]);
     expect(stepShare(following, { type: "cleared", fence: 6 }, AWAY)).toEqual([{ ...following, followed: undefined }, []]);
   });
@@ -176,7 +176,7 @@ describe("an owner", () => {
     expect(stepShare(owning, raised(6), AWAY)).toEqual([releasing({ replica: "two", fence: 6 }), [{ type: "release" }]]);
   });
 
-  test("yields when its write was superseded, or the area cleared under a higher fence", () => {
+  test("yields when its write was superseded, or the partition cleared under a higher fence", () => {
     const release = [releasing({ replica: "unknown" }), [{ type: "release" }]];
     expect(stepShare(owning, { type: "flushed", fence: fenceOf(7), outcome: "superseded" }, HERE)).toEqual(release);
     expect(stepShare(owning, { type: "flushed", fence: fenceOf(6), outcome: "superseded" }, HERE)).toEqual([owning, []]);
@@ -258,7 +258,7 @@ describe("a cluster that is no longer registered", () => {
     const clear = { type: "start", task: { type: "clear", fence: fenceOf(8) } };
     expect(stepShare(withdrawn, granted, GONE)).toEqual([withdrawn, [clear]]);
     expect(stepShare(withdrawn, granted, AWAY)).toEqual([withdrawn, []]);
-    expect(stepShare(withdrawn, { type: "areaCleared" }, GONE)).toEqual([NEW_SHARE, []]);
+    expect(stepShare(withdrawn, { type: "partitionCleared" }, GONE)).toEqual([NEW_SHARE, []]);
   });
 
   test("is followed again when it is registered again", () => {

@@ -8,7 +8,7 @@ import { type SnapshotStore, snapshotStore } from "../src/snapshots/snapshotStor
 import { recordingLog } from "./recordingLog.ts";
 
 const link: ServerLink = { setDesired: () => undefined, sendNotices: () => undefined, disconnect: () => undefined };
-const area = { section: "input", clusterName: "east" } as const;
+const partition = { section: "input", clusterName: "east" } as const;
 
 /** A store that holds something of a cluster, and a replica that leads and has not seen a registration of it. */
 async function sharing(areRegistrationsKnown: () => boolean) {
@@ -19,7 +19,7 @@ async function sharing(areRegistrationsKnown: () => boolean) {
   const fence = await store.raiseFence("input/east", "another");
   const put = [{ kindKey: "/Service", key: "web.shop.east", text: "{}" }];
   const base = undefined;
-  await store.write({ area, fence, base, sequence: 1, delta: { erase: [], put, remove: [] }, complete: true, kinds: {}, meta: {} });
+  await store.write({ partition, fence, base, sequence: 1, delta: { erase: [], put, remove: [] }, complete: true, kinds: {}, meta: {} });
   const log = recordingLog();
   const snapshots = snapshotStore({
     kindOf: () => undefined,

@@ -18,14 +18,14 @@ async function starting() {
     const fence = await filled.raiseFence(`input/${clusterName}`, "another");
     const delta = { erase: [], put: [], remove: [] };
     const [base, meta] = [undefined, { servedBy: "another", phase: "synced", connected: true, isHeard: true }];
-    await filled.write({ area: { section: "input", clusterName }, fence, base, sequence: 1, delta, complete: true, kinds: {}, meta });
+    await filled.write({ partition: { section: "input", clusterName }, fence, base, sequence: 1, delta, complete: true, kinds: {}, meta });
   }
   const reading = new Map<string, () => void>();
   const store: Store = {
     ...filled,
-    async head(area) {
-      if (!reading.has(area.clusterName)) await new Promise<void>((resolve) => reading.set(area.clusterName, resolve));
-      return filled.head(area);
+    async head(partition) {
+      if (!reading.has(partition.clusterName)) await new Promise<void>((resolve) => reading.set(partition.clusterName, resolve));
+      return filled.head(partition);
     },
   };
   const registered = new Set(NAMES);

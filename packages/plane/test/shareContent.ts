@@ -4,7 +4,7 @@ import type { StoreDelta, StoreVersion } from "../src/ports/clusterPort.ts";
 
 export const CLUSTER = "east";
 export const KIND = "/ConfigMap";
-export const area = { section: "input", clusterName: CLUSTER } as const;
+export const partition = { section: "input", clusterName: CLUSTER } as const;
 /** What there is in the cluster: values by name. */
 export type Content = ReadonlyMap<string, string>;
 

@@ -146,7 +146,7 @@ export function shareFleet(size: number) {
 
   function askOverview(one: ShareReplica): void {
     const asked = one.writer === undefined ? undefined : { version: one.writer.version };
-    one.overview = { version: store.current.area?.head.version, asked };
+    one.overview = { version: store.current.partition?.head.version, asked };
   }
 
   function compare(one: ShareReplica): void {
@@ -212,6 +212,6 @@ export function shareFleet(size: number) {
     /** What each replica knows, with the phase. */
     known: () => replicas.map((one) => `${one.snapshots.clusters.get(CLUSTER)?.phase ?? "unknown"} ${textOf(memoryOf(one))}`),
     truth: () => textOf(truth),
-    stored: () => (store.current.area?.head.complete === true ? textOf(store.current.area.content) : undefined),
+    stored: () => (store.current.partition?.head.complete === true ? textOf(store.current.partition.content) : undefined),
   };
 }

@@ -3,7 +3,7 @@ import { isSameVersion, type StoreDelta, type StoreHead, type StoreNotice } from
 import { type ClusterMeta, metaJson } from "../src/replication/clusterMeta.ts";
 import type { ShareEvent } from "../src/replication/clusterShare.ts";
 import { acceptsHead } from "../src/replication/followerShare.ts";
-import { area, CLUSTER, type Content, deltaFrom, KIND, kindsOf, nameOf, snapshotWith, textOf } from "./shareContent.ts";
+import { CLUSTER, type Content, deltaFrom, KIND, kindsOf, nameOf, partition, snapshotWith, textOf } from "./shareContent.ts";
 import {
   type AskedTask,
   isDirty,
@@ -23,10 +23,10 @@ export function shareStore(
 ) {
   /** The last few complete states, the newest last. */
   const saved: { readonly head: StoreHead; readonly content: Content }[] = [];
-  const store: { fence: number; now: number; area: { head: StoreHead; content: Content } | undefined } = {
+  const store: { fence: number; now: number; partition: { head: StoreHead; content: Content } | undefined } = {
     fence: 0,
     now: 0,
-    area: undefined,
+    partition: undefined,
   };
 
   function serve(one: ShareReplica): void {
@@ -42,7 +42,7 @@ export function shareStore(
         break;
       }
       case "findVersion":
-        asked.answer = { type: "versionFound", version: store.area?.head.version };
+        asked.answer = { type: "versionFound", version: store.partition?.head.version };
         break;
       case "flush":
         if (one.writer === undefined) asked.answer = { type: "flushed", fence: task.fence, outcome: "written" };
@@ -51,10 +51,10 @@ export function shareStore(
         break;
       case "clear":
         if (store.fence <= task.fence.number) {
-          store.area = undefined;
-          tell({ type: "cleared", area, fence: task.fence });
+          store.partition = undefined;
+          tell({ type: "cleared", partition, fence: task.fence });
         }
-        asked.answer = { type: "areaCleared" };
+        asked.answer = { type: "partitionCleared" };
         break;
       case "load":
         read(one, asked);
@@ -65,10 +65,10 @@ export function shareStore(
   /** One write; whether it was the last one. */
   function flushed(one: ShareReplica, writer: ShareWriter): boolean {
     const [memory, meta] = [memoryOf(one), metaFor(one)];
-    const base = store.area?.head;
+    const base = store.partition?.head;
     if (writer.version === undefined || !isSameVersion(writer.version, base?.version)) {
       writer.version = undefined;
-      const known = store.area?.content ?? new Map();
+      const known = store.partition?.content ?? new Map();
       const isFilled = base !== undefined && !base.complete && base.version.fence === writer.fence;
       if (writer.isTrusted && base?.complete === true && textOf(known) === textOf(memory)) {
         Object.assign(writer, { version: base.version, content: known, meta: "" });
@@ -91,21 +91,21 @@ export function shareStore(
   ): boolean {
     if (one.share.type !== "owner" || one.share.fence.number !== writer.fence) violated(one, `writes as ${one.share.type}`);
     if (writer.fence <= one.deposedBy) violated(one, "writes after it was deposed");
-    const base = store.area?.head.version;
+    const base = store.partition?.head.version;
     const version = { fence: writer.fence, sequence: ++writer.sequence };
     const head = { version, complete, kinds: kindsOf(content), meta: metaJson(meta) };
     store.fence = Math.max(store.fence, writer.fence);
-    store.area = { head, content };
+    store.partition = { head, content };
     if (complete && saved.push({ head, content }) > 4) saved.shift();
     if (complete) history.set(nameOf(version), textOf(content));
     Object.assign(writer, { version, content, meta: JSON.stringify(meta) });
-    tell({ type: "written", area, base, head, ...(delta === undefined ? {} : { delta }) });
+    tell({ type: "written", partition, base, head, ...(delta === undefined ? {} : { delta }) });
     return complete;
   }
 
   /** First the objects, then what was written meanwhile. */
   function read(one: ShareReplica, asked: AskedTask): void {
-    const head = store.area?.head;
+    const head = store.partition?.head;
     const isAccepted = "followed" in one.share && head !== undefined && acceptsHead(one.share, head);
     if (head !== undefined) dispatch(one, { type: "headFound", head });
     if (head?.complete !== true || one.share.type !== "reading" || !isAccepted) {
@@ -113,7 +113,7 @@ export function shareStore(
       return;
     }
     if (asked.first === undefined) {
-      asked.first = { head, content: store.area?.content ?? new Map() };
+      asked.first = { head, content: store.partition?.content ?? new Map() };
       return;
     }
     const { first } = asked;
@@ -128,7 +128,7 @@ export function shareStore(
     // What was written in between has not been heard of yet.
     if (!isSameVersion(at, head.version)) asked.answer = "failed";
     else if (known === first.head.kinds[KIND]?.digest) asked.answer = loadedAs(head, asked.memory, deltas);
-    else asked.answer = loadedAs(head, snapshotWith(asked.memory, store.area?.content ?? new Map()), []);
+    else asked.answer = loadedAs(head, snapshotWith(asked.memory, store.partition?.content ?? new Map()), []);
   }
 
   function loadedAs(head: StoreHead, content: Snapshot, since: readonly StoreDelta[]): ShareEvent {
@@ -140,18 +140,18 @@ export function shareStore(
     current: store,
     /** Somebody found other objects than the store's head says. */
     distrust(): void {
-      if (store.area !== undefined) tell({ type: "distrusted", area, version: store.area.head.version });
+      if (store.partition !== undefined) tell({ type: "distrusted", partition, version: store.partition.head.version });
     },
     /** Somebody puts back what the store had before. */
     restore(): void {
       const [earlier] = saved;
       if (earlier === undefined) return;
-      Object.assign(store, { area: earlier, fence: earlier.head.version.fence });
+      Object.assign(store, { partition: earlier, fence: earlier.head.version.fence });
       store.now += 1_000;
     },
     /** The store loses everything. Its fences go on above the ones before, as time has passed. */
     wipe(): void {
-      Object.assign(store, { area: undefined, fence: 0 });
+      Object.assign(store, { partition: undefined, fence: 0 });
       store.now += 1_000;
     },
   };

@@ -235,11 +235,11 @@ describe("a server that starts with a filled store", () => {
     await Promise.all([fleet.stopAgent("cluster-1"), fleet.stopAgent("cluster-2")]);
     await Promise.all([fleet.stopServer("a"), fleet.stopServer("b")]);
     const before = everything();
-    const area = { section: "input", clusterName: "cluster-1" } as const;
+    const partition = { section: "input", clusterName: "cluster-1" } as const;
     const fence = await store.raiseFence("input/cluster-1", "half");
-    const head = await store.head(area);
+    const head = await store.head(partition);
     await store.write({
-      area,
+      partition,
       fence,
       base: head?.version,
       sequence: 1,

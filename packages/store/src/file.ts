@@ -56,8 +56,8 @@ export async function fileStore({ path, clock, id }: FileStoreOptions): Promise<
     );
   }
 
-  async function readHead(area: StorePartition): Promise<StoreHead | undefined> {
-    const text = await level.get(HEAD + partitionKeyOf(area));
+  async function readHead(partition: StorePartition): Promise<StoreHead | undefined> {
+    const text = await level.get(HEAD + partitionKeyOf(partition));
     return text === undefined ? undefined : (JSON.parse(text) as StoreHead);
   }
 
@@ -71,12 +71,12 @@ export async function fileStore({ path, clock, id }: FileStoreOptions): Promise<
   }
 
   async function batchOf(write: StoreWrite): Promise<Batch> {
-    const { area, fence, delta } = write;
+    const { partition, fence, delta } = write;
     const batch: Batch = new Map();
-    for (const kindKey of delta.erase) await erase(batch, objectsOf(area, kindKey));
-    for (const { kindKey, key } of delta.remove) batch.set(objectsOf(area, kindKey) + key, undefined);
-    for (const { kindKey, key, text } of delta.put) batch.set(objectsOf(area, kindKey) + key, text);
-    return batch.set(FENCE + fence.name, String(fence.number)).set(HEAD + partitionKeyOf(area), JSON.stringify(headAfter(write)));
+    for (const kindKey of delta.erase) await erase(batch, objectsOf(partition, kindKey));
+    for (const { kindKey, key } of delta.remove) batch.set(objectsOf(partition, kindKey) + key, undefined);
+    for (const { kindKey, key, text } of delta.put) batch.set(objectsOf(partition, kindKey) + key, text);
+    return batch.set(FENCE + fence.name, String(fence.number)).set(HEAD + partitionKeyOf(partition), JSON.stringify(headAfter(write)));
   }
 
   async function live(key: string): Promise<string | undefined> {
@@ -104,9 +104,9 @@ export async function fileStore({ path, clock, id }: FileStoreOptions): Promise<
       );
       return { id: storeId, versions };
     },
-    head: (area) => answered(readHead(area)),
-    async *load(area, kindKey) {
-      const prefix = objectsOf(area, kindKey);
+    head: (partition) => answered(readHead(partition)),
+    async *load(partition, kindKey) {
+      const prefix = objectsOf(partition, kindKey);
       const entries = level.iterator(startingWith(prefix));
       try {
         for (let page = await answered(entries.nextv(PAGE)); page.length > 0; page = await answered(entries.nextv(PAGE)))
@@ -124,19 +124,19 @@ export async function fileStore({ path, clock, id }: FileStoreOptions): Promise<
       }),
     write: (write) =>
       inTurn(async () => {
-        const outcome = checkWrite(write, await highest(write.fence.name), (await readHead(write.area))?.version);
+        const outcome = checkWrite(write, await highest(write.fence.name), (await readHead(write.partition))?.version);
         if (outcome !== "written") return outcome;
         await save(await batchOf(write));
         listeners.tell(noticeOf(write));
         return outcome;
       }),
-    clear: (area, fence) =>
+    clear: (partition, fence) =>
       inTurn(async () => {
         if (((await highest(fence.name)) ?? 0) > fence.number) return "superseded";
         const batch: Batch = new Map();
-        await erase(batch, objectsOf(area));
-        await save(batch.set(HEAD + partitionKeyOf(area), undefined).set(FENCE + fence.name, String(fence.number)));
-        listeners.tell({ type: "cleared", area, fence });
+        await erase(batch, objectsOf(partition));
+        await save(batch.set(HEAD + partitionKeyOf(partition), undefined).set(FENCE + fence.name, String(fence.number)));
+        listeners.tell({ type: "cleared", partition, fence });
         return "written";
       }),
     record: (group, name) => answered(live(RECORD + named(group, name))),
@@ -175,7 +175,7 @@ export async function fileStore({ path, clock, id }: FileStoreOptions): Promise<
         listeners.tell({ type: "recorded", group, name });
         return true;
       }),
-    distrust: (area, version) => inTurn(async () => listeners.tell({ type: "distrusted", area, version })),
+    distrust: (partition, version) => inTurn(async () => listeners.tell({ type: "distrusted", partition, version })),
     subscribe: listeners.add,
     close: () => inTurn(() => level.close()),
   };
@@ -192,9 +192,9 @@ function named(...parts: readonly string[]): string {
   return parts.join(SEPARATOR);
 }
 
-/** What the keys of an area's objects begin with, or of one of its kinds. */
-function objectsOf(area: StorePartition, kindKey?: string): string {
-  return `object/${named(partitionKeyOf(area), ...(kindKey === undefined ? [] : [kindKey]), "")}`;
+/** What the keys of a partition's objects begin with, or of one of its kinds. */
+function objectsOf(partition: StorePartition, kindKey?: string): string {
+  return `object/${named(partitionKeyOf(partition), ...(kindKey === undefined ? [] : [kindKey]), "")}`;
 }
 
 function startingWith(prefix: string): { readonly gte: string; readonly lt: string } {

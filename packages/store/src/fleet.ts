@@ -33,20 +33,20 @@ function storedCluster(
   { section, clusterName, head }: { readonly section: StoreSection; readonly clusterName: string; readonly head: StoreHead },
 ): StoredCluster {
   const { meta, complete, kinds, version } = head;
-  const area = { section, clusterName };
+  const partition = { section, clusterName };
 
   /** Rejects when these are not the objects that the head tells of, though nobody has written since. */
   async function verify(kindKey: string, { count, sum }: { readonly count: number; readonly sum: Hash }): Promise<void> {
     const said = kinds[kindKey];
     const isSame =
-      count === (said?.count ?? 0) && (said === undefined || store.hashing?.isDigest(area, kindKey, sum, said.digest) !== false);
-    if (isSame || !complete || !isSameVersion((await store.head(area))?.version, version)) return;
+      count === (said?.count ?? 0) && (said === undefined || store.hashing?.isDigest(partition, kindKey, sum, said.digest) !== false);
+    if (isSame || !complete || !isSameVersion((await store.head(partition))?.version, version)) return;
     throw new StoreError(`the objects of ${kindKey} in ${section} of ${clusterName} do not match the head in the store`);
   }
 
   async function* objectsOf(kindKey: string): AsyncIterable<readonly AnyResource[]> {
     let [count, sum]: [number, Hash] = [0, NONE];
-    for await (const page of store.load(area, kindKey)) {
+    for await (const page of store.load(partition, kindKey)) {
       count += page.length;
       for (const { hash = NONE } of page) sum = { a: (sum.a + hash.a) | 0, b: (sum.b + hash.b) | 0 };
       yield page.map(({ text }) => parsed(text));

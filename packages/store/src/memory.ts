@@ -38,7 +38,7 @@ export interface StoreFaults {
 /** What of a store can go by itself. */
 export type StorePart = "fences" | "heads" | "objects" | "records";
 
-interface Area {
+interface Partition {
   readonly head: StoreHead;
   /** By kind key, then by key. */
   readonly objects: Map<string, Map<string, string>>;
@@ -47,9 +47,9 @@ interface Area {
 /** `id` gives another text with each call. */
 export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id: () => string }): MemoryStore {
   let fences = new Map<string, number>();
-  let areas = new Map<string, Area>();
+  let partitions = new Map<string, Partition>();
   let groups = new Map<string, Map<string, { readonly value: string; readonly until: number }>>();
-  const copied = () => ({ storeId, ...structuredClone({ fences, areas, groups }) });
+  const copied = () => ({ storeId, ...structuredClone({ fences, partitions, groups }) });
   const listeners = subscribers();
   let storeId = id();
   let isStopped = false;
@@ -74,8 +74,8 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
   };
 
   function apply(write: StoreWrite): void {
-    const { area, fence, delta } = write;
-    const objects = areas.get(partitionKeyOf(area))?.objects ?? new Map<string, Map<string, string>>();
+    const { partition, fence, delta } = write;
+    const objects = partitions.get(partitionKeyOf(partition))?.objects ?? new Map<string, Map<string, string>>();
     for (const kindKey of delta.erase) objects.delete(kindKey);
     for (const { kindKey, key } of delta.remove) objects.get(kindKey)?.delete(key);
     for (const { kindKey, key, text } of delta.put) {
@@ -83,7 +83,7 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
       objects.set(kindKey, ofKind.set(key, text));
     }
     fences.set(fence.name, fence.number);
-    areas.set(partitionKeyOf(area), { head: headAfter(write), objects });
+    partitions.set(partitionKeyOf(partition), { head: headAfter(write), objects });
     tell(noticeOf(write));
   }
 
@@ -97,19 +97,19 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
     async overview(section) {
       await reached();
       const prefix = `${section}/`;
-      const found = [...areas].filter(([key]) => key.startsWith(prefix));
+      const found = [...partitions].filter(([key]) => key.startsWith(prefix));
       return { id: storeId, versions: new Map(found.map(([key, { head }]) => [key.slice(prefix.length), head.version])) };
     },
-    async head(area) {
+    async head(partition) {
       await reached();
-      return areas.get(partitionKeyOf(area))?.head;
+      return partitions.get(partitionKeyOf(partition))?.head;
     },
-    async *load(area, kindKey) {
+    async *load(partition, kindKey) {
       await reached();
-      const keys = [...(areas.get(partitionKeyOf(area))?.objects.get(kindKey)?.keys() ?? [])];
+      const keys = [...(partitions.get(partitionKeyOf(partition))?.objects.get(kindKey)?.keys() ?? [])];
       for (let from = 0; from < keys.length; from += PAGE) {
         if (from > 0) await reached();
-        const objects = areas.get(partitionKeyOf(area))?.objects.get(kindKey);
+        const objects = partitions.get(partitionKeyOf(partition))?.objects.get(kindKey);
         yield keys.slice(from, from + PAGE).flatMap((key): StoredText[] => {
           const text = objects?.get(key);
           return text === undefined ? [] : [{ key, text }];
@@ -125,7 +125,7 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
     },
     async write(write) {
       await writable();
-      const outcome = checkWrite(write, fences.get(write.fence.name), areas.get(partitionKeyOf(write.area))?.head.version);
+      const outcome = checkWrite(write, fences.get(write.fence.name), partitions.get(partitionKeyOf(write.partition))?.head.version);
       if (outcome !== "written") return outcome;
       if (lose.writes > 0) lose.writes--;
       else apply(write);
@@ -135,12 +135,12 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
       }
       return outcome;
     },
-    async clear(area, fence) {
+    async clear(partition, fence) {
       await writable();
       if ((fences.get(fence.name) ?? 0) > fence.number) return "superseded";
       fences.set(fence.name, fence.number);
-      areas.delete(partitionKeyOf(area));
-      tell({ type: "cleared", area, fence });
+      partitions.delete(partitionKeyOf(partition));
+      tell({ type: "cleared", partition, fence });
       return "written";
     },
     async record(group, name) {
@@ -175,9 +175,9 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
       tell({ type: "recorded", group, name });
       return true;
     },
-    async distrust(area, version) {
+    async distrust(partition, version) {
       await reached();
-      tell({ type: "distrusted", area, version });
+      tell({ type: "distrusted", partition, version });
     },
     subscribe: listeners.add,
     close: async () => undefined,
@@ -191,7 +191,7 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
         listeners.tell({ type: "missed" });
       },
       wipe() {
-        for (const everything of [fences, areas, groups]) everything.clear();
+        for (const everything of [fences, partitions, groups]) everything.clear();
         storeId = id();
         replica = copied();
       },
@@ -211,22 +211,22 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
         replica = copied();
       },
       failOver() {
-        ({ storeId, fences, areas, groups } = replica);
+        ({ storeId, fences, partitions, groups } = replica);
         replica = copied();
         if (!isStopped) listeners.tell({ type: "missed" });
       },
       evict(part) {
         if (part === "fences") fences.clear();
         else if (part === "records") groups.clear();
-        else if (part === "heads") areas.clear();
-        else for (const { objects } of areas.values()) objects.clear();
+        else if (part === "heads") partitions.clear();
+        else for (const { objects } of partitions.values()) objects.clear();
       },
       full(now) {
         isFull = now;
       },
     },
     texts: () => [
-      ...[...areas.values()].flatMap(({ head, objects }) => [
+      ...[...partitions.values()].flatMap(({ head, objects }) => [
         JSON.stringify(head),
         ...[...objects.values()].flatMap((ofKind) => [...ofKind.values()]),
       ]),

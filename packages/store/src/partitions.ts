@@ -10,12 +10,12 @@ import {
   versionAfter,
 } from "@isthmus/plane/ports";
 
-/** Names an area among all others. */
+/** Names a partition among all others. */
 export function partitionKeyOf({ section, clusterName }: StorePartition): string {
   return `${section}/${clusterName}`;
 }
 
-/** Whether a write may take place, given the highest number of its fence and the version that the area is at. */
+/** Whether a write may take place, given the highest number of its fence and the version that the partition is at. */
 export function checkWrite(
   { fence, base }: Pick<StoreWrite, "fence" | "base">,
   highest: number | undefined,
@@ -25,7 +25,7 @@ export function checkWrite(
   return isSameVersion(version, base) ? "written" : "changed";
 }
 
-/** The head of an area after a write. */
+/** The head of a partition after a write. */
 export function headAfter(write: StoreWrite): StoreHead {
   const { complete, kinds, meta } = write;
   return { version: versionAfter(write), complete, kinds, meta };
@@ -33,9 +33,9 @@ export function headAfter(write: StoreWrite): StoreHead {
 
 /** What the others hear of a write. */
 export function noticeOf(write: StoreWrite): StoreNotice {
-  const { area, base, delta, complete } = write;
+  const { partition, base, delta, complete } = write;
   const head = headAfter(write);
-  return { type: "written", area, base, head, ...(complete ? { delta } : {}) };
+  return { type: "written", partition, base, head, ...(complete ? { delta } : {}) };
 }
 
 /** The next number of a fence: above all before, and, by the store's clock, above those that an emptied store has forgotten. */

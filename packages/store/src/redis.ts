@@ -87,9 +87,9 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
     return fence;
   }
 
-  function headIn(area: StorePartition, found: readonly [string, string]) {
-    const head = headOf(known().texts, area, found);
-    if (head === undefined && (found[0] !== "" || found[1] !== "")) refuse("head", nameOf(area));
+  function headIn(partition: StorePartition, found: readonly [string, string]) {
+    const head = headOf(known().texts, partition, found);
+    if (head === undefined && (found[0] !== "" || found[1] !== "")) refuse("head", nameOf(partition));
     return head;
   }
 
@@ -102,26 +102,27 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
     throw new StoreError(`${place} changes on every write`);
   }
 
-  async function tellDistrust(area: StorePartition, version: StoreVersion): Promise<void> {
-    const { signature, texts } = (await open()).signed(["distrusted", area.section, area.clusterName, versionText(version)]);
+  async function tellDistrust(partition: StorePartition, version: StoreVersion): Promise<void> {
+    const { signature, texts } = (await open()).signed(["distrusted", partition.section, partition.clusterName, versionText(version)]);
     await script(TELL, [keys.channel], [signature, ...texts]);
   }
 
-  const objectsOf = (area: StorePartition, kindKey: string) => known().seals.objects([area.section, area.clusterName, kindKey]);
+  const objectsOf = (partition: StorePartition, kindKey: string) =>
+    known().seals.objects([partition.section, partition.clusterName, kindKey]);
 
-  async function textsOf(area: StorePartition, kindKey: string, cursor: string): Promise<readonly [string, readonly string[]]> {
-    const key = keys.objects(area) + kindKey;
+  async function textsOf(partition: StorePartition, kindKey: string, cursor: string): Promise<readonly [string, readonly string[]]> {
+    const key = keys.objects(partition) + kindKey;
     const limits = [cursor, PAGE, LONGEST.key, LONGEST.object, PAGE_BYTES];
     const [next, flat, later, left] = await script<[string, string[], string[], number]>(PAGE_OF_OBJECTS, [key], limits);
     for (const name of later) flat.push(name, await script<string>(OBJECT, [key], [name, LONGEST.object]));
-    if (left > 0) refuse("object", `of more than ${LONGEST.object} bytes in ${kindKey} of ${nameOf(area)}`);
+    if (left > 0) refuse("object", `of more than ${LONGEST.object} bytes in ${kindKey} of ${nameOf(partition)}`);
     return [next, flat];
   }
 
   return {
     weaknesses: weaknessesOf(settings),
     hashing: {
-      hashOf: (area, kindKey, { key, text, hash }) => hash ?? objectsOf(area, kindKey).hashOf(key, text),
+      hashOf: (partition, kindKey, { key, text, hash }) => hash ?? objectsOf(partition, kindKey).hashOf(key, text),
       digestOf: ({ section, clusterName }, kindKey, sum) => known().seals.digestOf([section, clusterName, kindKey], sum),
       isDigest: ({ section, clusterName }, kindKey, sum, digest) => known().seals.isDigest([section, clusterName, kindKey], sum, digest),
     },
@@ -136,27 +137,27 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
       });
       return { id, versions: new Map(versions) };
     },
-    async head(area) {
+    async head(partition) {
       const { texts } = await open();
-      const { section, clusterName } = area;
+      const { section, clusterName } = partition;
       const limits = [clusterName, LONGEST.small, LONGEST.head];
       const found = await script<[string, string]>(HEAD, [keys.versions(section), keys.heads(section)], limits);
-      const head = headIn(area, found);
+      const head = headIn(partition, found);
       // Its writer compares versions alone.
-      const version = head === undefined && found[0] !== "" ? texts.versionIn(area, found[0]) : undefined;
-      if (version !== undefined) await tellDistrust(area, version);
+      const version = head === undefined && found[0] !== "" ? texts.versionIn(partition, found[0]) : undefined;
+      if (version !== undefined) await tellDistrust(partition, version);
       return head;
     },
-    async *load(area, kindKey) {
+    async *load(partition, kindKey) {
       await open();
-      const objects = objectsOf(area, kindKey);
+      const objects = objectsOf(partition, kindKey);
       const seen = new Set<string>();
-      let coming = textsOf(area, kindKey, "0");
+      let coming = textsOf(partition, kindKey, "0");
       for (let cursor: string | undefined; cursor !== "0"; ) {
         const [next, flat] = await coming;
         cursor = next;
         // Redis looks for the next page while this one is read; who wants no more does not hear that it could not.
-        if (cursor !== "0") coming = textsOf(area, kindKey, cursor);
+        if (cursor !== "0") coming = textsOf(partition, kindKey, cursor);
         coming.catch(() => undefined);
         const page: StoredText[] = [];
         for (const [key, sealed] of paired(flat)) {
@@ -164,7 +165,7 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
           if (sealed === "" || seen.has(key)) continue;
           const object = objects.open(key, sealed);
           if (object === undefined) {
-            refuse("object", `${key} in ${kindKey} of ${nameOf(area)}`);
+            refuse("object", `${key} in ${kindKey} of ${nameOf(partition)}`);
             continue;
           }
           seen.add(key);
@@ -186,24 +187,24 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
     },
     async write(write) {
       const { texts, signed, seals } = await open();
-      const { area, fence, base, delta } = write;
-      const { section, clusterName } = area;
+      const { partition, fence, base, delta } = write;
+      const { section, clusterName } = partition;
       const put = delta.put.map(({ kindKey, key, text }) => {
         const sealed = seals.objects([section, clusterName, kindKey]).seal(key, text);
         return { kindKey, key, text: sealed };
       });
       const head = headAfter(write);
-      const [told, silent] = writtenTexts({ ...write, delta: { ...delta, put } }, texts.head(area, head));
+      const [told, silent] = writtenTexts({ ...write, delta: { ...delta, put } }, texts.head(partition, head));
       let fenceNow = "";
-      let versionNow = base === undefined ? "" : texts.version(area, base);
+      let versionNow = base === undefined ? "" : texts.version(partition, base);
       return tried(async () => {
         const { signature, texts: said } = signed(told);
         const [outcome, found, foundHead = ""] = await script<[string, string, string?]>(
           WRITE,
           [keys.fences, keys.versions(section), keys.heads(section), keys.channel],
           [
-            ...[fence.name, texts.fence(fence), fenceNow, clusterName, texts.version(area, head.version), versionNow],
-            ...[keys.objects(area), LONGEST.small, LONGEST.head, signature, said.length],
+            ...[fence.name, texts.fence(fence), fenceNow, clusterName, texts.version(partition, head.version), versionNow],
+            ...[keys.objects(partition), LONGEST.small, LONGEST.head, signature, said.length],
             ...said,
             ...silent,
           ],
@@ -215,25 +216,25 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
           fenceNow = found;
           return undefined;
         }
-        if (!isSameVersion(headIn(area, [found, foundHead])?.version, base)) return "changed";
+        if (!isSameVersion(headIn(partition, [found, foundHead])?.version, base)) return "changed";
         versionNow = found;
         return undefined;
       });
     },
-    async clear(area, fence) {
+    async clear(partition, fence) {
       const { texts, signed } = await open();
-      const { section, clusterName } = area;
+      const { section, clusterName } = partition;
       let fenceNow = "";
       return tried(async () => {
         const limits = [clusterName, LONGEST.small, LONGEST.head];
         const found = await script<[string, string]>(HEAD, [keys.versions(section), keys.heads(section)], limits);
-        const kinds = Object.keys(headIn(area, found)?.kinds ?? {});
+        const kinds = Object.keys(headIn(partition, found)?.kinds ?? {});
         const { signature, texts: said } = signed(["cleared", section, clusterName, fence.name, String(fence.number)]);
         const [outcome, other = ""] = await script<[string, string?]>(
           CLEAR,
           [keys.fences, keys.versions(section), keys.heads(section), keys.channel],
           [
-            ...[fence.name, texts.fence(fence), fenceNow, clusterName, LONGEST.small, keys.objects(area), kinds.length],
+            ...[fence.name, texts.fence(fence), fenceNow, clusterName, LONGEST.small, keys.objects(partition), kinds.length],
             ...kinds,
             signature,
             ...said,
@@ -245,9 +246,9 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
         return undefined;
       });
     },
-    async distrust(area, version) {
-      refuse("object", `among those of ${nameOf(area)}, which do not match its head`);
-      await tellDistrust(area, version);
+    async distrust(partition, version) {
+      refuse("object", `among those of ${nameOf(partition)}, which do not match its head`);
+      await tellDistrust(partition, version);
     },
     ...redisRecords({
       keys,

@@ -26,9 +26,12 @@ function netstring(text: string): string {
   return `${Buffer.byteLength(text)}:${text}`;
 }
 
-/** A write as texts: those that are told, and those that Redis alone needs, as the area is not complete or they do not fit. */
-export function writtenTexts({ area, base, delta, complete }: StoreWrite, head: string): readonly [readonly string[], readonly string[]] {
-  const fixed = ["written", area.section, area.clusterName, versionText(base), head];
+/** A write as texts: those that are told, and those that Redis alone needs, as the partition is not complete or they do not fit. */
+export function writtenTexts(
+  { partition, base, delta, complete }: StoreWrite,
+  head: string,
+): readonly [readonly string[], readonly string[]] {
+  const fixed = ["written", partition.section, partition.clusterName, versionText(base), head];
   const changes = [
     ...[delta.erase, delta.remove, delta.put].map(({ length }) => String(length)),
     ...delta.erase,
@@ -73,21 +76,21 @@ function textsIn(bytes: Buffer): readonly string[] {
 /** What was signed is of this format, and heads and objects are as they are kept: each behind its signature. Gives undefined for a notice that a newer version may have sent. */
 function noticeFrom([type = "", ...said]: readonly string[]): StoreNotice | undefined {
   const [first = "", second = "", third = "", fourth = ""] = said;
-  const area: StorePartition = { section: first as StoreSection, clusterName: second };
+  const partition: StorePartition = { section: first as StoreSection, clusterName: second };
   switch (type) {
     case "written": {
-      const notice = { type, area, base: versionFrom(third), head: JSON.parse(fourth.slice(SIGNATURE)) as StoreHead } as const;
+      const notice = { type, partition, base: versionFrom(third), head: JSON.parse(fourth.slice(SIGNATURE)) as StoreHead } as const;
       return said.length > 4 ? { ...notice, delta: deltaFrom(said.slice(4)) } : notice;
     }
     case "cleared":
-      return { type, area, fence: { name: third, number: Number(fourth) } };
+      return { type, partition, fence: { name: third, number: Number(fourth) } };
     case "raised":
       return { type, fence: { name: first, number: Number(second) }, by: third };
     case "recorded":
       return { type, group: first, name: second };
     case "distrusted": {
       const version = versionFrom(third);
-      return version === undefined ? undefined : { type, area, version };
+      return version === undefined ? undefined : { type, partition, version };
     }
     default:
       return undefined;

@@ -1,6 +1,6 @@
 /**
  * What Redis does in one step, as Lua. Nothing else is running meanwhile, so that a write that compares cannot be overtaken.
- * The keys are not announced in KEYS one by one, as an area has a key for each of its kinds: Redis Cluster is not supported.
+ * The keys are not announced in KEYS one by one, as a partition has a key for each of its kinds: Redis Cluster is not supported.
  *
  * Scripts have no key to verify signatures with: they compare texts as they are, and give back what is there where it is not what was
  * expected. Whoever writes to Redis may have left anything there: of any type, and of any size.
@@ -28,8 +28,8 @@ end
 `;
 
 /**
- * Writes to an area. KEYS: fences, versions, heads, channel. ARGV: fence's name, its text, another text that it may have now; cluster; the
- * version's text, the text it has now; prefix of the area's objects; limits of small texts and heads; signature, how many texts are
+ * Writes to a partition. KEYS: fences, versions, heads, channel. ARGV: fence's name, its text, another text that it may have now; cluster; the
+ * version's text, the text it has now; prefix of the partition's objects; limits of small texts and heads; signature, how many texts are
  * told, those (of which the seventh is the head), then counts and names of kinds to erase, pairs to remove, triples to put.
  * Gives what is there where that is not what was expected.
  */
@@ -69,7 +69,7 @@ return {'written'}
 
 /**
  * KEYS: fences, versions, heads, channel. ARGV: fence's name, its text, another text that it may have now; cluster; limit of small
- * texts; prefix of the area's objects; how many kinds, those; signature, then the texts that are told.
+ * texts; prefix of the partition's objects; how many kinds, those; signature, then the texts that are told.
  */
 export const CLEAR = `${COMMON}
 local fence = field(KEYS[1], ARGV[1], ARGV[5])

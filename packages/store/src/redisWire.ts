@@ -8,8 +8,8 @@ export interface RedisKeys {
   readonly channel: string;
   versions(section: StoreSection): string;
   heads(section: StoreSection): string;
-  /** What the keys of an area's objects begin with; the kind key follows. */
-  objects(area: StorePartition): string;
+  /** What the keys of a partition's objects begin with; the kind key follows. */
+  objects(partition: StorePartition): string;
   /** What the keys of a group's records begin with; the name follows. */
   record(group: string): string;
   records(group: string): string;
@@ -39,10 +39,10 @@ export const LONGEST = { key: 1_024, small: 512, record: 64 * 1_024, head: 8 * 1
 export interface RedisTexts {
   fence(fence: Fence): string;
   fenceIn(name: string, text: string): Fence | undefined;
-  version(area: StorePartition, version: StoreVersion): string;
-  versionIn(area: StorePartition, text: string): StoreVersion | undefined;
-  head(area: StorePartition, head: StoreHead): string;
-  headIn(area: StorePartition, text: string): StoreHead | undefined;
+  version(partition: StorePartition, version: StoreVersion): string;
+  versionIn(partition: StorePartition, text: string): StoreVersion | undefined;
+  head(partition: StorePartition, head: StoreHead): string;
+  headIn(partition: StorePartition, text: string): StoreHead | undefined;
   /** `until`: milliseconds since 1970 after which it does not count, whatever Redis says. */
   record(group: string, name: string, said: { readonly value: string; readonly until: number | undefined }): string;
   recordIn(group: string, name: string, text: string): { readonly value: string; readonly until: number | undefined } | undefined;
@@ -57,14 +57,14 @@ export function redisTexts(seals: Seals): RedisTexts {
       const number = Number(content);
       return content === undefined || !Number.isSafeInteger(number) ? undefined : { name, number };
     },
-    version: (area, version) => seals.seal("version", placeOf(area), versionText(version)),
-    versionIn(area, text) {
-      const content = seals.open("version", placeOf(area), text);
+    version: (partition, version) => seals.seal("version", placeOf(partition), versionText(version)),
+    versionIn(partition, text) {
+      const content = seals.open("version", placeOf(partition), text);
       return content === undefined ? undefined : versionFrom(content);
     },
-    head: (area, head) => seals.seal("head", placeOf(area), JSON.stringify(head)),
-    headIn(area, text) {
-      const content = seals.open("head", placeOf(area), text);
+    head: (partition, head) => seals.seal("head", placeOf(partition), JSON.stringify(head)),
+    headIn(partition, text) {
+      const content = seals.open("head", placeOf(partition), text);
       return content === undefined ? undefined : (JSON.parse(content) as StoreHead);
     },
     record: (group, name, { value, until }) => seals.seal("record", [group, name], `${until ?? ""}:${value}`),
@@ -78,10 +78,10 @@ export function redisTexts(seals: Seals): RedisTexts {
   };
 }
 
-/** The head of an area, if its version is the one that is told of it apart: else one of them was put there later. */
-export function headOf(texts: RedisTexts, area: StorePartition, [version, head]: readonly [string, string]): StoreHead | undefined {
-  const known = version === "" ? undefined : texts.versionIn(area, version);
-  const found = known === undefined || head === "" ? undefined : texts.headIn(area, head);
+/** The head of a partition, if its version is the one that is told of it apart: else one of them was put there later. */
+export function headOf(texts: RedisTexts, partition: StorePartition, [version, head]: readonly [string, string]): StoreHead | undefined {
+  const known = version === "" ? undefined : texts.versionIn(partition, version);
+  const found = known === undefined || head === "" ? undefined : texts.headIn(partition, head);
   return found !== undefined && isSameVersion(found.version, known) ? found : undefined;
 }
 

@@ -14,14 +14,14 @@ beforeEach(async () => {
 afterEach(() => rm(path, { recursive: true }));
 
 const open = () => fileStore({ path, clock: systemClock, id: randomUUID });
-const area = { section: "input", clusterName: "a" } as const;
+const partition = { section: "input", clusterName: "a" } as const;
 
 it("finds everything again after a restart", async () => {
   const before = await open();
   const { id } = await before.overview("input");
   const fence = await before.raiseFence("input/a", "one");
   await before.write({
-    area,
+    partition,
     fence,
     base: undefined,
     sequence: 1,

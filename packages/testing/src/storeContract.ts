@@ -15,14 +15,15 @@ export interface StoreUnderTest {
 export function storeContract(name: string, makeStore: () => Promise<StoreUnderTest>): void {
   describe(`${name} keeps the contract of a store`, () => {
     let under: StoreUnderTest;
-    let areas = 0;
+    let partitions = 0;
     beforeAll(async () => {
       under = await makeStore();
     }, 60_000);
     afterAll(async () => under?.stop());
 
-    const freshArea = (): StorePartition => ({ section: "input", clusterName: `cluster-${++areas}` });
-    const fenceFor = (area: StorePartition, by = "one"): Promise<Fence> => under.store.raiseFence(`input/${area.clusterName}`, by);
+    const freshPartition = (): StorePartition => ({ section: "input", clusterName: `cluster-${++partitions}` });
+    const fenceFor = (partition: StorePartition, by = "one"): Promise<Fence> =>
+      under.store.raiseFence(`input/${partition.clusterName}`, by);
 
     it("gives each fence a higher number than all before", async () => {
       const first = await under.store.raiseFence("a", "one");
@@ -32,92 +33,92 @@ export function storeContract(name: string, makeStore: () => Promise<StoreUnderT
     });
 
     it("keeps what is written, changes and removes it, and says how it stands", async () => {
-      const area = freshArea();
-      const fence = await fenceFor(area);
-      const first = writeOf({ area, fence, put: [text("v1/Pod", "a"), text("v1/Pod", "b"), text("/Service", "a")] });
+      const partition = freshPartition();
+      const fence = await fenceFor(partition);
+      const first = writeOf({ partition, fence, put: [text("v1/Pod", "a"), text("v1/Pod", "b"), text("/Service", "a")] });
       expect(await under.store.write(first)).toBe("written");
-      const second = writeOf({ area, fence, put: [text("v1/Pod", "a", "new")], remove: [{ kindKey: "v1/Pod", key: "b" }] });
+      const second = writeOf({ partition, fence, put: [text("v1/Pod", "a", "new")], remove: [{ kindKey: "v1/Pod", key: "b" }] });
       expect(
         await under.store.write({ ...second, base: { fence: fence.number, sequence: 1 }, sequence: 2, meta: { phase: "synced" } }),
       ).toBe("written");
-      expect(await loaded(under.other, area, "v1/Pod")).toEqual([["a", `{"said":"new"}`]]);
-      expect(await loaded(under.other, area, "/Service")).toEqual([["a", `{"said":"a"}`]]);
-      expect(await loaded(under.other, area, "/Nothing")).toEqual([]);
-      expect(await under.other.head(area)).toEqual({
+      expect(await loaded(under.other, partition, "v1/Pod")).toEqual([["a", `{"said":"new"}`]]);
+      expect(await loaded(under.other, partition, "/Service")).toEqual([["a", `{"said":"a"}`]]);
+      expect(await loaded(under.other, partition, "/Nothing")).toEqual([]);
+      expect(await under.other.head(partition)).toEqual({
         version: { fence: fence.number, sequence: 2 },
         complete: true,
         kinds: { "v1/Pod": { count: 1, digest: "00" } },
         meta: { phase: "synced" },
       });
       const { versions } = await under.other.overview("input");
-      expect(versions.get(area.clusterName)).toEqual({ fence: fence.number, sequence: 2 });
-      expect((await under.other.overview("translated")).versions.has(area.clusterName)).toBe(false);
+      expect(versions.get(partition.clusterName)).toEqual({ fence: fence.number, sequence: 2 });
+      expect((await under.other.overview("translated")).versions.has(partition.clusterName)).toBe(false);
     });
 
     it("keeps objects whatever letters are in them", async () => {
-      const area = freshArea();
+      const partition = freshPartition();
       const said = `"quoted" \\ \n ü 漢 😀 \u2028 $& %s`;
-      await under.store.write(writeOf({ area, fence: await fenceFor(area), put: [text("/ConfigMap", "ü.😀.c", said)] }));
-      expect(await loaded(under.other, area, "/ConfigMap")).toEqual([["ü.😀.c", JSON.stringify({ said })]]);
+      await under.store.write(writeOf({ partition, fence: await fenceFor(partition), put: [text("/ConfigMap", "ü.😀.c", said)] }));
+      expect(await loaded(under.other, partition, "/ConfigMap")).toEqual([["ü.😀.c", JSON.stringify({ said })]]);
     });
 
     it("erases kinds before it puts, and leaves the others", async () => {
-      const area = freshArea();
-      const fence = await fenceFor(area);
-      await under.store.write(writeOf({ area, fence, put: [text("/A", "1"), text("/A", "2"), text("/B", "1")] }));
+      const partition = freshPartition();
+      const fence = await fenceFor(partition);
+      await under.store.write(writeOf({ partition, fence, put: [text("/A", "1"), text("/A", "2"), text("/B", "1")] }));
       const base = { fence: fence.number, sequence: 1 };
-      await under.store.write({ ...writeOf({ area, fence, put: [text("/A", "3")], erase: ["/A"] }), base, sequence: 2 });
-      expect(await loaded(under.store, area, "/A")).toEqual([["3", `{"said":"3"}`]]);
-      expect(await loaded(under.store, area, "/B")).toHaveLength(1);
+      await under.store.write({ ...writeOf({ partition, fence, put: [text("/A", "3")], erase: ["/A"] }), base, sequence: 2 });
+      expect(await loaded(under.store, partition, "/A")).toEqual([["3", `{"said":"3"}`]]);
+      expect(await loaded(under.store, partition, "/B")).toHaveLength(1);
     });
 
     it("gives many objects in pages, each once", async () => {
-      const area = freshArea();
+      const partition = freshPartition();
       const names = Array.from({ length: 1_700 }, (_, i) => `object-${i}`);
-      await under.store.write(writeOf({ area, fence: await fenceFor(area), put: names.map((key) => text("/Many", key)) }));
+      await under.store.write(writeOf({ partition, fence: await fenceFor(partition), put: names.map((key) => text("/Many", key)) }));
       const pages: string[][] = [];
-      for await (const page of under.other.load(area, "/Many")) pages.push(page.map(({ key }) => key));
+      for await (const page of under.other.load(partition, "/Many")) pages.push(page.map(({ key }) => key));
       expect(pages.length).toBeGreaterThan(1);
       expect(pages.flat().sort()).toEqual([...names].sort());
     });
 
     it("refuses an older fence, before and after the newer one has written", async () => {
-      const area = freshArea();
-      const old = await fenceFor(area, "one");
-      expect(await under.store.write(writeOf({ area, fence: old, put: [text("/A", "old")] }))).toBe("written");
-      const young = await fenceFor(area, "two");
-      const late = { ...writeOf({ area, fence: old, put: [text("/A", "late")] }), base: { fence: old.number, sequence: 1 } };
+      const partition = freshPartition();
+      const old = await fenceFor(partition, "one");
+      expect(await under.store.write(writeOf({ partition, fence: old, put: [text("/A", "old")] }))).toBe("written");
+      const young = await fenceFor(partition, "two");
+      const late = { ...writeOf({ partition, fence: old, put: [text("/A", "late")] }), base: { fence: old.number, sequence: 1 } };
       expect(await under.store.write(late)).toBe("superseded");
-      const take = { ...writeOf({ area, fence: young, put: [text("/A", "young")] }), base: { fence: old.number, sequence: 1 } };
+      const take = { ...writeOf({ partition, fence: young, put: [text("/A", "young")] }), base: { fence: old.number, sequence: 1 } };
       expect(await under.other.write(take)).toBe("written");
       expect(await under.store.write({ ...late, base: { fence: young.number, sequence: 2 } })).toBe("superseded");
-      expect((await loaded(under.store, area, "/A")).map(([key]) => key).sort()).toEqual(["old", "young"]);
+      expect((await loaded(under.store, partition, "/A")).map(([key]) => key).sort()).toEqual(["old", "young"]);
     });
 
     it("refuses a write that builds on another state, and changes nothing", async () => {
-      const area = freshArea();
-      const fence = await fenceFor(area);
-      await under.store.write(writeOf({ area, fence, put: [text("/A", "1")] }));
-      const wrong = writeOf({ area, fence, put: [text("/A", "2")] });
+      const partition = freshPartition();
+      const fence = await fenceFor(partition);
+      await under.store.write(writeOf({ partition, fence, put: [text("/A", "1")] }));
+      const wrong = writeOf({ partition, fence, put: [text("/A", "2")] });
       expect(await under.store.write(wrong)).toBe("changed");
       expect(await under.store.write({ ...wrong, base: { fence: fence.number, sequence: 7 } })).toBe("changed");
-      expect(await loaded(under.store, area, "/A")).toHaveLength(1);
+      expect(await loaded(under.store, partition, "/A")).toHaveLength(1);
     });
 
-    it("clears an area unless its fence is higher", async () => {
-      const area = freshArea();
-      const old = await fenceFor(area);
-      const young = await fenceFor(area);
-      await under.store.write(writeOf({ area, fence: young, put: [text("/A", "1")] }));
-      expect(await under.store.clear(area, old)).toBe("superseded");
-      expect(await under.store.clear(area, young)).toBe("written");
-      expect(await under.other.head(area)).toBeUndefined();
-      expect(await loaded(under.other, area, "/A")).toEqual([]);
-      expect(await under.store.write(writeOf({ area, fence: old, put: [text("/A", "late")] }))).toBe("superseded");
+    it("clears a partition unless its fence is higher", async () => {
+      const partition = freshPartition();
+      const old = await fenceFor(partition);
+      const young = await fenceFor(partition);
+      await under.store.write(writeOf({ partition, fence: young, put: [text("/A", "1")] }));
+      expect(await under.store.clear(partition, old)).toBe("superseded");
+      expect(await under.store.clear(partition, young)).toBe("written");
+      expect(await under.other.head(partition)).toBeUndefined();
+      expect(await loaded(under.other, partition, "/A")).toEqual([]);
+      expect(await under.store.write(writeOf({ partition, fence: old, put: [text("/A", "late")] }))).toBe("superseded");
     });
 
     it("tells everybody what was written, raised, cleared and recorded", async () => {
-      const area = freshArea();
+      const partition = freshPartition();
       const heard: StoreNotice[] = [];
       const stop = new AbortController();
       under.other.subscribe((notice) => heard.push(notice), stop.signal);
@@ -126,23 +127,29 @@ export function storeContract(name: string, makeStore: () => Promise<StoreUnderT
         await under.store.putRecord("probe", "p", "1");
         expect(heard.some(({ type }) => type === "recorded")).toBe(true);
       }, LOST);
-      const fence = await fenceFor(area, "replica-1");
-      const write = writeOf({ area, fence, put: [text("/A", "ü")], remove: [{ kindKey: "/B", key: "b" }], erase: ["/C"] });
+      const fence = await fenceFor(partition, "replica-1");
+      const write = writeOf({ partition, fence, put: [text("/A", "ü")], remove: [{ kindKey: "/B", key: "b" }], erase: ["/C"] });
       await under.store.write(write);
       await under.store.write({ ...write, base: { fence: fence.number, sequence: 1 }, sequence: 2, complete: false });
-      await under.store.clear(area, fence);
+      await under.store.clear(partition, fence);
       await vi.waitFor(() => expect(heard.at(-1)?.type).toBe("cleared"), LOST);
       const { delta } = write;
       expect(heard.filter(({ type }) => type !== "recorded" && type !== "missed")).toEqual([
         { type: "raised", fence, by: "replica-1" },
-        { type: "written", area, base: undefined, delta, head: expect.objectContaining({ version: { fence: fence.number, sequence: 1 } }) },
         {
           type: "written",
-          area,
+          partition,
+          base: undefined,
+          delta,
+          head: expect.objectContaining({ version: { fence: fence.number, sequence: 1 } }),
+        },
+        {
+          type: "written",
+          partition,
           base: { fence: fence.number, sequence: 1 },
           head: expect.objectContaining({ complete: false, version: { fence: fence.number, sequence: 2 } }),
         },
-        { type: "cleared", area, fence },
+        { type: "cleared", partition, fence },
       ]);
       stop.abort();
     });
@@ -195,15 +202,15 @@ function text(kindKey: string, key: string, said = key): StoredText & { readonly
   return { kindKey, key, text: JSON.stringify({ said }) };
 }
 
-type Parts = Pick<StoreWrite, "area" | "fence"> & Partial<StoreWrite["delta"]>;
+type Parts = Pick<StoreWrite, "partition" | "fence"> & Partial<StoreWrite["delta"]>;
 
-function writeOf({ area, fence, put = [], remove = [], erase = [] }: Parts): StoreWrite {
+function writeOf({ partition, fence, put = [], remove = [], erase = [] }: Parts): StoreWrite {
   const kinds = Object.fromEntries(put.map(({ kindKey }) => [kindKey, { count: 1, digest: "00" }]));
-  return { area, fence, base: undefined, sequence: 1, delta: { erase, put, remove }, complete: true, kinds, meta: {} };
+  return { partition, fence, base: undefined, sequence: 1, delta: { erase, put, remove }, complete: true, kinds, meta: {} };
 }
 
-async function loaded(store: Store, area: StorePartition, kindKey: string): Promise<readonly (readonly [string, string])[]> {
+async function loaded(store: Store, partition: StorePartition, kindKey: string): Promise<readonly (readonly [string, string])[]> {
   const found: (readonly [string, string])[] = [];
-  for await (const page of store.load(area, kindKey)) found.push(...page.map(({ key, text: said }) => [key, said] as const));
+  for await (const page of store.load(partition, kindKey)) found.push(...page.map(({ key, text: said }) => [key, said] as const));
   return found;
 }

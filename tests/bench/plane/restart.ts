@@ -50,20 +50,20 @@ export function filledStore(): Promise<Store> {
 /** Writes what an agent would have reported of one cluster. */
 async function fill(store: Store, position: number, size: FleetSize): Promise<void> {
   const cluster = clusterName(position);
-  const area = { section: "input", clusterName: cluster } as const;
+  const partition = { section: "input", clusterName: cluster } as const;
   const fence = await store.raiseFence(`input/${cluster}`, "fill");
   const objects = [...reportedObjects(cluster, position, size)].map((resource) => ({
     kindKey: kindKeyOf(resource),
     key: keyOfResource(resource),
     text: JSON.stringify(resource),
   }));
-  const kinds = digestsOf(store, { area, objects });
+  const kinds = digestsOf(store, { partition, objects });
   for (let from = 0, sequence = 1; from < objects.length; from += BATCH, sequence++) {
     const base = sequence === 1 ? undefined : { fence: fence.number, sequence: sequence - 1 };
     const delta = { erase: [], put: objects.slice(from, from + BATCH), remove: [] };
     const complete = from + BATCH >= objects.length;
     await store.write({
-      area,
+      partition,
       fence,
       base,
       sequence,
@@ -79,14 +79,14 @@ const BATCH = 1_000;
 
 function digestsOf(
   { hashing }: Store,
-  { area, objects }: { readonly area: StorePartition; readonly objects: readonly (StoredText & { readonly kindKey: string })[] },
+  { partition, objects }: { readonly partition: StorePartition; readonly objects: readonly (StoredText & { readonly kindKey: string })[] },
 ): Readonly<Record<string, KindDigest>> {
   const sums = new Map<string, { count: number; sum: typeof ZERO }>();
   for (const { kindKey, ...object } of objects) {
     const { count, sum } = sums.get(kindKey) ?? { count: 0, sum: ZERO };
-    const hash = hashing?.hashOf(area, kindKey, object) ?? hashOf(object.key, object.text);
+    const hash = hashing?.hashOf(partition, kindKey, object) ?? hashOf(object.key, object.text);
     sums.set(kindKey, { count: count + 1, sum: plus(sum, hash) });
   }
-  const digest = (kindKey: string, sum: typeof ZERO) => hashing?.digestOf(area, kindKey, sum) ?? hexOf(sum);
+  const digest = (kindKey: string, sum: typeof ZERO) => hashing?.digestOf(partition, kindKey, sum) ?? hexOf(sum);
   return Object.fromEntries([...sums].map(([kindKey, { count, sum }]) => [kindKey, { count, digest: digest(kindKey, sum) }]));
 }

@@ -25,7 +25,7 @@ const HEAD = {
   meta: META,
 };
 
-/** A head of an area as JSON, mostly wrong somewhere. */
+/** A head of a partition as JSON, mostly wrong somewhere. */
 function head(random: Random): string {
   return random.int(8) === 0 ? hostileValue(random) : mutatedText(HEAD, random, random.pick([0, 1, 2]));
 }
@@ -36,7 +36,7 @@ function notice(random: Random): string {
     random.pick(["input/evil", "input/good-1", "translated", "x"]),
     random.pick(["1", "9007199254740993", "1e400", "-1", "x"]),
   ];
-  const area = [random.pick(SECTIONS), random.pick(CLUSTERS)];
+  const partition = [random.pick(SECTIONS), random.pick(CLUSTERS)];
   const type = random.pick(["written", "written", "cleared", "raised", "recorded", "distrusted", "__proto__", ""]);
   const counts = Array.from({ length: 3 }, () => random.pick(["0", "1", "2", "-1", "1e9", "4294967296", "x"]));
   const version = random.pick(["", "1.1", "9.9", "a.b", "1e400.1"]);
@@ -44,7 +44,7 @@ function notice(random: Random): string {
   const said: unknown[] = [
     type,
     ...fence,
-    ...area,
+    ...partition,
     version,
     "9.1",
     head(random),
@@ -117,8 +117,8 @@ function redisCommand(random: Random, prefix: string): readonly Buffer[] {
   }
 }
 
-/** What a store that is read holds: objects of one area, with the head before them. */
-export function storedArea(random: Random): Buffer {
+/** What a store that is read holds: objects of one partition, with the head before them. */
+export function storedPartition(random: Random): Buffer {
   const kindKeys = Array.from({ length: 1 + random.int(3) }, () => random.pick(KIND_KEYS));
   const objects = kindKeys.flatMap((kindKey) =>
     Array.from({ length: 1 + random.int(3) }, () => [

@@ -39,13 +39,13 @@ export const redis: Target = {
     let inputs = 0;
 
     async function read(): Promise<void> {
-      const area = { section: "input", clusterName: EVIL } as const;
+      const partition = { section: "input", clusterName: EVIL } as const;
       const calls: (() => Promise<unknown>)[] = [
         () => store.overview("input"),
-        () => store.head(area),
+        () => store.head(partition),
         () => store.records("revocations"),
         async () => {
-          for await (const page of store.load(area, "/Service")) void page;
+          for await (const page of store.load(partition, "/Service")) void page;
         },
       ];
       for (const call of calls) await call().catch(ignoreStoreError);

@@ -8,7 +8,7 @@ import { hashOf, hexOf, plus, ZERO } from "@isthmus/relay/session";
 import { fileStore, memoryStore } from "@isthmus/store";
 import { EVIL } from "../drawing/fleetObjects.ts";
 import { framed, unframed } from "../drawing/frames.ts";
-import { META, storedArea } from "../drawing/storeCommands.ts";
+import { META, storedPartition } from "../drawing/storeCommands.ts";
 import type { Door, Target } from "../target.ts";
 import { startFollowingServer } from "./followingServer.ts";
 
@@ -23,17 +23,17 @@ async function doorTo(store: Store, ended: () => Promise<void>): Promise<Door> {
 
   async function write(input: Buffer): Promise<void> {
     const [section, meta, ...parts] = unframed(input).map(String);
-    const area: StorePartition = { section: section === "translated" ? section : "input", clusterName: EVIL };
+    const partition: StorePartition = { section: section === "translated" ? section : "input", clusterName: EVIL };
     const put = objectsOf(parts);
     // Another replica's; the follower raises none as long as it has no agent.
-    const fence = { name: area.section === "input" ? `input/${EVIL}` : "translated", number: 1 };
+    const fence = { name: partition.section === "input" ? `input/${EVIL}` : "translated", number: 1 };
     const kinds = digestsOf(put);
-    const base = (await store.head(area))?.version;
+    const base = (await store.head(partition))?.version;
     const delta = { erase: Object.keys(kinds), put, remove: [] };
-    await store.write({ area, fence, base, sequence: ++sequence, delta, complete: true, kinds, meta: metaFrom(meta ?? "") });
+    await store.write({ partition, fence, base, sequence: ++sequence, delta, complete: true, kinds, meta: metaFrom(meta ?? "") });
     for (let turn = 0; turn < TURNS; turn++) await nextTurn();
-    for (const kindKey of Object.keys(kinds)) for await (const page of store.load(area, kindKey)) void page;
-    await store.overview(area.section);
+    for (const kindKey of Object.keys(kinds)) for await (const page of store.load(partition, kindKey)) void page;
+    await store.overview(partition.section);
   }
 
   await write(framed(["input", JSON.stringify(META), "/Service", GOOD_KEY, GOOD_TEXT].map((text) => Buffer.from(text))));
@@ -95,7 +95,7 @@ function metaFrom(text: string): Parameters<Store["write"]>[0]["meta"] {
 export const storeFiles: Target = {
   name: "store-files",
   about: "objects and heads in a store of files, and the server that follows it",
-  draw: storedArea,
+  draw: storedPartition,
   async start() {
     const path = mkdtempSync(join(tmpdir(), "isthmus-fuzz-store-"));
     let ids = 0;
@@ -111,6 +111,6 @@ export const storeFiles: Target = {
 export const storeMemory: Target = {
   name: "store-memory",
   about: "objects and heads in a store in memory, and the server that follows it",
-  draw: storedArea,
+  draw: storedPartition,
   start: async () => doorTo(memoryStore({ clock: systemClock, id: () => "memory" }), async () => undefined),
 };

@@ -65,11 +65,20 @@ describeReal("a real Redis", ({ redis: command }) => {
     });
 
     async function write(clusterName: string): Promise<StoreWriteOutcome> {
-      const area = { section: "input", clusterName } as const;
+      const partition = { section: "input", clusterName } as const;
       const fence = await store.raiseFence(`input/${clusterName}`, "one");
-      const base = (await store.head(area))?.version;
+      const base = (await store.head(partition))?.version;
       const put = [{ kindKey: "/Service", key: "web.shop.a", text: "{}" }];
-      return store.write({ area, fence, base, sequence: 1, delta: { erase: [], put, remove: [] }, complete: true, kinds: {}, meta: {} });
+      return store.write({
+        partition,
+        fence,
+        base,
+        sequence: 1,
+        delta: { erase: [], put, remove: [] },
+        complete: true,
+        kinds: {},
+        meta: {},
+      });
     }
 
     it("keeps what it holds through a restart, and tells that notices were missed", async () => {

@@ -15,7 +15,7 @@ const nothing = () => undefined;
 const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const soon = { timeout: 20_000, interval: 50 };
 const quiet = (ms = 1_000) => new Promise((resolve) => setTimeout(resolve, ms));
-const area = { section: "input", clusterName: "a" } as const;
+const partition = { section: "input", clusterName: "a" } as const;
 
 // Whoever may write to Redis, and to nothing else: with redis-cli, on the entries of servers that run.
 describeReal("who writes to Redis", ({ redis: command }) => {
@@ -75,18 +75,18 @@ describeReal("who writes to Redis", ({ redis: command }) => {
   async function write(
     store: Store,
     texts: Readonly<Record<string, string>>,
-    { at = area as StorePartition, sequence = 1 } = {},
+    { at = partition as StorePartition, sequence = 1 } = {},
   ): Promise<StoreVersion> {
     const fence = await store.raiseFence(`input/${at.clusterName}`, "one");
     const base = (await store.head(at))?.version;
     const put = Object.entries(texts).map(([key, text]) => ({ kindKey: "/Service", key, text }));
     const kinds = { "/Service": { count: put.length, digest: "00" } };
     const delta = { erase: [], put, remove: [] };
-    expect(await store.write({ area: at, fence, base, sequence, delta, complete: true, kinds, meta: {} })).toBe("written");
+    expect(await store.write({ partition: at, fence, base, sequence, delta, complete: true, kinds, meta: {} })).toBe("written");
     return { fence: fence.number, sequence };
   }
 
-  async function loaded(store: Store, at: StorePartition = area): Promise<readonly string[]> {
+  async function loaded(store: Store, at: StorePartition = partition): Promise<readonly string[]> {
     const found: StoredText[] = [];
     for await (const page of store.load(at, "/Service")) found.push(...page);
     return found.map(({ key, text }) => `${key} ${text}`).sort();
@@ -164,16 +164,16 @@ describeReal("who writes to Redis", ({ redis: command }) => {
 
     const head = get(":input:heads", "a");
     set(":input:heads", "a", head.replace('"complete":true', '"complete":false'));
-    expect(await store.head(area)).toBeUndefined();
+    expect(await store.head(partition)).toBeUndefined();
     set(":input:heads", "a", get(":input:heads", "b"));
-    expect(await store.head(area)).toBeUndefined();
+    expect(await store.head(partition)).toBeUndefined();
     set(":input:versions", "a", "9007199254740991.9");
     expect((await store.overview("input")).versions.has("a")).toBe(false);
     expect([...refused.keys()].sort()).toEqual(["head", "object", "record", "version"]);
 
     // Whoever has the right to write puts it in order.
     await write(store, { web: `{"said":1}` }, { sequence: 2 });
-    expect((await store.head(area))?.complete).toBe(true);
+    expect((await store.head(partition))?.complete).toBe(true);
   });
 
   it("has nobody read what is larger than servers write", async () => {
@@ -193,7 +193,7 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     redis.cli("eval", "redis.call('SET', KEYS[1], string.rep('x', 67108864))", "1", keyOf("2:id"));
     const before = Number(/total_net_output_bytes:(\d+)/.exec(redis.cli("info", "stats"))?.[1]);
     expect(await loaded(store)).toEqual(["web {}"]);
-    expect(await store.head(area)).toBeUndefined();
+    expect(await store.head(partition)).toBeUndefined();
     expect([...(await store.overview("input")).versions.keys()]).toEqual(["a"]);
     expect(await store.record("revocations", "a")).toBeUndefined();
     expect([...(await store.records("revocations"))]).toEqual([]);
@@ -260,7 +260,7 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     const fence = await store.raiseFence("input/a", "two");
     set(":fences", "input/a", "9007199254740991");
     const delta = { erase: [], put: [], remove: [] };
-    const next = { area, fence, base: first, sequence: 1, delta, complete: true, kinds: {}, meta: {} };
+    const next = { partition, fence, base: first, sequence: 1, delta, complete: true, kinds: {}, meta: {} };
     expect(await store.write(next)).toBe("written");
     redis.cli("del", keyOf(":fences"));
     redis.cli("set", keyOf(":fences"), "of another type");
@@ -385,7 +385,7 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     await write(await connect({ key: old }), { web: "{}" });
     expect(await loaded(await connect({ key: next }))).toEqual([]);
     expect(await loaded(await connect({ key: next, previous: old }))).toEqual(["web {}"]);
-    expect((await (await connect({ key: next, previous: old })).head(area))?.complete).toBe(true);
+    expect((await (await connect({ key: next, previous: old })).head(partition))?.complete).toBe(true);
   });
 });
 

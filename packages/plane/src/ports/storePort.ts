@@ -12,10 +12,10 @@ export type { Hash } from "@isthmus/relay/session";
 export interface Store {
   /** What exists of a section, and the id of this store: another id than before means that it was emptied meanwhile. */
   overview(section: StoreSection): Promise<StoreOverview>;
-  /** What is said of one area, without its objects. */
-  head(area: StorePartition): Promise<StoreHead | undefined>;
-  /** The objects of one kind of an area, a page at a time and each once. While others write, a page may be newer than the head. */
-  load(area: StorePartition, kindKey: string): AsyncIterable<readonly StoredText[]>;
+  /** What is said of one partition, without its objects. */
+  head(partition: StorePartition): Promise<StoreHead | undefined>;
+  /** The objects of one kind of a partition, a page at a time and each once. While others write, a page may be newer than the head. */
+  load(partition: StorePartition, kindKey: string): AsyncIterable<readonly StoredText[]>;
   /**
    * Takes the next number of a fence for `by`, a replica: writes with lower numbers are refused from now on, on behalf of
    * whichever replica. A number is never given twice, not even by a store that was emptied in between; it is above `above`, the
@@ -24,8 +24,8 @@ export interface Store {
   raiseFence(name: string, by: string, above?: number): Promise<Fence>;
   /** Writes all of it or nothing. */
   write(write: StoreWrite): Promise<StoreWriteOutcome>;
-  /** Drops an area and all that it holds, unless its fence is higher. */
-  clear(area: StorePartition, fence: Fence): Promise<"written" | "superseded">;
+  /** Drops a partition and all that it holds, unless its fence is higher. */
+  clear(partition: StorePartition, fence: Fence): Promise<"written" | "superseded">;
   /** A small value by group and name, such as a token's hash or a revocation. */
   record(group: string, name: string): Promise<string | undefined>;
   /** All records of a group, by name. */
@@ -39,8 +39,8 @@ export interface Store {
    * does not expire; undefined is none. Says whether it was so.
    */
   exchangeRecord(group: string, name: string, exchange: RecordExchange): Promise<boolean>;
-  /** The objects of an area at this version are not what its head says: its writer hears of it, and writes them anew. */
-  distrust(area: StorePartition, version: StoreVersion): Promise<void>;
+  /** The objects of a partition at this version are not what its head says: its writer hears of it, and writes them anew. */
+  distrust(partition: StorePartition, version: StoreVersion): Promise<void>;
   /** How objects are hashed for the digests of heads; absent where whoever writes to the store is trusted. */
   readonly hashing?: StoreHashing;
   /** What leaves the store open to others, each as a sentence for who runs it. */
@@ -65,7 +65,7 @@ export interface Fence {
   readonly number: number;
 }
 
-/** Tells one state of an area from all others: the number of its last writer's fence, and of the write. */
+/** Tells one state of a partition from all others: the number of its last writer's fence, and of the write. */
 export interface StoreVersion {
   readonly fence: number;
   readonly sequence: number;
@@ -77,7 +77,7 @@ export interface KindDigest {
   readonly digest: string;
 }
 
-/** What is said of an area. */
+/** What is said of a partition. */
 export interface StoreHead {
   readonly version: StoreVersion;
   /** Whether its objects are everything there is. False while a writer fills it: then it says nothing about what is missing. */
@@ -108,11 +108,11 @@ export interface StoredText {
  * sum: so nobody without the key can make another set of objects that a head fits. Throws StoreError before the store has answered once.
  */
 export interface StoreHashing {
-  hashOf(area: StorePartition, kindKey: string, object: StoredText): Hash;
+  hashOf(partition: StorePartition, kindKey: string, object: StoredText): Hash;
   /** The `digest` of a kind. */
-  digestOf(area: StorePartition, kindKey: string, sum: Hash): string;
+  digestOf(partition: StorePartition, kindKey: string, sum: Hash): string;
   /** Whether a digest says this sum; it may have been made under the key before. */
-  isDigest(area: StorePartition, kindKey: string, sum: Hash, digest: string): boolean;
+  isDigest(partition: StorePartition, kindKey: string, sum: Hash, digest: string): boolean;
 }
 
 export interface StoreDelta {
@@ -123,11 +123,11 @@ export interface StoreDelta {
 }
 
 export interface StoreWrite {
-  readonly area: StorePartition;
+  readonly partition: StorePartition;
   readonly fence: Fence;
   /** The version that this write builds on; undefined where there is none. */
   readonly base: StoreVersion | undefined;
-  /** Higher than any that was written under this fence, so that no two states of an area are called the same. */
+  /** Higher than any that was written under this fence, so that no two states of a partition are called the same. */
   readonly sequence: number;
   readonly delta: StoreDelta;
   readonly complete: boolean;
@@ -135,10 +135,10 @@ export interface StoreWrite {
   readonly meta: JsonObject;
 }
 
-/** `superseded`: another replica has raised the fence. `changed`: the area is not at `base`, for instance as the store was emptied. */
+/** `superseded`: another replica has raised the fence. `changed`: the partition is not at `base`, for instance as the store was emptied. */
 export type StoreWriteOutcome = "written" | "superseded" | "changed";
 
-/** The version of an area after a write. */
+/** The version of a partition after a write. */
 export function versionAfter({ fence, sequence }: Pick<StoreWrite, "fence" | "sequence">): StoreVersion {
   return { fence: fence.number, sequence };
 }
@@ -159,19 +159,19 @@ export interface RecordExchange {
 }
 
 export type StoreNotice =
-  /** Without `delta` while the area is being filled. */
+  /** Without `delta` while the partition is being filled. */
   | {
       readonly type: "written";
-      readonly area: StorePartition;
+      readonly partition: StorePartition;
       readonly base: StoreVersion | undefined;
       readonly head: StoreHead;
       readonly delta?: StoreDelta;
     }
-  | { readonly type: "cleared"; readonly area: StorePartition; readonly fence: Fence }
+  | { readonly type: "cleared"; readonly partition: StorePartition; readonly fence: Fence }
   | { readonly type: "raised"; readonly fence: Fence; readonly by: string }
   | { readonly type: "recorded"; readonly group: string; readonly name: string }
-  /** Who read the area at this version found something else than its head says. */
-  | { readonly type: "distrusted"; readonly area: StorePartition; readonly version: StoreVersion }
+  /** Who read the partition at this version found something else than its head says. */
+  | { readonly type: "distrusted"; readonly partition: StorePartition; readonly version: StoreVersion }
   /** The connection was lost and is back: whatever happened meanwhile has to be looked up. */
   | { readonly type: "missed" };
 

@@ -46,7 +46,7 @@ export interface ReadingShare extends Knowledge {
   readonly written: readonly WrittenNotice[];
 }
 
-/** The cluster is not registered, and its area in the store is to be cleared by this replica. */
+/** The cluster is not registered, and its partition in the store is to be cleared by this replica. */
 export interface WithdrawnShare extends Knowledge {
   readonly type: "withdrawn";
 }
@@ -122,7 +122,7 @@ export type ShareEvent =
   | { readonly type: "claim" }
   /** It is this cluster's turn to be read. */
   | { readonly type: "read" }
-  /** The head of the area while it is read: see `acceptsHead`. */
+  /** The head of the partition while it is read: see `acceptsHead`. */
   | { readonly type: "headFound"; readonly head: StoreHead }
   /** The writer is closed: what memory and the store are known to have in common. */
   | { readonly type: "released"; readonly followed: FollowedPartition | undefined }
@@ -134,7 +134,7 @@ export type TaskAnswer =
   | { readonly type: "agesFound" }
   | { readonly type: "versionFound"; readonly version: StoreVersion | undefined }
   | { readonly type: "flushed"; readonly fence: Fence; readonly outcome: "written" | "superseded" }
-  | { readonly type: "areaCleared" }
+  | { readonly type: "partitionCleared" }
   /** Nothing was read: there is nothing complete, it is not accepted, or the store did not answer. */
   | { readonly type: "readEnded" }
   | {

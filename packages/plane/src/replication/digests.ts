@@ -59,7 +59,7 @@ function digestOf({ count, sum }: KindSum): KindDigest {
   return { count, digest: hexOf(sum) };
 }
 
-/** How the digests of an area's head are made: as the store asks, or as those of the relay where it does not. */
+/** How the digests of a partition's head are made: as the store asks, or as those of the relay where it does not. */
 export interface PartitionDigests {
   /** As `sumAfter` does; an object may come with the hash that the store found. */
   sumAfter(kindKey: string, sum: KindSum | undefined, change: StoredObjectChange): KindSum;
@@ -77,12 +77,12 @@ export interface StoredObjectChange {
   readonly hash?: Hash | undefined;
 }
 
-export function partitionDigests({ hashing }: Pick<Store, "hashing">, area: StorePartition): PartitionDigests {
+export function partitionDigests({ hashing }: Pick<Store, "hashing">, partition: StorePartition): PartitionDigests {
   const hash = (kindKey: string, key: string, text: string, known?: Hash): Hash =>
-    known ?? (hashing === undefined ? hashOf(key, text) : hashing.hashOf(area, kindKey, { key, text }));
+    known ?? (hashing === undefined ? hashOf(key, text) : hashing.hashOf(partition, kindKey, { key, text }));
   const digest = (kindKey: string, { count, sum }: KindSum): KindDigest => ({
     count,
-    digest: hashing === undefined ? hexOf(sum) : hashing.digestOf(area, kindKey, sum),
+    digest: hashing === undefined ? hexOf(sum) : hashing.digestOf(partition, kindKey, sum),
   });
   return {
     sumAfter(kindKey, known, { key, before, after, hash: ofAfter }) {
@@ -98,7 +98,7 @@ export function partitionDigests({ hashing }: Pick<Store, "hashing">, area: Stor
     agrees(kindKey, sum = NOTHING, said = { count: 0, digest: "" }) {
       if (sum.count !== said.count) return false;
       if (sum.count === 0) return true;
-      return hashing === undefined ? hexOf(sum.sum) === said.digest : hashing.isDigest(area, kindKey, sum.sum, said.digest);
+      return hashing === undefined ? hexOf(sum.sum) === said.digest : hashing.isDigest(partition, kindKey, sum.sum, said.digest);
     },
   };
 }

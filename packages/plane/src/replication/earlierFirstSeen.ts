@@ -4,14 +4,14 @@ import { runTimeSliced, SLICE_MS } from "../runtime/timeSlices.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import type { InputTexts } from "./inputTexts.ts";
 
-/** Finds, for clusters whose agents come before their areas were read, when their objects were first seen. */
+/** Finds, for clusters whose agents come before their partitions were read, when their objects were first seen. */
 export interface EarlierFirstSeen {
   /**
-   * Looks once, after `claim`: from then on nobody else writes the area. Rejects with StoreError while the store does not answer, to be
+   * Looks once, after `claim`: from then on nobody else writes the partition. Rejects with StoreError while the store does not answer, to be
    * called again; after a while it goes without.
    */
-  find(area: StorePartition, claim: () => Promise<void>): Promise<void>;
-  /** The cluster is no longer registered: should it come back, its area is another. */
+  find(partition: StorePartition, claim: () => Promise<void>): Promise<void>;
+  /** The cluster is no longer registered: should it come back, its partition is another. */
   forget(clusterName: string): void;
 }
 
@@ -28,13 +28,13 @@ export function earlierFirstSeen({ store, snapshots, texts, clock, log }: Earlie
   /** Since when a cluster has been waiting for a store that does not answer. */
   const waitingSince = new Map<string, number>();
 
-  async function read(area: StorePartition): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
-    const head = await store.head(area);
+  async function read(partition: StorePartition): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+    const head = await store.head(partition);
     const whole = new Map<string, ReadonlyMap<string, string>>();
     // What is not complete may hold kinds that its head does not tell of.
     for (const kindKey of head === undefined ? [] : snapshots.agedKinds) {
       const known = new Map<string, string>();
-      for await (const page of store.load(area, kindKey)) {
+      for await (const page of store.load(partition, kindKey)) {
         for (const { key, text } of page) known.set(key, text);
         await clock.sleep(0);
       }
@@ -44,12 +44,12 @@ export function earlierFirstSeen({ store, snapshots, texts, clock, log }: Earlie
   }
 
   return {
-    async find(area, claim) {
-      const { clusterName } = area;
+    async find(partition, claim) {
+      const { clusterName } = partition;
       if (found.has(clusterName)) return;
       try {
         await claim();
-        const written = await runTimeSliced(texts.snapshotFrom(clusterName, emptySnapshot(), await read(area)), {
+        const written = await runTimeSliced(texts.snapshotFrom(clusterName, emptySnapshot(), await read(partition)), {
           clock,
           sliceMs: SLICE_MS,
         });

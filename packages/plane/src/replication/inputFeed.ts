@@ -39,7 +39,7 @@ export function inputFeed(
   };
 }
 
-/** A snapshot of one cluster as the content of its area. */
+/** A snapshot of one cluster as the content of its partition. */
 export function contentIn(snapshot: Snapshot): PartitionContent {
   const collections = snapshot.collections();
   return {

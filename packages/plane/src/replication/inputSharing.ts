@@ -171,7 +171,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   function writerOf(clusterName: string, fence: Fence): PartitionWriter {
     const said = () => meta(clusterName, isReportComplete(shareOf(clusterName)));
     const content = () => feed.contentOf(clusterName);
-    return partitionWriter({ area: areaOf(clusterName), fence, store, content, meta: said, clock, log });
+    return partitionWriter({ partition: partitionOf(clusterName), fence, store, content, meta: said, clock, log });
   }
 
   function close(clusterName: string): void {
@@ -204,17 +204,17 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
 
   // Answers are dispatched in the moment in which they come: what they are judged by is of that moment.
   async function perform(clusterName: string, task: ShareTask): Promise<"done" | "later"> {
-    const area = areaOf(clusterName);
+    const partition = partitionOf(clusterName);
     switch (task.type) {
       case "raiseFence": {
         const fence = await store.raiseFence(fenceName(clusterName), instance, task.above);
         return run(clusterName, { type: "fenceGranted", fence, purpose: task.purpose });
       }
       case "findAges":
-        await moments.find(area, async () => void (await run(clusterName, { type: "claim" })));
+        await moments.find(partition, async () => void (await run(clusterName, { type: "claim" })));
         return run(clusterName, { type: "agesFound" });
       case "findVersion": {
-        const head = await store.head(area);
+        const head = await store.head(partition);
         return run(clusterName, { type: "versionFound", version: head?.version });
       }
       case "flush": {
@@ -222,8 +222,8 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
         return run(clusterName, { type: "flushed", fence: task.fence, outcome });
       }
       case "clear":
-        await store.clear(area, task.fence);
-        return run(clusterName, { type: "areaCleared" });
+        await store.clear(partition, task.fence);
+        return run(clusterName, { type: "partitionCleared" });
       case "queueRead":
         return turns.take(clusterName, async () => void (await run(clusterName, { type: "read" })));
       case "load":
@@ -244,7 +244,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     };
     try {
       const reader = { store, clock, heard: () => reading()?.written ?? [], accepts };
-      const loaded = await loadPartition(reader, areaOf(clusterName), { kinds, held: contentIn(before).kinds });
+      const loaded = await loadPartition(reader, partitionOf(clusterName), { kinds, held: contentIn(before).kinds });
       if (loaded === undefined) return run(clusterName, { type: "readEnded" });
       const { head, whole, since } = loaded;
       const content = await runTimeSliced(texts.snapshotFrom(clusterName, before, whole), { clock, sliceMs: SLICE_MS });
@@ -256,8 +256,8 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     }
   }
 
-  function hearOfArea(notice: Extract<StoreNotice, { readonly area: StorePartition }>): void {
-    const { section, clusterName } = notice.area;
+  function hearOfPartition(notice: Extract<StoreNotice, { readonly partition: StorePartition }>): void {
+    const { section, clusterName } = notice.partition;
     if (section !== "input") return;
     if (notice.type === "distrusted") dispatch(clusterName, { type: "distrusted", version: notice.version });
     else if (notice.type === "cleared") dispatch(clusterName, { type: "cleared", fence: notice.fence.number });
@@ -283,7 +283,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
         const { fence, by } = notice;
         const clusterName = clusterOf(fence.name);
         if (clusterName !== undefined && by !== instance) dispatch(clusterName, { type: "raised", fence: fence.number, by });
-      } else if (notice.type !== "recorded") hearOfArea(notice);
+      } else if (notice.type !== "recorded") hearOfPartition(notice);
     },
     async compare() {
       const asked = new Map([...writers].map(([clusterName, { version }]) => [clusterName, { version }]));
@@ -318,7 +318,7 @@ function toldBy({ phase, connected, agent, excess }: ClusterMeta): ReplicatedSta
   return { phase, connected, ...(agent === undefined ? {} : { agent }), ...(excess === undefined ? {} : { excess }) };
 }
 
-function areaOf(clusterName: string): StorePartition {
+function partitionOf(clusterName: string): StorePartition {
   return { section: "input", clusterName };
 }
 

@@ -71,7 +71,7 @@ export function outputSharing({ store, instance, leads, wake, clock, log }: Outp
   async function writerOf(clusterName: string): Promise<PartitionWriter> {
     const known = writers.get(clusterName);
     if (known !== undefined) return known;
-    const options = { area: areaOf(clusterName), fence: await fence(), store, clock, log };
+    const options = { partition: partitionOf(clusterName), fence: await fence(), store, clock, log };
     const writer = partitionWriter({ ...options, content: () => contentOf(clusterName), meta: () => ({ writtenBy: instance }) });
     writers.set(clusterName, writer);
     return writer;
@@ -98,11 +98,11 @@ export function outputSharing({ store, instance, leads, wake, clock, log }: Outp
       if (leads()) for (const clusterName of wants.keys()) wake(clusterName);
     },
     hear(notice) {
-      if (notice.type === "distrusted" && notice.area.section === "translated") {
-        const writer = writers.get(notice.area.clusterName);
+      if (notice.type === "distrusted" && notice.partition.section === "translated") {
+        const writer = writers.get(notice.partition.clusterName);
         if (writer === undefined || !isSameVersion(writer.version, notice.version)) return;
         writer.distrust();
-        return wake(notice.area.clusterName);
+        return wake(notice.partition.clusterName);
       }
       if (notice.type !== "raised" || notice.fence.name !== FENCE || notice.by === instance || turn === undefined) return;
       void turn.then(
@@ -127,7 +127,7 @@ export function outputSharing({ store, instance, leads, wake, clock, log }: Outp
     async work(clusterName) {
       if (!leads()) return;
       if (withdrawn.has(clusterName)) {
-        const outcome = await store.clear(areaOf(clusterName), await fence());
+        const outcome = await store.clear(partitionOf(clusterName), await fence());
         if (outcome === "superseded") return lose();
         withdrawn.delete(clusterName);
         return;
@@ -144,7 +144,7 @@ export function outputSharing({ store, instance, leads, wake, clock, log }: Outp
 const FENCE = "translated";
 const NOTHING: PartitionContent = { kinds: [], objects: () => [], at: () => undefined };
 
-function areaOf(clusterName: string): StorePartition {
+function partitionOf(clusterName: string): StorePartition {
   return { section: "translated", clusterName };
 }
 

@@ -14,13 +14,13 @@ import { isSameDigest, type KindSum, type PartitionDigests, partitionDigests } f
 
 export type WrittenNotice = Extract<StoreNotice, { type: "written" }>;
 
-/** What this replica has of an area that another one writes. */
+/** What this replica has of a partition that another one writes. */
 export interface FollowedPartition {
   readonly version: StoreVersion;
   readonly kinds: Readonly<Record<string, KindDigest>>;
 }
 
-/** What memory holds of an area. */
+/** What memory holds of a partition. */
 export interface LoadedContent {
   /** Kinds that are known to be in memory as they were in the store, with their digests. */
   readonly kinds: Readonly<Record<string, KindDigest>>;
@@ -28,7 +28,7 @@ export interface LoadedContent {
   readonly held: readonly string[];
 }
 
-/** An area as it was read: the kinds that differ from what was known, whole, and what changed of the others. */
+/** A partition as it was read: the kinds that differ from what was known, whole, and what changed of the others. */
 export interface PartitionRead {
   readonly head: StoreHead;
   /** By kind key, texts by key: everything there is of these kinds. */
@@ -42,35 +42,35 @@ export interface PartitionReader {
   readonly clock: Clock;
   /** What has been written since it began to read. */
   readonly heard: () => readonly WrittenNotice[];
-  /** Whether a state of the area is wanted. */
+  /** Whether a state of the partition is wanted. */
   readonly accepts: (head: StoreHead) => boolean;
 }
 
 /**
- * Reads the kinds of an area that differ from what is known. While it reads, others write: `heard` gives the notices that have
+ * Reads the kinds of a partition that differ from what is known. While it reads, others write: `heard` gives the notices that have
  * come since before it began, and together they make one state, whose digests must be those of its head. Undefined: there
- * is no such area, or not all of it yet, or it is not wanted. Rejects with StoreError when what it read makes no sense: to be tried again.
+ * is no such partition, or not all of it yet, or it is not wanted. Rejects with StoreError when what it read makes no sense: to be tried again.
  */
 export async function loadPartition(
   { store, clock, heard, accepts }: PartitionReader,
-  area: StorePartition,
+  partition: StorePartition,
   known: LoadedContent,
 ): Promise<PartitionRead | undefined> {
-  const first = await store.head(area);
+  const first = await store.head(partition);
   if (first?.complete !== true || !accepts(first)) return undefined;
-  const digests = partitionDigests(store, area);
+  const digests = partitionDigests(store, partition);
   const differing = Object.keys(first.kinds).filter((kindKey) => !isSameDigest(first.kinds[kindKey], known.kinds[kindKey]));
   const whole = new Map<string, KindTexts>();
   for (const kindKey of differing) whole.set(kindKey, await loadKind(kindKey));
   for (const kindKey of known.held) if (first.kinds[kindKey] === undefined) whole.set(kindKey, { texts: new Map(), sum: undefined });
-  const last = await store.head(area);
+  const last = await store.head(partition);
   if (last?.complete !== true || !accepts(last)) return undefined;
   const between = await heardBetween(first.version, last.version, { heard, clock });
   for (const delta of between) replay(whole, delta, digests);
   if (![...whole].every(([kindKey, { sum }]) => digests.agrees(kindKey, sum, last.kinds[kindKey]))) {
     // Without a write in between there is no other reason than that somebody else was at it.
-    if (isSameVersion(first.version, last.version)) await store.distrust(area, last.version);
-    throw new StoreError(`${area.section} of ${area.clusterName} in the store does not match its head`);
+    if (isSameVersion(first.version, last.version)) await store.distrust(partition, last.version);
+    throw new StoreError(`${partition.section} of ${partition.clusterName} in the store does not match its head`);
   }
   const texts = new Map([...whole].map(([kindKey, kind]) => [kindKey, kind.texts] as const));
   return { head: last, whole: texts, since: between.map((delta) => without(delta, whole)) };
@@ -78,7 +78,7 @@ export async function loadPartition(
   async function loadKind(kindKey: string): Promise<KindTexts> {
     const kind: KindTexts = { texts: new Map(), sum: undefined };
     const most = (first?.kinds[kindKey]?.count ?? 0) + MOST_MORE;
-    for await (const page of store.load(area, kindKey)) {
+    for await (const page of store.load(partition, kindKey)) {
       for (const { key, text, hash } of page) {
         kind.sum = digests.sumAfter(kindKey, kind.sum, { key, before: kind.texts.get(key), after: text, hash });
         kind.texts.set(key, text);

@@ -12,7 +12,7 @@ import {
 import { canonicalText, isSameDigest, type KindSum, type KindSums, type PartitionDigests, partitionDigests } from "./digests.ts";
 import type { FollowedPartition } from "./partitionLoader.ts";
 
-/** What an area shall hold, at one moment. */
+/** What a partition shall hold, at one moment. */
 export interface PartitionContent {
   readonly kinds: readonly string[];
   objects(kindKey: string): readonly Resource[];
@@ -29,15 +29,15 @@ export interface PartitionChange {
 }
 
 /**
- * Keeps one area of the store as this replica has it in memory. What waits is the set of objects that changed, each with what
+ * Keeps one partition of the store as this replica has it in memory. What waits is the set of objects that changed, each with what
  * the store has of it: bounded by their number, and the latest of each is what is written.
  */
 export interface PartitionWriter {
-  readonly area: StorePartition;
+  readonly partition: StorePartition;
   readonly fence: Fence;
   /** The version that the store is known to have. */
   readonly version: StoreVersion | undefined;
-  /** What is known to be in the store as it is in memory, with which version: for whoever follows the area from now on. */
+  /** What is known to be in the store as it is in memory, with which version: for whoever follows the partition from now on. */
   followed(): FollowedPartition | undefined;
   mark(changes: Iterable<PartitionChange>): void;
   /** Looks at what the store has before anything else is written: it may have lost something. */
@@ -50,7 +50,7 @@ export interface PartitionWriter {
 }
 
 export interface PartitionWriterOptions {
-  readonly area: StorePartition;
+  readonly partition: StorePartition;
   readonly fence: Fence;
   readonly store: Store;
   /** Everything as it is now; what it gives does not change any more. */
@@ -74,11 +74,11 @@ interface Batch {
   readonly complete: boolean;
 }
 
-export function partitionWriter({ area, fence, store, content, meta, clock, log }: PartitionWriterOptions): PartitionWriter {
+export function partitionWriter({ partition, fence, store, content, meta, clock, log }: PartitionWriterOptions): PartitionWriter {
   let written: Written | undefined;
   /** Whether the objects in the store are what its head says. */
   let isTrusted = true;
-  const digests = partitionDigests(store, area);
+  const digests = partitionDigests(store, partition);
   let sequence = 0;
   const waiting = new Map<string, PartitionChange>();
 
@@ -86,7 +86,7 @@ export function partitionWriter({ area, fence, store, content, meta, clock, log 
   async function put({ delta, sums, complete }: Batch): Promise<"written" | "superseded" | "changed"> {
     const said = meta();
     const base = written?.version;
-    const write = { area, fence, base, sequence: ++sequence, delta, complete, kinds: digests.digestsOf(sums), meta: said };
+    const write = { partition, fence, base, sequence: ++sequence, delta, complete, kinds: digests.digestsOf(sums), meta: said };
     const outcome = await wasDone(() => store.write(write), versionAfter(write));
     if (outcome === "written") written = { version: versionAfter(write), complete, sums, meta: JSON.stringify(said) };
     else written = undefined;
@@ -98,7 +98,7 @@ export function partitionWriter({ area, fence, store, content, meta, clock, log 
     try {
       return await write();
     } catch (error) {
-      const head = await store.head(area);
+      const head = await store.head(partition);
       if (isSameVersion(head?.version, version)) return "written";
       throw error;
     }
@@ -106,7 +106,7 @@ export function partitionWriter({ area, fence, store, content, meta, clock, log 
 
   /** Compares everything with the digests in the store, and writes again the kinds that differ. */
   async function refill(): Promise<"written" | "superseded" | "changed"> {
-    const head = await store.head(area);
+    const head = await store.head(partition);
     if ((head?.version.fence ?? 0) > fence.number) return "superseded";
     // What changes from now on is marked anew.
     const whole = content();
@@ -116,14 +116,14 @@ export function partitionWriter({ area, fence, store, content, meta, clock, log 
     const own = digests.digestsOf(sums);
     const isWorthComparing = isTrusted && head?.complete === true;
     const differing = [...kinds].filter((kindKey) => !isWorthComparing || !isSameDigest(head.kinds[kindKey], own[kindKey]));
-    // An incomplete area may have objects that its head does not tell of: all kinds are written anew.
+    // An incomplete partition may have objects that its head does not tell of: all kinds are written anew.
     const kept = new Map([...sums].filter(([kindKey]) => !differing.includes(kindKey)));
     // Until the last batch is known to be there, what the store has is not everything: a failure on the way begins anew.
     const isWhole = isWorthComparing && differing.length === 0;
     written = { version: head?.version, complete: isWhole, sums: kept, meta: "" };
     if (isWhole) return "written";
     const objects = differing.reduce((sum, kindKey) => sum + (sums.get(kindKey)?.count ?? 0), 0);
-    log.info({ ...area, kinds: differing.length, objects }, `writing ${objects} objects of ${placeOf(area)} to the store`);
+    log.info({ ...partition, kinds: differing.length, objects }, `writing ${objects} objects of ${placeOf(partition)} to the store`);
     for (const batch of refillBatches(whole, { kinds: differing, kept, digests })) {
       const outcome = await put(batch);
       if (outcome !== "written") return outcome;
@@ -178,7 +178,7 @@ export function partitionWriter({ area, fence, store, content, meta, clock, log 
   }
 
   return {
-    area,
+    partition,
     fence,
     get version() {
       return written?.version;
@@ -212,8 +212,8 @@ export function partitionWriter({ area, fence, store, content, meta, clock, log 
         const outcome = await flushOnce();
         if (outcome === "superseded") return outcome;
         if (outcome !== "changed") continue;
-        log.warn({ ...area }, `the store does not have what was written for ${placeOf(area)}: comparing`);
-        if (++doubts > DOUBTS) throw new StoreError(`${placeOf(area)} in the store was changed by another writer`);
+        log.warn({ ...partition }, `the store does not have what was written for ${placeOf(partition)}: comparing`);
+        if (++doubts > DOUBTS) throw new StoreError(`${placeOf(partition)} in the store was changed by another writer`);
       }
       return "written";
     },
@@ -247,7 +247,7 @@ async function sumsOf(
   return sums;
 }
 
-/** Whole kinds, in parts; the area is complete with the last of them. */
+/** Whole kinds, in parts; the partition is complete with the last of them. */
 function* refillBatches(
   content: PartitionContent,
   { kinds, kept, digests }: { readonly kinds: readonly string[]; readonly kept: KindSums; readonly digests: PartitionDigests },

@@ -33,7 +33,7 @@ export function stepShare(share: ClusterShare, event: ShareEvent, view: ClusterV
       return share.type === "owner" && isWhatMemoryHad(share, event.version)
         ? [share, [start({ type: "flush", fence: share.fence })]]
         : [share, []];
-    case "areaCleared":
+    case "partitionCleared":
       return [share.type === "withdrawn" ? { ...share, type: "follower" } : share, []];
     default:
       return stepByRole(share, event, view);
