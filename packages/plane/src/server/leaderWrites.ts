@@ -53,6 +53,8 @@ export interface LeaderWritesOptions {
   readonly settled: () => void;
   /** Called when a turn begins: everything has to be published, and all statuses written, once more. */
   readonly gained: () => void;
+  /** Called when something that we published is back though it is not wanted: it is decided by publishing once more. */
+  readonly undecided: () => void;
 }
 
 interface Turn {
@@ -62,7 +64,7 @@ interface Turn {
 }
 
 export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSignal): LeaderWrites {
-  const { leadership, kinds, bulk, owners, live, clock, random, log, meter, removals, settled, gained } = options;
+  const { leadership, kinds, bulk, owners, live, clock, random, log, meter, removals, settled, gained, undecided } = options;
   // Whoever waited asks whether it still leads right before it writes.
   const cluster = pacedCluster(leaderOnlyCluster(options.cluster, leadership), { kinds: bulk, perSecond: BULK_PER_SECOND, clock });
   const kindKeys = new Set(kinds.map(kindKeyOf));
@@ -72,7 +74,7 @@ export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSig
   function start(until: AbortSignal): { readonly ended: Promise<void> } {
     const applier = startApplier({ cluster, kinds, bulk, owners, live, clock, random, log, meter, removals, settled }, until);
     const statuses = startStatusWriter({ cluster, bulk, live, clock, random, log, meter }, until);
-    const mine = { applier, publisher: publisher({ applier, owners, isPublished, clock }, until), statuses };
+    const mine = { applier, publisher: publisher({ applier, owners, isPublished, clock, undecided }, until), statuses };
     turn = mine;
     // Whoever started us may not be ready yet.
     queueMicrotask(gained);
@@ -84,8 +86,8 @@ export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSig
 
   return {
     publisher: {
-      *publish(wanted, evidenceOf) {
-        if (turn !== undefined) yield* turn.publisher.publish(wanted, evidenceOf);
+      *publish(wanted, basis) {
+        if (turn !== undefined) yield* turn.publisher.publish(wanted, basis);
       },
     },
     writeStatuses: (updates, traces) => turn?.statuses.write(updates, traces),

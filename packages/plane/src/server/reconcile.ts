@@ -26,7 +26,7 @@ import {
   translateInSteps,
 } from "@isthmus/translators";
 import type { Informer } from "../informer/informer.ts";
-import type { ServerLink } from "../ports/clusterPort.ts";
+import type { DeletionEvidence, ServerLink } from "../ports/clusterPort.ts";
 import { runTimeSliced } from "../runtime/timeSlices.ts";
 import { type ChangeOrigin, type JoinBatch, joinQueue } from "../snapshots/joinQueue.ts";
 import { countObjects, type SnapshotStore } from "../snapshots/snapshotStore.ts";
@@ -235,13 +235,14 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       publication,
       published,
     );
-    yield* publisher.publish(publication.wanted, (resource) => {
+    const evidenceOf = (resource: Resource): DeletionEvidence => {
       const ref = refOf(resource);
       const source = publicationScopeSource(now);
       // Still discovered: it goes because so much is not to be published.
       if (source !== undefined && now.discovery.get(ref) !== undefined) return { reason: "InputChanged", inputs: [source] };
       return deletionCausesFor(ref, { before, now, registration });
-    });
+    };
+    yield* publisher.publish(publication.wanted, { management: recalled.management, evidenceOf });
   }
 
   return {

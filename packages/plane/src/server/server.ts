@@ -117,6 +117,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       removals: telemetry.deletions,
       settled: statusesDue,
       gained: () => events.emit("leadershipGained"),
+      undecided: () => events.emit("reconcileDue"),
     },
     signal,
   );
