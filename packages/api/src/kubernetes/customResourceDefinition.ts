@@ -92,5 +92,16 @@ function structural(schema: object, path: string): JsonObject {
   });
   if (!("type" in schema)) throw new TypeError(`${path}: a structural schema needs a type`);
   // Through JSON, so that nothing of the schema library's own marks is left.
-  return JSON.parse(JSON.stringify(Object.fromEntries(members))) as JsonObject;
+  return inWords(JSON.parse(JSON.stringify(Object.fromEntries(members))) as JsonObject, (schema as { readonly wanted?: string }).wanted);
 }
+
+/** A text of some form, by a rule that says in words what is wanted: of a pattern the API server would tell the regular expression. */
+function inWords(structure: JsonObject, wanted: string | undefined): JsonObject {
+  const { pattern, ...rest } = structure;
+  if (typeof pattern !== "string" || wanted === undefined) return structure;
+  const rule = { rule: `self.matches(r'${pattern}')`, message: `must be ${wanted}` };
+  // Bounded, as the API server refuses a CRD with rules on texts of any length.
+  return { maxLength: LONGEST_FORM, ...rest, "x-kubernetes-validations": [rule] };
+}
+
+const LONGEST_FORM = 64;

@@ -26,6 +26,17 @@ test.each([
   expect(() => TrafficPolicy.parse(trafficPolicy(spec))).toThrow(`TrafficPolicy shop/p: ${message}`);
 });
 
+test.each([
+  ["ON", "ENABLED"],
+  ["off", "DISABLED"],
+  ["ENABLE", "ENABLED"],
+])("what is meant as a switch (%s) is told the word for it", (globalAccessPolicy, word) => {
+  const mesh = { apiVersion: "networking.mesh.gloo.solo.io/v1", kind: "VirtualMesh", metadata: { name: "m" }, spec: { globalAccessPolicy } };
+  expect(() => VirtualMesh.parse(mesh)).toThrow(
+    `spec.globalAccessPolicy: "${globalAccessPolicy}" is not one of MESH_DEFAULT, ENABLED, DISABLED: did you mean ${word}?`,
+  );
+});
+
 test("an object without metadata is told that, and no riddle", () => {
   const { metadata: _, ...nameless } = trafficPolicy({});
   expect(() => TrafficPolicy.parse(nameless)).toThrow("TrafficPolicy without a name: metadata: is required, with a name");

@@ -29,8 +29,14 @@ export function problemOf(error: ErrorObject): Problem {
 
 /** A value that is none of the words of an enum. */
 function wordProblem(value: unknown, words: readonly string[]): string {
-  const near = typeof value === "string" ? nearestName(value, words) : undefined;
+  const near = typeof value === "string" ? (nearestName(value, words) ?? wordOfSwitch(value, words)) : undefined;
   return `${show(value)} is not one of ${words.join(", ")}${near === undefined ? "" : `: did you mean ${near}?`}`;
+}
+
+/** The word for what others write as a switch. */
+function wordOfSwitch(value: string, words: readonly string[]): string | undefined {
+  const meant = /^(on|true|yes|enable)$/i.test(value) ? "ENABLED" : /^(off|false|no|disable)$/i.test(value) ? "DISABLED" : undefined;
+  return words.find((word) => word === meant);
 }
 
 /** `/spec/meshes/0/name` in steps. */
