@@ -75,7 +75,7 @@ const refused: readonly (readonly [string, object, string])[] = [
   [
     "a timeout that is no duration",
     object(networking, "TrafficPolicy", { spec: { policy: { requestTimeout: "soon" } } }),
-    'spec.policy.requestTimeout: Invalid value: "string": must be a duration such as "5s", "100ms" or "1h30m"',
+    'spec.policy.requestTimeout: Invalid value: "string": "soon" is not a duration such as "5s", "100ms" or "1h30m"',
   ],
   [
     "a delay and an abort at once",

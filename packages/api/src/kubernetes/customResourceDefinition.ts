@@ -99,7 +99,11 @@ function structural(schema: object, path: string): JsonObject {
 function inWords(structure: JsonObject, wanted: string | undefined): JsonObject {
   const { pattern, ...rest } = structure;
   if (typeof pattern !== "string" || wanted === undefined) return structure;
-  const rule = { rule: `self.matches(r'${pattern}')`, message: `must be ${wanted}` };
+  const rule = {
+    rule: `self.matches(r'${pattern}')`,
+    message: `must be ${wanted}`,
+    messageExpression: `'"' + self + '" is not ${wanted}'`,
+  };
   // Bounded, as the API server refuses a CRD with rules on texts of any length.
   return { maxLength: LONGEST_FORM, ...rest, "x-kubernetes-validations": [rule] };
 }

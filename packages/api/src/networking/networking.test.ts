@@ -31,7 +31,12 @@ test.each([
   ["off", "DISABLED"],
   ["ENABLE", "ENABLED"],
 ])("what is meant as a switch (%s) is told the word for it", (globalAccessPolicy, word) => {
-  const mesh = { apiVersion: "networking.mesh.gloo.solo.io/v1", kind: "VirtualMesh", metadata: { name: "m" }, spec: { globalAccessPolicy } };
+  const mesh = {
+    apiVersion: "networking.mesh.gloo.solo.io/v1",
+    kind: "VirtualMesh",
+    metadata: { name: "m" },
+    spec: { globalAccessPolicy },
+  };
   expect(() => VirtualMesh.parse(mesh)).toThrow(
     `spec.globalAccessPolicy: "${globalAccessPolicy}" is not one of MESH_DEFAULT, ENABLED, DISABLED: did you mean ${word}?`,
   );
