@@ -33,10 +33,12 @@ export async function bundle(entry, outfile, plugins = []) {
   await build({ ...options, plugins: [...options.plugins, ...plugins], entryPoints: [entry], outfile });
 }
 
-/** Bundles an app. What it imports late stays apart, so that a command does not load what only another one needs. */
-async function bundleApp(app) {
+/**
+ * Bundles an app, by its folder, to `outdir`, which then holds nothing else. What it imports late stays apart, so that a command does not load what only another one needs. Gives what
+ * the bundle imports from npm and Node, as it is written there.
+ */
+export async function bundleApp(app, outdir) {
   const { build } = await import("esbuild");
-  const outdir = join(app, "dist");
   const result = await build({
     ...options,
     entryPoints: [join(app, "src/main.ts")],
@@ -47,6 +49,8 @@ async function bundleApp(app) {
   });
   const written = new Set(Object.keys(result.metafile.outputs).map((path) => basename(path)));
   for (const file of readdirSync(outdir)) if (!written.has(file)) rmSync(join(outdir, file), { recursive: true });
+  const imports = Object.values(result.metafile.outputs).flatMap((output) => output.imports);
+  return [...new Set(imports.filter(({ external }) => external).map(({ path }) => path))].sort();
 }
 
 async function main() {
@@ -59,7 +63,7 @@ async function main() {
   const apps = readdirSync(join(root, "apps"))
     .map((app) => join(root, "apps", app))
     .filter((app) => existsSync(join(app, "src/main.ts")));
-  await Promise.all(apps.map(bundleApp));
+  await Promise.all(apps.map((app) => bundleApp(app, join(app, "dist"))));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

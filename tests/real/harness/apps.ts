@@ -23,6 +23,8 @@ interface Where {
   readonly directory: string;
   /** More of its command line. */
   readonly more?: readonly string[];
+  /** The file that is run. Default: that of this checkout. */
+  readonly bin?: string;
 }
 
 export interface ManagementServerOptions extends Where {
@@ -44,6 +46,7 @@ export async function startManagementServer({
   directory,
   more = [],
   name = "mgmt-server",
+  bin = join(root, "apps/mgmt-server/bin/mgmt-server.js"),
 }: ManagementServerOptions): Promise<ManagementServer> {
   const [port = 0, adminPort = 0] = await freePorts(2);
   const args = [
@@ -54,7 +57,7 @@ export async function startManagementServer({
     `--admin-port=${adminPort}`,
     ...more,
   ];
-  const app = start({ name, bin: "apps/mgmt-server/bin/mgmt-server.js", args, adminPort, directory });
+  const app = start({ name, bin, args, adminPort, directory });
   return { app, relayAddress: `127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
 }
 
@@ -73,6 +76,7 @@ export async function startAgent({
   directory,
   name = `agent-${cluster}`,
   more = [],
+  bin = join(root, "apps/agent/bin/agent.js"),
 }: AgentOptions): Promise<App> {
   const [adminPort = 0] = await freePorts(1);
   const args = [
@@ -83,7 +87,7 @@ export async function startAgent({
     `--admin-port=${adminPort}`,
     ...more,
   ];
-  return start({ name, bin: "apps/agent/bin/agent.js", args, adminPort, directory });
+  return start({ name, bin, args, adminPort, directory });
 }
 
 interface Start {
@@ -95,8 +99,7 @@ interface Start {
 }
 
 function start({ name, bin, args, adminPort, directory }: Start): App {
-  const run = () =>
-    startProgram({ name, command: process.execPath, args: [join(root, bin), ...args], log: join(directory, `${name}.log`) });
+  const run = () => startProgram({ name, command: process.execPath, args: [bin, ...args], log: join(directory, `${name}.log`) });
   let program = run();
   return {
     get program() {

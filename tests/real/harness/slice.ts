@@ -35,11 +35,13 @@ export interface SliceOptions {
   readonly replicas?: readonly (readonly string[])[];
   /** Where agents connect, given where the management servers listen. Default: at the first one. */
   readonly relay?: (addresses: readonly string[]) => Promise<string>;
+  /** The files that are run. Default: those of this checkout. */
+  readonly programs?: { readonly server: string; readonly agent: string };
 }
 
 /** Starts everything; resolves when the agents run. Whatever ran is stopped when something does not start. */
 export async function startSlice(components: Components, options: SliceOptions = {}): Promise<Slice> {
-  const { replicas: told = [[]], relay } = options;
+  const { replicas: told = [[]], relay, programs } = options;
   const fleet = await startFleet(components, ["management", "cluster-1", "cluster-2"], { audit: true });
   const controllers = new AbortController();
   // Each controller's queue and each watch listens.
@@ -65,7 +67,13 @@ export async function startSlice(components: Components, options: SliceOptions =
     const replicas: ManagementServer[] = [];
     for (const [i, more] of told.entries()) {
       const name = i === 0 ? "mgmt-server" : `mgmt-server-${i + 1}`;
-      const replica = await startManagementServer({ server: fleet.servers.management, directory, name, more });
+      const replica = await startManagementServer({
+        server: fleet.servers.management,
+        directory,
+        name,
+        more,
+        ...(programs && { bin: programs.server }),
+      });
       apps.push(replica.app);
       replicas.push(replica);
       await replica.app.ready();
@@ -77,7 +85,15 @@ export async function startSlice(components: Components, options: SliceOptions =
     for (const cluster of [first, second]) {
       await giveRelaySecrets(management, cluster);
       const apiServer = fleet.servers[cluster.name as "cluster-1" | "cluster-2"];
-      agents.push(await startAgent({ server: apiServer, cluster: cluster.name, relayAddress, directory }));
+      agents.push(
+        await startAgent({
+          server: apiServer,
+          cluster: cluster.name,
+          relayAddress,
+          directory,
+          ...(programs && { bin: programs.agent }),
+        }),
+      );
     }
     apps.push(...agents);
     return { fleet, management, first, second, server, replicas, agents, stop };

@@ -1,0 +1,146 @@
+import { execFile } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Mesh } from "@isthmus/api";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeProductionTree } from "../../tools/productionTree.mjs";
+import { describeReal } from "./harness/describeReal.ts";
+import { startSlice } from "./harness/slice.ts";
+import { waitFor } from "./harness/waitFor.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const PROGRAMS = { "mgmt-server": "bin/mgmt-server.js", agent: "bin/agent.js", meshctl: "bin/meshctl.js" } as const;
+type App = keyof typeof PROGRAMS;
+const APPS = Object.keys(PROGRAMS) as App[];
+
+interface Answer {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Nothing of the checkout is found by accident: not by the working folder, nor by the environment. */
+async function run(
+  command: string,
+  args: readonly string[],
+  { cwd, env = {} }: { readonly cwd: string; readonly env?: object },
+): Promise<Answer> {
+  const { PATH = "", HOME = "" } = process.env;
+  try {
+    const { stdout, stderr } = await promisify(execFile)(command, [...args], { cwd, env: { PATH, HOME, ...env }, timeout: 240_000 });
+    return { code: 0, out: stdout, err: stderr };
+  } catch (error) {
+    const { code, stdout = "", stderr = "" } = error as { readonly code?: unknown; readonly stdout?: string; readonly stderr?: string };
+    return { code: typeof code === "number" ? code : -1, out: stdout, err: stderr };
+  }
+}
+
+let folder: string;
+const treeOf = (app: App) => join(folder, app);
+
+// As the images have them: an empty folder, production dependencies alone.
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "isthmus-images-")));
+  for (const app of APPS) {
+    await writeProductionTree(app, treeOf(app));
+    const installed = await run("npm", ["ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"], {
+      cwd: treeOf(app),
+    });
+    expect(installed, app).toMatchObject({ code: 0 });
+  }
+}, 600_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the production tree of an app", () => {
+  it.for(APPS)("has all that its lock file says, and nothing else (%s)", async (app) => {
+    const listed = await run("npm", ["ls", "--all", "--omit=dev", "--json"], { cwd: treeOf(app) });
+    expect(listed.code).toBe(0);
+    expect(JSON.parse(listed.out)).not.toHaveProperty("problems");
+    const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
+      packages: Record<string, { dev?: boolean }>;
+    };
+    const installed = Object.keys(
+      (JSON.parse(readFileSync(join(treeOf(app), "package-lock.json"), "utf8")) as { packages: object }).packages,
+    ).filter((path) => path !== "");
+    expect(installed.filter((path) => packages[path] === undefined || packages[path].dev === true)).toEqual([]);
+  });
+
+  it.for(APPS)("can be listed as software for whoever looks for known faults (%s)", async (app) => {
+    const { code, out } = await run("npm", ["sbom", "--omit=dev", "--sbom-format=spdx"], { cwd: treeOf(app) });
+    expect(code).toBe(0);
+    const names = (JSON.parse(out) as { packages: readonly { name: string }[] }).packages.map(({ name }) => name);
+    expect(names).toContain("commander");
+    expect(names).not.toContain("vitest");
+  });
+
+  it.for(APPS)("starts (%s)", async (app) => {
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+    const { code, out } = await run(process.execPath, [join(treeOf(app), PROGRAMS[app]), "--version"], { cwd: folder });
+    expect([code, out.trim()]).toEqual([0, version]);
+  });
+});
+
+it("meshctl can be packed, installed from the package, and checks files", async () => {
+  const packed = await run("npm", ["pack", "--pack-destination", folder], { cwd: treeOf("meshctl") });
+  expect(packed.code).toBe(0);
+  const [file] = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
+  const place = mkdtempSync(join(folder, "installed-"));
+  const installed = await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", `../${file}`], { cwd: place });
+  expect(installed).toMatchObject({ code: 0 });
+  const meshctl = join(place, "node_modules/.bin/meshctl");
+  const { code, err } = await run(meshctl, ["validate", "-f", join(root, "docs/examples")], { cwd: place });
+  expect([code, err]).toEqual([0, expect.stringContaining("0 rejected")]);
+});
+
+describe("the images' files", () => {
+  it.for(APPS)("run the program of the tree as nobody in particular, on base images that are given (%s)", (app) => {
+    const text = readFileSync(join(root, "deploy/images", `${app}.Dockerfile`), "utf8");
+    const [, final = ""] = text.split("FROM $" + "{RUNTIME_IMAGE}");
+    expect(text.match(/^FROM .*/gm)).toEqual(["FROM $" + "{BUILD_IMAGE} AS build", "FROM $" + "{RUNTIME_IMAGE}"]);
+    expect(final).toMatch(/^USER 65532:65532$/m);
+    // Without a shell nothing else could run.
+    expect(final).not.toMatch(/^RUN /m);
+    const [, program = ""] = /^ENTRYPOINT \["\/usr\/local\/bin\/node", "\/app\/(.*)"\]$/m.exec(final) ?? [];
+    expect(existsSync(join(treeOf(app), program)), program).toBe(true);
+  });
+
+  it("are built from images that are pinned by digest alone", async () => {
+    const script = join(root, "deploy/images/build.sh");
+    const docker = join(folder, "docker");
+    writeFileSync(docker, '#!/usr/bin/env bash\nprintf "%s\\n" "$@"\n');
+    chmodSync(docker, 0o755);
+    const digest = `sha256:${"0".repeat(64)}`;
+    const build = (env: object, ...args: string[]) =>
+      run(script, args, { cwd: folder, env: { PATH: `${folder}:${process.env["PATH"]}`, ...env } });
+    const pinned = { BUILD_IMAGE: `node@${digest}`, RUNTIME_IMAGE: `base@${digest}` };
+    expect(await build({ ...pinned, BUILD_IMAGE: "node:24" }, "agent", "agent:1")).toEqual({
+      code: 2,
+      out: "",
+      err: 'error: BUILD_IMAGE is "node:24": must be pinned by digest, as NAME@sha256:DIGEST\n',
+    });
+    expect((await build(pinned, "agents", "agent:1")).err).toMatch(/^error: there is no image of agents/);
+    const built = await build(pinned, "agent", "agent:1", "--push");
+    expect(built.code).toBe(0);
+    expect(built.out.split("\n")).toEqual(
+      expect.arrayContaining(["--file", "deploy/images/agent.Dockerfile", "--sbom=true", "--provenance=mode=max", "--push"]),
+    );
+  });
+});
+
+describeReal("the production trees on real API servers", (components) => {
+  it("discover two clusters, as server and agents", async () => {
+    const programs = { server: join(treeOf("mgmt-server"), PROGRAMS["mgmt-server"]), agent: join(treeOf("agent"), PROGRAMS.agent) };
+    const slice = await startSlice(components, { programs });
+    try {
+      await waitFor("a Mesh of each cluster", async () => {
+        expect((await slice.management.list(Mesh, { namespace: "gloo-mesh" })).items).toHaveLength(2);
+        return true;
+      });
+    } finally {
+      await slice.stop();
+    }
+  }, 300_000);
+});
