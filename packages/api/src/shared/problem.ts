@@ -35,9 +35,14 @@ function wordProblem(value: unknown, words: readonly string[]): string {
 
 /** The word for what others write as a switch. */
 function wordOfSwitch(value: string, words: readonly string[]): string | undefined {
-  const meant = /^(on|true|yes|enable)$/i.test(value) ? "ENABLED" : /^(off|false|no|disable)$/i.test(value) ? "DISABLED" : undefined;
+  const meant = SWITCHES[value.toLowerCase()];
   return words.find((word) => word === meant);
 }
+
+const SWITCHES: Readonly<Record<string, string>> = {
+  ...{ on: "ENABLED", true: "ENABLED", yes: "ENABLED", enable: "ENABLED" },
+  ...{ off: "DISABLED", false: "DISABLED", no: "DISABLED", disable: "DISABLED" },
+};
 
 /** `/spec/meshes/0/name` in steps. */
 export function pointerSteps(pointer: string): readonly string[] {
