@@ -34,6 +34,10 @@ const checks: readonly Check[] = [
     run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateFindings.ts", "--check"], "docs/reference"),
   },
   {
+    name: "kinds",
+    run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateKinds.ts", "--check"], "docs/reference/kinds"),
+  },
+  {
     name: "metrics",
     run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateMetrics.ts", "--check"], "docs/reference"),
   },
