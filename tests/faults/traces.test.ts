@@ -111,6 +111,18 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps:
       "putMesh b 0 1;restartStore - 0 0;deleteMesh b 0 0;copyOurs b 18 0;wipeStore - 0 0;setClock c 0 0;failOverStore - 0 0;setClock c 5 0;setClock c 5 0;wait - 5 0",
   },
+  {
+    name: "etcd of a cluster that is away is restored with a definition that had been deleted",
+    seed: 760059848,
+    clusters: 2,
+    steps: "deleteDefinition b 1 0;loseApiServer b 0 0;restoreEtcd b 1 0",
+  },
+  {
+    name: "a published object that is deleted while the management cluster comes back from a backup is there before the server ends",
+    seed: 2910622281,
+    clusters: 2,
+    steps: "wait - 5 0;staleLists a 0 0;restoreManagementEtcd - 1 0;deletePublished - 8 0;restartServer - 0 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

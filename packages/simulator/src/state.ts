@@ -80,11 +80,25 @@ export class SimulatedState {
     }
   }
 
-  /** Holds what an image holds, in place of what is there, `bump` revisions after it. Kinds that are not served stay out of reach. */
+  /**
+   * Holds what an image holds, in place of what is there, `bump` revisions after it. Kinds are served as its definitions say; those that
+   * are not served for another reason stay out of reach.
+   */
   restore({ revision, objects }: ClusterImage, bump: number): void {
     this.#revision = revision + bump;
     this.#restores++;
     this.#terminating.clear();
+    const definitions = objects.get(CUSTOM_RESOURCE_DEFINITION) ?? [];
+    const then = new Map(
+      definitions.flatMap(({ resource }) => definedKind(resource) ?? []).map((kind) => [keyOfSimulatedKind(kind), kind]),
+    );
+    for (const { resource } of this.#served.get(CUSTOM_RESOURCE_DEFINITION)?.store.in(undefined) ?? []) {
+      const kind = definedKind(resource);
+      if (kind === undefined || then.has(keyOfSimulatedKind(kind))) continue;
+      this.unserve(keyOfSimulatedKind(kind));
+      this.#hidden.delete(keyOfSimulatedKind(kind));
+    }
+    for (const [kindKey, kind] of then) if (!this.#served.has(kindKey) && !this.#hidden.has(kindKey)) this.serve(kind);
     for (const [kindKey, { store }] of [...this.#served, ...this.#hidden]) store.reset(objects.get(kindKey) ?? [], this.#revision);
   }
 

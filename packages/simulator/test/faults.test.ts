@@ -33,6 +33,22 @@ async function latest(cluster: SimulatedCluster): Promise<string> {
   return (await cluster.list(ConfigMap)).resourceVersion;
 }
 
+const GADGET: Kind<AnyResource> = {
+  apiVersion: "shop.example.com/v1",
+  kind: "Gadget",
+  plural: "gadgets",
+  namespaced: true,
+  versions: ["shop.example.com/v1"],
+  parse: (input) => input as AnyResource,
+};
+const VERSION = { name: "v1", served: true, storage: true, subresources: { status: {} }, schema: {} };
+const DEFINITION: AnyResource = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "gadgets.shop.example.com" },
+  spec: { group: "shop.example.com", scope: "Namespaced", names: { kind: "Gadget", plural: "gadgets" }, versions: [VERSION] },
+};
+
 describe("a watch", () => {
   it("ends without an error when it is cut, and goes on from where it was", async () => {
     const cluster = newCluster();
@@ -164,35 +180,33 @@ describe("kinds", () => {
 
   it("come and go with their definitions, and their objects with them", async () => {
     const cluster = newCluster();
-    const gadget: Kind<AnyResource> = {
-      apiVersion: "shop.example.com/v1",
-      kind: "Gadget",
-      plural: "gadgets",
-      namespaced: true,
-      versions: ["shop.example.com/v1"],
-      parse: (input) => input as AnyResource,
-    };
-    const version = { name: "v1", served: true, storage: true, subresources: { status: {} }, schema: {} };
-    const definition: AnyResource = {
-      apiVersion: "apiextensions.k8s.io/v1",
-      kind: "CustomResourceDefinition",
-      metadata: { name: "gadgets.shop.example.com" },
-      spec: { group: "shop.example.com", scope: "Namespaced", names: { kind: "Gadget", plural: "gadgets" }, versions: [version] },
-    };
-    await expect(cluster.list(gadget)).rejects.toMatchObject({ code: "Unserved" });
-    const created = await cluster.create(definition);
+    await expect(cluster.list(GADGET)).rejects.toMatchObject({ code: "Unserved" });
+    const created = await cluster.create(DEFINITION);
     expect(created["status"]).toMatchObject({ conditions: [{ type: "NamesAccepted" }, { type: "Established", status: "True" }] });
-    const { resourceVersion } = await cluster.list(gadget);
-    await cluster.create({ apiVersion: gadget.apiVersion, kind: "Gadget", metadata: { name: "lamp", namespace: "default" } });
-    const watched = watchToEnd(cluster, resourceVersion, gadget);
+    const { resourceVersion } = await cluster.list(GADGET);
+    await cluster.create({ apiVersion: GADGET.apiVersion, kind: "Gadget", metadata: { name: "lamp", namespace: "default" } });
+    const watched = watchToEnd(cluster, resourceVersion, GADGET);
     await clock.settle();
-    await cluster.delete(refOf(definition));
+    await cluster.delete(refOf(DEFINITION));
     const { events, error } = await watched;
     expect(error).toBeUndefined();
     expect(events.map(({ type }) => type)).toEqual(["put", "removed"]);
-    await expect(cluster.list(gadget)).rejects.toMatchObject({ code: "Unserved" });
-    await cluster.create(definition);
-    expect((await cluster.list(gadget)).items).toEqual([]);
+    await expect(cluster.list(GADGET)).rejects.toMatchObject({ code: "Unserved" });
+    await cluster.create(DEFINITION);
+    expect((await cluster.list(GADGET)).items).toEqual([]);
+  });
+
+  it("are there again, or no more, with their definitions when etcd is restored", async () => {
+    const cluster = newCluster();
+    const without = cluster.image();
+    await cluster.create(DEFINITION);
+    await cluster.create({ apiVersion: GADGET.apiVersion, kind: "Gadget", metadata: { name: "lamp", namespace: "default" } });
+    const withLamp = cluster.image();
+    await cluster.delete(refOf(DEFINITION));
+    cluster.faults.restore(withLamp, 1_000);
+    expect((await cluster.list(GADGET)).items.map(({ metadata }) => metadata.name)).toEqual(["lamp"]);
+    cluster.faults.restore(without, 2_000);
+    await expect(cluster.list(GADGET)).rejects.toMatchObject({ code: "Unserved" });
   });
 
   it("check what is written, and not what is loaded", async () => {

@@ -2,6 +2,9 @@ import { type AnyResource, type Resource, type ResourceRef, refOf } from "@isthm
 import { isTheirs, THEIRS } from "../objects.ts";
 import type { Stage, StepKinds } from "../step.ts";
 
+// What is published is written again within a second, unless the API server is not reached for a while.
+const PUT_BACK_MS = 10_000;
+
 type Meddling = (stage: Stage, cluster: string, ref: ResourceRef) => void;
 
 const MEDDLINGS: readonly Meddling[] = [
@@ -86,8 +89,8 @@ export const meddlingSteps: StepKinds = {
     },
   },
   /**
-   * Somebody deletes a published object of discovery, and the server puts it back. Only while it can: published objects are
-   * the memory of clusters that are away (docs/decisions/0011), and a server that ends before has lost it.
+   * Somebody deletes a published object of discovery, and the server puts it back. Only while it can, and until it has: published objects
+   * are the memory of clusters that are away (docs/decisions/0011), and a server that ends before has lost it.
    */
   deletePublished: {
     weight: 2,
@@ -97,7 +100,9 @@ export const meddlingSteps: StepKinds = {
       const object = fleet.leader()?.server.world === undefined || fleet.isTroubled("") ? undefined : stage.ours("", n);
       if (object === undefined) return;
       stage.remove("", refOf(object));
-      await fleet.clock.advance(100);
+      const end = fleet.clock.now() + PUT_BACK_MS;
+      do await fleet.clock.advance(100);
+      while (stage.object(refOf(object)) === undefined && fleet.clock.now() < end);
     },
   },
   takeOver: { weight: 2, n: 24, isAboutCluster: true, act: (stage, { cluster, n }) => takeOver(stage, cluster, stage.ours(cluster, n)) },
