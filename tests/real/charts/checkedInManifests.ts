@@ -19,4 +19,10 @@ export const manifests: readonly CheckedInManifest[] = [
 RELAY_AUTHORITY (a DNS name in the server's certificate, by default gloo-mesh-mgmt-server.gloo-mesh). The namespace gloo-mesh, the CRDs and the
 Secrets relay-root-tls-secret and relay-identity-token-secret are not part of it; meshctl cluster token prints those Secrets.`,
   },
+  {
+    file: "gloo-mesh-mgmt-server.yaml",
+    chart: "gloo-mesh-mgmt-server",
+    about: `The management server with a Redis of its own, in the namespace gloo-mesh, which is not part of it. The CRDs (deploy/crds) come first.
+The server generates its certificates and the token when their Secrets are absent.`,
+  },
 ];

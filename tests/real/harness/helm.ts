@@ -1,7 +1,11 @@
 import { execFile } from "node:child_process";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { AnyResource } from "@isthmus/core";
 import type { ApiServer } from "./apiServer.ts";
 import type { Components } from "./components.ts";
+import { objectsIn } from "./manifests.ts";
 
 const CHARTS = fileURLToPath(new URL("../../../deploy/helm", import.meta.url));
 
@@ -18,7 +22,7 @@ export interface HelmAnswer {
 export type ChartValues = Readonly<Record<string, unknown>>;
 
 /** Runs Helm as an operator would; with `server` as the administrator of that cluster. Values go to its standard input. */
-function helm(
+export function helm(
   { components, server }: { readonly components: Components; readonly server?: ApiServer },
   args: readonly string[],
   values?: ChartValues,
@@ -38,8 +42,20 @@ function helm(
 }
 
 /** Folder of a chart. */
-function chartFolder(chart: ChartName): string {
+export function chartFolder(chart: ChartName): string {
   return `${CHARTS}/${chart}`;
+}
+
+/** A copy of a chart for an API server that was built from its module: it calls itself v0.0.0, which is older than the chart demands. */
+export function chartForAnyVersion(chart: ChartName, directory: string): string {
+  const folder = join(directory, chart);
+  cpSync(chartFolder(chart), folder, { recursive: true });
+  const file = join(folder, "Chart.yaml");
+  const text = readFileSync(file, "utf8");
+  const without = text.replace(/^kubeVersion: .*\n/m, "");
+  if (without === text) throw new Error(`${file} demands no version of Kubernetes`);
+  writeFileSync(file, without);
+  return folder;
 }
 
 export interface RenderOptions {
@@ -61,4 +77,11 @@ export function renderChart({
 }: RenderOptions): Promise<HelmAnswer> {
   const args = ["template", chart, chartFolder(chart), `--namespace=${namespace}`, "--kube-version=1.28.0"];
   return helm({ components }, [...args, ...(skipsSchema ? ["--skip-schema-validation"] : [])], values);
+}
+
+/** The objects of a chart with these values. Rejects with what Helm says against them. */
+export async function renderedObjects(options: RenderOptions): Promise<readonly AnyResource[]> {
+  const { code, stdout, stderr } = await renderChart(options);
+  if (code !== 0) throw new Error(`helm template ${options.chart}: ${stderr}`);
+  return objectsIn(stdout);
 }
