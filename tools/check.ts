@@ -30,6 +30,10 @@ const checks: readonly Check[] = [
   { name: "dead code", run: () => commandResult(["node_modules/.bin/knip", "--no-progress", "--no-config-hints"], "knip") },
   { name: "CRDs", run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateCrds.ts", "--check"], "deploy/crds") },
   {
+    name: "charts",
+    run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateCharts.ts", "--check"], "deploy/helm"),
+  },
+  {
     name: "findings",
     run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateFindings.ts", "--check"], "docs/reference"),
   },

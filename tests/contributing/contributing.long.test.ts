@@ -8,9 +8,9 @@ import { filesNamed, recipeSections } from "./sections.ts";
 const sections = recipeSections(readFileSync(join(REPOSITORY, "CONTRIBUTING.md"), "utf8"));
 const GOLDEN = "packages/translators/test/golden.test.ts";
 // What `npm run generate:…` writes. CONTRIBUTING.md does not count it.
-const GENERATED = /^(deploy\/crds\/|docs\/reference\/(kinds\/|findings\.md$|metrics\.md$))/;
+const GENERATED = /^(deploy\/(crds|helm)\/|docs\/reference\/(kinds\/|findings\.md$|metrics\.md$))/;
 // What one example may break: everything in `npm run check` that another example does not hide.
-const CHECKS = ["types", "CRDs", "kinds", "findings", "metrics", "documents"];
+const CHECKS = ["types", "CRDs", "charts", "kinds", "findings", "metrics", "documents"];
 // Checks of each file by itself or of names, run once for all examples.
 const CHECKS_OF_STRUCTURE = ["imports", "sizes", "language"];
 

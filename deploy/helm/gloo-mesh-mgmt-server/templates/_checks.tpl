@@ -1,0 +1,36 @@
+{{- /* Values that contradict each other, each with its remedy. What one value alone can say is in values.schema.json. */}}
+{{- define "gloo-mesh-mgmt-server.checks" -}}
+{{- $redis := .Values.redis }}
+{{- range $name := list "POD_NAMESPACE" "POD_NAME" "NODE_OPTIONS" "REDIS_ADDRESS" "REDIS_DB" "REDIS_USERNAME" "REDIS_PASSWORD" "REDIS_TLS" "REDIS_CA_FILE" "REDIS_SERVER_NAME" }}
+{{- if hasKey $.Values.extraEnvs $name }}
+{{- fail (printf "extraEnvs.%s: this chart sets it: use redis or resources.limits.memory instead" $name) }}
+{{- end }}
+{{- end }}
+{{- if and .Values.relay.tokenSecret.name (hasKey .Values.extraEnvs "RELAY_TOKEN") }}
+{{- fail "relay.tokenSecret.name and extraEnvs.RELAY_TOKEN both give the token: set one of them" }}
+{{- end }}
+{{- if and $redis.deployment.enabled $redis.address }}
+{{- fail (printf "redis.address: %s is an external Redis, but redis.deployment.enabled is true: set it to false, or leave the address empty" $redis.address) }}
+{{- end }}
+{{- if and $redis.deployment.enabled $redis.certs.enabled }}
+{{- fail "redis.certs.enabled: the Redis of this chart does not serve TLS: use an external Redis (redis.deployment.enabled: false, redis.address), or set it to false" }}
+{{- end }}
+{{- if and (gt (int .Values.replicas) 1) (eq (include "gloo-mesh-mgmt-server.redisAddress" .) "") }}
+{{- fail (printf "replicas: %d servers share their state through Redis, but there is none: set redis.deployment.enabled or redis.address, or 1 replica" (int .Values.replicas)) }}
+{{- end }}
+{{- if and .Values.ingress.enabled (ne .Values.serviceType "ClusterIP") }}
+{{- fail (printf "serviceType: %s would make the server reachable beside its ingress gateway: set ClusterIP, or ingress.enabled: false" .Values.serviceType) }}
+{{- end }}
+{{- if and .Values.ingress.authority (not .Values.ingress.enabled) }}
+{{- fail "ingress.authority has no effect without ingress.enabled: enable it, or use relay.serverNames for a name in the certificate" }}
+{{- end }}
+{{- if and .Values.relay.disableCa (not .Values.relay.disableCaCertGeneration) }}
+{{- fail "relay.disableCa: certificates that the server generates include a signing authority: set relay.disableCaCertGeneration too, and provide relay-server-tls-secret" }}
+{{- end }}
+{{- if and .Values.relay.disableCa .Values.relay.disableClientCertificateAuthentication }}
+{{- fail "relay.disableCa: without client certificates there is no signing authority to leave out: set one of relay.disableCa and relay.disableClientCertificateAuthentication" }}
+{{- end }}
+{{- if and .Values.relay.disableTokenGeneration (or .Values.relay.tokenSecret.name (hasKey .Values.extraEnvs "RELAY_TOKEN")) }}
+{{- fail "relay.disableTokenGeneration: the token is given by relay.tokenSecret.name or extraEnvs.RELAY_TOKEN, so none is generated: set it to false" }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,44 @@
+import { groupOf } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
+import type { ApiServer } from "../harness/apiServer.ts";
+import { requestTo } from "../harness/requestTo.ts";
+
+const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
+/** Of Kubernetes itself: what would let an account have others. */
+const SUBRESOURCES = ["/pods/exec", "/pods/log", "/pods/eviction", "/serviceaccounts/token", "/nodes/proxy", "/services/proxy"];
+/** What every authenticated user may do. */
+const EVERYONE = /^(authorization\.k8s\.io\/selfsubject(access|rules)reviews|authentication\.k8s\.io\/selfsubjectreviews) create$/;
+const AT_ONCE = 16;
+
+/** What an account may do in a namespace, as `group/resource verb`: each verb on each resource that the API server serves is asked for. */
+export async function rightsIn(
+  { server, cluster, kubeconfig }: { readonly server: ApiServer; readonly cluster: Cluster; readonly kubeconfig: string },
+  namespace: string,
+): Promise<{ readonly allowed: readonly string[]; readonly asked: number }> {
+  const resources = new Map<string, boolean>();
+  for (const { apiVersion, plural, namespaced } of await cluster.servedKinds()) {
+    const name = `${groupOf(apiVersion)}/${plural}`;
+    resources.set(name, namespaced);
+    if (name.includes(".")) resources.set(`${name}/status`, namespaced);
+  }
+  for (const name of SUBRESOURCES) resources.set(name, true);
+  const questions = [...resources].flatMap(([resource, namespaced]) => VERBS.map((verb) => ({ resource, namespaced, verb })));
+  const allowed: string[] = [];
+  const left = [...questions];
+  const asAccount = { ...server, kubeconfig };
+  async function ask(): Promise<void> {
+    for (let question = left.pop(); question !== undefined; question = left.pop()) {
+      const { resource: name, namespaced, verb } = question;
+      const [group, resource, subresource] = name.split("/");
+      const resourceAttributes = { group, resource, subresource, verb, ...(namespaced ? { namespace } : {}) };
+      const { status } = (await requestTo(asAccount, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { resourceAttributes },
+      })) as { readonly status: { readonly allowed: boolean } };
+      if (status.allowed) allowed.push(`${name} ${verb}`);
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, ask));
+  return { allowed: allowed.filter((right) => !EVERYONE.test(right)).sort(), asked: questions.length };
+}

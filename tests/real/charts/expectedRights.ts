@@ -1,0 +1,56 @@
+import { agentKinds, contributedKinds, deliveredKinds } from "@isthmus/api";
+import { groupOf, type Kind } from "@isthmus/core";
+
+const READ = ["get", "list", "watch"];
+const WRITE = ["create", "update", "patch", "delete"];
+const REVIEWS = ["authentication.k8s.io/tokenreviews create", "authorization.k8s.io/subjectaccessreviews create"];
+const CRDS = READ.map((verb) => `apiextensions.k8s.io/customresourcedefinitions ${verb}`);
+const ELECTION = ["get", "create", "update"].map((verb) => `coordination.k8s.io/leases ${verb}`);
+
+/** What an account may do, as `group/resource verb`. */
+export interface Rights {
+  readonly everywhere: readonly string[];
+  /** In addition, in the namespace of the release. */
+  readonly own: readonly string[];
+}
+
+/** Of an agent with an election, from the table of kinds. */
+export function agentRights(): Rights {
+  return {
+    everywhere: [
+      ...on([...agentKinds(), ...contributedKinds(), ...deliveredKinds()], READ),
+      ...on(deliveredKinds(), WRITE),
+      ...on(contributedKinds(), ["patch"], "/status"),
+      ...CRDS,
+      ...REVIEWS,
+    ],
+    own: [...[...READ, "create", "update"].map((verb) => `/secrets ${verb}`), ...ELECTION],
+  };
+}
+
+/** Of a server with an election: not from its rules, but from what is documented of it. */
+export function serverRights(): Rights {
+  const discovery = ["meshes", "workloads", "destinations"].map((plural) => `discovery.mesh.gloo.solo.io/${plural}`);
+  const policies = ["trafficpolicies", "accesspolicies", "virtualmeshes"].map((plural) => `networking.mesh.gloo.solo.io/${plural}`);
+  const settings = "settings.mesh.gloo.solo.io/settings";
+  const clusters = "multicluster.solo.io/kubernetesclusters";
+  const destinations = "networking.enterprise.mesh.gloo.solo.io/virtualdestinations";
+  return {
+    everywhere: [
+      ...[...discovery, ...policies, settings, clusters, destinations, "/secrets"].flatMap((name) => READ.map((verb) => `${name} ${verb}`)),
+      ...[...policies, settings].map((name) => `${name}/status patch`),
+      ...CRDS,
+      ...REVIEWS,
+    ],
+    own: [
+      ...["create", "update", "delete"].map((verb) => `/secrets ${verb}`),
+      ...discovery.flatMap((name) => [...WRITE.map((verb) => `${name} ${verb}`), `${name}/status patch`]),
+      ...[`${clusters} create`, `${clusters}/status patch`, `${clusters}/status update`],
+      ...ELECTION,
+    ],
+  };
+}
+
+function on(kinds: readonly Kind[], verbs: readonly string[], subresource = ""): readonly string[] {
+  return kinds.flatMap(({ apiVersion, plural }) => verbs.map((verb) => `${groupOf(apiVersion)}/${plural}${subresource} ${verb}`));
+}

@@ -1,0 +1,249 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { KubernetesCluster, Secret, TrafficPolicy, VirtualService } from "@isthmus/api";
+import type { AnyResource } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { ApiServer } from "../harness/apiServer.ts";
+import { anyKind, clusterOf } from "../harness/clusters.ts";
+import { describeReal } from "../harness/describeReal.ts";
+import { type Fleet, startFleet } from "../harness/fleet.ts";
+import { type ChartName, type ChartValues, chartForAnyVersion, helm } from "../harness/helm.ts";
+import { kubectl } from "../harness/kubectl.ts";
+import { applyAll, objectsIn } from "../harness/manifests.ts";
+import { fillMeshCluster } from "../harness/meshCluster.ts";
+import { type RealRedis, startRedis } from "../harness/redis.ts";
+import { tokenFor } from "../harness/serviceAccount.ts";
+import { waitFor } from "../harness/waitFor.ts";
+import { rightsIn } from "./accountRights.ts";
+import { agentRights, type Rights, serverRights } from "./expectedRights.ts";
+import { accountKubeconfig, type InstalledProgram, isServing, startInstalled } from "./installedProgram.ts";
+
+const MESHCTL = fileURLToPath(new URL("../../../apps/meshctl/bin/meshctl.js", import.meta.url));
+const namespace = "gloo-mesh";
+const PASSWORD = "a-password-of-redis";
+const Lease = anyKind("coordination.k8s.io/v1", "Lease", "leases");
+
+// One story: each test continues where the one before it ended.
+describeReal("charts that are installed with Helm, their programs with the tokens of their accounts", (components) => {
+  let fleet: Fleet<"management" | "east">;
+  let management: Cluster;
+  let east: Cluster;
+  let redis: RealRedis;
+  let servers: readonly InstalledProgram[] = [];
+  let agent: InstalledProgram;
+  let serverValues: ChartValues;
+  let agentValues: ChartValues;
+  const controllers = new AbortController();
+  const ends: Promise<void>[] = [];
+  const running: InstalledProgram[] = [];
+
+  beforeAll(async () => {
+    fleet = await startFleet(components, ["management", "east"], { audit: true });
+    management = clusterOf(fleet.servers.management, "");
+    east = clusterOf(fleet.servers.east, "east");
+    redis = await startRedis(components.redis, `${fleet.directory}/redis`, { password: PASSWORD });
+    ends.push((await fillMeshCluster(east, components, controllers.signal)).ended);
+    serverValues = {
+      replicas: 2,
+      serviceType: "ClusterIP",
+      redis: { deployment: { enabled: false }, address: `127.0.0.1:${redis.settings.port}`, auth: { enabled: true } },
+    };
+  }, 300_000);
+  afterAll(async () => {
+    await Promise.all(running.map(({ program }) => program.stop()));
+    controllers.abort();
+    await Promise.allSettled(ends);
+    await redis?.stop();
+    await fleet?.stop();
+  });
+
+  async function helmOk(server: ApiServer, verb: "install" | "upgrade", chart: ChartName, values: ChartValues = {}): Promise<void> {
+    const more = verb === "install" ? ["--create-namespace"] : [];
+    const args = [verb, chart, chartForAnyVersion(chart, fleet.directory), `--namespace=${namespace}`, ...more];
+    const { code, stderr } = await helm({ components, server }, args, values);
+    expect([code, stderr]).toEqual([0, ""]);
+  }
+
+  async function startServers(): Promise<void> {
+    const options = { server: fleet.servers.management, namespace, deployment: "gloo-mesh-mgmt-server", directory: fleet.directory };
+    const started = ["mgmt-server-0", "mgmt-server-1"].map((pod) =>
+      startInstalled({ ...options, bin: "mgmt-server/bin/mgmt-server.js", pod, here: ([port]) => ["--host=127.0.0.1", `--port=${port}`] }),
+    );
+    servers = await Promise.all(started);
+    running.push(...servers);
+    await Promise.all(servers.map((server) => isServing(server, "/readyz")));
+  }
+
+  async function startAgent(): Promise<void> {
+    agent = await startInstalled({
+      server: fleet.servers.east,
+      namespace,
+      deployment: "gloo-mesh-agent",
+      bin: "agent/bin/agent.js",
+      pod: "agent-0",
+      directory: fleet.directory,
+      here: () => [],
+    });
+    running.push(agent);
+    await isServing(agent, "/readyz");
+  }
+
+  function policy(name: string, requestTimeout: string, service = "reviews"): AnyResource {
+    const { apiVersion, kind } = TrafficPolicy;
+    const selector = { kubeServiceMatcher: { namespaces: ["bookinfo"], labels: { app: service } } };
+    return {
+      apiVersion,
+      kind,
+      metadata: { name, namespace },
+      spec: { destinationSelector: [selector], policy: { requestTimeout } },
+    } as unknown as AnyResource;
+  }
+
+  const timeoutOf = async (name: string) => (await east.get(VirtualService, { name, namespace: "bookinfo" }))?.spec?.http?.[0]?.timeout;
+
+  /** As an operator registers the cluster: with a token that is valid once. */
+  async function copySecrets(): Promise<void> {
+    const args = ["cluster", "token", "create", "--cluster=east", "--manifest", `--kubeconfig=${fleet.servers.management.kubeconfig}`];
+    const { stdout } = await promisify(execFile)(process.execPath, [MESHCTL, ...args]);
+    await applyAll(east, objectsIn(stdout));
+  }
+
+  it("are installed, and their programs start: the server makes its Secrets, the agent joins", async () => {
+    const { servers: api } = fleet;
+    await helmOk(api.management, "install", "gloo-mesh-crds");
+    const established = ["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"];
+    expect((await kubectl({ components, server: api.management }, established)).code).toBe(0);
+    const data = { password: Buffer.from(PASSWORD).toString("base64") };
+    const redisSecret = { apiVersion: "v1", kind: "Secret", metadata: { name: "redis-auth-secrets", namespace }, data };
+    await applyAll(management, [redisSecret as AnyResource]);
+    await helmOk(api.management, "install", "gloo-mesh-mgmt-server", serverValues);
+    await startServers();
+    await copySecrets();
+    const serverAddress = servers[0]?.relayAddress ?? "";
+    agentValues = { relay: { cluster: "east", serverAddress }, leaderElection: true };
+    await helmOk(api.east, "install", "gloo-mesh-agent", agentValues);
+    await startAgent();
+    await waitFor("the cluster to be connected", async () => {
+      const found = await management.get(KubernetesCluster, { name: "east", namespace });
+      return found?.status?.conditions?.find(({ type }) => type === "Connected")?.status === "True";
+    });
+    for (const cluster of [management, east]) expect((await cluster.list(Lease, { namespace })).items).toHaveLength(1);
+  });
+
+  it("read, write, delete and answer users, and are refused nothing", async () => {
+    await applyAll(management, [policy("timeout", "2s")]);
+    await applyAll(east, [policy("there", "4s", "ratings")]);
+    await waitFor("the routes", async () => (await timeoutOf("reviews")) === "2s" && (await timeoutOf("ratings")) === "4s");
+    for (const [cluster, name] of [
+      [management, "timeout"],
+      [east, "there"],
+    ] as const) {
+      await waitFor(
+        `the status of ${name}`,
+        async () => (await cluster.get(TrafficPolicy, { name, namespace }))?.status?.state === "ACCEPTED",
+      );
+    }
+    await applyAll(management, [policy("timeout", "3s")]);
+    await waitFor("the new timeout", async () => (await timeoutOf("reviews")) === "3s");
+    const { apiVersion, kind } = TrafficPolicy;
+    await management.delete({ apiVersion, kind, name: "timeout", namespace, clusterName: "" });
+    await waitFor("the route to be deleted", async () => (await timeoutOf("reviews")) === undefined);
+    for (const [server, cluster, { adminUrl } = agent] of [
+      [fleet.servers.management, management, servers[0]],
+      [fleet.servers.east, east, agent],
+    ] as const) {
+      await applyAll(cluster, [{ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "reader", namespace: "default" } }]);
+      const token = await tokenFor(server, "reader", ["gloo-mesh-admin"]);
+      // As through a proxy: a request from this machine would need no token.
+      const headers = { authorization: `Bearer ${token}`, "x-forwarded-for": "10.0.0.1" };
+      expect((await fetch(`${adminUrl}/evidence`, { headers })).status).toBe(403);
+    }
+    const deleted = fleet.servers.management
+      .planeWrites()
+      .filter(({ what }) => what.startsWith("delete secrets gloo-mesh/relay-join-token"));
+    expect(deleted).toHaveLength(1);
+    for (const server of [fleet.servers.management, fleet.servers.east]) {
+      expect(server.planeRefusals()).toEqual([]);
+      expect(server.planeWrites().filter(({ code }) => code < 300).length).toBeGreaterThan(3);
+    }
+  });
+
+  it.each(["management", "east"] as const)("in %s: each verb that is left out is refused, on everything that is served", async (name) => {
+    const account = { name: name === "east" ? "gloo-mesh-agent" : "gloo-mesh-mgmt-server", namespace };
+    const { everywhere, own }: Rights = name === "east" ? agentRights() : serverRights();
+    const server = fleet.servers[name];
+    const cluster = name === "east" ? east : management;
+    const asked = { server, cluster, kubeconfig: await accountKubeconfig(server, fleet.directory, account) };
+    const served = new Set(
+      (await cluster.servedKinds()).map(({ apiVersion, plural }) => `${apiVersion.replace(/\/?v\d\w*$/, "")}/${plural}`),
+    );
+    // Kinds that nobody has installed here are not asked for.
+    const sorted = (rights: readonly string[]) =>
+      [...new Set(rights)].filter((right) => served.has(right.replace(/(\/status)? .*/, ""))).sort();
+    const inOther = await rightsIn(asked, "bookinfo");
+    expect(inOther.asked).toBeGreaterThan(400);
+    expect(inOther.allowed).toEqual(sorted(everywhere));
+    expect((await rightsIn(asked, namespace)).allowed).toEqual(sorted([...everywhere, ...own]));
+  });
+
+  /** A digest of what each Secret holds, without the records of Helm. */
+  async function fingerprints(cluster: Cluster): Promise<Readonly<Record<string, string>>> {
+    const Raw = anyKind("v1", "Secret", "secrets");
+    const { items } = await cluster.list(Raw, { namespace });
+    const ours = items.filter(({ metadata }) => !metadata.name.startsWith("sh.helm.release."));
+    return Object.fromEntries(
+      ours.map((secret) => [
+        secret.metadata.name,
+        createHash("sha256")
+          .update(JSON.stringify([secret["data"], secret.metadata.uid]))
+          .digest("hex"),
+      ]),
+    );
+  }
+
+  it("are upgraded twice, with other values: every Secret stays as it is, and the agent connected", async () => {
+    const before = [await fingerprints(management), await fingerprints(east)];
+    expect(Object.keys(before[0] ?? {})).toEqual(
+      expect.arrayContaining([
+        "relay-root-tls-secret",
+        "relay-tls-signing-secret",
+        "relay-server-tls-secret",
+        "relay-identity-token-secret",
+      ]),
+    );
+    expect(Object.keys(before[1] ?? {})).toContain("relay-client-tls-secret");
+    const changes = [
+      { verbose: true, resources: { limits: { memory: "3Gi" } } },
+      { podLabels: { upgraded: "twice" }, networkPolicy: { enabled: false } },
+    ];
+    for (const change of changes) {
+      await helmOk(fleet.servers.management, "upgrade", "gloo-mesh-crds");
+      await helmOk(fleet.servers.management, "upgrade", "gloo-mesh-mgmt-server", { ...serverValues, ...change });
+      await Promise.all(servers.map(({ program }) => program.stop()));
+      await startServers();
+      const relay = { cluster: "east", serverAddress: servers[0]?.relayAddress ?? "" };
+      await helmOk(fleet.servers.east, "upgrade", "gloo-mesh-agent", { ...agentValues, relay, ...change });
+      await agent.program.stop();
+      await startAgent();
+      await applyAll(management, [policy("timeout", `${changes.indexOf(change) + 5}s`)]);
+      await waitFor("the route", async () => (await timeoutOf("reviews")) === `${changes.indexOf(change) + 5}s`);
+      expect([await fingerprints(management), await fingerprints(east)]).toEqual(before);
+    }
+    for (const server of [fleet.servers.management, fleet.servers.east]) expect(server.planeRefusals()).toEqual([]);
+    expect(await east.get(Secret, { name: "relay-client-tls-secret", namespace })).toBeDefined();
+  });
+
+  it("are uninstalled: what users wrote stays, with the CRDs and the Secrets", async () => {
+    await Promise.all([...servers, agent].map(({ program }) => program.stop()));
+    const secrets = await fingerprints(management);
+    for (const chart of ["gloo-mesh-mgmt-server", "gloo-mesh-crds"] as const) {
+      const { code } = await helm({ components, server: fleet.servers.management }, ["uninstall", chart, `--namespace=${namespace}`]);
+      expect(code).toBe(0);
+    }
+    expect(await management.get(TrafficPolicy, { name: "timeout", namespace })).toBeDefined();
+    expect(await fingerprints(management)).toEqual(secrets);
+  });
+});

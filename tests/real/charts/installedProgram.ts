@@ -1,0 +1,102 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Secret } from "@isthmus/api";
+import type { ApiServer } from "../harness/apiServer.ts";
+import { type Program, startProgram } from "../harness/childProcess.ts";
+import { anyKind, clusterOf } from "../harness/clusters.ts";
+import { freePorts } from "../harness/freePorts.ts";
+import { tokenFor } from "../harness/serviceAccount.ts";
+import { waitFor } from "../harness/waitFor.ts";
+import { type Container, type ContainerVariable, podsIn } from "./rendered.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const Deployment = anyKind("apps/v1", "Deployment", "deployments");
+
+export interface InstalledOptions {
+  readonly server: ApiServer;
+  readonly namespace: string;
+  readonly deployment: string;
+  /** Its program, below `apps`. */
+  readonly bin: "agent/bin/agent.js" | "mgmt-server/bin/mgmt-server.js";
+  readonly pod: string;
+  readonly directory: string;
+  /** What cannot be as in a pod: addresses of this machine. */
+  readonly here: (ports: readonly [number, number]) => readonly string[];
+}
+
+export interface InstalledProgram {
+  readonly program: Program;
+  /** Of its two free ports, the first: what agents connect to. */
+  readonly relayAddress: string;
+  readonly adminUrl: string;
+}
+
+/** A kubeconfig file with a token of a ServiceAccount, as a pod has one. */
+export async function accountKubeconfig(
+  server: ApiServer,
+  directory: string,
+  account: { name: string; namespace: string },
+): Promise<string> {
+  const token = await tokenFor(server, account.name, ["https://kubernetes.default.svc"], account.namespace);
+  const kubeconfig = JSON.parse(readFileSync(server.kubeconfig, "utf8")) as { users: unknown };
+  kubeconfig.users = [{ name: "test", user: { token } }];
+  const file = join(directory, `${server.name}-${account.name}-kubeconfig`);
+  writeFileSync(file, JSON.stringify(kubeconfig), { mode: 0o600 });
+  return file;
+}
+
+/** Starts what a Deployment of a cluster says, as the kubelet would: its arguments, its variables, the token of its ServiceAccount. */
+export async function startInstalled(options: InstalledOptions): Promise<InstalledProgram> {
+  const { server, namespace, deployment, bin, pod, directory, here } = options;
+  const found = await clusterOf(server, "").get(Deployment, { name: deployment, namespace });
+  const [spec] = podsIn(found === undefined ? [] : [found]).map((rendered) => rendered.spec);
+  const container = spec?.containers[0];
+  if (spec?.serviceAccountName === undefined || container === undefined) throw new Error(`no Deployment ${namespace}/${deployment}`);
+  const kubeconfig = await accountKubeconfig(server, directory, { name: spec.serviceAccountName, namespace });
+  const [port = 0, adminPort = 0] = await freePorts(2);
+  const program = startProgram({
+    name: pod,
+    command: process.execPath,
+    args: [
+      join(root, "apps", bin),
+      ...container.args,
+      // The last one of a flag wins.
+      ...[`--kubeconfig=${kubeconfig}`, "--admin-host=127.0.0.1", `--admin-port=${adminPort}`],
+      ...here([port, adminPort]),
+    ],
+    env: await variablesOf(container, options),
+    log: join(directory, `${pod}.log`),
+  });
+  const adminUrl = `http://127.0.0.1:${adminPort}`;
+  return { program, relayAddress: `127.0.0.1:${port}`, adminUrl };
+}
+
+/** Waits until it serves its health, and what `path` says is good. */
+export async function isServing({ program, adminUrl }: InstalledProgram, path: "/healthz" | "/readyz"): Promise<void> {
+  await Promise.race([
+    waitFor(`${path} of ${program.name}`, async () => (await fetch(`${adminUrl}${path}`)).ok),
+    program.ended.then((code) => {
+      throw new Error(`${program.name} ended with ${code}: ${program.output().slice(-2_000)}`);
+    }),
+  ]);
+}
+
+async function variablesOf(
+  { env = [] }: Container,
+  { server, namespace, pod }: InstalledOptions,
+): Promise<Readonly<Record<string, string>>> {
+  const cluster = clusterOf(server, "");
+  async function resolved({ name, value, valueFrom }: ContainerVariable): Promise<string | undefined> {
+    const { fieldRef, secretKeyRef } = valueFrom ?? {};
+    if (fieldRef !== undefined) return { "metadata.namespace": namespace, "metadata.name": pod }[fieldRef.fieldPath];
+    if (secretKeyRef === undefined) return value;
+    const encoded = (await cluster.get(Secret, { name: secretKeyRef.name, namespace }))?.data?.[secretKeyRef.key];
+    // The kubelet would not start the container.
+    if (encoded === undefined && secretKeyRef.optional !== true)
+      throw new Error(`${name}: Secret ${secretKeyRef.name} lacks ${secretKeyRef.key}`);
+    return encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString();
+  }
+  const pairs = await Promise.all(env.map(async (variable) => [variable.name, await resolved(variable)] as const));
+  return Object.fromEntries(pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined));
+}

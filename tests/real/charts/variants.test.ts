@@ -1,0 +1,162 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { AnyResource } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import type { ApiServer } from "../harness/apiServer.ts";
+import { clusterOf } from "../harness/clusters.ts";
+import { describeReal } from "../harness/describeReal.ts";
+import { type Fleet, startFleet } from "../harness/fleet.ts";
+import { chartFolder, helm, renderChart, renderedObjects } from "../harness/helm.ts";
+import { kubectl } from "../harness/kubectl.ts";
+import { applyAll, installCrds } from "../harness/manifests.ts";
+import { meshCrds, ourCrds } from "../harness/meshCluster.ts";
+import { podsIn } from "./rendered.ts";
+import { contradictions, variants } from "./variants.ts";
+
+const BIN = {
+  "gloo-mesh-agent": "../../../apps/agent/bin/agent.js",
+  "gloo-mesh-mgmt-server": "../../../apps/mgmt-server/bin/mgmt-server.js",
+} as const;
+/** Not in the help of a program: Node's own, and those that have a flag of their own beside them. */
+const OTHER_VARIABLES = ["NODE_OPTIONS", "LEADER_ELECTION", "LEGACY_NAMES"];
+
+const helpTexts = new Map<string, string>();
+
+/** What a program says of its flags and variables. */
+function helpOf(chart: keyof typeof BIN): string {
+  const known = helpTexts.get(chart);
+  if (known !== undefined) return known;
+  const help = execFileSync(process.execPath, [fileURLToPath(new URL(BIN[chart], import.meta.url)), "--help"], { encoding: "utf8" });
+  helpTexts.set(chart, help);
+  return help;
+}
+
+// Not the operator's own, which no Go module holds alone: any spec is accepted.
+const SERVICE_MONITOR_CRD = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "servicemonitors.monitoring.coreos.com" },
+  spec: {
+    group: "monitoring.coreos.com",
+    scope: "Namespaced",
+    names: { kind: "ServiceMonitor", plural: "servicemonitors" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+      },
+    ],
+  },
+} as unknown as AnyResource;
+
+describeReal("the charts, on a real Kubernetes", (components) => {
+  let fleet: Fleet<"cluster">;
+  let server: ApiServer;
+  let cluster: Cluster;
+
+  beforeAll(async () => {
+    fleet = await startFleet(components, ["cluster"]);
+    server = fleet.servers.cluster;
+    cluster = clusterOf(server, "");
+    await installCrds(cluster, [...meshCrds(components), ...ourCrds(), SERVICE_MONITOR_CRD]);
+  }, 300_000);
+  afterAll(() => fleet?.stop());
+
+  /** A namespace that admits only pods of the strictest Pod Security Standard. */
+  async function restrictedNamespace(name: string): Promise<void> {
+    const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
+    await applyAll(cluster, [{ apiVersion: "v1", kind: "Namespace", metadata: { name, labels } }]);
+  }
+
+  async function kubectlOk(args: readonly string[], input: unknown): Promise<void> {
+    const { code, stderr } = await kubectl({ components, server }, [...args, "-f", "-"], input);
+    expect(code, stderr).toBe(0);
+    // Deprecated fields, and what the Pod Security Standard only warns of.
+    expect(stderr).toBe("");
+  }
+
+  describe.each(variants.map((variant, index) => [variant.name, variant, `variant-${index}`] as const))("%s", (_, variant, namespace) => {
+    it("is accepted by Helm and by the API server, strictly, first in a dry run", async () => {
+      const lint = await helm({ components }, ["lint", chartFolder(variant.chart), "--strict", `--namespace=${namespace}`], variant.values);
+      expect(lint.code, lint.stdout).toBe(0);
+      await restrictedNamespace(namespace);
+      const items = await renderedObjects({ components, chart: variant.chart, values: variant.values, namespace });
+      expect(items.length).toBeGreaterThan(5);
+      const list = { apiVersion: "v1", kind: "List", items };
+      const apply = ["apply", "--server-side", "--force-conflicts", "--validate=strict"];
+      await kubectlOk([...apply, "--dry-run=server"], list);
+      await kubectlOk(apply, list);
+      for (const { name, labels, spec } of podsIn(items)) {
+        await kubectlOk(["create", "--dry-run=server", "--validate=strict"], {
+          apiVersion: "v1",
+          kind: "Pod",
+          metadata: { name, namespace, labels },
+          spec,
+        });
+      }
+    });
+
+    it("sets only flags and variables that the program has", async () => {
+      const { chart, values } = variant;
+      if (chart === "gloo-mesh-crds") return;
+      const help = helpOf(chart);
+      const [pod, ...others] = podsIn(await renderedObjects({ components, chart, values })).filter(
+        ({ name }) => name !== "gloo-mesh-redis",
+      );
+      expect(others).toEqual([]);
+      const [{ args, env = [], command } = { args: [] }] = pod?.spec.containers ?? [];
+      expect(command).toBeUndefined();
+      expect(args.length).toBeGreaterThan(4);
+      for (const arg of args) expect(help).toMatch(new RegExp(`^ *(-\\w, )?${arg.replace(/=.*/, "")}[ ,\\n]`, "m"));
+      const known = new Set([...(help.match(/\b[A-Z]+(?:_[A-Z]+)*\b/g) ?? []), ...OTHER_VARIABLES]);
+      const names = env.map(({ name }) => name);
+      expect(names.length).toBeGreaterThan(1);
+      expect(names.filter((name) => !known.has(name))).toEqual([]);
+      expect(new Set(names).size).toBe(names.length);
+    });
+  });
+
+  it.each(contradictions.map((variant) => [variant.name, variant] as const))("refuses %s, with a sentence", async (_, variant) => {
+    const { code, stdout, stderr } = await renderChart({ components, chart: variant.chart, values: variant.values });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(variant.says);
+  });
+
+  it.each(["gloo-mesh-agent", "gloo-mesh-mgmt-server"] as const)("%s: the schema knows each value, and no other", (chart) => {
+    const schema = JSON.parse(readFileSync(`${chartFolder(chart)}/values.schema.json`, "utf8")) as Schema;
+    const [values] = parseAllDocuments(readFileSync(`${chartFolder(chart)}/values.yaml`, "utf8"));
+    // Helm's own, which every chart has.
+    expect(pathsIn(values?.toJS()).filter((path) => !hasPath(schema, path))).toEqual([]);
+    const { global: _global, ...properties } = schema.properties ?? {};
+    expect(Object.keys(properties).sort()).toEqual(Object.keys(values?.toJS() as object).sort());
+  });
+});
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean | Schema;
+  readonly definitions?: Readonly<Record<string, Schema>>;
+  readonly $ref?: string;
+}
+
+/** `relay.cluster` and the like, for each value that is no object. */
+function pathsIn(value: unknown, prefix: readonly string[] = []): readonly (readonly string[])[] {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || Object.keys(value).length === 0) return [prefix];
+  return Object.entries(value).flatMap(([name, inner]) => pathsIn(inner, [...prefix, name]));
+}
+
+function hasPath(schema: Schema, path: readonly string[]): boolean {
+  let at: Schema | undefined = schema;
+  for (const name of path) {
+    if (at?.$ref !== undefined) at = schema.definitions?.[at.$ref.split("/").at(-1) ?? ""];
+    // Whatever is in it is Kubernetes' own.
+    if (at?.properties === undefined) return at !== undefined && at.additionalProperties !== false;
+    at = at.properties[name];
+  }
+  return at !== undefined;
+}
