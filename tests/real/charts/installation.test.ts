@@ -6,11 +6,10 @@ import { KubernetesCluster, Secret, TrafficPolicy, VirtualService } from "@isthm
 import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { ApiServer } from "../harness/apiServer.ts";
 import { anyKind, clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
-import { type ChartName, type ChartValues, chartForAnyVersion, helm } from "../harness/helm.ts";
+import { type ChartValues, helm } from "../harness/helm.ts";
 import { kubectl } from "../harness/kubectl.ts";
 import { applyAll, objectsIn } from "../harness/manifests.ts";
 import { fillMeshCluster } from "../harness/meshCluster.ts";
@@ -20,9 +19,9 @@ import { waitFor } from "../harness/waitFor.ts";
 import { rightsIn } from "./accountRights.ts";
 import { agentRights, type Rights, serverRights } from "./expectedRights.ts";
 import { accountKubeconfig, type InstalledProgram, isServing, startInstalled } from "./installedProgram.ts";
+import { namespace, release, secret } from "./release.ts";
 
 const MESHCTL = fileURLToPath(new URL("../../../apps/meshctl/bin/meshctl.js", import.meta.url));
-const namespace = "gloo-mesh";
 const PASSWORD = "a-password-of-redis";
 const Lease = anyKind("coordination.k8s.io/v1", "Lease", "leases");
 
@@ -60,12 +59,7 @@ describeReal("charts that are installed with Helm, their programs with the token
     await fleet?.stop();
   });
 
-  async function helmOk(server: ApiServer, verb: "install" | "upgrade", chart: ChartName, values: ChartValues = {}): Promise<void> {
-    const more = verb === "install" ? ["--create-namespace"] : [];
-    const args = [verb, chart, chartForAnyVersion(chart, fleet.directory), `--namespace=${namespace}`, ...more];
-    const { code, stderr } = await helm({ components, server }, args, values);
-    expect([code, stderr]).toEqual([0, ""]);
-  }
+  const target = (name: "management" | "east") => ({ components, server: fleet.servers[name], directory: fleet.directory });
 
   async function startServers(): Promise<void> {
     const options = { server: fleet.servers.management, namespace, deployment: "gloo-mesh-mgmt-server", directory: fleet.directory };
@@ -113,18 +107,16 @@ describeReal("charts that are installed with Helm, their programs with the token
 
   it("are installed, and their programs start: the server makes its Secrets, the agent joins", async () => {
     const { servers: api } = fleet;
-    await helmOk(api.management, "install", "gloo-mesh-crds");
+    await release(target("management"), "gloo-mesh-crds");
     const established = ["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"];
     expect((await kubectl({ components, server: api.management }, established)).code).toBe(0);
-    const data = { password: Buffer.from(PASSWORD).toString("base64") };
-    const redisSecret = { apiVersion: "v1", kind: "Secret", metadata: { name: "redis-auth-secrets", namespace }, data };
-    await applyAll(management, [redisSecret as AnyResource]);
-    await helmOk(api.management, "install", "gloo-mesh-mgmt-server", serverValues);
+    await applyAll(management, [secret("redis-auth-secrets", { password: PASSWORD })]);
+    await release(target("management"), "gloo-mesh-mgmt-server", serverValues);
     await startServers();
     await copySecrets();
     const serverAddress = servers[0]?.relayAddress ?? "";
     agentValues = { relay: { cluster: "east", serverAddress }, leaderElection: true };
-    await helmOk(api.east, "install", "gloo-mesh-agent", agentValues);
+    await release(target("east"), "gloo-mesh-agent", agentValues);
     await startAgent();
     await waitFor("the cluster to be connected", async () => {
       const found = await management.get(KubernetesCluster, { name: "east", namespace });
@@ -220,12 +212,12 @@ describeReal("charts that are installed with Helm, their programs with the token
       { podLabels: { upgraded: "twice" }, networkPolicy: { enabled: false } },
     ];
     for (const change of changes) {
-      await helmOk(fleet.servers.management, "upgrade", "gloo-mesh-crds");
-      await helmOk(fleet.servers.management, "upgrade", "gloo-mesh-mgmt-server", { ...serverValues, ...change });
+      await release(target("management"), "gloo-mesh-crds");
+      await release(target("management"), "gloo-mesh-mgmt-server", { ...serverValues, ...change });
       await Promise.all(servers.map(({ program }) => program.stop()));
       await startServers();
       const relay = { cluster: "east", serverAddress: servers[0]?.relayAddress ?? "" };
-      await helmOk(fleet.servers.east, "upgrade", "gloo-mesh-agent", { ...agentValues, relay, ...change });
+      await release(target("east"), "gloo-mesh-agent", { ...agentValues, relay, ...change });
       await agent.program.stop();
       await startAgent();
       await applyAll(management, [policy("timeout", `${changes.indexOf(change) + 5}s`)]);

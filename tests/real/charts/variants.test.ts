@@ -35,24 +35,18 @@ function helpOf(chart: keyof typeof BIN): string {
 }
 
 // Not the operator's own, which no Go module holds alone: any spec is accepted.
-const SERVICE_MONITOR_CRD = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "servicemonitors.monitoring.coreos.com" },
-  spec: {
-    group: "monitoring.coreos.com",
-    scope: "Namespaced",
-    names: { kind: "ServiceMonitor", plural: "servicemonitors" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-      },
-    ],
-  },
-} as unknown as AnyResource;
+const MONITORING_CRDS = [anySpecCrd("ServiceMonitor", "servicemonitors"), anySpecCrd("PrometheusRule", "prometheusrules")];
+
+function anySpecCrd(kind: string, plural: string): AnyResource {
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  const group = "monitoring.coreos.com";
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: { group, scope: "Namespaced", names: { kind, plural }, versions: [{ name: "v1", served: true, storage: true, schema }] },
+  } as unknown as AnyResource;
+}
 
 describeReal("the charts, on a real Kubernetes", (components) => {
   let fleet: Fleet<"cluster">;
@@ -63,7 +57,7 @@ describeReal("the charts, on a real Kubernetes", (components) => {
     fleet = await startFleet(components, ["cluster"]);
     server = fleet.servers.cluster;
     cluster = clusterOf(server, "");
-    await installCrds(cluster, [...meshCrds(components), ...ourCrds(), SERVICE_MONITOR_CRD]);
+    await installCrds(cluster, [...meshCrds(components), ...ourCrds(), ...MONITORING_CRDS]);
   }, 300_000);
   afterAll(() => fleet?.stop());
 

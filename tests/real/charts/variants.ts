@@ -17,7 +17,13 @@ export const variants: readonly Variant[] = [
   {
     name: "agent with several replicas",
     chart: "gloo-mesh-agent",
-    values: { relay: agent, replicas: 2, verbose: true, serviceMonitor: { enabled: true, labels: { release: "prometheus" } } },
+    values: {
+      relay: agent,
+      replicas: 2,
+      verbose: true,
+      serviceMonitor: { enabled: true, labels: { release: "prometheus" } },
+      alerts: { enabled: true },
+    },
   },
   { name: "agent with an election in one replica", chart: "gloo-mesh-agent", values: { relay: agent, leaderElection: true } },
   {
@@ -73,7 +79,14 @@ export const variants: readonly Variant[] = [
   {
     name: "server with several replicas",
     chart: "gloo-mesh-mgmt-server",
-    values: { replicas: 3, serviceMonitor: { enabled: true }, verbose: true, redis: { auth: { enabled: true } } },
+    values: {
+      replicas: 3,
+      verbose: true,
+      redis: { auth: { enabled: true } },
+      serviceMonitor: { enabled: true },
+      alerts: { enabled: true, labels: { release: "prometheus" } },
+      grafanaDashboard: { enabled: true },
+    },
   },
   {
     name: "server with an external Redis over TLS, with a password",
