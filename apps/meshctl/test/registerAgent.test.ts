@@ -119,7 +119,7 @@ describe("clocks", () => {
 describe("a name", () => {
   const naming = (uid: string) => ({ clusterName: "east", namespace, uid });
 
-  it("that two clusters naming at once goes to one, and the other is told", async () => {
+  it("that two clusters ask for at once goes to one, and the other is told", async () => {
     const management = cluster("management");
     const outcomes = await Promise.allSettled(["one", "two"].map((uid) => reserveName(management, naming(uid), undefined)));
     expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
