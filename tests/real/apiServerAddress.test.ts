@@ -66,7 +66,15 @@ describeReal("an API server that the management server reaches under another add
 
   it("is verified all the same: the stored kubeconfig has its certificate authority, and the name that its certificate bears", async () => {
     const places = ["--kubeconfig", fleet.servers.east.kubeconfig, "--mgmt-kubeconfig", fleet.servers.management.kubeconfig];
-    await promisify(execFile)(process.execPath, [MESHCTL, "cluster", "register", "east", `--api-server-address=${address}`, ...places]);
+    await promisify(execFile)(process.execPath, [
+      MESHCTL,
+      "cluster",
+      "register",
+      "east",
+      "--standard",
+      `--api-server-address=${address}`,
+      ...places,
+    ]);
     const [{ cluster } = { cluster: {} }] = (JSON.parse(await stored()) as StoredKubeconfig).clusters;
     expect(cluster).toEqual({
       server: `https://${address}`,

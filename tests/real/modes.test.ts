@@ -134,7 +134,7 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
   });
 
   it("standard: a cluster that is registered is connected to, with rights that suffice, and managed beside it", async () => {
-    expect(await meshctl("register", "cluster-2")).toContain("Successfully registered cluster: cluster-2");
+    expect(await meshctl("register", "cluster-2", "--standard")).toContain("Successfully registered cluster: cluster-2");
     const token = await second.get(Secret, { name: "cluster-2-token", namespace });
     expect([token?.type, Object.keys(token?.data ?? {}).sort()]).toEqual([
       "kubernetes.io/service-account-token",
@@ -157,7 +157,7 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
   it("registering again changes nothing but what somebody else has changed", async () => {
     const secret = await management.get(Secret, { name: "cluster-2", namespace });
     const writes = await writesWhile(async () => {
-      await meshctl("register", "cluster-2");
+      await meshctl("register", "cluster-2", "--standard");
       await rest();
     });
     expect(writes).toEqual({ management: [], "cluster-2": [] });

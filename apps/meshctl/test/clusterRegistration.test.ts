@@ -53,9 +53,9 @@ async function run(...args: string[]): Promise<string> {
 const kubeconfig = async () => JSON.parse(atob((await management.get(Secret, place))?.data?.["kubeconfig"] ?? "")) as object;
 const image = () => [management, remote].map((cluster) => cluster.objects());
 
-describe("meshctl cluster register", () => {
+describe("meshctl cluster register --standard", () => {
   it("makes an account with the rights that the server needs, and stores how to connect", async () => {
-    expect(await run("register", "--cluster-name", "east")).toMatch(/Successfully registered cluster: east/);
+    expect(await run("register", "--standard", "--cluster-name", "east")).toMatch(/Successfully registered cluster: east/);
     expect(await management.get(Secret, place)).toMatchObject({ type: "solo.io/kubeconfig" });
     expect(await kubeconfig()).toMatchObject({
       "current-context": "east",
@@ -76,30 +76,32 @@ describe("meshctl cluster register", () => {
   });
 
   it("changes nothing when it is repeated", async () => {
-    await run("register", "east");
+    await run("register", "--standard", "east");
     const before = image();
-    await run("register", "east");
+    await run("register", "--standard", "east");
     expect(image()).toEqual(before);
   });
 
   it("never overwrites what is not ours, and says what is in the way", async () => {
     const theirs: Resource = { apiVersion: "v1", kind: "Secret", metadata: place, type: "Opaque", data: { mine: "eA==" } } as Resource;
     await management.create(theirs);
-    await expect(run("register", "east")).rejects.toThrow(
+    await expect(run("register", "--standard", "east")).rejects.toThrow(
       /Secret gloo-mesh\/east .* is not a kubeconfig Secret of Gloo Mesh \(type Opaque\): delete or rename/,
     );
     expect((await management.get(Secret, place))?.data).toEqual({ mine: "eA==" });
     await remote.update({ ...(await remote.get(ServiceAccount, place)), metadata: { ...place, labels: { app: "theirs" } } } as Resource);
-    await expect(run("register", "east")).rejects.toThrow(/ServiceAccount gloo-mesh\/east exists and is not managed by meshctl/);
+    await expect(run("register", "--standard", "east")).rejects.toThrow(
+      /ServiceAccount gloo-mesh\/east exists and is not managed by meshctl/,
+    );
   });
 
   it.each([["east.1"], ["East"], [""]])("refuses %j as a name", async (name) => {
-    await expect(run("register", "--cluster-name", name)).rejects.toThrow(/is not a valid cluster name|no cluster name/);
+    await expect(run("register", "--standard", "--cluster-name", name)).rejects.toThrow(/is not a valid cluster name|no cluster name/);
   });
 
   it("is taken back by deregister, which leaves what is not ours, and may be repeated", async () => {
     const before = image().map((objects) => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
-    await run("register", "east");
+    await run("register", "--standard", "east");
     expect(await run("deregister", "east")).toMatch(/Successfully deregistered cluster: east/);
     await run("deregister", "east");
     const after = image().map((objects) => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
@@ -141,7 +143,7 @@ describe("the address of an API server", () => {
   });
 
   it("is in the stored kubeconfig with its name, and never as one that is not verified", async () => {
-    await run("register", "east", "--api-server-address", "host.docker.internal");
+    await run("register", "--standard", "east", "--api-server-address", "host.docker.internal");
     expect(await kubeconfig()).toMatchObject({
       clusters: [
         {

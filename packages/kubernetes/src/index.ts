@@ -2,3 +2,4 @@ export { kubernetesAuthorizer } from "./authorizer.ts";
 export { type KubernetesClusterOptions, kubernetesCluster } from "./cluster.ts";
 export { type Kubeconfig, type KubeconfigSource, loadKubeconfig } from "./kubeconfig.ts";
 export { kubeconfigOfSecret } from "./kubeconfigOfSecret.ts";
+export { type PodLogs, podLogs } from "./podLog.ts";

@@ -9,7 +9,7 @@ export { RESUME_DELETES_TOPIC } from "./apply/resumeDeletesTopic.ts";
 export { agentCertificateLifetimeMs } from "./identity/certificateLifetime.ts";
 export { clusterUid } from "./identity/clusterUid.ts";
 export { mirrorJoinTokens } from "./identity/joinTokenMirror.ts";
-export { createJoinToken, type JoinTokenKeeper, keepJoinTokens, type NewJoinToken } from "./identity/joinTokens.ts";
+export { createJoinToken, JOIN_TOKEN_LABEL, type JoinTokenKeeper, keepJoinTokens, type NewJoinToken } from "./identity/joinTokens.ts";
 export { type ClusterRegistrations, clusterRegistrations, REPLACE, REVOKED_BEFORE, revocationOf } from "./identity/registrations.ts";
 export { type KeptIdentity, keepRelayIdentity, type RelayIdentityOptions } from "./identity/relayIdentity.ts";
 export { type GeneratedIdentity, RELAY_SECRETS, type RelayIdentity } from "./identity/relaySecrets.ts";

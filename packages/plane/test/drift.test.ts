@@ -47,6 +47,20 @@ describe("drift", () => {
     await eventually(async () => expect(await hostOf("one")).toBe("one.global"));
   });
 
+  it("stays once nothing is wanted any more, and pending deletes are not carried out", async () => {
+    const { cluster, applier, hostOf } = await started();
+    applier.put(entry("one", "one.global"));
+    applier.put(entry("two", "two.global"));
+    await eventually(async () => expect([await hostOf("one"), await hostOf("two")]).toEqual(["one.global", "two.global"]));
+    applier.prune(refOf(entry("two", "")), "not in the desired state");
+    applier.put(entry("three", "three.global"));
+    applier.release();
+    await cluster.apply(entry("one", "edited.example"), { fieldManager: "kubectl-edit", force: true });
+    applier.put(entry("four", "four.global"));
+    await eventually(async () => expect(await hostOf("four")).toBe("four.global"));
+    expect(await Promise.all(["one", "two", "three"].map(hostOf))).toEqual(["edited.example", "two.global", undefined]);
+  });
+
   it("of what is not ours is nobody's business here", async () => {
     const { cluster, applier, hostOf } = await started();
     await cluster.apply(entry("theirs", "theirs.example", {}), { fieldManager: "kubectl" });

@@ -12,3 +12,4 @@ export {
 export { DEFAULT_AUTHORITY, type ServerIdentity } from "./registration/serverIdentity.ts";
 export { type GrpcConnector, type GrpcConnectorOptions, grpcConnector } from "./transport/grpcClient.ts";
 export { type GrpcServer, type GrpcServerOptions, startGrpcServer } from "./transport/grpcServer.ts";
+export { probeServer, type ServerToProbe } from "./transport/probe.ts";

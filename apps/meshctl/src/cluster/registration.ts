@@ -59,9 +59,9 @@ export async function registerCluster(registration: Registration): Promise<void>
   say(`Successfully registered cluster: ${clusterName}`);
 }
 
-/** Takes back all that registration made, and what of it is there. Throws UsageError with all that could not be removed. */
+/** Takes back all that registration made, and what of it is there; `remote` undefined: that cluster is not there any more. Throws UsageError with all that could not be removed. */
 export async function deregisterCluster(
-  registration: Omit<Registration, "address" | "clock" | "clusterDomain"> & { readonly remote: Cluster },
+  registration: Omit<Registration, "address" | "clock" | "clusterDomain" | "remote"> & { readonly remote: Cluster | undefined },
 ): Promise<void> {
   const { management, remote, clusterName, managementNamespace, remoteNamespace, say } = registration;
   say(`Deregistering cluster: ${clusterName}`);
@@ -81,9 +81,11 @@ export async function deregisterCluster(
   };
   await attempt(management, KubernetesCluster, clusterName, managementNamespace);
   if (secret?.type === KUBECONFIG_SECRET_TYPE) await attempt(management, Secret, clusterName, managementNamespace);
-  await attempt(remote, Secret, tokenSecretName(clusterName), remoteNamespace);
-  for (const { kind, resource } of [...remoteObjects(clusterName, remoteNamespace)].reverse()) {
-    await attempt(remote, kind, resource.metadata.name, resource.metadata.namespace);
+  if (remote !== undefined) {
+    await attempt(remote, Secret, tokenSecretName(clusterName), remoteNamespace);
+    for (const { kind, resource } of [...remoteObjects(clusterName, remoteNamespace)].reverse()) {
+      await attempt(remote, kind, resource.metadata.name, resource.metadata.namespace);
+    }
   }
   if (problems.length > 0) throw new UsageError(`not everything could be deleted: ${problems.join("; ")}`);
   say(`Successfully deregistered cluster: ${clusterName}`);

@@ -62,6 +62,6 @@ function object(
 }
 
 /** A kind whose objects are taken as they are. */
-function untyped(apiVersion: string, kind: string, plural: string, namespaced = true): Kind<AnyResource> {
+export function untyped(apiVersion: string, kind: string, plural: string, namespaced = true): Kind<AnyResource> {
   return { apiVersion, kind, plural, namespaced, versions: [apiVersion], parse: (input) => input as AnyResource };
 }

@@ -1,57 +1,81 @@
-import { UsageError } from "@isthmus/core";
 import { Command } from "commander";
 import { type Connect, inManagementCluster } from "../cluster/managementCluster.ts";
-import type { GivenAddress } from "../cluster/registration.ts";
 import type { Io } from "../io.ts";
+import { durationOption } from "./duration.ts";
+import {
+  type ConnectRemote,
+  managementPlace,
+  nameAndMode,
+  type PlaceOptions,
+  remotePlace,
+  withPlaces,
+  withPublishedFlags,
+} from "./registrationOptions.ts";
+import { deregisterWithAgent, type RegisterAgentOptions, registerWithAgent } from "./registrationWithAgent.ts";
 
-/** Gives access to the cluster that is registered, and says how it is reached. */
-export type ConnectRemote = (place: {
-  readonly kubeconfig?: string;
-  readonly context?: string;
-}) => Promise<{ readonly cluster: Awaited<ReturnType<Connect>>; readonly address: GivenAddress }>;
+export type { ConnectRemote } from "./registrationOptions.ts";
 
-interface Options {
-  readonly clusterName?: string;
-  readonly kubeconfig?: string;
-  readonly remoteContext?: string;
-  readonly mgmtKubeconfig?: string;
-  readonly mgmtContext?: string;
-  readonly mgmtNamespace: string;
-  readonly remoteNamespace: string;
-  readonly clusterDomain: string;
+interface RegisterOptions extends PlaceOptions, RegisterAgentOptions {
+  readonly standard?: true;
   readonly apiServerAddress?: string;
+}
+
+interface DeregisterOptions extends PlaceOptions {
+  readonly force?: true;
+  readonly purge?: true;
 }
 
 /** The cluster of a kubeconfig, as its current user. */
 export const connectRemote: ConnectRemote = async ({ kubeconfig: path, context }) => {
-  const { kubernetesCluster, loadKubeconfig } = await import("@isthmus/kubernetes");
+  const { kubernetesCluster, loadKubeconfig, podLogs } = await import("@isthmus/kubernetes");
   const { systemClock } = await import("@isthmus/plane");
   const kubeconfig = loadKubeconfig({ ...(path === undefined ? {} : { path }), ...(context === undefined ? {} : { context }) });
   const { tls } = await kubeconfig.credentials(false);
   const ca = tls.ca === undefined ? undefined : String(tls.ca);
-  const cluster = kubernetesCluster({ name: "", kubeconfig, clock: systemClock, random: Math.random });
+  const cluster = kubernetesCluster({ name: "", kubeconfig, clock: systemClock, random: Math.random, silenceMs: SILENCE_MS });
   const { servername: tlsServerName } = tls;
+  const logs = podLogs({ kubeconfig, clock: systemClock });
   const given = { server: kubeconfig.server, ca, isUnverified: tls.rejectUnauthorized === false };
-  return { cluster, address: { ...given, ...(tlsServerName === undefined ? {} : { tlsServerName }) } };
+  return { cluster, address: { ...given, ...(tlsServerName === undefined ? {} : { tlsServerName }) }, log: (pod) => logs.last(pod) };
 };
 
-/** `meshctl cluster register` and `deregister`, for clusters that the server connects to without an agent. */
+// Somebody waits for the answer.
+const SILENCE_MS = 10_000;
+
+/** `meshctl cluster register` and `deregister`: with an agent in the cluster, or (`--standard`) without. */
 export function registrationCommands(io: Io, connect: Connect, toRemote: ConnectRemote): readonly Command[] {
+  const withAgent = { io, connect, toRemote };
   return [
-    withPlaces(new Command("register"))
-      .description(
-        "Register a cluster without an agent: creates a ServiceAccount in it and stores its kubeconfig for the management server.",
-      )
-      .option("--cluster-domain <domain>", "DNS domain of services in the cluster", "cluster.local")
-      .option("--api-server-address <host[:port]>", "API server address for the management server, if it differs from your kubeconfig")
+    withPublishedFlags(withPlaces(new Command("register")))
+      .description("Register a cluster: installs an agent in it, and waits until the management plane knows the cluster.")
+      .option("--standard", "without an agent: the management server connects to the cluster itself")
+      .option("--cluster-domain <domain>", "DNS domain of services in the cluster; default: cluster.local")
+      .option("--relay-server-address <host:port>", "where the agent reaches the server; default: as the Service of the server says")
+      .option("--relay-authority <name>", "name in the server's certificate; default: that of its Service, SERVICE.NAMESPACE")
+      .option("--no-probe", "do not try the address from here: only the cluster can reach it")
+      .addOption(durationOption("--token-ttl <duration>", "lifetime of the join token, at most 24h", "15m"))
+      .addOption(durationOption("--timeout <duration>", "how long to wait for the agent", "2m"))
+      .option("--rollback", "if the registration fails, delete all that it created")
+      .option("--print-join", "print what to paste into a shell on the other side, instead of connecting to that cluster")
+      .option("--print-gitops", "print what to commit, without secrets; creates nothing")
+      .option("--api-server-address <host[:port]>", "--standard: API server address for the server, if it differs from your kubeconfig")
       .addHelpText("after", HELP)
-      .action((name: string | undefined, options: Options) => register(nameOf(name, options), options)),
+      .action((name: string | undefined, second: string | undefined, options: RegisterOptions) => {
+        const { clusterName, isStandard } = nameAndMode([name, second], options);
+        return isStandard ? registerStandard(clusterName, options) : registerWithAgent(withAgent, clusterName, options);
+      }),
     withPlaces(new Command("deregister"))
-      .description("Undo register. Resources in that cluster are kept; resources generated from it in other clusters are deleted.")
-      .action((name: string | undefined, options: Options) => deregister(nameOf(name, options), options)),
+      .description("Undo register. Mesh configuration in that cluster is kept; resources generated from it in other clusters are deleted.")
+      .option("--force", "do not connect to the cluster: it no longer exists")
+      .option("--purge", "also delete the mesh configuration that was applied to the cluster")
+      .addHelpText("after", DEREGISTER_HELP)
+      .action(async (name: string | undefined, second: string | undefined, options: DeregisterOptions) => {
+        const { clusterName } = nameAndMode([name, second], options);
+        if (!(await deregisterWithAgent(withAgent, clusterName, options))) await deregisterStandard(clusterName, options);
+      }),
   ];
 
-  async function register(clusterName: string, options: Options): Promise<void> {
+  async function registerStandard(clusterName: string, options: RegisterOptions): Promise<void> {
     const { addressFor, registerCluster } = await import("../cluster/registration.ts");
     const { systemClock } = await import("@isthmus/plane");
     const { cluster: remote, address } = await toRemote(remotePlace(options));
@@ -63,7 +87,7 @@ export function registrationCommands(io: Io, connect: Connect, toRemote: Connect
         clusterName,
         managementNamespace: options.mgmtNamespace,
         remoteNamespace: options.remoteNamespace,
-        clusterDomain: options.clusterDomain,
+        clusterDomain: options.clusterDomain ?? "cluster.local",
         address: where,
         clock: systemClock,
         say: (line) => io.err(`${line}\n`),
@@ -74,9 +98,9 @@ export function registrationCommands(io: Io, connect: Connect, toRemote: Connect
     }
   }
 
-  async function deregister(clusterName: string, options: Options): Promise<void> {
+  async function deregisterStandard(clusterName: string, options: DeregisterOptions): Promise<void> {
     const { deregisterCluster } = await import("../cluster/registration.ts");
-    const { cluster: remote } = await toRemote(remotePlace(options));
+    const remote = options.force === true ? undefined : (await toRemote(remotePlace(options))).cluster;
     await inManagementCluster(managementPlace(options), connect, (management) =>
       deregisterCluster({
         management,
@@ -90,42 +114,27 @@ export function registrationCommands(io: Io, connect: Connect, toRemote: Connect
   }
 }
 
-function withPlaces(command: Command): Command {
-  return command
-    .argument("[name]", "name of the cluster; same as --cluster-name")
-    .option("--cluster-name <name>", "name of the cluster")
-    .option("--kubeconfig <file>", "kubeconfig of the cluster; default: KUBECONFIG, or the home directory")
-    .option("--remote-context <name>", "context of the cluster; default: the current one")
-    .option("--remote-namespace <name>", "namespace in the cluster", "gloo-mesh")
-    .option("--mgmt-kubeconfig <file>", "kubeconfig of the management cluster; default: as --kubeconfig")
-    .option("--mgmt-context <name>", "context of the management cluster; default: the current one")
-    .option("--mgmt-namespace <name>", "namespace of the management plane", "gloo-mesh")
-    .allowExcessArguments(false);
-}
-
-function nameOf(argument: string | undefined, { clusterName }: Options): string {
-  const name = argument ?? clusterName;
-  if (name === undefined || name === "") throw new UsageError("no cluster name: pass it as an argument, or with --cluster-name");
-  return name;
-}
-
-function remotePlace({ kubeconfig, remoteContext }: Options): Parameters<ConnectRemote>[0] {
-  return { ...(kubeconfig === undefined ? {} : { kubeconfig }), ...(remoteContext === undefined ? {} : { context: remoteContext }) };
-}
-
-function managementPlace({ kubeconfig, mgmtKubeconfig = kubeconfig, mgmtContext, mgmtNamespace }: Options): Parameters<Connect>[0] {
-  return {
-    namespace: mgmtNamespace,
-    ...(mgmtKubeconfig === undefined ? {} : { kubeconfig: mgmtKubeconfig }),
-    ...(mgmtContext === undefined ? {} : { context: mgmtContext }),
-  };
-}
-
 const HELP = `
-Can be repeated: existing objects are kept, and objects not created by meshctl are never overwritten.
+Can be repeated: existing objects are kept, and objects not created by meshctl are never overwritten. "cluster register enterprise NAME" is
+the same, "cluster register community NAME" the same as --standard.
 
 Examples:
-  meshctl cluster register --cluster-name east --remote-context east --mgmt-context mgmt
+  meshctl cluster register east --remote-context east --mgmt-context mgmt
 
-  # A cluster on this machine, which the server reaches at a different address
-  meshctl cluster register east --remote-context kind-east --api-server-address host.docker.internal`;
+  # Only the cluster itself reaches the management server, at this address
+  meshctl cluster register east --remote-context east --relay-server-address relay.example.com:9900 --no-probe
+
+  # Without access to that cluster: paste the output into a shell that has it
+  meshctl cluster register east --mgmt-context mgmt --print-join
+
+  # Without an agent; the server reaches the cluster on this machine at a different address
+  meshctl cluster register east --standard --remote-context kind-east --api-server-address host.docker.internal`;
+
+const DEREGISTER_HELP = `
+Deletes the KubernetesCluster, the agent, its permissions and its Secrets. CRDs, the namespace, and what meshctl did not create are kept.
+
+Examples:
+  meshctl cluster deregister east --remote-context east --mgmt-context mgmt
+
+  # The cluster no longer exists
+  meshctl cluster deregister east --mgmt-context mgmt --force`;

@@ -28,6 +28,8 @@ export interface Downstream {
   observed(delta: Delta): void;
   /** The connection to the server was lost. */
   disconnected(): void;
+  /** The cluster is not registered any more: what was applied stays, and nothing is written until a server wants something again. */
+  release(): void;
   /** Somebody says that what is held back may go: the server, or the operator of this very cluster. Gives how many objects go. */
   resumeDeletes(by: "server" | "cluster"): number;
   /** How many removals are held back. */
@@ -245,6 +247,13 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       if (answered === "" || budget.held.size !== heldWhenAnswered) answer();
     },
     disconnected: () => strangers.clear(),
+    release() {
+      revision = undefined;
+      wanted = undefined;
+      for (const all of [unpruned, removals, strangers, refused]) all.clear();
+      for (const { ref } of [...budget.held.values()]) budget.wanted(ref);
+      applier.release();
+    },
     get held() {
       return budget.held.size;
     },

@@ -24,6 +24,8 @@ export interface NoticeBoard {
   told(notices: Notices): void;
   /** Something in the cluster is not as it was: statuses that somebody changed are put back. */
   observed(delta: Delta): void;
+  /** The cluster is not registered any more: no status is written until a server tells something again. */
+  release(): void;
 }
 
 export interface NoticeBoardOptions {
@@ -45,6 +47,7 @@ export function noticeBoard({ userKinds, view, writer, defaults, settingsTold, c
   /** By `resourceKeyOf`. What an older connection told holds until a newer one has told everything. */
   let statuses = new Map<string, DesiredStatus>();
   let settings = defaults;
+  let isReleased = false;
 
   function settingsIn(resource: Resource): AgentSettings | undefined {
     try {
@@ -69,6 +72,7 @@ export function noticeBoard({ userKinds, view, writer, defaults, settingsTold, c
 
   /** What cannot be understood is not in force, whatever was said of an earlier form of it. */
   function write(keys: Iterable<string>): void {
+    if (isReleased) return;
     const { malformed, snapshot } = view();
     const updates: DesiredStatus[] = [];
     for (const key of keys) {
@@ -84,7 +88,12 @@ export function noticeBoard({ userKinds, view, writer, defaults, settingsTold, c
     get settings() {
       return settings;
     },
+    release() {
+      isReleased = true;
+      statuses = new Map();
+    },
     told({ complete, put, remove }) {
+      isReleased = false;
       if (complete) statuses = new Map();
       for (const ref of remove) statuses.delete(resourceKeyOf(ref));
       const before = settings;

@@ -96,16 +96,21 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
   } = options;
   const limited = scopeLimit(limits);
   let linkState: LinkState = "connecting";
+  let isReleased = false;
 
   const link = options.link(
     {
-      desired: (desired) => down.desired(desired),
+      desired(desired) {
+        isReleased = false;
+        down.desired(desired);
+      },
       notices: (notices) => board.told(notices),
-      state(state, detail) {
+      state(state, detail, code) {
         if (state !== linkState) log.info({ cluster: cluster.name, state }, detail);
         const wasConnected = linkState === "connected";
         linkState = state;
         if (wasConnected && state !== "connected") down.disconnected();
+        if (code === "Deregistered") release();
       },
     },
     signal,
@@ -146,6 +151,13 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     { cluster, kinds: writtenKinds, owners, live: () => view.snapshot, clock, random, log, meter, removals, settled: () => down.settled() },
     signal,
   );
+  /** What stands in the cluster is its operators' from now on. */
+  function release(): void {
+    if (!isReleased) log.warn({ cluster: cluster.name }, "this cluster was deregistered: what was applied is kept, and no longer changed");
+    isReleased = true;
+    down.release();
+    board.release();
+  }
   const writtenKeys = new Set(writtenKinds.map(kindKeyOf));
   const down = downstream(
     {

@@ -40,6 +40,8 @@ export interface Applier {
   surplus(keys: ReadonlySet<string>, kinds?: ReadonlySet<string>): readonly ResourceRef[];
   /** Wants an object gone that a complete set does not hold, under the same conditions as `remove`. */
   prune(ref: ResourceRef, reason: string): void;
+  /** Wants nothing any more, neither objects nor their deletion: what stands in the cluster stays as it is. */
+  release(): void;
   /** All that is wanted here, by `resourceKeyOf`. */
   readonly wanted: ReadonlyMap<string, Resource>;
   /** Tells what changed in the cluster, so that drift is put back. */
@@ -92,7 +94,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
 
   async function work(key: string, task: Task): Promise<"done" | "again"> {
     // Overtaken while it waited to be tried again.
-    if ("put" in task ? wanted.get(key) !== task.put : wanted.has(key)) return "done";
+    if ("put" in task ? wanted.get(key) !== task.put : wanted.has(key) || !removing.has(key)) return "done";
     const ref = "put" in task ? refOf(task.put) : task.remove;
     const kind = kinds.get(kindKeyOf(ref));
     const rejection =
@@ -252,6 +254,9 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       if (wanted.has(key)) return;
       removing.add(key);
       queue.set(key, { remove: ref, reason });
+    },
+    release() {
+      for (const all of [wanted, removing, rejections]) all.clear();
     },
     wanted,
     observed({ put, remove }) {

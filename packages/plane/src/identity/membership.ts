@@ -77,7 +77,7 @@ export function startMembership(options: MembershipOptions, signal: AbortSignal)
       for (const resource of delta.put) if (isRegistration(refOf(resource))) put(resource);
       for (const ref of delta.remove.filter(isRegistration)) {
         log.info({ cluster: ref.name }, `cluster ${ref.name} is no longer registered: deleting what was generated from it`);
-        link.disconnect(ref.name, "the cluster is no longer registered");
+        link.disconnect(ref.name, "the cluster is no longer registered", "Deregistered");
         const wasRevoked = withdrawn.revocations.has(ref.name);
         withdrawn.forget(ref.name);
         if (wasRevoked) revocations.learned(ref.name);

@@ -180,9 +180,11 @@ function connected(
 }
 
 function synced(state: ClusterState | undefined): Condition {
+  // By the number a person sees that what was reported is the whole cluster.
+  const size = state?.syncedObjects === undefined ? "" : ` of ${state.syncedObjects} objects`;
   switch (state?.phase) {
     case "synced":
-      return { type: "Synced", status: "True", reason: "Synced", message: "the agent has completed its full sync" };
+      return { type: "Synced", status: "True", reason: "Synced", message: `the agent has completed its full sync${size}` };
     case "stale":
       return {
         type: "Synced",

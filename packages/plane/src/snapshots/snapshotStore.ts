@@ -40,6 +40,8 @@ export interface ClusterState {
   readonly malformed: ReadonlyMap<string, string>;
   /** What its agent reports above its quota, if anything. */
   readonly excess?: QuotaExcess;
+  /** How many objects its agent had reported when its last full sync was complete; only where it reported to this replica. */
+  readonly syncedObjects?: number;
 }
 
 /** What all agents have reported, each cluster apart. A cluster counts when it is registered and synced, not before. */
@@ -122,6 +124,11 @@ interface Known {
   /** When its agent began to report everything; undefined when it has. */
   readonly reportingSince: string | undefined;
   readonly excess?: QuotaExcess;
+  readonly syncedObjects?: number;
+}
+
+function sizeOf(snapshot: Snapshot): number {
+  return [...snapshot.collections().values()].reduce((sum, { size }) => sum + size, 0);
 }
 
 export function snapshotStore(options: SnapshotStoreOptions): SnapshotStore {
@@ -166,7 +173,16 @@ export function snapshotStore(options: SnapshotStoreOptions): SnapshotStore {
     if (state?.gathering === undefined || state.earlier === undefined || !state.isWhole || !isRegistered(clusterName)) return;
     const snapshot = withEarlierFirstSeenTimes(state.gathering, ages.areKept ? state.earlier : repeated(clusterName));
     const nothing = emptySnapshot();
-    clusters.set(clusterName, { ...state, phase: "synced", isFollowed: false, snapshot, gathering: undefined, earlier: nothing });
+    const syncedObjects = sizeOf(snapshot);
+    clusters.set(clusterName, {
+      ...state,
+      phase: "synced",
+      isFollowed: false,
+      snapshot,
+      gathering: undefined,
+      earlier: nothing,
+      syncedObjects,
+    });
     changed(deltaBetween(emptySnapshot(), snapshot), { clusterName, whole: snapshot });
   }
 
@@ -236,7 +252,8 @@ export function snapshotStore(options: SnapshotStoreOptions): SnapshotStore {
         return;
       }
       const delta: Delta = { put: [], remove: vanished(state.snapshot, complete) };
-      clusters.set(clusterName, { ...state, phase: "synced", isFollowed: false, snapshot: state.snapshot.apply(delta) });
+      const snapshot = state.snapshot.apply(delta);
+      clusters.set(clusterName, { ...state, phase: "synced", isFollowed: false, snapshot, syncedObjects: sizeOf(snapshot) });
       changed(delta, { clusterName });
     },
     disconnected(clusterName) {

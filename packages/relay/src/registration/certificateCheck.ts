@@ -13,7 +13,7 @@ export type PresentedCertificate = Pick<CertificateFacts, "notBefore" | "organiz
 export function checkCertificate(clusterName: string, known: Registered | undefined, shown: PresentedCertificate): void {
   if (known === undefined) {
     throw new RelayError(
-      "Refused",
+      "Deregistered",
       `${clusterName} is no longer registered: KubernetesCluster ${clusterName} does not exist in the management cluster`,
     );
   }

@@ -224,7 +224,7 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
         { cluster: clusterName, code: end.code, retryMs: Math.round(delayMs) },
         `no connection to the management server: ${end.reason}`,
       );
-      handler.state("waiting", end.reason);
+      handler.state("waiting", end.reason, end.code);
       if (!isWoken) await paused(delayMs);
     }
     handler.state("closed", "the agent is stopping");

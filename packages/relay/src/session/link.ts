@@ -1,4 +1,5 @@
 import type { OutputSet, Resource, ResourceRef } from "@isthmus/core";
+import type { RelayErrorCode } from "./relayError.ts";
 import type { QuotaExcess } from "./reportFilter.ts";
 
 /**
@@ -111,7 +112,8 @@ export interface AgentLinkHandler {
   desired(desired: DesiredUpdate): void;
   /** The server has told something. The first time on a stream it is everything. */
   notices(notices: Notices): void;
-  state(state: LinkState, detail: string): void;
+  /** `code`: why there is no connection, where the link waits to try again. */
+  state(state: LinkState, detail: string, code?: RelayErrorCode): void;
 }
 
 /** Why a cluster is wanted otherwise than before. */
@@ -137,10 +139,10 @@ export interface ServerLink {
    */
   sendNotices(clusterName: string, notices: Pick<Notices, "put" | "remove">): void;
   /**
-   * Ends the session of a cluster. `Refused`: for a reason that a person has to mend, for instance as its registration was
-   * withdrawn. `Ended`: it may come back at once.
+   * Ends the session of a cluster. `Refused`: for a reason that a person has to mend. `Deregistered`: its registration was withdrawn.
+   * `Ended`: it may come back at once.
    */
-  disconnect(clusterName: string, reason: string, code?: "Refused" | "Ended"): void;
+  disconnect(clusterName: string, reason: string, code?: "Refused" | "Deregistered" | "Ended"): void;
 }
 
 /** What the server's loops do with what comes up. */

@@ -17,4 +17,11 @@ export function reconnectMs(attempt: number, code: RelayErrorCode, random: () =>
   return backoffMs(attempt, NEEDS_A_PERSON.has(code) ? MENDED : RETRY, random);
 }
 
-const NEEDS_A_PERSON: ReadonlySet<RelayErrorCode> = new Set(["UntrustedServer", "WrongToken", "ClusterNameTaken", "Refused", "Throttled"]);
+const NEEDS_A_PERSON: ReadonlySet<RelayErrorCode> = new Set([
+  "UntrustedServer",
+  "WrongToken",
+  "ClusterNameTaken",
+  "Deregistered",
+  "Refused",
+  "Throttled",
+]);

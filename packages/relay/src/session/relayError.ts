@@ -10,6 +10,8 @@ export type RelayErrorCode =
   | "WrongToken"
   /** Another cluster is registered under this name. */
   | "ClusterNameTaken"
+  /** Nobody is registered under this name any more: what was applied for the server stays, and is no longer looked after. */
+  | "Deregistered"
   /** The server refuses this agent for another reason, which the message says. */
   | "Refused"
   /** Too many failures: to be tried later. */

@@ -303,10 +303,10 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       const live = clusters.get(clusterName);
       queueMicrotask(() => {
         if (live !== undefined) finish(live, { code, reason });
-        if (code === "Refused") for (const guest of guests) if (guest.peer.clusterName === clusterName) finish(guest, { code, reason });
+        if (code !== "Ended") for (const guest of guests) if (guest.peer.clusterName === clusterName) finish(guest, { code, reason });
         // Whoever comes next under this name tells everything.
         memories.delete(clusterName);
-        if (code === "Refused") ledgers.delete(clusterName);
+        if (code !== "Ended") ledgers.delete(clusterName);
       });
     },
     async ask(clusterName, question, asking) {

@@ -13,6 +13,7 @@ const STATUS_OF: Readonly<Record<RelayErrorCode, status>> = {
   CertificateRefused: status.UNAUTHENTICATED,
   WrongToken: status.UNAUTHENTICATED,
   ClusterNameTaken: status.ALREADY_EXISTS,
+  Deregistered: status.PERMISSION_DENIED,
   Refused: status.PERMISSION_DENIED,
   Throttled: status.RESOURCE_EXHAUSTED,
   Protocol: status.FAILED_PRECONDITION,
@@ -43,8 +44,8 @@ export function statusOfError(error: unknown): GrpcStatus {
 export function endOf({ code, details, metadata }: StatusObject | ServiceError, server: string): StreamEnd {
   const [told] = metadata.get(CODE_KEY);
   if (typeof told === "string" && told in STATUS_OF) return { code: told as RelayErrorCode, reason: details };
-  const untrusted = trustProblem(details);
-  if (untrusted !== undefined) return { code: "UntrustedServer", reason: `refused to connect to ${server}: ${untrusted}` };
+  const untrusted = untrustedServer(details, server);
+  if (untrusted !== undefined) return { code: untrusted.code, reason: untrusted.message };
   if (code === status.OK) return { code: "Ended", reason: "the management server ended the connection" };
   if (code === status.UNAUTHENTICATED) return { code: "CertificateRefused", reason: details };
   return { code: "Unreachable", reason: `cannot reach ${server}: ${lastError(details)}` };
@@ -59,6 +60,12 @@ export function relayErrorOf(error: unknown, server: string): RelayError {
 
 function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && "details" in error && "metadata" in error && "code" in error;
+}
+
+/** What a failed handshake says of the server's certificate; undefined when it failed for another reason. */
+export function untrustedServer(details: string, server: string): RelayError | undefined {
+  const problem = trustProblem(details);
+  return problem === undefined ? undefined : new RelayError("UntrustedServer", `refused to connect to ${server}: ${problem}`);
 }
 
 /** The TLS library's findings in words that name the remedy. Source: OpenSSL's verification errors (X509_V_ERR_…). */

@@ -1,0 +1,70 @@
+import { KubernetesCluster } from "@isthmus/api";
+import { isClusterName, UsageError } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { REGISTERING, uidOfCluster } from "./clusterNames.ts";
+import { removeRegistration } from "./removeRegistration.ts";
+
+export interface AgentDeregistration {
+  readonly management: Cluster;
+  readonly managementNamespace: string;
+  /** Connects to the cluster. Undefined: it does not exist any more. */
+  readonly remote: (() => Promise<Cluster>) | undefined;
+  readonly remoteNamespace: string;
+  readonly clusterName: string;
+  readonly purges: boolean;
+  readonly say: (line: string) => void;
+}
+
+/**
+ * Undoes a registration with an agent, also one that was not completed. False, and nothing is done, where the cluster is registered
+ * without an agent. Throws UsageError with all that could not be deleted, and for a cluster that is not the registered one.
+ */
+export async function deregisterAgent(deregistration: AgentDeregistration): Promise<boolean> {
+  const { management, managementNamespace, remote: toRemote, remoteNamespace, clusterName, purges, say } = deregistration;
+  if (!isClusterName(clusterName)) {
+    throw new UsageError(`${clusterName} is not a valid cluster name: use at most 63 lower-case letters, digits and hyphens`);
+  }
+  const registration = await management.get(KubernetesCluster, { name: clusterName, namespace: managementNamespace });
+  if ((registration?.spec?.secretName ?? "") !== "") return false;
+  const remote = await reached(toRemote, clusterName);
+  const uid = registration?.status?.clusterUid || registration?.metadata.annotations?.[REGISTERING];
+  if (remote !== undefined && uid !== undefined) await checkSame(remote, { uid, clusterName });
+  say(`Deregistering cluster: ${clusterName}`);
+  const { deleted, problems } = await removeRegistration({
+    management,
+    managementNamespace,
+    remote,
+    remoteNamespace,
+    clusterName,
+    keepsRegistration: false,
+    purges,
+  });
+  for (const object of deleted) say(`deleted ${object}`);
+  if (problems.length > 0) throw new UsageError(`not everything could be deleted: ${problems.join("; ")}`);
+  if (remote === undefined)
+    say("Nothing was deleted in the cluster itself. An agent that still runs there stops writing when the server answers it.");
+  else if (!purges) say("The mesh configuration that was applied there is kept (delete it: --purge).");
+  say(`Successfully deregistered cluster: ${clusterName}`);
+  return true;
+}
+
+/** The cluster, once it has answered: what is deleted in the management cluster must not depend on one that does not exist any more. */
+async function reached(toRemote: AgentDeregistration["remote"], clusterName: string): Promise<Cluster | undefined> {
+  if (toRemote === undefined) return undefined;
+  const remote = await toRemote();
+  try {
+    await uidOfCluster(remote);
+    return remote;
+  } catch (error) {
+    if (!(error instanceof ClusterError && error.code === "Unavailable")) throw error;
+    throw new UsageError(`cluster ${clusterName}: ${error.message}; if it no longer exists, add --force`);
+  }
+}
+
+async function checkSame(remote: Cluster, { uid, clusterName }: { readonly uid: string; readonly clusterName: string }): Promise<void> {
+  const own = await uidOfCluster(remote);
+  if (own === uid) return;
+  throw new UsageError(
+    `this is not the cluster that is registered as ${clusterName} (its UID is ${own}, not ${uid}): select the right one with --remote-context, or add --force if it no longer exists`,
+  );
+}

@@ -1,0 +1,57 @@
+/** Which clusters a command was told to work on, so that others can be told the same. */
+export interface GivenPlaces {
+  readonly kubeconfig: string | undefined;
+  readonly remoteContext: string | undefined;
+  readonly remoteNamespace: string;
+  readonly mgmtKubeconfig: string | undefined;
+  readonly mgmtContext: string | undefined;
+  readonly mgmtNamespace: string;
+}
+
+/** Commands to be pasted into a shell, for the same clusters. */
+export interface Hints {
+  /** kubectl in the cluster that is registered, in the namespace of the agent. */
+  remote(...args: readonly string[]): string;
+  /** kubectl in the management cluster, in the namespace of the management plane. */
+  management(...args: readonly string[]): string;
+  /** meshctl with the same options. */
+  meshctl(...args: readonly string[]): string;
+}
+
+export function hintsFor({ kubeconfig, remoteContext, remoteNamespace, mgmtKubeconfig = kubeconfig, ...places }: GivenPlaces): Hints {
+  const { mgmtContext, mgmtNamespace } = places;
+  const kubectl = (file: string | undefined, context: string | undefined, namespace: string) => (args: readonly string[]) =>
+    line("kubectl", flag("--kubeconfig", file), flag("--context", context), ["-n", namespace], args);
+  const remote = kubectl(kubeconfig, remoteContext, remoteNamespace);
+  const management = kubectl(mgmtKubeconfig, mgmtContext, mgmtNamespace);
+  return {
+    remote: (...args) => remote(args),
+    management: (...args) => management(args),
+    meshctl: (...args) =>
+      line(
+        "meshctl",
+        args,
+        flag("--kubeconfig", kubeconfig),
+        flag("--remote-context", remoteContext),
+        remoteNamespace === DEFAULT_NAMESPACE ? [] : ["--remote-namespace", remoteNamespace],
+        mgmtKubeconfig === kubeconfig ? [] : flag("--mgmt-kubeconfig", mgmtKubeconfig),
+        flag("--mgmt-context", mgmtContext),
+        mgmtNamespace === DEFAULT_NAMESPACE ? [] : ["--mgmt-namespace", mgmtNamespace],
+      ),
+  };
+}
+
+function flag(name: string, value: string | undefined): readonly string[] {
+  return value === undefined ? [] : [name, value];
+}
+
+function line(program: string, ...parts: readonly (readonly string[])[]): string {
+  return [program, ...parts.flat().map(quoted)].join(" ");
+}
+
+/** As a POSIX shell takes it for one word. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+const DEFAULT_NAMESPACE = "gloo-mesh";

@@ -1,0 +1,113 @@
+import { type AnyResource, formatRef, type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { untyped } from "../remoteAccess.ts";
+
+/** Field manager of what registration applies: by it we know what is ours to change and to delete. */
+export const MANAGER = "meshctl";
+
+/** Whether registration has made an object: by its `managedFields` as read from the API server. */
+export function isMadeByMeshctl({ metadata }: Resource): boolean {
+  return (metadata.managedFields ?? []).some(({ manager, operation }) => manager === MANAGER && operation === "Apply");
+}
+
+/** An object as it was before it was changed; undefined when there was none. */
+export interface Change {
+  readonly cluster: Cluster;
+  readonly kind: Kind;
+  readonly applied: AnyResource;
+  readonly before: AnyResource | undefined;
+}
+
+/** The kinds of some objects, as the cluster serves them. Throws UsageError for one that it does not serve. */
+export async function kindsOf(cluster: Cluster, objects: readonly Resource[]): Promise<(object: Resource) => Kind<AnyResource>> {
+  const served = new Map((await cluster.servedKinds()).map((type) => [kindKeyOf(type), type]));
+  const kinds = new Map<string, Kind<AnyResource>>();
+  for (const object of objects) {
+    const type = served.get(kindKeyOf(object));
+    if (type === undefined) {
+      throw new UsageError(`the cluster does not serve ${object.kind} (${object.apiVersion}), which the agent needs: upgrade the cluster`);
+    }
+    kinds.set(kindKeyOf(object), untyped(object.apiVersion, object.kind, type.plural, type.namespaced));
+  }
+  return (object) => {
+    const kind = kinds.get(kindKeyOf(object));
+    if (kind === undefined) throw new TypeError(`${object.kind} was not looked up`);
+    return kind;
+  };
+}
+
+/**
+ * Applies objects of ours, in their order; none, when one of them stands there and is somebody else's: that throws UsageError
+ * with all of those. `changed` learns of each object that was made or changed, so that it can be taken back.
+ */
+export async function applyObjects(cluster: Cluster, objects: readonly AnyResource[], changed: (change: Change) => void): Promise<void> {
+  const kindOf = await kindsOf(cluster, objects);
+  const found = await Promise.all(objects.map((object) => cluster.get(kindOf(object), placeOf(object))));
+  const foreign = found.filter((object) => object !== undefined && !isMadeByMeshctl(object));
+  if (foreign.length > 0) throw new UsageError(foreignText(foreign as readonly AnyResource[]));
+  for (const [i, object] of objects.entries()) {
+    const before = found[i];
+    const applied = await applyOne(cluster, object);
+    if (applied.metadata.resourceVersion === before?.metadata.resourceVersion) continue;
+    changed({ cluster, kind: kindOf(object), applied, before });
+  }
+}
+
+async function applyOne(cluster: Cluster, object: AnyResource): Promise<AnyResource> {
+  try {
+    return await cluster.apply(object, { fieldManager: MANAGER });
+  } catch (error) {
+    if (!(error instanceof ClusterError && error.code === "Conflict")) throw error;
+    const { manager = "another field manager", fields = [] } = error.details;
+    throw new UsageError(
+      `${formatRef(refOf(object))}: ${fields.join(", ") || "a field"} was changed by ${manager} since meshctl applied it: undo that change, or delete the object, and run this command again`,
+    );
+  }
+}
+
+function foreignText(objects: readonly AnyResource[]): string {
+  const names = objects.map((object) => {
+    const [manager] = new Set((object.metadata.managedFields ?? []).map((entry) => String(entry["manager"])));
+    return `${formatRef(refOf(object))}${manager === undefined ? "" : ` (field manager ${manager})`}`;
+  });
+  return (
+    `${names.join(", ")} ${names.length === 1 ? "exists and was" : "exist and were"} not created by meshctl, which does not overwrite ` +
+    `${names.length === 1 ? "it" : "them"}: delete ${names.length === 1 ? "it" : "them"}, or use another namespace with --remote-namespace`
+  );
+}
+
+/** Takes changes back, the last one first: deletes what was made, and restores what was changed. Gives what could not be taken back. */
+export async function takeBack(changes: readonly Change[]): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const { cluster, kind, applied, before } of [...changes].reverse()) {
+    try {
+      if (before === undefined) await deleteIfSame(cluster, kind, applied);
+      else await cluster.update(withoutVersion(before));
+    } catch (error) {
+      if (!(error instanceof ClusterError)) throw error;
+      problems.push(`${formatRef(refOf(applied))}: ${error.message}`);
+    }
+  }
+  return problems;
+}
+
+function withoutVersion(object: AnyResource): AnyResource {
+  const { resourceVersion: _, managedFields: __, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** Deletes the very object that was looked at, if it is still there. */
+export async function deleteIfSame(cluster: Cluster, kind: Pick<Kind, "apiVersion" | "kind">, { metadata }: Resource): Promise<void> {
+  const { name, namespace = "", uid } = metadata;
+  const { apiVersion } = kind;
+  try {
+    await cluster.delete({ apiVersion, kind: kind.kind, name, namespace, clusterName: "" }, uid === undefined ? {} : { uid });
+  } catch (error) {
+    // Gone, or another one by now.
+    if (!(error instanceof ClusterError && (error.code === "NotFound" || error.code === "Conflict"))) throw error;
+  }
+}
+
+export function placeOf({ metadata }: Resource): { readonly name: string; readonly namespace: string } {
+  return { name: metadata.name, namespace: metadata.namespace ?? "" };
+}

@@ -1,0 +1,264 @@
+import type { KubernetesCluster } from "@isthmus/api";
+import { type AnyResource, type Clock, kindKeyOf, messageOf, UsageError } from "@isthmus/core";
+import { ClusterError } from "@isthmus/plane/ports";
+import { RemoteNamespace } from "../remoteAccess.ts";
+import { agentDefinitions, kindOfDefinition } from "./agentDefinitions.ts";
+import { AGENT, agentObjects, checkAgentInstallation, isAgent } from "./agentManifest.ts";
+import { clockAhead, clockOffsets, clockWarning } from "./clocks.ts";
+import {
+  checkClusterName,
+  completeRegistration,
+  isUnfinished,
+  type RegistrationOfName,
+  reserveName,
+  uidOfCluster,
+} from "./clusterNames.ts";
+import { GateFailure, type GateKeeper, type GateResult, gateKeeper, type Look } from "./gates.ts";
+import type { Hints } from "./hints.ts";
+import { lookAtCertificate, lookAtPods, lookAtSnapshot } from "./looks.ts";
+import { applyObjects, type Change, takeBack } from "./ownObjects.ts";
+import { addressText, findRelayAddress, type RelayAddress } from "./relayAddress.ts";
+import {
+  agentSecretsToApply,
+  forgetCertificate,
+  type MintedToken,
+  mintToken,
+  type Places,
+  planToken,
+  rootInCluster,
+  rootToGive,
+  type TokenPlan,
+} from "./relaySecrets.ts";
+import { removeFoundations } from "./removeFoundations.ts";
+import { removeRegistration } from "./removeRegistration.ts";
+
+/** Connects to a server as an agent would. What it finds, in words; undefined when all is well. */
+export type Probe = (relay: RelayAddress, root: string) => Promise<ProbeProblem | undefined>;
+
+export interface ProbeProblem {
+  /** Whether somebody answered, who is not the management server. */
+  readonly isAnswered: boolean;
+  readonly message: string;
+}
+
+/** One cluster to be registered, with an agent in it. */
+export interface AgentRegistration extends Places {
+  readonly clusterName: string;
+  /** Undefined: what the KubernetesCluster says, else cluster.local. */
+  readonly clusterDomain: string | undefined;
+  /** Where the agent is to connect; undefined: where the management cluster says. */
+  readonly relay: Pick<RelayAddress, "host" | "port"> | undefined;
+  /** The name in the server's certificate; undefined: that of its Service. */
+  readonly authority: string | undefined;
+  /** Undefined: the server is not tried from here, as only the cluster may reach it. */
+  readonly probe: Probe | undefined;
+  readonly tokenLifetimeMs: number;
+  readonly timeoutMs: number;
+  /** Takes back what was made when a gate does not open. */
+  readonly rollback: boolean;
+  /** The last that the agent has said of why it is not connected, where that can be read. */
+  readonly agentComplaint: (() => Promise<string | undefined>) | undefined;
+  readonly hints: Hints;
+  readonly clock: Clock;
+  readonly say: (line: string) => void;
+  readonly passed: (result: GateResult) => void;
+  readonly progress: (text: string) => void;
+}
+
+/** What is known before anything is written. */
+interface Plan {
+  readonly naming: RegistrationOfName;
+  readonly existing: KubernetesCluster | undefined;
+  /** Certificates may be refused, as clocks differ. */
+  readonly clockWarning: string | undefined;
+  /** The clock of the management cluster. */
+  readonly clock: Pick<Clock, "now">;
+}
+
+/**
+ * Registers a cluster: finds the server, creates the KubernetesCluster and a join token, applies the agent, and waits until all that
+ * it reports is known. May be repeated. Throws UsageError with the cause and what to do next; with `rollback` after taking back all
+ * that was made.
+ */
+export async function registerAgent(registration: AgentRegistration): Promise<void> {
+  const changes: Change[] = [];
+  let plan: Plan | undefined;
+  let isWritten = false;
+  const written = (): void => {
+    isWritten = true;
+  };
+  try {
+    checkNames(registration);
+    plan = await planOf(registration);
+    await throughGates(registration, plan, { written, changed: (change) => changes.push(change) });
+  } catch (error) {
+    if (!(error instanceof UsageError || error instanceof ClusterError)) throw error;
+    if (plan === undefined) throw new UsageError(messageOf(error));
+    throw await failed(registration, { plan, changes: isWritten ? changes : undefined, error });
+  }
+}
+
+/** What is wrong whatever the clusters say: before they are asked. */
+function checkNames({ clusterName, remoteNamespace: namespace, managementNamespace, relay, authority }: AgentRegistration): void {
+  const given = { host: "localhost", port: 0, ...relay, authority: authority ?? "localhost" };
+  checkAgentInstallation({ clusterName, namespace, managementNamespace, relay: given });
+}
+
+async function planOf(registration: AgentRegistration): Promise<Plan> {
+  const { management, remote, managementNamespace: namespace, clusterName, clock, say } = registration;
+  const naming = { clusterName, namespace, uid: await uidOfCluster(remote) };
+  const existing = await checkClusterName(management, naming);
+  const offsets = await clockOffsets(registration, clock);
+  const warning = clockWarning(offsets);
+  if (warning !== undefined) say(`warning: ${warning}`);
+  return { naming, existing, clockWarning: warning, clock: clockAhead(clock, offsets.management) };
+}
+
+interface Journal {
+  /** From now on there may be something to take back. */
+  readonly written: () => void;
+  readonly changed: (change: Change) => void;
+}
+
+async function throughGates(registration: AgentRegistration, plan: Plan, { written, changed }: Journal): Promise<void> {
+  const { management, managementNamespace, remote, remoteNamespace, clusterDomain, hints, clusterName, tokenLifetimeMs } = registration;
+  const gates = gateKeeper(registration);
+  const { naming, existing } = plan;
+  const relay = await throughAddress(registration, gates);
+
+  let tokenPlan = "join" as TokenPlan;
+  let token: MintedToken | undefined;
+  await gates.pass("token", [hints.management("get", "secrets", "-l", "isthmus.mesh/join-token")], async () => {
+    tokenPlan = await planToken(registration, existing, naming.uid);
+    written();
+    // Of an earlier registration: the server would take it, and not register the cluster again. Before the KubernetesCluster is there.
+    if (tokenPlan !== "certificate" && existing?.status?.clusterUid !== naming.uid) await forgetCertificate(registration);
+    if (tokenPlan !== "shared") await reserveName(management, naming, clusterDomain);
+    if (tokenPlan === "shared") return `the shared token in Secret ${remoteNamespace}/relay-identity-token-secret, as it was copied there`;
+    if (tokenPlan === "certificate") return "not needed: the agent has a certificate and is connected";
+    token = await mintToken(registration, { clusterName, lifetimeMs: tokenLifetimeMs, clock: plan.clock });
+    return `join token for ${clusterName}, valid once until ${new Date(token.expiresAt).toISOString()}`;
+  });
+
+  const inAgentsNamespace = { clusterName, namespace: remoteNamespace, managementNamespace, relay };
+  const objects = agentObjects(inAgentsNamespace);
+  await gates.pass("pods", [hints.remote("get", "all")], async () => {
+    await ensureFoundations(registration, changed);
+    const secrets = await agentSecretsToApply(registration, token?.token);
+    await applyObjects(remote, [...secrets, ...objects.filter((object) => !isAgent(object)), ...objects.filter(isAgent)], changed);
+    return `Deployment ${remoteNamespace}/${AGENT} is applied`;
+  });
+  await gates.wait("pods", [hints.remote("describe", "pods", "-l", `app=${AGENT}`)], () => lookAtPods(remote, remoteNamespace));
+  await gates.pass("TLS", [hints.remote("get", "secret", "relay-root-tls-secret", "-o", "yaml")], () => verified(registration, relay));
+
+  const registered = { management, managementNamespace, clusterName, uid: naming.uid };
+  const logs = [hints.remote("logs", `deployment/${AGENT}`)];
+  await gates.wait("certificate", logs, () =>
+    explained(registration, plan, lookAtCertificate(registered, { remote, remoteNamespace, tokenName: token?.secretName })),
+  );
+  await gates.wait("first snapshot", [...logs, hints.management("describe", "kubernetescluster", clusterName)], () =>
+    explained(registration, plan, lookAtSnapshot(registered)),
+  );
+  // What the server made with the shared token has no domain yet.
+  if (tokenPlan !== "shared" || clusterDomain !== undefined) await completeRegistration(management, naming, clusterDomain);
+}
+
+/** Finds the server, and tries it before anything is written. */
+async function throughAddress(registration: AgentRegistration, gates: GateKeeper): Promise<RelayAddress> {
+  const { management, managementNamespace, relay: given, authority, probe, hints } = registration;
+  let problem: ProbeProblem | undefined;
+  let relay: RelayAddress | undefined;
+  const services = [hints.management("get", "services", "-o", "wide")];
+  await gates.pass("address", services, async () => {
+    const found = given === undefined ? await findRelayAddress(management, managementNamespace) : undefined;
+    relay = {
+      ...(found ?? {
+        ...(given as Pick<RelayAddress, "host" | "port">),
+        authority: `gloo-mesh-mgmt-server.${managementNamespace}`,
+        source: "--relay-server-address",
+      }),
+      ...(authority === undefined ? {} : { authority }),
+    };
+    problem = await probe?.(relay, await rootToGive(management, managementNamespace));
+    if (problem !== undefined && !problem.isAnswered) {
+      throw new UsageError(`${problem.message} (${relay.source}); if only the cluster can reach it, add --no-probe`);
+    }
+    return `${addressText(relay)} (${relay.source})${probe === undefined ? ", not tried from here" : ""}`;
+  });
+  const tls = problem;
+  if (tls !== undefined) await gates.pass("TLS", services, () => Promise.reject(new UsageError((tls as ProbeProblem).message)));
+  return relay as unknown as RelayAddress;
+}
+
+/** The agent verifies the server with the root that is in its cluster, which may be another than ours. */
+async function verified({ remote, remoteNamespace, probe }: AgentRegistration, relay: RelayAddress): Promise<string> {
+  const root = await rootInCluster(remote, remoteNamespace);
+  if (probe === undefined) return `not tried from here; the agent requires a certificate for ${relay.authority}`;
+  const problem = await probe(relay, root);
+  if (problem !== undefined) throw new UsageError(problem.message);
+  return `the server's certificate is for ${relay.authority}, from the root in the cluster`;
+}
+
+/** Adds to what is waited for what the agent says of it. */
+async function explained({ agentComplaint }: AgentRegistration, { clockWarning: warning }: Plan, looking: Promise<Look>): Promise<Look> {
+  const look = await looking;
+  if (!("waiting" in look)) return look;
+  const complaint = await agentComplaint?.();
+  const causes = [
+    look.waiting,
+    ...(complaint === undefined ? [] : [`the agent says: ${complaint}`]),
+    ...(warning === undefined ? [] : [warning]),
+  ];
+  return { waiting: causes.join("; ") };
+}
+
+/** The namespace and the CRDs, where they are missing: what others have made of these is left as it is. */
+async function ensureFoundations({ remote, remoteNamespace }: AgentRegistration, changed: (change: Change) => void): Promise<void> {
+  const found = await remote.get(RemoteNamespace, { name: remoteNamespace, namespace: "" });
+  const namespace: AnyResource = { apiVersion: "v1", kind: "Namespace", metadata: { name: remoteNamespace } };
+  const served = new Set((await remote.servedKinds()).map(kindKeyOf));
+  const missing = agentDefinitions().filter((crd) => !served.has(kindOfDefinition(crd)));
+  await applyObjects(remote, [...missing, ...(found === undefined ? [namespace] : [])], changed);
+}
+
+interface Failure {
+  readonly plan: Plan;
+  /** Undefined: nothing has been written. */
+  readonly changes: readonly Change[] | undefined;
+  readonly error: UsageError | ClusterError;
+}
+
+/** What to tell of a registration that failed: where, what shows more, and how to take back what was made. */
+async function failed(registration: AgentRegistration, { plan, changes, error }: Failure): Promise<UsageError> {
+  const { clusterName, rollback, hints } = registration;
+  const where =
+    error instanceof GateFailure ? `${clusterName} is not registered: it did not pass the gate "${error.gate}"` : messageOf(error);
+  const next = error instanceof GateFailure ? error.next : [];
+  const look = next.length === 0 ? "" : `\nTo look further:\n${next.map((command) => `  ${command}`).join("\n")}`;
+  if (changes === undefined) return new UsageError(`${where}${look}\nNothing was created.`);
+  if (!rollback) {
+    return new UsageError(`${where}${look}\nTo take back what was created:\n  ${hints.meshctl("cluster", "deregister", clusterName)}`);
+  }
+  return new UsageError(`${where}${look}\n${await rolledBack(registration, plan, changes)}`);
+}
+
+async function rolledBack(registration: AgentRegistration, { existing, naming }: Plan, changes: readonly Change[]): Promise<string> {
+  const { remote, remoteNamespace } = registration;
+  if (existing?.status?.clusterUid === naming.uid && !isUnfinished(existing)) {
+    // It was registered before: only what this run has changed is undone.
+    return summary([...(await takeBack(changes))], []);
+  }
+  const keepsRegistration = existing !== undefined && !isUnfinished(existing);
+  const { problems } = await removeRegistration({ ...registration, keepsRegistration });
+  try {
+    return summary(problems, (await removeFoundations(remote, remoteNamespace, registration.clock)).kept);
+  } catch (error) {
+    if (!(error instanceof ClusterError)) throw error;
+    return summary([...problems, error.message], []);
+  }
+}
+
+function summary(problems: readonly string[], kept: readonly string[]): string {
+  if (problems.length > 0) return `Not everything could be rolled back: ${problems.join("; ")}`;
+  return `Rolled back: all that was created has been deleted.${kept.map((text) => `\n${text}`).join("")}`;
+}

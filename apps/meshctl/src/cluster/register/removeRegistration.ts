@@ -1,0 +1,105 @@
+import { deliveredKinds, KubernetesCluster, Lease, Secret } from "@isthmus/api";
+import { type AnyResource, formatRef, type Kind, type Resource, refOf } from "@isthmus/core";
+import { type Cluster, ClusterError, FIELD_MANAGER, JOIN_TOKEN_LABEL, RELAY_SECRETS } from "@isthmus/plane";
+import { networkingOwner } from "@isthmus/translators";
+import { AGENT, agentObjects } from "./agentManifest.ts";
+import { deleteIfSame, isMadeByMeshctl, kindsOf, placeOf } from "./ownObjects.ts";
+import { CLIENT_SECRET, isIssued } from "./relaySecrets.ts";
+
+export interface Removal {
+  readonly management: Cluster;
+  readonly managementNamespace: string;
+  /** Undefined: the cluster is not there any more. */
+  readonly remote: Cluster | undefined;
+  readonly remoteNamespace: string;
+  readonly clusterName: string;
+  /** The KubernetesCluster stays, as somebody else has made it. */
+  readonly keepsRegistration: boolean;
+  /** Also deletes the mesh configuration that was applied. Default: it stays. */
+  readonly purges?: boolean;
+}
+
+/** What was deleted, and what could not be, as texts for people. */
+export interface Removed {
+  readonly deleted: readonly string[];
+  readonly problems: readonly string[];
+}
+
+/**
+ * Deletes what a registration has made: in the management cluster the KubernetesCluster and unused join tokens, in the cluster
+ * the agent, its rights and its Secrets. What somebody else has made stays, as do namespaces and CRDs. One object that cannot be deleted
+ * does not hold up the others.
+ */
+export async function removeRegistration(removal: Removal): Promise<Removed> {
+  const deleted: string[] = [];
+  const problems: string[] = [];
+  const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof ClusterError)) throw error;
+      problems.push(`${what}: ${error.message}`);
+    }
+  };
+  const drop = (cluster: Cluster, kind: Kind, object: Resource): Promise<void> =>
+    attempt(formatRef(refOf(object)), async () => {
+      await deleteIfSame(cluster, kind, object);
+      deleted.push(formatRef(refOf(object)));
+    });
+  await attempt("management cluster", () => inManagement(removal, drop));
+  const { remote } = removal;
+  if (remote !== undefined) await attempt("the cluster", () => inCluster({ ...removal, remote }, drop));
+  return { deleted, problems };
+}
+
+type Drop = (cluster: Cluster, kind: Kind, object: Resource) => Promise<void>;
+
+/** First: the server then disconnects the agent and tells it so, and it writes no more. */
+async function inManagement(
+  { management, managementNamespace: namespace, clusterName, keepsRegistration }: Removal,
+  drop: Drop,
+): Promise<void> {
+  const registration = await management.get(KubernetesCluster, { name: clusterName, namespace });
+  if (registration !== undefined && !keepsRegistration) await drop(management, KubernetesCluster, registration);
+  const labels = { matchLabels: { [JOIN_TOKEN_LABEL]: clusterName } };
+  for (const token of (await management.list(Secret, { namespace, labels })).items) await drop(management, Secret, token);
+}
+
+async function inCluster({ remote, ...removal }: Removal & { readonly remote: Cluster }, drop: Drop): Promise<void> {
+  const { remoteNamespace: namespace, clusterName } = removal;
+  const names = { clusterName, namespace, managementNamespace: namespace, relay: { host: "localhost", port: 0, authority: "localhost" } };
+  const objects = [...agentObjects(names)].reverse().filter(({ kind }) => !KEPT.has(kind));
+  const kindOf = await kindsOf(remote, objects);
+  for (const object of objects) {
+    const found = await remote.get(kindOf(object), placeOf(object));
+    if (found !== undefined && isMadeByMeshctl(found)) await drop(remote, kindOf(object), found);
+  }
+  for (const name of [RELAY_SECRETS.token, RELAY_SECRETS.root, CLIENT_SECRET]) {
+    const found = await remote.get(Secret, { name, namespace });
+    const isOurs = found !== undefined && (isMadeByMeshctl(found) || isIssued(found));
+    if (isOurs) await drop(remote, Secret, found);
+  }
+  const lease = await remote.get(Lease, { name: AGENT, namespace });
+  if (lease !== undefined) await drop(remote, Lease, lease);
+  if (removal.purges === true) await purge(remote, removal.managementNamespace, drop);
+}
+
+/** Deletes what the agent has applied: what bears our label and was written by our field manager. */
+async function purge(remote: Cluster, managementNamespace: string, drop: Drop): Promise<void> {
+  const { label, value } = networkingOwner(managementNamespace);
+  const labels = { matchLabels: { [label]: value } };
+  for (const kind of deliveredKinds()) {
+    const { items } = await remote.list(kind, { labels }).catch((error: unknown) => {
+      if (error instanceof ClusterError && (error.code === "Unserved" || error.code === "NotFound")) return { items: [] };
+      throw error;
+    });
+    for (const item of items) {
+      const found = await remote.get(kind as Kind<AnyResource>, placeOf(item));
+      const isOurs = found?.metadata.managedFields?.some(({ manager }) => manager === FIELD_MANAGER) === true;
+      if (found !== undefined && isOurs) await drop(remote, kind, found);
+    }
+  }
+}
+
+/** What may hold other things by now. */
+const KEPT: ReadonlySet<string> = new Set(["Namespace", "CustomResourceDefinition"]);

@@ -1,0 +1,151 @@
+import { UsageError } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane";
+import { type Connect, inManagementCluster } from "../cluster/managementCluster.ts";
+import type { GivenPlaces } from "../cluster/register/hints.ts";
+import type { RelayAddress } from "../cluster/register/relayAddress.ts";
+import type { Io } from "../io.ts";
+import { type ConnectRemote, managementPlace, type PlaceOptions, remotePlace } from "./registrationOptions.ts";
+import { terminalColumns } from "./terminal.ts";
+
+export interface RegisterAgentOptions {
+  readonly clusterDomain?: string;
+  readonly relayServerAddress?: string;
+  readonly relayAuthority?: string;
+  readonly probe: boolean;
+  readonly tokenTtl: number;
+  readonly timeout: number;
+  readonly rollback?: true;
+  readonly printJoin?: true;
+  readonly printGitops?: true;
+}
+
+export interface WithAgent {
+  readonly io: Io;
+  readonly connect: Connect;
+  readonly toRemote: ConnectRemote;
+}
+
+/** `meshctl cluster register` with an agent. */
+export async function registerWithAgent(
+  parts: WithAgent,
+  clusterName: string,
+  options: PlaceOptions & RegisterAgentOptions,
+): Promise<void> {
+  const { io, connect, toRemote } = parts;
+  const relay = await givenRelay(options);
+  if (options.printJoin === true || options.printGitops === true) return printRegistration(parts, clusterName, { ...options, relay });
+  const { registerAgent } = await import("../cluster/register/registerAgent.ts");
+  const { gateText } = await import("../cluster/register/gateText.ts");
+  const { hintsFor } = await import("../cluster/register/hints.ts");
+  const { probeRelay } = await import("../cluster/register/probe.ts");
+  const { agentComplaint } = await import("../cluster/register/agentComplaint.ts");
+  const { systemClock } = await import("@isthmus/plane");
+  const columns = terminalColumns();
+  const { namedCluster } = await import("../cluster/namedCluster.ts");
+  const { cluster, log } = await toRemote(remotePlace(options));
+  const remote = namedCluster(cluster, `cluster ${clusterName}`);
+  await inManagementCluster(managementPlace(options), connect, (management) =>
+    registerAgent({
+      management: namedCluster(management, "management cluster"),
+      remote,
+      clusterName,
+      managementNamespace: options.mgmtNamespace,
+      remoteNamespace: options.remoteNamespace,
+      clusterDomain: options.clusterDomain,
+      relay,
+      authority: options.relayAuthority,
+      probe: options.probe ? probeRelay : undefined,
+      tokenLifetimeMs: options.tokenTtl,
+      timeoutMs: options.timeout,
+      rollback: options.rollback === true,
+      agentComplaint: log === undefined ? undefined : () => agentComplaint(remote, options.remoteNamespace, log),
+      hints: hintsFor(placesOf(options)),
+      clock: systemClock,
+      say: (line) => io.err(`${line}\n`),
+      passed: (result) => io.err(`${gateText(result, columns)}\n`),
+      progress: io.progress,
+    }),
+  );
+  io.err(`Cluster ${clusterName} is registered.\n`);
+}
+
+/** `meshctl cluster deregister` of a cluster with an agent. False: it is registered without one. */
+export async function deregisterWithAgent(
+  { io, connect, toRemote }: WithAgent,
+  clusterName: string,
+  options: PlaceOptions & { readonly force?: true; readonly purge?: true },
+): Promise<boolean> {
+  const { deregisterAgent } = await import("../cluster/register/deregisterAgent.ts");
+  const { namedCluster } = await import("../cluster/namedCluster.ts");
+  if (options.force === true && options.purge === true) {
+    throw new UsageError("--force and --purge are mutually exclusive: nothing is deleted in a cluster that is not connected to");
+  }
+  return inManagementCluster(managementPlace(options), connect, async (management) =>
+    deregisterAgent({
+      management,
+      remote:
+        options.force === true
+          ? undefined
+          : async () => namedCluster((await toRemote(remotePlace(options))).cluster, `cluster ${clusterName}`),
+      clusterName,
+      managementNamespace: options.mgmtNamespace,
+      remoteNamespace: options.remoteNamespace,
+      purges: options.purge === true,
+      say: (line) => io.err(`${line}\n`),
+    }),
+  );
+}
+
+async function givenRelay({ relayServerAddress }: RegisterAgentOptions): Promise<Pick<RelayAddress, "host" | "port"> | undefined> {
+  if (relayServerAddress === undefined) return undefined;
+  const { readAddress } = await import("../cluster/register/relayAddress.ts");
+  return readAddress(relayServerAddress);
+}
+
+function placesOf({ kubeconfig, remoteContext, remoteNamespace, mgmtKubeconfig, mgmtContext, mgmtNamespace }: PlaceOptions): GivenPlaces {
+  return { kubeconfig, remoteContext, remoteNamespace, mgmtKubeconfig, mgmtContext, mgmtNamespace };
+}
+
+/** Prints what registers a cluster on its other side: on standard output, so that it can be kept. */
+async function printRegistration(
+  { io, connect }: WithAgent,
+  clusterName: string,
+  options: PlaceOptions & RegisterAgentOptions & { readonly relay: Pick<RelayAddress, "host" | "port"> | undefined },
+): Promise<void> {
+  if (options.printJoin === true && options.printGitops === true)
+    throw new UsageError("--print-join and --print-gitops are mutually exclusive");
+  const { committedObjects, joinObjects } = await import("../cluster/register/printed.ts");
+  const { yamlText } = await import("../offline/yamlText.ts");
+  const { systemClock } = await import("@isthmus/plane");
+  const documents = (objects: readonly object[]): string => objects.map((object) => `---\n${yamlText(object)}`).join("");
+  const printed = (management: Cluster) => ({
+    management,
+    managementNamespace: options.mgmtNamespace,
+    remoteNamespace: options.remoteNamespace,
+    clusterName,
+    clusterDomain: options.clusterDomain ?? "cluster.local",
+    relay: options.relay,
+    authority: options.relayAuthority,
+  });
+  if (options.printJoin === true) {
+    const { objects, expiresAt } = await inManagementCluster(managementPlace(options), connect, (management) =>
+      joinObjects(printed(management), { lifetimeMs: options.tokenTtl, clock: systemClock }),
+    );
+    io.err(
+      `Paste this into a shell whose kubectl is connected to ${clusterName}. It contains a join token, which is valid once until ${new Date(expiresAt).toISOString()}.\n`,
+    );
+    await io.out(`kubectl apply --server-side --field-manager=meshctl -f - <<'END_OF_MANIFEST'\n${documents(objects)}END_OF_MANIFEST\n`);
+    return;
+  }
+  const { management, remote } = await inManagementCluster(managementPlace(options), connect, (cluster) =>
+    committedObjects(printed(cluster)),
+  );
+  io.err(
+    "Nothing was created. Commit the first part for the management cluster, the rest for the other one. The agent also needs a token, which\n" +
+      "must not be committed; create it when the first part is applied, within 15 minutes before the agent starts:\n" +
+      `  meshctl cluster token create --cluster ${clusterName} --ttl 15m --manifest --agent-namespace ${options.remoteNamespace} | kubectl apply -f -\n`,
+  );
+  await io.out(
+    `# For the management cluster\n${documents(management)}# For ${clusterName}; its token is not part of it: Secret ${options.remoteNamespace}/relay-identity-token-secret, key token\n${documents(remote)}`,
+  );
+}

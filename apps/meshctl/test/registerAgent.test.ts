@@ -1,0 +1,193 @@
+import { allKinds, KubernetesCluster } from "@isthmus/api";
+import type { Clock, Resource } from "@isthmus/core";
+import { systemClock } from "@isthmus/plane";
+import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
+import { describe, expect, it } from "vitest";
+import { agentComplaint } from "../src/cluster/register/agentComplaint.ts";
+import { clockAhead, clockOffsets, clockWarning } from "../src/cluster/register/clocks.ts";
+import { completeRegistration, reserveName } from "../src/cluster/register/clusterNames.ts";
+import { gateText } from "../src/cluster/register/gateText.ts";
+import { hintsFor } from "../src/cluster/register/hints.ts";
+import { addressText, findRelayAddress, readAddress } from "../src/cluster/register/relayAddress.ts";
+import { mintToken } from "../src/cluster/register/relaySecrets.ts";
+
+const namespace = "gloo-mesh";
+
+function cluster(seed: string, clock: Clock = systemClock): SimulatedCluster {
+  const made = simulatedCluster({ name: "", clock, kinds: allKinds(), seed });
+  made.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }]);
+  return made;
+}
+
+function service(spec: object, ingress: readonly object[] = [], name = "gloo-mesh-mgmt-server"): Resource {
+  return { apiVersion: "v1", kind: "Service", metadata: { name, namespace }, spec, status: { loadBalancer: { ingress } } } as Resource;
+}
+
+function node(name: string, addresses: Readonly<Record<string, string>>, images: readonly string[] = []): Resource {
+  const listed = Object.entries(addresses).map(([type, address]) => ({ type, address }));
+  return { apiVersion: "v1", kind: "Node", metadata: { name }, status: { addresses: listed, images: [{ names: images }] } } as Resource;
+}
+
+const PORTS = [
+  { name: "http", port: 80 },
+  { name: "grpc", port: 9900, nodePort: 31900 },
+];
+const NODES = [node("b", { ExternalIP: "203.0.113.2", InternalIP: "10.0.0.2" }), node("a", { InternalIP: "10.0.0.1" })];
+
+async function found(...objects: readonly Resource[]): Promise<string> {
+  const management = cluster("management");
+  management.load(objects);
+  const { authority, source, ...address } = await findRelayAddress(management, namespace);
+  return `${addressText(address)} ${authority} ${source}`;
+}
+
+describe("the address of the management server", () => {
+  it.each([
+    ["an IP address", [service({ type: "LoadBalancer", ports: PORTS }, [{ ip: "203.0.113.7" }])], "203.0.113.7:9900 "],
+    ["an IPv6 address", [service({ type: "LoadBalancer", ports: PORTS }, [{ ip: "2001:db8::7" }])], "[2001:db8::7]:9900 "],
+    ["a host name", [service({ type: "LoadBalancer", ports: PORTS }, [{ hostname: "lb.example.com" }])], "lb.example.com:9900 "],
+    ["a node's external address", [service({ type: "NodePort", ports: PORTS }), ...NODES], "203.0.113.2:31900 "],
+    ["a node port where the load balancer has none yet", [service({ type: "LoadBalancer", ports: PORTS }), ...NODES], "203.0.113.2:31900 "],
+    [
+      "an internal address of a kind node",
+      [
+        service({ type: "NodePort", ports: PORTS }),
+        node("k", { ExternalIP: "203.0.113.2", InternalIP: "172.18.0.2" }, ["kindest/kindnetd:v1"]),
+      ],
+      "172.18.0.2:31900 ",
+    ],
+    [
+      "that of the earlier generation",
+      [service({ type: "LoadBalancer", ports: PORTS }, [{ ip: "203.0.113.7" }], "enterprise-networking")],
+      "203.0.113.7:9900 enterprise-networking.gloo-mesh ",
+    ],
+  ])("is %s", async (_, objects, address) => {
+    expect(await found(...objects)).toContain(address);
+  });
+
+  it.each([
+    [[], /no Service gloo-mesh\/gloo-mesh-mgmt-server or gloo-mesh\/enterprise-networking: .*--relay-server-address HOST:PORT/],
+    [[service({ type: "ClusterIP", ports: PORTS })], /is of type ClusterIP, which other clusters cannot reach: .*--relay-server-address/],
+    [[service({ type: "LoadBalancer", ports: PORTS })], /the load balancer of .* has no address yet.*--relay-server-address/],
+    [[service({ type: "NodePort", ports: PORTS })], /no node .* has an address.*--relay-server-address/],
+    [[service({ type: "NodePort", ports: [{ port: 1 }, { port: 2 }] })], /has no port 9900/],
+  ])("is asked for where the cluster has none (%#)", async (objects, message) => {
+    await expect(found(...objects)).rejects.toThrow(message);
+  });
+
+  it.each([
+    ["relay.example.com", "relay.example.com:9900"],
+    ["10.0.0.1:443", "10.0.0.1:443"],
+    ["[fd00::1]:99", "[fd00::1]:99"],
+    ["fd00::1", "[fd00::1]:9900"],
+  ])("is read from %s", (text, address) => {
+    expect(addressText(readAddress(text))).toBe(address);
+  });
+
+  it.each(["https://relay:9900", "relay:0", "relay:99999", "a b", "relay/path", "user@relay", "", "relay:9900,evil"])(
+    "is not %j",
+    (text) => {
+      expect(() => readAddress(text)).toThrow(/--relay-server-address .*: must be HOST or HOST:PORT/);
+    },
+  );
+});
+
+describe("clocks", () => {
+  const ahead = (ms: number): Clock => ({ ...systemClock, now: () => Date.now() + ms });
+
+  it("that differ are reported, and a join token's time is that of the management cluster", async () => {
+    const management = cluster("management", ahead(3_600_000));
+    const remote = cluster("remote", ahead(-600_000));
+    const offsets = await clockOffsets({ management, managementNamespace: namespace, remote }, systemClock);
+    expect(clockWarning(offsets)).toMatch(/is 4[12]\d\d s behind that of the management cluster: .*synchronize the clocks/);
+    const clock = clockAhead(systemClock, offsets.management);
+    const { expiresAt } = await mintToken(
+      { management, managementNamespace: namespace },
+      { clusterName: "east", lifetimeMs: 900_000, clock },
+    );
+    expect(Math.abs(expiresAt - (Date.now() + 4_500_000))).toBeLessThan(5_000);
+    expect(management.objects().filter(({ kind }) => kind === "KubernetesCluster")).toEqual([]);
+  });
+
+  it("that agree are not, and this machine's is used", async () => {
+    const offsets = await clockOffsets({ management: cluster("a"), managementNamespace: namespace, remote: cluster("b") }, systemClock);
+    expect(clockWarning(offsets)).toBeUndefined();
+    expect(Math.abs(clockAhead(systemClock, offsets.management).now() - Date.now())).toBeLessThan(100);
+  });
+});
+
+describe("a name", () => {
+  const naming = (uid: string) => ({ clusterName: "east", namespace, uid });
+
+  it("that two clusters ask for at once goes to one, and the other is told", async () => {
+    const management = cluster("management");
+    const outcomes = await Promise.allSettled(["one", "two"].map((uid) => reserveName(management, naming(uid), undefined)));
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    const refused = outcomes.find((outcome) => outcome.status === "rejected");
+    expect(String(refused?.reason)).toMatch(/another cluster is being registered as east \(UID (one|two)\): .*deregister east --force/);
+  });
+
+  it("bears the mark of its registration until it is complete", async () => {
+    const management = cluster("management");
+    const mark = async () => (await management.get(KubernetesCluster, { name: "east", namespace }))?.metadata.annotations;
+    await reserveName(management, naming("one"), "east.local");
+    expect(await mark()).toEqual({ "isthmus.mesh/registering": "one" });
+    await completeRegistration(management, naming("one"), "east.local");
+    expect((await mark()) ?? {}).toEqual({});
+    expect((await management.get(KubernetesCluster, { name: "east", namespace }))?.spec).toEqual({ clusterDomain: "east.local" });
+  });
+});
+
+describe("what a user sees", () => {
+  it("is broken between words, behind the name of the gate", () => {
+    const text = gateText({ gate: "TLS", isOpen: false, tookMs: 1_250, text: "the certificate is for nobody that this agent knows" }, 60);
+    expect(text.split("\n")).toEqual([
+      "✗ TLS              1.3 s  the certificate is for nobody that",
+      "                          this agent knows",
+    ]);
+  });
+
+  it("has commands that a shell takes as they are meant", () => {
+    const hints = hintsFor({
+      kubeconfig: "/tmp/my files/it's",
+      remoteContext: "east",
+      remoteNamespace: "gloo-mesh",
+      mgmtKubeconfig: undefined,
+      mgmtContext: "mgmt; rm -rf",
+      mgmtNamespace: "plane",
+    });
+    expect(hints.remote("get", "all")).toBe("kubectl --kubeconfig '/tmp/my files/it'\\''s' --context east -n gloo-mesh get all");
+    expect(hints.meshctl("cluster", "deregister", "east")).toBe(
+      "meshctl cluster deregister east --kubeconfig '/tmp/my files/it'\\''s' --remote-context east --mgmt-context 'mgmt; rm -rf' --mgmt-namespace plane",
+    );
+  });
+});
+
+describe("the agent's complaint", () => {
+  const pod = (name: string, created: string): Resource =>
+    ({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name, namespace, labels: { app: "gloo-mesh-agent" }, creationTimestamp: created },
+      spec: { containers: [{ name: "agent", image: "agent" }] },
+    }) as Resource;
+  const line = (msg: string) => `${JSON.stringify({ level: "warn", msg })}\n`;
+  const failed = line("no connection to the management server: the join token for east has expired: create a new one");
+
+  async function complaint(log: (name: string) => Promise<string>): Promise<string | undefined> {
+    const remote = cluster("remote");
+    remote.load([pod("old", "2026-01-01T00:00:00Z"), pod("new", "2026-01-02T00:00:00Z")]);
+    return agentComplaint(remote, namespace, ({ name }) => log(name));
+  }
+
+  it("is the last reason in the log of its newest pod", async () => {
+    const logs: Readonly<Record<string, string>> = { old: line("no connection to the management server: old"), new: `starting\n${failed}` };
+    expect(await complaint(async (name) => logs[name] ?? "")).toBe("the join token for east has expired: create a new one");
+  });
+
+  it("is over once it is connected, and unknown where the log cannot be read", async () => {
+    expect(await complaint(async () => failed + line("connected to the management server one"))).toBeUndefined();
+    expect(await complaint(() => Promise.reject(new Error("no kubelet")))).toBeUndefined();
+    expect(await complaint(async () => "null\n1\n[]\n")).toBeUndefined();
+  });
+});
