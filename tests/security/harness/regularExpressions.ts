@@ -22,7 +22,7 @@ const flag: Sees = { trusted: "a flag or setting of whoever runs the program" };
 /** Every regular expression of packages and apps, by file, as it stands there. What is new is refused until it is judged here. */
 export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string, Sees>>>> = {
   "apps/meshctl/src/cluster/registration.ts": { "/:\\d+$/": flag, "/^\\[|\\]$/g": flag },
-  "apps/meshctl/src/commands/cluster.ts": { "/^(\\d+)(s|m|h)$/": flag },
+  "apps/meshctl/src/commands/commandRuntime.ts": { "/^(\\d+)(s|m|h)$/": flag },
   "apps/meshctl/src/offline/checks/references.ts": {
     "/^1\\.(\\d{1,3})(?:\\D|$)/": { bound: OBJECT, worst: ended("1.", "9".repeat(9)) },
   },
