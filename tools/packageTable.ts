@@ -122,7 +122,7 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
       holds: "What commands read of the management plane, check and print.",
       imports: ["io.ts", "output", "cluster", "offline"],
     },
-    commands: { holds: "One file per command: its options and its help.", imports: ["io.ts", "cluster", "offline", "plane"] },
+    commands: { holds: "One file per command: its options and its help.", imports: ["io.ts", "output", "cluster", "offline", "plane"] },
     ".": { holds: "The program: all commands, and its start.", imports: ["io.ts", "cluster", "commands"] },
   },
 };

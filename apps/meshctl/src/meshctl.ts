@@ -1,14 +1,19 @@
 import { UsageError } from "@isthmus/core";
 import { Command, CommanderError } from "commander";
 import { version } from "../package.json";
+import { readAdminPage } from "./cluster/adminPort.ts";
 import { apiServerOfKubeconfig } from "./cluster/apiServer.ts";
 import { connectWithKubeconfig } from "./cluster/managementCluster.ts";
 import { checkCommand, precheckCommand } from "./commands/check.ts";
 import { clusterCommand } from "./commands/cluster.ts";
 import { clusterStateCommands } from "./commands/clusterState.ts";
 import type { CommandRuntime } from "./commands/commandRuntime.ts";
+import { completionCommand } from "./commands/completion.ts";
 import { describeCommand } from "./commands/describe.ts";
+import { explainCommand } from "./commands/explain.ts";
 import { getCommand } from "./commands/get.ts";
+import { logsCommand } from "./commands/logs.ts";
+import { syncCommand } from "./commands/sync.ts";
 import { translateCommand } from "./commands/translate.ts";
 import { validateCommand } from "./commands/validate.ts";
 import { versionCommand } from "./commands/version.ts";
@@ -17,7 +22,7 @@ import type { ExitCode, Io } from "./io.ts";
 /** What a command line reaches beside its streams; a test gives its own. */
 export type Outside = Omit<CommandRuntime, "io" | "finish">;
 
-const OUTSIDE: Outside = { connect: connectWithKubeconfig, connectApiServer: apiServerOfKubeconfig, now: Date.now };
+const OUTSIDE: Outside = { connect: connectWithKubeconfig, connectApiServer: apiServerOfKubeconfig, readAdminPage, now: Date.now };
 
 /** Runs one command line, without the program's own name, and gives its exit code. A user's mistake never shows a stack trace. */
 export async function meshctl(args: readonly string[], io: Io, outside: Partial<Outside> = {}): Promise<ExitCode> {
@@ -54,8 +59,12 @@ function programOf(runtime: CommandRuntime): Command {
     precheckCommand(runtime),
     getCommand(runtime),
     describeCommand(runtime),
+    syncCommand(runtime),
+    explainCommand(runtime),
     clusterGroup(runtime),
+    logsCommand(runtime),
     versionCommand(runtime),
+    completionCommand(io),
   ];
   for (const command of commands) program.addCommand(inheriting(command, program));
   return program;
@@ -66,6 +75,11 @@ function clusterGroup(runtime: CommandRuntime): Command {
   const group = clusterCommand(runtime.io, runtime.connect);
   for (const command of clusterStateCommands(runtime)) group.addCommand(command);
   return group;
+}
+
+/** All commands as help texts show them, for the reference page. */
+export function documentedProgram(io: Io): Command {
+  return programOf({ io, finish: () => undefined, ...OUTSIDE });
 }
 
 /** Gives a command and all commands below it the settings of the one above: how it ends, and where it writes. */
@@ -83,7 +97,12 @@ Examples:
   # Validate them; exits with code 1 if one is rejected
   meshctl validate -f cluster-dump.yaml -f policies/
 
+  # What was discovered, and whether all is well
+  meshctl get destinations
+  meshctl check
+
   # Create a token with which cluster east can join within the next hour
   meshctl cluster token create --cluster east
 
-Exit codes: 0 success, 1 at least one object was rejected, 2 usage error or unreadable input.`;
+Exit codes: 0 success, 1 at least one object was rejected or a check failed, 2 usage error, unreadable input or no answer, 3 not all that
+was asked for could be read.`;

@@ -106,6 +106,16 @@ describe("meshctl check", () => {
     expect((await runIn(broken, ["check"])).code).toBe(1);
   });
 
+  it("ends with 2 when the user may read nothing, and says why", async () => {
+    const plane = {
+      ...managementCluster(HEALTHY),
+      list: () => Promise.reject(new ClusterError("Forbidden", "deployments.apps is forbidden")),
+    };
+    const run = await runIn(plane as Cluster, ["check"]);
+    expect(run).toMatchObject({ code: 2, out: "" });
+    expect(run.err).toMatch(/^error: management cluster: deployments.apps is forbidden. Use a kubeconfig whose user has these permissions/);
+  });
+
   it("ends with 2 when the API server does not answer", async () => {
     const plane = {
       ...managementCluster([]),
@@ -170,6 +180,16 @@ function apiServer(version: string, denied: readonly string[] = []) {
 }
 
 describe("meshctl precheck", () => {
+  it.each([
+    ["v0.0.0-master+$Format:%H$", "warning"],
+    ["v1.27.16-gke.100", "error"],
+    ["v1.9.3", "error"],
+    ["nonsense", "warning"],
+  ])("does not take Kubernetes %s for a supported version: %s", async (version, severity) => {
+    const run = await runIn(managementCluster([]), ["precheck"], undefined, { connectApiServer: apiServer(version) });
+    expect(run.out.split("\n").filter((line) => line.includes(version))).toEqual([expect.stringContaining(`  - ${severity}: `)]);
+  });
+
   it("finds nothing in a cluster that is ready", async () => {
     const ready = managementCluster([istiod("1.24.1"), meshConfig("trustDomain: east.example\n"), gateway]);
     const run = await runIn(ready, ["precheck"], 80, { connectApiServer: apiServer("v1.31.2") });

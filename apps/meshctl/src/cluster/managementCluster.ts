@@ -1,5 +1,5 @@
 import { UsageError } from "@isthmus/core";
-import type { Cluster, ClusterErrorCode } from "@isthmus/plane/ports";
+import type { Cluster, ClusterError, ClusterErrorCode } from "@isthmus/plane/ports";
 
 /** How a command is told which cluster is the management cluster. */
 export interface ManagementTarget {
@@ -44,25 +44,26 @@ export async function inManagementCluster<T>(
 /** Awaits answers of an API server, which messages call `called`. Throws UsageError with the remedy when it refuses or does not answer. */
 export async function answered<T>(
   called: string,
-  place: Pick<ManagementTarget, "requestTimeout">,
+  { requestTimeout = REQUEST_TIMEOUT_MS }: Pick<ManagementTarget, "requestTimeout">,
   act: (signal: AbortSignal) => Promise<T>,
+  unanswered = remedyOf("Unavailable"),
 ): Promise<T> {
   const { ClusterError } = await import("@isthmus/plane/ports");
-  const { requestTimeout = REQUEST_TIMEOUT_MS } = place;
   const signal = AbortSignal.timeout(requestTimeout);
   try {
     return await act(signal);
   } catch (error) {
     if (signal.aborted && error === signal.reason)
-      throw new UsageError(`${called}: no complete answer within ${requestTimeout / 1000} s: ${remedyOf("Unavailable")}`);
+      throw new UsageError(`${called}: no complete answer within ${requestTimeout / 1000} s: ${unanswered}`);
     if (!(error instanceof ClusterError)) throw error;
     throw new UsageError(`${called}: ${withRemedy(error)}`);
   }
 }
 
 /** What an API server refused, with what to do about it. */
-export function withRemedy({ code, message }: { readonly code: ClusterErrorCode; readonly message: string }): string {
-  const remedy = remedyOf(code);
+export function withRemedy({ code, message, cause }: ClusterError): string {
+  // What is wrong with the kubeconfig itself says so.
+  const remedy = cause instanceof UsageError ? "" : remedyOf(code);
   return remedy === "" ? message : `${message}. ${remedy.slice(0, 1).toUpperCase()}${remedy.slice(1)}`;
 }
 

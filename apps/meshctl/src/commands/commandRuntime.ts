@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import type { ReadAdminPage } from "../cluster/adminPort.ts";
 import type { ConnectApiServer } from "../cluster/apiServer.ts";
 import { type Connect, REQUEST_TIMEOUT_MS } from "../cluster/managementCluster.ts";
 import type { ExitCode, Io } from "../io.ts";
@@ -9,6 +10,7 @@ export interface CommandRuntime {
   readonly finish: (code: ExitCode) => void;
   readonly connect: Connect;
   readonly connectApiServer: ConnectApiServer;
+  readonly readAdminPage: ReadAdminPage;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -32,7 +34,8 @@ export function inManagement(
   return command.addOption(requestTimeoutOption()).allowExcessArguments(false);
 }
 
-function requestTimeoutOption(): Option {
+/** `--request-timeout`. */
+export function requestTimeoutOption(): Option {
   return new Option("--request-timeout <duration>", "how long all requests to the cluster may take together")
     .argParser(durationMs)
     .default(REQUEST_TIMEOUT_MS, "1m");

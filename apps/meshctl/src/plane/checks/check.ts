@@ -1,4 +1,5 @@
 import type { Resource } from "@isthmus/core";
+import type { CheckCode } from "./codes.ts";
 import type { PlaneState } from "./planeState.ts";
 
 /** Severities, worst first. A note changes no exit code. */
@@ -7,8 +8,7 @@ export type CheckSeverity = (typeof SEVERITIES)[number];
 
 /** Something that a check found. */
 export interface CheckFinding {
-  /** Kept for ever, for scripts: its meaning is in docs/reference/meshctl.md. */
-  readonly code: string;
+  readonly code: CheckCode;
   readonly severity: CheckSeverity;
   /** Names the object. */
   readonly message: string;

@@ -60,9 +60,9 @@ export const configurationIsApplied: Check = {
       const [warning] = status.warnings ?? [];
       return [
         ...(applied?.status === "False"
-          ? [{ code: "CFG1102", message: `${subjectName(policy)} is not applied: ${applied.message ?? ""}` }]
+          ? [{ code: "CFG1102" as const, message: `${subjectName(policy)} is not applied: ${applied.message ?? ""}` }]
           : []),
-        ...(warning === undefined ? [] : [{ code: "CFG1103", message: `${subjectName(policy)}: ${warning}` }]),
+        ...(warning === undefined ? [] : [{ code: "CFG1103" as const, message: `${subjectName(policy)}: ${warning}` }]),
       ].map((finding) => ({ ...finding, severity: "warning", remedy }));
     }),
 };

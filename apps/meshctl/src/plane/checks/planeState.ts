@@ -23,19 +23,33 @@ export interface PlaneState {
 /** A part of the state that is read by itself. */
 export type StateName = Exclude<keyof PlaneState, "namespace" | "now">;
 
+const PARTS: readonly StateName[] = [
+  "deployments",
+  "clusters",
+  "meshes",
+  "destinations",
+  "trafficPolicies",
+  "accessPolicies",
+  "virtualMeshes",
+];
+
 /** The state, and why parts of it are missing. */
 export interface ReadState {
   readonly state: PlaneState;
   readonly unread: ReadonlyMap<StateName, string>;
 }
 
-/** Reads what checks need. A part that the user may not read, or that is not there, is missing; the others are checked all the same. */
+/**
+ * Reads what checks need. A part that the user may not read, or that is not there, is missing; the others are checked all the same. Throws
+ * ClusterError when no object can be read at all, or nobody answers.
+ */
 export async function readPlaneState(
   cluster: Cluster,
   { namespace, now }: Pick<PlaneState, "namespace" | "now">,
   signal: AbortSignal,
 ): Promise<ReadState> {
   const unread = new Map<StateName, string>();
+  let firstError: ClusterError | undefined;
   const served = await attempt("served", new Set<string>(), async () => {
     const kinds = await cluster.servedKinds(signal);
     return new Set(kinds.map(({ apiVersion, kind }) => `${apiVersion.split("/").slice(0, -1).join("/")}/${kind}`));
@@ -54,6 +68,8 @@ export async function readPlaneState(
     accessPolicies: await all("accessPolicies", AccessPolicy),
     virtualMeshes: await all("virtualMeshes", VirtualMesh),
   };
+  // What is served is told to everybody.
+  if (firstError !== undefined && PARTS.every((part) => unread.has(part))) throw firstError;
   return { state, unread };
 
   async function attempt<T>(name: StateName, none: T, read: () => Promise<T>): Promise<T> {
@@ -62,6 +78,7 @@ export async function readPlaneState(
     } catch (error) {
       // One that does not answer would be asked ten times for nothing.
       if (!(error instanceof ClusterError) || error.code === "Unavailable") throw error;
+      firstError ??= error;
       unread.set(name, withRemedy(error));
       return none;
     }

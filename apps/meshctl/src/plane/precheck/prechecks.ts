@@ -2,7 +2,7 @@ import type { Mesh } from "@isthmus/api";
 import { formatRef } from "@isthmus/core";
 import type { Check } from "../checks/check.ts";
 import { deploymentOf } from "../deployments.ts";
-import { isAtLeast } from "../versions.ts";
+import { isAtLeast, minorVersion } from "../versions.ts";
 import type { TargetState } from "./targetState.ts";
 
 /** The oldest version of Kubernetes that is supported. */
@@ -14,7 +14,8 @@ const kubernetesIsSupported: Check<TargetState> = {
   description: `Kubernetes is ${OLDEST_KUBERNETES} or later`,
   reads: ["kubernetes"],
   findings: ({ kubernetes }) => {
-    const isSupported = isAtLeast(kubernetes, OLDEST_KUBERNETES);
+    // Builds from source say v0.0.0-master.
+    const isSupported = minorVersion(kubernetes)?.major === 0 ? undefined : isAtLeast(kubernetes, OLDEST_KUBERNETES);
     if (isSupported === true) return [];
     const message = isSupported === false ? `Kubernetes is ${kubernetes}` : `the version of Kubernetes, ${kubernetes}, is not understood`;
     const severity = isSupported === false ? "error" : "warning";
@@ -51,7 +52,7 @@ const meshIsThere: Check<TargetState> = {
           },
         ] as const)),
     ...reports.map(({ subject, state, message }) => ({
-      code: "PRE1102",
+      code: "PRE1102" as const,
       severity: state === "WARNING" ? ("warning" as const) : ("error" as const),
       message: `${formatRef({ ...subject, clusterName: "" })}: ${message}`,
       remedy: "discovery reports the same after registration",
