@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,13 +20,13 @@ interface Run {
 // Every command that reads the management plane, as a process, against real API servers with real servers and agents.
 describeReal("meshctl reads a real management plane", (components) => {
   let slice: Slice;
+  let folder = "";
   let program: string;
   let hanging: Server;
 
   beforeAll(async () => {
     // Below node_modules, so that npm packages resolve from there.
-    const folder = fileURLToPath(new URL("../../node_modules/.meshctl-real/", import.meta.url));
-    mkdirSync(folder, { recursive: true });
+    folder = mkdtempSync(fileURLToPath(new URL("../../node_modules/.meshctl-real-", import.meta.url)));
     program = join(folder, "main.mjs");
     await bundle(fileURLToPath(new URL("../../apps/meshctl/src/main.ts", import.meta.url)), program);
     slice = await startSlice(components);
@@ -41,6 +41,7 @@ describeReal("meshctl reads a real management plane", (components) => {
   afterAll(async () => {
     hanging?.close();
     await slice?.stop();
+    if (folder !== "") rmSync(folder, { recursive: true });
   });
 
   const as = (kubeconfig: string, ...args: readonly string[]): Promise<Run> =>
