@@ -115,10 +115,15 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
   },
   meshctl: {
     "io.ts": { holds: "Streams, colors and exit codes.", imports: [] },
+    output: { holds: "Text for people: tables, ages, and what of a text may go to a terminal.", imports: [] },
     cluster: { holds: "What commands do in clusters.", imports: [] },
     offline: { holds: "What commands do with files, without a cluster.", imports: ["io.ts"] },
-    commands: { holds: "One file per command: its options and its help.", imports: ["io.ts", "cluster", "offline"] },
-    ".": { holds: "The program: all commands, and its start.", imports: ["io.ts", "commands"] },
+    plane: {
+      holds: "What commands read of the management plane, check and print.",
+      imports: ["io.ts", "output", "cluster", "offline"],
+    },
+    commands: { holds: "One file per command: its options and its help.", imports: ["io.ts", "output", "cluster", "offline", "plane"] },
+    ".": { holds: "The program: all commands, and its start.", imports: ["io.ts", "cluster", "commands"] },
   },
 };
 

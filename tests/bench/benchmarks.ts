@@ -11,6 +11,7 @@ import { registrationBenchmark } from "./plane/registration.ts";
 import { restartBenchmark } from "./plane/restart.ts";
 import { restartReplicaBenchmark } from "./plane/restartReplica.ts";
 import { wireBenchmark } from "./plane/wire.ts";
+import { startupBenchmark } from "./startup.ts";
 import { coldBenchmark, translateBenchmark } from "./translate.ts";
 
 /** One result: `name` and numbers whose unit is in their names. */
@@ -51,6 +52,7 @@ export const benchmarks: readonly Benchmark[] = [
   { name: "offline-documents", run: offlineBenchmark("documents") },
   { name: "offline-list", run: offlineBenchmark("list") },
   { name: "offline-json", run: offlineBenchmark("json") },
+  { name: "startup", run: startupBenchmark },
   { name: "propagate", program: "server", run: propagateBenchmark },
   { name: "churn", program: "server", run: churnBenchmark },
   { name: "connect", program: "server", run: connectBenchmark },

@@ -12,6 +12,8 @@ export interface Io {
   progress(text: string): void;
   /** Colours for `err`; plain where they are not wanted. */
   readonly colors: Colors;
+  /** Characters in a line of the terminal that `out` is; undefined where it is none: then nothing is cut. */
+  readonly columns?: number;
 }
 
 export interface Colors {
@@ -20,8 +22,8 @@ export interface Colors {
   readonly dim: (text: string) => string;
 }
 
-/** 0: clean. 1: something was rejected. 2: usage, unreadable input, or a fault of ours. */
-export type ExitCode = 0 | 1 | 2;
+/** 0: clean. 1: something was rejected. 2: usage, unreadable input, or a fault of ours. 3: not all that was asked for could be read. */
+export type ExitCode = 0 | 1 | 2 | 3;
 
 /** The streams of this process. Colours only on a terminal, never with NO_COLOR (no-color.org) or TERM=dumb. */
 export function processIo(): Io {
@@ -47,6 +49,7 @@ export function processIo(): Io {
     },
     progress: progressOn(stderr),
     colors: createColors(stderr.isTTY === true && env["TERM"] !== "dumb" && (env["NO_COLOR"] ?? "") === ""),
+    ...(stdout.isTTY === true && stdout.columns > 0 ? { columns: stdout.columns } : {}),
   };
 }
 

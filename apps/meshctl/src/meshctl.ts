@@ -1,20 +1,37 @@
 import { UsageError } from "@isthmus/core";
 import { Command, CommanderError } from "commander";
 import { version } from "../package.json";
+import { readAdminPage } from "./cluster/adminPort.ts";
+import { apiServerOfKubeconfig } from "./cluster/apiServer.ts";
+import { connectWithKubeconfig } from "./cluster/managementCluster.ts";
+import { checkCommand, precheckCommand } from "./commands/check.ts";
 import { clusterCommand } from "./commands/cluster.ts";
+import { clusterStateCommands } from "./commands/clusterState.ts";
+import type { CommandRuntime } from "./commands/commandRuntime.ts";
+import { completionCommand } from "./commands/completion.ts";
+import { describeCommand } from "./commands/describe.ts";
+import { explainCommand } from "./commands/explain.ts";
+import { getCommand } from "./commands/get.ts";
+import { logsCommand } from "./commands/logs.ts";
+import { syncCommand } from "./commands/sync.ts";
 import { translateCommand } from "./commands/translate.ts";
 import { validateCommand } from "./commands/validate.ts";
 import { versionCommand } from "./commands/version.ts";
 import type { ExitCode, Io } from "./io.ts";
 
+/** What a command line reaches beside its streams; a test gives its own. */
+export type Outside = Omit<CommandRuntime, "io" | "finish">;
+
+const OUTSIDE: Outside = { connect: connectWithKubeconfig, connectApiServer: apiServerOfKubeconfig, readAdminPage, now: Date.now };
+
 /** Runs one command line, without the program's own name, and gives its exit code. A user's mistake never shows a stack trace. */
-export async function meshctl(args: readonly string[], io: Io): Promise<ExitCode> {
+export async function meshctl(args: readonly string[], io: Io, outside: Partial<Outside> = {}): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
   const finish = (code: ExitCode): void => {
     exitCode = code;
   };
   try {
-    await programOf(io, finish).parseAsync(args, { from: "user" });
+    await programOf({ io, finish, ...OUTSIDE, ...outside }).parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
     // commander has printed its own; help and version end this way too, with 0.
@@ -25,7 +42,8 @@ export async function meshctl(args: readonly string[], io: Io): Promise<ExitCode
   }
 }
 
-function programOf(io: Io, finish: (code: ExitCode) => void): Command {
+function programOf(runtime: CommandRuntime): Command {
+  const { io, finish } = runtime;
   const program = new Command("meshctl")
     .description("Manage service meshes of many clusters from the command line.")
     .version(version, "-V, --version", "print the version")
@@ -34,9 +52,34 @@ function programOf(io: Io, finish: (code: ExitCode) => void): Command {
     .showHelpAfterError("See 'meshctl --help' or 'meshctl COMMAND --help'.")
     .showSuggestionAfterError()
     .addHelpText("after", EXAMPLES);
-  const commands = [translateCommand(io, finish), validateCommand(io, finish), clusterCommand(io), versionCommand(io)];
+  const commands = [
+    translateCommand(io, finish),
+    validateCommand(io, finish),
+    checkCommand(runtime),
+    precheckCommand(runtime),
+    getCommand(runtime),
+    describeCommand(runtime),
+    syncCommand(runtime),
+    explainCommand(runtime),
+    clusterGroup(runtime),
+    logsCommand(runtime),
+    versionCommand(runtime),
+    completionCommand(io),
+  ];
   for (const command of commands) program.addCommand(inheriting(command, program));
   return program;
+}
+
+/** `meshctl cluster`: who may join, and how those that have joined are. */
+function clusterGroup(runtime: CommandRuntime): Command {
+  const group = clusterCommand(runtime.io, runtime.connect);
+  for (const command of clusterStateCommands(runtime)) group.addCommand(command);
+  return group;
+}
+
+/** All commands as help texts show them, for the reference page. */
+export function documentedProgram(io: Io): Command {
+  return programOf({ io, finish: () => undefined, ...OUTSIDE });
 }
 
 /** Gives a command and all commands below it the settings of the one above: how it ends, and where it writes. */
@@ -54,7 +97,12 @@ Examples:
   # Validate them; exits with code 1 if one is rejected
   meshctl validate -f cluster-dump.yaml -f policies/
 
+  # What was discovered, and whether all is well
+  meshctl get destinations
+  meshctl check
+
   # Create a token with which cluster east can join within the next hour
   meshctl cluster token create --cluster east
 
-Exit codes: 0 success, 1 at least one object was rejected, 2 usage error or unreadable input.`;
+Exit codes: 0 success, 1 at least one object was rejected or a check failed, 2 usage error, unreadable input or no answer, 3 not all that
+was asked for could be read.`;

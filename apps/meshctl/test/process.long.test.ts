@@ -12,7 +12,10 @@ function run(args: readonly string[], options: { readonly input?: string; readon
 
 describe("the meshctl program", () => {
   it("says its version, as JSON and alone", async () => {
-    expect(JSON.parse((await run(["version"])).out)).toEqual({ client: { version } });
+    expect(JSON.parse((await run(["version", "--client"])).out)).toEqual({ client: { version } });
+    const { code, out, err } = await run(["version", "--kubeconfig", "/does/not/exist"]);
+    expect({ code, versions: JSON.parse(out) }).toEqual({ code: 0, versions: { client: { version }, server: null } });
+    expect(err).toMatch(/^warning: the versions of the management plane are unknown: kubeconfig \/does\/not\/exist: no such file/);
     expect((await run(["--version"])).out).toBe(`${version}\n`);
   });
 
@@ -42,7 +45,7 @@ describe("the meshctl program", () => {
 
   it.skipIf(!existsSync("/dev/full"))("says in one line that its output can't be written, and exits with 2", async () => {
     const full = openSync("/dev/full", "w");
-    const { code, err } = await runOf(start(["version"], ["ignore", full, "pipe"]));
+    const { code, err } = await runOf(start(["version", "--client"], ["ignore", full, "pipe"]));
     closeSync(full);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/^error: standard output: ENOSPC[^\n]*\n$/) });
   });

@@ -28,7 +28,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   },
   "apps/meshctl/src/commands/duration.ts": { "/^(\\d{1,9})(s|m|h)$/": flag },
   "apps/meshctl/src/cluster/registration.ts": { "/:\\d+$/": flag, "/^\\[|\\]$/g": flag },
-  "apps/meshctl/src/commands/cluster.ts": { "/^(\\d+)(s|m|h)$/": flag },
+  "apps/meshctl/src/commands/commandRuntime.ts": { "/^(\\d+)(s|m|h)$/": flag },
   "apps/meshctl/src/offline/checks/references.ts": {
     "/^1\\.(\\d{1,3})(?:\\D|$)/": { bound: OBJECT, worst: ended("1.", "9".repeat(9)) },
   },

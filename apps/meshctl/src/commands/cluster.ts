@@ -1,9 +1,10 @@
 import type { Secret } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { type Connect, connectWithKubeconfig, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import type { Io } from "../io.ts";
 import { type ConnectRemote, connectRemote, registrationCommands } from "./clusterRegistration.ts";
+import { durationMs, inManagement } from "./commandRuntime.ts";
 
 /** `meshctl cluster`: who may join the management plane, and who no longer may. */
 export function clusterCommand(io: Io, connect: Connect = connectWithKubeconfig, toRemote: ConnectRemote = connectRemote): Command {
@@ -15,15 +16,6 @@ export function clusterCommand(io: Io, connect: Connect = connectWithKubeconfig,
     group.addCommand(command);
   }
   return group;
-}
-
-/** The options that say where the management cluster is. */
-function inManagement(command: Command): Command {
-  return command
-    .option("--kubeconfig <file>", "kubeconfig of the management cluster; default: KUBECONFIG, or the home directory")
-    .option("--context <name>", "context of the kubeconfig; default: its current one")
-    .option("-n, --namespace <name>", "namespace of the management plane", "gloo-mesh")
-    .allowExcessArguments(false);
 }
 
 function tokenCreateCommand(io: Io, connect: Connect): Command {
@@ -145,13 +137,6 @@ function revocationTime(before: string | undefined): string {
   const last = Date.parse(before ?? "");
   const now = Math.floor(Date.now() / 1000) * 1000;
   return new Date(Number.isNaN(last) ? now : Math.max(now, last + 1000)).toISOString();
-}
-
-function durationMs(text: string): number {
-  const match = /^(\d+)(s|m|h)$/.exec(text);
-  if (match === null) throw new InvalidArgumentError(`${text} is not a duration such as 30m or 2h`);
-  const unit = { s: 1_000, m: 60_000, h: 3_600_000 }[match[2] as "s" | "m" | "h"];
-  return Number(match[1]) * unit;
 }
 
 // Source: decisions on the relay, “single use, 1 h by default”.

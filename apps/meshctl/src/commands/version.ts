@@ -1,12 +1,41 @@
+import { UsageError } from "@isthmus/core";
 import { Command } from "commander";
 import { version } from "../../package.json";
-import type { Io } from "../io.ts";
+import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
+import type { PlaneVersions } from "../plane/printVersions.ts";
+import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 
 /** `meshctl version`: indented JSON, as the published meshctl prints it. */
-export function versionCommand(io: Io): Command {
-  return new Command("version")
-    .description("Print the version of meshctl as JSON.")
-    .allowExcessArguments(false)
-    .action(() => io.out(`${JSON.stringify({ client: { version } }, undefined, 2)}\n`))
-    .addHelpText("after", "\nExamples:\n  meshctl version\n  meshctl version | jq -r .client.version");
+export function versionCommand({ io, connect }: CommandRuntime): Command {
+  return inManagement(new Command("version"))
+    .description("Print the versions of meshctl, of the management plane and of each agent as JSON.")
+    .option("--client", "only the version of meshctl; needs no cluster")
+    .action(async ({ client, ...place }: ManagementTarget & { readonly client?: true }) => {
+      const own = { client: { version } };
+      const printed = client ? own : { ...own, ...(await versionsOrNone(place)) };
+      await io.out(`${JSON.stringify(printed, undefined, 2)}\n`);
+    })
+    .addHelpText("after", HELP);
+
+  /** A client that reaches no cluster still knows its own version. */
+  async function versionsOrNone(place: ManagementTarget): Promise<PlaneVersions | { readonly server: null }> {
+    try {
+      const { planeVersions } = await import("../plane/printVersions.ts");
+      return await inManagementCluster(place, connect, (cluster, signal) => planeVersions(cluster, place.namespace, signal));
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      io.err(`${io.colors.yellow("warning:")} the versions of the management plane are unknown: ${error.message}\n`);
+      return { server: null };
+    }
+  }
 }
+
+const HELP = `
+An agent may be up to two minor versions older than the server, or one newer: its skew is then supported. Where no cluster answers,
+server is null, and the exit code is 0.
+
+Examples:
+  meshctl version
+  meshctl version --client | jq -r .client.version
+  # Agents to upgrade
+  meshctl version | jq -r '.agents[] | select(.skew == "unsupported") | .cluster'`;

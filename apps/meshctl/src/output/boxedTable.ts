@@ -1,0 +1,46 @@
+import { fittedWidths, wrapped } from "./fit.ts";
+import { plainText } from "./plainText.ts";
+
+/** The lines of a cell. */
+export type Cell = readonly string[];
+
+/**
+ * A table with borders, as the published `meshctl describe` prints it: centred headers, a line between rows, cells of several lines with
+ * an empty one at the end. On a terminal of `width` characters lines are wrapped.
+ */
+export function boxedTable(headers: readonly string[], rows: readonly (readonly Cell[])[], width?: number): string {
+  const texts = rows.map((row) => headers.map((_, i) => (row[i] ?? []).slice(0, MOST_LINES).map((line) => plainText(line))));
+  const natural = headers.map((header, i) =>
+    Math.max(header.length, ...texts.flatMap((row) => (row[i] ?? []).map(({ length }) => length))),
+  );
+  // Each column has a border and two spaces, and the last one a border more.
+  const widths = width === undefined ? natural : fittedWidths(natural, width - 3 * headers.length - 1, LEAST);
+  const border = `+${widths.map((column) => "-".repeat(column + 2)).join("+")}+\n`;
+  const titles = sideBySide(headers.map((header, i) => wrapped(header, widths[i] ?? header.length)));
+  const centredTitles = titles.map((line) => line.map((title, i) => centred(title, widths[i] ?? 0)));
+  const blocks = [centredTitles, ...texts.map((row) => linesOf(row, widths))];
+  return [border, ...blocks.map((lines) => lines.map((line) => rowText(line, widths)).join("") + border)].join("");
+}
+
+// Five columns fit into 80 characters, and the longest word of a header into its column.
+const LEAST = 12;
+// A policy may select a thousand things: whoever wants all of them takes `meshctl get -o yaml`.
+const MOST_LINES = 1_000;
+
+/** A row's lines: each has one text for each column. */
+function linesOf(row: readonly Cell[], widths: readonly number[]): readonly (readonly string[])[] {
+  return sideBySide(row.map((cell, i) => [...cell.flatMap((line) => wrapped(line, widths[i] ?? line.length)), ""]));
+}
+
+function sideBySide(cells: readonly Cell[]): readonly (readonly string[])[] {
+  const height = Math.max(...cells.map(({ length }) => length));
+  return Array.from({ length: height }, (_, line) => cells.map((cell) => cell[line] ?? ""));
+}
+
+function rowText(cells: readonly string[], widths: readonly number[]): string {
+  return `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(" | ")} |\n`;
+}
+
+function centred(text: string, width: number): string {
+  return text.padStart(text.length + Math.ceil((width - text.length) / 2)).padEnd(width);
+}

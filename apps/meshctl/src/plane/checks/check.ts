@@ -1,0 +1,32 @@
+import type { Resource } from "@isthmus/core";
+import type { CheckCode } from "./codes.ts";
+import type { PlaneState } from "./planeState.ts";
+
+/** Severities, worst first. A note changes no exit code. */
+export const SEVERITIES = ["error", "warning", "note"] as const;
+export type CheckSeverity = (typeof SEVERITIES)[number];
+
+/** Something that a check found. */
+export interface CheckFinding {
+  readonly code: CheckCode;
+  readonly severity: CheckSeverity;
+  /** Names the object. */
+  readonly message: string;
+  /** What to do, or the command that tells more. */
+  readonly remedy: string;
+}
+
+/** One check: a pure function of what was read. */
+export interface Check<State = PlaneState> {
+  readonly category: string;
+  /** What holds when it finds nothing. */
+  readonly description: string;
+  /** What it needs: without it the check says nothing, and the result is incomplete. */
+  readonly reads: readonly (keyof State & string)[];
+  findings(state: State): readonly CheckFinding[];
+}
+
+/** An object with its kind, in messages. */
+export function subjectName({ kind, metadata: { name, namespace } }: Resource): string {
+  return `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`;
+}

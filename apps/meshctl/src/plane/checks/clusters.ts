@@ -1,0 +1,90 @@
+import type { KubernetesCluster } from "@isthmus/api";
+import { serverVersion } from "../deployments.ts";
+import { skewOf } from "../versions.ts";
+import type { Check, CheckFinding } from "./check.ts";
+
+const category = "Clusters";
+
+/** Which states of a cluster are worth what. */
+const BAD_STATES: Readonly<Record<string, Pick<CheckFinding, "code" | "severity">>> = {
+  REGISTERED: { code: "REL1001", severity: "error" },
+  OFFLINE: { code: "REL1001", severity: "error" },
+  UNREACHABLE: { code: "REL1001", severity: "error" },
+  REVOKED: { code: "REL1001", severity: "warning" },
+  LAGGING: { code: "REL1004", severity: "warning" },
+  SYNCING: { code: "REL1101", severity: "note" },
+};
+
+/** The agents. */
+export const agentsAreConnected: Check = {
+  category,
+  description: "Gloo Mesh agents are connected for each registered KubernetesCluster",
+  reads: ["clusters"],
+  findings: ({ clusters }) => {
+    if (clusters.length === 0) {
+      return [{ code: "REL1008", severity: "note", message: "no cluster is registered", remedy: "meshctl cluster register --help" }];
+    }
+    return clusters.flatMap((cluster) => {
+      const { name } = cluster.metadata;
+      const state = cluster.status?.state ?? "REGISTERED";
+      const bad = BAD_STATES[state];
+      if (bad === undefined) return [];
+      const cause = messageOf(cluster, state === "LAGGING" ? "Lagging" : state === "SYNCING" ? "Synced" : "Connected");
+      return {
+        ...bad,
+        message: `cluster ${name} is ${state}${cause === "" ? "" : `: ${cause}`}`,
+        remedy: `meshctl cluster diagnose ${name}`,
+      };
+    });
+  },
+};
+
+/** Conditions that are True when something is wrong. */
+const ALARMS: Readonly<Record<string, Pick<CheckFinding, "code" | "severity">>> = {
+  DeletesPaused: { code: "REL1010", severity: "warning" },
+  OverQuota: { code: "REL1102", severity: "warning" },
+  CertificateExpiring: { code: "CRT1002", severity: "warning" },
+};
+
+/** What else the server says of them. */
+export const nothingWaits: Check = {
+  category,
+  description: "No cluster has deletes on hold, exceeds its quota, or has a certificate that is not renewed",
+  reads: ["clusters"],
+  findings: ({ clusters, now }) =>
+    clusters.flatMap(({ metadata: { name }, status = {} }) => {
+      const remedy = `meshctl cluster describe ${name}`;
+      const alarms = (status.conditions ?? []).flatMap(({ type = "", status: value, message = "" }) => {
+        const alarm = ALARMS[type];
+        return alarm === undefined || value !== "True" ? [] : [{ ...alarm, message: `cluster ${name}: ${type}: ${message}`, remedy }];
+      });
+      const { certificateNotAfter = "" } = status.agent ?? {};
+      if (!(Date.parse(certificateNotAfter) < now)) return alarms;
+      const message = `cluster ${name}: the certificate of its agent expired at ${certificateNotAfter}`;
+      return [
+        ...alarms,
+        { code: "CRT1001", severity: "error", message, remedy: `meshctl cluster token create --cluster ${name}` } as const,
+      ];
+    }),
+};
+
+/** Versions of agents beside that of the server. */
+export const versionsGoTogether: Check = {
+  category,
+  description: "The versions of the agents are supported by the server",
+  reads: ["clusters", "deployments"],
+  findings: ({ clusters, deployments }) => {
+    const server = serverVersion(deployments);
+    if (server === undefined) return [];
+    return clusters.flatMap(({ metadata: { name }, status }) => {
+      const agent = status?.agent?.version;
+      if (agent === undefined || skewOf(agent, server) !== "unsupported") return [];
+      const message = `cluster ${name}: agent ${agent} is outside of what server ${server} supports: two minor versions older to one newer`;
+      return { code: "REL1007", severity: "warning", message, remedy: "upgrade the agent, or the server" };
+    });
+  },
+};
+
+function messageOf({ status }: KubernetesCluster, type: string): string {
+  return status?.conditions?.find((condition) => condition.type === type)?.message ?? "";
+}

@@ -1,0 +1,33 @@
+/** What `check` and `precheck` find, by code. A code keeps its meaning for ever; docs/reference/meshctl.md is generated from here. */
+export const CHECK_CODES = {
+  CFG1101: "A policy or VirtualMesh is not accepted.",
+  CFG1102: "A policy or VirtualMesh is accepted, and not all of what it asks for is applied.",
+  CFG1103: "A policy or VirtualMesh has a warning.",
+  CRT1001: "The certificate of an agent has expired.",
+  CRT1002: "The certificate of an agent is not renewed in time.",
+  FED1001: "A VirtualMesh names a Mesh that was not discovered.",
+  FED1002: "A Mesh is in two VirtualMeshes.",
+  FED1003: "A mesh has no gateway that can take traffic from other clusters.",
+  FED1007: "Services of the same name have different ports in different clusters.",
+  FED1009: "A federated service has no endpoints.",
+  FED1012: "The meshes of a VirtualMesh differ by more than one minor version.",
+  HLT1001: "A Deployment has no available pods, or there is none.",
+  HLT1003: "The management server has not processed the last change of a policy.",
+  PRE1001: "The version of Kubernetes is not supported.",
+  PRE1002: "The user lacks a permission that the installation of an agent needs.",
+  PRE1101: "No mesh was found in the cluster.",
+  PRE1102: "Discovery reports a problem with the mesh.",
+  PRE1103: "The mesh has the default trust domain, which meshes of other clusters have, too.",
+  REL1001: "The agent of a cluster is not connected, or the server cannot connect to the cluster.",
+  REL1004: "An agent has not acknowledged changes of the desired state for more than 30 s.",
+  REL1007: "The version of an agent is not supported by the server.",
+  REL1008: "No cluster is registered.",
+  REL1010: "A mass deletion is on hold, waiting for approval.",
+  REL1101: "An agent has not completed its full sync.",
+  REL1102: "An agent reports more than its quota.",
+  SEC1001: "Calls require an AccessPolicy, and there is none.",
+  UPG1001: "The version of Istio is older than the oldest supported one.",
+  UPG1101: "A CRD of the management plane is missing.",
+} as const;
+
+export type CheckCode = keyof typeof CHECK_CODES;

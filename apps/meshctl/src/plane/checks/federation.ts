@@ -1,0 +1,133 @@
+import type { Destination, Mesh } from "@isthmus/api";
+import { nearestName } from "@isthmus/core";
+import { isAtLeast, minorVersion } from "../versions.ts";
+import { type Check, type CheckFinding, subjectName } from "./check.ts";
+import type { PlaneState } from "./planeState.ts";
+
+const category = "Meshes";
+
+/** The meshes that VirtualMeshes name. */
+export const groupedMeshesExist: Check = {
+  category,
+  description: "Every mesh of a VirtualMesh was discovered, and is in one VirtualMesh",
+  reads: ["meshes", "virtualMeshes"],
+  findings: ({ meshes, virtualMeshes }) => {
+    const known = new Set(meshes.map(keyOfMesh));
+    const first = new Map<string, string>();
+    return virtualMeshes.flatMap((virtualMesh) =>
+      (virtualMesh.spec?.meshes ?? []).flatMap((ref): readonly CheckFinding[] => {
+        const mesh = `${ref.namespace ?? ""}/${ref.name ?? ""}`;
+        const remedy = `kubectl -n ${virtualMesh.metadata.namespace} edit virtualmesh ${virtualMesh.metadata.name}`;
+        if (!known.has(mesh)) {
+          const nearest = nearestName(mesh, known);
+          const message = `${subjectName(virtualMesh)}: Mesh ${mesh} not found${nearest === undefined ? "" : `: did you mean ${nearest}?`}`;
+          return [{ code: "FED1001", severity: "error", message, remedy }];
+        }
+        const other = first.get(mesh);
+        first.set(mesh, other ?? subjectName(virtualMesh));
+        if (other === undefined || other === subjectName(virtualMesh)) return [];
+        return [{ code: "FED1002", severity: "error", message: `Mesh ${mesh} is in ${other} and in ${subjectName(virtualMesh)}`, remedy }];
+      }),
+    );
+  },
+};
+
+/** Versions of Istio. */
+export const istioIsSupported: Check = {
+  category,
+  description: `Istio is of a supported version (1.20 or later), and those of a VirtualMesh differ by one minor version at most`,
+  reads: ["meshes"],
+  findings: ({ meshes }) => [...meshes.flatMap(oldMesh), ...differingVersions(meshes)],
+};
+
+function versionOf({ spec }: Mesh): string {
+  return spec?.istio?.installation?.version ?? "";
+}
+
+function oldMesh(mesh: Mesh): readonly CheckFinding[] {
+  const version = versionOf(mesh);
+  if (isAtLeast(version, "1.20") !== false) return [];
+  const message = `${subjectName(mesh)}: Istio ${version} is older than 1.20, the oldest supported version`;
+  return [{ code: "UPG1001", severity: "warning", message, remedy: "upgrade Istio in this cluster" }];
+}
+
+function differingVersions(meshes: readonly Mesh[]): readonly CheckFinding[] {
+  const groups = new Map<string, Mesh[]>();
+  for (const mesh of meshes) {
+    const { name, namespace } = mesh.status?.appliedVirtualMesh?.ref ?? {};
+    if (name !== undefined) groups.set(`${namespace}/${name}`, [...(groups.get(`${namespace}/${name}`) ?? []), mesh]);
+  }
+  return [...groups].flatMap(([virtualMesh, members]) => {
+    const known = members.flatMap((mesh) => {
+      const minor = minorVersion(versionOf(mesh));
+      return minor === undefined ? [] : [{ mesh, minor: minor.minor }];
+    });
+    const [oldest, newest] = [known.toSorted((a, b) => a.minor - b.minor)[0], known.toSorted((a, b) => b.minor - a.minor)[0]];
+    if (oldest === undefined || newest === undefined || newest.minor - oldest.minor <= 1) return [];
+    const message =
+      `VirtualMesh ${virtualMesh}: Istio is ${versionOf(oldest.mesh)} in Mesh ${keyOfMesh(oldest.mesh)}, ` +
+      `and ${versionOf(newest.mesh)} in Mesh ${keyOfMesh(newest.mesh)}`;
+    return [{ code: "FED1012", severity: "warning" as const, message, remedy: "upgrade the older one" }];
+  });
+}
+
+function keyOfMesh({ metadata: { name, namespace = "" } }: Mesh): string {
+  return `${namespace}/${name}`;
+}
+
+/** Services of several clusters. */
+export const servicesAgree: Check = {
+  category,
+  description: "Federated services have endpoints, and a service has the same ports in every cluster",
+  reads: ["destinations"],
+  findings: ({ destinations }) => [...destinations.flatMap(withoutEndpoints), ...differingPorts(destinations)],
+};
+
+function withoutEndpoints(destination: Destination): readonly CheckFinding[] {
+  const { spec, status } = destination;
+  const { kubeService } = spec ?? {};
+  const isFederated = status?.appliedFederation?.federatedHostname !== undefined;
+  const endpoints = (kubeService?.endpointSubsets ?? []).flatMap((subset) => subset.endpoints ?? []);
+  if (kubeService === undefined || !isFederated || endpoints.length > 0) return [];
+  const { name, namespace, clusterName } = kubeService.ref ?? {};
+  const message = `Service ${namespace}/${name} in ${clusterName} is federated and has no endpoints`;
+  return [{ code: "FED1009", severity: "warning", message, remedy: "scale its workload up, or do not federate it" }];
+}
+
+function differingPorts(destinations: readonly Destination[]): readonly CheckFinding[] {
+  const services = new Map<string, { readonly cluster: string; readonly ports: string }>();
+  return destinations.flatMap(({ spec }): readonly CheckFinding[] => {
+    const { ref, ports = [] } = spec?.kubeService ?? {};
+    if (ref === undefined) return [];
+    const service = `${ref.namespace}/${ref.name}`;
+    const here = { cluster: ref.clusterName ?? "", ports: portsText(ports) };
+    const other = services.get(service);
+    if (other === undefined) services.set(service, here);
+    if (other === undefined || other.ports === here.ports) return [];
+    const message = `Service ${service} has ports ${other.ports} in ${other.cluster}, and ${here.ports} in ${here.cluster}`;
+    return [{ code: "FED1007", severity: "warning", message, remedy: "give both the same ports if one stands in for the other" }];
+  });
+}
+
+function portsText(ports: readonly { readonly port?: number; readonly name?: string; readonly protocol?: string }[]): string {
+  const texts = ports.map(({ port, protocol = "TCP" }) => `${port}/${protocol}`);
+  return texts.sort().join(", ") || "none";
+}
+
+/** Who may call whom. */
+export const accessIsPossible: Check = {
+  category,
+  description: "Where calls require an AccessPolicy, there are some",
+  reads: ["virtualMeshes", "accessPolicies"],
+  findings: ({ virtualMeshes, accessPolicies }: PlaneState) =>
+    accessPolicies.length > 0
+      ? []
+      : virtualMeshes
+          .filter(({ spec }) => spec?.globalAccessPolicy === "ENABLED")
+          .map((virtualMesh) => ({
+            code: "SEC1001",
+            severity: "error",
+            message: `${subjectName(virtualMesh)}: spec.globalAccessPolicy is ENABLED and there is no AccessPolicy: all calls are denied`,
+            remedy: "create an AccessPolicy, or set spec.globalAccessPolicy to DISABLED",
+          })),
+};

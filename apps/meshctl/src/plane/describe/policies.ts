@@ -1,0 +1,91 @@
+import type {
+  AccessPolicy,
+  DestinationSelector,
+  HttpMatcher,
+  IdentitySelector,
+  TrafficPolicy,
+  VirtualMesh,
+  WorkloadSelector,
+} from "@isthmus/api";
+import type { Cell } from "../../output/boxedTable.ts";
+import { fieldLines, labelLines, paragraphs, refLines, refsLines } from "./cells.ts";
+import type { Description } from "./description.ts";
+import { statusLines } from "./statusLines.ts";
+
+/** Source of the columns: the published `meshctl describe`; STATUS is ours. */
+export const virtualMeshDescription: Description<VirtualMesh> = {
+  kind: "VirtualMesh",
+  headers: ["METADATA", "NET", "MESHES", "STATUS"],
+  cells: ({ metadata, spec = {}, status }) => [
+    refLines(metadata),
+    fieldLines({
+      "Global Access Policy": spec.globalAccessPolicy ?? "MESH_DEFAULT",
+      "Federated Destinations": status?.targetCount,
+    }),
+    refsLines(spec.meshes ?? []),
+    statusLines(status),
+  ],
+};
+
+/** Source of the columns: as above. */
+export const trafficPolicyDescription: Description<TrafficPolicy> = {
+  kind: "TrafficPolicy",
+  headers: ["METADATA", "SOURCE WORKLOADS", "DESTINATION SERVICES", "HTTP MATCHERS", "STATUS"],
+  cells: ({ metadata, spec = {}, status }) => [
+    refLines(metadata),
+    paragraphs((spec.sourceSelector ?? []).map(workloadLines)),
+    paragraphs((spec.destinationSelector ?? []).map(destinationLines)),
+    paragraphs((spec.httpRequestMatchers ?? []).map(matcherLines)),
+    statusLines(status),
+  ],
+};
+
+/** Source of the columns: as above. */
+export const accessPolicyDescription: Description<AccessPolicy> = {
+  kind: "AccessPolicy",
+  headers: ["METADATA", "FILTERS", "SOURCE SERVICE ACCOUNTS", "DESTINATION SERVICES", "STATUS"],
+  cells: ({ metadata, spec = {}, status }) => [
+    refLines(metadata),
+    fieldLines({
+      "Allowed Paths": spec.allowedPaths,
+      "Allowed Methods": spec.allowedMethods,
+      "Allowed Ports": spec.allowedPorts?.map(String),
+    }),
+    paragraphs((spec.sourceSelector ?? []).map(identityLines)),
+    paragraphs((spec.destinationSelector ?? []).map(destinationLines)),
+    statusLines(status),
+  ],
+};
+
+function workloadLines({ kubeWorkloadMatcher = {} }: WorkloadSelector): Cell {
+  const { namespaces, clusters, labels } = kubeWorkloadMatcher;
+  return [...fieldLines({ Namespaces: namespaces, Clusters: clusters }), ...labelLines("LABELS", labels)];
+}
+
+function destinationLines({ kubeServiceMatcher, kubeServiceRefs }: DestinationSelector): Cell {
+  const { namespaces, clusters, labels } = kubeServiceMatcher ?? {};
+  return paragraphs([
+    [...fieldLines({ Namespaces: namespaces, Clusters: clusters }), ...labelLines("LABELS", labels)],
+    refsLines(kubeServiceRefs?.services ?? []),
+  ]);
+}
+
+function identityLines({ kubeIdentityMatcher, kubeServiceAccountRefs }: IdentitySelector): Cell {
+  const { namespaces, clusters } = kubeIdentityMatcher ?? {};
+  return paragraphs([fieldLines({ Namespaces: namespaces, Clusters: clusters }), refsLines(kubeServiceAccountRefs?.serviceAccounts ?? [])]);
+}
+
+function matcherLines({ uri = {}, method, headers = [], queryParameters = [] }: HttpMatcher): Cell {
+  const { prefix, exact, regex, suffix } = uri;
+  const titled = (title: string, lines: readonly string[]): Cell => (lines.length === 0 ? [] : [title, ...lines]);
+  const line = ({ name = "", value = "", regex = false }: { readonly name?: string; readonly value?: string; readonly regex?: boolean }) =>
+    `${name}: ${value}${regex ? " (regex)" : ""}`;
+  return [
+    ...fieldLines({ Prefix: prefix, Exact: exact, Regex: regex, Suffix: suffix, Method: method }),
+    ...titled(
+      "HEADERS",
+      headers.map((header) => `${line(header)}${header.invertMatch ? " (inverted)" : ""}`),
+    ),
+    ...titled("QUERY PARAMETERS", queryParameters.map(line)),
+  ];
+}

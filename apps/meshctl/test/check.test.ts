@@ -1,0 +1,234 @@
+import { allKinds } from "@isthmus/api";
+import type { AnyResource } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { describe, expect, it } from "vitest";
+import { accessPolicy, approval, cluster, condition, deployment, destination, mesh, trafficPolicy, virtualMesh } from "./fleetObjects.ts";
+import { expectGolden } from "./goldenText.ts";
+import { managementCluster, runIn } from "./planeRun.ts";
+
+const HEALTHY = [
+  deployment("gloo-mesh-mgmt-server"),
+  cluster("east"),
+  mesh("east", { virtualMesh: "bookinfo" }),
+  destination("reviews", "east", { isFederated: true }),
+  virtualMesh("bookinfo", ["east"]),
+  trafficPolicy("slow"),
+  accessPolicy("reviewers"),
+];
+
+describe("meshctl check", () => {
+  it("finds nothing in a plane that is well", async () => {
+    const run = await runIn(managementCluster(HEALTHY), ["check"]);
+    expectGolden("check/healthy", run.out);
+    expect(run).toMatchObject({ code: 0, err: "11 checks: nothing found\n" });
+  });
+
+  it("prints what is wrong, with a remedy for each", async () => {
+    const paused = condition("DeletesPaused", "True", "mass deletion on hold, waiting for approval", "TooManyAtOnce");
+    const broken = managementCluster([
+      deployment("gloo-mesh-mgmt-server", { image: "registry.example/gloo-mesh/server:0.5.1" }),
+      deployment("gloo-mesh-redis", { availableReplicas: 0 }),
+      deployment("gloo-mesh-ui", { replicas: 0, availableReplicas: 0 }),
+      cluster("east", "LAGGING", { version: "0.1.0", conditions: [condition("Lagging", "True", "a change waits for the agent"), paused] }),
+      cluster("west", "OFFLINE", { version: "0.4.0" }),
+      cluster("north", "SYNCING", { version: "0.5.0" }),
+      mesh("east", { version: "1.19.3", virtualMesh: "bookinfo" }),
+      mesh("west", { version: "1.24.1", virtualMesh: "bookinfo" }),
+      { ...destination("reviews", "east", { isFederated: true, hasEndpoints: false }) },
+      destination("reviews", "west", { ports: [{ port: 9081, name: "http" }] }),
+      virtualMesh("bookinfo", ["east", "west"], { globalAccessPolicy: "ENABLED" }),
+      virtualMesh("second", ["east", "wset"]),
+      trafficPolicy("shifted", approval("INVALID", { errors: ["spec.policy.requestTimeout: must be a duration"] })),
+      trafficPolicy("old", approval("ACCEPTED", { observedGeneration: 0 })),
+      trafficPolicy(
+        "warned",
+        approval("ACCEPTED", {
+          warnings: ["spec.policy.retry: unknown field"],
+          conditions: [{ type: "Applied", status: "False", message: "1 of 2 objects is not applied" }],
+        }),
+      ),
+    ]);
+    for (const columns of [undefined, 80, 120]) {
+      const run = await runIn(broken, ["check"], columns);
+      expect(run.code).toBe(1);
+      for (const line of run.out.split("\n")) expect(line.length).toBeLessThanOrEqual(columns ?? Number.POSITIVE_INFINITY);
+      expectGolden(`check/broken${columns === undefined ? "" : `-${columns}`}`, run.out + run.err);
+    }
+    const json = await runIn(broken, ["check", "-o", "json"]);
+    expect(json.code).toBe(1);
+    const { checks } = JSON.parse(json.out) as { checks: { findings: { code: string }[] }[] };
+    expect(new Set(checks.flatMap(({ findings }) => findings.map(({ code }) => code)))).toEqual(
+      new Set(
+        "HLT1001 REL1004 REL1001 REL1101 REL1007 REL1010 HLT1003 CFG1101 CFG1102 CFG1103 FED1001 FED1002 UPG1001 FED1012 FED1009 FED1007 SEC1001".split(
+          " ",
+        ),
+      ),
+    );
+  });
+
+  it("says that a certificate has expired, and that no cluster is registered", async () => {
+    const expired = cluster("east", "OFFLINE", { agent: { version: "0.1.0", certificateNotAfter: "2026-11-19T00:00:00Z" } });
+    expect((await runIn(managementCluster([deployment("gloo-mesh-mgmt-server"), expired]), ["check"])).out).toContain(
+      "error: cluster east: the certificate of its agent expired at 2026-11-19T00:00:00Z [CRT1001]",
+    );
+    const none = await runIn(managementCluster([deployment("gloo-mesh-mgmt-server")]), ["check"]);
+    expect(none).toMatchObject({ code: 0, err: "11 checks: 1 note\n" });
+    expect(none.out).toContain("note: no cluster is registered [REL1008]");
+  });
+
+  it("fails for warnings only when it is told to", async () => {
+    const lagging = managementCluster([...HEALTHY.slice(0, 1), cluster("east", "LAGGING")]);
+    expect((await runIn(lagging, ["check"])).code).toBe(0);
+    expect((await runIn(lagging, ["check", "--fail-on", "warning"])).code).toBe(1);
+  });
+
+  it("names CRDs that are missing", async () => {
+    const run = await runIn(
+      managementCluster(
+        HEALTHY.slice(0, 2),
+        allKinds().filter(({ kind }) => kind !== "VirtualMesh"),
+      ),
+      ["check"],
+    );
+    expect(run.code).toBe(1);
+    expect(run.out).toContain("error: the API server does not serve VirtualMesh (networking.mesh.gloo.solo.io/v1) [UPG1101]");
+    expect(run.out).toContain("❔ Every mesh of a VirtualMesh was discovered");
+  });
+
+  it("checks what the user may read, says what not, and exits with 3", async () => {
+    const plane = forbidding(managementCluster(HEALTHY), "deployments");
+    const run = await runIn(plane, ["check"]);
+    expect(run.code).toBe(3);
+    expect(run.err).toBe("11 checks: nothing found; 2 could not be made\n");
+    expect(run.out).toContain("❔ Gloo Mesh pods are running\n  - not checked: deployments is forbidden. Use a kubeconfig whose user");
+    // What is wrong counts more than what is unknown.
+    const broken = forbidding(managementCluster([cluster("east", "OFFLINE")]), "deployments");
+    expect((await runIn(broken, ["check"])).code).toBe(1);
+  });
+
+  it("ends with 2 when the user may read nothing, and says why", async () => {
+    const plane = {
+      ...managementCluster(HEALTHY),
+      list: () => Promise.reject(new ClusterError("Forbidden", "deployments.apps is forbidden")),
+    };
+    const run = await runIn(plane as Cluster, ["check"]);
+    expect(run).toMatchObject({ code: 2, out: "" });
+    expect(run.err).toMatch(/^error: management cluster: deployments.apps is forbidden. Use a kubeconfig whose user has these permissions/);
+  });
+
+  it("ends with 2 when the API server does not answer", async () => {
+    const plane = {
+      ...managementCluster([]),
+      list: () => Promise.reject(new ClusterError("Unavailable", "cannot reach the API server: timeout")),
+    };
+    const run = await runIn(plane as Cluster, ["check"]);
+    expect(run).toMatchObject({ code: 2, out: "" });
+    expect(run.err).toBe(
+      "error: management cluster: cannot reach the API server: timeout. Check that kubectl reaches the API server with the same " +
+        "--kubeconfig and --context, or raise --request-timeout\n",
+    );
+  });
+});
+
+/** A cluster of which the user may not list a resource. */
+function forbidding(plane: Cluster, plural: string): Cluster {
+  return {
+    ...plane,
+    list: (kind, options, signal) =>
+      kind.plural === plural ? Promise.reject(new ClusterError("Forbidden", `${plural} is forbidden`)) : plane.list(kind, options, signal),
+  };
+}
+
+const istiod = (version: string): AnyResource => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "istiod", namespace: "istio-system", creationTimestamp: "2026-11-18T09:30:00Z" },
+  spec: {
+    selector: { matchLabels: { app: "istiod" } },
+    template: {
+      metadata: { labels: { app: "istiod" } },
+      spec: { serviceAccountName: "istiod", containers: [{ name: "discovery", image: `docker.io/istio/pilot:${version}` }] },
+    },
+  },
+});
+
+const meshConfig = (text: string): AnyResource => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "istio", namespace: "istio-system" },
+  data: { mesh: text },
+});
+
+const gateway: AnyResource = {
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "istio-eastwestgateway", namespace: "istio-system" },
+  spec: { type: "LoadBalancer", selector: { istio: "ingressgateway" }, ports: [{ name: "tls", port: 15443, targetPort: 15443 }] },
+  status: { loadBalancer: { ingress: [{ ip: "192.0.2.7" }] } },
+};
+
+/** What an API server answers beside objects. */
+function apiServer(version: string, denied: readonly string[] = []) {
+  return async () => ({
+    address: "https://east.example",
+    version: async () => version,
+    isAllowed: async ({ resource }: { readonly resource: string }) => !denied.includes(resource),
+    podLog: async function* () {
+      yield "";
+    },
+  });
+}
+
+describe("meshctl precheck", () => {
+  it.each([
+    ["v0.0.0-master+$Format:%H$", "warning"],
+    ["v1.27.16-gke.100", "error"],
+    ["v1.9.3", "error"],
+    ["nonsense", "warning"],
+  ])("does not take Kubernetes %s for a supported version: %s", async (version, severity) => {
+    const run = await runIn(managementCluster([]), ["precheck"], undefined, { connectApiServer: apiServer(version) });
+    expect(run.out.split("\n").filter((line) => line.includes(version))).toEqual([expect.stringContaining(`  - ${severity}: `)]);
+  });
+
+  it("finds nothing in a cluster that is ready", async () => {
+    const ready = managementCluster([istiod("1.24.1"), meshConfig("trustDomain: east.example\n"), gateway]);
+    const run = await runIn(ready, ["precheck"], 80, { connectApiServer: apiServer("v1.31.2") });
+    expectGolden("precheck/ready", run.out);
+    expect(run).toMatchObject({ code: 0, err: "6 checks: nothing found\n" });
+  });
+
+  it("prints what is in the way", async () => {
+    const poor = managementCluster([istiod("1.18.0"), meshConfig("trustDomain: cluster.local\n")]);
+    const outside = { connectApiServer: apiServer("v1.27.9", ["clusterroles", "deployments"]) };
+    for (const columns of [80, 120]) {
+      const run = await runIn(poor, ["precheck"], columns, outside);
+      expect(run.code).toBe(1);
+      expectGolden(`precheck/poor-${columns}`, run.out + run.err);
+    }
+  });
+
+  it("warns where no mesh is found, or its configuration is missing", async () => {
+    const outside = { connectApiServer: apiServer("v1.31.2") };
+    expect((await runIn(managementCluster([]), ["precheck"], undefined, outside)).out).toContain("[PRE1101]");
+    const bare = await runIn(managementCluster([istiod("1.24.1")]), ["precheck"], undefined, outside);
+    expect(bare.out).toContain("Deployment istio-system/istiod: ConfigMap istio-system/istio");
+    expect(bare.code).toBe(1);
+  });
+
+  it("belongs to check, for the contexts of workload clusters", async () => {
+    const remote = managementCluster([
+      deployment("gloo-mesh-agent", { availableReplicas: 0 }),
+      istiod("1.24.1"),
+      meshConfig("trustDomain: east.example\n"),
+      gateway,
+    ]);
+    const plane = managementCluster(HEALTHY);
+    const connect = async ({ context }: { readonly context?: string }) => (context === "east" ? remote : plane);
+    const outside = { connect, connectApiServer: apiServer("v1.31.2") };
+    const run = await runIn(plane, ["check", "--remote-context", "east"], undefined, outside);
+    expect(run.code).toBe(1);
+    expect(run.out).toContain(
+      "Cluster of context east\n--------------------------\n✅ Kubernetes is 1.28 or later\n❌ The agent is running",
+    );
+  });
+});

@@ -1,0 +1,61 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { managementCluster, runIn } from "./planeRun.ts";
+
+const plane = managementCluster([]);
+
+describe("meshctl completion", () => {
+  let folder = "";
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "meshctl-"));
+    writeFileSync(join(folder, "script"), (await runIn(plane, ["completion", "bash"])).out);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  /** What bash offers for the last word. */
+  function offered(...words: readonly string[]): readonly string[] {
+    const set = `COMP_WORDS=(meshctl ${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length}`;
+    const text = execFileSync("bash", ["-c", `set -u; source '${folder}/script'; ${set}; _meshctl; printf '%s\\n' "\${COMPREPLY[@]-}"`]);
+    return text.toString().trim().split("\n");
+  }
+
+  it.each([
+    [["cl"], ["cluster"]],
+    [["get", "de"], ["destinations"]],
+    [["cluster", "di"], ["diagnose"]],
+    [["cluster", "token", ""], expect.arrayContaining(["create", "shared"])],
+    [["get", "meshes", "-o", "y"], ["yaml"]],
+    [["get", "mesh", "--out"], ["--output"]],
+    [["get", "destinations", "name", "--cl"], ["--cluster"]],
+    [
+      ["check", "--fail-on", ""],
+      ["warning", "error"],
+    ],
+    [["completion", "z"], ["zsh"]],
+    [["nonsense", "che"], ["check"]],
+  ])("offers bash after %j: %j", (words, expected) => {
+    expect(offered(...words)).toEqual(expected);
+  });
+
+  it("says the same to zsh, by its functions for bash", async () => {
+    const [bash, zsh] = [(await runIn(plane, ["completion", "bash"])).out, (await runIn(plane, ["completion", "zsh"])).out];
+    expect(zsh).toBe(`#compdef meshctl\nautoload -U +X bashcompinit && bashcompinit\n${bash}`);
+  });
+
+  it("gives fish its own form", async () => {
+    const { out } = await runIn(plane, ["completion", "fish"]);
+    expect(out).toContain("complete -c meshctl -f -n '__fish_seen_subcommand_from cluster; and not __fish_seen_subcommand_from ");
+    expect(out).toContain(
+      "complete -c meshctl -n '__fish_seen_subcommand_from get; and __fish_seen_subcommand_from meshes mesh' -l output -x -a 'table wide yaml json name'",
+    );
+  });
+
+  it("knows no other shell", async () => {
+    const run = await runIn(plane, ["completion", "tcsh"]);
+    expect(run.code).toBe(2);
+    expect(run.err).toContain("Allowed choices are bash, zsh, fish.");
+  });
+});

@@ -1,0 +1,122 @@
+import { Mesh } from "@isthmus/api";
+import { describe, expect, it } from "vitest";
+import { accessPolicy, approval, cluster, destination, managed, mesh, trafficPolicy, virtualMesh, workload } from "./fleetObjects.ts";
+import { expectGolden } from "./goldenText.ts";
+import { managementCluster, runIn } from "./planeRun.ts";
+
+const LONG = "spec.policy.trafficShift.destinations[0].kubeService.clusterName: cluster west is not registered: did you mean east?";
+
+const FLEET = [
+  cluster("east"),
+  cluster("west", "OFFLINE", { version: "0.0.9" }),
+  mesh("east", { virtualMesh: "bookinfo" }),
+  mesh("west"),
+  workload("reviews-v1", "east"),
+  workload("productpage-v1", "east"),
+  destination("reviews", "east", { isFederated: true }),
+  destination("reviews", "west"),
+  destination("ratings", "east"),
+  virtualMesh("bookinfo", ["east", "west"], { globalAccessPolicy: "ENABLED" }),
+  trafficPolicy("slow"),
+  accessPolicy("reviewers"),
+  trafficPolicy(
+    "shifted",
+    approval("INVALID", {
+      targetCount: 2,
+      warningCount: 1,
+      errors: [LONG],
+      warnings: ["spec.policy.retry: unknown field, did you mean retries?"],
+      conditions: [{ type: "Accepted", status: "False", message: LONG }],
+    }),
+  ),
+];
+
+describe("meshctl get", () => {
+  const plane = managementCluster(FLEET);
+
+  it.each([
+    ["meshes"],
+    ["workloads"],
+    ["destinations", "-o", "wide"],
+    ["policies"],
+    ["policies", "-o", "wide"],
+    ["clusters"],
+    ["mesh", "istiod-istio-system-east", "-o", "yaml"],
+    ["destinations", "-o", "name"],
+  ])("prints %s %s %s %s", async (...args) => {
+    for (const columns of [undefined, 80, 120]) {
+      const { code, out, err } = await runIn(plane, ["get", ...args], columns);
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+      expectGolden(`get/${args.join("-")}${columns === undefined ? "" : `-${columns}`}`, out);
+    }
+  });
+
+  it("prints one List as JSON, also of nothing", async () => {
+    const { out } = await runIn(plane, ["get", "destinations", "--cluster", "west", "-o", "json"]);
+    expect(JSON.parse(out)).toMatchObject({ kind: "List", items: [{ kind: "Destination", metadata: { name: "reviews-bookinfo-west" } }] });
+    const none = await runIn(plane, ["get", "virtualdestinations", "-o", "json"]);
+    expect(JSON.parse(none.out)).toEqual({ apiVersion: "v1", kind: "List", metadata: {}, items: [] });
+    expect(none).toMatchObject({ code: 0, err: "No resources found.\n" });
+  });
+
+  it("names what is not there, and the nearest name", async () => {
+    const run = await runIn(plane, ["get", "trafficpolicies", "slow", "bookinfo/shiftd"]);
+    expect(run).toMatchObject({ code: 2, err: "error: TrafficPolicy bookinfo/shiftd not found: did you mean bookinfo/shifted?\n" });
+    expect(run.out).toContain("slow");
+  });
+
+  it("limits to a namespace", async () => {
+    expect((await runIn(plane, ["get", "policies", "-n", "gloo-mesh", "-o", "name"])).out).toBe(
+      "virtualmesh.networking.mesh.gloo.solo.io/bookinfo\n",
+    );
+  });
+
+  it.each(["table", "wide", "yaml", "json", "name"])("prints nothing that a terminal acts on with -o %s", async (format) => {
+    const hostile = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202eevil\r\nnext";
+    const object = managed(Mesh, "bad", {
+      spec: { istio: { installation: { version: hostile }, trustDomain: hostile } },
+      status: { appliedVirtualMesh: { ref: { name: hostile, namespace: "gloo-mesh" } } },
+    });
+    const { out, err } = await runIn(managementCluster([object]), ["get", "meshes", "-o", format]);
+    expect(err).toBe("");
+    expect(out).toContain("bad");
+    for (const character of ["\u001b", "\u0007", "\u009b", "\u202e", "\r"]) expect(out.includes(character)).toBe(false);
+  });
+});
+
+describe("meshctl describe", () => {
+  const plane = managementCluster(FLEET);
+
+  it.each([["mesh"], ["workload", "-s", "review"], ["destination"], ["virtualmesh"], ["trafficpolicy"], ["accesspolicy"]])(
+    "prints %s %s %s",
+    async (...args) => {
+      for (const columns of [undefined, 80, 120]) {
+        const { code, out, err } = await runIn(plane, ["describe", ...args], columns);
+        expect({ code, err }).toEqual({ code: 0, err: "" });
+        for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(columns ?? Number.POSITIVE_INFINITY);
+        expectGolden(`describe/${args.join("-")}${columns === undefined ? "" : `-${columns}`}`, out);
+      }
+    },
+  );
+});
+
+describe("meshctl cluster", () => {
+  const plane = managementCluster(FLEET);
+
+  it("lists the clusters as get does", async () => {
+    expect((await runIn(plane, ["cluster", "list"])).out).toBe((await runIn(plane, ["get", "clusters"])).out);
+  });
+
+  it("describes a cluster, with the message of each condition", async () => {
+    for (const columns of [80, 120]) {
+      const { code, out } = await runIn(plane, ["cluster", "describe", "west"], columns);
+      expect(code).toBe(0);
+      expectGolden(`cluster/describe-${columns}`, out);
+    }
+    const unknown = await runIn(plane, ["cluster", "describe", "est"]);
+    expect(unknown).toMatchObject({
+      code: 2,
+      err: "error: cluster est is not registered: KubernetesCluster gloo-mesh/est not found: did you mean east?\n",
+    });
+  });
+});

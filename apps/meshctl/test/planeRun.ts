@@ -1,0 +1,31 @@
+import { allKinds } from "@isthmus/api";
+import type { AnyResource, Kind } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
+import { simulatedCluster } from "@isthmus/simulator";
+import type { ExitCode } from "../src/io.ts";
+import { meshctl, type Outside } from "../src/meshctl.ts";
+import { NOW } from "./fleetObjects.ts";
+import { recordedIo } from "./recordedIo.ts";
+
+/** What a command line printed, and its exit code. */
+export interface Run {
+  readonly code: ExitCode;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A management cluster in memory with these objects. */
+export function managementCluster(objects: readonly AnyResource[], kinds: readonly Kind[] = allKinds()): Cluster {
+  const cluster = simulatedCluster({ name: "", clock: { now: () => NOW, sleep: async () => undefined }, kinds });
+  const namespaces = new Set(objects.flatMap(({ metadata }) => metadata.namespace ?? []));
+  cluster.load([...namespaces].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } })));
+  cluster.load(objects);
+  return cluster;
+}
+
+/** Runs a command line against a management cluster. `columns`: of the terminal; none: a pipe. */
+export async function runIn(cluster: Cluster, args: readonly string[], columns?: number, outside: Partial<Outside> = {}): Promise<Run> {
+  const io = { ...recordedIo(), ...(columns === undefined ? {} : { columns }) };
+  const code = await meshctl(args, io, { connect: async () => cluster, now: () => NOW, ...outside });
+  return { code, ...io.written };
+}

@@ -1,0 +1,81 @@
+import type { Clock } from "@isthmus/core";
+import { type Connection, connectionTo } from "./connection.ts";
+import type { Kubeconfig } from "./kubeconfig.ts";
+import { call, readResponse } from "./request.ts";
+import { errorOf } from "./statusError.ts";
+
+/** Something that a user may want to do to objects of a type. */
+export interface Permission {
+  readonly verb: string;
+  /** "" for the core group. */
+  readonly group: string;
+  readonly resource: string;
+  /** Default: all namespaces. */
+  readonly namespace?: string;
+}
+
+export interface LogOptions {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container?: string;
+  /** Goes on until the container ends or the signal says so. */
+  readonly follow: boolean;
+  /** So many lines of what is there. */
+  readonly tailLines: number;
+}
+
+/** What an API server answers about itself, its user and its pods, beside objects. Every method rejects with ClusterError. */
+export interface ApiServer {
+  /** Its address, for messages. */
+  readonly address: string;
+  /** Such as `v1.31.2`. */
+  version(signal?: AbortSignal): Promise<string>;
+  /** Whether the kubeconfig's user has a permission. */
+  isAllowed(permission: Permission, signal?: AbortSignal): Promise<boolean>;
+  /** What a container wrote, as it comes. */
+  podLog(options: LogOptions, signal: AbortSignal): AsyncIterable<string>;
+}
+
+/** Nothing is sent before the first call. */
+export function apiServerOf(options: { readonly kubeconfig: Kubeconfig; readonly clock: Clock; readonly silenceMs: number }): ApiServer {
+  const connection = connectionTo(options);
+  return {
+    address: connection.server,
+    async version(signal) {
+      const { gitVersion } = (await call(connection, { method: "GET", path: "/version" }, signal)) as { readonly gitVersion?: unknown };
+      return typeof gitVersion === "string" ? gitVersion : "unknown";
+    },
+    isAllowed: (permission, signal) => isAllowed(connection, permission, signal),
+    podLog: (log, signal) => podLog(connection, log, signal),
+  };
+}
+
+async function isAllowed(connection: Connection, permission: Permission, signal: AbortSignal | undefined): Promise<boolean> {
+  const body = {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: "SelfSubjectAccessReview",
+    spec: { resourceAttributes: permission },
+  };
+  const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+  const { status } = (await call(connection, { method: "POST", path, body }, signal)) as {
+    readonly status?: { readonly allowed?: unknown };
+  };
+  return status?.allowed === true;
+}
+
+async function* podLog(
+  connection: Connection,
+  { namespace, pod, container, follow, tailLines }: LogOptions,
+  signal: AbortSignal,
+): AsyncIterable<string> {
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/log`;
+  const query = { follow: String(follow), tailLines: String(tailLines), ...(container === undefined ? {} : { container }) };
+  const request = { method: "GET", path, query, streamIdleMs: LOG_IDLE_MS } as const;
+  const response = await connection.open(request, signal);
+  if ((response.statusCode ?? 0) >= 300) throw errorOf(await readResponse(response, connection, signal), request);
+  response.setEncoding("utf8");
+  for await (const chunk of response) yield chunk as string;
+}
+
+// A quiet program writes nothing for hours.
+const LOG_IDLE_MS = 24 * 3_600_000;
