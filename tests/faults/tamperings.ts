@@ -275,7 +275,7 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
   /** In a cluster that is observed or frozen nothing is written: its agent takes its server for one that knows no modes. */
   modesAreUnknown: {
     rule: 10,
-    focus: ["setMode", "putService", "putPolicy"],
+    focus: ["setMode", "wait", "putPolicy"],
     by: {
       agentHandler: (handler) => ({
         ...handler,
