@@ -46,6 +46,7 @@ async function settled(clusters: readonly string[]): Promise<Base> {
       wrote: () => undefined,
       sent: () => undefined,
       told: () => undefined,
+      modes: { started: () => undefined, noticed: () => undefined, answered: () => undefined },
       crashed(process, error) {
         throw new Error(`${process} crashed`, { cause: error });
       },

@@ -9,6 +9,7 @@ import { actorPort, type Write } from "./actorPort.ts";
 import { type CallFaults, callFaults } from "./callFaults.ts";
 import { type Certificates, certificates } from "./certificates.ts";
 import { type DisturbedNetwork, type Down, disturbedNetwork, type Up } from "./disturbedNetwork.ts";
+import type { Modes } from "./modes.ts";
 import { kubernetesCluster } from "./objects.ts";
 import { type AgentProcess, agentName, killed, type ServerProcess, startAgentProcess, startServerProcess } from "./processes.ts";
 import { type Random, seededRandom } from "./random.ts";
@@ -23,6 +24,8 @@ export interface FleetWatcher {
   sent(clusterName: string, message: Down | Up): void;
   /** The link of an agent has handed on what is wanted. */
   told(process: string, desired: DesiredUpdate): void;
+  /** What an agent is told of what it may write, and its answers. */
+  readonly modes: Pick<Modes, "started" | "noticed" | "answered">;
   /** A loop has thrown: our fault. */
   crashed(process: string, error: unknown): void;
 }
@@ -174,7 +177,7 @@ export function startFleet(options: FleetOptions): Fleet {
     const instance = `${id}-${++starts}`;
     const told = (desired: DesiredUpdate) => watcher.told(name, desired);
     const connector = shownCertificates.shown(clusterName, network.connector(clusterName));
-    const port = { cluster: portOf(cluster, name), connector, told };
+    const port = { cluster: portOf(cluster, name), connector, told, modes: watcher.modes };
     agents.set(name, startAgentProcess({ ...shared, ...port, clock: clockOf(name), name, instance, isReplica: hasAgentReplicas }));
   }
 

@@ -19,6 +19,7 @@ import type { Fleet } from "./fleet.ts";
 import { leaders } from "./leaders.ts";
 import { type Landslides, landslides, SMALLEST_BUDGET } from "./massDeletions.ts";
 import { problemOfMessage } from "./messages.ts";
+import { type Modes, modes } from "./modes.ts";
 import { isTheirs } from "./objects.ts";
 import { orders } from "./orders.ts";
 import { agentName } from "./processes.ts";
@@ -35,6 +36,7 @@ export interface Violation {
     | "message too large"
     | "secret told"
     | "access opened"
+    | "written against the mode"
     | "crash"
     | "not as it ought to be"
     | "restless";
@@ -59,6 +61,7 @@ export class Oracle {
   readonly #leaders = leaders();
   /** What the agents were told. */
   readonly orders = orders();
+  readonly modes: Modes;
   readonly landslides: Landslides;
   readonly #fleet: Pick<Fleet, "clock" | "clusters">;
 
@@ -66,6 +69,7 @@ export class Oracle {
     this.#fleet = fleet;
     this.#states = new TrueStates(fleet.management, fleet.clusters, base);
     this.landslides = landslides(() => fleet.clock.now());
+    this.modes = modes(() => fleet.clock.now());
   }
 
   get truth(): Truth {
@@ -95,6 +99,11 @@ export class Oracle {
     if (written !== undefined && (!bearsOurLabel(written) || lastKnownMeshOf(written) !== undefined)) this.changed(write.cluster);
     // The first thing that is wrong is the one to look at; to look for explanations of all that follows would take long.
     if (this.violations.length > 0) return;
+    const forbidden = this.modes.problemOf(write);
+    if (forbidden !== undefined) {
+      this.#found("written against the mode", write, forbidden);
+      return;
+    }
     if (verb === "applyStatus") {
       const problem = write.cluster === "" ? undefined : problemOfStatus(write);
       if (problem !== undefined) this.#found("unintended write", write, problem);

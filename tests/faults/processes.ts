@@ -1,9 +1,10 @@
 import { setMaxListeners } from "node:events";
 import { type Clock, kindKeyOf, type Log } from "@isthmus/core";
 import { type Agent, answerQuestion, RESUME_DELETES_TOPIC, type Server, startAgent, startElection, startServer } from "@isthmus/plane";
-import type { Cluster, DesiredUpdate, Leadership, Store } from "@isthmus/plane/ports";
+import type { Acknowledgement, Cluster, DesiredUpdate, Leadership, Store } from "@isthmus/plane/ports";
 import { type Connector, type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
 import type { VirtualClock } from "@isthmus/simulator";
+import type { Modes } from "./modes.ts";
 import { NAMESPACE } from "./objects.ts";
 import { ROLES, SERVER_ROLES } from "./roles.ts";
 import type { Tampering } from "./tampering.ts";
@@ -138,10 +139,11 @@ export interface AgentProcessOptions extends ProcessOptions {
   readonly connector: Connector;
   /** The link has handed this to the agent's loops. */
   readonly told: (desired: DesiredUpdate) => void;
+  readonly modes: Pick<Modes, "started" | "noticed" | "answered">;
 }
 
 export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
-  const { name, cluster, clock, random, log, tampering, crashed, instance, isReplica, connector, told } = options;
+  const { name, cluster, clock, random, log, tampering, crashed, instance, isReplica, connector, told, modes } = options;
   const stop = quietController();
   const shared = { clock, random, log };
   const lease = { cluster, lease: AGENT_LEASE, identity: `${name}#${instance}` };
@@ -159,6 +161,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
       cluster: tampering.agentCluster?.(cluster) ?? cluster,
       link: (handler, turn) => {
         const inner = tampering.agentHandler?.(handler) ?? handler;
+        modes.started(name);
         const link = startAgentLink(
           {
             ...shared,
@@ -174,12 +177,23 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
                 told(desired);
                 inner.desired(desired);
               },
+              notices(notices) {
+                modes.noticed(name, notices.put);
+                inner.notices(notices);
+              },
             },
           },
           turn,
         );
         void link.closed.catch((error: unknown) => crashed(`link of ${name}`, error));
-        return tampering.agentLink?.(link, kinds) ?? link;
+        const answering = {
+          ...link,
+          acknowledge(acknowledgement: Acknowledgement) {
+            link.acknowledge(acknowledgement);
+            if (acknowledgement.mode !== undefined) modes.answered(name);
+          },
+        };
+        return tampering.agentLink?.(answering, kinds) ?? answering;
       },
     },
     stop.signal,

@@ -77,6 +77,9 @@ export async function runSchedule(
     wrote,
     sent: (clusterName, message) => oracle.sent(clusterName, message),
     told: (process, desired) => oracle.orders.told(process, desired),
+    get modes() {
+      return oracle.modes;
+    },
     crashed: (process, error) => oracle.crashed(process, error),
   };
   const names = [...image.clusters.keys()];

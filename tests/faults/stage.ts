@@ -7,6 +7,7 @@ import type { Fleet } from "./fleet.ts";
 import { definition, ISTIO_KINDS, kubernetesCluster, SHOP, shop } from "./objects.ts";
 import type { Oracle } from "./oracle.ts";
 import type { Stage } from "./step.ts";
+import { OPERATOR } from "./steps/modes.ts";
 import { bearsOurLabel, hiddenKey } from "./truth.ts";
 
 /** Lets steps act on a fleet under the eyes of an oracle. `writes` says how many writes our processes have made so far. */
@@ -118,8 +119,18 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     change("", () => fleet.management.apply(word, { fieldManager: "somebody", force: true }));
   }
 
+  /** What is observed or frozen is managed again: only then it comes to be as it ought to be. */
+  function manageAll(): void {
+    for (const name of fleet.clusters.keys()) {
+      const registration = kubernetesCluster(name);
+      if (fleet.management.object(refOf(registration)) === undefined) continue;
+      change("", () => fleet.management.apply(registration, { fieldManager: OPERATOR, force: true }));
+    }
+  }
+
   async function rest(): Promise<void> {
     fleet.heal();
+    manageAll();
     for (const { cluster, kind } of [...hidden.values()]) setServed(cluster.name, kind, true);
     for (const name of fleet.clusters.keys()) for (const kind of ISTIO_KINDS) setDefined(name, kind, true);
     for (const { name } of [fleet.management, ...fleet.clusters.values()]) {

@@ -1,4 +1,4 @@
-import { AccessPolicy, Secret } from "@isthmus/api";
+import { AccessPolicy, KubernetesCluster, Secret } from "@isthmus/api";
 import { type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
 import { FIELD_MANAGER } from "@isthmus/plane";
 import type { Cluster } from "@isthmus/plane/ports";
@@ -271,6 +271,19 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
     rule: 9,
     focus: ["putAccess", "rest", "mistakeAccess"],
     by: { serverCluster: (cluster) => reading(cluster, withoutMistakes) },
+  },
+  /** In a cluster that is observed or frozen nothing is written: its agent takes its server for one that knows no modes. */
+  modesAreUnknown: {
+    rule: 10,
+    focus: ["setMode", "wait", "putPolicy"],
+    by: {
+      agentHandler: (handler) => ({
+        ...handler,
+        welcomed: () => handler.welcomed?.([]),
+        notices: (notices) =>
+          handler.notices({ ...notices, put: notices.put.filter((resource) => kindKeyOf(resource) !== kindKeyOf(KubernetesCluster)) }),
+      }),
+    },
   },
   /** Secrets stay where they are: agents report them, with all that is in them. */
   secretsAreReported: {

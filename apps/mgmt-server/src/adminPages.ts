@@ -11,9 +11,32 @@ export function serverAdminPages(server: Server): Readonly<Record<string, Page>>
     ]),
     "/snapshots/output": snapshotPage(() => outputs(server)),
     "/evidence": listPage(() => server.removals.entries.map(({ at, ...entry }) => ({ at: new Date(at).toISOString(), ...entry }))),
+    "/pending": pendingPage(server),
     "/diagnostics": diagnosticsPage(),
   };
 }
+
+/**
+ * `?cluster=NAME`: what is not written there because the cluster is observed or frozen, the first `limit` of it (default 1,000).
+ */
+function pendingPage(server: Server): Page {
+  return (query) => {
+    const asked = Number(query.get("limit") ?? MOST_PENDING);
+    const limit = Number.isInteger(asked) && asked > 0 ? Math.min(asked, MOST_PENDING) : MOST_PENDING;
+    return listPage(() => firstPending(server.pendingIn(query.get("cluster") ?? ""), limit))(query);
+  };
+}
+
+function* firstPending(pending: ReturnType<Server["pendingIn"]>, limit: number): Iterable<object> {
+  let count = 0;
+  for (const { ref, code, message } of pending) {
+    if (count++ >= limit) return;
+    yield { object: ref, code, message };
+  }
+}
+
+// As many as replicas tell each other of.
+const MOST_PENDING = 1_000;
 
 function outputs({ world }: Server): readonly (readonly [string, Iterable<Resource>])[] {
   if (world === undefined) return [];

@@ -43,6 +43,13 @@ export { type KubernetesServicePort, Service } from "./kubernetes/service.ts";
 export { StatefulSet } from "./kubernetes/statefulSet.ts";
 export { KubernetesCluster } from "./multicluster/kubernetesCluster.ts";
 export {
+  isNamedIn,
+  type ManagedObject,
+  managedObjectsOf,
+  type WriteMode,
+  writeModeOf,
+} from "./multicluster/writeMode.ts";
+export {
   AccessPolicy,
   type AccessPolicySpec,
   lastAcceptedForm,

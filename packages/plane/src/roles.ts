@@ -15,6 +15,7 @@ import {
   RESUME_DELETES,
   Settings,
   scopedKinds,
+  writeModeOf,
 } from "@isthmus/api";
 import { kindKeyOf } from "@isthmus/core";
 import {
@@ -29,6 +30,7 @@ import {
 import type { AgentOptions } from "./agent/agent.ts";
 import { type Generation, NAMES } from "./agent/processes.ts";
 import { agentSettingsFor, receivedSettings } from "./agent/settings.ts";
+import { receivedWriteRules, writeRulesNotice } from "./agent/writeMode.ts";
 import type { ServerOptions } from "./server/serverOptions.ts";
 
 /**
@@ -40,7 +42,16 @@ export function agentRoles(
   agentNamespace = namespace,
 ): Pick<
   AgentOptions,
-  "sentKinds" | "userKinds" | "keepsLastGood" | "scopedKinds" | "writtenKinds" | "owners" | "discoveryKinds" | "settingsTold" | "resumption"
+  | "sentKinds"
+  | "userKinds"
+  | "keepsLastGood"
+  | "scopedKinds"
+  | "writtenKinds"
+  | "owners"
+  | "discoveryKinds"
+  | "settingsTold"
+  | "modeTold"
+  | "resumption"
 > {
   return {
     sentKinds: [...agentKinds(), ...contributedKinds()],
@@ -51,6 +62,7 @@ export function agentRoles(
     owners: [networkingOwner(namespace)],
     discoveryKinds: discoveryKinds(),
     settingsTold: receivedSettings,
+    modeTold: receivedWriteRules,
     resumption: {
       place: `Namespace ${agentNamespace} of this cluster`,
       value: (cluster, clusterName) =>
@@ -77,6 +89,8 @@ export function serverRoles(
   | "memory"
   | "rememberedRequests"
   | "settingsToTell"
+  | "modeToTell"
+  | "modeOf"
   | "ownStatus"
   | "agentQuota"
 > {
@@ -103,6 +117,11 @@ export function serverRoles(
     ownStatus: { apiVersion: Settings.apiVersion, kind: Settings.kind, name: "settings", namespace, clusterName: "" },
     settingsToTell: (management, clusterName) =>
       agentSettingsFor(management.of(Settings).get({ name: "settings", namespace, clusterName: "" }), { namespace, clusterName }),
+    modeToTell(management, clusterName) {
+      const cluster = management.of(KubernetesCluster).get({ name: clusterName, namespace, clusterName: "" });
+      return cluster === undefined ? undefined : writeRulesNotice(cluster, clusterName);
+    },
+    modeOf: (registration) => writeModeOf(registration as KubernetesCluster),
     agentQuota: (management) => {
       const { objects = MOST_OBJECTS, bytes = MOST_BYTES } =
         management.of(Settings).get({ name: "settings", namespace, clusterName: "" })?.spec?.relay?.agentQuota ?? {};

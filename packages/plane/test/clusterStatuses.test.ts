@@ -28,6 +28,7 @@ function statusOf(standing: Partial<ClusterStatusInputs>, object: Resource = clu
       held: 0,
       resumed: undefined,
       certificate: undefined,
+      writes: { mode: "manage", acknowledged: undefined, comparison: undefined },
       problem: undefined,
       isNameOpen: false,
       late: undefined,

@@ -10,7 +10,7 @@ import { FIELD_MANAGER } from "../src/apply/ownership.ts";
 import { startInformer } from "../src/informer/informer.ts";
 import type { Acknowledgement, DeleteOrder } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
-import { clock, eventually } from "./virtualTime.ts";
+import { clock, eventually, quiet } from "./virtualTime.ts";
 
 const owner = { label: "owner.networking.mesh.gloo.solo.io", value: "gloo-mesh" } as const;
 
@@ -79,6 +79,8 @@ async function holding(
   readonly down: Downstream;
   readonly acknowledged: () => Acknowledgement | undefined;
   readonly names: () => Promise<number>;
+  /** Whether anything may be written. */
+  readonly mode: { mayWrite: boolean };
 }> {
   stop = new AbortController();
   const log = recordingLog();
@@ -86,6 +88,7 @@ async function holding(
   await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "istio-system" } });
   const shared = { cluster, clock, random: () => 0, log };
   let last: Acknowledgement | undefined;
+  const mode = { mayWrite: true };
   const link = {
     observe: () => undefined,
     synced: () => undefined,
@@ -103,6 +106,7 @@ async function holding(
     {
       link,
       applier,
+      gate: { mayWrite: () => mode.mayWrite, mode: undefined },
       isViewComplete: () => view.isComplete,
       kinds: () => view.kinds,
       mayHold: (ref) => sees(ref) && view.snapshot.of(ServiceEntry).get(ref) !== undefined,
@@ -124,7 +128,7 @@ async function holding(
   const names = async () => (await cluster.list(ServiceEntry)).items.length;
   await eventually(async () => expect(await names()).toBe(count));
   await eventually(() => expect(last?.rejected).toEqual([]));
-  return { cluster, down, acknowledged: () => last, names };
+  return { cluster, down, acknowledged: () => last, names, mode };
 }
 
 function removals(count: number, input: Pick<ResourceRef, "apiVersion" | "kind">): readonly DeleteOrder[] {
@@ -149,6 +153,23 @@ describe("an agent that is to remove sixty objects at once", () => {
     expect(down.resumeDeletes("server")).toBe(60);
     await eventually(async () => expect(await names()).toBe(0));
     await eventually(() => expect(acknowledged()?.rejected).toEqual([]));
+  });
+
+  it("holds them all the same when they came one by one while nothing might be written", async () => {
+    const { down, acknowledged, names, mode } = await holding(60);
+    mode.mayWrite = false;
+    down.modeChanged();
+    for (const [i, removal] of removals(60, Destination).entries()) {
+      down.desired({ revision: i + 2, complete: false, put: [], remove: [removal] });
+      await quiet(120_000);
+    }
+    await eventually(() => expect(acknowledged()?.rejected.map(({ code }) => code)).toEqual(range(0, 60).map(() => "WouldDelete")));
+    mode.mayWrite = true;
+    down.modeChanged();
+    await eventually(() => expect(acknowledged()?.rejected.map(({ code }) => code)).toEqual(range(0, 60).map(() => "Held")));
+    expect(await names()).toBe(60);
+    expect(down.resumeDeletes("server")).toBe(60);
+    await eventually(async () => expect(await names()).toBe(0));
   });
 
   it("removes them when a user's object asked for it", async () => {

@@ -54,7 +54,7 @@ describe("drift", () => {
     await eventually(async () => expect([await hostOf("one"), await hostOf("two")]).toEqual(["one.global", "two.global"]));
     applier.prune(refOf(entry("two", "")), "not in the desired state");
     applier.put(entry("three", "three.global"));
-    applier.release();
+    applier.releaseAll();
     await cluster.apply(entry("one", "edited.example"), { fieldManager: "kubectl-edit", force: true });
     applier.put(entry("four", "four.global"));
     await eventually(async () => expect(await hostOf("four")).toBe("four.global"));

@@ -30,8 +30,8 @@ interface Recording {
 const FOLDER = fileURLToPath(new URL("../testdata/wire", import.meta.url));
 
 // The first is the protocol as it began; the second has the features `notices` and `traces`, and evidence names its snapshot; the
-// third has the feature `deflate`, which no session sees.
-const VERSIONS = ["v1", "v1.1", "v1.2"];
+// third has the feature `deflate`, which no session sees; the fourth has the feature `modes`.
+const VERSIONS = ["v1", "v1.1", "v1.2", "v1.3"];
 const TODAY = `${FOLDER}/${VERSIONS.at(-1)}`;
 
 if (process.env["RECORD_WIRE"] === "1") {
@@ -49,7 +49,7 @@ const recordings = readdirSync(FOLDER).flatMap((version) =>
 test("there are recordings of every version", () => {
   const filesOf = (of: string) => recordings.filter(({ version }) => version === of).map(({ file }) => file);
   expect(filesOf("v1").sort()).toEqual(["parts.json", "registration.json", "session.json"]);
-  for (const version of ["v1.1", "v1.2"])
+  for (const version of ["v1.1", "v1.2", "v1.3"])
     expect(filesOf(version).sort()).toEqual(["notices.json", "parts.json", "registration.json", "session.json"]);
 });
 

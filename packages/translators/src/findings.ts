@@ -32,6 +32,7 @@ export const NOT_CARRIED_OUT: ReadonlySet<string> = new Set<FindingCode>([
   "FieldUnsupported",
   "CertificatesNotIssued",
   "MeshNotWritten",
+  "ClusterObserved",
 ]);
 
 /** Every code that translation reports: what it means, and an example of its message. The reference page is made of it. */
@@ -300,6 +301,19 @@ export const FINDINGS = {
     meaning: "A Settings object is not the one that the management plane uses.",
     example:
       "is not used: the Settings of this management plane are Settings gloo-mesh/settings in the management cluster: write them there",
+  },
+  ModeUnknown: {
+    meaning: "A KubernetesCluster has a mode that is not known. Nothing is written to its cluster.",
+    example: "spec.mode: obsrve is not a mode, so the cluster is frozen and nothing is written to it: set manage, observe or freeze",
+  },
+  ManagedObjectsIgnored: {
+    meaning: "An entry of managedObjects of a KubernetesCluster names no object, or the mode of the cluster is not observe.",
+    example: "spec.managedObjects[0]: has no name, so it names no object: set kind, namespace and name, or * for any",
+  },
+  ClusterObserved: {
+    meaning: "A mesh of a VirtualMesh with federation is in a cluster that is observed. Its services are not federated to other clusters.",
+    example:
+      "spec.meshes[1]: Mesh gloo-mesh/istiod-istio-system-east is in cluster east, which is observed, so its services are not federated to other clusters: set spec.mode of its KubernetesCluster to manage",
   },
   SecretNameIgnored: {
     meaning: "A KubernetesCluster names a kubeconfig Secret that does not have the cluster's name. It is not read.",

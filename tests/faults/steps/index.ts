@@ -1,6 +1,7 @@
 import type { StepKinds } from "../step.ts";
 import { apiServerSteps } from "./apiServers.ts";
 import { meddlingSteps } from "./meddlers.ts";
+import { modeSteps } from "./modes.ts";
 import { namespaceSteps } from "./namespaces.ts";
 import { networkSteps } from "./network.ts";
 import { pastSteps } from "./pasts.ts";
@@ -20,4 +21,5 @@ export const stepKinds: StepKinds = {
   ...refusalSteps,
   ...pastSteps,
   ...namespaceSteps,
+  ...modeSteps,
 };

@@ -1,4 +1,14 @@
-import { type Meter, type OutputSet, type Owner, outputSet, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import {
+  type AnyResource,
+  type Meter,
+  type OutputSet,
+  type Owner,
+  outputSet,
+  type Resource,
+  type ResourceRef,
+  refOf,
+  resourceKeyOf,
+} from "@isthmus/core";
 import { type Agent, type AgentLimits, type Notices, type Rejection, systemClock } from "@isthmus/plane";
 import { createServerIdentity, grpcConnector, type Registered, type RelayCredentials, startGrpcServer } from "@isthmus/relay";
 import { startServerLink } from "@isthmus/relay/session";
@@ -34,10 +44,22 @@ export interface HostileServer {
 export interface HostileOptions {
   readonly cluster: SimulatedCluster;
   readonly limits?: AgentLimits;
+  /** What it says first of what may be written: a spec of the KubernetesCluster. Default: everything. */
+  readonly mode?: object | "untold";
+}
+
+/** The KubernetesCluster as a server tells its agent of it. */
+export function modeNotice(clusterName: string, spec: object): AnyResource {
+  return {
+    apiVersion: "multicluster.solo.io/v1alpha1",
+    kind: "KubernetesCluster",
+    metadata: { name: clusterName, namespace: NAMESPACE, clusterName },
+    spec,
+  };
 }
 
 /** A hostile server, and the agent of `cluster` connected to it. */
-export async function hostileServer({ cluster, limits }: HostileOptions): Promise<HostileServer> {
+export async function hostileServer({ cluster, limits, mode = { mode: "manage" } }: HostileOptions): Promise<HostileServer> {
   const stop = new AbortController();
   const lines: string[] = [];
   const at = (level: string) => (fields: object, message: string) => void lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
@@ -77,6 +99,7 @@ export async function hostileServer({ cluster, limits }: HostileOptions): Promis
     },
     stop.signal,
   );
+  if (mode !== "untold") link.sendNotices(cluster.name, { put: [modeNotice(cluster.name, mode as object)], remove: [] });
   const known = new Map<string, Registered>();
   const find = async (name: string) => known.get(name);
   const grpc = await startGrpcServer({

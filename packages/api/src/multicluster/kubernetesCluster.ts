@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { approvalFields } from "../shared/approval.ts";
 import { defineKind } from "../shared/defineKind.ts";
-import { fields, listOf, mapOf, oneOfWords, strings, userFields } from "../shared/schema.ts";
+import { fields, listOf, mapOf, oneOfWords, strings, uint32, userFields } from "../shared/schema.ts";
 
 /** A cluster that is managed. Its name is the cluster name used everywhere. */
 export const KubernetesCluster = defineKind({
@@ -13,6 +13,28 @@ export const KubernetesCluster = defineKind({
       {
         secretName: Type.String({ description: "Secret with a kubeconfig of the cluster. Not needed if an agent runs in the cluster." }),
         clusterDomain: Type.String({ description: "DNS domain of the cluster. Default cluster.local." }),
+        // Not an enum: a word of a later version must be read, as it means that nothing may be written.
+        mode: Type.String({
+          description:
+            "What is written in the cluster. manage (the default): everything. observe: nothing except managedObjects; status.comparison shows " +
+            "what would be written, and its services are not federated to other clusters. freeze: nothing; what exists stays as it is.",
+          "x-kubernetes-validations": [
+            { rule: "self in ['manage', 'observe', 'freeze']", message: "spec.mode must be manage, observe or freeze" },
+          ],
+        }),
+        managedObjects: listOf(
+          userFields({
+            kind: Type.String({ description: "Kind of the objects, such as VirtualService. * is any." }),
+            namespace: Type.String({ description: "Namespace of the objects. * is any." }),
+            name: Type.String({ description: "Name of the object. * is any." }),
+          }),
+          {
+            description:
+              "Objects that are written although the mode is observe, to switch over step by step. Each entry needs kind, namespace and name.",
+            // So many fit into one message of the relay, whatever they are named.
+            maxItems: 256,
+          },
+        ),
         providerInfo: userFields({}, { description: "Information about the cloud provider." }),
       },
       { description: "How to connect to the cluster." },
@@ -50,6 +72,18 @@ export const KubernetesCluster = defineKind({
         },
         { description: "The agent, if one is known." },
       ),
+      comparison: fields(
+        {
+          mode: Type.String({ description: "The mode that the agent has acknowledged." }),
+          same: uint32({ description: "Number of objects that are in the cluster as desired." }),
+          wouldCreate: uint32({ description: "Number of objects that would be created." }),
+          wouldChange: uint32({ description: "Number of our objects that would be changed." }),
+          wouldDelete: uint32({ description: "Number of our objects that would be deleted." }),
+          conflicts: uint32({ description: "Number of objects that exist and are managed by others: they would not be written." }),
+          examples: strings({ description: "The first of them, each with the fields that differ. /pending of the admin port lists more." }),
+        },
+        { description: "What would be written in a cluster that is observed or frozen, compared with what exists there." },
+      ),
       servedVersions: mapOf(strings(), { description: "API versions that the cluster serves, by API group." }),
     }),
   },
@@ -59,6 +93,7 @@ export const KubernetesCluster = defineKind({
     singular: "kubernetescluster",
     printerColumns: [
       { name: "State", type: "string", jsonPath: ".status.state" },
+      { name: "Mode", type: "string", jsonPath: ".spec.mode", priority: 1 },
       { name: "Agent", type: "string", jsonPath: ".status.agent.version" },
       { name: "Since", type: "date", jsonPath: '.status.conditions[?(@.type=="Connected")].lastTransitionTime' },
       { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },

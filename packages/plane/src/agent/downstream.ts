@@ -19,6 +19,8 @@ import type { KindState } from "../informer/informer.ts";
 import type { AgentLink, DeleteOrder, DesiredUpdate, Rejection } from "../ports/clusterPort.ts";
 import type { OrderCheck, OrderRefusal } from "./limits.ts";
 import { orderRefusals } from "./orderRefusals.ts";
+import { pausedDeletes } from "./pausedDeletes.ts";
+import type { WriteGate } from "./writeGate.ts";
 
 /** Takes what the server wants, has it applied, and answers with what became of it. */
 export interface Downstream {
@@ -32,6 +34,8 @@ export interface Downstream {
   release(): void;
   /** Somebody says that what is held back may go: the server, or the operator of this very cluster. Gives how many objects go. */
   resumeDeletes(by: "server" | "cluster"): number;
+  /** Something else may be written than before. */
+  modeChanged(): void;
   /** How many removals are held back. */
   readonly held: number;
 }
@@ -39,6 +43,8 @@ export interface Downstream {
 export interface DownstreamOptions {
   readonly link: AgentLink;
   readonly applier: Applier;
+  /** What may be written. */
+  readonly gate: Pick<WriteGate, "mayWrite" | "mode">;
   /** Whether every kind that may hold outputs of ours has been listed, or is not served: before, nothing is pruned. */
   readonly isViewComplete: () => boolean;
   /** Kinds (`kindKeyOf`) that may hold outputs of ours, and how much is known of each now. */
@@ -63,9 +69,10 @@ export interface DownstreamOptions {
 }
 
 export function downstream(options: DownstreamOptions, signal: AbortSignal): Downstream {
-  const { link, applier, isViewComplete, kinds, mayHold, isOurs, isConnected, discovered, orders, clock, log, meter } = options;
+  const { link, applier, gate, isViewComplete, kinds, mayHold, isOurs, isConnected, discovered, orders, clock, log, meter } = options;
   const budget = deleteBudget(() => uptimeOf(clock), options.deleteLimits, options.removalsPerHour);
   const refused = orderRefusals({ clock, log, meter });
+  const paused = pausedDeletes(gate.mayWrite);
   let revision: number | undefined;
   /** The last answer to this revision, as text; empty before there was one. */
   let answered = "";
@@ -82,11 +89,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     {
       clock,
       due: (refs) =>
-        remove(
-          refs
-            .filter((ref) => !isWanted(ref) && !budget.held.has(resourceKeyOf(ref)))
-            .map((ref) => ({ ref, reason: STRAY, isOnPurpose: false })),
-        ),
+        remove(refs.filter((ref) => !isWanted(ref) && !isOnHold(ref)).map((ref) => ({ ref, reason: STRAY, isOnPurpose: false }))),
     },
     signal,
   );
@@ -97,6 +100,12 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
 
   function whyHeld(ref: ResourceRef): string {
     return budget.sealed.has(resourceKeyOf(ref)) ? sealedText : HELD;
+  }
+
+  /** Whether the delete of an object is known already, and waits. */
+  function isOnHold(ref: ResourceRef): boolean {
+    const key = resourceKeyOf(ref);
+    return budget.held.has(key) || paused.has(key);
   }
 
   function isWanted(ref: ResourceRef): boolean {
@@ -132,7 +141,9 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       removals.delete(key);
       return false;
     });
-    for (const { ref, reason } of budget.admit(meant, applier.wanted.size)) carryOut(ref, reason);
+    const due = paused.admit(meant);
+    for (const { ref } of meant) if (paused.has(resourceKeyOf(ref))) pause(ref);
+    for (const { ref, reason } of budget.admit(due, applier.wanted.size)) carryOut(ref, reason);
     if (before === 0 && budget.held.size > 0) {
       log.error(
         { held: budget.held.size },
@@ -143,6 +154,14 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     }
   }
 
+  /** The object is desired no longer, and stays. One that was never written is nothing to delete. */
+  function pause(ref: ResourceRef): void {
+    applier.release(ref);
+    if (mayHold(ref)) return;
+    paused.forget(ref);
+    removals.delete(resourceKeyOf(ref));
+  }
+
   /** What was ordered of the object before goes on; what stands there stays. */
   function refuse(ref: ResourceRef, refusal: OrderRefusal): void {
     budget.wanted(ref);
@@ -150,7 +169,9 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     refused.add(ref, refusal);
   }
 
+  /** What was approved and may not be written now stays approved. */
   function carryOut(ref: ResourceRef, reason: string): void {
+    if (paused.admit([{ ref, reason, isOnPurpose: true }]).length === 0) return;
     const removal = removals.get(resourceKeyOf(ref));
     removals.delete(resourceKeyOf(ref));
     if (removal === undefined) applier.prune(ref, reason);
@@ -177,7 +198,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       else unpruned.delete(kindKey);
     }
     if (listed.size === 0) return;
-    const surplus = applier.surplus(wanted, listed).filter((ref) => !budget.held.has(resourceKeyOf(ref)));
+    const surplus = applier.surplus(wanted, listed).filter((ref) => !isOnHold(ref));
     remove(surplus.map((ref) => ({ ref, reason: "not in the complete desired state of this cluster", isOnPurpose: false })));
   }
 
@@ -187,12 +208,13 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       ({ ref }): Rejection => ({ ref, code: "Held", message: `${formatRef(ref)}: its delete is on hold: ${whyHeld(ref)}` }),
     );
     const failed = [...applier.rejections].filter(([key]) => !refused.all.has(key)).map(([, rejection]) => rejection);
-    const rejected = [...failed, ...refused.all.values(), ...held];
-    const text = JSON.stringify([revision, rejected]);
+    const rejected = [...failed, ...refused.all.values(), ...held, ...paused.rejections];
+    const { mode } = gate;
+    const text = JSON.stringify([revision, rejected, mode]);
     heldWhenAnswered = held.length;
     if (text === answered) return;
     answered = text;
-    link.acknowledge({ revision, rejected });
+    link.acknowledge({ revision, rejected, ...(mode === undefined ? {} : { mode }) });
     if (traces.length > 0) log.debug({ revision, rejected: rejected.length, traces }, "applied");
     traces = [];
   }
@@ -217,6 +239,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
         refused.settled(ref);
         removals.delete(resourceKeyOf(ref));
         budget.wanted(ref);
+        paused.forget(ref);
         applier.put(resource);
       }
       remove(desired.remove.map(planned));
@@ -240,11 +263,18 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
         budget.wanted(ref);
         carryOut(ref, settled.reason);
       }
+      for (const ref of delta.remove) paused.forget(ref);
       applier.observed(delta);
       lookForStrays(delta);
       prune();
       // What else an answer tells changes when the applier has settled: to gather it for each change of a Pod would cost all that is refused.
       if (answered === "" || budget.held.size !== heldWhenAnswered) answer();
+    },
+    modeChanged() {
+      answered = "";
+      applier.reconsider();
+      remove(paused.release());
+      answer();
     },
     disconnected: () => strangers.clear(),
     release() {
@@ -252,7 +282,8 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       wanted = undefined;
       for (const all of [unpruned, removals, strangers, refused]) all.clear();
       for (const { ref } of [...budget.held.values()]) budget.wanted(ref);
-      applier.release();
+      applier.releaseAll();
+      paused.release();
     },
     get held() {
       return budget.held.size;

@@ -17,8 +17,9 @@ import type { DesiredStatus, StatusWriter } from "../apply/statusWriter.ts";
 import type { Informer } from "../informer/informer.ts";
 import type { Notices } from "../ports/clusterPort.ts";
 import type { AgentSettings } from "./settings.ts";
+import { NO_WRITES, type WriteRules } from "./writeMode.ts";
 
-/** What the server has told: statuses of what users wrote here are written, settings are kept for whoever asks. */
+/** What the server has told: statuses of what users wrote here are written, settings are kept for whoever asks, the mode goes to the gate. */
 export interface NoticeBoard {
   readonly settings: AgentSettings;
   told(notices: Notices): void;
@@ -26,6 +27,8 @@ export interface NoticeBoard {
   observed(delta: Delta): void;
   /** The cluster is not registered any more: no status is written until a server tells something again. */
   release(): void;
+  /** Something else may be written than before. */
+  modeChanged(): void;
 }
 
 export interface NoticeBoardOptions {
@@ -37,12 +40,26 @@ export interface NoticeBoardOptions {
   readonly defaults: AgentSettings;
   /** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
   readonly settingsTold: (resource: Resource) => AgentSettings | undefined;
+  /** The mode in what a server told; undefined when it is about something else. Throws InvalidResource. */
+  readonly modeTold: (resource: Resource) => WriteRules | undefined;
+  /** Called with each mode that was told. */
+  readonly mode: (rules: WriteRules) => void;
   /** Called when other settings hold. */
   readonly changed: (settings: AgentSettings) => void;
   readonly log: Log;
 }
 
-export function noticeBoard({ userKinds, view, writer, defaults, settingsTold, changed, log }: NoticeBoardOptions): NoticeBoard {
+export function noticeBoard({
+  userKinds,
+  view,
+  writer,
+  defaults,
+  settingsTold,
+  modeTold,
+  mode,
+  changed,
+  log,
+}: NoticeBoardOptions): NoticeBoard {
   const users = new Set(userKinds.map(kindKeyOf));
   /** By `resourceKeyOf`. What an older connection told holds until a newer one has told everything. */
   let statuses = new Map<string, DesiredStatus>();
@@ -58,6 +75,19 @@ export function noticeBoard({ userKinds, view, writer, defaults, settingsTold, c
         `cannot parse the settings from the server; the previous settings are still used: ${messageOf(error)}`,
       );
       return undefined;
+    }
+  }
+
+  /** What is not understood allows nothing. */
+  function rulesIn(resource: Resource): WriteRules | undefined {
+    try {
+      return modeTold(resource);
+    } catch (error) {
+      log.error(
+        { object: resource.metadata.name },
+        `cannot parse the mode of this cluster from the server, so nothing is written: ${messageOf(error)}`,
+      );
+      return NO_WRITES;
     }
   }
 
@@ -99,6 +129,11 @@ export function noticeBoard({ userKinds, view, writer, defaults, settingsTold, c
       const before = settings;
       for (const resource of put) {
         const ref = refOf(resource);
+        const rules = rulesIn(resource);
+        if (rules !== undefined) {
+          mode(rules);
+          continue;
+        }
         if (users.has(kindKeyOf(ref))) {
           const status = statusIn(resource as AnyResource);
           if (status !== undefined) statuses.set(resourceKeyOf(ref), { ref, status });
@@ -111,6 +146,7 @@ export function noticeBoard({ userKinds, view, writer, defaults, settingsTold, c
       const refs = [...put.map(refOf), ...remove].filter((ref) => users.has(kindKeyOf(ref)));
       write(refs.map(resourceKeyOf));
     },
+    modeChanged: () => write(new Set([...statuses.keys(), ...view().malformed.keys()])),
   };
 }
 

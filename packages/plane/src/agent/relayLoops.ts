@@ -24,6 +24,8 @@ import { type AgentLimits, orderCheck, scopeLimit, withinLimit } from "./limits.
 import { noticeBoard } from "./notices.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
 import { upstream } from "./upstream.ts";
+import { writeGate } from "./writeGate.ts";
+import type { WriteRules } from "./writeMode.ts";
 
 /** The relay's loops at the agent's end, for one turn: report what the cluster holds, and make it hold what the server wants. */
 export interface RelayLoops {
@@ -60,6 +62,8 @@ export interface AgentParts {
   readonly discoveryKinds: readonly Kind[];
   /** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
   readonly settingsTold: (resource: Resource) => AgentSettings | undefined;
+  /** The mode of this cluster in what a server told; undefined when it is about something else. Throws InvalidResource. */
+  readonly modeTold: (resource: Resource) => WriteRules | undefined;
   /** What the server may do at most. Default: that of an agent without flags. */
   readonly limits?: AgentLimits;
   /** Where the operator of this very cluster lets go what is held back, and what is said there now; of the cluster as it is known. */
@@ -79,7 +83,6 @@ export interface RelayLoopsOptions extends AgentParts {
 /** Begins with what the view holds already: nothing is carried over from an earlier turn. */
 export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal): RelayLoops {
   const {
-    cluster,
     view,
     sentKinds,
     userKinds,
@@ -105,6 +108,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
         down.desired(desired);
       },
       notices: (notices) => board.told(notices),
+      welcomed: (features) => gate.welcomed(features),
       state(state, detail, code) {
         if (state !== linkState) log.info({ cluster: cluster.name, state }, detail);
         const wasConnected = linkState === "connected";
@@ -126,7 +130,19 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     random,
     log,
   });
-  const writer = startStatusWriter({ cluster, live: () => view.snapshot, clock, random, log, meter }, signal);
+  const gate = writeGate(options.cluster, {
+    changed() {
+      log.info({ cluster: options.cluster.name, mode: gate.mode }, "mode of this cluster received from the management server");
+      down.modeChanged();
+      board.modeChanged();
+    },
+    drained: () => down.settled(),
+  });
+  const { cluster } = gate;
+  const writer = startStatusWriter(
+    { cluster, mayWrite: () => gate.mayWriteStatuses, live: () => view.snapshot, clock, random, log, meter },
+    signal,
+  );
   const board = noticeBoard({
     userKinds,
     view: () => view,
@@ -144,11 +160,25 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       );
       return { ...told, deleteLimits };
     },
+    modeTold: options.modeTold,
+    mode: gate.told,
     changed: () => up.observed(emptyDelta),
     log,
   });
   const applier = startApplier(
-    { cluster, kinds: writtenKinds, owners, live: () => view.snapshot, clock, random, log, meter, removals, settled: () => down.settled() },
+    {
+      cluster,
+      kinds: writtenKinds,
+      owners,
+      mayWrite: gate.mayWrite,
+      live: () => view.snapshot,
+      clock,
+      random,
+      log,
+      meter,
+      removals,
+      settled: () => down.settled(),
+    },
     signal,
   );
   /** What stands in the cluster is its operators' from now on. */
@@ -163,6 +193,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     {
       link,
       applier,
+      gate,
       isViewComplete: () => view.isComplete,
       kinds: () => [...view.kinds].filter(([kindKey]) => writtenKeys.has(kindKey)),
       mayHold: (ref) =>

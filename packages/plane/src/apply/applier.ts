@@ -17,12 +17,20 @@ import {
   uptimeOf,
 } from "@isthmus/core";
 import { servedVersions } from "../informer/servedVersions.ts";
-import { type Cluster, ClusterError, type DeleteOrder, type DeletionEvidence, type Rejection } from "../ports/clusterPort.ts";
+import {
+  type Cluster,
+  ClusterError,
+  type DeleteOrder,
+  type DeletionEvidence,
+  isPendingCode,
+  type Rejection,
+} from "../ports/clusterPort.ts";
 import { startWorkQueue, type WorkQueueSizes } from "../runtime/workQueue.ts";
 import type { DeletionLog } from "./deletionLog.ts";
 import { deletionReason } from "./deletionReason.ts";
 import { driftConflictMessage, driftConflicts } from "./driftConflicts.ts";
 import { alreadyApplied, asAppliedByUs, bearsLabelOf, FIELD_MANAGER, isWrittenByUs, shareBody } from "./ownership.ts";
+import { pendingDelete, pendingPut } from "./pendingWrite.ts";
 
 /**
  * Makes a cluster hold what is wanted of it, object by object, for ever: applies what differs, removes what must go, puts
@@ -41,13 +49,17 @@ export interface Applier {
   /** Wants an object gone that a complete set does not hold, under the same conditions as `remove`. */
   prune(ref: ResourceRef, reason: string): void;
   /** Wants nothing any more, neither objects nor their deletion: what stands in the cluster stays as it is. */
-  release(): void;
+  releaseAll(): void;
+  /** Wants an object no longer, and leaves it as it is. */
+  release(ref: ResourceRef): void;
   /** All that is wanted here, by `resourceKeyOf`. */
   readonly wanted: ReadonlyMap<string, Resource>;
   /** Tells what changed in the cluster, so that drift is put back. */
   observed(delta: Delta): void;
   /** A kind (`kindKeyOf`) is there again: what waits for it is tried at once. */
   servedAgain(kindKey: string): void;
+  /** Something else may be written than before: all that is wanted is looked at once more. */
+  reconsider(): void;
   readonly sizes: WorkQueueSizes;
   /** What is refused or failing now, by `resourceKeyOf`. */
   readonly rejections: ReadonlyMap<string, Rejection>;
@@ -64,6 +76,8 @@ export interface ApplierOptions {
   readonly bulk?: ReadonlySet<string>;
   /** Whose objects are ours. */
   readonly owners: readonly Owner[];
+  /** Whether an object may be written at all; of what may not be, the rejections tell what would become of it. Default: any. */
+  readonly mayWrite?: (ref: ResourceRef) => boolean;
   /** The cluster as it is known now. */
   readonly live: () => Snapshot;
   readonly clock: Clock;
@@ -79,7 +93,8 @@ export interface ApplierOptions {
 type Task = { readonly put: Resource } | { readonly remove: ResourceRef; readonly reason: string; readonly evidence?: DeletionEvidence };
 
 export function startApplier(options: ApplierOptions, signal: AbortSignal): Applier {
-  const { bulk = new Set<string>(), cluster, owners, live, clock, random, log, meter = noMeter, settled, removals } = options;
+  const { bulk = new Set<string>(), mayWrite = () => true, cluster, owners, live, clock, random, log, meter = noMeter } = options;
+  const { settled, removals } = options;
   const kinds = new Map(options.kinds.map((kind) => [kindKeyOf(kind), kind]));
   const versions = servedVersions(cluster);
   const wanted = new Map<string, Resource>();
@@ -100,9 +115,11 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     const rejection =
       kind === undefined
         ? ({ ref, code: "Refused", message: `${formatRef(ref)}: objects of this kind are not written to this cluster` } as const)
-        : "put" in task
-          ? ((await applied(kind, key, task.put)) ?? (await fight(kind, key, task.put)))
-          : await removed(kind, task);
+        : !mayWrite(ref)
+          ? await pending(kind, task)
+          : "put" in task
+            ? ((await applied(kind, key, task.put)) ?? (await fight(kind, key, task.put)))
+            : await removed(kind, task);
     if (rejection === undefined || signal.aborted) {
       if ("remove" in task) {
         removing.delete(key);
@@ -111,12 +128,26 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       rejections.delete(key);
       return "done";
     }
-    if (rejections.get(key)?.message !== rejection.message) {
+    // A put is looked at again as soon as something changes: there is nothing to be tried.
+    const isCompared = "put" in task && isPendingCode(rejection.code);
+    if (!isPendingCode(rejection.code) && rejections.get(key)?.message !== rejection.message) {
       log.warn({ cluster: cluster.name, object: formatRef(ref), code: rejection.code }, rejection.message);
       meter.add("resource_write_fails_total", { type: kindKeyOf(ref), action: "put" in task ? "upsert" : "delete", code: rejection.code });
     }
     rejections.set(key, rejection);
-    return "again";
+    return isCompared ? "done" : "again";
+  }
+
+  /** What would become of an object that may not be written. */
+  async function pending(kind: Kind, task: Task): Promise<Rejection | undefined> {
+    if ("remove" in task) return pendingDelete(task.remove, task.reason);
+    const ref = refOf(task.put);
+    try {
+      await versions.asServed(kind, task.put, signal);
+      return await pendingPut(task.put, { live: live().of(kind).get(ref), owners, read: () => cluster.get(kind, ref, signal) });
+    } catch (error) {
+      return signal.aborted ? undefined : rejectionOf(ref, error);
+    }
   }
 
   async function applied(kind: Kind, key: string, resource: Resource): Promise<Rejection | undefined> {
@@ -217,9 +248,14 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     const key = resourceKeyOf(ref);
     const want = wanted.get(key);
     if (want === undefined || queue.has(key)) return;
-    if (isAsWanted(live, want)) return;
+    if (mayWrite(ref) && isAsWanted(live, want)) return;
     // While somebody fights over it, its next try comes of itself.
     if (!struggles.isOver(key)) queue.set(key, { put: want });
+  }
+
+  function release(key: string): void {
+    wanted.delete(key);
+    if (isPendingCode(rejections.get(key)?.code ?? "")) rejections.delete(key);
   }
 
   return {
@@ -240,7 +276,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       queue.set(key, { remove: ref, reason: deletionReason(evidence), evidence });
     },
     surplus(keys, of) {
-      for (const key of [...wanted.keys()]) if (!keys.has(key)) wanted.delete(key);
+      for (const key of [...wanted.keys()]) if (!keys.has(key)) release(key);
       const asked = [...kinds].filter(([kindKey]) => of === undefined || of.has(kindKey));
       return asked.flatMap(([, kind]) =>
         [...live().of(kind)]
@@ -255,9 +291,10 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       removing.add(key);
       queue.set(key, { remove: ref, reason });
     },
-    release() {
+    releaseAll() {
       for (const all of [wanted, removing, rejections]) all.clear();
     },
+    release: (ref) => release(resourceKeyOf(ref)),
     wanted,
     observed({ put, remove }) {
       for (const resource of put) drift(refOf(resource), resource);
@@ -268,6 +305,9 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
         const want = wanted.get(key);
         if (code === "Unserved" && kindKeyOf(ref) === kindKey && want !== undefined) queue.set(key, { put: want });
       }
+    },
+    reconsider() {
+      for (const [key, want] of wanted) queue.set(key, { put: want });
     },
     rejections,
     get isIdle() {

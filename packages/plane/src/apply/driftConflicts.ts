@@ -1,6 +1,7 @@
-import { type AnyResource, equalJson, formatRef, type Resource, type ResourceRef } from "@isthmus/core";
+import { formatRef, type Resource, type ResourceRef } from "@isthmus/core";
 import type { Rejection } from "../ports/clusterPort.ts";
-import { FIELD_MANAGER } from "./ownership.ts";
+import { differingFields } from "./differingFields.ts";
+import { FIELD_MANAGER, otherManagersOf } from "./ownership.ts";
 
 /**
  * Tells a slip from a fight. What somebody changed once is put back at once; an object that is changed again each time
@@ -36,7 +37,7 @@ export function driftConflicts(now: () => number): DriftConflicts {
     holds: (key, wanted) => void held.set(key, wanted),
     writing(key, wanted, existing) {
       if (held.get(key) !== wanted) return;
-      const fields = existing === undefined ? [] : differing(existing, wanted);
+      const fields = existing === undefined ? [] : differingFields(existing, wanted, MAX_PATHS);
       restored.set(key, { count: recent(key) + 1, at: now(), fields });
     },
     isOver: (key) => recent(key) >= SLIPS,
@@ -53,34 +54,11 @@ const SLIPS = 5;
 // Longer than the longest pause between two tries, so that a fight stays known.
 const CALM_MS = 120_000;
 
-/** Where an object says something else than `wanted` does, as paths: the first few, no deeper than a person needs. */
-function differing(existing: Resource, wanted: Resource): readonly string[] {
-  const paths: string[] = [];
-  const look = (path: string, live: unknown, want: unknown, depth: number): void => {
-    if (paths.length >= MAX_PATHS || equalJson(live, want)) return;
-    if (depth === 0 || !isObject(live) || !isObject(want)) return void paths.push(path);
-    for (const key of new Set([...Object.keys(want), ...Object.keys(live)])) look(`${path}.${key}`, live[key], want[key], depth - 1);
-  };
-  const { apiVersion: _, kind: __, metadata, status: ___, ...body } = existing as AnyResource;
-  for (const [key, value] of Object.entries(body)) look(key, value, (wanted as AnyResource)[key], 2);
-  for (const group of ["labels", "annotations"] as const) {
-    for (const [key, value] of Object.entries(wanted.metadata[group] ?? {})) {
-      if (metadata[group]?.[key] !== value) paths.push(`metadata.${group}[${key}]`);
-    }
-  }
-  return paths.slice(0, MAX_PATHS);
-}
-
 const MAX_PATHS = 3;
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** What the users' resources behind an object are told of a fight over it. `existing` is the object with its `managedFields`. */
 export function driftConflictMessage(ref: ResourceRef, existing: Resource | undefined, fields: readonly string[]): Rejection {
-  const managers = (existing?.metadata.managedFields ?? []).flatMap(({ manager }) => (typeof manager === "string" ? [manager] : []));
-  const others = [...new Set(managers)].filter((manager) => manager !== FIELD_MANAGER);
+  const others = otherManagersOf(existing);
   const who = others.length > 0 ? others.join(", ") : `another writer with the field manager ${FIELD_MANAGER}, possibly a second agent`;
   const what = fields.length === 0 ? formatRef(ref) : `${formatRef(ref)}, ${fields.join(", ")},`;
   return {

@@ -13,6 +13,12 @@ export function isWrittenByUs(resource: Resource): boolean {
   return (resource.metadata.managedFields ?? []).some((entry) => entry["manager"] === FIELD_MANAGER);
 }
 
+/** The field managers of an object beside ours, each once, by its `managedFields` as read from the API server. */
+export function otherManagersOf(resource: Resource | undefined): readonly string[] {
+  const managers = (resource?.metadata.managedFields ?? []).flatMap(({ manager }) => (typeof manager === "string" ? [manager] : []));
+  return [...new Set(managers)].filter((manager) => manager !== FIELD_MANAGER);
+}
+
 /**
  * An object that we have made, with what we set then as what we apply: only what a manager has applied goes when it applies it no
  * longer. Undefined when there is nothing of the kind. `existing` is as read from the API server.

@@ -48,6 +48,8 @@ export interface StatusWriter {
 }
 
 export interface StatusWriterOptions {
+  /** Whether anything may be written now; what may not be is dropped. Default: yes. */
+  readonly mayWrite?: () => boolean;
   /**
    * Kinds (`kindKeyOf`) whose statuses are written when no others are to be, as those are of which neither state nor conditions change.
    * Default: none.
@@ -62,7 +64,7 @@ export interface StatusWriterOptions {
 }
 
 export function startStatusWriter(
-  { bulk = new Set<string>(), cluster, live, clock, random, log, meter }: StatusWriterOptions,
+  { mayWrite = () => true, bulk = new Set<string>(), cluster, live, clock, random, log, meter }: StatusWriterOptions,
   signal: AbortSignal,
 ): StatusWriter {
   /** What was written last, and over what: `ARRIVED` as soon as the cluster is seen to have it. */
@@ -137,7 +139,7 @@ export function startStatusWriter(
 
   async function work(key: string, { update, traces, isDetail }: Traced): Promise<"done" | "again"> {
     if (isDetail && pending(key, update) !== undefined) await details.turn(signal).catch(() => undefined);
-    if (signal.aborted) return "done";
+    if (signal.aborted || !mayWrite()) return "done";
     const todo = pending(key, update);
     if (todo === undefined) {
       if (liveOf(update.ref) === undefined && update.malformed === undefined) forget(key);
@@ -166,7 +168,7 @@ export function startStatusWriter(
         return "done";
       }
       // Changed a moment ago: the watch will tell.
-      if (error.code === "Conflict") return "again";
+      if (error.code === "Conflict" || !mayWrite()) return "again";
       log.warn({ object: formatRef(update.ref) }, `cannot write its status: ${messageOf(error)}; retrying`);
       return "again";
     }
@@ -174,6 +176,7 @@ export function startStatusWriter(
 
   return {
     write(updates, traces = []) {
+      if (!mayWrite()) return;
       for (const update of updates) {
         const key = intern(resourceKeyOf(update.ref));
         const todo = pending(key, update);

@@ -1,13 +1,8 @@
+import type { Resource, ResourceRef } from "@isthmus/core";
 import type { Cluster } from "../ports/clusterPort.ts";
 
-/** The type of what is written. */
-export interface WriteKind {
-  readonly apiVersion: string;
-  readonly kind: string;
-}
-
-/** What is done around each write; it makes the write itself, or rejects. */
-export type WriteInterceptor = <T>(written: WriteKind, write: () => Promise<T>, signal: AbortSignal | undefined) => Promise<T>;
+/** What is done around each write; it makes the write itself, or rejects. `written`: the object, or of what is deleted the ref. */
+export type WriteInterceptor = <T>(written: Resource | ResourceRef, write: () => Promise<T>, signal: AbortSignal | undefined) => Promise<T>;
 
 /** A cluster with `around` about each of its writes; what is read goes through as it is. */
 export function interceptWrites(cluster: Cluster, around: WriteInterceptor): Cluster {

@@ -186,6 +186,7 @@ export type {
   LinkState,
   Notices,
   Observation,
+  PendingCode,
   Quota,
   QuotaExcess,
   Rejection,
@@ -193,4 +194,5 @@ export type {
   ServerLink,
   ServerLinkHandler,
 } from "@isthmus/relay/session";
+export { isPendingCode, MODES } from "@isthmus/relay/session";
 export * from "./storePort.ts";

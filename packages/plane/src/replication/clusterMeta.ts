@@ -1,5 +1,5 @@
 import type { JsonObject, ResourceRef } from "@isthmus/core";
-import type { AgentInfo, QuotaExcess, Rejection, StoreHead } from "../ports/clusterPort.ts";
+import type { AgentInfo, PendingCode, QuotaExcess, Rejection, StoreHead } from "../ports/clusterPort.ts";
 
 /** What the replica that serves a cluster's agent says of it, beside what the agent reported. */
 export interface ClusterMeta {
@@ -24,6 +24,10 @@ export interface ReportedDelivery {
   readonly rejected: readonly Rejection[];
   /** How many removals it holds back. */
   readonly held: number;
+  /** The mode that it is in. */
+  readonly mode?: string;
+  /** How many objects would be written if they might, by code. */
+  readonly pending?: Readonly<Record<PendingCode, number>>;
 }
 
 /** Rejections that are told to other replicas, at most: their statuses name the first ones. */
@@ -79,11 +83,23 @@ function excessFrom({ limit, quota, kinds }: JsonObject): Pick<ClusterMeta, "exc
   return { excess: { limit, quota, kinds: kinds.filter((kind) => typeof kind === "string") } };
 }
 
-function deliveredFrom({ digest, rejected, held }: JsonObject): ReportedDelivery {
+function deliveredFrom({ digest, rejected, held, mode, pending }: JsonObject): ReportedDelivery {
   return {
     digest: typeof digest === "string" ? digest : "",
     rejected: Array.isArray(rejected) ? rejected.filter(isRejection) : [],
     held: typeof held === "number" ? held : 0,
+    ...(typeof mode === "string" ? { mode } : {}),
+    ...(isObject(pending) ? { pending: countsFrom(pending) } : {}),
+  };
+}
+
+function countsFrom(counts: JsonObject): Readonly<Record<PendingCode, number>> {
+  const count = (code: PendingCode): number => (typeof counts[code] === "number" ? counts[code] : 0);
+  return {
+    WouldCreate: count("WouldCreate"),
+    WouldChange: count("WouldChange"),
+    WouldDelete: count("WouldDelete"),
+    WouldConflict: count("WouldConflict"),
   };
 }
 

@@ -282,11 +282,11 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
       outputs.want(clusterName, wanted);
       wake(`digest/${clusterName}`, () => digest(clusterName));
     },
-    answered(clusterName, wanted, { rejected, held }) {
+    answered(clusterName, wanted, { rejected, ...counts }) {
       wake(`answered/${clusterName}`, async () => {
         const { digest: answered } = await digester.digestOf(clusterName, wanted);
         if (!wants.has(clusterName)) return;
-        deliveries.set(clusterName, { digest: answered, rejected: rejected.slice(0, MOST_REJECTIONS), held });
+        deliveries.set(clusterName, { ...counts, digest: answered, rejected: rejected.slice(0, MOST_REJECTIONS) });
         inputs.touch(clusterName);
       });
     },

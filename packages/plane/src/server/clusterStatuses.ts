@@ -6,6 +6,7 @@ import { END_OF_TIME, REVOKED_BEFORE, revocationOf } from "../identity/registrat
 import type { AgentInfo } from "../ports/clusterPort.ts";
 import type { ClusterState } from "../snapshots/snapshotStore.ts";
 import { type CertificateValidity, certificateExpiring } from "./certificateExpiring.ts";
+import { comparisonField, type ModeState, writesPaused } from "./writesPaused.ts";
 
 /** What the status of a registered cluster is made of. */
 export interface ClusterStatusInputs {
@@ -22,6 +23,8 @@ export interface ClusterStatusInputs {
   readonly isNameOpen: boolean;
   /** Undefined while the cluster has what is wanted, or its agent is at it. */
   readonly late: ClusterLag | undefined;
+  /** What may be written, and what would be. */
+  readonly writes: ModeState;
 }
 
 /** How far a cluster is behind. */
@@ -47,6 +50,9 @@ export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInpu
     a.held === b.held &&
     a.resumed === b.resumed &&
     a.certificate === b.certificate &&
+    a.writes.mode === b.writes.mode &&
+    a.writes.acknowledged === b.writes.acknowledged &&
+    a.writes.comparison === b.writes.comparison &&
     isSameLateness
   );
 }
@@ -57,7 +63,7 @@ export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInpu
  */
 export function clusterStatus(
   kubernetesCluster: Resource,
-  { state, held, resumed, certificate, problem, isNameOpen, late }: ClusterStatusInputs,
+  { state, held, resumed, certificate, problem, isNameOpen, late, writes }: ClusterStatusInputs,
   agentName: string,
 ): DesiredStatus {
   const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
@@ -69,6 +75,7 @@ export function clusterStatus(
     lagging(state, late),
     deletesPaused(held),
     overQuota(state),
+    ...writesPaused(writes, state),
     ...certificateExpiring(state?.agent, certificate),
     ...(isNameOpen ? [NAME_OPEN] : []),
   ];
@@ -78,6 +85,7 @@ export function clusterStatus(
       state: stateOf({ state, problem, late, isRevoked: revokedBefore !== undefined, wasHeard: before["agent"] !== undefined }),
       ...agentOf(state, before),
       ...(resumed === undefined ? {} : { resumedDeletes: resumed }),
+      ...comparisonField(writes),
       ...(warnings.length === 0 ? {} : { warnings, warningCount: warnings.length }),
       conditions: conditions.map((condition) => ({ ...condition })),
     },

@@ -1,6 +1,7 @@
 import { emptyOutputSet, type OutputSet, type Resource, type ResourceRef, resourceKeyOf, SortedMap } from "@isthmus/core";
 import type { Delivery } from "@isthmus/translators";
-import type { Acknowledgement, Rejection } from "../ports/clusterPort.ts";
+import { type Acknowledgement, isPendingCode, type Rejection } from "../ports/clusterPort.ts";
+import { type ClusterComparison, type PendingCounts, pendingCounts, pendingExamples } from "./comparison.ts";
 
 /** Which outputs have reached their clusters. */
 export interface DeliveryLog {
@@ -9,14 +10,26 @@ export interface DeliveryLog {
   wanted(clusterName: string, wanted: OutputSet): void;
   acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: OutputSet): void;
   /** What another replica tells of an answer; `wanted` is undefined where it is not known which set was answered. */
-  told(clusterName: string, answer: Omit<Acknowledgement, "revision"> & { readonly held: number }, wanted: OutputSet | undefined): void;
+  told(clusterName: string, answer: SharedAnswer, wanted: OutputSet | undefined): void;
   forget(clusterName: string): void;
   /** How many removals a cluster's agent holds back until somebody says that so many objects may go. */
   heldIn(clusterName: string): number;
   /** How many objects a cluster's agent has not answered for as they are wanted now. */
   waitingIn(clusterName: string): number;
+  /** The mode that the agent of a cluster is in, as it answered last; undefined where it has not said. */
+  modeIn(clusterName: string): string | undefined;
+  /** What a cluster's agent would write if it might; the same value until it answers again. Undefined where it may. */
+  comparisonIn(clusterName: string): ClusterComparison | undefined;
+  /** What of a cluster's objects is not written because the mode forbids it, in order of their keys. */
+  pendingIn(clusterName: string): Iterable<Rejection>;
   /** How many objects of a cluster are not as they ought to be, by the code of their rejection. */
   rejectedIn(clusterName: string): ReadonlyMap<string, number>;
+}
+
+/** What replicas tell each other of an answer: the first of its rejections, and counts of them all. */
+export interface SharedAnswer extends Omit<Acknowledgement, "revision"> {
+  readonly held: number;
+  readonly pending?: PendingCounts;
 }
 
 interface ClusterDelivery {
@@ -26,6 +39,8 @@ interface ClusterDelivery {
   /** By `resourceKeyOf`. */
   readonly rejections: SortedMap<Rejection>;
   readonly held: number;
+  readonly mode: string | undefined;
+  readonly comparison: ClusterComparison | undefined;
 }
 
 export function deliveryLog(): DeliveryLog {
@@ -43,14 +58,18 @@ export function deliveryLog(): DeliveryLog {
     return clusters;
   }
 
-  function told(...[clusterName, { rejected, held }, wanted]: Parameters<DeliveryLog["told"]>): void {
+  function told(...[clusterName, answer, wanted]: Parameters<DeliveryLog["told"]>): void {
+    const { rejected, held, mode } = answer;
     const delivery = of(clusterName);
+    const size = (wanted ?? delivery.answered)?.size ?? 0;
     changing().set(clusterName, {
       ...delivery,
       // What has not changed since the last set that is known is still as it was answered then.
       answered: wanted ?? delivery.answered,
       rejections: SortedMap.empty<Rejection>().update(rejected.map((rejection) => [resourceKeyOf(rejection.ref), rejection] as const)),
       held,
+      mode,
+      comparison: comparisonOf(answer, size),
     });
   }
 
@@ -63,8 +82,12 @@ export function deliveryLog(): DeliveryLog {
       const delivery = of(clusterName);
       if (delivery.wanted !== wanted) changing().set(clusterName, { ...delivery, wanted });
     },
-    acknowledged(clusterName, { rejected }, wanted) {
-      told(clusterName, { rejected, held: rejected.filter(({ code }) => code === "Held").length }, wanted);
+    acknowledged(clusterName, { rejected, mode }, wanted) {
+      told(
+        clusterName,
+        { rejected, ...(mode === undefined ? {} : { mode }), held: rejected.filter(({ code }) => code === "Held").length },
+        wanted,
+      );
     },
     told,
     forget(clusterName) {
@@ -75,6 +98,11 @@ export function deliveryLog(): DeliveryLog {
       const { wanted, answered } = of(clusterName);
       return wanted?.changesSince(answered ?? emptyOutputSet(wanted.owner)).length ?? 0;
     },
+    modeIn: (clusterName) => of(clusterName).mode,
+    comparisonIn: (clusterName) => of(clusterName).comparison,
+    *pendingIn(clusterName) {
+      for (const rejection of of(clusterName).rejections.values()) if (isPendingCode(rejection.code)) yield rejection;
+    },
     rejectedIn(clusterName) {
       const counts = new Map<string, number>();
       for (const { code } of of(clusterName).rejections.values()) counts.set(code, (counts.get(code) ?? 0) + 1);
@@ -83,7 +111,25 @@ export function deliveryLog(): DeliveryLog {
   };
 }
 
-const NOTHING: ClusterDelivery = { wanted: undefined, answered: undefined, rejections: SortedMap.empty(), held: 0 };
+const NOTHING: ClusterDelivery = {
+  wanted: undefined,
+  answered: undefined,
+  rejections: SortedMap.empty(),
+  held: 0,
+  mode: undefined,
+  comparison: undefined,
+};
+
+/** `size`: how many objects were desired. */
+function comparisonOf({ rejected, mode, held, pending }: SharedAnswer, size: number): ClusterComparison | undefined {
+  const counts = pending ?? pendingCounts(rejected);
+  const { WouldDelete: surplus, ...puts } = counts;
+  const others = rejected.filter(({ code }) => !isPendingCode(code)).length - held;
+  const isNothing = mode === undefined || (mode === "manage" && Object.values(counts).every((count) => count === 0));
+  if (isNothing) return undefined;
+  const unlike = Object.values(puts).reduce((sum, count) => sum + count, Math.max(0, others));
+  return { mode, counts: { ...puts, WouldDelete: surplus }, same: Math.max(0, size - unlike), examples: pendingExamples(rejected) };
+}
 
 class ClusterDeliveries implements Delivery {
   readonly #clusters: ReadonlyMap<string, ClusterDelivery>;
@@ -96,6 +142,7 @@ class ClusterDeliveries implements Delivery {
     const delivery = this.#in(ref.clusterName);
     const key = resourceKeyOf(ref);
     const rejection = delivery.rejections.get(key);
+    if (rejection !== undefined && isPendingCode(rejection.code)) return { pendingIn: delivery.mode === "observe" ? "observed" : "frozen" };
     if (rejection !== undefined && rejection.code !== "Held") return { code: rejection.code, message: rejection.message };
     if (delivery.answered === undefined) return "unheard";
     const wanted = resourceAt(delivery.wanted, key);
@@ -118,7 +165,7 @@ class ClusterDeliveries implements Delivery {
 }
 
 function* changedKeys(now: ClusterDelivery, before: ClusterDelivery): Iterable<string> {
-  if ((now.answered === undefined) !== (before.answered === undefined)) {
+  if ((now.answered === undefined) !== (before.answered === undefined) || now.mode !== before.mode) {
     // Heard for the first time, or forgotten: that bears on all that is wanted there.
     yield* keysOf(now.wanted);
     yield* keysOf(before.wanted);

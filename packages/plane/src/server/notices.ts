@@ -4,7 +4,7 @@ import type { DesiredStatus } from "../apply/statusWriter.ts";
 import type { ServerLink } from "../ports/clusterPort.ts";
 import type { ClusterState } from "../snapshots/snapshotStore.ts";
 
-/** Tells agents what concerns them and is not to be applied: settings, and statuses of what users wrote in their clusters. */
+/** Tells agents what concerns them and is not to be applied: settings, what they may write, and statuses of what users wrote in their clusters. */
 export interface AgentNoticeSender {
   /** To be called when the settings may be others, or a cluster has connected. */
   settings(): void;
@@ -16,14 +16,14 @@ export interface AgentNoticeSender {
 export interface AgentNoticeSenderOptions {
   readonly link: Pick<ServerLink, "sendNotices">;
   readonly clusters: () => ReadonlyMap<string, ClusterState>;
-  /** What the agent of a cluster is to know of the settings; undefined as long as they are not known here. */
-  readonly settingsFor: (clusterName: string) => Resource | undefined;
+  /** What the agent of a cluster is to know of the settings, and of what it may write; nothing as long as that is not known here. */
+  readonly settingsFor: (clusterName: string) => readonly Resource[];
   /** Whether an object of a kind (`kindKeyOf`) may be a user's in a workload cluster. */
   readonly isContributed: (kindKey: string) => boolean;
 }
 
 export function agentNoticeSender({ link, clusters, settingsFor, isContributed }: AgentNoticeSenderOptions): AgentNoticeSender {
-  const settings = new Map<string, Resource>();
+  const settings = new Map<string, readonly Resource[]>();
   let before: Statuses | undefined;
   /** By cluster, what its agent has been told of, by `resourceKeyOf`. */
   const told = new Map<string, Map<string, ResourceRef>>();
@@ -51,10 +51,12 @@ export function agentNoticeSender({ link, clusters, settingsFor, isContributed }
   return {
     settings() {
       for (const [clusterName, { connected }] of clusters()) {
-        const resource = connected ? settingsFor(clusterName) : undefined;
-        if (resource === undefined || equalJson(settings.get(clusterName), resource)) continue;
-        settings.set(clusterName, resource);
-        link.sendNotices(clusterName, { put: [resource], remove: [] });
+        const resources = connected ? settingsFor(clusterName) : [];
+        const known = settings.get(clusterName) ?? [];
+        const put = resources.filter((resource) => !known.some((one) => equalJson(one, resource)));
+        if (put.length === 0) continue;
+        settings.set(clusterName, resources);
+        link.sendNotices(clusterName, { put, remove: [] });
       }
     },
     statuses(now) {
@@ -69,7 +71,7 @@ export function agentNoticeSender({ link, clusters, settingsFor, isContributed }
       }
     },
     forget(clusterName) {
-      const known = [settings.get(clusterName)].flatMap((resource) => (resource === undefined ? [] : refOf(resource)));
+      const known = (settings.get(clusterName) ?? []).map(refOf);
       const statuses = [...(told.get(clusterName)?.values() ?? [])];
       settings.delete(clusterName);
       told.delete(clusterName);

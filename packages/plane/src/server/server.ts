@@ -4,10 +4,11 @@ import type { DeletionLog } from "../apply/deletionLog.ts";
 import { startMembership } from "../identity/membership.ts";
 import type { Informer } from "../informer/informer.ts";
 import { alwaysLeader } from "../leader/leadership.ts";
-import type { ServerLink } from "../ports/clusterPort.ts";
+import type { Rejection, ServerLink } from "../ports/clusterPort.ts";
 import type { Sharing } from "../replication/sharing.ts";
 import { eventHub } from "../runtime/eventHub.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
+import { agentModes } from "./agentModes.ts";
 import { deliveryLog } from "./delivery.ts";
 import { startServerInputs } from "./inputs.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
@@ -37,6 +38,8 @@ export interface Server {
   revokedBefore(clusterName: string): number | undefined;
   /** Says why this server cannot connect to a cluster, which its KubernetesCluster tells; undefined: it can again. */
   cannotConnect(clusterName: string, problem: string | undefined): void;
+  /** What of a cluster's objects is not written because its mode forbids it. */
+  pendingIn(clusterName: string): Iterable<Rejection>;
   /** Figures as they are now, beside those that the meter was told. */
   metrics(): readonly Metric[];
   readonly ended: Promise<void>;
@@ -67,8 +70,18 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const notices = agentNoticeSender({
     link,
     clusters: () => store.clusters,
-    settingsFor: (name) => (view.isComplete ? options.settingsToTell(view.snapshot, name) : undefined),
+    settingsFor(name) {
+      if (!view.isComplete) return [];
+      const mode = options.modeToTell(view.snapshot, name);
+      // Both at once: an agent that has heard of the one has heard of the other. A cluster that is being deregistered keeps its mode.
+      return [...(mode === undefined ? [] : [mode]), options.settingsToTell(view.snapshot, name)];
+    },
     isContributed: kinds.isContributed,
+  });
+  const modes = agentModes({ view, store, namespace, registration: kinds.registration, modeOf: options.modeOf, link });
+  events.on("agentConnected", modes.check);
+  events.on("managementChanged", ({ put }) => {
+    if (put.some((resource) => kindKeyOf(resource) === kindKeyOf(kinds.registration))) modes.check();
   });
   events.on("agentConnected", notices.settings);
   const resumption = deleteResumption({
@@ -144,6 +157,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     sharing,
     revokedBefore: members.revokedBefore,
     cannotConnect: statuses.cannotConnect,
+    pendingIn: delivery.pendingIn,
     metrics() {
       const { world, waiting } = reconcile;
       const { lags } = telemetry;

@@ -1,3 +1,4 @@
+import type { WriteMode } from "@isthmus/api";
 import type { Clock, Delta, Kind, Log, Meter, Owner, Resource, ResourceRef, Snapshot } from "@isthmus/core";
 import type { TranslateOptions, Translation } from "@isthmus/translators";
 import type { Cluster, Leadership, Quota, ReportFilter, ServerLink, ServerLinkHandler, Store } from "../ports/clusterPort.ts";
@@ -39,6 +40,10 @@ export interface ServerOptions {
   readonly rememberedRequests: (published: Resource) => readonly Resource[];
   /** What the agent of a cluster is to know of the settings in the management cluster. */
   readonly settingsToTell: (management: Snapshot, clusterName: string) => Resource;
+  /** What the agent of a cluster is to know of what it may write; undefined for a cluster that is not registered. */
+  readonly modeToTell: (management: Snapshot, clusterName: string) => Resource | undefined;
+  /** What may be written in a registered cluster. */
+  readonly modeOf: (registration: Resource) => WriteMode;
   /** Name of the Deployments of agents, for messages to users. */
   readonly agentName: string;
   /** The object in whose status the server says how it stands itself. */

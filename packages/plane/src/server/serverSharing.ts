@@ -47,8 +47,14 @@ export function startServerSharing(options: ServerSharingOptions, signal: AbortS
   events.on("clusterChanged", sharing.touch);
   events.on("inputChanged", sharing.changed);
   events.on("desiredChanged", sharing.setDesired);
-  events.on("deliveryAcknowledged", (name, { rejected }, desired) =>
-    sharing.answered(name, desired, { rejected, held: delivery.heldIn(name) }),
-  );
+  events.on("deliveryAcknowledged", (name, { rejected, mode }, desired) => {
+    const pending = delivery.comparisonIn(name)?.counts;
+    sharing.answered(name, desired, {
+      rejected,
+      held: delivery.heldIn(name),
+      ...(mode === undefined ? {} : { mode }),
+      ...(pending === undefined ? {} : { pending }),
+    });
+  });
   return sharing;
 }

@@ -26,7 +26,8 @@ export interface StatusLoop {
 }
 
 /** What the status loop is built from. */
-export interface StatusLoopOptions extends Pick<ServerOptions, "agentName" | "kinds" | "namespace" | "ownStatus" | "clock" | "sliceMs"> {
+export interface StatusLoopOptions
+  extends Pick<ServerOptions, "agentName" | "kinds" | "modeOf" | "namespace" | "ownStatus" | "clock" | "sliceMs"> {
   readonly inputs: Pick<ServerInputs, "view" | "store">;
   readonly delivery: DeliveryLog;
   readonly leadership: Leadership;
@@ -57,6 +58,7 @@ export function startStatusLoop(options: StatusLoopOptions, signal: AbortSignal)
     areNamesOpen: () => areNamesOpen(view, options.namespace),
     delivery,
     lateSince: telemetry.lags.lateSince,
+    modeOf: options.modeOf,
     alsoOf: (ref) => (resourceKeyOf(ref) === resourceKeyOf(options.ownStatus) ? ownConditions : []),
     view: () => view,
     store,

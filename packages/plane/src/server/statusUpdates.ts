@@ -1,4 +1,14 @@
-import { type Condition, type CooperativeTask, type Delta, kindKeyOf, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import type { WriteMode } from "@isthmus/api";
+import {
+  type Condition,
+  type CooperativeTask,
+  type Delta,
+  kindKeyOf,
+  type Resource,
+  type ResourceRef,
+  refOf,
+  resourceKeyOf,
+} from "@isthmus/core";
 import { changedStatuses, type Statuses } from "@isthmus/translators";
 import { keepUnreported } from "../apply/keepUnreported.ts";
 import { malformedStatus } from "../apply/malformedStatus.ts";
@@ -39,6 +49,8 @@ export interface StatusUpdatesOptions {
   readonly lateSince: (clusterName: string) => number | undefined;
   /** Why a cluster cannot be connected to. */
   readonly problemIn: (clusterName: string) => string | undefined;
+  /** What may be written in a registered cluster. */
+  readonly modeOf: (registration: Resource) => WriteMode;
   /** What else is to be said of an object than translation says. */
   readonly alsoOf: (ref: ResourceRef) => readonly Condition[];
   /** Whether Settings let whoever has the shared token take any cluster's name. */
@@ -53,6 +65,7 @@ export function statusUpdates({
   delivery,
   lateSince,
   problemIn,
+  modeOf,
   alsoOf,
   areNamesOpen,
   view,
@@ -91,6 +104,7 @@ export function statusUpdates({
         problem: problemIn(name),
         isNameOpen,
         late: clusterLagOf(lateSince(name), () => delivery.waitingIn(name)),
+        writes: { mode: modeOf(cluster), acknowledged: delivery.modeIn(name), comparison: delivery.comparisonIn(name) },
       };
       const before = clusters.get(name);
       facts.set(name, now);
@@ -167,4 +181,5 @@ const NOTHING_KNOWN: ClusterStatusInputs = {
   problem: undefined,
   isNameOpen: false,
   late: undefined,
+  writes: { mode: "manage", acknowledged: undefined, comparison: undefined },
 };

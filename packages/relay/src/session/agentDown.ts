@@ -172,14 +172,14 @@ function waitOn(down: AgentDown, heartbeats: number): DownStep {
 }
 
 /** Takes the loops' answer. One for an older revision than was answered before is void. */
-export function acknowledge(down: AgentDown, { revision, rejected }: Acknowledgement): AgentDown {
+export function acknowledge(down: AgentDown, { revision, rejected, mode = "" }: Acknowledgement): AgentDown {
   if (revision < down.applied || revision > down.revision) return down;
   const known = new Set(rejected.map(({ ref }) => resourceKeyOf(ref)));
   const all = [...rejected, ...[...down.refused].filter(([key]) => !known.has(key)).map(([, rejection]) => rejection)];
-  return { ...down, applied: revision, acks: ackParts(revision, all) };
+  return { ...down, applied: revision, acks: ackParts(revision, all, mode) };
 }
 
-function ackParts(revision: number, rejected: readonly Rejection[]): Ack[] {
+function ackParts(revision: number, rejected: readonly Rejection[], mode: string): Ack[] {
   const parts: Rejection[][] = [[]];
   let bytes = 0;
   for (const rejection of rejected) {
@@ -192,6 +192,6 @@ function ackParts(revision: number, rejected: readonly Rejection[]): Ack[] {
     bytes += size;
   }
   return parts.map((part, i) =>
-    create(AckSchema, { revision, part: i + 1, last: i + 1 === parts.length, rejected: part.map(rejectionMessage) }),
+    create(AckSchema, { revision, part: i + 1, last: i + 1 === parts.length, rejected: part.map(rejectionMessage), mode }),
   );
 }

@@ -89,6 +89,7 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
       case "welcomed":
         // The server has said how often it wants to hear of us.
         open?.rearm();
+        handler.welcomed?.(effect.features);
         handler.state("connected", `connected to the management server ${effect.serverId}`);
         return;
       case "ask":

@@ -101,7 +101,7 @@ export type AgentEffect =
   | { readonly type: "send"; readonly message: ConnectRequest }
   | { readonly type: "deliver"; readonly desired: DesiredUpdate }
   | { readonly type: "told"; readonly notices: Notices }
-  | { readonly type: "welcomed"; readonly serverId: string }
+  | { readonly type: "welcomed"; readonly serverId: string; readonly features: readonly string[] }
   | { readonly type: "ask"; readonly epoch: bigint; readonly id: number; readonly question: Question }
   /** Objects that were not sent, or that the server did not take. */
   | { readonly type: "untold"; readonly objects: readonly (Withheld | Rejection)[] }
@@ -292,7 +292,10 @@ function welcomed(session: AgentSession, stream: AgentStream, welcome: Welcome):
   const begun = welcome.features.includes(USER_RESOURCES) ? stream.up : mute(stream.up, session.userKinds);
   const up = session.past === undefined ? begun : resume(begun, session.past, welcome.knownKinds);
   const next = { ...stream, limits, liveness, up, awaitsNotice: welcome.noticeFirst && !stream.notices.isWhole };
-  return [{ ...session, past: undefined, stream: next }, [{ type: "welcomed", serverId: shortened(welcome.serverId) }]];
+  return [
+    { ...session, past: undefined, stream: next },
+    [{ type: "welcomed", serverId: shortened(welcome.serverId), features: welcome.features }],
+  ];
 }
 
 // A server that asks for more would only keep both ends busy.

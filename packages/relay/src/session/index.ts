@@ -13,13 +13,16 @@ export type {
   LinkState,
   Notices,
   Observation,
+  PendingCode,
   Rejection,
   ServerLink,
   ServerLinkHandler,
   Withheld,
 } from "./link.ts";
+export { isPendingCode } from "./link.ts";
 export type { Question } from "./questions.ts";
 export { RelayError } from "./relayError.ts";
 export type { Quota, QuotaExcess, ReportFilter } from "./reportFilter.ts";
 export { startServerLink } from "./serverLink.ts";
 export type { RunningServerLink, ServerLinkOptions } from "./serverLinkOptions.ts";
+export { MODES } from "./wire.ts";

@@ -43,9 +43,20 @@ export interface DesiredUpdate {
 /** What became of one object of a desired set. */
 export interface Rejection {
   readonly ref: ResourceRef;
-  /** `Conflict`: exists and is not ours. `Invalid`: the API server refuses it. `Unserved`: the cluster lacks the kind. `Failed`: anything else; it will be tried again. `Refused`: a removal that our safety rules forbid. `Held`: a removal that waits for somebody to say that so many objects may go. */
-  readonly code: "Conflict" | "Invalid" | "Unserved" | "Failed" | "Refused" | "Held";
+  /** `Conflict`: exists and is not ours. `Invalid`: the API server refuses it. `Unserved`: the cluster lacks the kind. `Failed`: anything else; it will be tried again. `Refused`: a removal that our safety rules forbid. `Held`: a removal that waits for somebody to say that so many objects may go. `Would…`: what the mode of the cluster forbids. */
+  readonly code: "Conflict" | "Invalid" | "Unserved" | "Failed" | "Refused" | "Held" | PendingCode;
   readonly message: string;
+}
+
+/** What would become of an object if it might be written. `WouldConflict`: it exists and is not ours. */
+export type PendingCode = "WouldCreate" | "WouldChange" | "WouldDelete" | "WouldConflict";
+
+/** Codes of what is not written because the mode of the cluster forbids it. */
+export const PENDING_CODES: readonly PendingCode[] = ["WouldCreate", "WouldChange", "WouldDelete", "WouldConflict"];
+
+/** Whether a code says what would become of an object. */
+export function isPendingCode(code: string): code is PendingCode {
+  return (PENDING_CODES as readonly string[]).includes(code);
 }
 
 /**
@@ -55,6 +66,8 @@ export interface Rejection {
 export interface Acknowledgement {
   readonly revision: number;
   readonly rejected: readonly Rejection[];
+  /** What the agent may write, once nothing that began under another mode is on its way; undefined: not known. */
+  readonly mode?: string;
   /** On the server's end: ids of the changes that led to the revisions that are answered for the first time. */
   readonly traces?: readonly string[];
 }
@@ -112,6 +125,8 @@ export interface AgentLinkHandler {
   desired(desired: DesiredUpdate): void;
   /** The server has told something. The first time on a stream it is everything. */
   notices(notices: Notices): void;
+  /** What the server of this stream knows beyond the protocol version; before anything else of the stream. */
+  welcomed?(features: readonly string[]): void;
   /** `code`: why there is no connection, where the link waits to try again. */
   state(state: LinkState, detail: string, code?: RelayErrorCode): void;
 }

@@ -31,7 +31,7 @@ export interface ServerDown {
   readonly sentRevision: number;
   /** Oldest first. */
   readonly unacknowledged: readonly Sent[];
-  readonly acknowledged?: Sent & { readonly rejected: readonly Rejection[] };
+  readonly acknowledged?: Sent & Answer;
   /** Wanted objects that no message can hold, by key. */
   readonly oversized: ReadonlyMap<string, Rejection>;
   readonly arrivingAck: ArrivingAck;
@@ -51,6 +51,9 @@ interface Sent {
   readonly oversized: readonly Rejection[];
   readonly traces: readonly string[];
 }
+
+/** What an agent says of all that it was sent. */
+type Answer = Pick<Acknowledgement, "rejected" | "mode">;
 
 interface Sending extends Pick<Sent, "revision" | "wanted" | "traces"> {
   readonly complete: boolean;
@@ -111,7 +114,8 @@ export function takeDesired(
   // The loops know a set by its identity: they wait for an answer to this one too.
   const isAnother = down.acknowledged.wanted !== wanted;
   const acknowledged = { ...down.acknowledged, wanted };
-  const again = { acknowledgement: { revision: acknowledged.revision, rejected: acknowledged.rejected }, wanted, removed: [] };
+  const { revision, rejected } = acknowledged;
+  const again = { acknowledgement: { revision, rejected, ...modeField(acknowledged) }, wanted, removed: [] };
   return { down: { ...next, acknowledged }, ...(isAnother ? { acknowledged: again } : {}) };
 }
 
@@ -214,10 +218,24 @@ export function takeAck(down: ServerDown, ack: Ack): { down: ServerDown; acknowl
   const { taken, size } = boundedRejections(ack, before, down.want?.desired.size ?? 0);
   const rejected = { piece: taken, before: before.rejected };
   if (!last) return { down: { ...down, arrivingAck: { revision, parts: part, rejected, ...size } } };
-  return wholeAck({ ...down, arrivingAck: NO_ACK }, revision, piecesOf(rejected).flat());
+  const { mode } = ack;
+  const answer = { rejected: piecesOf(rejected).flat(), ...(isShortMode(mode) ? { mode } : {}) };
+  return wholeAck({ ...down, arrivingAck: NO_ACK }, revision, answer);
 }
 
-function wholeAck(down: ServerDown, revision: number, rejected: readonly Rejection[]): { down: ServerDown; acknowledged?: Acknowledged } {
+// An agent's word that is kept.
+const MAX_MODE = 63;
+
+function isShortMode(mode: string): boolean {
+  return mode.length > 0 && mode.length <= MAX_MODE;
+}
+
+function modeField({ mode }: Pick<Acknowledgement, "mode">): Pick<Acknowledgement, "mode"> {
+  return mode === undefined ? {} : { mode };
+}
+
+function wholeAck(down: ServerDown, revision: number, answer: Answer): { down: ServerDown; acknowledged?: Acknowledged } {
+  const { rejected } = answer;
   if (revision < (down.acknowledged?.revision ?? 0)) return { down };
   const answered = down.unacknowledged.filter((sent) => sent.revision <= revision);
   const sent = answered.at(-1) ?? down.acknowledged;
@@ -228,9 +246,18 @@ function wholeAck(down: ServerDown, revision: number, rejected: readonly Rejecti
   const removed = answered.flatMap(({ removals }) => removals).filter(({ key }) => !refused.has(key));
   const unacknowledged = down.unacknowledged.filter(({ revision: other }) => other > revision);
   return {
-    down: { ...down, unacknowledged, acknowledged: { ...sent, revision, removals: [], rejected: all } },
-    acknowledged: { acknowledgement: { revision, rejected: all, ...tracesField(traces) }, wanted: sent.wanted, removed },
+    down: { ...down, unacknowledged, acknowledged: { ...sentOnly(sent), revision, removals: [], rejected: all, ...modeField(answer) } },
+    acknowledged: {
+      acknowledgement: { revision, rejected: all, ...modeField(answer), ...tracesField(traces) },
+      wanted: sent.wanted,
+      removed,
+    },
   };
+}
+
+/** Without what was answered before. */
+function sentOnly({ revision, wanted, removals, oversized, traces }: Sent): Sent {
+  return { revision, wanted, removals, oversized, traces };
 }
 
 const NOTHING = new Uint8Array();

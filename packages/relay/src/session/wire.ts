@@ -22,7 +22,7 @@ import {
   type ResourceBody,
   ResourceRefSchema,
 } from "../gen/relay/v1/relay_pb.ts";
-import type { DeleteOrder, DeletionEvidence, Rejection } from "./link.ts";
+import { type DeleteOrder, type DeletionEvidence, PENDING_CODES, type Rejection } from "./link.ts";
 
 /** The protocol of `relay.proto` that this program speaks, and the oldest that it still understands. */
 export const PROTOCOL_VERSION = 1;
@@ -34,8 +34,11 @@ export const USER_RESOURCES = "user-resources";
 /** The feature of an end that understands deflated messages. Those are the transport's business: no session ever sees one. */
 export const DEFLATE = "deflate";
 
+/** The feature of a server that tells what may be written, and of an agent that holds to it. */
+export const MODES = "modes";
+
 /** What this program knows beyond the protocol version. */
-export const FEATURES: readonly string[] = ["ask", "resume", "wait", "traces", "notices", USER_RESOURCES, DEFLATE];
+export const FEATURES: readonly string[] = ["ask", "resume", "wait", "traces", "notices", USER_RESOURCES, DEFLATE, MODES];
 
 /** Of a message on the wire. Source: decisions §4.7. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;
@@ -121,7 +124,15 @@ export function rejectionFrom({ ref, code, message }: RejectionMessage): Rejecti
   return { ref: refFrom(ref), code: isRejectionCode(code) ? code : "Failed", message: shortened(message) };
 }
 
-const REJECTION_CODES: ReadonlySet<string> = new Set<Rejection["code"]>(["Conflict", "Invalid", "Unserved", "Failed", "Refused", "Held"]);
+const REJECTION_CODES: ReadonlySet<string> = new Set<Rejection["code"]>([
+  "Conflict",
+  "Invalid",
+  "Unserved",
+  "Failed",
+  "Refused",
+  "Held",
+  ...PENDING_CODES,
+]);
 
 function isRejectionCode(code: string): code is Rejection["code"] {
   return REJECTION_CODES.has(code);

@@ -13,11 +13,19 @@ type AppliedFederation = NonNullable<DestinationStatus["appliedFederation"]>;
 
 type FederationSelector = NonNullable<NonNullable<NonNullable<VirtualMesh["spec"]>["federation"]>["selectors"]>[number];
 
-/** Where its VirtualMesh federates a Destination to, and how; undefined when nowhere. Only Kubernetes services are federated. */
-export function appliedFederationOf(destination: Destination, virtualMesh: VirtualMesh | undefined): AppliedFederation | undefined {
+/**
+ * Where its VirtualMesh federates a Destination to, and how; undefined when nowhere. Only Kubernetes services are federated, and none of
+ * `observed` clusters: nothing is written there, so no gateway would lead to them.
+ */
+export function appliedFederationOf(
+  destination: Destination,
+  virtualMesh: VirtualMesh | undefined,
+  observed: ReadonlySet<string>,
+): AppliedFederation | undefined {
   const { kubeService, mesh } = destination.spec ?? {};
   const federation = virtualMesh?.spec?.federation;
   if (kubeService?.ref === undefined || mesh === undefined || virtualMesh === undefined || federation === undefined) return undefined;
+  if (observed.has(kubeService.ref.clusterName)) return undefined;
   if (virtualMeshDoubts(virtualMesh).federation.size > 0) return undefined;
   const federatedToMeshes = without(federatedMeshes(destination, virtualMesh), meshKey(mesh));
   if (federatedToMeshes.length === 0) return undefined;

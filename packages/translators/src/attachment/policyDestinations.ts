@@ -65,6 +65,8 @@ export interface FederationTables {
   readonly meshes: Table<AttachedMesh>;
   readonly federation: Table<FederationDecision>;
   readonly loads: FederationSizes;
+  /** Clusters in which nothing is written for now. */
+  readonly observed: ReadonlySet<string>;
 }
 
 const destinations = inputKind<FederationTables, Destination>(Destination);
@@ -105,16 +107,16 @@ const virtualMesh = join({ from: destinations, to: virtualMeshes, matching: fede
 /** Where each Destination would be federated to. */
 const federationDecisions = derived({
   from: destinations,
-  context: () => undefined,
+  context: ({ observed }) => observed,
   joins: {
     virtualMesh,
     mesh: join({ from: destinations, key: byMesh, to: attachedMeshes, select: ({ gateways }) => gateways }),
     // Whether they can call others is asked by all that are federated to them.
     meshes: join({ from: virtualMesh.source, key: meshesOfFederation, to: attachedMeshes, isShared: true, isSame: isSameFace }),
   },
-  make: (destination, { key, lookup, before }): FederationDecision | undefined => {
+  make: (destination, { key, lookup, context, before }): FederationDecision | undefined => {
     const [federating] = lookup("virtualMesh");
-    const federation = appliedFederationOf(destination, federating);
+    const federation = appliedFederationOf(destination, federating, context);
     if (federating === undefined || federation === undefined || lookup("mesh").length === 0) return undefined;
     return reuseDecision(decisionOn({ key, destination, federating, federation }, lookup("meshes")), before);
   },
@@ -224,8 +226,11 @@ export function* policyDestinations(
   sources: FederationSources,
 ): CooperativeTask<PolicyDestinations> {
   const { inputs, since } = step;
-  const earlier = since && { before: { inputs: since.inputs, ...before }, changes: since.changes };
-  const after = (now: Partial<FederationTables>) => transition<FederationTables>({ ...before, ...sources, inputs, ...now }, earlier);
+  const { observedClusters: observed } = step.surroundings;
+  const was = since && { inputs: since.inputs, observed: since.surroundings.observedClusters, ...before };
+  const earlier = since && was && { before: was, changes: since.changes };
+  const after = (now: Partial<FederationTables>) =>
+    transition<FederationTables>({ ...before, ...sources, inputs, observed, ...now }, earlier);
   const federation = yield* updated(before.federation, federationDecisions, after({}));
   const changes = since?.changes.between(federation, before.federation) ?? federation.changesSince(before.federation);
   const loads = updateFederationSizes(step, changes.map(candidates), before.loads);

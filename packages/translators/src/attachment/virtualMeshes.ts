@@ -42,7 +42,7 @@ export function memberships({ inputs, surroundings, since }: AttachmentStep, bef
       limit === "refused"
         ? [virtualMeshOutOfScope(virtualMesh)]
         : [
-            ...meshFindings(virtualMesh, { meshes, taken, limit }),
+            ...meshFindings(virtualMesh, { meshes, taken, limit, observed: surroundings.observedClusters }),
             ...gatewaySelectorFindings(virtualMesh, destinations, limit),
             ...ownFindings(virtualMesh),
           ];
@@ -92,9 +92,11 @@ interface MeshSources {
   readonly taken: ReadonlyMap<string, VirtualMesh>;
   /** The only cluster whose meshes count. */
   readonly limit: string | undefined;
+  /** Clusters in which nothing is written for now. */
+  readonly observed: ReadonlySet<string>;
 }
 
-function meshFindings({ spec }: VirtualMesh, { meshes, taken, limit }: MeshSources): readonly Finding[] {
+function meshFindings({ spec }: VirtualMesh, { meshes, taken, limit, observed }: MeshSources): readonly Finding[] {
   return (spec?.meshes ?? []).flatMap((ref, i) => {
     const path = `spec.meshes[${i}]`;
     const missing = missingMembers(ref, ["name", "namespace"]);
@@ -115,7 +117,15 @@ function meshFindings({ spec }: VirtualMesh, { meshes, taken, limit }: MeshSourc
         ),
       ];
     }
-    return [];
+    const cluster = meshCluster(mesh);
+    if (spec?.federation === undefined || !observed.has(cluster)) return [];
+    return [
+      warningFinding(
+        "ClusterObserved",
+        `${path}: Mesh ${displayName({ name, namespace })} is in cluster ${cluster}, which is observed, so its services are not federated to other ` +
+          "clusters: set spec.mode of its KubernetesCluster to manage",
+      ),
+    ];
   });
 }
 

@@ -23,6 +23,8 @@ export interface TranslationContext {
   readonly settings: Settings | undefined;
   /** DNS domain of each registered cluster that names one; others have `cluster.local`. */
   readonly clusterDomains: ReadonlyMap<string, string>;
+  /** Registered clusters in which nothing is written for now, so that their services cannot be reached from others. */
+  readonly observedClusters: ReadonlySet<string>;
   /** How old objects of workload clusters are: it decides who has precedence. */
   readonly ages: AgeSource;
   /** Refuse to write what a user's own object for the same host says already. */

@@ -1,4 +1,4 @@
-import { KubernetesCluster, Settings, settingsInForce } from "@isthmus/api";
+import { KubernetesCluster, Settings, settingsInForce, writeModeOf } from "@isthmus/api";
 import { type Collection, equalJson, type Snapshot } from "@isthmus/core";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import type { TranslationContext } from "../meshes/inputs.ts";
@@ -19,41 +19,49 @@ export function translationContextOf(
   const { namespace, disallowIntersectingConfig, ages } = options;
   const written = snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" });
   const settings = written === undefined ? defaultSettings(namespace) : settingsInForce(written);
-  const clusterDomains = clusterDomainsIn(snapshot.of(KubernetesCluster))(namespace);
+  const { clusterDomains, observedClusters } = registeredIn(snapshot.of(KubernetesCluster))(namespace);
   if (
     previous !== undefined &&
     equalJson(previous.settings?.spec, settings.spec) &&
-    isSameMap(previous.clusterDomains, clusterDomains) &&
+    isSame(previous.clusterDomains, clusterDomains) &&
+    isSame(previous.observedClusters, observedClusters) &&
     previous.namespace === namespace &&
     previous.disallowIntersectingConfig === disallowIntersectingConfig &&
     previous.ages === ages
   ) {
     return previous;
   }
-  return { namespace, settings, clusterDomains, ages, disallowIntersectingConfig };
+  return { namespace, settings, clusterDomains, observedClusters, ages, disallowIntersectingConfig };
 }
 
 /** By the plane's namespace: only clusters registered there count. */
-const clusterDomainsIn = memoizeRow((clusters: Collection<KubernetesCluster>) => {
-  const known = new Map<string, ReadonlyMap<string, string>>();
-  return (namespace: string): ReadonlyMap<string, string> => {
-    const domains = known.get(namespace) ?? domainsOf(clusters, namespace);
-    known.set(namespace, domains);
-    return domains;
+const registeredIn = memoizeRow((clusters: Collection<KubernetesCluster>) => {
+  const known = new Map<string, RegisteredClusters>();
+  return (namespace: string): RegisteredClusters => {
+    const registered = known.get(namespace) ?? registeredClusters(clusters, namespace);
+    known.set(namespace, registered);
+    return registered;
   };
 });
 
-function domainsOf(clusters: Collection<KubernetesCluster>, namespace: string): ReadonlyMap<string, string> {
-  const domains = new Map<string, string>();
-  for (const { metadata, spec } of clusters) {
+type RegisteredClusters = Pick<TranslationContext, "clusterDomains" | "observedClusters">;
+
+function registeredClusters(clusters: Collection<KubernetesCluster>, namespace: string): RegisteredClusters {
+  const clusterDomains = new Map<string, string>();
+  const observedClusters = new Set<string>();
+  for (const cluster of clusters) {
+    const { metadata, spec } = cluster;
     const { clusterName = "" } = metadata;
     // What a workload cluster says of clusters is no registration.
-    if (clusterName === "" && metadata.namespace === namespace && spec?.clusterDomain) domains.set(metadata.name, spec.clusterDomain);
+    if (clusterName !== "" || metadata.namespace !== namespace) continue;
+    if (spec?.clusterDomain) clusterDomains.set(metadata.name, spec.clusterDomain);
+    // What others have of a frozen cluster stays, as all of its own does.
+    if (writeModeOf(cluster) === "observe") observedClusters.add(metadata.name);
   }
-  return domains;
+  return { clusterDomains, observedClusters };
 }
 
-function isSameMap(left: ReadonlyMap<string, string>, right: ReadonlyMap<string, string>): boolean {
+function isSame<T>(left: Iterable<T>, right: Iterable<T>): boolean {
   return left === right || equalJson([...left], [...right]);
 }
 

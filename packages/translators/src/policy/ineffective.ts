@@ -9,8 +9,10 @@ import {
   UNREADABLE,
   VirtualDestination,
   VirtualMesh,
+  writeModeOf,
 } from "@isthmus/api";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
+import { missingMembers } from "./missingMembers.ts";
 import { virtualMeshDoubts } from "./virtualMeshDoubts.ts";
 
 /**
@@ -112,13 +114,46 @@ export function registrationFindings(cluster: KubernetesCluster): readonly Findi
   const unknown = ineffectiveFields(KubernetesCluster.definition.fields.spec, cluster.spec, "spec").filter(
     ({ path }) => !path.startsWith("spec.providerInfo."),
   );
-  const findings = unknown.map((field) => warningFinding(codeOf(field), messageOf(field, NO_EFFECT)));
+  const findings = [
+    ...unknown.map((field) => warningFinding(codeOf(field), messageOf(field, registrationConsequence(field)))),
+    ...modeFindings(cluster),
+  ];
   if (secretName === "" || secretName === name) return findings;
   const message =
     `spec.secretName: ${secretName} is not read, because the Secret with the kubeconfig of a cluster has the name of the cluster: ` +
     `rename the Secret to ${name}, or remove the field if an agent runs in the cluster`;
   return [...findings, warningFinding("SecretNameIgnored", message)];
 }
+
+function registrationConsequence({ path }: IneffectiveField): string {
+  return path.startsWith("spec.managedObjects[") ? "the entry that contains it names no object" : NO_EFFECT;
+}
+
+function modeFindings(cluster: KubernetesCluster): readonly Finding[] {
+  const { mode = "manage", managedObjects = [] } = cluster.spec ?? {};
+  const inForce = writeModeOf(cluster);
+  const shown = mode.slice(0, MOST_LETTERS);
+  const unknown =
+    inForce === mode
+      ? []
+      : [`spec.mode: ${shown} is not a mode, so the cluster is frozen and nothing is written to it: set manage, observe or freeze`];
+  const unused =
+    managedObjects.length === 0 || inForce === "observe"
+      ? []
+      : [`spec.managedObjects: no effect, because spec.mode is ${shown}: remove it, or set spec.mode to observe`];
+  const incomplete = managedObjects.flatMap((entry, i) => {
+    const missing = missingMembers(entry, ["kind", "namespace", "name"]);
+    if (missing === undefined) return [];
+    return [`spec.managedObjects[${i}]: ${missing}, so it names no object: set kind, namespace and name, or * for any`];
+  });
+  return [
+    ...unknown.map((message) => warningFinding("ModeUnknown", message)),
+    ...[...unused, ...incomplete].map((message) => warningFinding("ManagedObjectsIgnored", message)),
+  ];
+}
+
+// A word that somebody wrote, in a message.
+const MOST_LETTERS = 63;
 
 /** What to say of a VirtualDestination: no mesh's translator writes anything because of one. */
 export function virtualDestinationFindings({ spec }: VirtualDestination): readonly Finding[] {

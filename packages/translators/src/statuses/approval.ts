@@ -29,7 +29,12 @@ export interface DeliveryProgress {
   readonly failed: number;
   /** In clusters of which nothing was heard since the server started. */
   readonly unheard: number;
+  /** Not as desired in clusters where nothing may be written, by the words for the cluster. */
+  readonly pending: Readonly<Record<string, number>>;
 }
+
+/** Nothing is to be delivered. */
+export const NO_PROGRESS: DeliveryProgress = { total: 0, applied: 0, failed: 0, unheard: 0, pending: {} };
 
 /** What the conditions are made of. */
 export interface ConditionInputs {
@@ -92,7 +97,7 @@ function translatedCondition(standing: ConditionInputs): Condition {
 
 function deliveredCondition(progress: DeliveryProgress): Condition {
   const { total, applied, failed, unheard } = progress;
-  const answered = applied + failed;
+  const answered = applied + failed + pendingOf(progress);
   const message = `${answered} of ${count(total, "object")} delivered to their clusters`;
   if (answered === total) return { type: "Delivered", status: "True", reason: "Delivered", message };
   return unheard > 0 ? notHeard("Delivered", progress) : { type: "Delivered", status: "False", reason: "Pending", message };
@@ -102,6 +107,7 @@ function appliedCondition(progress: DeliveryProgress, reports: readonly Report[]
   const { total, applied, failed, unheard } = progress;
   const message = `${applied} of ${count(total, "object")} applied${failed === 0 ? "" : `, ${failed} refused`}`;
   if (failed > 0) return { type: "Applied", status: "False", reason: "WriteFailed", message };
+  if (pendingOf(progress) > 0) return notWritten(progress, message);
   const undone = fieldsNotCarriedOut(reports);
   if (applied === total && undone !== undefined) {
     return {
@@ -118,6 +124,22 @@ function appliedCondition(progress: DeliveryProgress, reports: readonly Report[]
   }
   return unheard > 0 ? notHeard("Applied", progress) : { type: "Applied", status: "False", reason: "Pending", message };
 }
+
+function pendingOf({ pending }: DeliveryProgress): number {
+  return Object.values(pending).reduce((sum, count) => sum + count, 0);
+}
+
+/** What an observed or frozen cluster lacks: not a fault, and not applied. */
+function notWritten({ pending }: DeliveryProgress, message: string): Condition {
+  const places = Object.entries(pending).sort(([a], [b]) => (a < b ? -1 : 1));
+  const listed = places.slice(0, LISTED_PLACES).map(([place, number]) => `${count(number, "object")} would be written in ${place}`);
+  const others = places.length - listed.length;
+  const reason = places.some(([place]) => place.endsWith("observed")) ? "Observed" : "Frozen";
+  const more = others > 0 ? ` and more in ${count(others, "other cluster")}` : "";
+  return { type: "Applied", status: "False", reason, message: `${message}; ${listed.join(", ")}${more}` };
+}
+
+const LISTED_PLACES = 5;
 
 /** Of what nobody carries out the first fields, by the findings that say so; undefined where there is nothing of the kind. */
 function fieldsNotCarriedOut(reports: readonly Report[]): string | undefined {

@@ -18,7 +18,7 @@ import type { TranslatedTarget } from "../pipeline/targets.ts";
 import type { Translation } from "../pipeline/translate.ts";
 import { policyScopeFrom } from "../policy/policyScope.ts";
 import { isUserRef, userKeyOf } from "../policy/userResources.ts";
-import type { DeliveryProgress } from "./approval.ts";
+import { type DeliveryProgress, NO_PROGRESS } from "./approval.ts";
 import type { StatusIndex } from "./statusIndex.ts";
 
 /** How far an object has come on its way into its cluster. */
@@ -29,6 +29,8 @@ export type DeliveryState =
   | "unheard"
   /** The API server has it. */
   | "applied"
+  /** It is not as desired, and may not be written: its cluster is observed or frozen. */
+  | { readonly pendingIn: "observed" | "frozen" }
   /** It was refused. */
   | { readonly code: string; readonly message: string };
 
@@ -51,6 +53,15 @@ export interface TargetDelivery {
 
 interface Tally extends DeliveryProgress {
   readonly subject: ResourceRef;
+}
+
+interface MutableTally {
+  readonly subject: ResourceRef;
+  total: number;
+  applied: number;
+  failed: number;
+  unheard: number;
+  readonly pending: Record<string, number>;
 }
 
 /** Nothing delivered. */
@@ -95,7 +106,7 @@ function deliveredOf(
   delivery: Delivery,
 ): TargetDelivery | undefined {
   const reach = policyScopeFrom(memory.surroundings);
-  const tallies = new Map<string, { subject: ResourceRef; total: number; applied: number; failed: number; unheard: number }>();
+  const tallies = new Map<string, MutableTally>();
   const reports: Report[] = [];
   for (const output of outputs) {
     // What collided was not sent.
@@ -106,15 +117,20 @@ function deliveredOf(
     const { subjects, target } = reportTargetsOf(inputs, output);
     for (const subject of subjects) {
       if (!isUserRef(subject)) continue;
-      const tally = tallies.get(userKeyOf(subject)) ?? { subject, total: 0, applied: 0, failed: 0, unheard: 0 };
+      const tally = tallies.get(userKeyOf(subject)) ?? { subject, total: 0, applied: 0, failed: 0, unheard: 0, pending: {} };
       tallies.set(userKeyOf(subject), tally);
       tally.total++;
       if (state === "applied") tally.applied++;
       if (state === "unheard") tally.unheard++;
       if (typeof state !== "object") continue;
-      tally.failed++;
       // What a workload cluster is told is no business of others.
       const { clusterName = ref.clusterName } = reach.limitOf({ metadata: subject });
+      if ("pendingIn" in state) {
+        const place = `${clusterName === ref.clusterName ? `cluster ${clusterName}` : "another cluster"}, which is ${state.pendingIn}`;
+        tally.pending[place] = (tally.pending[place] ?? 0) + 1;
+        continue;
+      }
+      tally.failed++;
       const message =
         clusterName === ref.clusterName
           ? `${formatRef(ref)} cannot be written (${state.code}): ${withoutName(ref, state.message)}`
@@ -135,12 +151,13 @@ export function* progressAfter(
   const known = before?.progress ?? SortedMap.empty<DeliveryProgress>();
   const add = ({ subject, ...tally }: Tally, sign: 1 | -1) => {
     const key = userKeyOf(subject);
-    const { total, applied, failed, unheard } = sums.get(key) ?? known.get(key) ?? { total: 0, applied: 0, failed: 0, unheard: 0 };
+    const { total, applied, failed, unheard, pending } = sums.get(key) ?? known.get(key) ?? NO_PROGRESS;
     sums.set(key, {
       total: total + sign * tally.total,
       applied: applied + sign * tally.applied,
       failed: failed + sign * tally.failed,
       unheard: unheard + sign * tally.unheard,
+      pending: Object.keys(tally.pending).length === 0 ? pending : summed(pending, tally.pending, sign),
     });
   };
   for (const { before: was, after } of delivered.changesSince(before?.delivered ?? nothingDelivered())) {
@@ -149,6 +166,12 @@ export function* progressAfter(
     yield;
   }
   return known.update([...sums].map(([key, sum]) => [key, sum.total === 0 ? undefined : sum] as const));
+}
+
+function summed(left: DeliveryProgress["pending"], right: DeliveryProgress["pending"], sign: 1 | -1): DeliveryProgress["pending"] {
+  const sums: Record<string, number> = { ...left };
+  for (const [place, count] of Object.entries(right)) sums[place] = (sums[place] ?? 0) + sign * count;
+  return Object.fromEntries(Object.entries(sums).filter(([, count]) => count !== 0));
 }
 
 /** An agent's message about an object without the object's name at its start: the finding names it already. */

@@ -5,7 +5,7 @@ import { derived } from "../incremental/derived.ts";
 import { isSame, reuseIfEqual } from "../incremental/rows.ts";
 import { byMesh } from "../policy/indexes.ts";
 import { userKeyOf } from "../policy/userResources.ts";
-import { conditionsOf, type DeliveryProgress, messagesOf } from "./approval.ts";
+import { conditionsOf, messagesOf, NO_PROGRESS } from "./approval.ts";
 import { groupAlone } from "./meshGroups.ts";
 import { policyStatus } from "./policies.ts";
 import type { StatusContext } from "./statusIndex.ts";
@@ -90,7 +90,6 @@ export const userStatuses = derived({
 });
 
 const NONE: readonly never[] = [];
-const NO_PROGRESS: DeliveryProgress = { total: 0, applied: 0, failed: 0, unheard: 0 };
 
 function statusRow(key: string, object: Resource, status: JsonObject, before: UserStatus | undefined): UserStatus {
   const same = reuseIfEqual(status, before?.status);
