@@ -10,6 +10,7 @@ import { gateText } from "../src/cluster/register/gateText.ts";
 import { hintsFor } from "../src/cluster/register/hints.ts";
 import { addressText, findRelayAddress, readAddress } from "../src/cluster/register/relayAddress.ts";
 import { mintToken } from "../src/cluster/register/relaySecrets.ts";
+import { removeRegistration } from "../src/cluster/register/removeRegistration.ts";
 
 const namespace = "gloo-mesh";
 
@@ -189,5 +190,25 @@ describe("the agent's complaint", () => {
     expect(await complaint(async () => failed + line("connected to the management server one"))).toBeUndefined();
     expect(await complaint(() => Promise.reject(new Error("no kubelet")))).toBeUndefined();
     expect(await complaint(async () => "null\n1\n[]\n")).toBeUndefined();
+  });
+});
+
+describe("the end of a registration", () => {
+  it("leaves an agent that somebody else has installed, with its Secrets and its Lease", async () => {
+    const [management, remote] = [cluster("management"), cluster("remote")];
+    const place = { name: "gloo-mesh-agent", namespace };
+    const labels = { app: "gloo-mesh-agent" };
+    const template = { metadata: { labels }, spec: { containers: [{ name: "agent", image: "agent" }] } };
+    const theirs = [
+      { apiVersion: "apps/v1", kind: "Deployment", metadata: place, spec: { selector: { matchLabels: labels }, template } },
+      { apiVersion: "v1", kind: "ServiceAccount", metadata: place },
+      { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: place, spec: { holderIdentity: "one" } },
+      { apiVersion: "v1", kind: "Secret", metadata: { name: "relay-identity-token-secret", namespace }, data: { token: "eA==" } },
+    ] as unknown as readonly Resource[];
+    for (const object of theirs) await remote.apply(object, { fieldManager: "helm" });
+    const before = remote.objects();
+    const removal = { management, managementNamespace: namespace, remote, remoteNamespace: namespace, clusterName: "east" };
+    expect(await removeRegistration({ ...removal, keepsRegistration: false })).toEqual({ deleted: [], problems: [] });
+    expect(remote.objects()).toEqual(before);
   });
 });

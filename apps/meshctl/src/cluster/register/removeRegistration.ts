@@ -2,7 +2,7 @@ import { deliveredKinds, KubernetesCluster, Lease, Secret } from "@isthmus/api";
 import { type AnyResource, formatRef, type Kind, type Resource, refOf } from "@isthmus/core";
 import { type Cluster, ClusterError, FIELD_MANAGER, JOIN_TOKEN_LABEL, RELAY_SECRETS } from "@isthmus/plane";
 import { networkingOwner } from "@isthmus/translators";
-import { AGENT, agentObjects } from "./agentManifest.ts";
+import { AGENT, agentObjects, isAgent } from "./agentManifest.ts";
 import { deleteIfSame, isMadeByMeshctl, kindsOf, placeOf } from "./ownObjects.ts";
 import { CLIENT_SECRET, isIssued } from "./relaySecrets.ts";
 
@@ -79,8 +79,10 @@ async function inCluster({ remote, ...removal }: Removal & { readonly remote: Cl
     const isOurs = found !== undefined && (isMadeByMeshctl(found) || isIssued(found));
     if (isOurs) await drop(remote, Secret, found);
   }
+  // An agent that somebody else has installed still leads by it.
+  const agents = await Promise.all(objects.filter(isAgent).map((object) => remote.get(kindOf(object), placeOf(object))));
   const lease = await remote.get(Lease, { name: AGENT, namespace });
-  if (lease !== undefined) await drop(remote, Lease, lease);
+  if (lease !== undefined && agents.every((agent) => agent === undefined)) await drop(remote, Lease, lease);
   if (removal.purges === true) await purge(remote, removal.managementNamespace, drop);
 }
 
