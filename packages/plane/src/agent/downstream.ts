@@ -282,8 +282,8 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       wanted = undefined;
       for (const all of [unpruned, removals, strangers, refused]) all.clear();
       for (const { ref } of [...budget.held.values()]) budget.wanted(ref);
+      paused.clear();
       applier.releaseAll();
-      paused.release();
     },
     get held() {
       return budget.held.size;

@@ -12,6 +12,8 @@ export interface PausedDeletes {
   forget(ref: ResourceRef): void;
   /** What may be deleted by now; it is paused no longer. */
   release(): readonly PlannedRemoval[];
+  /** Nothing is to be deleted any more. */
+  clear(): void;
   readonly rejections: readonly Rejection[];
 }
 
@@ -33,6 +35,7 @@ export function pausedDeletes(mayWrite: (ref: ResourceRef) => boolean): PausedDe
       for (const { ref } of released) paused.delete(resourceKeyOf(ref));
       return released;
     },
+    clear: () => paused.clear(),
     get rejections() {
       return [...paused.values()].map(({ ref, reason }) => pendingDelete(ref, reason));
     },
