@@ -34,11 +34,15 @@ describeReal("CRDs that come, change and go on a real API server", (components) 
       const agent = startAgent(
         {
           cluster: kubernetesCluster({ name: "one", kubeconfig, clock, random: Math.random }),
-          link: () => ({
-            observe: ({ remove }) => void removed.push(...remove),
-            synced: () => undefined,
-            acknowledge: () => undefined,
-          }),
+          link: (handler) => {
+            // A server that knows no modes: every cluster is managed. It is heard once the loops have started.
+            setImmediate(() => handler.welcomed?.([]));
+            return {
+              observe: ({ remove }) => void removed.push(...remove),
+              synced: () => undefined,
+              acknowledge: () => undefined,
+            };
+          },
           ...agentRoles("gloo-mesh"),
           leadership,
           clock,

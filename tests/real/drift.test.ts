@@ -48,6 +48,8 @@ describeReal("drift on a real API server", (components) => {
     );
     await waitFor("the agent's view to be complete", async () => agent.view.isComplete);
     handler.state("connected", "by hand");
+    // A server that knows no modes: every cluster is managed.
+    handler.welcomed?.([]);
     handler.desired({ revision: 1, complete: true, put: [entry("ours", "ours.global"), entry("fought", "fought.global")], remove: [] });
     await waitFor("the objects to be applied", async () =>
       answers.some(({ revision, rejected }) => revision === 1 && rejected.length === 0),

@@ -61,6 +61,17 @@ test.each<[string, Partial<ClusterStatusInputs>, Resource]>([
   expect(statusOf(standing, object)["state"]).toBe(word);
 });
 
+test.each<[string | undefined, Partial<ClusterStatusInputs>, string | undefined]>([
+  ["observe", { writes: { mode: "freeze", acknowledged: "observe", comparison: undefined } }, undefined],
+  // An agent without the feature writes all that is desired, while its connection is not refused.
+  ["manage", { state: connected }, undefined],
+  // Nothing has been heard since the start of this server: what was written stays.
+  ["observe", {}, "observe"],
+  [undefined, {}, undefined],
+])("the mode that the agent acknowledged last: %s, case %#", (mode, standing, before) => {
+  expect(statusOf(standing, { ...cluster, status: { mode: before } } as Resource)["mode"]).toBe(mode);
+});
+
 test("of a revoked cluster it is said that it is, and how it comes back", () => {
   expect(condition("Connected", { state: away }, revoked)).toMatchObject({
     status: "False",

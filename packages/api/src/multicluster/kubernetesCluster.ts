@@ -72,6 +72,7 @@ export const KubernetesCluster = defineKind({
         },
         { description: "The agent, if one is known." },
       ),
+      mode: Type.String({ description: "The mode that the agent acknowledged last; manage of an agent that does not support modes." }),
       comparison: fields(
         {
           mode: Type.String({ description: "The mode that the agent has acknowledged." }),
@@ -93,7 +94,7 @@ export const KubernetesCluster = defineKind({
     singular: "kubernetescluster",
     printerColumns: [
       { name: "State", type: "string", jsonPath: ".status.state" },
-      { name: "Mode", type: "string", jsonPath: ".spec.mode", priority: 1 },
+      { name: "Mode", type: "string", jsonPath: ".status.mode", priority: 1 },
       { name: "Agent", type: "string", jsonPath: ".status.agent.version" },
       { name: "Since", type: "date", jsonPath: '.status.conditions[?(@.type=="Connected")].lastTransitionTime' },
       { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },

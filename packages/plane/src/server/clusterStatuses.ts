@@ -6,7 +6,7 @@ import { END_OF_TIME, REVOKED_BEFORE, revocationOf } from "../identity/registrat
 import type { AgentInfo } from "../ports/clusterPort.ts";
 import type { ClusterState } from "../snapshots/snapshotStore.ts";
 import { type CertificateValidity, certificateExpiring } from "./certificateExpiring.ts";
-import { comparisonField, type ModeState, writesPaused } from "./writesPaused.ts";
+import { comparisonField, type ModeState, modeField, writesPaused } from "./writesPaused.ts";
 
 /** What the status of a registered cluster is made of. */
 export interface ClusterStatusInputs {
@@ -85,6 +85,7 @@ export function clusterStatus(
       state: stateOf({ state, problem, late, isRevoked: revokedBefore !== undefined, wasHeard: before["agent"] !== undefined }),
       ...agentOf(state, before),
       ...(resumed === undefined ? {} : { resumedDeletes: resumed }),
+      ...modeField(writes, state, before),
       ...comparisonField(writes),
       ...(warnings.length === 0 ? {} : { warnings, warningCount: warnings.length }),
       conditions: conditions.map((condition) => ({ ...condition })),

@@ -68,3 +68,10 @@ export function comparisonField({ mode, comparison }: ModeState): JsonObject {
     },
   };
 }
+
+/** The mode as the status shows it. What was written stays until it is known again: it has not become untrue by a restart of ours. */
+export function modeField({ mode, acknowledged }: ModeState, state: ClusterState | undefined, before: JsonObject): JsonObject {
+  const unsupported = mode === "manage" && knowsModes(state) === false ? mode : undefined;
+  const shown = acknowledged ?? unsupported ?? before["mode"];
+  return shown === undefined ? {} : { mode: shown };
+}
