@@ -24,6 +24,7 @@ import { isTheirs } from "./objects.ts";
 import { orders } from "./orders.ts";
 import { agentName } from "./processes.ts";
 import { ROLES } from "./roles.ts";
+import { withScopesOfOthers } from "./settingsScopes.ts";
 import { bearsOurLabel, type Hidden, registeredOnly, TrueStates, type Truth, translatedFrom, wantedOf } from "./truth.ts";
 
 /** Something that must never happen, in words. */
@@ -176,7 +177,8 @@ export class Oracle {
    * was there since the last rest. `ofKinds` makes the mixture that speaks for those within clusters.
    */
   #couldBe(holds: (world: Translation) => boolean, ofKinds: (snapshots: readonly Snapshot[]) => Snapshot): boolean {
-    const all = this.#since.map(({ everything }) => everything);
+    const seen = this.#since.map(({ everything }) => everything);
+    const all = [...withScopesOfOthers(seen), ...seen];
     if (holds(translatedFrom(registeredOnly(ofKinds(all))))) return true;
     const isTrueOf = (mixtures: readonly Snapshot[] | undefined) =>
       mixtures === undefined || mixtures.some((snapshot) => holds(translatedFrom(registeredOnly(snapshot))));

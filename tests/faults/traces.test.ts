@@ -123,6 +123,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     clusters: 2,
     steps: "wait - 5 0;staleLists a 0 0;restoreManagementEtcd - 1 0;deletePublished - 8 0;restartServer - 0 0",
   },
+  {
+    name: "what Settings say of reach counts for a cluster that is away before what they say of scope",
+    seed: 2524815907,
+    clusters: 3,
+    hasAgentReplicas: true,
+    steps: "putPolicyThere c 1 5;foreign a 5 0;wait - 6 0;stopServer - 0 0;putSettings - 0 4",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {
