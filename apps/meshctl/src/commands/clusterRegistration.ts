@@ -28,7 +28,7 @@ interface DeregisterOptions extends PlaceOptions {
 /** The cluster of a kubeconfig, as its current user. */
 export const connectRemote: ConnectRemote = async ({ kubeconfig: path, context }) => {
   const { kubernetesCluster, loadKubeconfig, podLogs } = await import("@isthmus/kubernetes");
-  const { systemClock } = await import("@isthmus/plane");
+  const { systemClock } = await import("@isthmus/plane/clock");
   const kubeconfig = loadKubeconfig({ ...(path === undefined ? {} : { path }), ...(context === undefined ? {} : { context }) });
   const { tls } = await kubeconfig.credentials(false);
   const ca = tls.ca === undefined ? undefined : String(tls.ca);
@@ -77,7 +77,7 @@ export function registrationCommands(io: Io, connect: Connect, toRemote: Connect
 
   async function registerStandard(clusterName: string, options: RegisterOptions): Promise<void> {
     const { addressFor, registerCluster } = await import("../cluster/registration.ts");
-    const { systemClock } = await import("@isthmus/plane");
+    const { systemClock } = await import("@isthmus/plane/clock");
     const { cluster: remote, address } = await toRemote(remotePlace(options));
     const where = addressFor(address, options.apiServerAddress);
     await inManagementCluster(managementPlace(options), connect, (management) =>

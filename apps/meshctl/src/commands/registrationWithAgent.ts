@@ -39,7 +39,7 @@ export async function registerWithAgent(
   const { hintsFor } = await import("../cluster/register/hints.ts");
   const { probeRelay } = await import("../cluster/register/probe.ts");
   const { agentComplaint } = await import("../cluster/register/agentComplaint.ts");
-  const { systemClock } = await import("@isthmus/plane");
+  const { systemClock } = await import("@isthmus/plane/clock");
   const columns = terminalColumns();
   const { namedCluster } = await import("../cluster/namedCluster.ts");
   const { cluster, log } = await toRemote(remotePlace(options));
@@ -116,7 +116,7 @@ async function printRegistration(
     throw new UsageError("--print-join and --print-gitops are mutually exclusive");
   const { committedObjects, joinObjects } = await import("../cluster/register/printed.ts");
   const { yamlText } = await import("../offline/yamlText.ts");
-  const { systemClock } = await import("@isthmus/plane");
+  const { systemClock } = await import("@isthmus/plane/clock");
   const documents = (objects: readonly object[]): string => objects.map((object) => `---\n${yamlText(object)}`).join("");
   const printed = (management: Cluster) => ({
     management,
