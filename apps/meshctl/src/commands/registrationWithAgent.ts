@@ -9,6 +9,7 @@ import { terminalColumns } from "./terminal.ts";
 
 export interface RegisterAgentOptions {
   readonly clusterDomain?: string;
+  readonly mode?: string;
   readonly relayServerAddress?: string;
   readonly relayAuthority?: string;
   readonly probe: boolean;
@@ -52,6 +53,7 @@ export async function registerWithAgent(
       managementNamespace: options.mgmtNamespace,
       remoteNamespace: options.remoteNamespace,
       clusterDomain: options.clusterDomain,
+      mode: options.mode,
       relay,
       authority: options.relayAuthority,
       probe: options.probe ? probeRelay : undefined,
@@ -124,6 +126,7 @@ async function printRegistration(
     remoteNamespace: options.remoteNamespace,
     clusterName,
     clusterDomain: options.clusterDomain ?? "cluster.local",
+    mode: options.mode,
     relay: options.relay,
     authority: options.relayAuthority,
   });
