@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { agentComplaint } from "../src/cluster/register/agentComplaint.ts";
 import { clockAhead, clockOffsets, clockWarning } from "../src/cluster/register/clocks.ts";
 import { completeRegistration, reserveName } from "../src/cluster/register/clusterNames.ts";
+import { gateKeeper, type Look } from "../src/cluster/register/gates.ts";
 import { gateText } from "../src/cluster/register/gateText.ts";
 import { hintsFor } from "../src/cluster/register/hints.ts";
 import { addressText, findRelayAddress, readAddress } from "../src/cluster/register/relayAddress.ts";
@@ -136,6 +137,22 @@ describe("a name", () => {
     await completeRegistration(management, naming("one"), { clusterDomain: "east.local" });
     expect((await mark()) ?? {}).toEqual({});
     expect((await management.get(KubernetesCluster, { name: "east", namespace }))?.spec).toEqual({ clusterDomain: "east.local" });
+  });
+});
+
+describe("a gate", () => {
+  const through = (look: Look) => {
+    const options = { clock: systemClock, timeoutMs: 1, passed: () => undefined, progress: () => undefined };
+    return gateKeeper(options).wait("pods", [], async () => look);
+  };
+
+  it("that might open later is told from one that never will", async () => {
+    await expect(through({ waiting: "not yet" })).rejects.toMatchObject({
+      isTimeout: true,
+      message: "not yet (waited 0.001 s: --timeout)",
+    });
+    await expect(through({ failed: "never" })).rejects.toMatchObject({ isTimeout: false, message: "never" });
+    await expect(through({ open: "there" })).resolves.toBeUndefined();
   });
 });
 
