@@ -71,6 +71,10 @@ async function timed(check: Check): Promise<CheckResult & { readonly seconds: st
 }
 
 async function main(names: readonly string[]): Promise<number> {
+  if (names.includes("--help") || names.includes("-h")) {
+    console.log(`usage: npm run check [-- NAME…]\nChecks: ${checks.map(({ name }) => name).join(", ")}`);
+    return 0;
+  }
   const unknown = names.filter((name) => !checks.some((check) => check.name === name));
   if (unknown.length > 0) {
     console.error(`no check is named ${unknown.join(", ")}: there are ${checks.map(({ name }) => name).join(", ")}`);
