@@ -5,8 +5,8 @@ import {
   deliveredKinds,
   KubernetesCluster,
   managementKinds,
+  ownKinds,
   publishedKinds,
-  Secret,
 } from "@isthmus/api";
 import { groupOf, type Kind } from "@isthmus/core";
 
@@ -15,7 +15,7 @@ export interface ChartRule {
   readonly about: string;
   readonly apiGroup: string;
   readonly resources: readonly string[];
-  /** Narrows `get` to objects of these names. */
+  /** Narrows the verbs to objects of these names; a list or watch then names one of them. */
   readonly resourceNames?: readonly string[];
   readonly verbs: Readonly<Record<string, string>>;
 }
@@ -46,7 +46,7 @@ const CRDS: ChartRule = {
   verbs: READ,
 };
 
-const SECRETS = { ...READ, get: "read again right before a write" };
+const SECRETS = { ...READ, get: "read again right before it is used, or written" };
 
 const LEASES: ChartRule = {
   about: "leader election among replicas",
@@ -78,14 +78,24 @@ export function agentRules(): ChartRules {
     writeRules: rulesOn(delivered, "applied for the management server", WRITE),
     namespaceRules: [
       {
-        about: "its certificate, the root that it trusts, and its token",
+        about: "its certificate, the root that it trusts, and its token: no other Secret",
         apiGroup: "",
         resources: ["secrets"],
-        verbs: {
-          ...SECRETS,
-          create: "stores its first certificate in relay-client-tls-secret",
-          update: "stores a renewed certificate; one that a user provided is never changed",
-        },
+        resourceNames: ["relay-client-tls-secret", "relay-root-tls-secret", "relay-identity-token-secret"],
+        verbs: SECRETS,
+      },
+      {
+        about: "its certificate",
+        apiGroup: "",
+        resources: ["secrets"],
+        resourceNames: ["relay-client-tls-secret"],
+        verbs: { update: "stores a renewed certificate; one that a user provided is never changed" },
+      },
+      {
+        about: "its certificate; Kubernetes cannot limit this verb to a name",
+        apiGroup: "",
+        resources: ["secrets"],
+        verbs: { create: "stores the first certificate in relay-client-tls-secret" },
       },
     ],
     electionRules: [LEASES],
@@ -121,17 +131,16 @@ export function serverRules(): ChartRules {
         verbs: { get: "once at the start" },
       },
       ...rulesOn(
-        managementKinds().filter((kind) => kind !== Secret),
+        managementKinds().filter((kind) => !ownKinds().includes(kind)),
         "users' resources, and what is published of workload clusters",
         { ...READ, get: "read again right before a write or a registration" },
       ),
-      ...rulesOn([Secret], "root certificates that VirtualMeshes name, in any namespace; only public certificates are kept of them", READ),
       ...rulesOn(askedKinds(), "statuses of user resources", { patch: "server-side apply of the status alone" }, "/status"),
       CRDS,
     ],
     namespaceRules: [
       {
-        about: "certificates, tokens and keys of the relay, registered names, key of the store",
+        about: "certificates, tokens and keys of the relay, registered names, key of the store, generated roots of VirtualMeshes",
         apiGroup: "",
         resources: ["secrets"],
         verbs: {

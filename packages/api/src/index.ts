@@ -79,6 +79,7 @@ export {
   keptFor,
   kindOf,
   managementKinds,
+  ownKinds,
   publishedKinds,
   scopedKinds,
 } from "./roles.ts";

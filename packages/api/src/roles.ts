@@ -49,6 +49,8 @@ type Task =
   | "delivered"
   /** The server watches it in the management cluster. */
   | "read"
+  /** Of that, only what is in the namespace of the management plane. */
+  | "own"
   /** The server writes it into the management cluster. */
   | "published"
   /** Users ask something of us with it; its status answers them. */
@@ -119,9 +121,9 @@ const ROLES: readonly Role[] = [
   { kind: AccessPolicy, tasks: ["read", "asked", "contributed", "guard", "aged"] },
   { kind: VirtualMesh, tasks: ["read", "asked", "contributed", "aged"] },
   { kind: VirtualDestination, tasks: ["read", "contributed", "aged"] },
-  // Never sent by agents. Of those in the management cluster, `project` leaves out all but public certificates. Translation
+  // Never sent by agents. Of those of the management plane, `project` leaves out all but public certificates. Translation
   // asks for a generated root by a Secret with placeholders: that is an order for whoever makes keys, and never written as it is.
-  { kind: Secret, tasks: ["read"] },
+  { kind: Secret, tasks: ["read", "own"] },
 ];
 
 const BY_KEY: ReadonlyMap<string, Kind> = new Map(ROLES.map(({ kind }) => [kindKeyOf(kind), kind]));
@@ -170,6 +172,11 @@ export function deliveredKinds(): readonly Kind[] {
 /** What the server watches in the management cluster. */
 export function managementKinds(): readonly Kind[] {
   return kindsWith("read");
+}
+
+/** Of what the server watches in the management cluster, what it reads in the namespace of the management plane alone. */
+export function ownKinds(): readonly Kind[] {
+  return kindsWith("own");
 }
 
 /** What the server writes into the management cluster. */

@@ -11,6 +11,7 @@ import {
   kindOf,
   managementKinds,
   Namespace,
+  ownKinds,
   publishedKinds,
   RESUME_DELETES,
   Settings,
@@ -98,6 +99,7 @@ export function serverRoles(
     agentName: NAMES[generation].agent,
     kinds: {
       management: managementKinds(),
+      own: ownKinds(),
       isInstalled,
       published: publishedKinds(),
       discovery: discoveryKinds(),

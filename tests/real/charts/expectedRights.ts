@@ -24,9 +24,18 @@ export function agentRights(): Rights {
       ...CRDS,
       ...REVIEWS,
     ],
-    own: [...[...READ, "create", "update"].map((verb) => `/secrets ${verb}`), ...ELECTION],
+    // Of Secrets it reads and updates some by their names: `agentSecretRights`.
+    own: ["/secrets create", ...ELECTION],
   };
 }
+
+/** What an agent may do with single Secrets of its namespace, as `name verb`. */
+export const agentSecretRights: readonly string[] = [
+  ...["relay-client-tls-secret", "relay-root-tls-secret", "relay-identity-token-secret"].flatMap((name) =>
+    READ.map((verb) => `${name} ${verb}`),
+  ),
+  "relay-client-tls-secret update",
+];
 
 /** Of a server with an election: not from its rules, but from what is documented of it. */
 export function serverRights(): Rights {
@@ -37,13 +46,13 @@ export function serverRights(): Rights {
   const destinations = "networking.enterprise.mesh.gloo.solo.io/virtualdestinations";
   return {
     everywhere: [
-      ...[...discovery, ...policies, settings, clusters, destinations, "/secrets"].flatMap((name) => READ.map((verb) => `${name} ${verb}`)),
+      ...[...discovery, ...policies, settings, clusters, destinations].flatMap((name) => READ.map((verb) => `${name} ${verb}`)),
       ...[...policies, settings].map((name) => `${name}/status patch`),
       ...CRDS,
       ...REVIEWS,
     ],
     own: [
-      ...["create", "update", "delete"].map((verb) => `/secrets ${verb}`),
+      ...[...READ, "create", "update", "delete"].map((verb) => `/secrets ${verb}`),
       ...discovery.flatMap((name) => [...WRITE.map((verb) => `${name} ${verb}`), `${name}/status patch`]),
       ...[`${clusters} create`, `${clusters}/status patch`, `${clusters}/status update`],
       ...ELECTION,

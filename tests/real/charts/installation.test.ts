@@ -16,8 +16,8 @@ import { fillMeshCluster } from "../harness/meshCluster.ts";
 import { type RealRedis, startRedis } from "../harness/redis.ts";
 import { tokenFor } from "../harness/serviceAccount.ts";
 import { waitFor } from "../harness/waitFor.ts";
-import { rightsIn } from "./accountRights.ts";
-import { agentRights, type Rights, serverRights } from "./expectedRights.ts";
+import { rightsIn, rightsOnNamed } from "./accountRights.ts";
+import { agentRights, agentSecretRights, type Rights, serverRights } from "./expectedRights.ts";
 import { accountKubeconfig, type InstalledProgram, isServing, startInstalled } from "./installedProgram.ts";
 import { namespace, release, secret } from "./release.ts";
 
@@ -179,6 +179,19 @@ describeReal("charts that are installed with Helm, their programs with the token
     expect(inOther.asked).toBeGreaterThan(400);
     expect(inOther.allowed).toEqual(sorted(everywhere));
     expect((await rightsIn(asked, namespace)).allowed).toEqual(sorted([...everywhere, ...own]));
+  });
+
+  it("the agent may read the three Secrets that it uses, and none of the keys of a server", async () => {
+    const account = { name: "gloo-mesh-agent", namespace };
+    const kubeconfig = await accountKubeconfig(fleet.servers.east, fleet.directory, account);
+    const names = (await management.list(Secret, { namespace })).items.map(({ metadata }) => metadata.name);
+    expect(names).toEqual(expect.arrayContaining(["relay-tls-signing-secret", "relay-generated-identity-secret"]));
+    const asked = { server: fleet.servers.east, cluster: east, kubeconfig };
+    const allowed = await rightsOnNamed(asked, { resource: "secrets", namespace, names: ["relay-client-tls-secret", ...names] });
+    // To create one is no right to anything that exists, and cannot be limited to a name.
+    const [created, others] = [allowed.filter((right) => right.endsWith(" create")), allowed.filter((right) => !right.endsWith(" create"))];
+    expect(created).toHaveLength(new Set(["relay-client-tls-secret", ...names]).size);
+    expect(others).toEqual([...agentSecretRights].sort());
   });
 
   /** A digest of what each Secret holds, without the records of Helm. */

@@ -169,15 +169,25 @@
 {{- end }}
 
 {{- define "gloo-mesh-agent.namespaceRules" -}}
-# its certificate, the root that it trusts, and its token
+# its certificate, the root that it trusts, and its token: no other Secret
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [relay-client-tls-secret, relay-root-tls-secret, relay-identity-token-secret]
+  verbs:
+    - get # read again right before it is used, or written
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# its certificate
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [relay-client-tls-secret]
+  verbs:
+    - update # stores a renewed certificate; one that a user provided is never changed
+# its certificate; Kubernetes cannot limit this verb to a name
 - apiGroups: [""]
   resources: [secrets]
   verbs:
-    - get # read again right before a write
-    - list # the state at the start, and after a watch has expired
-    - watch # changes as they happen
-    - create # stores its first certificate in relay-client-tls-secret
-    - update # stores a renewed certificate; one that a user provided is never changed
+    - create # stores the first certificate in relay-client-tls-secret
 {{- end }}
 
 {{- define "gloo-mesh-agent.electionRules" -}}

@@ -41,13 +41,6 @@
     - get # read again right before a write or a registration
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
-# root certificates that VirtualMeshes name, in any namespace; only public certificates are kept of them
-- apiGroups: [""]
-  resources: [secrets]
-  verbs:
-    - get # no more than list shows, one object at a time: at the start Namespace kube-system, whose UID identifies the cluster
-    - list # the state at the start, and after a watch has expired
-    - watch # changes as they happen
 # statuses of user resources
 - apiGroups: ["settings.mesh.gloo.solo.io"]
   resources: [settings/status]
@@ -68,11 +61,11 @@
 {{- end }}
 
 {{- define "gloo-mesh-mgmt-server.namespaceRules" -}}
-# certificates, tokens and keys of the relay, registered names, key of the store
+# certificates, tokens and keys of the relay, registered names, key of the store, generated roots of VirtualMeshes
 - apiGroups: [""]
   resources: [secrets]
   verbs:
-    - get # read again right before a write
+    - get # read again right before it is used, or written
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
     - create # what is absent at the start, and join tokens
