@@ -81,6 +81,7 @@ export {
   managementKinds,
   ownKinds,
   publishedKinds,
+  referredKinds,
   scopedKinds,
 } from "./roles.ts";
 export { Settings, type SettingsSpec } from "./settings/settings.ts";

@@ -70,6 +70,8 @@ interface Role {
   readonly tasks: readonly Task[];
   /** Of what is sent and no translator reads: for whom it is kept all the same. */
   readonly keptFor?: string;
+  /** Of what is delivered: the kinds to whose objects it refers. They are written before it, and deleted after it. */
+  readonly refersTo?: readonly Kind[];
 }
 
 // People see all of a cluster there (`readFleet` of @isthmus/store): what its users wrote for Istio themselves explains what traffic does.
@@ -91,7 +93,8 @@ const ROLES: readonly Role[] = [
 
   // Users have such objects of their own: those are sent; ours bear our label and are not. Translation finds conflicts with two of the
   // kinds. The agent watches what it delivers in any case: it never overwrites what is not ours.
-  { kind: VirtualService, tasks: ["sent", "scoped", "delivered"] },
+  // A route to a host, or to a subset of it, that a proxy does not know answers 503.
+  { kind: VirtualService, tasks: ["sent", "scoped", "delivered"], refersTo: [ServiceEntry, DestinationRule] },
   { kind: DestinationRule, tasks: ["sent", "scoped", "delivered"] },
   { kind: ServiceEntry, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },
   { kind: Gateway, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },
@@ -101,8 +104,8 @@ const ROLES: readonly Role[] = [
 
   { kind: AppMesh, tasks: ["sent", "aged"] },
   { kind: OsmMeshConfig, tasks: ["sent"] },
-  { kind: TrafficSplit, tasks: ["delivered"] },
-  { kind: TrafficTarget, tasks: ["delivered"] },
+  { kind: TrafficSplit, tasks: ["delivered"], refersTo: [HTTPRouteGroup] },
+  { kind: TrafficTarget, tasks: ["delivered"], refersTo: [HTTPRouteGroup, TCPRoute] },
   { kind: HTTPRouteGroup, tasks: ["delivered"] },
   { kind: TCPRoute, tasks: ["delivered"] },
 
@@ -167,6 +170,11 @@ export function agedKinds(): readonly Kind[] {
 /** What translation writes into workload clusters. */
 export function deliveredKinds(): readonly Kind[] {
   return kindsWith("delivered");
+}
+
+/** Of what translation writes, the kinds to whose objects those of a kind refer, per `kindKeyOf`. */
+export function referredKinds(): ReadonlyMap<string, readonly Kind[]> {
+  return new Map(ROLES.flatMap(({ kind, refersTo }) => (refersTo === undefined ? [] : [[kindKeyOf(kind), refersTo] as const])));
 }
 
 /** What the server watches in the management cluster. */

@@ -14,6 +14,7 @@ import {
   ownKinds,
   publishedKinds,
   RESUME_DELETES,
+  referredKinds,
   Settings,
   scopedKinds,
   writeModeOf,
@@ -48,6 +49,7 @@ export function agentRoles(
   | "keepsLastGood"
   | "scopedKinds"
   | "writtenKinds"
+  | "refersTo"
   | "owners"
   | "discoveryKinds"
   | "settingsTold"
@@ -60,6 +62,7 @@ export function agentRoles(
     keepsLastGood: (kind) => !contributedKinds().includes(kind) || isGuard(kind),
     scopedKinds: scopedKinds(),
     writtenKinds: deliveredKinds(),
+    refersTo: referredKinds(),
     owners: [networkingOwner(namespace)],
     discoveryKinds: discoveryKinds(),
     settingsTold: receivedSettings,
