@@ -1,6 +1,7 @@
 import { groupOf } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import type { ApiServer } from "../harness/apiServer.ts";
+import { anyKind } from "../harness/clusters.ts";
 import { requestTo } from "../harness/requestTo.ts";
 
 const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
@@ -67,4 +68,29 @@ async function isAllowed(server: ApiServer, resourceAttributes: object): Promise
     spec: { resourceAttributes },
   })) as { readonly status: { readonly allowed: boolean } };
   return status.allowed;
+}
+
+const RBAC = "rbac.authorization.k8s.io/v1";
+const ROLES = [anyKind(RBAC, "ClusterRole", "clusterroles", { namespaced: false }), anyKind(RBAC, "Role", "roles")];
+
+interface RoleFields {
+  readonly rules: readonly Readonly<Record<"apiGroups" | "resources" | "verbs", readonly string[]>>[];
+}
+
+/** What the roles of a release grant, as `group/resource verb`. */
+export async function grantedVerbs(
+  cluster: Cluster,
+  { name, namespace }: { readonly name: string; readonly namespace: string },
+): Promise<readonly string[]> {
+  const lists = await Promise.all(ROLES.map((kind) => cluster.list(kind)));
+  const names = new Set([name, `${name}-${namespace}`]);
+  const roles = lists.flatMap(({ items }) => items).filter(({ metadata }) => names.has(metadata.name)) as unknown as readonly RoleFields[];
+  const rules = roles.flatMap((role) => role.rules);
+  return [
+    ...new Set(
+      rules.flatMap(({ apiGroups, resources, verbs }) =>
+        apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${group}/${resource} ${verb}`))),
+      ),
+    ),
+  ].sort();
 }

@@ -1,7 +1,7 @@
 import { agentKinds, contributedKinds, deliveredKinds } from "@isthmus/api";
 import { groupOf, type Kind } from "@isthmus/core";
 
-const READ = ["get", "list", "watch"];
+const READ = ["list", "watch"];
 const WRITE = ["create", "update", "patch", "delete"];
 const REVIEWS = ["authentication.k8s.io/tokenreviews create", "authorization.k8s.io/subjectaccessreviews create"];
 const CRDS = READ.map((verb) => `apiextensions.k8s.io/customresourcedefinitions ${verb}`);
@@ -19,7 +19,7 @@ export function agentRights(): Rights {
   return {
     everywhere: [
       ...on([...agentKinds(), ...contributedKinds(), ...deliveredKinds()], READ),
-      ...on(deliveredKinds(), WRITE),
+      ...on(deliveredKinds(), ["get", ...WRITE]),
       ...on(contributedKinds(), ["patch"], "/status"),
       ...CRDS,
       ...REVIEWS,
@@ -32,7 +32,7 @@ export function agentRights(): Rights {
 /** What an agent may do with single Secrets of its namespace, as `name verb`. */
 export const agentSecretRights: readonly string[] = [
   ...["relay-client-tls-secret", "relay-root-tls-secret", "relay-identity-token-secret"].flatMap((name) =>
-    READ.map((verb) => `${name} ${verb}`),
+    ["get", ...READ].map((verb) => `${name} ${verb}`),
   ),
   "relay-client-tls-secret update",
 ];
@@ -52,9 +52,9 @@ export function serverRights(): Rights {
       ...REVIEWS,
     ],
     own: [
-      ...[...READ, "create", "update", "delete"].map((verb) => `/secrets ${verb}`),
-      ...discovery.flatMap((name) => [...WRITE.map((verb) => `${name} ${verb}`), `${name}/status patch`]),
-      ...[`${clusters} create`, `${clusters}/status patch`, `${clusters}/status update`],
+      ...["get", ...READ, "create", "update", "delete"].map((verb) => `/secrets ${verb}`),
+      ...discovery.flatMap((name) => [...["get", ...WRITE].map((verb) => `${name} ${verb}`), `${name}/status patch`]),
+      ...[`${settings} get`, `${clusters} get`, `${clusters} create`, `${clusters}/status patch`, `${clusters}/status update`],
       ...ELECTION,
     ],
   };
