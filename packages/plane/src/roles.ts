@@ -11,8 +11,10 @@ import {
   kindOf,
   managementKinds,
   Namespace,
+  ownKinds,
   publishedKinds,
   RESUME_DELETES,
+  referredKinds,
   Settings,
   scopedKinds,
   writeModeOf,
@@ -47,6 +49,7 @@ export function agentRoles(
   | "keepsLastGood"
   | "scopedKinds"
   | "writtenKinds"
+  | "refersTo"
   | "owners"
   | "discoveryKinds"
   | "settingsTold"
@@ -59,6 +62,7 @@ export function agentRoles(
     keepsLastGood: (kind) => !contributedKinds().includes(kind) || isGuard(kind),
     scopedKinds: scopedKinds(),
     writtenKinds: deliveredKinds(),
+    refersTo: referredKinds(),
     owners: [networkingOwner(namespace)],
     discoveryKinds: discoveryKinds(),
     settingsTold: receivedSettings,
@@ -98,6 +102,7 @@ export function serverRoles(
     agentName: NAMES[generation].agent,
     kinds: {
       management: managementKinds(),
+      own: ownKinds(),
       isInstalled,
       published: publishedKinds(),
       discovery: discoveryKinds(),

@@ -56,6 +56,8 @@ export interface AgentParts {
   readonly scopedKinds: readonly Kind[];
   /** Kinds that the server may have written. */
   readonly writtenKinds: readonly Kind[];
+  /** Of those, per `kindKeyOf`, the kinds to whose objects they refer. Default: none. */
+  readonly refersTo?: ReadonlyMap<string, readonly Kind[]>;
   /** Whose objects are outputs of ours. */
   readonly owners: readonly Owner[];
   /** Kinds that discovery makes. */
@@ -169,6 +171,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     {
       cluster,
       kinds: writtenKinds,
+      ...(options.refersTo === undefined ? {} : { refersTo: options.refersTo }),
       owners,
       mayWrite: gate.mayWrite,
       live: () => view.snapshot,

@@ -27,6 +27,8 @@ export interface Sharing {
    * be without clusters that another replica knows.
    */
   readonly isLoaded: boolean;
+  /** Why the store does not answer now; undefined while it does. */
+  readonly outage: string | undefined;
   /** Something happened to a cluster: its agent came, went, reported or answered, or it was registered. */
   touch(clusterName: string): void;
   /** What was reported may have changed. */
@@ -59,6 +61,8 @@ export interface SharingOptions {
   readonly delivered: (clusterName: string, delivered: ReportedDelivery, wanted: OutputSet | undefined) => void;
   /** The first reading is over. */
   readonly loaded: () => void;
+  /** `outage` changed. */
+  readonly outageChanged: () => void;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -80,7 +84,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   let unread: Set<string> | undefined;
   let isLoaded = false;
   let storeId: string | undefined;
-  let isUp = true;
+  let outage: string | undefined;
   let failures = 0;
   let loadedClusters = 0;
   /** When what waits began to wait, by name. */
@@ -111,13 +115,18 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
 
   function failed(error: StoreError): void {
     failures++;
-    if (isUp) log.warn({ waiting: waitingSince.size }, `${messageOf(error)}; continuing from memory, and retrying`);
-    isUp = false;
+    const message = messageOf(error);
+    if (outage === undefined) log.warn({ waiting: waitingSince.size }, `${message}; continuing from memory, and retrying`);
+    if (outage === message) return;
+    outage = message;
+    options.outageChanged();
   }
 
   function answering(): void {
-    if (!isUp) log.info({ waiting: waitingSince.size }, "the store is available again");
-    isUp = true;
+    if (outage === undefined) return;
+    log.info({ waiting: waitingSince.size }, "the store is available again");
+    outage = undefined;
+    options.outageChanged();
   }
 
   const inputs = inputSharing({
@@ -290,6 +299,9 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
         inputs.touch(clusterName);
       });
     },
+    get outage() {
+      return outage;
+    },
     get replicated() {
       return inputs.told;
     },
@@ -299,7 +311,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
       const oldest = Math.min(...waitingSince.values());
       return [
         figure("gloo_mesh_redis_sync_err_total", failures),
-        figure("gloo_mesh_store_up", isUp ? 1 : 0),
+        figure("gloo_mesh_store_up", outage === undefined ? 1 : 0),
         ...(store.weaknesses === undefined ? [] : [figure("gloo_mesh_store_protected", store.weaknesses.length === 0 ? 1 : 0)]),
         figure("gloo_mesh_store_lag_seconds", waitingSince.size === 0 ? 0 : (uptimeOf(clock) - oldest) / 1_000),
         figure("gloo_mesh_store_waiting", waitingSince.size),

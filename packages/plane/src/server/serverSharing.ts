@@ -37,7 +37,11 @@ export function startServerSharing(options: ServerSharingOptions, signal: AbortS
         if (desired !== undefined) telemetry.lags.acknowledged(name, desired);
         events.emit("statusesDue");
       },
-      loaded: () => events.emit("reconcileDue"),
+      loaded() {
+        events.emit("reconcileDue");
+        events.emit("statusesDue");
+      },
+      outageChanged: () => events.emit("statusesDue"),
       clock,
       random,
       log,
