@@ -45,6 +45,10 @@ const checks: readonly Check[] = [
     name: "metrics",
     run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateMetrics.ts", "--check"], "docs/reference"),
   },
+  {
+    name: "values",
+    run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateValues.ts", "--check"], "docs/reference"),
+  },
   { name: "proto", run: () => checkProto(root) },
   { name: "documents", run: () => checkDocs(root) },
   { name: "language", run: () => checkLanguage(readSourceTree(root), readDocuments(root), languageRules) },
