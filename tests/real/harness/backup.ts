@@ -40,7 +40,7 @@ export async function restore(target: Target, objects: readonly AnyResource[]): 
 /** A digest of what each Secret of the management plane in a cluster holds, without the records of Helm. */
 export async function secretDigests(cluster: Cluster): Promise<Readonly<Record<string, string>>> {
   const { items } = await cluster.list(anyKind("v1", "Secret", "secrets"), { namespace: "gloo-mesh" });
-  const ours = items.filter(({ metadata }) => !metadata.name.startsWith("sh.helm.release.") && metadata.name !== STORE_KEY);
+  const ours = items.filter(({ metadata }) => !metadata.name.startsWith("sh.helm.release."));
   return Object.fromEntries(ours.map(({ metadata, ...secret }) => [metadata.name, digestOf(secret["data"])]));
 }
 
