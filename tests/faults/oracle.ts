@@ -59,6 +59,9 @@ export class Oracle {
   /** What is out of sight now. */
   hidden: Hidden = new Set();
 
+  /** By cluster, what was wanted there before its sources were lost with the management cluster, by `resourceKeyOf`. */
+  #lost: ReadonlyMap<string, ReadonlySet<string>> = new Map();
+
   readonly #leaders = leaders();
   /** What the agents were told. */
   readonly orders = orders();
@@ -86,9 +89,20 @@ export class Oracle {
   atRest(ours: Iterable<Resource>): void {
     this.changed();
     this.#since = [this.#states.now];
+    this.#lost = new Map();
     this.landslides.rested();
     this.orders.atRest();
     for (const resource of ours) if (!isTheirs(resource)) this.#made.add(resource.metadata.uid ?? "");
+  }
+
+  /** The management cluster is as it was in an earlier state, and every server has started since, with nothing that says otherwise. */
+  forgot(before: Truth): void {
+    const lost = [...this.#fleet.clusters.keys()].map((name) => {
+      const now = this.truth.wanted(name);
+      const keys = [...before.wanted(name).keys()].filter((key) => !now.has(key));
+      return [name, new Set([...(this.#lost.get(name) ?? []), ...keys])] as const;
+    });
+    this.#lost = new Map(lost);
   }
 
   wrote(write: Write): void {
@@ -151,6 +165,10 @@ export class Oracle {
     const order = this.orders.of(actor, ref);
     if (order === "none") this.#found("wrong delete", write, "no order of the server says why");
     if (order !== "unseen") return;
+    const isLost = this.#lost.get(name)?.has(keyOfWrite(ref, name)) === true;
+    if (isLost && !this.orders.isOrdered(actor, ref) && !this.landslides.isResumed(name)) {
+      this.#found("wrong delete", write, "its sources are newer than the backup, and nobody approved");
+    }
     const owned = cluster.objects().filter(bearsOurLabel).length;
     if (this.landslides.removed(actor, name, owned)) this.#found("landslide", write, "so many at once have to wait for somebody's word");
   }

@@ -196,5 +196,5 @@ export type {
   ServerLink,
   ServerLinkHandler,
 } from "@isthmus/relay/session";
-export { isPendingCode, MODES } from "@isthmus/relay/session";
+export { isConfirmation, isHeldCode, isPendingCode, MODES } from "@isthmus/relay/session";
 export * from "./storePort.ts";

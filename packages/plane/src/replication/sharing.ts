@@ -59,6 +59,8 @@ export interface SharingOptions {
   readonly resumedDeletes: (clusterName: string) => string | undefined;
   /** What another replica says of a delivery: `wanted` is what was answered, undefined while it is none that is known here. */
   readonly delivered: (clusterName: string, delivered: ReportedDelivery, wanted: OutputSet | undefined) => void;
+  /** What the store says of an agent's last answer, whether or not the answered set is known. */
+  readonly answeredBefore: (clusterName: string, delivered: ReportedDelivery) => void;
   /** The first reading is over. */
   readonly loaded: () => void;
   /** `outage` changed. */
@@ -203,7 +205,10 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   /** Hands on what another replica says of a cluster's deliveries, once it is clear what was answered. */
   function deliver(clusterName: string): void {
     const delivered = inputs.told.get(clusterName)?.delivered;
-    if (delivered === undefined || snapshots.clusters.get(clusterName)?.isServed === true) return;
+    if (delivered === undefined) return;
+    // What this replica has heard itself is newer.
+    if (!deliveries.has(clusterName)) options.answeredBefore(clusterName, delivered);
+    if (snapshots.clusters.get(clusterName)?.isServed === true) return;
     const wanted = recent.get(clusterName)?.get(delivered.digest);
     const last = handedOn.get(clusterName);
     if (last !== undefined && last.wanted === wanted && equalJson(last.delivered, delivered)) return;
