@@ -48,25 +48,35 @@ export interface CertificateFacts {
   readonly notBefore: number;
   readonly notAfter: number;
   readonly isAuthority: boolean;
+  /** How many authorities may follow below this one; undefined: any number, or it is no authority. */
+  readonly pathLength: number | undefined;
+  /** Whether its key may sign certificates, as far as its key usage says. */
+  readonly mayIssue: boolean;
 }
+
+/** What kind of key to make: an elliptic curve P-256, or RSA of so many bits. */
+export type NewKey = "P-256" | number;
 
 /** What a new certificate shall say. */
 export interface CertificateTemplate {
   readonly commonName: string;
   readonly organizationalUnit?: string;
+  readonly organization?: string;
   readonly dnsNames: readonly string[];
   readonly uris: readonly string[];
   readonly notBefore: number;
   readonly notAfter: number;
-  /** How many authorities may follow below this one; undefined: no authority. */
-  readonly pathLength: number | undefined;
+  /** How many authorities may follow below this one, or any number of them; undefined: no authority. */
+  readonly pathLength: number | "any" | undefined;
   readonly usages: readonly ("server" | "client")[];
 }
 
 const KEY_ALGORITHM = { name: "ECDSA", namedCurve: "P-256" } as const;
+const RSA = { name: "RSASSA-PKCS1-v1_5" } as const;
 const SHA_256 = "SHA-256";
 const SUBJECT_ALTERNATIVE_NAME = "2.5.29.17";
 const BASIC_CONSTRAINTS = "2.5.29.19";
+const KEY_USAGE = "2.5.29.15";
 const EXTENDED_KEY_USAGE = "2.5.29.37";
 
 /** The facts of the first certificate of a PEM text, or of one in DER. Throws InvalidPem. */
@@ -111,6 +121,9 @@ function readFacts(certificate: X509Certificate): CertificateFacts {
     notBefore: certificate.notBefore.getTime(),
     notAfter: certificate.notAfter.getTime(),
     isAuthority: certificate.getExtension<BasicConstraintsExtension>(BASIC_CONSTRAINTS)?.ca ?? false,
+    pathLength: certificate.getExtension<BasicConstraintsExtension>(BASIC_CONSTRAINTS)?.pathLength,
+    mayIssue:
+      ((certificate.getExtension<KeyUsagesExtension>(KEY_USAGE)?.usages ?? KeyUsageFlags.keyCertSign) & KeyUsageFlags.keyCertSign) !== 0,
   };
 }
 
@@ -147,12 +160,12 @@ async function isSignedByAny(certificate: X509Certificate, authorities: readonly
 }
 
 /** A new key, and a certificate for it that it has signed itself. */
-export async function selfSigned(template: CertificateTemplate): Promise<KeyedCertificate> {
-  const keys = await newKeys();
+export async function selfSigned(template: CertificateTemplate, kind: NewKey = "P-256"): Promise<KeyedCertificate> {
+  const keys = await newKeys(kind);
   const certificate = await X509CertificateGenerator.createSelfSigned({
     ...contentOf(template),
     keys,
-    signingAlgorithm: { ...KEY_ALGORITHM, hash: SHA_256 },
+    signingAlgorithm: { ...keys.privateKey.algorithm, hash: SHA_256 },
     extensions: [...extensionsOf(template), await SubjectKeyIdentifierExtension.create(keys.publicKey)],
   });
   return { certificate: pemOf(certificate), key: await privatePem(keys.privateKey) };
@@ -187,6 +200,56 @@ export async function newRequest(
   });
   return { request: `${request.toString("pem")}\n`, key: await privatePem(keys.privateKey) };
 }
+
+/** A new private key in PEM. */
+export async function newKey(kind: NewKey): Promise<string> {
+  return privatePem((await newKeys(kind)).privateKey);
+}
+
+/** A certificate request for an RSA key that its holder has, with the names that the certificate is to have. Throws InvalidPem for a key of another kind. */
+export async function requestForRsaKey(
+  key: string,
+  { commonName, organization, uris }: Pick<CertificateTemplate, "commonName" | "organization" | "uris">,
+): Promise<string> {
+  const privateKey = await importPrivateKey(key, RSA, undefined);
+  const jwk = await globalThis.crypto.subtle.exportKey("jwk", privateKey);
+  const { kty = "", n = "", e = "" } = jwk;
+  const publicKey = await globalThis.crypto.subtle.importKey("jwk", { kty, n, e }, { ...RSA, hash: SHA_256 }, true, ["verify"]);
+  const names = new SubjectAlternativeNameExtension(
+    uris.map((value) => ({ type: "url" as const, value })),
+    true,
+  );
+  const request = await Pkcs10CertificateRequestGenerator.create({
+    name: nameOf({ commonName, ...(organization === undefined ? {} : { organization }) }),
+    keys: { publicKey, privateKey },
+    signingAlgorithm: { ...privateKey.algorithm, hash: SHA_256 },
+    extensions: [names],
+  });
+  return `${request.toString("pem")}\n`;
+}
+
+/** The URIs among the names that a certificate request asks for. Throws InvalidPem. */
+export function urisOfRequest(request: string): readonly string[] {
+  const parsed = parseRequest(request);
+  try {
+    const extension = parsed.getExtension(SUBJECT_ALTERNATIVE_NAME) as SubjectAlternativeNameExtension | null;
+    return (extension?.names.items ?? []).map(({ type, value }) => (type === "url" ? value : `${type}:${value}`));
+  } catch (cause) {
+    throw new InvalidPem("the names of the certificate request cannot be read", { cause });
+  }
+}
+
+/** Whether a private key is the one of a certificate. Throws InvalidPem for what is neither. */
+export async function isKeyOf({ certificate, key }: KeyedCertificate): Promise<boolean> {
+  const { publicKey } = parse(certificate);
+  const privateKey = await importKey(key, publicKey);
+  const algorithm = { ...privateKey.algorithm, hash: SHA_256 };
+  const signature = await globalThis.crypto.subtle.sign(algorithm, privateKey, PROBE);
+  return globalThis.crypto.subtle.verify(algorithm, await publicKey.export(), signature, PROBE);
+}
+
+// What is signed matters to nobody.
+const PROBE = new Uint8Array(32);
 
 async function keysOf({ certificate, key }: KeyedCertificate): Promise<webcrypto.CryptoKeyPair> {
   const { publicKey } = parse(certificate);
@@ -227,9 +290,22 @@ async function issueFor(publicKey: webcrypto.CryptoKey, template: CertificateTem
   return pemOf(certificate);
 }
 
-function contentOf({ commonName, organizationalUnit, notBefore, notAfter }: CertificateTemplate) {
-  // Structured, so that a name with a comma stays one name.
-  const name = [{ CN: [commonName] }, ...(organizationalUnit === undefined ? [] : [{ OU: [organizationalUnit] }])];
+/** Structured, so that a name with a comma stays one name. */
+function nameOf({
+  commonName,
+  organizationalUnit,
+  organization,
+}: Pick<CertificateTemplate, "commonName" | "organizationalUnit" | "organization">) {
+  return [
+    ...(commonName === "" ? [] : [{ CN: [commonName] }]),
+    ...(organizationalUnit === undefined ? [] : [{ OU: [organizationalUnit] }]),
+    ...(organization === undefined ? [] : [{ O: [organization] }]),
+  ];
+}
+
+function contentOf(template: CertificateTemplate) {
+  const { notBefore, notAfter } = template;
+  const name = nameOf(template);
   return {
     serialNumber: newSerialNumber(),
     subject: name,
@@ -244,7 +320,7 @@ function extensionsOf({ dnsNames, uris, pathLength, usages }: CertificateTemplat
   const names = [...uris.map((value) => ({ type: "url" as const, value })), ...dnsNames.map((value) => ({ type: "dns" as const, value }))];
   const purposes = usages.map((usage) => (usage === "server" ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth));
   return [
-    new BasicConstraintsExtension(isAuthority, pathLength, true),
+    new BasicConstraintsExtension(isAuthority, pathLength === "any" ? undefined : pathLength, true),
     new KeyUsagesExtension(isAuthority ? KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign : KeyUsageFlags.digitalSignature, true),
     ...(purposes.length > 0 ? [new ExtendedKeyUsageExtension(purposes)] : []),
     ...(names.length > 0 ? [new SubjectAlternativeNameExtension(names)] : []),
@@ -258,8 +334,10 @@ function newSerialNumber(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function newKeys(): Promise<webcrypto.CryptoKeyPair> {
-  return globalThis.crypto.subtle.generateKey(KEY_ALGORITHM, true, ["sign", "verify"]);
+function newKeys(kind: NewKey = "P-256"): Promise<webcrypto.CryptoKeyPair> {
+  if (kind === "P-256") return globalThis.crypto.subtle.generateKey(KEY_ALGORITHM, true, ["sign", "verify"]);
+  const algorithm = { ...RSA, modulusLength: kind, publicExponent: Uint8Array.of(1, 0, 1), hash: SHA_256 };
+  return globalThis.crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
 }
 
 // 2,048 bits is the least that any public authority accepts today. Source: CA/Browser Forum baseline requirements §6.1.5.
@@ -281,20 +359,26 @@ async function keyOf({ publicKey }: Pkcs10CertificateRequest): Promise<webcrypto
   }
 }
 
-async function importKey(pem: string, publicKey: PublicKey): Promise<webcrypto.CryptoKey> {
+function importKey(pem: string, { algorithm }: PublicKey): Promise<webcrypto.CryptoKey> {
+  const { namedCurve } = algorithm as { readonly namedCurve?: string };
+  return importPrivateKey(pem, algorithm, namedCurve);
+}
+
+async function importPrivateKey(
+  pem: string,
+  algorithm: PublicKey["algorithm"],
+  namedCurve: string | undefined,
+): Promise<webcrypto.CryptoKey> {
   const block = keyBlock(pem);
   if (block === undefined) throw new InvalidPem("it contains no private key: PEM has a line -----BEGIN PRIVATE KEY-----");
   if (!isKeyForm(block.label)) {
     throw new InvalidPem(`the private key is encrypted or in an unsupported format: ${KEY_REMEDY}`);
   }
-  const { namedCurve } = publicKey.algorithm as { readonly namedCurve?: string };
   const key = pkcs8Of(block.label, block.der, namedCurve);
   if (key === undefined) throw new InvalidPem("the private key does not match its certificate");
   try {
     // A copy that is an ArrayBuffer of its own, as the types of WebCrypto want it.
-    return await globalThis.crypto.subtle.importKey("pkcs8", Uint8Array.from(key), { hash: SHA_256, ...publicKey.algorithm }, true, [
-      "sign",
-    ]);
+    return await globalThis.crypto.subtle.importKey("pkcs8", Uint8Array.from(key), { hash: SHA_256, ...algorithm }, true, ["sign"]);
   } catch (cause) {
     throw new InvalidPem("the private key does not match its certificate", { cause });
   }
