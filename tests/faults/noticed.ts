@@ -7,13 +7,7 @@ import { parseStep } from "./step.ts";
  */
 const NOTICED: Readonly<Record<string, Omit<Schedule, "steps"> & { readonly steps: string }>> = {
   agentSaysSyncedAtOnce: { seed: 2802362287, clusters: 2, steps: "slowApiServer - 2 0;restartAgent a 0 0" },
-  serverTakesUnknownForEmpty: {
-    seed: 1457683802,
-    clusters: 2,
-    hasStore: true,
-    steps:
-      "wait - 5 0;restartAgent b 0 0;deleteVirtualMesh - 0 0;restartAgent a 0 0;restartServer - 0 0;expireLists b 1 0;restoreEtcd a 1 0;slowApiServer - 3 0;restartServer - 0 0",
-  },
+  serverTakesUnknownForEmpty: { seed: 3098215337, clusters: 2, steps: "loseManagement - 0 0" },
   removalsHaveEvidence: { seed: 3668339988, clusters: 2, hasStore: true, steps: "forgeRemoval a 2 0;wait - 6 0" },
   changesPassForCompleteSets: { seed: 2654435762, clusters: 2, steps: "wait - 5 0;putService b 1 3" },
   everythingSeemsLabelled: { seed: 1013904227, clusters: 2, hasStore: true, steps: "foreign b 13 0" },
@@ -48,6 +42,8 @@ const NOTICED: Readonly<Record<string, Omit<Schedule, "steps"> & { readonly step
   messagesOfAnySize: { seed: 2654435762, clusters: 2, steps: "putLarge a 0 0" },
   mistakesTakeAccessPoliciesAway: { seed: 2654435762, clusters: 2, steps: "putAccess - 0 3;rest - 0 0;mistakeAccess - 0 2" },
   modesAreUnknown: { seed: 1161830752, clusters: 2, hasStore: true, steps: "setMode b 0 2;putPolicy - 0 4;wait - 8 0" },
+  surplusSeemsConfirmed: { seed: 978983018, clusters: 2, steps: "putVirtualMesh - 1 3;wait - 7 0;restoreManagementEtcd - 0 0" },
+  answersSeemToConfirm: { seed: 3668339988, clusters: 2, hasStore: true, steps: "putVirtualMesh - 1 2" },
   secretsAreReported: { seed: 2654435762, clusters: 2, steps: "" },
 };
 
