@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, renameSync, rmSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -12,13 +12,14 @@ export interface Programs {
 }
 
 /**
- * The programs of a commit, built from the history of this clone with its installed dependencies, once: they are kept with the real
- * components, below the hash of the commit. Else why there are none.
+ * The programs of a commit, built from the history of this clone with its installed dependencies, once: they are kept beside those,
+ * below the hash of the commit. Else why there are none.
  */
 export function earlierRelease(commit: string): Programs | { readonly missing: string } {
-  const cache = dirname(execFileSync(join(root, "tests/real/cache.sh"), { encoding: "utf8" }).trim());
+  const cache = join(root, "node_modules/.cache/isthmus");
   const folder = join(cache, `release-${commit}`);
   if (!existsSync(folder)) {
+    if (!hasCommit(commit)) fetchHistory();
     if (!hasCommit(commit)) return { missing: `commit ${commit} is not in this clone: git fetch --unshallow` };
     mkdirSync(cache, { recursive: true });
     const making = mkdtempSync(join(cache, "making-"));
@@ -26,6 +27,16 @@ export function earlierRelease(commit: string): Programs | { readonly missing: s
     keep(making, folder);
   }
   return { server: join(folder, "apps/mgmt-server/bin/mgmt-server.js"), agent: join(folder, "apps/agent/bin/agent.js") };
+}
+
+/** A clone that CI made may lack the history; nobody else's is changed. */
+function fetchHistory(): void {
+  if (process.env["CI"] === undefined) return;
+  try {
+    execFileSync("git", ["fetch", "--quiet", "--unshallow"], { cwd: root, stdio: "ignore", timeout: 120_000 });
+  } catch {
+    // That the commit is missing is said by the caller.
+  }
 }
 
 function hasCommit(commit: string): boolean {
@@ -40,21 +51,17 @@ function hasCommit(commit: string): boolean {
 function build(commit: string, folder: string): void {
   const archive = execFileSync("git", ["archive", "--format=tar", commit], { cwd: root, maxBuffer: MAX_ARCHIVE_BYTES });
   execFileSync("tar", ["--extract", "--directory", folder], { input: archive });
-  linkDependencies(folder);
+  linkWorkspace(folder);
   execFileSync(process.execPath, [join(folder, "tools/build.mjs")], { cwd: folder, stdio: "inherit" });
 }
 
 const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
 
-/** Packages of npm are those of this checkout; those of the workspace are the commit's own. */
-function linkDependencies(folder: string): void {
-  const installed = realpathSync(join(root, "node_modules"));
-  const modules = join(folder, "node_modules");
-  mkdirSync(join(modules, "@isthmus"), { recursive: true });
-  for (const name of readdirSync(installed)) {
-    if (name !== "@isthmus" && !name.startsWith(".")) symlinkSync(join(installed, name), join(modules, name));
-  }
-  for (const name of readdirSync(join(folder, "packages"))) symlinkSync(join(folder, "packages", name), join(modules, "@isthmus", name));
+/** Packages of npm are those of this checkout, as its node_modules lies above; those of the workspace are the commit's own. */
+function linkWorkspace(folder: string): void {
+  const modules = join(folder, "node_modules/@isthmus");
+  mkdirSync(modules, { recursive: true });
+  for (const name of readdirSync(join(folder, "packages"))) symlinkSync(join("../../packages", name), join(modules, name));
 }
 
 /** Another run may have been faster. */
