@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { isMap, isScalar, type Node, type Pair, parseDocument, type YAMLMap } from "yaml";
+import { printsUsage } from "./generatorUsage.ts";
 
 /** `npm run generate:values [-- --check]`: writes docs/reference/values.md from values and schemas of the charts, or says whether it is up to date. */
 function main(args: readonly string[]): number {
@@ -90,4 +91,4 @@ function schemaAt(root: Schema, path: readonly string[]): Schema | undefined {
   return found?.items === undefined ? found : { ...found, items: resolved(found.items) ?? {} };
 }
 
-process.exitCode = main(process.argv.slice(2));
+process.exitCode = printsUsage("generate:values") ? 0 : main(process.argv.slice(2));

@@ -25,7 +25,7 @@ import { orders } from "./orders.ts";
 import { agentName } from "./processes.ts";
 import { ROLES } from "./roles.ts";
 import { withScopesOfOthers } from "./settingsScopes.ts";
-import { bearsOurLabel, type Hidden, registeredOnly, TrueStates, type Truth, translatedFrom, wantedOf } from "./truth.ts";
+import { bearsOurLabel, type Hidden, hiddenKey, registeredOnly, TrueStates, type Truth, translatedFrom, wantedOf } from "./truth.ts";
 
 /** Something that must never happen, in words. */
 export interface Violation {
@@ -56,8 +56,9 @@ export class Oracle {
   /** UIDs of objects that our processes made. */
   readonly #made = new Set<string>();
   readonly violations: Violation[] = [];
-  /** What is out of sight now. */
-  hidden: Hidden = new Set();
+  #hidden: Hidden = new Set();
+  /** What was out of sight at some time since everything was at rest. */
+  readonly #everHidden = new Set<string>();
 
   /** By cluster, what was wanted there before its sources were lost with the management cluster, by `resourceKeyOf`. */
   #lost: ReadonlyMap<string, ReadonlySet<string>> = new Map();
@@ -80,9 +81,15 @@ export class Oracle {
     return this.#states.now;
   }
 
+  /** What is out of sight now. */
+  set hidden(hidden: Hidden) {
+    this.#hidden = hidden;
+    for (const key of hidden) this.#everHidden.add(key);
+  }
+
   /** To be called at once whenever somebody else has changed a cluster, or all of them. */
   changed(clusterName?: string): void {
-    if (this.#states.observe(this.hidden, clusterName)) this.#since.push(this.#states.now);
+    if (this.#states.observe(this.#hidden, clusterName)) this.#since.push(this.#states.now);
   }
 
   /** Everything is at rest, and known to everyone. */
@@ -92,6 +99,8 @@ export class Oracle {
     this.#lost = new Map();
     this.landslides.rested();
     this.orders.atRest();
+    this.#everHidden.clear();
+    this.hidden = this.#hidden;
     for (const resource of ours) if (!isTheirs(resource)) this.#made.add(resource.metadata.uid ?? "");
   }
 
@@ -154,7 +163,14 @@ export class Oracle {
     const processes = ["1", "2"].map((id) => agentName(clusterName, id));
     const ours = this.#fleet.clusters.get(clusterName)?.objects().filter(bearsOurLabel) ?? [];
     const unseen = ours.filter((object) => processes.some((process) => this.orders.of(process, refOf(object)) === "unseen"));
-    return unseen.length + this.landslides.removedBy(processes) <= SMALLEST_BUDGET;
+    // Of a kind that is not served an agent does not know what is there: what it is told to remove may be.
+    const unknown = processes.flatMap((process) => this.orders.unseenOf(process)).filter((ref) => this.#mayBeThere(clusterName, ref));
+    return unseen.length + unknown.length + this.landslides.removedBy(processes) <= SMALLEST_BUDGET;
+  }
+
+  #mayBeThere(clusterName: string, ref: ResourceRef): boolean {
+    const wasHidden = this.#everHidden.has(hiddenKey(clusterName, kindKeyOf(ref)));
+    return wasHidden && this.#fleet.clusters.get(clusterName)?.object(ref) === undefined;
   }
 
   /** An agent removes nothing without an order that says why, and no landslide. */

@@ -21,6 +21,8 @@ export interface Orders {
   of(process: string, ref: ResourceRef): Order;
   /** Whether the removal of an object was ordered with a cause; else a complete set merely lacked it. */
   isOrdered(process: string, ref: ResourceRef): boolean;
+  /** What a process was told to remove of which the origin is merely not seen any more. */
+  unseenOf(process: string): readonly ResourceRef[];
   atRest(): void;
 }
 
@@ -56,11 +58,12 @@ export function orders(): Orders {
       const key = resourceKeyOf(ref);
       const evidence = told?.removals.get(key)?.evidence;
       if (evidence !== undefined) {
-        const isUnseen = evidence.reason === "InputRemoved" && evidence.inputs.every((input) => DISCOVERED.has(kindKeyOf(input)));
-        return isUnseen ? "unseen" : "on purpose";
+        return isUnseen(evidence) ? "unseen" : "on purpose";
       }
       return told?.wanted?.has(key) === false || told?.unwanted.has(key) === true ? "unseen" : "none";
     },
+    unseenOf: (process) =>
+      [...(processes.get(process)?.removals.values() ?? [])].filter(({ evidence }) => isUnseen(evidence)).map(({ ref }) => ref),
     isOrdered: (process, ref) => processes.get(process)?.removals.has(resourceKeyOf(ref)) === true,
     atRest() {
       for (const { unwanted, removals } of processes.values()) {
@@ -69,4 +72,8 @@ export function orders(): Orders {
       }
     },
   };
+}
+
+function isUnseen({ reason, inputs }: DeleteOrder["evidence"]): boolean {
+  return reason === "InputRemoved" && inputs.every((input) => DISCOVERED.has(kindKeyOf(input)));
 }

@@ -150,6 +150,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps:
       "wait - 5 0;putAccessThere a 0 0;restoreManagementEtcd - 1 0;switchLeader - 0 0;evictFromStore - 1 0;cut a 0 0;wait - 5 0;restoreEtcd a 1 0",
   },
+  {
+    name: "what a cluster may hold of a kind that it does not serve counts for a mass deletion",
+    seed: 2530789785,
+    clusters: 3,
+    hasStore: true,
+    steps: "wait - 5 0;putCrowd a 0 0;unserve b 1 0;stopServer - 0 0;putWorkload c 2 0;terminateNamespace a 2 0;reopen a 1 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

@@ -30,7 +30,7 @@ export async function checkedRoot(data: Readonly<Record<string, string>>, now: n
     return problem === undefined ? { root: { certificate, key }, facts } : { problem };
   } catch (error) {
     if (!(error instanceof InvalidPem)) throw error;
-    const field = /key/.test(error.message) ? ROOT_KEY : ROOT_CERTIFICATE;
+    const field = error.message.includes("key") ? ROOT_KEY : ROOT_CERTIFICATE;
     return { problem: `${field} cannot be used: ${error.message}: replace it` };
   }
 }

@@ -153,15 +153,18 @@ it.each([
 
 /** Where the default kubeconfig is looked for. */
 async function inEnvironment<T>(env: Readonly<Record<string, string | undefined>>, act: () => Promise<T>): Promise<T> {
-  const before = { ...process.env };
-  for (const [name, value] of Object.entries(env)) {
-    if (value === undefined) delete process.env[name];
-    else process.env[name] = value;
-  }
+  const set = (values: Readonly<Record<string, string | undefined>>) => {
+    for (const [name, value] of Object.entries(values)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  };
+  const before = Object.fromEntries(Object.keys(env).map((name) => [name, process.env[name]]));
+  set(env);
   try {
     return await act();
   } finally {
-    process.env = before;
+    set(before);
   }
 }
 

@@ -35,7 +35,7 @@ export const CiliumNetworkPolicy = defineKind({
     insertBefore(
       "docs/reference/rbac.md",
       "  - { apiGroups: [appmesh.k8s.aws],",
-      "  - { apiGroups: [cilium.io], resources: [ciliumnetworkpolicies], verbs: [get, list, watch] }\n",
+      "  - { apiGroups: [cilium.io], resources: [ciliumnetworkpolicies], verbs: [list, watch] }\n",
     ),
   ],
   tests: ["packages/translators/test/kindsRead.test.ts", "tests/security/agentRights.test.ts"],
