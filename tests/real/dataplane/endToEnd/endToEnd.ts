@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { Mesh } from "@isthmus/api";
 import type { Cluster } from "@isthmus/plane/ports";
 import { type App, startAgent, startManagementServer } from "../../harness/apps.ts";
@@ -61,7 +62,9 @@ export async function startEndToEnd(parts: MeshParts): Promise<EndToEnd> {
     const clusters = { management, "cluster-1": one, "cluster-2": two };
     await Promise.all(Object.values(clusters).map((cluster) => installCrds(cluster, ourCrds())));
     await applyAll(management, [namespace("gloo-mesh")]);
-    const server = await startManagementServer({ server: { planeKubeconfig: kubeconfig("management") }, directory });
+    // As the charts install it: with a store, so that it carries out what users deleted while it did not run.
+    const more = [`--store-path=${join(directory, "store")}`];
+    const server = await startManagementServer({ server: { planeKubeconfig: kubeconfig("management") }, directory, more });
     apps.push(server.app);
     await server.app.ready();
 
