@@ -4,6 +4,8 @@ import { createColors } from "picocolors";
 export interface Io {
   /** All of standard input. */
   readInput(): Promise<Uint8Array>;
+  /** Asks a question that is answered with yes or no; undefined where nobody can be asked. */
+  readonly ask?: (question: string) => Promise<boolean>;
   /** Writes data; resolves when the reader can take more. */
   out(text: string): Promise<void>;
   /** Writes findings and hints. */
@@ -46,6 +48,7 @@ export function processIo(): Io {
       for await (const chunk of stdin) chunks.push(chunk);
       return Buffer.concat(chunks);
     },
+    ...(stdin.isTTY === true && stderr.isTTY === true ? { ask: askedOnTerminal } : {}),
     out: (text) => new Promise((resolve) => (stdout.write(text) ? resolve() : stdout.once("drain", resolve))),
     err: (text) => {
       stderr.write(text);
@@ -54,6 +57,18 @@ export function processIo(): Io {
     colors: createColors(stderr.isTTY === true && env["TERM"] !== "dumb" && (env["NO_COLOR"] ?? "") === ""),
     ...(stdout.isTTY === true && stdout.columns > 0 ? { columns: stdout.columns } : {}),
   };
+}
+
+/** Only "y" and "yes" are a yes; the end of the input is none. */
+async function askedOnTerminal(question: string): Promise<boolean> {
+  const { createInterface } = await import("node:readline");
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await new Promise<string>((resolve) => {
+    terminal.once("close", () => resolve(""));
+    terminal.question(`${question} [y/N] `, resolve);
+  });
+  terminal.close();
+  return ["y", "yes"].includes(answer.trim().toLowerCase());
 }
 
 // Often enough to be seen to move.

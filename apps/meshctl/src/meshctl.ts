@@ -14,9 +14,11 @@ import { completionCommand } from "./commands/completion.ts";
 import { describeCommand } from "./commands/describe.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { getCommand } from "./commands/get.ts";
+import { installCommand } from "./commands/install.ts";
 import { logsCommand } from "./commands/logs.ts";
 import { syncCommand } from "./commands/sync.ts";
 import { translateCommand } from "./commands/translate.ts";
+import { uninstallCommand } from "./commands/uninstall.ts";
 import { validateCommand } from "./commands/validate.ts";
 import { versionCommand } from "./commands/version.ts";
 import type { ExitCode, Io } from "./io.ts";
@@ -63,6 +65,8 @@ function programOf(runtime: CommandRuntime): Command {
     describeCommand(runtime),
     syncCommand(runtime),
     explainCommand(runtime),
+    installCommand(runtime),
+    uninstallCommand(runtime),
     clusterGroup(runtime),
     logsCommand(runtime),
     versionCommand(runtime),

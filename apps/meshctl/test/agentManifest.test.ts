@@ -1,11 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { parseAllDocuments } from "yaml";
 import { agentObjects } from "../src/cluster/register/agentManifest.ts";
+import { expectEmbedded } from "./embeddedManifest.ts";
 
-const RENDERED = fileURLToPath(new URL("../../../deploy/manifests/gloo-mesh-agent.yaml", import.meta.url));
-const EMBEDDED = fileURLToPath(new URL("../src/gen/agentManifest.json", import.meta.url));
 const settings = {
   clusterName: "east",
   namespace: "gloo-mesh",
@@ -14,12 +10,7 @@ const settings = {
 };
 
 describe("the agent's manifest", () => {
-  it("is embedded as it is rendered (UPDATE_GOLDEN=1 writes it)", () => {
-    const objects = parseAllDocuments(readFileSync(RENDERED, "utf8")).flatMap((document) => (document.contents ? [document.toJS()] : []));
-    const text = `${JSON.stringify(objects, undefined, 1)}\n`;
-    if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(EMBEDDED, text);
-    expect(readFileSync(EMBEDDED, "utf8")).toBe(text);
-  });
+  it("is embedded as it is rendered (UPDATE_GOLDEN=1 writes it)", () => expectEmbedded("gloo-mesh-agent.yaml", "agentManifest.json"));
 
   it("has each value where the manifest names it, and no name of a value left", () => {
     const text = JSON.stringify(agentObjects(settings));

@@ -18,7 +18,7 @@ export interface CommandRuntime {
 /** The options that say where the management cluster is, or another one, and how long it may take. */
 export function inManagement(
   command: Command,
-  { namespaceOption = true, of = "the management cluster", plane = "the management plane" } = {},
+  { namespaceOption = true, of = "the management cluster", plane = "the management plane", requestTimeout = true } = {},
 ): Command {
   command
     .option("--kubeconfig <file>", `kubeconfig of ${of}; default: KUBECONFIG, or the home directory`)
@@ -31,7 +31,8 @@ export function inManagement(
     if (kubecontext !== undefined && context === undefined) action.setOptionValue("context", kubecontext);
   });
   if (namespaceOption) command.option("-n, --namespace <name>", `namespace of ${plane}`, "gloo-mesh");
-  return command.addOption(requestTimeoutOption()).allowExcessArguments(false);
+  if (requestTimeout) command.addOption(requestTimeoutOption());
+  return command.allowExcessArguments(false);
 }
 
 /** `--request-timeout`. */

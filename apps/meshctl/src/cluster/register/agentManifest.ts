@@ -1,5 +1,6 @@
 import { type AnyResource, isClusterName, type JsonObject, UsageError } from "@isthmus/core";
 import manifest from "../../gen/agentManifest.json";
+import { inApplyOrder, placedObjects, RENDERED_NAMESPACE } from "../renderedObjects.ts";
 import { addressText, isHost, type RelayAddress } from "./relayAddress.ts";
 
 /** What an agent is told at its installation. */
@@ -14,9 +15,6 @@ export interface AgentInstallation {
 
 /** Name of the agent's Deployment and its label `app`. */
 export const AGENT = "gloo-mesh-agent";
-
-/** The namespace that the manifest was rendered for. */
-const RENDERED_NAMESPACE = "gloo-mesh";
 
 /** What a cluster and the management plane may be called, so that values are never taken for anything else. Throws UsageError. */
 export function checkAgentInstallation({ clusterName, namespace, managementNamespace, relay }: AgentInstallation): void {
@@ -34,8 +32,7 @@ export function checkAgentInstallation({ clusterName, namespace, managementNames
 }
 
 /**
- * The objects of the agent chart (deploy/manifests), in the order in which they are applied. Values are put in place of whole
- * texts of parsed objects, and of what follows the `=` of an argument: no value can become anything but a text.
+ * The objects of the agent chart (deploy/manifests), in the order in which they are applied.
  */
 export function agentObjects(settings: AgentInstallation): readonly AnyResource[] {
   checkAgentInstallation(settings);
@@ -45,36 +42,8 @@ export function agentObjects(settings: AgentInstallation): readonly AnyResource[
     ["RELAY_ADDRESS", addressText(relay)],
     ["RELAY_AUTHORITY", relay.authority],
   ]);
-  const objects = (manifest as unknown as readonly AnyResource[])
-    .map((object) => filled(object, values) as AnyResource)
-    .map((object) => inNamespace(object, namespace))
-    .map((object) => (isAgent(object) ? withArgument(object, managementNamespace) : object));
-  return [...objects].sort((a, b) => rankOf(a) - rankOf(b));
-}
-
-function filled(value: unknown, values: ReadonlyMap<string, string>): unknown {
-  if (typeof value === "string") return filledText(value, values);
-  if (Array.isArray(value)) return value.map((item) => filled(item, values));
-  if (typeof value !== "object" || value === null) return value;
-  // The name of an environment variable may be that of a value.
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, key === "name" ? member : filled(member, values)]));
-}
-
-function filledText(text: string, values: ReadonlyMap<string, string>): string {
-  const start = text.startsWith("--") ? text.indexOf("=") + 1 : 0;
-  return text.slice(0, start) + (values.get(text.slice(start)) ?? text.slice(start));
-}
-
-function inNamespace(object: AnyResource, namespace: string): AnyResource {
-  const moved = <T extends { readonly namespace?: string | undefined }>(place: T): T =>
-    place.namespace === RENDERED_NAMESPACE ? { ...place, namespace } : place;
-  const { subjects } = object as { readonly subjects?: readonly { readonly namespace?: string }[] };
-  const isNamespace = object.kind === "Namespace" && object.metadata.name === RENDERED_NAMESPACE;
-  return {
-    ...object,
-    metadata: { ...moved(object.metadata), ...(isNamespace ? { name: namespace } : {}) },
-    ...(subjects === undefined ? {} : { subjects: subjects.map(moved) as readonly JsonObject[] }),
-  };
+  const objects = placedObjects(manifest as unknown as readonly AnyResource[], { namespace, values });
+  return inApplyOrder(objects.map((object) => (isAgent(object) ? withArgument(object, managementNamespace) : object)));
 }
 
 export function isAgent({ kind, metadata }: AnyResource): boolean {
@@ -100,20 +69,3 @@ interface AgentDeployment {
 }
 
 const MANAGEMENT_NAMESPACE = "--management-namespace";
-
-/** What is needed by others comes first: definitions, namespaces, accounts and rights, then what runs. */
-function rankOf({ kind }: AnyResource): number {
-  const rank = ORDER.indexOf(kind);
-  return rank === -1 ? ORDER.length : rank;
-}
-
-const ORDER = [
-  "CustomResourceDefinition",
-  "Namespace",
-  "ServiceAccount",
-  "ClusterRole",
-  "Role",
-  "ClusterRoleBinding",
-  "RoleBinding",
-  "Secret",
-];

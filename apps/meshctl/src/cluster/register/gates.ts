@@ -2,8 +2,18 @@ import { type Clock, messageOf, UsageError, uptimeOf } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane/ports";
 import { WaitTimeout } from "../waitTimeout.ts";
 
-/** The stages of a registration, in their order. */
-export type GateName = "address" | "token" | "pods" | "TLS" | "certificate" | "first snapshot";
+/** The stages of a registration, in their order; then those that only the installation of the management plane has. */
+export type GateName =
+  | "address"
+  | "token"
+  | "pods"
+  | "TLS"
+  | "certificate"
+  | "first snapshot"
+  | "precheck"
+  | "CRDs"
+  | "objects"
+  | "Secrets";
 
 /** A gate that did not open. The message says why, `next` what shows more. */
 export class GateFailure extends UsageError {
@@ -48,7 +58,7 @@ export interface GateOptions {
   readonly progress: (text: string) => void;
 }
 
-/** Keeps the gates of one registration. Each rejects with GateFailure when it does not open. */
+/** Keeps the gates of one command. Each rejects with GateFailure when it does not open. */
 export function gateKeeper({ clock, timeoutMs, passed, progress }: GateOptions): GateKeeper {
   const until = uptimeOf(clock) + timeoutMs;
 

@@ -41,6 +41,36 @@ export function hintsFor({ kubeconfig, remoteContext, remoteNamespace, mgmtKubec
   };
 }
 
+/** Commands to be pasted into a shell, for a command that works on the management cluster alone. */
+export interface ManagementHints {
+  /** kubectl in the namespace of the management plane. */
+  kubectl(...args: readonly string[]): string;
+  /** A command of meshctl that works on the management cluster alone. */
+  meshctl(...args: readonly string[]): string;
+  /** One that works on two clusters, which calls this one by other options. */
+  acrossClusters(...args: readonly string[]): string;
+}
+
+export function hintsIn({
+  kubeconfig,
+  context,
+  namespace,
+}: {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace: string;
+}): ManagementHints {
+  const place = [...flag("--kubeconfig", kubeconfig), ...flag("--context", context)];
+  const within = namespace === DEFAULT_NAMESPACE ? [] : ["--namespace", namespace];
+  const management = [...flag("--mgmt-kubeconfig", kubeconfig), ...flag("--mgmt-context", context)];
+  const managementNamespace = namespace === DEFAULT_NAMESPACE ? [] : ["--mgmt-namespace", namespace];
+  return {
+    kubectl: (...args) => line("kubectl", place, ["-n", namespace], args),
+    meshctl: (...args) => line("meshctl", args, place, within),
+    acrossClusters: (...args) => line("meshctl", args, management, managementNamespace),
+  };
+}
+
 function flag(name: string, value: string | undefined): readonly string[] {
   return value === undefined ? [] : [name, value];
 }

@@ -30,23 +30,23 @@ interface PodFields {
   };
 }
 
-/** Whether all pods of the agent run and are ready. */
-export async function lookAtPods(remote: Cluster, namespace: string): Promise<Look> {
-  const deployment = await remote.get(Deployment, { name: AGENT, namespace });
-  if (deployment === undefined) return { failed: `Deployment ${namespace}/${AGENT} was deleted meanwhile` };
+/** Whether all pods of a Deployment, by default the agent's, run and are ready. */
+export async function lookAtPods(cluster: Cluster, namespace: string, name = AGENT): Promise<Look> {
+  const deployment = await cluster.get(Deployment, { name, namespace });
+  if (deployment === undefined) return { failed: `Deployment ${namespace}/${name} was deleted meanwhile` };
   const { spec = {}, status = {} } = deployment as unknown as DeploymentFields;
   const { replicas = 1 } = spec;
   const isSeen = (status.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0);
   const available = Math.min(status.availableReplicas ?? 0, status.updatedReplicas ?? 0);
-  if (isSeen && available >= replicas) return { open: `${available} of ${replicas} pods of Deployment ${namespace}/${AGENT} are ready` };
-  const pods = await remote.list(Pod, { namespace, labels: { matchLabels: spec.selector?.matchLabels ?? { app: AGENT } } });
+  if (isSeen && available >= replicas) return { open: `${available} of ${replicas} pods of Deployment ${namespace}/${name} are ready` };
+  const pods = await cluster.list(Pod, { namespace, labels: { matchLabels: spec.selector?.matchLabels ?? { app: name } } });
   const refused = status.conditions?.find((condition) => condition.type === "ReplicaFailure" && condition.status === "True");
   const cause =
     pods.items.map(podProblem).find((problem) => problem !== undefined) ??
     refused?.message ??
     (isSeen ? undefined : "no controller has acted on it yet: check kube-controller-manager");
   return {
-    waiting: `${isSeen ? available : 0} of ${replicas} pods of Deployment ${namespace}/${AGENT} are ready${cause === undefined ? "" : `; ${cause}`}`,
+    waiting: `${isSeen ? available : 0} of ${replicas} pods of Deployment ${namespace}/${name} are ready${cause === undefined ? "" : `; ${cause}`}`,
   };
 }
 

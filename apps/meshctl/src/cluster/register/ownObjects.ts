@@ -25,7 +25,7 @@ export async function kindsOf(cluster: Cluster, objects: readonly Resource[]): P
   for (const object of objects) {
     const type = served.get(kindKeyOf(object));
     if (type === undefined) {
-      throw new UsageError(`the cluster does not serve ${object.kind} (${object.apiVersion}), which the agent needs: upgrade the cluster`);
+      throw new UsageError(`the cluster does not serve ${object.kind} (${object.apiVersion}), which is needed: upgrade the cluster`);
     }
     kinds.set(kindKeyOf(object), untyped(object.apiVersion, object.kind, type.plural, type.namespaced));
   }
@@ -53,9 +53,10 @@ export async function applyObjects(cluster: Cluster, objects: readonly AnyResour
   }
 }
 
-async function applyOne(cluster: Cluster, object: AnyResource): Promise<AnyResource> {
+/** Applies an object, or only tries to. Throws UsageError where somebody else has changed a field of it. */
+export async function applyOne(cluster: Cluster, object: AnyResource, { dryRun = false } = {}): Promise<AnyResource> {
   try {
-    return await cluster.apply(object, { fieldManager: MANAGER });
+    return await cluster.apply(object, { fieldManager: MANAGER, dryRun });
   } catch (error) {
     if (!(error instanceof ClusterError && error.code === "Conflict")) throw error;
     const { manager = "another field manager", fields = [] } = error.details;

@@ -4,7 +4,7 @@ import { RemoteNamespace, untyped } from "../remoteAccess.ts";
 import { agentDefinitions } from "./agentDefinitions.ts";
 import { deleteIfSame, isMadeByMeshctl } from "./ownObjects.ts";
 
-const Definition = untyped("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", false);
+export const Definition = untyped("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", false);
 
 /** Deletes the CRDs and the namespace that registration has created, where nothing is in them. Gives what it deleted, and what it kept and why. */
 export async function removeFoundations(
@@ -35,7 +35,7 @@ export async function removeFoundations(
 }
 
 /** Waits for CRDs that are being deleted: until then they are served, and whoever registers next would take them for lasting. */
-async function gone(remote: Cluster, names: readonly string[], clock: Clock): Promise<void> {
+export async function gone(remote: Cluster, names: readonly string[], clock: Clock): Promise<void> {
   const until = uptimeOf(clock) + GOING_MS;
   for (const name of names) {
     for (;;) {
@@ -73,10 +73,15 @@ function isGoing({ ownerReferences = [], deletionTimestamp }: Going): boolean {
 const BY_ITSELF: ReadonlySet<string> = new Set(["ServiceAccount default", "ConfigMap kube-root-ca.crt", "ConfigMap istio-ca-root-cert"]);
 
 async function firstOf(remote: Cluster, definition: AnyResource): Promise<string | undefined> {
+  const [first] = await listed(remote, kindServed(definition));
+  return first === undefined ? undefined : formatRef(refOf(first));
+}
+
+/** The kind that a CRD defines, in a version that is served. */
+export function kindServed(definition: AnyResource): Kind<AnyResource> {
   const { group, names, versions } = definition["spec"] as unknown as DefinitionSpec;
   const version = versions.find(({ served }) => served)?.name ?? "v1";
-  const [first] = await listed(remote, untyped(`${group}/${version}`, names.kind, names.plural));
-  return first === undefined ? undefined : formatRef(refOf(first));
+  return untyped(`${group}/${version}`, names.kind, names.plural);
 }
 
 interface DefinitionSpec {
@@ -85,10 +90,11 @@ interface DefinitionSpec {
   readonly versions: readonly { readonly name: string; readonly served: boolean }[];
 }
 
-/** What cannot be listed at all, such as reviews, is not kept anywhere. */
-async function listed(remote: Cluster, kind: Kind<AnyResource>, namespace?: string): Promise<readonly AnyResource[]> {
+/** The identities of all objects of a kind. What cannot be listed at all, such as reviews, is not kept anywhere. */
+export async function listed(remote: Cluster, kind: Kind<AnyResource>, namespace?: string): Promise<readonly AnyResource[]> {
+  const transform = ({ apiVersion, kind: named, metadata }: AnyResource): AnyResource => ({ apiVersion, kind: named, metadata });
   try {
-    return (await remote.list(kind, namespace === undefined ? {} : { namespace })).items;
+    return (await remote.list(kind, namespace === undefined ? { transform } : { namespace, transform })).items;
   } catch (error) {
     if (error instanceof ClusterError && (error.code === "Unserved" || error.code === "NotFound")) return [];
     throw error;

@@ -9,7 +9,8 @@ import type { TargetState } from "./targetState.ts";
 const OLDEST_KUBERNETES = "1.28";
 const OLDEST_ISTIO = "1.20";
 
-const kubernetesIsSupported: Check<TargetState> = {
+/** Whether Kubernetes is old. */
+export const kubernetesIsSupported: Check<TargetState> = {
   category: "Kubernetes",
   description: `Kubernetes is ${OLDEST_KUBERNETES} or later`,
   reads: ["kubernetes"],
@@ -23,7 +24,8 @@ const kubernetesIsSupported: Check<TargetState> = {
   },
 };
 
-const userMayInstall: Check<TargetState> = {
+/** Whether the user has the rights that were looked at. */
+export const userMayInstall: Check<TargetState> = {
   category: "Kubernetes",
   description: "Your user has the permissions to install an agent",
   reads: ["lacking"],

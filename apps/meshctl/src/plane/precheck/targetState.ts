@@ -5,7 +5,7 @@ import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { translate } from "@isthmus/translators";
 import { withRemedy } from "../../cluster/managementCluster.ts";
 import { type DeploymentState, DeploymentStates } from "../deployments.ts";
-import { INSTALLING } from "./permissions.ts";
+import { INSTALLING, type NeededPermission } from "./permissions.ts";
 
 /** What checks see of a cluster before, or after, an agent is installed in it. */
 export interface TargetState {
@@ -41,7 +41,7 @@ export async function readTarget(
     kubernetes: await attempt("kubernetes", "unknown", () => api.version(signal)),
     agents: await attempt("agents", [], async () => (await cluster.list(DeploymentStates, { namespace }, signal)).items),
     discovered: await attempt("discovered", { meshes: [], reports: [] }, () => discoveredIn(cluster, namespace, signal)),
-    lacking: await attempt("lacking", [], () => lackingOf(api, namespace, signal)),
+    lacking: await attempt("lacking", [], () => lackingOf(api, { namespace, needed: INSTALLING }, signal)),
   };
   return { state, unread };
 
@@ -56,9 +56,14 @@ export async function readTarget(
   }
 }
 
-async function lackingOf(api: ApiServer, namespace: string, signal: AbortSignal): Promise<readonly Permission[]> {
+/** Those of the needed permissions that the user lacks. */
+export async function lackingOf(
+  api: Pick<ApiServer, "isAllowed">,
+  { namespace, needed }: { readonly namespace: string; readonly needed: readonly NeededPermission[] },
+  signal: AbortSignal,
+): Promise<readonly Permission[]> {
   const lacking: Permission[] = [];
-  for (const { isNamespaced, ...wanted } of INSTALLING) {
+  for (const { isNamespaced, ...wanted } of needed) {
     const permission = isNamespaced ? { ...wanted, namespace } : wanted;
     if (!(await api.isAllowed(permission, signal))) lacking.push(permission);
   }

@@ -1,0 +1,84 @@
+import { customResourceDefinitions, KubernetesCluster } from "@isthmus/api";
+import { type AnyResource, formatRef, type Kind, type Resource, refOf, UsageError } from "@isthmus/core";
+import { type Cluster, ClusterError, NAMES } from "@isthmus/plane";
+import { isMadeByMeshctl, kindsOf, placeOf } from "../register/ownObjects.ts";
+import { Definition } from "../register/removeFoundations.ts";
+import { untyped } from "../remoteAccess.ts";
+import { serverObjects } from "./serverManifest.ts";
+
+const Deployment = untyped("apps/v1", "Deployment", "deployments");
+
+/** An object that an installation has, and what of its name stands in the cluster. */
+export interface FoundObject {
+  readonly kind: Kind<AnyResource>;
+  readonly wanted: AnyResource;
+  readonly found: AnyResource | undefined;
+}
+
+/** What an installation would meet. */
+export interface FoundPlane {
+  /** In the order in which they are applied. */
+  readonly objects: readonly FoundObject[];
+  readonly definitions: readonly FoundObject[];
+}
+
+/** What there is of a management plane. Throws UsageError for a Helm release, with the command of Helm that does the same. */
+export async function findPlane(cluster: Cluster, namespace: string, helm: "upgrade" | "uninstall"): Promise<FoundPlane> {
+  const objects = serverObjects(namespace);
+  const kindOf = await kindsOf(cluster, objects);
+  const look = async (kind: Kind<AnyResource>, wanted: AnyResource): Promise<FoundObject> => ({
+    kind,
+    wanted,
+    found: await cluster.get(kind, placeOf(wanted)),
+  });
+  const found = await Promise.all(objects.map((object) => look(kindOf(object), object)));
+  const definitions = await Promise.all((customResourceDefinitions() as readonly AnyResource[]).map((crd) => look(Definition, crd)));
+  const legacy = await cluster.get(Deployment, { name: NAMES.enterprise.server, namespace });
+  refuseHelm([...found.flatMap((object) => object.found ?? []), ...(legacy === undefined ? [] : [legacy])], helm);
+  return { objects: found, definitions };
+}
+
+function refuseHelm(objects: readonly Resource[], command: "upgrade" | "uninstall"): void {
+  for (const object of objects) {
+    const { "meta.helm.sh/release-name": name, "meta.helm.sh/release-namespace": namespace } = object.metadata.annotations ?? {};
+    if (name === undefined) continue;
+    const chart = command === "upgrade" ? " deploy/helm/gloo-mesh-mgmt-server" : "";
+    throw new UsageError(
+      `${formatRef(refOf(object))} belongs to the Helm release ${name}, which meshctl does not change: use Helm: helm ${command} ${name}${chart}${namespace === undefined ? "" : ` --namespace ${namespace}`}`,
+    );
+  }
+}
+
+/** Refuses what stands in the way of an installation. Throws UsageError that names each object. */
+export async function refuseForeign(cluster: Cluster, namespace: string, { objects, definitions }: FoundPlane): Promise<void> {
+  const legacy = await cluster.get(Deployment, { name: NAMES.enterprise.server, namespace });
+  if (legacy !== undefined) {
+    throw new UsageError(
+      `${formatRef(refOf(legacy))} is a management server under its legacy name: two servers must not run beside each other; upgrade that one, or use another --namespace`,
+    );
+  }
+  const foreign = objects.flatMap(({ found }) => (found !== undefined && !isMadeByMeshctl(found) ? [formatRef(refOf(found))] : []));
+  if (foreign.length > 0) {
+    throw new UsageError(
+      `${foreign.join(", ")}: not created by meshctl, which does not overwrite what others have made: delete ${foreign.length === 1 ? "it" : "them"}, or use another --namespace`,
+    );
+  }
+  const going = definitions.find(
+    ({ found }) => (found?.metadata as { readonly deletionTimestamp?: string } | undefined)?.deletionTimestamp,
+  );
+  if (going !== undefined) {
+    throw new UsageError(`${formatRef(refOf(going.wanted))} is being deleted: run this command again once it is gone`);
+  }
+}
+
+/** Names of the clusters that are registered in a namespace. */
+export async function registeredClusters(cluster: Cluster, namespace: string): Promise<readonly string[]> {
+  try {
+    const { items } = await cluster.list(KubernetesCluster, { namespace });
+    return items.map(({ metadata }) => metadata.name).sort();
+  } catch (error) {
+    // Without their CRD there are none.
+    if (error instanceof ClusterError && (error.code === "Unserved" || error.code === "NotFound")) return [];
+    throw error;
+  }
+}

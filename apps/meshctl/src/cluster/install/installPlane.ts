@@ -1,0 +1,164 @@
+import { Secret } from "@isthmus/api";
+import { type AnyResource, type Clock, formatRef, kindKeyOf, messageOf, refOf, UsageError } from "@isthmus/core";
+import { type Cluster, ClusterError, RELAY_SECRETS } from "@isthmus/plane";
+import { kindOfDefinition } from "../register/agentDefinitions.ts";
+import { GateFailure, type GateResult, gateKeeper, type Look } from "../register/gates.ts";
+import type { ManagementHints } from "../register/hints.ts";
+import { lookAtPods } from "../register/looks.ts";
+import { applyObjects, applyOne, isMadeByMeshctl } from "../register/ownObjects.ts";
+import { addressText, findRelayAddress } from "../register/relayAddress.ts";
+import { RemoteNamespace } from "../remoteAccess.ts";
+import { WaitTimeout } from "../waitTimeout.ts";
+import { type FoundObject, type FoundPlane, findPlane, refuseForeign } from "./foundPlane.ts";
+import { REDIS, SERVER } from "./serverManifest.ts";
+
+/** What has to be created that not every user may create. */
+export interface NeededFoundations {
+  readonly namespace: boolean;
+  readonly definitions: boolean;
+}
+
+/** One management plane to be installed, or upgraded. */
+export interface PlaneInstallation {
+  readonly cluster: Cluster;
+  readonly namespace: string;
+  /** What is wrong with the cluster, or with the rights of its user; none when all is well. */
+  readonly precheck: (needs: NeededFoundations) => Promise<readonly string[]>;
+  /** Whether to wait until the server runs. */
+  readonly waits: boolean;
+  readonly timeoutMs: number;
+  readonly hints: ManagementHints;
+  readonly clock: Clock;
+  readonly passed: (result: GateResult) => void;
+  readonly progress: (text: string) => void;
+}
+
+/** What is going to be applied. */
+interface InstallationPlan {
+  /** The CRDs that are absent, and those that meshctl has made. What others have made stays as it is. */
+  readonly definitions: readonly FoundObject[];
+  readonly kept: number;
+  readonly namespace: AnyResource | undefined;
+  readonly objects: readonly FoundObject[];
+}
+
+/**
+ * Installs the management plane, or upgrades one that meshctl has installed, and waits until agents can connect to it. May be repeated.
+ * Throws UsageError with the cause and what to do next.
+ */
+export async function installPlane(installation: PlaneInstallation): Promise<void> {
+  const written = { count: 0 };
+  try {
+    await throughGates(installation, () => {
+      written.count += 1;
+    });
+  } catch (error) {
+    if (!(error instanceof GateFailure)) throw error;
+    const Failed = error.isTimeout ? WaitTimeout : UsageError;
+    const look = `To look further:\n${error.next.map((command) => `  ${command}`).join("\n")}`;
+    const undo =
+      written.count === 0 ? "Nothing was changed." : `To take back what was applied:\n  ${installation.hints.meshctl("uninstall")}`;
+    throw new Failed(`the management plane is not installed: it did not pass the gate "${error.gate}"\n${look}\n${undo}`);
+  }
+}
+
+/** What an installation would apply, one object per line, after the API server was asked to try it. Nothing is written. */
+export async function previewInstallation(installation: PlaneInstallation): Promise<readonly string[]> {
+  const plan = await planOf(installation);
+  const line = (found: AnyResource | undefined, wanted: AnyResource): string =>
+    `${formatRef(refOf(wanted))}: would be ${found === undefined ? "created" : "applied again"}`;
+  for (const { wanted, kind } of [...plan.definitions, ...plan.objects]) {
+    // Nothing can be tried in a namespace that is not there.
+    if (plan.namespace === undefined || !kind.namespaced) await applyOne(installation.cluster, wanted, { dryRun: true });
+  }
+  return [
+    ...plan.definitions.map(({ found, wanted }) => line(found, wanted)),
+    ...(plan.namespace === undefined ? [] : [line(undefined, plan.namespace)]),
+    ...plan.objects.map(({ found, wanted }) => line(found, wanted)),
+  ];
+}
+
+async function planOf({ cluster, namespace, precheck }: PlaneInstallation): Promise<InstallationPlan> {
+  const plane = await findPlane(cluster, namespace, "upgrade");
+  await refuseForeign(cluster, namespace, plane);
+  const place = await cluster.get(RemoteNamespace, { name: namespace, namespace: "" });
+  const needs = { namespace: place === undefined, definitions: definitionsOf(plane).length > 0 };
+  const problems = await precheck(needs);
+  if (problems.length > 0) throw new UsageError(problems.join("; "));
+  const definitions = definitionsOf(plane);
+  return {
+    definitions,
+    kept: plane.definitions.length - definitions.length,
+    namespace: place === undefined ? { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } } : undefined,
+    objects: plane.objects,
+  };
+}
+
+function definitionsOf({ definitions }: FoundPlane): readonly FoundObject[] {
+  return definitions.filter(({ found }) => found === undefined || isMadeByMeshctl(found));
+}
+
+async function throughGates(installation: PlaneInstallation, changed: () => void): Promise<void> {
+  const { cluster, namespace, hints, waits } = installation;
+  const gates = gateKeeper(installation);
+  let plan: InstallationPlan = { definitions: [], kept: 0, namespace: undefined, objects: [] };
+  await gates.pass("precheck", [hints.kubectl("get", "deployments,services", "-o", "wide")], async () => {
+    plan = await planOf(installation);
+    return plan.objects.some(({ found }) => found !== undefined)
+      ? `meshctl has installed a management plane in namespace ${namespace}: it is applied again`
+      : `no management plane is in namespace ${namespace}, and your user may install it`;
+  });
+  await gates.pass("CRDs", [hints.kubectl("get", "customresourcedefinitions")], async () => {
+    await applyObjects(cluster, wantedOf(plan.definitions), changed);
+    return `${plan.definitions.length} applied${plan.kept === 0 ? "" : `, ${plan.kept} left as others have made them`}`;
+  });
+  await gates.wait("CRDs", [hints.kubectl("describe", "customresourcedefinitions")], () => lookAtKinds(cluster, plan.definitions));
+  await gates.pass("objects", [hints.kubectl("get", "all")], async () => {
+    const place = plan.namespace === undefined ? [] : [plan.namespace];
+    await applyObjects(cluster, [...place, ...wantedOf(plan.objects)], changed);
+    const created = plan.objects.filter(({ found }) => found === undefined).length;
+    return `of the management server: ${created} created, ${plan.objects.length - created} applied again`;
+  });
+  if (!waits) return;
+  for (const name of [REDIS, SERVER]) {
+    const next = [hints.kubectl("describe", "pods", "-l", `app=${name}`)];
+    await gates.wait("pods", next, () => lookAtPods(cluster, namespace, name));
+  }
+  await gates.wait("Secrets", [hints.kubectl("logs", `deployment/${SERVER}`)], () => lookAtSecrets(cluster, namespace));
+  await gates.wait("address", [hints.kubectl("describe", "service", SERVER)], () => lookAtAddress(cluster, namespace));
+}
+
+function wantedOf(objects: readonly FoundObject[]): readonly AnyResource[] {
+  return objects.map(({ wanted }) => wanted);
+}
+
+async function lookAtKinds(cluster: Cluster, definitions: readonly FoundObject[]): Promise<Look> {
+  const served = new Set((await cluster.servedKinds()).map(kindKeyOf));
+  const missing = definitions.filter(({ wanted }) => !served.has(kindOfDefinition(wanted))).map(({ wanted }) => wanted.metadata.name);
+  return missing.length === 0
+    ? { open: "the API server serves all of them" }
+    : { waiting: `the API server does not serve ${missing.join(", ")}` };
+}
+
+async function lookAtSecrets(cluster: Cluster, namespace: string): Promise<Look> {
+  const needed = [
+    [RELAY_SECRETS.root, "ca.crt"],
+    [RELAY_SECRETS.server, "tls.crt"],
+    [RELAY_SECRETS.token, "token"],
+  ] as const;
+  const found = await Promise.all(needed.map(([name]) => cluster.get(Secret, { name, namespace })));
+  const missing = needed.filter(([, key], i) => (found[i]?.data?.[key] ?? "") === "").map(([name]) => `${namespace}/${name}`);
+  if (missing.length > 0) return { waiting: `the server has not created ${missing.join(", ")}` };
+  return { open: "root and server certificates and the token of the relay exist" };
+}
+
+/** Where agents connect: a load balancer takes its time. */
+async function lookAtAddress(cluster: Cluster, namespace: string): Promise<Look> {
+  try {
+    const relay = await findRelayAddress(cluster, namespace);
+    return { open: `${addressText(relay)} (${relay.source})` };
+  } catch (error) {
+    if (error instanceof ClusterError || !(error instanceof UsageError)) throw error;
+    return { waiting: `${messageOf(error)} of meshctl cluster register` };
+  }
+}

@@ -1,0 +1,117 @@
+import { type AnyResource, type Clock, formatRef, type Resource, refOf, UsageError } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import type { ManagementHints } from "../register/hints.ts";
+import { deleteIfSame, isMadeByMeshctl } from "../register/ownObjects.ts";
+import { gone, kindServed, listed } from "../register/removeFoundations.ts";
+import { type FoundObject, findPlane, registeredClusters } from "./foundPlane.ts";
+
+/** One management plane to be removed. */
+export interface PlaneRemoval {
+  readonly cluster: Cluster;
+  readonly namespace: string;
+  /** CRDs go, and every object of their kinds with them. */
+  readonly withDefinitions: boolean;
+  /** Although clusters are registered. */
+  readonly force: boolean;
+  readonly hints: ManagementHints;
+}
+
+/** What goes and what stays, before anything is deleted. */
+export interface RemovalPlan {
+  /** In the order in which they are deleted. */
+  readonly goes: readonly FoundObject[];
+  /** What else happens by it, for people. */
+  readonly lost: readonly string[];
+  readonly stays: readonly string[];
+}
+
+/** Finds out what goes and what stays. Throws UsageError for a Helm release, and while clusters are registered. */
+export async function planRemoval(removal: PlaneRemoval): Promise<RemovalPlan> {
+  const { cluster, namespace, withDefinitions, force, hints } = removal;
+  const plane = await findPlane(cluster, namespace, "uninstall");
+  const clusters = await registeredClusters(cluster, namespace);
+  if (clusters.length > 0 && !force) throw new UsageError(registeredText(clusters, hints));
+  const ours = plane.objects.filter(({ found }) => found !== undefined && isMadeByMeshctl(found));
+  const definitions = plane.definitions.filter(({ found }) => found !== undefined && isMadeByMeshctl(found));
+  // What runs goes before what it needs.
+  const goes = ours.filter(({ wanted }) => !KEPT.has(wanted.kind)).reverse();
+  const counts = await objectsOf(cluster, plane.definitions);
+  const inDefinitions = definitions.map(({ wanted }) => ({ name: wanted.metadata.name, count: counts.get(wanted.metadata.name) ?? 0 }));
+  const foreign = [...plane.objects, ...plane.definitions].flatMap(({ found }) =>
+    found !== undefined && !isMadeByMeshctl(found) ? [`${formatRef(refOf(found))}, which meshctl has not created`] : [],
+  );
+  return {
+    goes: [...goes, ...(withDefinitions ? definitions : [])],
+    lost: withDefinitions ? lostText(inDefinitions) : [],
+    stays: [
+      ...ours.flatMap(({ wanted }) => (KEPT.has(wanted.kind) ? [`${formatRef(refOf(wanted))}, with the data of Redis`] : [])),
+      ...(withDefinitions || definitions.length === 0 ? [] : [keptDefinitionsText(inDefinitions)]),
+      ...foreign,
+      `Namespace ${namespace}, with the Secrets of the relay: agents trust a server that is installed later by them`,
+      "agents, and the mesh configuration in their clusters",
+    ],
+  };
+}
+
+/** Deletes what the plan says. Throws UsageError with all that could not be deleted. */
+export async function removePlane(
+  cluster: Cluster,
+  { goes }: RemovalPlan,
+  { clock, say }: { readonly clock: Clock; readonly say: (line: string) => void },
+): Promise<void> {
+  const problems: string[] = [];
+  for (const { kind, found, wanted } of goes) {
+    const name = formatRef(refOf(wanted));
+    try {
+      await deleteIfSame(cluster, kind, found as Resource);
+      say(`deleted ${name}`);
+    } catch (error) {
+      if (!(error instanceof ClusterError)) throw error;
+      problems.push(`${name}: ${error.message}`);
+    }
+  }
+  const definitions = goes.filter(({ wanted }) => wanted.kind === "CustomResourceDefinition").map(({ wanted }) => wanted.metadata.name);
+  await gone(cluster, definitions, clock);
+  if (problems.length > 0) throw new UsageError(`not everything could be deleted: ${problems.join("; ")}`);
+}
+
+/** What clusters have reported, and since when: as the chart keeps it. */
+const KEPT: ReadonlySet<string> = new Set(["PersistentVolumeClaim"]);
+
+function registeredText(clusters: readonly string[], hints: ManagementHints): string {
+  const shown = clusters.slice(0, SHOWN);
+  const rest = clusters.length - shown.length;
+  const commands = shown.map((name) => `  ${hints.acrossClusters("cluster", "deregister", name, "--remote-context", "CONTEXT")}`);
+  return (
+    `${clusters.length === 1 ? "a cluster is" : `${clusters.length} clusters are`} registered: ${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}. ` +
+    `Deregister ${clusters.length === 1 ? "it" : "them"} first, or add --force: agents then keep the last mesh configuration\n${commands.join("\n")}`
+  );
+}
+
+const SHOWN = 10;
+
+interface Defined {
+  readonly name: string;
+  readonly count: number;
+}
+
+function lostText(definitions: readonly Defined[]): readonly string[] {
+  return definitions.filter(({ count }) => count > 0).map(({ name, count }) => `${objectCount(count)} of ${name}, in all namespaces`);
+}
+
+function keptDefinitionsText(definitions: readonly Defined[]): string {
+  const count = definitions.reduce((sum, one) => sum + one.count, 0);
+  return `${definitions.length} CRDs, with ${objectCount(count)} of their kinds (delete both: --crds)`;
+}
+
+function objectCount(count: number): string {
+  return `${count} ${count === 1 ? "object" : "objects"}`;
+}
+
+/** How many objects there are of each CRD, by its name. */
+async function objectsOf(cluster: Cluster, definitions: readonly FoundObject[]): Promise<ReadonlyMap<string, number>> {
+  const present = definitions.flatMap(({ found }): AnyResource[] => (found === undefined ? [] : [found]));
+  const counts = new Map<string, number>();
+  for (const definition of present) counts.set(definition.metadata.name, (await listed(cluster, kindServed(definition))).length);
+  return counts;
+}

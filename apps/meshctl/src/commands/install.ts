@@ -1,0 +1,66 @@
+import { Command } from "commander";
+import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
+import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
+import { durationOption } from "./duration.ts";
+import { terminalColumns } from "./terminal.ts";
+
+interface InstallOptions extends ManagementTarget {
+  readonly dryRun?: true;
+  readonly wait: boolean;
+  readonly timeout: number;
+}
+
+/** `meshctl install`: CRDs and the management server, as the charts have them with their defaults. */
+export function installCommand({ io, connect, connectApiServer }: CommandRuntime): Command {
+  return inManagement(new Command("install"), { requestTimeout: false })
+    .description("Install the management plane, or upgrade one that meshctl installed, and wait until agents can connect to it.")
+    .option("--dry-run", "let the API server check what would be applied, print it, and change nothing")
+    .option("--no-wait", "do not wait until the server runs")
+    .addOption(durationOption("--timeout <duration>", "how long to wait", "5m"))
+    .addHelpText("after", HELP)
+    .action(async ({ dryRun, wait, timeout, ...place }: InstallOptions) => {
+      const { namespace } = place;
+      const { installPlane, previewInstallation } = await import("../cluster/install/installPlane.ts");
+      const { planeProblems } = await import("../plane/precheck/planePrecheck.ts");
+      const { gateText } = await import("../cluster/register/gateText.ts");
+      const { hintsIn } = await import("../cluster/register/hints.ts");
+      const { namedCluster } = await import("../cluster/namedCluster.ts");
+      const { systemClock } = await import("@isthmus/plane/clock");
+      const columns = io.columns ?? terminalColumns();
+      const hints = hintsIn(place);
+      const api = await connectApiServer(place);
+      await inManagementCluster(place, connect, async (management) => {
+        const installation = {
+          cluster: namedCluster(management, "management cluster"),
+          namespace,
+          precheck: (needs: Parameters<typeof planeProblems>[2]) => planeProblems(api, namespace, needs),
+          waits: wait,
+          timeoutMs: timeout,
+          hints,
+          clock: systemClock,
+          passed: (result: Parameters<typeof gateText>[0]) => io.err(`${gateText(result, columns)}\n`),
+          progress: io.progress,
+        };
+        if (dryRun !== true) return installPlane(installation);
+        const lines = await previewInstallation(installation);
+        await io.out(lines.map((line) => `${line}\n`).join(""));
+      });
+      if (dryRun === true) io.err("Nothing was changed (--dry-run).\n");
+      else {
+        const register = hints.acrossClusters("cluster", "register", "NAME", "--remote-context", "CONTEXT");
+        io.err(`The management plane is installed in namespace ${namespace}. To register a cluster:\n  ${register}\n`);
+      }
+    });
+}
+
+const HELP = `
+Applies what the charts in deploy/helm contain with their default values. For other values use Helm; an installation by Helm is never changed.
+CRDs that others have created stay as they are. Can be repeated.
+
+Exit codes: 0 installed, 2 usage error, no answer, or a gate did not open, 124 a gate did not open within --timeout.
+
+Examples:
+  meshctl install --context mgmt
+
+  # What would be applied
+  meshctl install --context mgmt --dry-run`;

@@ -1,0 +1,46 @@
+import type { ApiServer } from "@isthmus/kubernetes";
+import type { NeededFoundations } from "../../cluster/install/installPlane.ts";
+import type { NeededPermission } from "./permissions.ts";
+import { kubernetesIsSupported, userMayInstall } from "./prechecks.ts";
+import { lackingOf, type TargetState } from "./targetState.ts";
+
+const RBAC = "rbac.authorization.k8s.io";
+
+/** What the manifest of the management server holds. */
+export const INSTALLING_SERVER: readonly NeededPermission[] = [
+  { verb: "create", group: RBAC, resource: "clusterroles", isNamespaced: false },
+  { verb: "create", group: RBAC, resource: "clusterrolebindings", isNamespaced: false },
+  { verb: "create", group: "", resource: "serviceaccounts", isNamespaced: true },
+  { verb: "create", group: "", resource: "services", isNamespaced: true },
+  { verb: "create", group: "", resource: "persistentvolumeclaims", isNamespaced: true },
+  { verb: "create", group: RBAC, resource: "roles", isNamespaced: true },
+  { verb: "create", group: RBAC, resource: "rolebindings", isNamespaced: true },
+  { verb: "create", group: "apps", resource: "deployments", isNamespaced: true },
+  { verb: "create", group: "networking.k8s.io", resource: "networkpolicies", isNamespaced: true },
+];
+
+/** What keeps the management plane from being installed: an old Kubernetes, or rights that the user lacks. None when all is well. */
+export async function planeProblems(api: ApiServer, namespace: string, needs: NeededFoundations): Promise<readonly string[]> {
+  const signal = AbortSignal.timeout(LONGEST_MS);
+  const needed: readonly NeededPermission[] = [
+    ...(needs.namespace ? [{ verb: "create", group: "", resource: "namespaces", isNamespaced: false }] : []),
+    ...(needs.definitions
+      ? [{ verb: "create", group: "apiextensions.k8s.io", resource: "customresourcedefinitions", isNamespaced: false }]
+      : []),
+    ...INSTALLING_SERVER,
+  ];
+  const lacking = await lackingOf(api, { namespace, needed }, signal);
+  const state: TargetState = {
+    namespace,
+    kubernetes: await api.version(signal),
+    agents: [],
+    discovered: { meshes: [], reports: [] },
+    lacking,
+  };
+  const findings = [kubernetesIsSupported, userMayInstall].flatMap((check) => check.findings(state));
+  // A version that is not understood is no reason to refuse.
+  return findings.filter(({ severity }) => severity === "error").map(({ message, remedy }) => `${message}: ${remedy}`);
+}
+
+/** Each request is short. */
+const LONGEST_MS = 30_000;

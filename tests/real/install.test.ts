@@ -1,0 +1,202 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { KubernetesCluster, Secret, TrafficPolicy } from "@isthmus/api";
+import type { AnyResource, Kind } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type ManagementServer, startManagementServer } from "./harness/apps.ts";
+import { anyKind, CustomResourceDefinition, clusterOf, Namespace } from "./harness/clusters.ts";
+import { describeReal } from "./harness/describeReal.ts";
+import { type Fleet, startFleet } from "./harness/fleet.ts";
+import { chartForAnyVersion, helm, renderedObjects } from "./harness/helm.ts";
+import { applyAll } from "./harness/manifests.ts";
+import { waitFor } from "./harness/waitFor.ts";
+
+const MESHCTL = fileURLToPath(new URL("../../apps/meshctl/bin/meshctl.js", import.meta.url));
+const namespace = "gloo-mesh";
+const SERVER = "gloo-mesh-mgmt-server";
+const Deployment = anyKind("apps/v1", "Deployment", "deployments");
+const RBAC = "rbac.authorization.k8s.io/v1";
+const INSTALLED: readonly Kind[] = [
+  Deployment,
+  anyKind("v1", "Service", "services"),
+  anyKind("v1", "ServiceAccount", "serviceaccounts"),
+  anyKind("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
+  anyKind("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies"),
+  anyKind(RBAC, "ClusterRole", "clusterroles", { namespaced: false }),
+  anyKind(RBAC, "ClusterRoleBinding", "clusterrolebindings", { namespaced: false }),
+  anyKind(RBAC, "Role", "roles"),
+  anyKind(RBAC, "RoleBinding", "rolebindings"),
+];
+
+interface Answer {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+// One story: each test goes on where the one before it ended.
+describeReal("the management plane is installed by one command", (components) => {
+  let fleet: Fleet<"management">;
+  let management: Cluster;
+  let server: ManagementServer | undefined;
+
+  beforeAll(async () => {
+    fleet = await startFleet(components, ["management"]);
+    management = clusterOf(fleet.servers.management, "");
+  }, 300_000);
+  afterAll(async () => {
+    await server?.app.program.stop();
+    await fleet?.stop();
+  });
+
+  function meshctl(args: readonly string[], kubeconfig = fleet.servers.management.kubeconfig): Promise<Answer> {
+    const env = { PATH: process.env["PATH"] ?? "", COLUMNS: "400" };
+    return new Promise((resolve) => {
+      execFile(process.execPath, [MESHCTL, ...args, "--kubeconfig", kubeconfig], { env }, (error, out, err) =>
+        resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+      );
+    });
+  }
+
+  async function objects(): Promise<readonly AnyResource[]> {
+    const lists = await Promise.all(INSTALLED.map((kind) => management.list(kind)));
+    return lists.flatMap(({ items }) => items as readonly AnyResource[]).filter(({ metadata }) => metadata.name.startsWith("gloo-mesh-"));
+  }
+
+  /** What is in them. The API server counts up `resourceVersion` also where it only writes down anew who owns a field. */
+  async function contents(): Promise<readonly unknown[]> {
+    return (await objects()).map(({ metadata: { resourceVersion: _, ...metadata }, ...content }) => ({ ...content, metadata }));
+  }
+
+  /** Which objects of the chart stand there. */
+  async function standing(): Promise<readonly string[]> {
+    return (await objects()).map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name} ${metadata.uid}`).sort();
+  }
+  const definitions = async () =>
+    (await management.list(CustomResourceDefinition)).items.filter(({ metadata }) => metadata.name.includes(".solo.io"));
+
+  /** In place of kubelet, controllers and load balancer: the server as a process, and statuses that say so. */
+  async function comesUp(): Promise<void> {
+    const names = ["gloo-mesh-redis", SERVER];
+    await waitFor("the Deployments", async () => {
+      const found = await Promise.all(names.map((name) => management.get(Deployment, { name, namespace }).catch(() => undefined)));
+      return found.every((deployment) => deployment !== undefined);
+    });
+    const options = { fieldManager: "controllers", force: true };
+    server = await startManagementServer({ server: fleet.servers.management, directory: fleet.directory });
+    await server.app.ready();
+    const status = { observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
+    for (const name of names) {
+      await management.applyStatus(
+        { apiVersion: "apps/v1", kind: "Deployment", metadata: { name, namespace }, status } as AnyResource,
+        options,
+      );
+    }
+    const metadata = { name: SERVER, namespace };
+    const loadBalancer = { ingress: [{ ip: "203.0.113.7" }] };
+    await management.applyStatus({ apiVersion: "v1", kind: "Service", metadata, status: { loadBalancer } } as AnyResource, options);
+  }
+
+  it("refuses a user without rights, and tries everything without writing (--dry-run)", async () => {
+    const stranger = join(fleet.directory, "stranger");
+    writeFileSync(stranger, fleet.servers.management.strangerKubeconfig);
+    expect(await meshctl(["install"], stranger)).toMatchObject({ code: 2, out: "", err: expect.stringContaining("is forbidden") });
+    const { code, out, err } = await meshctl(["install", "--dry-run"]);
+    expect(code, err).toBe(0);
+    expect(out).toContain(`Deployment ${namespace}/${SERVER}: would be created`);
+    expect([await standing(), await definitions()]).toEqual([[], []]);
+    expect(await management.get(Namespace, { name: namespace, namespace: "" })).toBeUndefined();
+  });
+
+  it("passes all gates, once the server has made its Secrets and has an address", async () => {
+    const [{ code, err }] = await Promise.all([meshctl(["install", "--timeout", "60s"]), comesUp()]);
+    expect(code, err).toBe(0);
+    expect(err).toContain("203.0.113.7:9900 (load balancer of Service gloo-mesh/gloo-mesh-mgmt-server)");
+    expect(err).toContain("meshctl cluster register NAME --remote-context CONTEXT");
+    const rendered = await renderedObjects({ components, chart: SERVER });
+    expect((await standing()).length).toBe(rendered.length);
+  });
+
+  it("changes nothing when it is repeated, and tries what it would change", async () => {
+    const before = await contents();
+    const { code, err } = await meshctl(["install", "--timeout", "60s"]);
+    expect(code, err).toBe(0);
+    expect(await contents()).toEqual(before);
+    expect((await meshctl(["install", "--dry-run"])).out).toContain(`Deployment ${namespace}/${SERVER}: would be applied again`);
+    expect(await contents()).toEqual(before);
+  });
+
+  it("installs in another namespace what Helm renders for it, and uninstalls that", async () => {
+    expect((await meshctl(["install", "--namespace", "plane", "--no-wait"])).code).toBe(0);
+    const rendered = await renderedObjects({ components, chart: SERVER, namespace: "plane" });
+    const names = rendered.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`).sort();
+    const found = (await standing()).map((line) => line.slice(0, line.lastIndexOf(" ")));
+    expect(found.filter((name) => name.includes(" plane/") || name.endsWith("-plane"))).toEqual(names);
+    const deployment = await management.get(Deployment, { name: SERVER, namespace: "plane" });
+    const wanted = rendered.find(({ kind, metadata }) => kind === "Deployment" && metadata.name === SERVER);
+    expect(deployment?.["spec"]).toMatchObject({ template: { spec: { containers: [{ args: argsOf(wanted) }] } } });
+    const { code, err } = await meshctl(["uninstall", "--namespace", "plane", "--yes"]);
+    expect(code, err).toBe(0);
+    expect((await standing()).filter((line) => line.includes("plane")).map((line) => line.split(" ")[0])).toEqual([
+      "PersistentVolumeClaim",
+    ]);
+  });
+
+  it("does not change an installation by Helm", async () => {
+    const chart = chartForAnyVersion(SERVER, fleet.directory);
+    const made = await helm({ components, server: fleet.servers.management }, [
+      "install",
+      "theirs",
+      chart,
+      "--namespace=helm",
+      "--create-namespace",
+    ]);
+    expect(made.code, made.stderr).toBe(0);
+    const before = await standing();
+    const install = await meshctl(["install", "--namespace", "helm"]);
+    expect(install).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("helm upgrade theirs deploy/helm/gloo-mesh-mgmt-server --namespace helm"),
+    });
+    const uninstall = await meshctl(["uninstall", "--namespace", "helm", "--yes"]);
+    expect(uninstall).toMatchObject({ code: 2, err: expect.stringContaining("helm uninstall theirs --namespace helm") });
+    expect(await standing()).toEqual(before);
+  });
+
+  it("uninstalls what it has made once no cluster is registered, and CRDs only when told", async () => {
+    await server?.app.program.stop();
+    server = undefined;
+    const { apiVersion, kind } = KubernetesCluster;
+    await applyAll(management, [{ apiVersion, kind, metadata: { name: "east", namespace } }]);
+    const refused = await meshctl(["uninstall", "--yes"]);
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("meshctl cluster deregister east --remote-context CONTEXT") });
+    await management.delete({ apiVersion, kind, name: "east", namespace, clusterName: "" });
+    const spec = { policy: { requestTimeout: "2s" } };
+    await applyAll(management, [
+      { apiVersion: TrafficPolicy.apiVersion, kind: TrafficPolicy.kind, metadata: { name: "mine", namespace }, spec } as AnyResource,
+    ]);
+    const asked = await meshctl(["uninstall"]);
+    expect(asked).toMatchObject({ code: 2, err: expect.stringContaining("add --yes") });
+    const { code, err } = await meshctl(["uninstall", "--yes"]);
+    expect(code, err).toBe(0);
+    expect((await standing()).filter((line) => line.includes(` ${namespace}/`)).map((line) => line.split(" ")[0])).toEqual([
+      "PersistentVolumeClaim",
+    ]);
+    expect(await management.get(TrafficPolicy, { name: "mine", namespace })).toBeDefined();
+    const all = await meshctl(["uninstall", "--yes", "--crds"]);
+    expect(all.code, all.err).toBe(0);
+    expect(all.err).toContain("1 object of trafficpolicies.networking.mesh.gloo.solo.io");
+    expect(await definitions()).toEqual([]);
+    expect(await management.get(Secret, { name: "relay-root-tls-secret", namespace })).toBeDefined();
+  });
+});
+
+function argsOf(deployment: AnyResource | undefined): unknown {
+  const { spec } = deployment as unknown as {
+    readonly spec: { readonly template: { readonly spec: { readonly containers: readonly { readonly args: unknown }[] } } };
+  };
+  return spec.template.spec.containers[0]?.args;
+}
