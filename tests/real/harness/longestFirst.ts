@@ -3,9 +3,14 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Suites that take minutes. The others, of less than one each, fill up what they leave. */
 const LONGEST = [
   "dataplane/dataplane.test.ts",
+  "tests/real/upgrade.test.ts",
+  "tests/real/docs.test.ts",
+  "tests/real/restore.test.ts",
   "tests/real/crashes.test.ts",
-  "tests/real/modes.test.ts",
+  "tests/real/registerAgent.test.ts",
   "dataplane/endToEnd.test.ts",
+  "tests/real/images.test.ts",
+  "tests/real/modes.test.ts",
   "redis/takeover.test.ts",
 ];
 
