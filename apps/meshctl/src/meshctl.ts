@@ -12,6 +12,7 @@ import { clusterStateCommands } from "./commands/clusterState.ts";
 import type { CommandRuntime } from "./commands/commandRuntime.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { describeCommand } from "./commands/describe.ts";
+import { errorText } from "./commands/errorText.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { getCommand } from "./commands/get.ts";
 import { installCommand } from "./commands/install.ts";
@@ -40,7 +41,7 @@ export async function meshctl(args: readonly string[], io: Io, outside: Partial<
   } catch (error) {
     // commander has printed its own; help and version end this way too, with 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof UsageError) io.err(`${io.colors.red("error:")} ${error.message}\n`);
+    if (error instanceof UsageError) io.err(`${io.colors.red("error:")} ${errorText(error)}\n`);
     else io.err(`${io.colors.red("internal error:")} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return error instanceof WaitTimeout ? 124 : 2;
   }

@@ -1,6 +1,6 @@
 import { allKinds, KubernetesCluster, Node, Secret, Service, TrafficPolicy } from "@isthmus/api";
 import type { AnyResource, Kind } from "@isthmus/core";
-import { systemClock } from "@isthmus/plane";
+import { ClusterError, systemClock } from "@isthmus/plane";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { describe, expect, it } from "vitest";
 import { serverObjects } from "../src/cluster/install/serverManifest.ts";
@@ -223,6 +223,30 @@ describe("meshctl install", () => {
     });
   });
 
+  it("prints nothing that a terminal acts on, whatever a cluster says of its pods", async () => {
+    const cluster = await installed();
+    const { metadata } =
+      serverObjects(namespace).find(({ kind, metadata: { name } }) => kind === "Deployment" && name === "gloo-mesh-redis") ?? {};
+    const waiting = { reason: "ErrImagePull", message: "\u001b[2J\u001b]0;owned\u0007 no such\u202e image" };
+    cluster.load([
+      {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: "redis-1", namespace, labels: { app: metadata?.name } },
+        spec: { containers: [{ name: "redis", image: "x" }] },
+        status: { containerStatuses: [{ name: "redis", state: { waiting } }] },
+      } as AnyResource,
+    ]);
+    const io = { ...recordedIo(), columns: 1000 };
+    const progress: string[] = [];
+    const told = { ...io, progress: (text: string) => void progress.push(text) };
+    expect(await meshctl(["install", "--timeout", "1s"], told, { connect: async () => cluster, ...apiServer() })).toBe(124);
+    for (const text of [io.written.err, progress.join("\n")]) {
+      expect(text).toContain("ErrImagePull: [2J]0;owned no such image");
+      expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    }
+  });
+
   it("waits for the Secrets, and for an address", async () => {
     const cluster = await installed();
     await cameUp(cluster);
@@ -276,6 +300,50 @@ describe("meshctl uninstall", () => {
     expect(code).toBe(0);
     expect(err).toContain("1 object of trafficpolicies.networking.mesh.gloo.solo.io, in all namespaces");
     expect(kindsLeft(cluster)).not.toContain("CustomResourceDefinition");
+  });
+
+  it("deletes CRDs only once no management server runs: it would delete what their objects made in all clusters", async () => {
+    const cluster = await used();
+    const pod = {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "server-1", namespace, labels: { app: "gloo-mesh-mgmt-server" } },
+      spec: { containers: [{ name: "server", image: "x" }] },
+    };
+    await cluster.create(pod as AnyResource);
+    const running = run(cluster, ["uninstall", "--crds", "--yes"]);
+    await until(async () => (await cluster.get(Deployment, { name: "gloo-mesh-mgmt-server", namespace })) === undefined);
+    await systemClock.sleep(1_200);
+    expect(kindsLeft(cluster)).toContain("CustomResourceDefinition");
+    expect(kindsLeft(cluster)).toContain("TrafficPolicy");
+    await cluster.delete({ ...pod, ...pod.metadata, clusterName: "" });
+    expect((await running).code).toBe(0);
+    expect(kindsLeft(cluster)).not.toContain("CustomResourceDefinition");
+  });
+
+  it("keeps the CRDs while something of the server cannot be deleted, and of another plane always", async () => {
+    const cluster = await used();
+    const denied: SimulatedCluster = {
+      ...cluster,
+      async delete(ref, ...rest) {
+        if (ref.kind === "Deployment") throw new ClusterError("Forbidden", `deployments "${ref.name}" is forbidden`);
+        return cluster.delete(ref, ...rest);
+      },
+    };
+    const kept = await run(denied, ["uninstall", "--crds", "--yes"]);
+    expect(kept).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/so the CRDs are kept: Deployment gloo-mesh\/gloo-mesh-redis: .* is forbidden/),
+    });
+    expect(kindsLeft(cluster)).toContain("TrafficPolicy");
+    const { apiVersion, kind } = KubernetesCluster;
+    cluster.load([{ apiVersion, kind, metadata: { name: "east", namespace: "other" } }]);
+    const before = cluster.objects();
+    expect(await run(cluster, ["uninstall", "--crds", "--yes", "--force"])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/KubernetesCluster other\/east: another management plane uses these CRDs/),
+    });
+    expect(cluster.objects()).toEqual(before);
   });
 
   it("asks, and deletes nothing without a yes", async () => {

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
+import { plainText } from "../output/plainText.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 import { durationOption } from "./duration.ts";
 import { terminalColumns } from "./terminal.ts";
@@ -38,8 +39,8 @@ export function installCommand({ io, connect, connectApiServer }: CommandRuntime
           timeoutMs: timeout,
           hints,
           clock: systemClock,
-          passed: (result: Parameters<typeof gateText>[0]) => io.err(`${gateText(result, columns)}\n`),
-          progress: io.progress,
+          passed: (result: Parameters<typeof gateText>[0]) => io.err(`${gateText({ ...result, text: plainText(result.text) }, columns)}\n`),
+          progress: (text: string) => io.progress(plainText(text)),
         };
         if (dryRun !== true) return installPlane(installation);
         const lines = await previewInstallation(installation);

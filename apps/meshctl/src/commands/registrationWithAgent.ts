@@ -4,6 +4,7 @@ import { type Connect, inManagementCluster } from "../cluster/managementCluster.
 import type { GivenPlaces } from "../cluster/register/hints.ts";
 import type { RelayAddress } from "../cluster/register/relayAddress.ts";
 import type { Io } from "../io.ts";
+import { plainText } from "../output/plainText.ts";
 import { type ConnectRemote, managementPlace, type PlaceOptions, remotePlace } from "./registrationOptions.ts";
 import { terminalColumns } from "./terminal.ts";
 
@@ -64,8 +65,8 @@ export async function registerWithAgent(
       hints: hintsFor(placesOf(options)),
       clock: systemClock,
       say: (line) => io.err(`${line}\n`),
-      passed: (result) => io.err(`${gateText(result, columns)}\n`),
-      progress: io.progress,
+      passed: (result) => io.err(`${gateText({ ...result, text: plainText(result.text) }, columns)}\n`),
+      progress: (text) => io.progress(plainText(text)),
     }),
   );
   io.err(`Cluster ${clusterName} is registered.\n`);

@@ -26,7 +26,7 @@ export function plainJson(value: unknown, depth = 0): unknown {
 const MAX_DEPTH = 200;
 
 /** Text without what a terminal acts on; it stays as long as it is, with its line breaks. */
-function withoutHidden(text: string): string {
+export function withoutHidden(text: string): string {
   let result = "";
   let from = 0;
   for (let i = 0; i < text.length; i++) {

@@ -73,9 +73,18 @@ export async function refuseForeign(cluster: Cluster, namespace: string, { objec
 
 /** Names of the clusters that are registered in a namespace. */
 export async function registeredClusters(cluster: Cluster, namespace: string): Promise<readonly string[]> {
+  return (await registrations(cluster, namespace)).map(({ metadata }) => metadata.name).sort();
+}
+
+/** Registrations of other management planes in the same cluster, as texts. */
+export async function clustersElsewhere(cluster: Cluster, namespace: string): Promise<readonly string[]> {
+  const all = await registrations(cluster);
+  return all.filter(({ metadata }) => metadata.namespace !== namespace).map((registration) => formatRef(refOf(registration)));
+}
+
+async function registrations(cluster: Cluster, namespace?: string): Promise<readonly Resource[]> {
   try {
-    const { items } = await cluster.list(KubernetesCluster, { namespace });
-    return items.map(({ metadata }) => metadata.name).sort();
+    return (await cluster.list(KubernetesCluster, namespace === undefined ? {} : { namespace })).items;
   } catch (error) {
     // Without their CRD there are none.
     if (error instanceof ClusterError && (error.code === "Unserved" || error.code === "NotFound")) return [];

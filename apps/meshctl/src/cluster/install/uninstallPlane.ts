@@ -2,8 +2,9 @@ import { type AnyResource, type Clock, formatRef, type Resource, refOf, UsageErr
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import type { ManagementHints } from "../register/hints.ts";
 import { deleteIfSame, isMadeByMeshctl } from "../register/ownObjects.ts";
-import { gone, kindServed, listed } from "../register/removeFoundations.ts";
-import { type FoundObject, findPlane, registeredClusters } from "./foundPlane.ts";
+import { Definition, gone, kindServed, listed } from "../register/removeFoundations.ts";
+import { clustersElsewhere, type FoundObject, findPlane, registeredClusters } from "./foundPlane.ts";
+import { serversEnded } from "./runningServers.ts";
 
 /** One management plane to be removed. */
 export interface PlaneRemoval {
@@ -25,12 +26,18 @@ export interface RemovalPlan {
   readonly stays: readonly string[];
 }
 
-/** Finds out what goes and what stays. Throws UsageError for a Helm release, and while clusters are registered. */
+/** Finds out what goes and what stays. Throws UsageError for a Helm release, while clusters are registered, and where CRDs are used by others. */
 export async function planRemoval(removal: PlaneRemoval): Promise<RemovalPlan> {
   const { cluster, namespace, withDefinitions, force, hints } = removal;
   const plane = await findPlane(cluster, namespace, "uninstall");
   const clusters = await registeredClusters(cluster, namespace);
   if (clusters.length > 0 && !force) throw new UsageError(registeredText(clusters, hints));
+  const others = withDefinitions ? await clustersElsewhere(cluster, namespace) : [];
+  if (others.length > 0) {
+    throw new UsageError(
+      `${others.slice(0, SHOWN).join(", ")}: another management plane uses these CRDs, so they are not deleted: leave out --crds`,
+    );
+  }
   const ours = plane.objects.filter(({ found }) => found !== undefined && isMadeByMeshctl(found));
   const definitions = plane.definitions.filter(({ found }) => found !== undefined && isMadeByMeshctl(found));
   // What runs goes before what it needs.
@@ -53,14 +60,43 @@ export async function planRemoval(removal: PlaneRemoval): Promise<RemovalPlan> {
   };
 }
 
-/** Deletes what the plan says. Throws UsageError with all that could not be deleted. */
-export async function removePlane(
-  cluster: Cluster,
-  { goes }: RemovalPlan,
-  { clock, say }: { readonly clock: Clock; readonly say: (line: string) => void },
-): Promise<void> {
+/**
+ * Deletes what the plan says; CRDs only once no management server runs: one that still does would take the loss of their objects for
+ * deletes by users, and delete what they made in all clusters. Throws UsageError with all that could not be deleted.
+ */
+export async function removePlane(cluster: Cluster, { goes }: RemovalPlan, { clock, say }: RemovalReport): Promise<void> {
+  const definitions = goes.filter(isDefinition);
+  const problems = await deleteAll(
+    cluster,
+    goes.filter((object) => !isDefinition(object)),
+    say,
+  );
+  if (definitions.length > 0) {
+    if (problems.length > 0) throw new UsageError(`not everything could be deleted, so the CRDs are kept: ${problems.join("; ")}`);
+    await serversEnded(cluster, clock);
+    problems.push(...(await deleteAll(cluster, definitions, say)));
+    await gone(
+      cluster,
+      definitions.map(({ wanted }) => wanted.metadata.name),
+      clock,
+    );
+  }
+  if (problems.length > 0) throw new UsageError(`not everything could be deleted: ${problems.join("; ")}`);
+}
+
+interface RemovalReport {
+  readonly clock: Clock;
+  readonly say: (line: string) => void;
+}
+
+function isDefinition({ kind }: FoundObject): boolean {
+  return kind.kind === Definition.kind;
+}
+
+/** One object that cannot be deleted does not hold up the others. Gives what could not be deleted, and why. */
+async function deleteAll(cluster: Cluster, objects: readonly FoundObject[], say: RemovalReport["say"]): Promise<string[]> {
   const problems: string[] = [];
-  for (const { kind, found, wanted } of goes) {
+  for (const { kind, found, wanted } of objects) {
     const name = formatRef(refOf(wanted));
     try {
       await deleteIfSame(cluster, kind, found as Resource);
@@ -70,9 +106,7 @@ export async function removePlane(
       problems.push(`${name}: ${error.message}`);
     }
   }
-  const definitions = goes.filter(({ wanted }) => wanted.kind === "CustomResourceDefinition").map(({ wanted }) => wanted.metadata.name);
-  await gone(cluster, definitions, clock);
-  if (problems.length > 0) throw new UsageError(`not everything could be deleted: ${problems.join("; ")}`);
+  return problems;
 }
 
 /** What clusters have reported, and since when: as the chart keeps it. */

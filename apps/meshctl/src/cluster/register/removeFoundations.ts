@@ -1,4 +1,5 @@
-import { type AnyResource, type Clock, formatRef, type Kind, refOf, uptimeOf } from "@isthmus/core";
+import { KubernetesCluster } from "@isthmus/api";
+import { type AnyResource, type Clock, formatRef, groupOf, type Kind, refOf, uptimeOf } from "@isthmus/core";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { RemoteNamespace, untyped } from "../remoteAccess.ts";
 import { agentDefinitions } from "./agentDefinitions.ts";
@@ -26,12 +27,20 @@ export async function removeFoundations(
     await drop(RemoteNamespace as Kind<AnyResource>, place, () => contentOf(remote, namespace));
   }
   const names = agentDefinitions().map(({ metadata }) => metadata.name);
+  // A server reads these kinds also where there is nothing of them.
+  if (await isPlaneInstalled(remote))
+    return { deleted, kept: [...kept, "the CRDs are kept: a management plane is installed in this cluster"] };
   for (const name of names) {
     const definition = await remote.get(Definition, { name, namespace: "" });
     if (definition !== undefined && isMadeByMeshctl(definition)) await drop(Definition, definition, () => firstOf(remote, definition));
   }
   await gone(remote, names, clock);
   return { deleted, kept };
+}
+
+async function isPlaneInstalled(remote: Cluster): Promise<boolean> {
+  const { plural, apiVersion } = KubernetesCluster;
+  return (await remote.get(Definition, { name: `${plural}.${groupOf(apiVersion)}`, namespace: "" })) !== undefined;
 }
 
 /** Waits for CRDs that are being deleted: until then they are served, and whoever registers next would take them for lasting. */

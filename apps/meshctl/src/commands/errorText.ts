@@ -1,0 +1,7 @@
+import { messageOf } from "@isthmus/core";
+import { withoutHidden } from "../output/plainText.ts";
+
+/** What is wrong, as it may go to a terminal: much of it was said by a cluster, by its pods, their logs, its API server. */
+export function errorText(error: unknown): string {
+  return withoutHidden(messageOf(error));
+}
