@@ -13,7 +13,7 @@ export default defineConfig({
     },
   ],
   test: {
-    include: ["packages/*/{src,test}/**/*.test.ts"],
+    include: ["packages/*/{src,test}/**/*.test.ts", "tests/real/redis/contract.test.ts"],
     exclude: ["**/node_modules/**", "**/*.long.test.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -215,6 +215,22 @@ describe("applier", () => {
     expect(applier.rejections.size).toBe(0);
   });
 
+  it("waits as long as the API server asks before it tries again", async () => {
+    const { cluster, applier, hosts } = await started();
+    const tried: number[] = [];
+    cluster.faults.fail({
+      code: "Unavailable",
+      retryAfterMs: 7_000,
+      times: 2,
+      matches: ({ verb }) => verb === "create" && tried.push(clock.now()) > 0,
+    });
+    applier.put(entry("one", "one.global"));
+    await eventually(async () => expect(await hosts()).toEqual({ one: "one.global" }));
+    const [first = 0, second = 0] = tried;
+    expect(second - first).toBeGreaterThanOrEqual(7_000);
+    expect(applier.rejections.size).toBe(0);
+  });
+
   it("rejects a kind that the cluster does not serve, and applies it once it does", async () => {
     const { cluster, applier, hosts } = await started();
     cluster.unserve(ServiceEntry);

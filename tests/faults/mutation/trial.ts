@@ -21,6 +21,9 @@ export interface TrialOptions {
 const SCHEDULES_MS = 240_000;
 const TESTS_MS = 600_000;
 
+/** What a real component says of a package: the simulator's store is not the one over Redis. */
+const REAL: Readonly<Record<string, readonly string[]>> = { store: ["tests/real/redis/contract"] };
+
 /** The sources stay as they are: who bundles them, or runs the tests, is given the mutant in place of its file. */
 export async function tried(mutant: Mutant, { root, cache, runs, seed, focus = [] }: TrialOptions): Promise<Verdict> {
   const path = join(root, mutant.path);
@@ -46,7 +49,16 @@ export async function tried(mutant: Mutant, { root, cache, runs, seed, focus = [
   const source = join(cache, "mutant.ts");
   writeFileSync(source, text);
   const env = { MUTANT_PATH: path, MUTANT_SOURCE: source };
-  const tests = ["node_modules/vitest/vitest.mjs", "run", "--config", "vitest.mutant.config.ts", "--bail", "1", `${kind}/${name}`];
+  const tests = [
+    "node_modules/vitest/vitest.mjs",
+    "run",
+    "--config",
+    "vitest.mutant.config.ts",
+    "--bail",
+    "1",
+    `${kind}/${name}`,
+    ...(REAL[name] ?? []),
+  ];
   return (await succeeds(tests, { root, ms: TESTS_MS, env })) ? "survived" : "unit tests";
 }
 

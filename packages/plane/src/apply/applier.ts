@@ -25,7 +25,7 @@ import {
   isPendingCode,
   type Rejection,
 } from "../ports/clusterPort.ts";
-import { startWorkQueue, type WorkQueueSizes } from "../runtime/workQueue.ts";
+import { startWorkQueue, type WorkOutcome, type WorkQueueSizes } from "../runtime/workQueue.ts";
 import type { DeletionLog } from "./deletionLog.ts";
 import { deletionReason } from "./deletionReason.ts";
 import { driftConflictMessage, driftConflicts } from "./driftConflicts.ts";
@@ -111,12 +111,12 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     return bulk.has(kindKeyOf("put" in task ? task.put : task.remove));
   }
 
-  async function work(key: string, task: Task): Promise<"done" | "again"> {
+  async function work(key: string, task: Task): Promise<WorkOutcome> {
     // Overtaken while it waited to be tried again.
     if ("put" in task ? wanted.get(key) !== task.put : wanted.has(key) || !removing.has(key)) return "done";
     const ref = "put" in task ? refOf(task.put) : task.remove;
     const kind = kinds.get(kindKeyOf(ref));
-    const rejection =
+    const refusal: Refusal | undefined =
       kind === undefined
         ? ({ ref, code: "Refused", message: `${formatRef(ref)}: objects of this kind are not written to this cluster` } as const)
         : !mayWrite(ref)
@@ -124,7 +124,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
           : "put" in task
             ? ((await applied(kind, key, task.put)) ?? (await fight(kind, key, task.put)))
             : await removed(kind, task);
-    if (rejection === undefined || signal.aborted) {
+    if (refusal === undefined || signal.aborted) {
       if ("remove" in task) {
         removing.delete(key);
         struggles.forget(key);
@@ -132,6 +132,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       rejections.delete(key);
       return "done";
     }
+    const { retryAfterMs, ...rejection } = refusal;
     // A put is looked at again as soon as something changes: there is nothing to be tried.
     const isCompared = "put" in task && isPendingCode(rejection.code);
     if (!isPendingCode(rejection.code) && rejections.get(key)?.message !== rejection.message) {
@@ -139,11 +140,12 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       meter.add("resource_write_fails_total", { type: kindKeyOf(ref), action: "put" in task ? "upsert" : "delete", code: rejection.code });
     }
     rejections.set(key, rejection);
-    return isCompared ? "done" : "again";
+    if (isCompared) return "done";
+    return retryAfterMs === undefined ? "again" : { againAfterMs: retryAfterMs };
   }
 
   /** What would become of an object that may not be written. */
-  async function pending(kind: Kind, task: Task): Promise<Rejection | undefined> {
+  async function pending(kind: Kind, task: Task): Promise<Refusal | undefined> {
     if ("remove" in task) return pendingDelete(task.remove, task.reason);
     const ref = refOf(task.put);
     try {
@@ -154,7 +156,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     }
   }
 
-  async function applied(kind: Kind, key: string, resource: Resource): Promise<Rejection | undefined> {
+  async function applied(kind: Kind, key: string, resource: Resource): Promise<Refusal | undefined> {
     const ref = refOf(resource);
     if (isAsWanted(live().of(kind).get(ref), resource)) {
       struggles.holds(key, resource);
@@ -174,7 +176,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     return true;
   }
 
-  async function written(kind: Kind, key: string, resource: Resource, tries = 1): Promise<Rejection | undefined> {
+  async function written(kind: Kind, key: string, resource: Resource, tries = 1): Promise<Refusal | undefined> {
     const ref = refOf(resource);
     // Read afresh: what is not ours must not become ours because a watch was a moment late.
     const existing = await cluster.get(kind, ref, signal);
@@ -209,7 +211,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
   }
 
   /** What is to be said of an object that is as it ought to be, for the moment. */
-  async function fight(kind: Kind, key: string, resource: Resource): Promise<Rejection | undefined> {
+  async function fight(kind: Kind, key: string, resource: Resource): Promise<Refusal | undefined> {
     const ref = refOf(resource);
     if (!struggles.isOver(key)) return undefined;
     try {
@@ -219,7 +221,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     }
   }
 
-  async function removed(kind: Kind, task: Extract<Task, { readonly remove: ResourceRef }>): Promise<Rejection | undefined> {
+  async function removed(kind: Kind, task: Extract<Task, { readonly remove: ResourceRef }>): Promise<Refusal | undefined> {
     const { remove: ref, reason } = task;
     try {
       const existing = await cluster.get(kind, ref, signal);
@@ -339,7 +341,12 @@ function recordOf({ remove: object, reason, evidence }: Extract<Task, { readonly
   return { object, reason, ...(evidence === undefined ? {} : { evidence }) };
 }
 
-function rejectionOf(ref: ResourceRef, error: unknown): Rejection {
+/** A rejection, and how long the API server asked to wait before the next try. */
+interface Refusal extends Rejection {
+  readonly retryAfterMs?: number;
+}
+
+function rejectionOf(ref: ResourceRef, error: unknown): Refusal {
   if (!(error instanceof ClusterError)) throw error;
   const message = `${formatRef(ref)}: ${messageOf(error)}`;
   switch (error.code) {
@@ -347,7 +354,9 @@ function rejectionOf(ref: ResourceRef, error: unknown): Rejection {
     case "Invalid":
     case "Unserved":
       return { ref, code: error.code, message };
-    default:
-      return { ref, code: "Failed", message };
+    default: {
+      const { retryAfterMs } = error.details;
+      return { ref, code: "Failed", message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    }
   }
 }

@@ -19,7 +19,7 @@ import {
 } from "@isthmus/core";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { startPace } from "../runtime/pace.ts";
-import { startWorkQueue, type WorkQueueSizes } from "../runtime/workQueue.ts";
+import { startWorkQueue, type WorkOutcome, type WorkQueueSizes } from "../runtime/workQueue.ts";
 import { gvkOf } from "../runtime/workQueueMetrics.ts";
 import { driftBackoff } from "./driftBackoff.ts";
 import { FIELD_MANAGER } from "./ownership.ts";
@@ -137,7 +137,7 @@ export function startStatusWriter(
     restored.forget(key);
   }
 
-  async function work(key: string, { update, traces, isDetail }: Traced): Promise<"done" | "again"> {
+  async function work(key: string, { update, traces, isDetail }: Traced): Promise<WorkOutcome> {
     if (isDetail && pending(key, update) !== undefined) await details.turn(signal).catch(() => undefined);
     if (signal.aborted || !mayWrite()) return "done";
     const todo = pending(key, update);
@@ -170,7 +170,8 @@ export function startStatusWriter(
       // Changed a moment ago: the watch will tell.
       if (error.code === "Conflict" || !mayWrite()) return "again";
       log.warn({ object: formatRef(update.ref) }, `cannot write its status: ${messageOf(error)}; retrying`);
-      return "again";
+      const { retryAfterMs } = error.details;
+      return retryAfterMs === undefined ? "again" : { againAfterMs: retryAfterMs };
     }
   }
 

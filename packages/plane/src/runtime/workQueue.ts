@@ -30,13 +30,16 @@ export interface WorkQueueOptions<T> {
   /** Which items wait for others. Default: none. */
   readonly order?: WorkOrder<T>;
   readonly retry: BackoffRange;
-  /** Gives `again` for what the world refused. A throw is our fault and rejects `ended`. */
-  readonly work: (key: string, item: T) => Promise<"done" | "again">;
+  /** A throw is our fault and rejects `ended`. */
+  readonly work: (key: string, item: T) => Promise<WorkOutcome>;
   /** Called whenever the queue has become idle. */
   readonly idle?: () => void;
   readonly clock: Clock;
   readonly random: () => number;
 }
+
+/** `again`: the world refused it, for at least `againAfterMs` where it said so. */
+export type WorkOutcome = "done" | "again" | { readonly againAfterMs: number };
 
 export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSignal): WorkQueue<T> {
   const { workers, retry, work, idle, isBulk = () => false, order = NO_ORDER, clock, random } = options;
@@ -67,10 +70,12 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
   async function attempt(key: string, item: T): Promise<void> {
     const tries = (waiting.get(key)?.tries ?? 0) + 1;
     waiting.delete(key);
-    if ((await work(key, item)) === "done" || signal.aborted) return;
+    const outcome = await work(key, item);
+    if (outcome === "done" || signal.aborted) return;
     waiting.set(key, { item, tries });
+    const leastMs = outcome === "again" ? 0 : outcome.againAfterMs;
     void clock
-      .sleep(backoffMs(tries, retry, random), signal)
+      .sleep(Math.max(leastMs, backoffMs(tries, retry, random)), signal)
       .then(() => {
         if (waiting.get(key)?.item === item && !due.has(key)) set(key, item);
       })
