@@ -9,6 +9,7 @@ import { silentLog } from "./silentLog.ts";
 import { startStage } from "./stage.ts";
 import { drawStep, formatStep, type Step, type StepKinds } from "./step.ts";
 import { stepKinds } from "./steps/index.ts";
+import { modeSteps } from "./steps/modes.ts";
 import { replicaSteps } from "./steps/replicas.ts";
 import type { Tampering } from "./tampering.ts";
 import { bearsOurLabel } from "./truth.ts";
@@ -40,9 +41,11 @@ export function drawSchedule(seed: number, length = USUAL_LENGTH, focus: readonl
   const hasStore = kindsOfStore(focus) || random.int(3) === 0;
   const hasAgentReplicas = focus.includes("pauseAgent") || random.int(5) === 0;
   const steps = Array.from({ length }, () => drawStep(kinds, names, random));
+  // A cluster that was observed or frozen all along is another one than one that becomes so.
+  const mode = random.int(8) === 0 ? [drawStep(modeSteps, names, random)] : [];
   // Mostly everything has started before the first thing happens.
   const start = random.int(4) === 0 ? [] : [{ does: "wait", cluster: "-", n: 5, v: 0 }];
-  return { seed, clusters, hasStore, hasAgentReplicas, steps: [...start, ...steps] };
+  return { seed, clusters, hasStore, hasAgentReplicas, steps: [...mode, ...start, ...steps] };
 }
 
 function kindsOfStore(focus: readonly string[]): boolean {
