@@ -90,9 +90,10 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   const strangers = orphans(
     {
       clock,
-      due: (refs) =>
+      due: (found) =>
         remove(
-          refs
+          found
+            .map(({ ref }) => ref)
             .filter((ref) => !isWanted(ref) && !isOnHold(ref))
             .map((ref) => ({ ref, reason: STRAY, isOnPurpose: false, isUnconfirmed: unconfirmed.has(kindKeyOf(ref)) })),
         ),

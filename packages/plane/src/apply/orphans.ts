@@ -16,11 +16,17 @@ export interface Orphans {
 export interface OrphansOptions {
   readonly clock: Clock;
   /** Objects that have been strays for long enough. */
-  readonly due: (refs: readonly ResourceRef[]) => void;
+  readonly due: (orphans: readonly Orphan[]) => void;
+}
+
+export interface Orphan {
+  readonly ref: ResourceRef;
+  /** By `uptimeOf`. */
+  readonly since: number;
 }
 
 export function orphans({ clock, due }: OrphansOptions, signal: AbortSignal): Orphans {
-  const seen = new Map<string, { readonly ref: ResourceRef; readonly since: number }>();
+  const seen = new Map<string, Orphan>();
   let isWaiting = false;
 
   async function wait(): Promise<void> {
@@ -32,13 +38,13 @@ export function orphans({ clock, due }: OrphansOptions, signal: AbortSignal): Or
       const now = uptimeOf(clock);
       const ripe = [...seen].filter(([, { since }]) => now >= since + STRAY_MS);
       for (const [key] of ripe) seen.delete(key);
-      if (ripe.length > 0) due(ripe.map(([, { ref }]) => ref));
+      if (ripe.length > 0) due(ripe.map(([, orphan]) => orphan));
     }
     isWaiting = false;
   }
 
   /** The oldest: they were seen in this order. */
-  function next(): { readonly since: number } | undefined {
+  function next(): Orphan | undefined {
     return seen.values().next().value;
   }
 

@@ -2,7 +2,6 @@ import {
   type Clock,
   type CooperativeTask,
   type Delta,
-  emptySnapshot,
   kindKeyOf,
   type Owner,
   type Resource,
@@ -13,7 +12,7 @@ import {
   SortedMap,
 } from "@isthmus/core";
 import type { Applier } from "../apply/applier.ts";
-import { orphans } from "../apply/orphans.ts";
+import { type Orphan, orphans } from "../apply/orphans.ts";
 import { bearsLabelOf } from "../apply/ownership.ts";
 import type { DeletionEvidence } from "../ports/clusterPort.ts";
 
@@ -25,8 +24,8 @@ export interface Publisher {
    */
   publish(wanted: SortedMap<Resource>, basis: PublicationBasis): CooperativeTask<void>;
   /**
-   * The management cluster has changed: what bears our label and comes to be though it is not wanted is pruned, after a while, if by then
-   * something was published by a state of the cluster in which it was.
+   * The management cluster has changed: what bears our label and comes to be though it is not wanted is pruned, after a while, once
+   * something was published by a state of the cluster that is younger.
    */
   observed(delta: Delta): void;
 }
@@ -35,6 +34,8 @@ export interface Publisher {
 export interface PublicationBasis {
   /** The management cluster: what stood there for clusters of which nothing is known is wanted. */
   readonly management: Snapshot;
+  /** When that state of the management cluster was taken, by `uptimeOf`. */
+  readonly takenAt: number;
   readonly evidenceOf: (resource: Resource) => DeletionEvidence;
 }
 
@@ -50,23 +51,35 @@ export interface PublisherOptions {
 
 export function publisher({ applier, owners, isPublished, clock, undecided }: PublisherOptions, signal: AbortSignal): Publisher {
   let published: SortedMap<Resource> | undefined;
-  let management = emptySnapshot();
+  let decidedAt = Number.NEGATIVE_INFINITY;
   const returned = orphans({ clock, due: pruneReturned }, signal);
 
   function prune(refs: readonly ResourceRef[], reason: string): void {
     for (const ref of refs) applier.prune(ref, reason);
   }
 
-  function pruneReturned(refs: readonly ResourceRef[]): void {
-    const collections = management.collections();
-    const isDecided = (ref: ResourceRef) => collections.get(kindKeyOf(ref))?.get(ref) !== undefined;
-    prune(refs.filter(isDecided), "it was restored, and is not in the desired state");
-    for (const ref of refs) if (!isDecided(ref)) waitFor(ref);
+  /** A state that was taken before may hold what an object of the same name was before it was deleted: that decides nothing. */
+  function pruneReturned(found: readonly Orphan[]): void {
+    const isDecided = ({ since }: Orphan) => decidedAt > since;
+    prune(
+      found.filter(isDecided).map(({ ref }) => ref),
+      "it was restored, and is not in the desired state",
+    );
+    for (const orphan of found) if (!isDecided(orphan)) waitFor(orphan.ref);
   }
 
   function waitFor(ref: ResourceRef): void {
     returned.seen(ref);
     undecided();
+  }
+
+  /** What came while the first state was translated was not looked at. */
+  function pruneSurplus(wanted: SortedMap<Resource>, management: Snapshot): void {
+    const collections = management.collections();
+    for (const ref of applier.surplus(new Set(keysOf(wanted)))) {
+      if (collections.get(kindKeyOf(ref))?.get(ref) === undefined) waitFor(ref);
+      else applier.prune(ref, "not in the desired state");
+    }
   }
 
   return {
@@ -78,8 +91,8 @@ export function publisher({ applier, owners, isPublished, clock, undecided }: Pu
         yield;
       }
       published = wanted;
-      management = basis.management;
-      if (isFirst) prune(applier.surplus(new Set(keysOf(wanted))), "not in the desired state");
+      decidedAt = basis.takenAt;
+      if (isFirst) pruneSurplus(wanted, basis.management);
     },
     observed({ put, remove }) {
       if (published === undefined) return;

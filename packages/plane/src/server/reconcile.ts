@@ -14,6 +14,7 @@ import {
   refOf,
   resourceKeyOf,
   type Snapshot,
+  uptimeOf,
 } from "@isthmus/core";
 import {
   isInScope,
@@ -91,6 +92,8 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   } = options;
   let world: Translation | undefined;
   let recalled = noLastKnownObjects;
+  /** When the management cluster was last looked at, by `uptimeOf`. */
+  let recalledAt = 0;
   let requests = noLastKnownRequests;
   /** What is recalled and was changed or taken away in the inputs since. */
   const disturbed = new Set<string>();
@@ -124,6 +127,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   function recall(): void {
     const [before, requested] = [recalled, requests];
     const sources = { management: view().snapshot, discoveryKinds, silent: silent() };
+    recalledAt = uptimeOf(clock);
     recalled = lastKnownObjects(before, { ...sources, owner: discoveryOwner });
     requests = publishedRequests(requested, { ...sources, rememberedRequests });
     const asked = lastKnownRequestDelta(requested, requests, store.snapshotIn);
@@ -242,7 +246,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       if (source !== undefined && now.discovery.get(ref) !== undefined) return { reason: "InputChanged", inputs: [source] };
       return deletionCausesFor(ref, { before, now, registration });
     };
-    yield* publisher.publish(publication.wanted, { management: recalled.management, evidenceOf });
+    yield* publisher.publish(publication.wanted, { management: recalled.management, takenAt: recalledAt, evidenceOf });
   }
 
   return {
