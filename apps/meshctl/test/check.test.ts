@@ -2,6 +2,7 @@ import { allKinds } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { accessPolicy, approval, cluster, condition, deployment, destination, mesh, trafficPolicy, virtualMesh } from "./fleetObjects.ts";
 import { expectGolden } from "./goldenText.ts";
 import { managementCluster, runIn } from "./planeRun.ts";
@@ -20,7 +21,7 @@ describe("meshctl check", () => {
   it("finds nothing in a plane that is well", async () => {
     const run = await runIn(managementCluster(HEALTHY), ["check"]);
     expectGolden("check/healthy", run.out);
-    expect(run).toMatchObject({ code: 0, err: "11 checks: nothing found\n" });
+    expect(run).toMatchObject({ code: 0, err: "25 checks: nothing found\n" });
   });
 
   it("prints what is wrong, with a remedy for each", async () => {
@@ -34,7 +35,7 @@ describe("meshctl check", () => {
       cluster("north", "SYNCING", { version: "0.5.0" }),
       mesh("east", { version: "1.19.3", virtualMesh: "bookinfo" }),
       mesh("west", { version: "1.24.1", virtualMesh: "bookinfo" }),
-      { ...destination("reviews", "east", { isFederated: true, hasEndpoints: false }) },
+      { ...destination("reviews", "east", { isFederated: true, pods: 0 }) },
       destination("reviews", "west", { ports: [{ port: 9081, name: "http" }] }),
       virtualMesh("bookinfo", ["east", "west"], { globalAccessPolicy: "ENABLED" }),
       virtualMesh("second", ["east", "wset"]),
@@ -72,7 +73,7 @@ describe("meshctl check", () => {
       "error: cluster east: the certificate of its agent expired at 2026-11-19T00:00:00Z [CRT1001]",
     );
     const none = await runIn(managementCluster([deployment("gloo-mesh-mgmt-server")]), ["check"]);
-    expect(none).toMatchObject({ code: 0, err: "11 checks: 1 note\n" });
+    expect(none).toMatchObject({ code: 0, err: "25 checks: 1 note\n" });
     expect(none.out).toContain("note: no cluster is registered [REL1008]");
   });
 
@@ -80,6 +81,41 @@ describe("meshctl check", () => {
     const lagging = managementCluster([...HEALTHY.slice(0, 1), cluster("east", "LAGGING")]);
     expect((await runIn(lagging, ["check"])).code).toBe(0);
     expect((await runIn(lagging, ["check", "--fail-on", "warning"])).code).toBe(1);
+  });
+
+  it("prints the same as YAML, with the same exit code", async () => {
+    const lagging = managementCluster([deployment("gloo-mesh-mgmt-server"), cluster("east", "LAGGING")]);
+    const [json, yaml] = [await runIn(lagging, ["check", "-o", "json"]), await runIn(lagging, ["check", "-o", "yaml"])];
+    expect(parse(yaml.out)).toEqual(JSON.parse(json.out));
+    expect(yaml.code).toBe(json.code);
+    expect((await runIn(lagging, ["check", "-o", "yaml", "--fail-on", "warning"])).code).toBe(1);
+  });
+
+  it("checks only some categories, and reads only what they need", async () => {
+    const plane = forbidding(managementCluster([...HEALTHY.slice(0, 1), cluster("east", "LAGGING")]), "deployments");
+    const clusters = await runIn(plane, ["check", "--only", "configuration", "access", "-o", "json"]);
+    expect(clusters).toMatchObject({ code: 0, err: "10 checks: nothing found\n" });
+    const { checks } = JSON.parse(clusters.out) as { checks: { category: string }[] };
+    expect(new Set(checks.map(({ category }) => category))).toEqual(new Set(["Management Configuration", "Access"]));
+    expect(await runIn(plane, ["check", "--skip", "gloo-mesh", "clusters"])).toMatchObject({ code: 0, err: "17 checks: nothing found\n" });
+  });
+
+  it.each([
+    [["--only", "access", "--skip", "meshes"], "--only and --skip are mutually exclusive"],
+    [["--only", "everything"], "Allowed choices are gloo-mesh, clusters, configuration, meshes, federation, access"],
+    [["-o", "xml"], "Allowed choices are text, json, yaml"],
+  ])("refuses %j", async (args, message) => {
+    const run = await runIn(managementCluster(HEALTHY), ["check", ...args]);
+    expect(run).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
+  });
+
+  it("says which Secrets it may not read, and checks the rest", async () => {
+    const plane = managementCluster(HEALTHY);
+    const get: Cluster["get"] = (kind, ref, signal) =>
+      kind.kind === "Secret" ? Promise.reject(new ClusterError("Forbidden", "secrets is forbidden")) : plane.get(kind, ref, signal);
+    const run = await runIn({ ...plane, get }, ["check"]);
+    expect(run).toMatchObject({ code: 3, err: "25 checks: nothing found; 1 could not be made\n" });
+    expect(run.out).toContain("not checked: secrets is forbidden");
   });
 
   it("names CRDs that are missing", async () => {
@@ -99,7 +135,7 @@ describe("meshctl check", () => {
     const plane = forbidding(managementCluster(HEALTHY), "deployments");
     const run = await runIn(plane, ["check"]);
     expect(run.code).toBe(3);
-    expect(run.err).toBe("11 checks: nothing found; 2 could not be made\n");
+    expect(run.err).toBe("25 checks: nothing found; 4 could not be made\n");
     expect(run.out).toContain("❔ Gloo Mesh pods are running\n  - not checked: deployments is forbidden. Use a kubeconfig whose user");
     // What is wrong counts more than what is unknown.
     const broken = forbidding(managementCluster([cluster("east", "OFFLINE")]), "deployments");

@@ -21,11 +21,30 @@ function discovered(kind: Kind, name: string, cluster: string, content: object):
   return { ...object, metadata: { ...object.metadata, labels: { "cluster.discovery.mesh.gloo.solo.io": cluster } } };
 }
 
-export function mesh(cluster: string, { version = "1.24.1", virtualMesh = "" } = {}): AnyResource {
+interface MeshFixture {
+  readonly version?: string;
+  /** Name of the VirtualMesh that it belongs to. */
+  readonly virtualMesh?: string;
+  readonly istio?: object;
+  /** For traffic from other clusters, where it belongs to a VirtualMesh. */
+  readonly gateways?: readonly object[];
+}
+
+export function mesh(
+  cluster: string,
+  {
+    version = "1.24.1",
+    virtualMesh = "",
+    istio = {},
+    gateways = [{ destinationRef: { name: `gateway-bookinfo-${cluster}`, namespace: NAMESPACE }, externalAddresses: ["198.51.100.1"] }],
+  }: MeshFixture = {},
+): AnyResource {
   const installation = { namespace: "istio-system", cluster, version, podLabels: { app: "istiod" } };
   return discovered(Mesh, `istiod-istio-system-${cluster}`, cluster, {
-    spec: { istio: { installation, trustDomain: `${cluster}.example` } },
-    ...(virtualMesh === "" ? {} : { status: { appliedVirtualMesh: { ref: { name: virtualMesh, namespace: NAMESPACE } } } }),
+    spec: { istio: { installation, trustDomain: `${cluster}.example`, ...istio } },
+    ...(virtualMesh === ""
+      ? {}
+      : { status: { appliedVirtualMesh: { ref: { name: virtualMesh, namespace: NAMESPACE } }, appliedEastWestIngressGateways: gateways } }),
   });
 }
 
@@ -40,24 +59,42 @@ export function workload(name: string, cluster: string): AnyResource {
   });
 }
 
+interface DestinationFixture {
+  readonly ports?: readonly object[];
+  readonly isFederated?: boolean;
+  readonly pods?: number;
+  /** Names of those in force. */
+  readonly accessPolicies?: readonly string[];
+  readonly workloadSelectorLabels?: Readonly<Record<string, string>>;
+}
+
+function federationOf(federatedHostname: string): object {
+  return { federatedHostname, virtualMeshRef: { name: "bookinfo", namespace: NAMESPACE } };
+}
+
 export function destination(
   name: string,
   cluster: string,
-  { ports = [{ port: 9080, name: "http" }], isFederated = false, hasEndpoints = true } = {},
+  { ports = [{ port: 9080, name: "http" }], isFederated = false, pods = 2, accessPolicies = [], ...kubeService }: DestinationFixture = {},
 ): AnyResource {
+  const endpoints = Array.from({ length: pods }, (_, i) => ({ ipAddress: `10.0.0.${i + 1}` }));
   return discovered(Destination, `${name}-bookinfo-${cluster}`, cluster, {
     spec: {
       kubeService: {
         ref: { name, namespace: "bookinfo", clusterName: cluster },
         ports,
-        endpointSubsets: !hasEndpoints ? [] : [{ endpoints: [{ ipAddress: "10.0.0.1" }], ports: [{ port: 9080 }] }],
+        endpointSubsets: pods === 0 ? [] : [{ endpoints, ports: [{ port: 9080 }] }],
+        ...kubeService,
       },
       mesh: { name: `istiod-istio-system-${cluster}`, namespace: NAMESPACE },
     },
     status: {
       localFqdn: `${name}.bookinfo.svc.cluster.local`,
       appliedTrafficPolicies: name === "reviews" ? [{ ref: { name: "slow", namespace: "bookinfo" } }] : [],
-      ...(isFederated ? { appliedFederation: { federatedHostname: `${name}.bookinfo.svc.${cluster}.global` } } : {}),
+      ...(accessPolicies.length === 0
+        ? {}
+        : { appliedAccessPolicies: accessPolicies.map((policy) => ({ ref: { name: policy, namespace: "bookinfo" } })) }),
+      ...(isFederated ? { appliedFederation: federationOf(`${name}.bookinfo.svc.${cluster}.global`) } : {}),
     },
   });
 }

@@ -5,9 +5,16 @@ import { NAMES } from "@isthmus/plane";
 export interface DeploymentState extends Resource {
   readonly spec?: {
     readonly replicas?: number;
-    readonly template?: { readonly spec?: { readonly containers?: readonly { readonly name?: string; readonly image?: string }[] } };
+    readonly template?: { readonly spec?: { readonly containers?: readonly ContainerState[] } };
   };
   readonly status?: { readonly availableReplicas?: number };
+}
+
+interface ContainerState {
+  readonly name?: string;
+  readonly image?: string;
+  readonly args?: readonly string[];
+  readonly env?: readonly { readonly name?: string; readonly value?: string }[];
 }
 
 /** With their status, which the kind that translation reads leaves open. */
@@ -51,4 +58,19 @@ export function deploymentOf(program: "server" | "agent", deployments: readonly 
 export function serverVersion(deployments: readonly DeploymentState[]): string | undefined {
   const [container] = deploymentOf("server", deployments)?.spec?.template?.spec?.containers ?? [];
   return container?.image === undefined ? undefined : imageName(container.image).version;
+}
+
+/** Whether agents of the management server have client certificates; undefined when no Deployment of its names is among these. */
+export function hasClientCertificates(deployments: readonly DeploymentState[]): boolean | undefined {
+  const [container] = deploymentOf("server", deployments)?.spec?.template?.spec?.containers ?? [];
+  if (container === undefined) return undefined;
+  const variable = container.env?.find(({ name }) => name === "RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION")?.value ?? "";
+  return !(container.args ?? []).includes("--disable-client-certificates") && !["true", "1"].includes(variable.toLowerCase());
+}
+
+/** The cluster that the management server manages without registration: its own. */
+export function singleCluster(deployments: readonly DeploymentState[]): string | undefined {
+  const [container] = deploymentOf("server", deployments)?.spec?.template?.spec?.containers ?? [];
+  const flag = "--single-cluster=";
+  return container?.args?.find((arg) => arg.startsWith(flag))?.slice(flag.length);
 }

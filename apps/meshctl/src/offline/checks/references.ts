@@ -11,13 +11,15 @@ import {
 } from "@isthmus/api";
 import { displayName, formatRef, nearestName, type Resource, refOf } from "@isthmus/core";
 import { networkingOwner } from "@isthmus/translators";
+import { type KnownCallers, knownCallers, unknownAccounts } from "./callers.ts";
 import type { Doubt, KnownObjects } from "./knownObjects.ts";
 
 /** What is doubtful in what objects of users say of others. Where nothing is known of the others, nothing is said. */
 export function referenceDoubts(known: KnownObjects): readonly Doubt[] {
+  const callers = knownCallers(known.of(Workload));
   return [
     ...known.of(VirtualMesh).flatMap((object) => [...missingRoot(object, known), ...nobodyAllowed(object, known), ...skew(object, known)]),
-    ...known.of(AccessPolicy).flatMap((object) => [...unknownPorts(object, known), ...unknownCallers(object, known)]),
+    ...known.of(AccessPolicy).flatMap((object) => [...unknownPorts(object, known), ...unknownCallers(object, callers)]),
     ...sharedHosts(known),
     ...ISTIO_HOSTS.flatMap(({ kind, field }) => known.of<Resource>(kind).flatMap((object) => misspeltHosts(object, field, known))),
   ];
@@ -77,27 +79,12 @@ function unknownPorts(object: AccessPolicy, known: KnownObjects): readonly Doubt
 }
 
 /** Service accounts that no workload of their cluster runs as. */
-function unknownCallers(object: AccessPolicy, known: KnownObjects): readonly Doubt[] {
-  const callers = known.of(Workload).flatMap(({ spec }) => {
-    const { controller, serviceAccountName } = spec?.kubernetes ?? {};
-    return controller === undefined ? [] : [{ ...controller, name: serviceAccountName || "default" }];
-  });
-  return (object.spec?.sourceSelector ?? []).flatMap(({ kubeServiceAccountRefs }, i) =>
-    (kubeServiceAccountRefs?.serviceAccounts ?? []).flatMap(({ name = "", namespace = "", clusterName = "" }, j) => {
-      const near = callers.filter(
-        (caller) => (namespace === "" || caller.namespace === namespace) && (clusterName === "" || caller.clusterName === clusterName),
-      );
-      if (name === "" || callers.length === 0 || near.some((caller) => caller.name === name)) return [];
-      const hint = nearestName(
-        name,
-        near.map((caller) => caller.name),
-      );
-      const path = `spec.sourceSelector[${i}].kubeServiceAccountRefs.serviceAccounts[${j}]`;
-      const remedy = hint === undefined ? "check name, namespace and clusterName" : `did you mean ${hint}?`;
-      const message = `${path}: no workload in a mesh runs as service account ${displayName({ name, namespace, clusterName })}: ${remedy}`;
-      return [{ object, code: "CallerUnknown", message }];
-    }),
-  );
+function unknownCallers(object: AccessPolicy, callers: KnownCallers): readonly Doubt[] {
+  return unknownAccounts(object, callers).map(({ path, problem, remedy }) => ({
+    object,
+    code: "CallerUnknown",
+    message: `${path}: ${problem}: ${remedy}`,
+  }));
 }
 
 /** Users' ServiceEntries for hosts of federated services: Istio uses one of the two. */

@@ -6,6 +6,17 @@ import type { PlaneState } from "./planeState.ts";
 export const SEVERITIES = ["error", "warning", "note"] as const;
 export type CheckSeverity = (typeof SEVERITIES)[number];
 
+/** The categories of checks of the management plane, in the order in which they are printed, by the words that select them. */
+export const CATEGORIES = {
+  "gloo-mesh": "Gloo Mesh",
+  clusters: "Clusters",
+  configuration: "Management Configuration",
+  meshes: "Meshes",
+  federation: "Federation",
+  access: "Access",
+} as const;
+export type CategoryWord = keyof typeof CATEGORIES;
+
 /** Something that a check found. */
 export interface CheckFinding {
   readonly code: CheckCode;

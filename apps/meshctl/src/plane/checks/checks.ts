@@ -1,20 +1,50 @@
-import type { Check } from "./check.ts";
-import { agentsAreConnected, nothingWaits, versionsGoTogether } from "./clusters.ts";
+import { accessIsPossible, callersAreKnown, callersAreTrusted, restrictionsAreOfHttp, servicesAreGuarded } from "./access.ts";
+import { CATEGORIES, type CategoryWord, type Check } from "./check.ts";
+import { agentsAreConnected, clustersAreRegistered, nothingWaits, versionsGoTogether } from "./clusters.ts";
 import { configurationIsAccepted, configurationIsApplied } from "./configuration.ts";
-import { accessIsPossible, groupedMeshesExist, istioIsSupported, servicesAgree } from "./federation.ts";
+import { fieldsAreCurrent } from "./deprecated.ts";
+import { exportsAreMeant, gatewaysAreReachable, trustDomainsAreKnown } from "./federatedMeshes.ts";
+import { groupedMeshesExist, istioIsSupported, servicesAgree, sharedPortsAgree } from "./federation.ts";
 import { crdsAreServed, deploymentsAreAvailable } from "./installation.ts";
+import { agentsAreAuthenticated, relayCertificatesLast } from "./relay.ts";
+import { faultsAreShort, trafficHasDestinations } from "./routes.ts";
 
 /** All checks of the management plane, in the order in which they are printed: what others depend on comes first. */
-export const CHECKS: readonly Check[] = [
+const CHECKS: readonly Check[] = [
   crdsAreServed,
   deploymentsAreAvailable,
+  relayCertificatesLast,
+  agentsAreAuthenticated,
   agentsAreConnected,
+  clustersAreRegistered,
   versionsGoTogether,
   nothingWaits,
   configurationIsAccepted,
   configurationIsApplied,
+  fieldsAreCurrent,
+  trafficHasDestinations,
+  faultsAreShort,
   groupedMeshesExist,
   istioIsSupported,
+  trustDomainsAreKnown,
   servicesAgree,
+  sharedPortsAgree,
+  gatewaysAreReachable,
+  exportsAreMeant,
   accessIsPossible,
+  servicesAreGuarded,
+  callersAreKnown,
+  callersAreTrusted,
+  restrictionsAreOfHttp,
 ];
+
+/** Which categories are checked: those of `only`, else all but those of `skip`. */
+export interface CheckSelection {
+  readonly only?: readonly CategoryWord[];
+  readonly skip?: readonly CategoryWord[];
+}
+
+export function selectedChecks({ only, skip = [] }: CheckSelection): readonly Check[] {
+  const named = new Set<string>((only ?? skip).map((word) => CATEGORIES[word]));
+  return CHECKS.filter(({ category }) => named.has(category) === (only !== undefined));
+}

@@ -1,9 +1,10 @@
-import type { KubernetesCluster } from "@isthmus/api";
-import { serverVersion } from "../deployments.ts";
+import type { KubernetesCluster, Mesh } from "@isthmus/api";
+import { groupsBy } from "../../offline/groupsBy.ts";
+import { serverVersion, singleCluster } from "../deployments.ts";
 import { skewOf } from "../versions.ts";
-import type { Check, CheckFinding } from "./check.ts";
+import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
 
-const category = "Clusters";
+const category = CATEGORIES.clusters;
 
 /** Which states of a cluster are worth what. */
 const BAD_STATES: Readonly<Record<string, Pick<CheckFinding, "code" | "severity">>> = {
@@ -84,6 +85,45 @@ export const versionsGoTogether: Check = {
     });
   },
 };
+
+/** What is known, of clusters that are registered once. */
+export const clustersAreRegistered: Check = {
+  category,
+  description: "Each cluster of which something is known is registered, under one name",
+  reads: ["clusters", "meshes", "deployments"],
+  findings: ({ clusters, meshes, deployments, namespace }) => {
+    const registered = new Set([...clusters.map(({ metadata }) => metadata.name), singleCluster(deployments) ?? ""]);
+    const unregistered = new Map<string, Mesh>();
+    for (const mesh of meshes) {
+      const cluster = (mesh.spec?.istio ?? mesh.spec?.osm)?.installation?.cluster ?? "";
+      if (!registered.has(cluster)) unregistered.set(cluster, mesh);
+    }
+    return [
+      ...[...unregistered].map(([name, mesh]): CheckFinding => {
+        const message = `cluster ${name} has no KubernetesCluster in namespace ${namespace}, and ${subjectName(mesh)} is there as it was discovered in it`;
+        return {
+          code: "REL1002",
+          severity: "warning",
+          message,
+          remedy: "meshctl logs; meshctl cluster register --help, if it is meant to be registered",
+        };
+      }),
+      ...twiceRegistered(clusters),
+    ];
+  },
+};
+
+function twiceRegistered(clusters: readonly KubernetesCluster[]): readonly CheckFinding[] {
+  const byUid = groupsBy(clusters, ({ status }) => status?.clusterUid ?? "");
+  return [...byUid].flatMap(([uid, same]): readonly CheckFinding[] => {
+    if (uid === "" || same.length === 1) return [];
+    const names = same.map(({ metadata }) => metadata.name).sort();
+    const message = `clusters ${names.join(" and ")} are one cluster: both have UID ${uid}`;
+    return [
+      { code: "REL1006", severity: "error", message, remedy: `meshctl cluster deregister ${names.at(-1)} --force, or the other one` },
+    ];
+  });
+}
 
 function messageOf({ status }: KubernetesCluster, type: string): string {
   return status?.conditions?.find((condition) => condition.type === type)?.message ?? "";

@@ -1,9 +1,9 @@
 import type { AccessPolicy, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import type { TimedCondition } from "@isthmus/core";
-import { type Check, type CheckFinding, subjectName } from "./check.ts";
+import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
 import type { PlaneState } from "./planeState.ts";
 
-const category = "Management Configuration";
+const category = CATEGORIES.configuration;
 const reads = ["trafficPolicies", "accessPolicies", "virtualMeshes"] as const;
 
 type Policy = TrafficPolicy | AccessPolicy | VirtualMesh;

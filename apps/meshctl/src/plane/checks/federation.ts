@@ -1,10 +1,11 @@
 import type { Destination, Mesh } from "@isthmus/api";
 import { nearestName } from "@isthmus/core";
 import { isAtLeast, minorVersion } from "../versions.ts";
-import { type Check, type CheckFinding, subjectName } from "./check.ts";
-import type { PlaneState } from "./planeState.ts";
+import { protocolHint } from "./access.ts";
+import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
+import { endpointCount, objectKey } from "./objectKeys.ts";
 
-const category = "Meshes";
+const category = CATEGORIES.meshes;
 
 /** The meshes that VirtualMeshes name. */
 export const groupedMeshesExist: Check = {
@@ -12,7 +13,7 @@ export const groupedMeshesExist: Check = {
   description: "Every mesh of a VirtualMesh was discovered, and is in one VirtualMesh",
   reads: ["meshes", "virtualMeshes"],
   findings: ({ meshes, virtualMeshes }) => {
-    const known = new Set(meshes.map(keyOfMesh));
+    const known = new Set(meshes.map(objectKey));
     const first = new Map<string, string>();
     return virtualMeshes.flatMap((virtualMesh) =>
       (virtualMesh.spec?.meshes ?? []).flatMap((ref): readonly CheckFinding[] => {
@@ -65,14 +66,10 @@ function differingVersions(meshes: readonly Mesh[]): readonly CheckFinding[] {
     const [oldest, newest] = [known.toSorted((a, b) => a.minor - b.minor)[0], known.toSorted((a, b) => b.minor - a.minor)[0]];
     if (oldest === undefined || newest === undefined || newest.minor - oldest.minor <= 1) return [];
     const message =
-      `VirtualMesh ${virtualMesh}: Istio is ${versionOf(oldest.mesh)} in Mesh ${keyOfMesh(oldest.mesh)}, ` +
-      `and ${versionOf(newest.mesh)} in Mesh ${keyOfMesh(newest.mesh)}`;
+      `VirtualMesh ${virtualMesh}: Istio is ${versionOf(oldest.mesh)} in Mesh ${objectKey(oldest.mesh)}, ` +
+      `and ${versionOf(newest.mesh)} in Mesh ${objectKey(newest.mesh)}`;
     return [{ code: "FED1012", severity: "warning" as const, message, remedy: "upgrade the older one" }];
   });
-}
-
-function keyOfMesh({ metadata: { name, namespace = "" } }: Mesh): string {
-  return `${namespace}/${name}`;
 }
 
 /** Services of several clusters. */
@@ -87,8 +84,7 @@ function withoutEndpoints(destination: Destination): readonly CheckFinding[] {
   const { spec, status } = destination;
   const { kubeService } = spec ?? {};
   const isFederated = status?.appliedFederation?.federatedHostname !== undefined;
-  const endpoints = (kubeService?.endpointSubsets ?? []).flatMap((subset) => subset.endpoints ?? []);
-  if (kubeService === undefined || !isFederated || endpoints.length > 0) return [];
+  if (kubeService === undefined || !isFederated || endpointCount(destination) > 0) return [];
   const { name, namespace, clusterName } = kubeService.ref ?? {};
   const message = `Service ${namespace}/${name} in ${clusterName} is federated and has no endpoints`;
   return [{ code: "FED1009", severity: "warning", message, remedy: "scale its workload up, or do not federate it" }];
@@ -114,20 +110,35 @@ function portsText(ports: readonly { readonly port?: number; readonly name?: str
   return texts.sort().join(", ") || "none";
 }
 
-/** Who may call whom. */
-export const accessIsPossible: Check = {
+/** Services of one cluster that share pods. */
+export const sharedPortsAgree: Check = {
   category,
-  description: "Where calls require an AccessPolicy, there are some",
-  reads: ["virtualMeshes", "accessPolicies"],
-  findings: ({ virtualMeshes, accessPolicies }: PlaneState) =>
-    accessPolicies.length > 0
-      ? []
-      : virtualMeshes
-          .filter(({ spec }) => spec?.globalAccessPolicy === "ENABLED")
-          .map((virtualMesh) => ({
-            code: "SEC1001",
-            severity: "error",
-            message: `${subjectName(virtualMesh)}: spec.globalAccessPolicy is ENABLED and there is no AccessPolicy: all calls are denied`,
-            remedy: "create an AccessPolicy, or set spec.globalAccessPolicy to DISABLED",
-          })),
+  description: "Services that share pods and a port agree on its protocol",
+  reads: ["destinations"],
+  findings: ({ destinations }) => {
+    const first = new Map<string, { readonly service: string; readonly family: string }>();
+    return destinations.flatMap(({ spec }) => {
+      const { ref, workloadSelectorLabels = {}, ports = [] } = spec?.kubeService ?? {};
+      if (ref === undefined || Object.keys(workloadSelectorLabels).length === 0) return [];
+      const pods = JSON.stringify([ref.clusterName, ref.namespace, Object.entries(workloadSelectorLabels).sort()]);
+      return ports.flatMap(({ port, targetPortNumber, targetPortName, appProtocol, name = "" }): readonly CheckFinding[] => {
+        const family = FAMILIES.get(protocolHint(appProtocol || name));
+        if (family === undefined) return [];
+        const target = targetPortNumber ?? targetPortName ?? port;
+        const here = { service: `${ref.namespace}/${ref.name}`, family };
+        const other = first.get(`${pods} ${target}`);
+        if (other === undefined) first.set(`${pods} ${target}`, here);
+        if (other === undefined || other.family === family) return [];
+        const message = `Services ${other.service} and ${here.service} in ${ref.clusterName} have the same pods, whose port ${target} is ${other.family} by the one and ${family} by the other`;
+        return [{ code: "CFG1003", severity: "warning", message, remedy: "give the port the same name or appProtocol in both" }];
+      });
+    });
+  },
 };
+
+/** What proxies do alike, by the words that Istio knows. */
+const FAMILIES: ReadonlyMap<string, string> = new Map([
+  ...["http", "http2", "grpc"].map((word) => [word, "HTTP"] as const),
+  ...["tcp", "mongo", "redis", "mysql"].map((word) => [word, "TCP"] as const),
+  ...["tls", "https"].map((word) => [word, "TLS"] as const),
+]);

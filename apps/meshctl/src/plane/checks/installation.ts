@@ -1,8 +1,8 @@
 import { allKinds, isInstalled } from "@isthmus/api";
 import { kindKeyOf } from "@isthmus/core";
-import { type Check, subjectName } from "./check.ts";
+import { CATEGORIES, type Check, subjectName } from "./check.ts";
 
-const category = "Gloo Mesh";
+const category = CATEGORIES["gloo-mesh"];
 
 /** The CRDs of the management plane. */
 export const crdsAreServed: Check = {

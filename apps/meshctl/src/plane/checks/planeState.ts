@@ -1,8 +1,9 @@
-import { AccessPolicy, Destination, KubernetesCluster, Mesh, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { AccessPolicy, Destination, KubernetesCluster, Mesh, Settings, TrafficPolicy, VirtualMesh, Workload } from "@isthmus/api";
 import type { Kind, Resource } from "@isthmus/core";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { withRemedy } from "../../cluster/managementCluster.ts";
 import { type DeploymentState, DeploymentStates } from "../deployments.ts";
+import { type RelayCertificate, readRelayCertificates } from "./relayCertificates.ts";
 
 /** What checks see of the management cluster. */
 export interface PlaneState {
@@ -13,7 +14,10 @@ export interface PlaneState {
   readonly served: ReadonlySet<string>;
   readonly deployments: readonly DeploymentState[];
   readonly clusters: readonly KubernetesCluster[];
+  readonly relayCertificates: readonly RelayCertificate[];
+  readonly settings: readonly Settings[];
   readonly meshes: readonly Mesh[];
+  readonly workloads: readonly Workload[];
   readonly destinations: readonly Destination[];
   readonly trafficPolicies: readonly TrafficPolicy[];
   readonly accessPolicies: readonly AccessPolicy[];
@@ -23,15 +27,8 @@ export interface PlaneState {
 /** A part of the state that is read by itself. */
 export type StateName = Exclude<keyof PlaneState, "namespace" | "now">;
 
-const PARTS: readonly StateName[] = [
-  "deployments",
-  "clusters",
-  "meshes",
-  "destinations",
-  "trafficPolicies",
-  "accessPolicies",
-  "virtualMeshes",
-];
+/** What is served is told to everybody, and a Secret by its name may not be there. */
+const UNLISTED: ReadonlySet<StateName> = new Set<StateName>(["served", "relayCertificates"]);
 
 /** The state, and why parts of it are missing. */
 export interface ReadState {
@@ -40,12 +37,12 @@ export interface ReadState {
 }
 
 /**
- * Reads what checks need. A part that the user may not read, or that is not there, is missing; the others are checked all the same. Throws
+ * Reads what checks need, and of the state no more. A part that the user may not read, or that is not there, is missing; the others are checked all the same. Throws
  * ClusterError when no object can be read at all, or nobody answers.
  */
 export async function readPlaneState(
   cluster: Cluster,
-  { namespace, now }: Pick<PlaneState, "namespace" | "now">,
+  { namespace, now, needed }: Pick<PlaneState, "namespace" | "now"> & { readonly needed: ReadonlySet<StateName> },
   signal: AbortSignal,
 ): Promise<ReadState> {
   const unread = new Map<StateName, string>();
@@ -62,17 +59,20 @@ export async function readPlaneState(
     served,
     deployments: await all("deployments", DeploymentStates, namespace),
     clusters: await all("clusters", KubernetesCluster, namespace),
+    relayCertificates: await attempt("relayCertificates", [], () => readRelayCertificates(cluster, namespace, signal)),
+    settings: await all("settings", Settings, namespace),
     meshes: await all("meshes", Mesh),
+    workloads: await all("workloads", Workload),
     destinations: await all("destinations", Destination),
     trafficPolicies: await all("trafficPolicies", TrafficPolicy),
     accessPolicies: await all("accessPolicies", AccessPolicy),
     virtualMeshes: await all("virtualMeshes", VirtualMesh),
   };
-  // What is served is told to everybody.
-  if (firstError !== undefined && PARTS.every((part) => unread.has(part))) throw firstError;
+  if (firstError !== undefined && [...needed].every((part) => UNLISTED.has(part) || unread.has(part))) throw firstError;
   return { state, unread };
 
   async function attempt<T>(name: StateName, none: T, read: () => Promise<T>): Promise<T> {
+    if (!needed.has(name)) return none;
     try {
       return await read();
     } catch (error) {

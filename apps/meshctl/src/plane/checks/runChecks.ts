@@ -1,17 +1,19 @@
 import type { Cluster } from "@isthmus/plane/ports";
 import type { Check } from "./check.ts";
-import { CHECKS } from "./checks.ts";
-import { type PlaneState, readPlaneState } from "./planeState.ts";
+import { type CheckSelection, selectedChecks } from "./checks.ts";
+import { type PlaneState, readPlaneState, type StateName } from "./planeState.ts";
 import type { CheckResult } from "./report.ts";
 
-/** Makes all checks of the management plane. Throws ClusterError when the API server does not answer. */
+/** Makes checks of the management plane, and reads only what they need. Throws ClusterError when the API server does not answer. */
 export async function runChecks(
   cluster: Cluster,
-  place: Pick<PlaneState, "namespace" | "now">,
+  { selection, ...place }: Pick<PlaneState, "namespace" | "now"> & { readonly selection: CheckSelection },
   signal: AbortSignal,
 ): Promise<readonly CheckResult[]> {
-  const { state, unread } = await readPlaneState(cluster, place, signal);
-  return CHECKS.map((check) => resultOf(check, state, unread));
+  const checks = selectedChecks(selection);
+  const needed = new Set(checks.flatMap(({ reads }) => reads as readonly StateName[]));
+  const { state, unread } = await readPlaneState(cluster, { ...place, needed }, signal);
+  return checks.map((check) => resultOf(check, state, unread));
 }
 
 /** What a check says of a state of which parts may be missing. */

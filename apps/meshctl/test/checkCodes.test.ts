@@ -1,0 +1,378 @@
+import { Secret, Settings } from "@isthmus/api";
+import { createRoot } from "@isthmus/certificates";
+import type { AnyResource } from "@isthmus/core";
+import { expect, it } from "vitest";
+import type { CheckFinding } from "../src/plane/checks/check.ts";
+import type { CheckCode } from "../src/plane/checks/codes.ts";
+import {
+  accessPolicy,
+  cluster,
+  deployment,
+  destination,
+  managed,
+  mesh,
+  NOW,
+  trafficPolicy,
+  virtualMesh,
+  workload,
+} from "./fleetObjects.ts";
+import { managementCluster, runIn } from "./planeRun.ts";
+
+const DAY_MS = 24 * 3_600_000;
+const BOTH = [cluster("east"), cluster("west")];
+const federating = (selectors: readonly object[] = [{}], spec: object = {}) =>
+  virtualMesh("bookinfo", ["east", "west"], { federation: { selectors, ...spec } });
+const member = (name: string, content: object = {}) => mesh(name, { virtualMesh: "bookinfo", ...content });
+const gateway = (name: string, pods = 2) => destination("gateway", name, { ports: [], pods });
+const meshes = (east: AnyResource) => [...BOTH, east, member("west"), gateway("west")];
+const gatewayAt = (...externalAddresses: readonly string[]) => [
+  { destinationRef: { name: "gateway-bookinfo-east", namespace: "gloo-mesh" }, externalAddresses },
+];
+const shift = (...destinations: readonly object[]): AnyResource => {
+  const policy = trafficPolicy("shift");
+  return { ...policy, spec: { ...(policy["spec"] as object), policy: { trafficShift: { destinations } } } };
+};
+const to = (clusterName: string, weight: number) => ({ weight, kubeService: { name: "reviews", namespace: "bookinfo", clusterName } });
+const fault = (creationTimestamp: string): AnyResource => {
+  const policy = trafficPolicy("fault");
+  const spec = { policy: { faultInjection: { fixedDelay: "2s", percentage: 10 } } };
+  return { ...policy, metadata: { ...policy.metadata, creationTimestamp }, spec };
+};
+const root = async (days: number) => {
+  const { certificate } = await createRoot({ commonName: "root", now: NOW - (400 - days) * DAY_MS, lifetimeMs: 400 * DAY_MS });
+  return managed(Secret, "relay-root-tls-secret", { data: { "ca.crt": btoa(certificate) } });
+};
+const pem = (text: string) => managed(Secret, "relay-server-tls-secret", { data: { "tls.crt": btoa(text) } });
+const callers = (...sourceSelector: readonly object[]) => accessPolicy("reviewers", { sourceSelector });
+const guarded = (name: string, at: string, content: object = {}) => destination(name, at, { accessPolicies: ["reviewers"], ...content });
+const tokenOnly = (container: object): AnyResource => {
+  const found = deployment("gloo-mesh-mgmt-server");
+  const containers = [{ name: "main", image: "registry.example/gloo-mesh/server:0.1.0", ...container }];
+  return { ...found, spec: { replicas: 1, template: { spec: { containers } } } };
+};
+const ports = (name: string) => [{ port: 80, name, targetPortNumber: 8080 }];
+const sharing = { workloadSelectorLabels: { app: "web" } };
+
+interface Case {
+  readonly code: CheckCode;
+  readonly passes: readonly AnyResource[] | Promise<readonly AnyResource[]>;
+  readonly fails: readonly AnyResource[] | Promise<readonly AnyResource[]>;
+  readonly finding: Omit<CheckFinding, "code">;
+}
+
+const CASES: readonly Case[] = [
+  {
+    code: "REL1002",
+    passes: [...BOTH, mesh("east")],
+    fails: [...BOTH, mesh("north")],
+    finding: {
+      severity: "warning",
+      message:
+        "cluster north has no KubernetesCluster in namespace gloo-mesh, and Mesh gloo-mesh/istiod-istio-system-north is there as it was discovered in it",
+      remedy: "meshctl logs; meshctl cluster register --help, if it is meant to be registered",
+    },
+  },
+  {
+    code: "REL1002",
+    passes: [tokenOnly({ args: ["--single-cluster=mgmt"] }), mesh("mgmt")],
+    fails: [tokenOnly({ args: ["--single-cluster=other"] }), mesh("mgmt")],
+    finding: { severity: "warning", message: expect.stringContaining("cluster mgmt"), remedy: expect.any(String) },
+  },
+  {
+    code: "REL1006",
+    passes: BOTH,
+    fails: BOTH.map((one) => ({ ...one, status: { ...(one["status"] as object), clusterUid: "uid-1" } })),
+    finding: {
+      severity: "error",
+      message: "clusters east and west are one cluster: both have UID uid-1",
+      remedy: "meshctl cluster deregister west --force, or the other one",
+    },
+  },
+  {
+    code: "CRT1003",
+    passes: root(60).then((secret) => [secret]),
+    fails: root(59).then((secret) => [secret]),
+    finding: {
+      severity: "warning",
+      message: "Secret gloo-mesh/relay-root-tls-secret, key ca.crt: ends in 59 d, at 2027-01-18T12:00:00.000Z, and is not renewed yet",
+      remedy: "one that the server has generated is renewed by itself: meshctl logs; renew your own: docs/own-pki.md",
+    },
+  },
+  {
+    code: "CRT1003",
+    // The roots before the last one are kept until all agents trust it.
+    passes: Promise.all([root(-1), root(300)]).then(([old, next]) => {
+      const text = [old, next].map((secret) => atob((secret["data"] as Record<string, string>)["ca.crt"] ?? "")).join("\n");
+      return [managed(Secret, "relay-root-tls-secret", { data: { "ca.crt": btoa(text) } })];
+    }),
+    fails: root(-1).then((secret) => [secret]),
+    finding: { severity: "error", message: expect.stringContaining("key ca.crt: expired at"), remedy: expect.any(String) },
+  },
+  {
+    code: "CRT1003",
+    passes: [],
+    fails: [pem("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")],
+    finding: {
+      severity: "error",
+      message: "Secret gloo-mesh/relay-server-tls-secret, key tls.crt: has no certificate in PEM",
+      remedy: "kubectl -n gloo-mesh get secret relay-server-tls-secret -o yaml",
+    },
+  },
+  {
+    code: "SEC1014",
+    passes: [deployment("gloo-mesh-mgmt-server")],
+    fails: [tokenOnly({ args: ["--disable-client-certificates"] })],
+    finding: {
+      severity: "warning",
+      message: "the management server runs without client certificates: any holder of the relay token can act as any cluster",
+      remedy: "set relay.disableClientCertificateAuthentication to false in the values of the server and of all agents",
+    },
+  },
+  {
+    code: "SEC1014",
+    passes: [tokenOnly({ env: [{ name: "RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION", value: "false" }] })],
+    fails: [tokenOnly({ env: [{ name: "RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION", value: "True" }] })],
+    finding: { severity: "warning", message: expect.any(String), remedy: expect.any(String) },
+  },
+  {
+    code: "UPG1002",
+    passes: [federating([{}])],
+    fails: [federating([], { permissive: {} })],
+    finding: {
+      severity: "warning",
+      message: "VirtualMesh gloo-mesh/bookinfo: spec.federation.permissive is deprecated",
+      remedy: "write spec.federation.selectors: [{}]",
+    },
+  },
+  {
+    code: "UPG1002",
+    passes: [managed(Settings, "settings", { spec: {} })],
+    fails: [managed(Settings, "settings", { spec: { discovery: { istio: { ingressGatewayDetectors: { "*": {} } } } } })],
+    finding: {
+      severity: "warning",
+      message: "Settings gloo-mesh/settings: spec.discovery.istio.ingressGatewayDetectors is deprecated",
+      remedy: "set spec.federation.eastWestIngressGatewaySelectors of the VirtualMesh",
+    },
+  },
+  {
+    code: "RTE1018",
+    passes: [cluster("east"), cluster("west", "OFFLINE"), shift(to("east", 50), to("west", 50))],
+    fails: [cluster("east"), cluster("west", "OFFLINE"), shift(to("east", 25), to("west", 75))],
+    finding: {
+      severity: "error",
+      message:
+        "TrafficPolicy bookinfo/shift: 75 % of its traffic goes to cluster west, which is OFFLINE: to the endpoints that were known last",
+      remedy: "meshctl cluster diagnose west; to shift the traffic: kubectl -n bookinfo edit trafficpolicy shift",
+    },
+  },
+  {
+    code: "RTE1018",
+    passes: [cluster("west", "LAGGING"), shift(to("west", 0))],
+    fails: [cluster("west", "UNREACHABLE"), shift(to("west", 0))],
+    finding: { severity: "error", message: expect.stringContaining("100 % of its traffic"), remedy: expect.any(String) },
+  },
+  {
+    code: "RTE1014",
+    passes: [fault("2026-11-20T01:00:00Z")],
+    fails: [fault("2026-11-17T11:00:00Z")],
+    finding: {
+      severity: "note",
+      message: "TrafficPolicy bookinfo/fault: injects faults into 10 % of its requests, and is 3 d old",
+      remedy: "kubectl -n bookinfo delete trafficpolicy fault",
+    },
+  },
+  {
+    code: "FED1006",
+    passes: [mesh("east")],
+    fails: [mesh("east", { istio: { trustDomainProblem: "ConfigMap istio-system/istio not found" } })],
+    finding: {
+      severity: "warning",
+      message: "Mesh gloo-mesh/istiod-istio-system-east: ConfigMap istio-system/istio not found",
+      remedy: "kubectl --context CONTEXT -n istio-system get configmaps, with the context of east: correct its mesh configuration",
+    },
+  },
+  {
+    code: "CFG1003",
+    passes: [
+      destination("a", "east", { ports: ports("http"), ...sharing }),
+      destination("b", "east", { ports: ports("grpc-b"), ...sharing }),
+    ],
+    fails: [
+      destination("a", "east", { ports: ports("http"), ...sharing }),
+      destination("b", "east", { ports: ports("tcp-b"), ...sharing }),
+    ],
+    finding: {
+      severity: "warning",
+      message: "Services bookinfo/a and bookinfo/b in east have the same pods, whose port 8080 is HTTP by the one and TCP by the other",
+      remedy: "give the port the same name or appProtocol in both",
+    },
+  },
+  {
+    code: "FED1003",
+    passes: [federating(), ...meshes(member("east")), gateway("east")],
+    fails: [federating(), ...meshes(member("east", { gateways: [] }))],
+    finding: {
+      severity: "error",
+      message:
+        "Mesh gloo-mesh/istiod-istio-system-east: has no gateway that can take traffic from other clusters, so its services cannot be called from there",
+      remedy: "meshctl describe virtualmesh gloo-mesh/bookinfo",
+    },
+  },
+  {
+    code: "FED1003",
+    // Nothing is to be called from other clusters.
+    passes: [virtualMesh("bookinfo", ["east", "west"]), ...meshes(member("east", { gateways: [] }))],
+    fails: [federating([], { permissive: {} }), ...meshes(member("east", { gateways: [] }))],
+    finding: { severity: "error", message: expect.any(String), remedy: expect.any(String) },
+  },
+  {
+    code: "FED1004",
+    passes: [federating(), ...meshes(member("east")), gateway("east")],
+    fails: [federating(), ...meshes(member("east", { gateways: gatewayAt() })), gateway("east")],
+    finding: {
+      severity: "error",
+      message: "the gateway Destination gloo-mesh/gateway-bookinfo-east of Mesh gloo-mesh/istiod-istio-system-east has no external address",
+      remedy: "kubectl --context CONTEXT get services -A -o wide, with the context of east: its load balancer gives it an address",
+    },
+  },
+  {
+    code: "FED1005",
+    passes: [federating(), ...meshes(member("east", { gateways: gatewayAt("10.1.2.3", "gateway.example.com") })), gateway("east")],
+    fails: [federating(), ...meshes(member("east", { gateways: gatewayAt("10.1.2.3", "fd00::1") })), gateway("east")],
+    finding: {
+      severity: "note",
+      message:
+        "the gateway Destination gloo-mesh/gateway-bookinfo-east of Mesh gloo-mesh/istiod-istio-system-east has private addresses only: 10.1.2.3, fd00::1",
+      remedy: "check that the networks of the other clusters route them",
+    },
+  },
+  {
+    code: "RES1003",
+    passes: [federating(), ...meshes(member("east")), gateway("east", 2)],
+    fails: [federating(), ...meshes(member("east")), gateway("east", 1)],
+    finding: {
+      severity: "warning",
+      message:
+        "the gateway Destination gloo-mesh/gateway-bookinfo-east of Mesh gloo-mesh/istiod-istio-system-east has a single pod: traffic from other clusters stops while it restarts",
+      remedy: "scale its Deployment to 2 or more",
+    },
+  },
+  {
+    code: "RES1002",
+    passes: [destination("reviews", "east", { isFederated: true, pods: 1 }), destination("reviews", "west", { pods: 1 })].map((one, i) =>
+      i === 0 ? one : { ...one, spec: JSON.parse(JSON.stringify(one["spec"]).replace("10.0.0.1", "10.0.1.1")) },
+    ),
+    fails: [destination("reviews", "east", { isFederated: true, pods: 1 })],
+    finding: {
+      severity: "note",
+      message: "Service bookinfo/reviews is federated and has a single pod in all clusters together",
+      remedy: "scale its workload to 2 or more, in more than one cluster if it has to outlast one",
+    },
+  },
+  {
+    code: "FED1013",
+    passes: [federating([{ destinationSelectors: [{ kubeServiceMatcher: {} }] }]), destination("reviews", "east", { isFederated: true })],
+    fails: [
+      virtualMesh("bookinfo", ["east", "west"], { federation: { selectors: [{}] }, globalAccessPolicy: "ENABLED" }),
+      destination("reviews", "east", { isFederated: true }),
+      guarded("ratings", "east", { isFederated: true }),
+      accessPolicy("reviewers"),
+    ],
+    finding: {
+      severity: "note",
+      message:
+        "VirtualMesh gloo-mesh/bookinfo: federates all 2 services to all of its meshes; 1 of them have no AccessPolicy, so nobody may call them",
+      remedy: "name those that other clusters call with destinationSelectors in spec.federation.selectors",
+    },
+  },
+  {
+    code: "SEC1003",
+    passes: [mesh("east"), guarded("reviews", "east"), guarded("ratings", "east")],
+    fails: [mesh("east"), guarded("reviews", "east"), destination("ratings", "east")],
+    finding: {
+      severity: "warning",
+      message:
+        "Mesh gloo-mesh/istiod-istio-system-east: 1 of 2 services have no AccessPolicy, so all callers may call them: bookinfo/ratings",
+      remedy: "create AccessPolicies for them, or set spec.globalAccessPolicy of the VirtualMesh to ENABLED",
+    },
+  },
+  {
+    code: "SEC1003",
+    passes: [
+      virtualMesh("bookinfo", ["east"], { globalAccessPolicy: "ENABLED" }),
+      member("east"),
+      guarded("reviews", "east"),
+      destination("ratings", "east"),
+    ],
+    fails: [virtualMesh("bookinfo", ["east"]), member("east"), guarded("reviews", "east"), destination("ratings", "east")],
+    finding: { severity: "warning", message: expect.any(String), remedy: expect.any(String) },
+  },
+  {
+    code: "SEC1005",
+    passes: [workload("productpage-v1", "east"), accessPolicy("reviewers")],
+    fails: [workload("productpag-v1", "east"), accessPolicy("reviewers")],
+    finding: {
+      severity: "warning",
+      message:
+        "AccessPolicy bookinfo/reviewers: spec.sourceSelector[0].kubeServiceAccountRefs.serviceAccounts[0]: no workload in a mesh runs as service account bookinfo/bookinfo-productpage in east",
+      remedy: "did you mean bookinfo-productpag?",
+    },
+  },
+  {
+    code: "SEC1007",
+    passes: [workload("productpage-v1", "east"), callers({ kubeIdentityMatcher: { namespaces: ["bookinfo"], clusters: ["east"] } })],
+    fails: [workload("productpage-v1", "east"), callers({ kubeIdentityMatcher: { namespaces: ["bokinfo"], clusters: ["east"] } })],
+    finding: {
+      severity: "warning",
+      message:
+        "AccessPolicy bookinfo/reviewers: spec.sourceSelector[0].kubeIdentityMatcher.namespaces[0]: no workload in a mesh is in namespace bokinfo of east",
+      remedy: "did you mean bookinfo?",
+    },
+  },
+  {
+    code: "SEC1007",
+    passes: [workload("productpage-v1", "east"), callers({ kubeIdentityMatcher: { namespaces: ["bookinfo"] } })],
+    fails: [workload("productpage-v1", "east"), callers({ kubeIdentityMatcher: { namespaces: ["bookinfo"], clusters: ["west"] } })],
+    finding: { severity: "warning", message: expect.any(String), remedy: "check the name, and the clusters beside it" },
+  },
+  {
+    code: "SEC1006",
+    passes: [member("east"), member("west"), guarded("reviews", "west"), accessPolicy("reviewers")],
+    fails: [member("east"), mesh("west"), guarded("reviews", "west"), accessPolicy("reviewers")],
+    finding: {
+      severity: "warning",
+      message:
+        "AccessPolicy bookinfo/reviewers: allows callers of cluster east for service bookinfo/reviews in west, and no VirtualMesh has the meshes of both: unless they have one root all the same, such calls fail",
+      remedy: "put both meshes into one VirtualMesh with spec.mtlsConfig",
+    },
+  },
+  {
+    code: "SEC1010",
+    passes: [guarded("reviews", "east", { ports: [{ port: 9080, name: "http" }] }), accessPolicy("reviewers")],
+    fails: [guarded("reviews", "east", { ports: [{ port: 9080, name: "tcp-reviews" }] }), accessPolicy("reviewers")],
+    finding: {
+      severity: "warning",
+      message:
+        "AccessPolicy bookinfo/reviewers: restricts paths or methods, and port 9080 (tcp-reviews) of service bookinfo/reviews in east is not HTTP: calls to it are denied",
+      remedy: "leave out allowedPaths and allowedMethods for it, or name the port http-… if it is HTTP",
+    },
+  },
+  {
+    code: "SEC1010",
+    // The policy says nothing of that port.
+    passes: [guarded("reviews", "east", { ports: [{ port: 9081, appProtocol: "redis" }] }), accessPolicy("reviewers")],
+    fails: [guarded("reviews", "east", { ports: [{ port: 9080, appProtocol: "redis" }] }), accessPolicy("reviewers")],
+    finding: { severity: "warning", message: expect.any(String), remedy: expect.any(String) },
+  },
+];
+
+async function findingsOf(objects: readonly AnyResource[], code: CheckCode): Promise<readonly CheckFinding[]> {
+  const { out } = await runIn(managementCluster(objects), ["check", "-o", "json"]);
+  const { checks } = JSON.parse(out) as { readonly checks: readonly { readonly findings: readonly CheckFinding[] }[] };
+  return checks.flatMap(({ findings }) => findings).filter((finding) => finding.code === code);
+}
+
+it.each(CASES)("$code: $finding.message", async ({ code, passes, fails, finding }) => {
+  expect(await findingsOf(await passes, code)).toEqual([]);
+  expect(await findingsOf(await fails, code)).toEqual([{ code, ...finding }]);
+});
