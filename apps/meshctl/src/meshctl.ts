@@ -8,6 +8,7 @@ import { WaitTimeout } from "./cluster/waitTimeout.ts";
 import { checkCommand, precheckCommand } from "./commands/check.ts";
 import { clusterCommand } from "./commands/cluster.ts";
 import { clusterModeCommands } from "./commands/clusterMode.ts";
+import { connectRemote } from "./commands/clusterRegistration.ts";
 import { clusterStateCommands } from "./commands/clusterState.ts";
 import type { CommandRuntime } from "./commands/commandRuntime.ts";
 import { completionCommand } from "./commands/completion.ts";
@@ -79,7 +80,7 @@ function programOf(runtime: CommandRuntime): Command {
 
 /** `meshctl cluster`: who may join, how those that have joined are, and whether anything is written in them. */
 function clusterGroup(runtime: CommandRuntime): Command {
-  const group = clusterCommand(runtime.io, runtime.connect);
+  const group = clusterCommand(runtime.io, runtime.connect, connectRemote, runtime.connectApiServer);
   for (const command of [...clusterStateCommands(runtime), ...clusterModeCommands(runtime)]) group.addCommand(command);
   return group;
 }

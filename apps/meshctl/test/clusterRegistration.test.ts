@@ -1,11 +1,11 @@
-import { allKinds, KubernetesCluster, Secret } from "@isthmus/api";
-import type { Resource } from "@isthmus/core";
+import { allKinds, KubernetesCluster, Secret, VirtualService } from "@isthmus/api";
+import type { AnyResource, Resource } from "@isthmus/core";
 import { systemClock } from "@isthmus/plane";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { Command } from "commander";
 import { beforeEach, describe, expect, it } from "vitest";
-import { addressFor } from "../src/cluster/registration.ts";
-import { ClusterRole, ClusterRoleBinding, ServiceAccount } from "../src/cluster/remoteAccess.ts";
+import { addressFor } from "../src/cluster/apiServerAddress.ts";
+import { ClusterRole, ClusterRoleBinding, RemoteNamespace, ServiceAccount } from "../src/cluster/remoteAccess.ts";
 import { clusterCommand } from "../src/commands/cluster.ts";
 import { inheriting } from "../src/meshctl.ts";
 import { recordedIo } from "./recordedIo.ts";
@@ -107,6 +107,100 @@ describe("meshctl cluster register --standard", () => {
     const after = image().map((objects) => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
     // The namespace may hold other things by now.
     expect(after.map((names) => names.sort())).toEqual([before[0], [...(before[1] ?? []), "Namespace gloo-mesh"].sort()]);
+  });
+});
+
+describe("meshctl cluster register --standard of a cluster that others know", () => {
+  const { apiVersion, kind } = KubernetesCluster;
+  const declare = (spec: object) =>
+    management.apply({ apiVersion, kind, metadata: place, spec } as KubernetesCluster, { fieldManager: "kubectl" });
+  const uidOf = async (cluster: SimulatedCluster) =>
+    (await cluster.get(RemoteNamespace, { name: "kube-system", namespace: "" }))?.metadata.uid ?? "";
+  const know = (status: object) =>
+    management.applyStatus({ apiVersion, kind, metadata: place, status } as AnyResource, { fieldManager: "gloo-mesh" });
+  const spec = async () => (await management.get(KubernetesCluster, place))?.spec;
+  const names = () => image().map((objects) => objects.map((object) => `${object.kind} ${object.metadata.name}`).sort());
+
+  it("keeps what they declare of it, and says by which option it would be changed before anything is made", async () => {
+    await declare({ clusterDomain: "east.local" });
+    const before = image();
+    await expect(run("register", "--standard", "east", "--cluster-domain", "other.local")).rejects.toThrow(
+      /^KubernetesCluster gloo-mesh\/east: \.?spec\.clusterDomain is set by kubectl: leave out --cluster-domain$/,
+    );
+    expect(image()).toEqual(before);
+    await run("register", "--standard", "east");
+    expect(await spec()).toEqual({ secretName: "east", clusterDomain: "east.local" });
+    await run("register", "--standard", "east", "--cluster-domain", "east.local");
+    await run("register", "--standard", "east");
+    expect(await spec()).toEqual({ secretName: "east", clusterDomain: "east.local" });
+  });
+
+  it("does not take the name of a Secret from them", async () => {
+    await declare({ secretName: "mine" });
+    const before = image();
+    await expect(run("register", "--standard", "east")).rejects.toThrow(
+      /spec\.secretName is set by kubectl: set it to east there, or remove it$/,
+    );
+    expect(image()).toEqual(before);
+  });
+
+  it("takes no name from another cluster, and none from an agent", async () => {
+    await declare({});
+    await know({ clusterUid: "other" });
+    await expect(run("register", "--standard", "east")).rejects.toThrow(/another cluster is registered as east \(UID other\)/);
+    await management.update({
+      ...(await management.get(KubernetesCluster, place)),
+      metadata: { ...place, annotations: { "isthmus.mesh/replace": "1" } },
+    } as Resource);
+    await run("register", "--standard", "east");
+    await run("deregister", "east", "--force");
+    await declare({});
+    await know({ clusterUid: await uidOf(remote) });
+    await expect(run("register", "--standard", "east")).rejects.toThrow(
+      /east is registered with an agent, which also writes: .*deregister east/,
+    );
+  });
+
+  it("says how to take back what was made when it fails, or takes it back (--rollback)", async () => {
+    await management.create({ apiVersion: "v1", kind: "Secret", metadata: place, type: "Opaque" } as Resource);
+    const before = names();
+    await expect(run("register", "--standard", "east")).rejects.toThrow(
+      /delete or rename it\nTo take back what was created:\n {2}meshctl cluster deregister east$/,
+    );
+    expect(names()).not.toEqual(before);
+    await run("deregister", "east");
+    expect(names()[1]?.filter((name) => !before[1]?.includes(name))).toEqual(["Namespace gloo-mesh"]);
+    await remote.delete({ apiVersion: "v1", kind: "Namespace", name: namespace, namespace: "", clusterName: "" });
+    await expect(run("register", "--standard", "east", "--rollback")).rejects.toThrow(
+      /delete or rename it\nRolled back: all that was created has been deleted\.$/,
+    );
+    expect(names()).toEqual(before);
+  });
+
+  it("is deregistered from the cluster itself alone", async () => {
+    await run("register", "--standard", "east");
+    await know({ clusterUid: "other" });
+    const before = image();
+    await expect(run("deregister", "east")).rejects.toThrow(/this is not the cluster that is registered as east/);
+    await know({ clusterUid: await uidOf(remote) });
+    await expect(run("deregister", "west")).rejects.toThrow(/this cluster is registered as east: use that name, or select another one/);
+    expect(names()).toEqual(before.map((objects) => objects.map((object) => `${object.kind} ${object.metadata.name}`).sort()));
+  });
+
+  it("deletes the mesh configuration only when told (--purge)", async () => {
+    const route = { apiVersion: VirtualService.apiVersion, kind: VirtualService.kind, spec: { hosts: ["reviews"] } };
+    const labels = { "owner.networking.mesh.gloo.solo.io": namespace };
+    const ours = { ...route, metadata: { name: "reviews", namespace: "default", labels } } as Resource;
+    const theirs = { ...route, metadata: { name: "theirs", namespace: "default", labels } } as Resource;
+    await remote.apply(ours, { fieldManager: "gloo-mesh" });
+    await remote.apply(theirs, { fieldManager: "kubectl" });
+    const left = async () => (await remote.list(VirtualService)).items.map(({ metadata }) => metadata.name).sort();
+    await run("register", "--standard", "east");
+    await run("deregister", "east");
+    expect(await left()).toEqual(["reviews", "theirs"]);
+    await run("register", "--standard", "east");
+    expect(await run("deregister", "east", "--purge")).toContain("deleted VirtualService default/reviews");
+    expect(await left()).toEqual(["theirs"]);
   });
 });
 

@@ -61,7 +61,7 @@ commands below \`cluster\` do.
 | text from clusters | bounded, and without control characters, in every format |
 | width | on a terminal the last column of a table is cut, and messages are wrapped; in a pipe nothing is |
 | color | only of the words error and warning, on a terminal, unless NO_COLOR is set or TERM is dumb |
-| exit code | 0 success; 1 something was found or rejected; 2 usage error, no answer, or no permission; 3 nothing was found, but not everything could be read, or a cluster that was to be changed cannot be reached; 124 what was waited for did not come within \`--timeout\` |
+| exit code | 0 success; 1 something was found or rejected; 2 usage error, no answer, or no permission; 3 nothing was found, but not everything could be read, or an agent that was to be paused or resumed cannot be reached; 124 what was waited for did not come within \`--timeout\` |
 | time | an API server that says nothing for 15 s has failed; all requests together may take \`--request-timeout\` |
 
 ## Permissions

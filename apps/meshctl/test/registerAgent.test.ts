@@ -1,4 +1,4 @@
-import { allKinds, KubernetesCluster } from "@isthmus/api";
+import { allKinds, KubernetesCluster, VirtualService } from "@isthmus/api";
 import type { Clock, Resource } from "@isthmus/core";
 import { systemClock } from "@isthmus/plane";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
@@ -253,5 +253,89 @@ describe("the end of a registration", () => {
     const removal = { management, managementNamespace: namespace, remote, remoteNamespace: namespace, clusterName: "east" };
     expect(await removeRegistration({ ...removal, keepsRegistration: false })).toEqual({ deleted: [], problems: [] });
     expect(remote.objects()).toEqual(before);
+  });
+
+  const removal = (management: SimulatedCluster, remote: SimulatedCluster, clock: Clock) => ({
+    management,
+    managementNamespace: namespace,
+    remote,
+    remoteNamespace: namespace,
+    clusterName: "east",
+    keepsRegistration: false,
+    purgeBy: clock,
+  });
+  const route = (): Resource =>
+    ({
+      apiVersion: VirtualService.apiVersion,
+      kind: VirtualService.kind,
+      metadata: { name: "reviews", namespace, labels: { "owner.networking.mesh.gloo.solo.io": namespace } },
+      spec: { hosts: ["reviews"] },
+    }) as Resource;
+  const podOfAgent = { apiVersion: "v1", kind: "Pod", metadata: { name: "agent-0", namespace, labels: { app: "gloo-mesh-agent" } } };
+  const routes = async (remote: SimulatedCluster) => (await remote.list(VirtualService)).items.length;
+
+  /** A clock on which each wait is over at once, after what happens meanwhile. */
+  function clockWith(meanwhile: (waits: number) => Promise<unknown>): Clock {
+    let [now, waits] = [0, 0];
+    return {
+      now: () => now,
+      async sleep(ms) {
+        now += ms;
+        await meanwhile(++waits);
+      },
+    };
+  }
+
+  it("purges once the agent has ended: until then it would write again what is deleted", async () => {
+    const [management, remote] = [cluster("management"), cluster("remote")];
+    remote.load([podOfAgent as unknown as Resource]);
+    await remote.apply(route(), { fieldManager: "gloo-mesh" });
+    const seen: number[] = [];
+    const clock = clockWith(async (waits) => {
+      seen.push(await routes(remote));
+      // A write that was under way when the pod was deleted.
+      if (waits === 3) await remote.delete({ apiVersion: "v1", kind: "Pod", name: "agent-0", namespace, clusterName: "" });
+      if (waits === 4) await remote.apply(route(), { fieldManager: "gloo-mesh" });
+    });
+    const { problems, deleted } = await removeRegistration(removal(management, remote, clock));
+    expect({ problems, deleted }).toEqual({ problems: [], deleted: ["VirtualService gloo-mesh/reviews"] });
+    expect(seen.slice(0, 4)).toEqual([1, 1, 1, 0]);
+    expect(await routes(remote)).toBe(0);
+  });
+
+  it("does not purge while an agent runs, and says what to do", async () => {
+    const [management, remote] = [cluster("management"), cluster("remote")];
+    remote.load([podOfAgent as unknown as Resource]);
+    await remote.apply(route(), { fieldManager: "gloo-mesh" });
+    const waiting = await removeRegistration(
+      removal(
+        management,
+        remote,
+        clockWith(async () => undefined),
+      ),
+    );
+    expect(waiting.problems).toEqual([
+      "the mesh configuration was not deleted: Pod gloo-mesh/agent-0 of the agent did not end within 60 s: once it has ended, run this command again",
+    ]);
+    const labels = { app: "enterprise-agent" };
+    const spec = {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "agent", image: "agent" }] } },
+    };
+    const theirs = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "enterprise-agent", namespace }, spec };
+    await remote.apply(theirs as unknown as Resource, { fieldManager: "helm" });
+    const { problems } = await removeRegistration(removal(management, remote, systemClock));
+    expect(problems).toEqual([expect.stringMatching(/the agent of Deployment gloo-mesh\/enterprise-agent, .* uninstall it, and run/)]);
+    expect(await routes(remote)).toBe(1);
+  });
+
+  it("gives up on what somebody else writes again and again", async () => {
+    const [management, remote] = [cluster("management"), cluster("remote")];
+    await remote.apply(route(), { fieldManager: "gloo-mesh" });
+    const clock = clockWith(() => remote.apply(route(), { fieldManager: "gloo-mesh" }));
+    const { problems } = await removeRegistration(removal(management, remote, clock));
+    expect(problems).toEqual([
+      "VirtualService gloo-mesh/reviews was written again after it was deleted: stop what writes it, and run this command again",
+    ]);
   });
 });

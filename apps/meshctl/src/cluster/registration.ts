@@ -1,25 +1,12 @@
 import { KubernetesCluster, Secret } from "@isthmus/api";
-import { type AnyResource, type Clock, formatRef, isClusterName, type JsonObject, type Kind, refOf, UsageError } from "@isthmus/core";
+import { type AnyResource, type Clock, formatRef, isClusterName, type Kind, messageOf, refOf, UsageError } from "@isthmus/core";
 import { type Cluster, ClusterError, KUBECONFIG_SECRET_TYPE } from "@isthmus/plane";
-import { OURS, policyRules, RemoteNamespace, remoteObjects, tokenSecretName } from "./remoteAccess.ts";
-
-/** Field manager of what registration applies. */
-const MANAGER = "meshctl";
-
-/** A cluster's API server as a kubeconfig says how to reach it. */
-export interface ApiServerAddress {
-  readonly server: string;
-  /** PEM; undefined: the certificate authorities that the system trusts. */
-  readonly ca: string | undefined;
-  /** The name that its certificate must bear; undefined: that of the address. */
-  readonly tlsServerName?: string;
-}
-
-/** The same as a user's kubeconfig says it. */
-export interface GivenAddress extends ApiServerAddress {
-  /** The user takes whoever answers for the API server. */
-  readonly isUnverified: boolean;
-}
+import { type ApiServerAddress, kubeconfigOf } from "./apiServerAddress.ts";
+import { checkNameWithoutAgent, declareWithoutAgent, uidOfCluster } from "./register/clusterNames.ts";
+import type { Hints } from "./register/hints.ts";
+import { type Change, MANAGER, takeBack } from "./register/ownObjects.ts";
+import { removeEmptyNamespace } from "./register/removeFoundations.ts";
+import { isOurs, namespaceToCreate, OURS, policyRules, RemoteNamespace, remoteObjects, tokenSecretName } from "./remoteAccess.ts";
 
 export interface Registration {
   readonly management: Cluster;
@@ -27,8 +14,14 @@ export interface Registration {
   readonly clusterName: string;
   readonly managementNamespace: string;
   readonly remoteNamespace: string;
-  readonly clusterDomain: string;
+  /** Undefined: what the KubernetesCluster says, else cluster.local. */
+  readonly clusterDomain: string | undefined;
   readonly address: ApiServerAddress;
+  /** What is wrong with the clusters, or with the rights of their users; none when all is well. */
+  readonly precheck: () => Promise<readonly string[]>;
+  /** Takes back what was made when something fails. */
+  readonly rollback: boolean;
+  readonly hints: Hints;
   readonly clock: Clock;
   readonly say: (line: string) => void;
 }
@@ -38,66 +31,79 @@ export interface Registration {
  * kubeconfig Secret and the KubernetesCluster. May be repeated. Throws UsageError where something is in the way that is not ours.
  */
 export async function registerCluster(registration: Registration): Promise<void> {
+  const changes: Change[] = [];
+  try {
+    await makeRegistration(registration, (change) => changes.push(change));
+  } catch (error) {
+    if (!(error instanceof UsageError || error instanceof ClusterError) || changes.length === 0) throw error;
+    throw new UsageError(`${messageOf(error)}\n${await undone(registration, changes)}`);
+  }
+}
+
+async function makeRegistration(registration: Registration, changed: (change: Change) => void): Promise<void> {
   const { management, remote, clusterName, managementNamespace, remoteNamespace, clusterDomain, address, clock, say } = registration;
   if (!isClusterName(clusterName)) {
     throw new UsageError(`${clusterName} is not a valid cluster name: use at most 63 lower-case letters, digits and hyphens`);
   }
+  const naming = { clusterName, namespace: managementNamespace, uid: await uidOfCluster(remote) };
+  const existing = await checkNameWithoutAgent(management, naming);
+  const problems = await registration.precheck();
+  if (problems.length > 0) throw new UsageError(problems.join("; "));
+  const declaration = { naming, existing, clusterDomain };
+  await declareWithoutAgent(management, declaration, { dryRun: true });
   say(`Registering cluster: ${clusterName}`);
-  await ensure(remote, RemoteNamespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: remoteNamespace } });
-  for (const { kind, resource } of remoteObjects(clusterName, remoteNamespace)) await applyOurs(remote, kind, resource);
+  await ensure(remote, RemoteNamespace, namespaceToCreate(remoteNamespace), changed);
+  for (const { kind, resource } of remoteObjects(clusterName, remoteNamespace)) await applyOurs(remote, kind, resource, changed);
   say(`ServiceAccount ${remoteNamespace}/${clusterName} has permissions to read the mesh and write its configuration`);
-  const token = await accountToken(remote, { clusterName, namespace: remoteNamespace, clock });
-  await storeKubeconfig(management, { name: clusterName, namespace: managementNamespace }, kubeconfigOf(clusterName, address, token));
+  const token = await accountToken(remote, { clusterName, namespace: remoteNamespace, clock }, changed);
+  const kubeconfig = kubeconfigOf(clusterName, address, token);
+  await storeKubeconfig(management, { name: clusterName, namespace: managementNamespace }, kubeconfig, changed);
   say(`Secret ${managementNamespace}/${clusterName} in the management cluster contains the kubeconfig`);
+  const applied = await declareWithoutAgent(management, declaration);
+  noteChange({ cluster: management, kind: KubernetesCluster, applied, before: existing }, changed);
   const { apiVersion, kind } = KubernetesCluster;
   const metadata = { name: clusterName, namespace: managementNamespace };
-  await management.apply({ apiVersion, kind, metadata, spec: { secretName: clusterName, clusterDomain } } as KubernetesCluster, {
-    fieldManager: MANAGER,
-    force: true,
-  });
   await tellRules(management, { apiVersion, kind, metadata, status: { namespace: remoteNamespace, policyRules: policyRules() } });
   say(`Successfully registered cluster: ${clusterName}`);
 }
 
-/** Takes back all that registration made, and what of it is there; `remote` undefined: that cluster is not there any more. Throws UsageError with all that could not be removed. */
-export async function deregisterCluster(
-  registration: Omit<Registration, "address" | "clock" | "clusterDomain" | "remote"> & { readonly remote: Cluster | undefined },
-): Promise<void> {
-  const { management, remote, clusterName, managementNamespace, remoteNamespace, say } = registration;
-  say(`Deregistering cluster: ${clusterName}`);
-  const secret = await management.get(Secret, { name: clusterName, namespace: managementNamespace });
-  const problems: string[] = [];
-  const attempt = async (cluster: Cluster, kind: Kind, name: string, namespace = ""): Promise<void> => {
+/** Says how to take back what was made, or takes it back. */
+async function undone(
+  { remote, remoteNamespace, rollback, hints, clusterName }: Registration,
+  changes: readonly Change[],
+): Promise<string> {
+  if (!rollback) return `To take back what was created:\n  ${hints.meshctl("cluster", "deregister", clusterName)}`;
+  const madeNamespace = changes.some(({ kind, before }) => kind === RemoteNamespace && before === undefined);
+  const problems = [...(await takeBack(changes.filter(({ kind }) => kind !== RemoteNamespace)))];
+  if (madeNamespace) {
     try {
-      const found = await cluster.get(kind, { name, namespace });
-      if (found === undefined) return;
-      if (cluster === remote && !isOurs(found)) return;
-      const { uid } = found.metadata;
-      await cluster.delete({ ...refOf(found), namespace }, uid === undefined ? {} : { uid });
+      const kept = await removeEmptyNamespace(remote, remoteNamespace);
+      if (kept !== undefined) return `Rolled back: all that was created has been deleted.\n${kept}`;
     } catch (error) {
       if (!(error instanceof ClusterError)) throw error;
-      if (error.code !== "NotFound") problems.push(error.message);
-    }
-  };
-  await attempt(management, KubernetesCluster, clusterName, managementNamespace);
-  if (secret?.type === KUBECONFIG_SECRET_TYPE) await attempt(management, Secret, clusterName, managementNamespace);
-  if (remote !== undefined) {
-    await attempt(remote, Secret, tokenSecretName(clusterName), remoteNamespace);
-    for (const { kind, resource } of [...remoteObjects(clusterName, remoteNamespace)].reverse()) {
-      await attempt(remote, kind, resource.metadata.name, resource.metadata.namespace);
+      problems.push(error.message);
     }
   }
-  if (problems.length > 0) throw new UsageError(`not everything could be deleted: ${problems.join("; ")}`);
-  say(`Successfully deregistered cluster: ${clusterName}`);
+  if (problems.length > 0) return `Not everything could be rolled back: ${problems.join("; ")}`;
+  return "Rolled back: all that was created has been deleted.";
 }
 
-async function ensure(cluster: Cluster, kind: Kind, resource: AnyResource): Promise<void> {
+type Changed = (change: Change) => void;
+
+/** An object that was made or changed can be taken back; one that was not needs none of it. */
+function noteChange(change: Change, changed: Changed): void {
+  if (change.applied.metadata.resourceVersion !== change.before?.metadata.resourceVersion) changed(change);
+}
+
+async function ensure(cluster: Cluster, kind: Kind, resource: AnyResource, changed: Changed): Promise<void> {
   const { name, namespace = "" } = resource.metadata;
-  if ((await cluster.get(kind, { name, namespace })) === undefined) await cluster.create(resource);
+  if ((await cluster.get(kind, { name, namespace })) !== undefined) return;
+  const applied = await cluster.apply(resource, { fieldManager: MANAGER });
+  changed({ cluster, kind: kind, applied, before: undefined });
 }
 
 /** Applies an object of ours; one of that name that somebody else made is left alone. */
-async function applyOurs(cluster: Cluster, kind: Kind, resource: AnyResource): Promise<void> {
+async function applyOurs(cluster: Cluster, kind: Kind, resource: AnyResource, changed: Changed): Promise<void> {
   const { name, namespace = "" } = resource.metadata;
   const found = await cluster.get(kind, { name, namespace });
   if (found !== undefined && !isOurs(found)) {
@@ -105,17 +111,15 @@ async function applyOurs(cluster: Cluster, kind: Kind, resource: AnyResource): P
       `${formatRef(refOf(found))} exists and is not managed by meshctl: delete it, or add the label app=gloo-mesh if it may be replaced`,
     );
   }
-  await cluster.apply(resource, { fieldManager: MANAGER, force: true });
-}
-
-function isOurs({ metadata: { labels = {} } }: { readonly metadata: AnyResource["metadata"] }): boolean {
-  return Object.entries(OURS).every(([key, value]) => labels[key] === value);
+  const applied = await cluster.apply(resource, { fieldManager: MANAGER, force: true });
+  noteChange({ cluster, kind: kind, applied, before: found }, changed);
 }
 
 /** The account's token. Kubernetes makes one only for a Secret that asks for it, since 1.24. */
 async function accountToken(
   remote: Cluster,
   { clusterName, namespace, clock }: { readonly clusterName: string; readonly namespace: string; readonly clock: Clock },
+  changed: Changed,
 ): Promise<string> {
   const name = tokenSecretName(clusterName);
   const secret: Secret = {
@@ -124,7 +128,7 @@ async function accountToken(
     metadata: { name, namespace, labels: OURS, annotations: { "kubernetes.io/service-account.name": clusterName } },
     type: "kubernetes.io/service-account-token",
   };
-  await ensure(remote, Secret, secret as AnyResource);
+  await ensure(remote, Secret, secret as AnyResource, changed);
   const until = clock.now() + TOKEN_WAIT_MS;
   for (;;) {
     const found = await remote.get(Secret, { name, namespace });
@@ -145,12 +149,15 @@ async function storeKubeconfig(
   management: Cluster,
   ref: { readonly name: string; readonly namespace: string },
   text: string,
+  changed: Changed,
 ): Promise<void> {
+  const note = (applied: AnyResource, before: Secret | undefined): void => changed({ cluster: management, kind: Secret, applied, before });
   const data = { kubeconfig: btoa(text) };
   const found = await management.get(Secret, ref);
   if (found === undefined) {
     const { apiVersion, kind } = Secret;
-    await management.create({ apiVersion, kind, metadata: { ...ref, labels: OURS }, type: KUBECONFIG_SECRET_TYPE, data } as Secret);
+    const made = { apiVersion, kind, metadata: { ...ref, labels: OURS }, type: KUBECONFIG_SECRET_TYPE, data } as Secret;
+    note(await management.create(made), undefined);
     return;
   }
   if (found.type !== KUBECONFIG_SECRET_TYPE) {
@@ -159,7 +166,7 @@ async function storeKubeconfig(
     );
   }
   const { managedFields: _, ...metadata } = found.metadata;
-  if (found.data?.["kubeconfig"] !== data.kubeconfig) await management.update({ ...found, metadata, data } as Secret);
+  if (found.data?.["kubeconfig"] !== data.kubeconfig) note(await management.update({ ...found, metadata, data } as Secret), found);
 }
 
 /** What the server has said there already stays. */
@@ -169,45 +176,6 @@ async function tellRules(management: Cluster, status: AnyResource): Promise<void
   } catch (error) {
     if (!(error instanceof ClusterError && error.code === "Conflict")) throw error;
   }
-}
-
-/** A kubeconfig of one cluster, context and user, all of its name. JSON is YAML. */
-function kubeconfigOf(name: string, { server, ca, tlsServerName }: ApiServerAddress, token: string): string {
-  const cluster: JsonObject = {
-    server,
-    ...(ca === undefined ? {} : { "certificate-authority-data": btoa(ca) }),
-    ...(tlsServerName === undefined ? {} : { "tls-server-name": tlsServerName }),
-  };
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name, cluster }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-    users: [{ name, user: { token } }],
-    "current-context": name,
-  });
-}
-
-/**
- * The address under which the server reaches an API server, where it is another than the user's; its certificate must be from the same
- * authority and bear the same name. Source: published registration, `--api-server-address`. Throws UsageError, also for an API server that
- * the user's kubeconfig does not verify: the account's token would go to whoever answers.
- */
-export function addressFor({ isUnverified, ...address }: GivenAddress, wanted: string | undefined): ApiServerAddress {
-  const before = new URL(address.server);
-  if (isUnverified || before.protocol !== "https:") {
-    throw new UsageError(
-      `the kubeconfig does not verify the server certificate of ${address.server}, which the management server requires: use ` +
-        "certificate-authority-data instead of insecure-skip-tls-verify, and tls-server-name if the certificate has another name",
-    );
-  }
-  if (wanted === undefined) return address;
-  if (!URL.canParse(`https://${wanted}`)) throw new UsageError(`--api-server-address ${wanted}: must be HOST or HOST:PORT`);
-  const after = new URL(`https://${wanted}`);
-  const port = after.port || (/:\d+$/.test(wanted) ? "" : before.port);
-  const server = `https://${after.hostname}${port === "" ? "" : `:${port}`}`;
-  const name = address.tlsServerName ?? before.hostname.replace(/^\[|\]$/g, "");
-  return { ...address, server, ...(name === after.hostname ? {} : { tlsServerName: name }) };
 }
 
 const TOKEN_WAIT_MS = 60_000;

@@ -9,11 +9,21 @@ export const tokenSecretName = (clusterName: string): string => `${clusterName}-
 /** By it we know what is ours to change and to delete. */
 export const OURS: Readonly<Record<string, string>> = { app: "gloo-mesh" };
 
+/** Whether an object of a remote cluster is ours. */
+export function isOurs({ metadata: { labels = {} } }: { readonly metadata: AnyResource["metadata"] }): boolean {
+  return Object.entries(OURS).every(([key, value]) => labels[key] === value);
+}
+
 const RBAC = "rbac.authorization.k8s.io/v1";
 export const ServiceAccount = untyped("v1", "ServiceAccount", "serviceaccounts");
 export const ClusterRole = untyped(RBAC, "ClusterRole", "clusterroles", false);
 export const ClusterRoleBinding = untyped(RBAC, "ClusterRoleBinding", "clusterrolebindings", false);
 export const RemoteNamespace = untyped("v1", "Namespace", "namespaces", false);
+
+/** A namespace to be created. It bears a label, as an API server does not note who applied an object of which nothing is declared. */
+export function namespaceToCreate(name: string): AnyResource {
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { "app.kubernetes.io/managed-by": "meshctl" } } };
+}
 
 /** What the server may do in a cluster that it connects to: read what it reads, write what it writes, and nothing else. */
 export function policyRules(): readonly JsonObject[] {

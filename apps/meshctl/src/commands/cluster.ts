@@ -1,20 +1,25 @@
 import type { Secret } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
 import { Command, Option } from "commander";
+import type { ConnectApiServer } from "../cluster/apiServer.ts";
 import { type Connect, connectWithKubeconfig, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import type { Io } from "../io.ts";
 import { type ConnectRemote, connectRemote, registrationCommands } from "./clusterRegistration.ts";
 import { durationMs, inManagement } from "./commandRuntime.ts";
 
 /** `meshctl cluster`: who may join the management plane, and who no longer may. */
-export function clusterCommand(io: Io, connect: Connect = connectWithKubeconfig, toRemote: ConnectRemote = connectRemote): Command {
+export function clusterCommand(
+  io: Io,
+  connect: Connect = connectWithKubeconfig,
+  toRemote: ConnectRemote = connectRemote,
+  connectApiServer?: ConnectApiServer,
+): Command {
   const group = new Command("cluster").description("Manage which clusters may join the management plane.");
   const token = new Command("token").description("Manage single-use tokens for joining clusters.");
   token.addCommand(tokenCreateCommand(io, connect));
   token.addCommand(tokenSharedCommand(io, connect));
-  for (const command of [token, ...registrationCommands(io, connect, toRemote), revokeCommand(io, connect), replaceCommand(io, connect)]) {
-    group.addCommand(command);
-  }
+  const registration = registrationCommands({ io, connect, toRemote, connectApiServer });
+  for (const command of [token, ...registration, revokeCommand(io, connect), replaceCommand(io, connect)]) group.addCommand(command);
   return group;
 }
 

@@ -1,18 +1,19 @@
 import { UsageError } from "@isthmus/core";
 import { Command, Option } from "commander";
-import { type Connect, inManagementCluster } from "../cluster/managementCluster.ts";
-import type { Io } from "../io.ts";
+import { inManagementCluster } from "../cluster/managementCluster.ts";
 import { durationOption } from "./duration.ts";
 import {
   type ConnectRemote,
+  givenPlaces,
   managementPlace,
   nameAndMode,
   type PlaceOptions,
+  precheckTargets,
   remotePlace,
   withPlaces,
   withPublishedFlags,
 } from "./registrationOptions.ts";
-import { deregisterWithAgent, type RegisterAgentOptions, registerWithAgent } from "./registrationWithAgent.ts";
+import { deregisterWithAgent, type RegisterAgentOptions, registerWithAgent, type WithAgent } from "./registrationWithAgent.ts";
 
 export type { ConnectRemote } from "./registrationOptions.ts";
 
@@ -28,7 +29,7 @@ interface DeregisterOptions extends PlaceOptions {
 
 /** The cluster of a kubeconfig, as its current user. */
 export const connectRemote: ConnectRemote = async ({ kubeconfig: path, context }) => {
-  const { kubernetesCluster, loadKubeconfig, podLogs } = await import("@isthmus/kubernetes");
+  const { apiServerOf, kubernetesCluster, loadKubeconfig, podLogs } = await import("@isthmus/kubernetes");
   const { systemClock } = await import("@isthmus/plane/clock");
   const kubeconfig = loadKubeconfig({ ...(path === undefined ? {} : { path }), ...(context === undefined ? {} : { context }) });
   const { tls } = await kubeconfig.credentials(false);
@@ -36,16 +37,17 @@ export const connectRemote: ConnectRemote = async ({ kubeconfig: path, context }
   const cluster = kubernetesCluster({ name: "", kubeconfig, clock: systemClock, random: Math.random, silenceMs: SILENCE_MS });
   const { servername: tlsServerName } = tls;
   const logs = podLogs({ kubeconfig, clock: systemClock });
+  const api = apiServerOf({ kubeconfig, clock: systemClock, silenceMs: SILENCE_MS });
   const given = { server: kubeconfig.server, ca, isUnverified: tls.rejectUnauthorized === false };
-  return { cluster, address: { ...given, ...(tlsServerName === undefined ? {} : { tlsServerName }) }, log: (pod) => logs.last(pod) };
+  return { cluster, api, address: { ...given, ...(tlsServerName === undefined ? {} : { tlsServerName }) }, log: (pod) => logs.last(pod) };
 };
 
 // Somebody waits for the answer.
 const SILENCE_MS = 10_000;
 
 /** `meshctl cluster register` and `deregister`: with an agent in the cluster, or (`--standard`) without. */
-export function registrationCommands(io: Io, connect: Connect, toRemote: ConnectRemote): readonly Command[] {
-  const withAgent = { io, connect, toRemote };
+export function registrationCommands(withAgent: WithAgent): readonly Command[] {
+  const { io, connect, toRemote, connectApiServer } = withAgent;
   return [
     withPublishedFlags(withPlaces(new Command("register")))
       .description("Register a cluster: installs an agent in it, and waits until the management plane knows the cluster.")
@@ -85,19 +87,27 @@ export function registrationCommands(io: Io, connect: Connect, toRemote: Connect
   ];
 
   async function registerStandard(clusterName: string, options: RegisterOptions): Promise<void> {
-    const { addressFor, registerCluster } = await import("../cluster/registration.ts");
+    const { addressFor } = await import("../cluster/apiServerAddress.ts");
+    const { registerCluster } = await import("../cluster/registration.ts");
     const { systemClock } = await import("@isthmus/plane/clock");
-    const { cluster: remote, address } = await toRemote(remotePlace(options));
+    const { hintsFor } = await import("../cluster/register/hints.ts");
+    const { namedCluster } = await import("../cluster/namedCluster.ts");
+    const { standardRegistrationProblems } = await import("../plane/precheck/registrationPrecheck.ts");
+    const { cluster: remote, address, api } = await toRemote(remotePlace(options));
     const where = addressFor(address, options.apiServerAddress);
+    const targets = precheckTargets({ clusterName, api, managementApi: await connectApiServer?.(managementPlace(options)) }, options);
     await inManagementCluster(managementPlace(options), connect, (management) =>
       registerCluster({
-        management,
-        remote,
+        management: namedCluster(management, "management cluster"),
+        remote: namedCluster(remote, `cluster ${clusterName}`),
         clusterName,
         managementNamespace: options.mgmtNamespace,
         remoteNamespace: options.remoteNamespace,
-        clusterDomain: options.clusterDomain ?? "cluster.local",
+        clusterDomain: options.clusterDomain,
         address: where,
+        precheck: () => standardRegistrationProblems(targets),
+        rollback: options.rollback === true,
+        hints: hintsFor(givenPlaces(options)),
         clock: systemClock,
         say: (line) => io.err(`${line}\n`),
       }),
@@ -108,12 +118,17 @@ export function registrationCommands(io: Io, connect: Connect, toRemote: Connect
   }
 
   async function deregisterStandard(clusterName: string, options: DeregisterOptions): Promise<void> {
-    const { deregisterCluster } = await import("../cluster/registration.ts");
-    const remote = options.force === true ? undefined : (await toRemote(remotePlace(options))).cluster;
+    const { deregisterCluster } = await import("../cluster/standardDeregistration.ts");
+    const { namedCluster } = await import("../cluster/namedCluster.ts");
+    const { systemClock } = await import("@isthmus/plane/clock");
+    const remote =
+      options.force === true ? undefined : namedCluster((await toRemote(remotePlace(options))).cluster, `cluster ${clusterName}`);
     await inManagementCluster(managementPlace(options), connect, (management) =>
       deregisterCluster({
-        management,
+        management: namedCluster(management, "management cluster"),
         remote,
+        purges: options.purge === true,
+        clock: systemClock,
         clusterName,
         managementNamespace: options.mgmtNamespace,
         remoteNamespace: options.remoteNamespace,
@@ -149,6 +164,7 @@ Examples:
 
 const DEREGISTER_HELP = `
 Deletes the KubernetesCluster, the agent, its permissions and its Secrets. CRDs, the namespace, and what meshctl did not create are kept.
+--purge waits until the pods of the agent have ended: until then they would write again what is deleted.
 
 Examples:
   meshctl cluster deregister east --remote-context east --mgmt-context mgmt

@@ -1,7 +1,10 @@
 import { UsageError } from "@isthmus/core";
+import type { ApiServer } from "@isthmus/kubernetes";
 import { type Command, Option } from "commander";
+import type { GivenAddress } from "../cluster/apiServerAddress.ts";
 import type { Connect } from "../cluster/managementCluster.ts";
-import type { GivenAddress } from "../cluster/registration.ts";
+import type { GivenPlaces } from "../cluster/register/hints.ts";
+import type { RegistrationTargets } from "../plane/precheck/registrationPrecheck.ts";
 
 /** Gives access to the cluster that is registered, and says how it is reached. */
 export type ConnectRemote = (place: { readonly kubeconfig?: string; readonly context?: string }) => Promise<RemoteAccess>;
@@ -9,6 +12,8 @@ export type ConnectRemote = (place: { readonly kubeconfig?: string; readonly con
 export interface RemoteAccess {
   readonly cluster: Awaited<ReturnType<Connect>>;
   readonly address: GivenAddress;
+  /** What its API server answers beside objects; undefined: nothing is asked. */
+  readonly api?: ApiServer;
   /** The last lines of the log of a pod; undefined: logs cannot be read. */
   readonly log?: (pod: { readonly name: string; readonly namespace: string }) => Promise<string>;
 }
@@ -121,5 +126,32 @@ export function managementPlace({
     namespace: mgmtNamespace,
     ...(mgmtKubeconfig === undefined ? {} : { kubeconfig: mgmtKubeconfig }),
     ...(mgmtContext === undefined ? {} : { context: mgmtContext }),
+  };
+}
+
+/** Which clusters the user has named. */
+export function givenPlaces({
+  kubeconfig,
+  remoteContext,
+  remoteNamespace,
+  mgmtKubeconfig,
+  mgmtContext,
+  mgmtNamespace,
+}: PlaceOptions): GivenPlaces {
+  return { kubeconfig, remoteContext, remoteNamespace, mgmtKubeconfig, mgmtContext, mgmtNamespace };
+}
+
+/** Whom to ask, before anything is created, whether a registration can succeed. */
+export function precheckTargets(
+  {
+    clusterName,
+    api,
+    managementApi,
+  }: { readonly clusterName: string; readonly api: ApiServer | undefined; readonly managementApi: ApiServer | undefined },
+  { remoteNamespace, mgmtNamespace }: PlaceOptions,
+): RegistrationTargets {
+  return {
+    remote: { api, called: `cluster ${clusterName}`, namespace: remoteNamespace },
+    management: { api: managementApi, called: "management cluster", namespace: mgmtNamespace },
   };
 }

@@ -1,11 +1,18 @@
 import { UsageError } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane";
+import type { ConnectApiServer } from "../cluster/apiServer.ts";
 import { type Connect, inManagementCluster } from "../cluster/managementCluster.ts";
-import type { GivenPlaces } from "../cluster/register/hints.ts";
 import type { RelayAddress } from "../cluster/register/relayAddress.ts";
 import type { Io } from "../io.ts";
 import { plainText } from "../output/plainText.ts";
-import { type ConnectRemote, managementPlace, type PlaceOptions, remotePlace } from "./registrationOptions.ts";
+import {
+  type ConnectRemote,
+  givenPlaces,
+  managementPlace,
+  type PlaceOptions,
+  precheckTargets,
+  remotePlace,
+} from "./registrationOptions.ts";
 import { terminalColumns } from "./terminal.ts";
 
 export interface RegisterAgentOptions {
@@ -25,6 +32,8 @@ export interface WithAgent {
   readonly io: Io;
   readonly connect: Connect;
   readonly toRemote: ConnectRemote;
+  /** Undefined: the rights of the user in the management cluster are not asked for. */
+  readonly connectApiServer: ConnectApiServer | undefined;
 }
 
 /** `meshctl cluster register` with an agent. */
@@ -33,7 +42,7 @@ export async function registerWithAgent(
   clusterName: string,
   options: PlaceOptions & RegisterAgentOptions,
 ): Promise<void> {
-  const { io, connect, toRemote } = parts;
+  const { io, connect, toRemote, connectApiServer } = parts;
   const relay = await givenRelay(options);
   if (options.printJoin === true || options.printGitops === true) return printRegistration(parts, clusterName, { ...options, relay });
   const { registerAgent } = await import("../cluster/register/registerAgent.ts");
@@ -44,7 +53,9 @@ export async function registerWithAgent(
   const { systemClock } = await import("@isthmus/plane/clock");
   const columns = terminalColumns();
   const { namedCluster } = await import("../cluster/namedCluster.ts");
-  const { cluster, log } = await toRemote(remotePlace(options));
+  const { registrationProblems } = await import("../plane/precheck/registrationPrecheck.ts");
+  const { cluster, log, api } = await toRemote(remotePlace(options));
+  const targets = precheckTargets({ clusterName, api, managementApi: await connectApiServer?.(managementPlace(options)) }, options);
   const remote = namedCluster(cluster, `cluster ${clusterName}`);
   await inManagementCluster(managementPlace(options), connect, (management) =>
     registerAgent({
@@ -58,11 +69,12 @@ export async function registerWithAgent(
       relay,
       authority: options.relayAuthority,
       probe: options.probe ? probeRelay : undefined,
+      precheck: (needs) => registrationProblems(targets, needs),
       tokenLifetimeMs: options.tokenTtl,
       timeoutMs: options.timeout,
       rollback: options.rollback === true,
       agentComplaint: log === undefined ? undefined : () => agentComplaint(remote, options.remoteNamespace, log),
-      hints: hintsFor(placesOf(options)),
+      hints: hintsFor(givenPlaces(options)),
       clock: systemClock,
       say: (line) => io.err(`${line}\n`),
       passed: (result) => io.err(`${gateText({ ...result, text: plainText(result.text) }, columns)}\n`),
@@ -80,6 +92,7 @@ export async function deregisterWithAgent(
 ): Promise<boolean> {
   const { deregisterAgent } = await import("../cluster/register/deregisterAgent.ts");
   const { namedCluster } = await import("../cluster/namedCluster.ts");
+  const { systemClock } = await import("@isthmus/plane/clock");
   if (options.force === true && options.purge === true) {
     throw new UsageError("--force and --purge are mutually exclusive: nothing is deleted in a cluster that is not connected to");
   }
@@ -94,6 +107,7 @@ export async function deregisterWithAgent(
       managementNamespace: options.mgmtNamespace,
       remoteNamespace: options.remoteNamespace,
       purges: options.purge === true,
+      clock: systemClock,
       say: (line) => io.err(`${line}\n`),
     }),
   );
@@ -103,10 +117,6 @@ async function givenRelay({ relayServerAddress }: RegisterAgentOptions): Promise
   if (relayServerAddress === undefined) return undefined;
   const { readAddress } = await import("../cluster/register/relayAddress.ts");
   return readAddress(relayServerAddress);
-}
-
-function placesOf({ kubeconfig, remoteContext, remoteNamespace, mgmtKubeconfig, mgmtContext, mgmtNamespace }: PlaceOptions): GivenPlaces {
-  return { kubeconfig, remoteContext, remoteNamespace, mgmtKubeconfig, mgmtContext, mgmtNamespace };
 }
 
 /** Prints what registers a cluster on its other side: on standard output, so that it can be kept. */

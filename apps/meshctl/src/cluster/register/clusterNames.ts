@@ -1,11 +1,11 @@
 import { KubernetesCluster } from "@isthmus/api";
-import { UsageError } from "@isthmus/core";
+import { type AnyResource, UsageError } from "@isthmus/core";
 import { type Cluster, ClusterError, clusterRegistrations } from "@isthmus/plane";
 import { RemoteNamespace } from "../remoteAccess.ts";
 import { MANAGER } from "./ownObjects.ts";
 
 /** Annotation on a KubernetesCluster whose registration by meshctl is under way: the UID of the cluster that is being registered. */
-export const REGISTERING = "isthmus.mesh/registering";
+const REGISTERING = "isthmus.mesh/registering";
 
 /** A name in the management plane, and the cluster that wants it. */
 export interface RegistrationOfName {
@@ -31,17 +31,38 @@ export async function uidOfCluster(cluster: Cluster): Promise<string> {
   return uid;
 }
 
-/** The registration of a name as it is now. Throws UsageError when another cluster has the name, or this one another name. */
-export async function checkClusterName(
-  management: Cluster,
-  { clusterName, namespace, uid }: RegistrationOfName,
-): Promise<KubernetesCluster | undefined> {
+/** The registration of a name as it is now, for an agent. Throws UsageError when another cluster has the name, or this one another name. */
+export async function checkClusterName(management: Cluster, naming: RegistrationOfName): Promise<KubernetesCluster | undefined> {
+  const { clusterName, namespace } = naming;
   const existing = await management.get(KubernetesCluster, { name: clusterName, namespace });
   if (existing?.spec?.secretName !== undefined && existing.spec.secretName !== "") {
     throw new UsageError(
       `${clusterName} is registered without an agent: run "meshctl cluster deregister ${clusterName}" first, or register it again with --standard`,
     );
   }
+  await checkOwner(management, naming, existing);
+  return existing;
+}
+
+/** The same for a cluster that the server connects to: it throws UsageError as well where an agent has the name, which would go on to write. */
+export async function checkNameWithoutAgent(management: Cluster, naming: RegistrationOfName): Promise<KubernetesCluster | undefined> {
+  const { clusterName, namespace, uid } = naming;
+  const existing = await management.get(KubernetesCluster, { name: clusterName, namespace });
+  await checkOwner(management, naming, existing);
+  const isStandard = (existing?.spec?.secretName ?? "") !== "";
+  if (!isStandard && (existing?.status?.clusterUid === uid || isUnfinished(existing))) {
+    throw new UsageError(
+      `${clusterName} is registered with an agent, which also writes: run "meshctl cluster deregister ${clusterName}" first, or register it again without --standard`,
+    );
+  }
+  return existing;
+}
+
+async function checkOwner(
+  management: Cluster,
+  { clusterName, namespace, uid }: RegistrationOfName,
+  existing: KubernetesCluster | undefined,
+): Promise<void> {
   const owner = existing?.status?.clusterUid ?? "";
   const isReplaceable = (await clusterRegistrations(management, { namespace }).find(clusterName))?.isReplaceable === true;
   if (owner !== "" && owner !== uid && !isReplaceable) {
@@ -58,7 +79,24 @@ export async function checkClusterName(
       `this cluster is registered as ${name}: use that name or, to give it another one, run "meshctl cluster deregister ${name}" first`,
     );
   }
-  return existing;
+}
+
+/** Throws UsageError where a cluster is not the one that is registered under a name, or is registered under another one. */
+export async function checkSameCluster(management: Cluster, { clusterName, namespace, uid: own }: RegistrationOfName): Promise<void> {
+  const { items } = await management.list(KubernetesCluster, { namespace });
+  const registration = items.find(({ metadata }) => metadata.name === clusterName);
+  const uid = registration?.status?.clusterUid || registration?.metadata.annotations?.[REGISTERING];
+  if (uid !== undefined && uid !== own) {
+    throw new UsageError(
+      `this is not the cluster that is registered as ${clusterName} (its UID is ${own}, not ${uid}): select the right one with --remote-context, or add --force if it no longer exists`,
+    );
+  }
+  const other = items.find(({ metadata, status }) => metadata.name !== clusterName && status?.clusterUid === own);
+  if (uid === undefined && other !== undefined) {
+    throw new UsageError(
+      `this cluster is registered as ${other.metadata.name}: use that name, or select another one with --remote-context`,
+    );
+  }
 }
 
 /** Whether meshctl has begun to register a cluster and not come to an end. */
@@ -79,16 +117,53 @@ export async function reserveName(management: Cluster, naming: RegistrationOfNam
     const other = await management.get(KubernetesCluster, { name: clusterName, namespace });
     const registering = other?.metadata.annotations?.[REGISTERING];
     if (registering === undefined || registering === uid) {
-      const { manager = "another field manager", fields = [] } = error.details;
-      throw new UsageError(
-        `KubernetesCluster ${namespace}/${clusterName}: ${fields.join(", ")} is set by ${manager}: leave out ${optionsOf(fields)}`,
-      );
+      throw declaredByOthers(naming, error);
     }
     throw new UsageError(
       `another cluster is being registered as ${clusterName} (UID ${registering}): use another name or, if that registration was given up, ` +
         `run "meshctl cluster deregister ${clusterName} --force" first`,
     );
   }
+}
+
+/** What to do about a field that somebody else declares. */
+function declaredByOthers({ clusterName, namespace }: RegistrationOfName, { details }: ClusterError): UsageError {
+  const { manager = "another field manager", fields = [] } = details;
+  const isSecret = fields.some((path) => path.endsWith("secretName"));
+  const remedy = isSecret ? `set it to ${clusterName} there, or remove it` : `leave out ${optionsOf(fields)}`;
+  return new UsageError(`KubernetesCluster ${namespace}/${clusterName}: ${fields.join(", ")} is set by ${manager}: ${remedy}`);
+}
+
+/**
+ * Declares a cluster that the server connects to with the kubeconfig in the Secret of its name, or only tries to. What others have declared of
+ * it stays as it is; throws UsageError where that is something else.
+ */
+export async function declareWithoutAgent(
+  management: Cluster,
+  { naming, existing, clusterDomain }: StandardDeclaration,
+  { dryRun = false } = {},
+): Promise<AnyResource> {
+  const { clusterName: name, namespace } = naming;
+  const { apiVersion, kind } = KubernetesCluster;
+  const earlier = declaredIn(existing, MANAGER);
+  const isDeclared = existing?.spec?.clusterDomain !== undefined;
+  const domain = clusterDomain ?? earlier.clusterDomain ?? (isDeclared ? undefined : "cluster.local");
+  const spec = { ...earlier, secretName: name, ...(domain === undefined ? {} : { clusterDomain: domain }) };
+  try {
+    const wanted = { apiVersion, kind, metadata: { name, namespace }, spec } as KubernetesCluster;
+    return await management.apply(wanted, { fieldManager: MANAGER, dryRun });
+  } catch (error) {
+    if (error instanceof ClusterError && error.code === "Conflict") throw declaredByOthers(naming, error);
+    throw error;
+  }
+}
+
+/** A cluster that the server connects to. */
+export interface StandardDeclaration {
+  readonly naming: RegistrationOfName;
+  readonly existing: KubernetesCluster | undefined;
+  /** Undefined: what is declared, else cluster.local. */
+  readonly clusterDomain: string | undefined;
 }
 
 /** The registration has come to its end. */
@@ -104,7 +179,7 @@ async function applyRegistration(
   const { apiVersion, kind } = KubernetesCluster;
   // A field manager for each cluster: what another one claims is a conflict, not an update.
   const fieldManager = `${MANAGER}-${uid}`;
-  const earlier = await declaredEarlier(management, { name: clusterName, namespace }, fieldManager);
+  const earlier = declaredIn(await management.get(KubernetesCluster, { name: clusterName, namespace }), fieldManager);
   const given = Object.entries(declared).filter(([, value]) => value !== undefined);
   const spec = { ...earlier, ...Object.fromEntries(given) };
   const metadata = { name: clusterName, namespace, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
@@ -112,12 +187,8 @@ async function applyRegistration(
 }
 
 /** What an earlier run has declared: server-side apply deletes what is not declared again, and without its mode a cluster would be written to. */
-async function declaredEarlier(
-  management: Cluster,
-  ref: { readonly name: string; readonly namespace: string },
-  fieldManager: string,
-): Promise<DeclaredFields> {
-  const { metadata, spec = {} } = (await management.get(KubernetesCluster, ref)) ?? {};
+function declaredIn(existing: KubernetesCluster | undefined, fieldManager: string): DeclaredFields {
+  const { metadata, spec = {} } = existing ?? {};
   const entry = metadata?.managedFields?.find(({ manager, operation }) => manager === fieldManager && operation === "Apply");
   const owned = Object.keys(((entry?.fieldsV1 as Readonly<Record<string, object>> | undefined)?.["f:spec"] ?? {}) as object);
   const kept = OPTIONS.flatMap(([field]) => (owned.includes(`f:${field}`) && spec[field] !== undefined ? [[field, spec[field]]] : []));

@@ -1,7 +1,8 @@
 import { KubernetesCluster } from "@isthmus/api";
-import { isClusterName, UsageError } from "@isthmus/core";
+import { type Clock, isClusterName, UsageError } from "@isthmus/core";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
-import { REGISTERING, uidOfCluster } from "./clusterNames.ts";
+import { removeStandardRegistration } from "../standardDeregistration.ts";
+import { checkSameCluster, uidOfCluster } from "./clusterNames.ts";
 import { removeRegistration } from "./removeRegistration.ts";
 
 export interface AgentDeregistration {
@@ -11,7 +12,9 @@ export interface AgentDeregistration {
   readonly remote: (() => Promise<Cluster>) | undefined;
   readonly remoteNamespace: string;
   readonly clusterName: string;
+  /** Also deletes the mesh configuration that was applied. */
   readonly purges: boolean;
+  readonly clock: Clock;
   readonly say: (line: string) => void;
 }
 
@@ -20,26 +23,29 @@ export interface AgentDeregistration {
  * without an agent. Throws UsageError with all that could not be deleted, and for a cluster that is not the registered one.
  */
 export async function deregisterAgent(deregistration: AgentDeregistration): Promise<boolean> {
-  const { management, managementNamespace, remote: toRemote, remoteNamespace, clusterName, purges, say } = deregistration;
+  const { management, managementNamespace, remote: toRemote, remoteNamespace, clusterName, purges, clock, say } = deregistration;
   if (!isClusterName(clusterName)) {
     throw new UsageError(`${clusterName} is not a valid cluster name: use at most 63 lower-case letters, digits and hyphens`);
   }
   const registration = await management.get(KubernetesCluster, { name: clusterName, namespace: managementNamespace });
   if ((registration?.spec?.secretName ?? "") !== "") return false;
   const remote = await reached(toRemote, clusterName);
-  const uid = registration?.status?.clusterUid || registration?.metadata.annotations?.[REGISTERING];
-  if (remote !== undefined && uid !== undefined) await checkSame(remote, { uid, clusterName });
+  if (remote !== undefined)
+    await checkSameCluster(management, { clusterName, namespace: managementNamespace, uid: await uidOfCluster(remote) });
   say(`Deregistering cluster: ${clusterName}`);
-  const { deleted, problems } = await removeRegistration({
+  const removed = await removeRegistration({
     management,
     managementNamespace,
     remote,
     remoteNamespace,
     clusterName,
     keepsRegistration: false,
-    purges,
+    ...(purges ? { purgeBy: clock } : {}),
   });
-  for (const object of deleted) say(`deleted ${object}`);
+  // A registration without an agent that did not come as far as its KubernetesCluster.
+  const standard = registration === undefined ? await removeStandardRegistration({ ...deregistration, remote }) : [];
+  const problems = [...removed.problems, ...standard];
+  for (const object of removed.deleted) say(`deleted ${object}`);
   if (problems.length > 0) throw new UsageError(`not everything could be deleted: ${problems.join("; ")}`);
   if (remote === undefined)
     say("Nothing was deleted in the cluster itself. An agent that still runs there stops writing when the server answers it.");
@@ -59,12 +65,4 @@ async function reached(toRemote: AgentDeregistration["remote"], clusterName: str
     if (!(error instanceof ClusterError && error.code === "Unavailable")) throw error;
     throw new UsageError(`cluster ${clusterName}: ${error.message}; if it no longer exists, add --force`);
   }
-}
-
-async function checkSame(remote: Cluster, { uid, clusterName }: { readonly uid: string; readonly clusterName: string }): Promise<void> {
-  const own = await uidOfCluster(remote);
-  if (own === uid) return;
-  throw new UsageError(
-    `this is not the cluster that is registered as ${clusterName} (its UID is ${own}, not ${uid}): select the right one with --remote-context, or add --force if it no longer exists`,
-  );
 }

@@ -14,8 +14,8 @@ export function isMadeByMeshctl({ metadata }: Resource): boolean {
 export interface Change {
   readonly cluster: Cluster;
   readonly kind: Kind;
-  readonly applied: AnyResource;
-  readonly before: AnyResource | undefined;
+  readonly applied: Resource;
+  readonly before: Resource | undefined;
 }
 
 /** The kinds of some objects, as the cluster serves them. Throws UsageError for one that it does not serve. */
@@ -92,7 +92,7 @@ export async function takeBack(changes: readonly Change[]): Promise<readonly str
   return problems;
 }
 
-function withoutVersion(object: AnyResource): AnyResource {
+function withoutVersion(object: Resource): Resource {
   const { resourceVersion: _, managedFields: __, ...metadata } = object.metadata;
   return { ...object, metadata };
 }

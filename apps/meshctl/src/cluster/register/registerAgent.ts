@@ -1,7 +1,8 @@
 import type { KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, type Clock, kindKeyOf, messageOf, UsageError } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane/ports";
-import { RemoteNamespace } from "../remoteAccess.ts";
+import type { NeededFoundations } from "../install/installPlane.ts";
+import { namespaceToCreate, RemoteNamespace } from "../remoteAccess.ts";
 import { WaitTimeout } from "../waitTimeout.ts";
 import { agentDefinitions, kindOfDefinition } from "./agentDefinitions.ts";
 import { AGENT, agentObjects, checkAgentInstallation, isAgent } from "./agentManifest.ts";
@@ -55,6 +56,8 @@ export interface AgentRegistration extends Places {
   readonly authority: string | undefined;
   /** Undefined: the server is not tried from here, as only the cluster may reach it. */
   readonly probe: Probe | undefined;
+  /** What is wrong with the clusters, or with the rights of their users; none when all is well. */
+  readonly precheck: (needs: NeededFoundations) => Promise<readonly string[]>;
   readonly tokenLifetimeMs: number;
   readonly timeoutMs: number;
   /** Takes back what was made when a gate does not open. */
@@ -111,6 +114,9 @@ async function planOf(registration: AgentRegistration): Promise<Plan> {
   const { management, remote, managementNamespace: namespace, clusterName, clock, say } = registration;
   const naming = { clusterName, namespace, uid: await uidOfCluster(remote) };
   const existing = await checkClusterName(management, naming);
+  const { missing, namespace: missingNamespace } = await missingFoundations(registration);
+  const problems = await registration.precheck({ namespace: missingNamespace !== undefined, definitions: missing.length > 0 });
+  if (problems.length > 0) throw new UsageError(problems.join("; "));
   const offsets = await clockOffsets(registration, clock);
   const warning = clockWarning(offsets);
   if (warning !== undefined) say(`warning: ${warning}`);
@@ -226,12 +232,22 @@ async function explained({ agentComplaint }: AgentRegistration, { clockWarning: 
 }
 
 /** The namespace and the CRDs, where they are missing: what others have made of these is left as it is. */
-async function ensureFoundations({ remote, remoteNamespace }: AgentRegistration, changed: (change: Change) => void): Promise<void> {
-  const found = await remote.get(RemoteNamespace, { name: remoteNamespace, namespace: "" });
-  const namespace: AnyResource = { apiVersion: "v1", kind: "Namespace", metadata: { name: remoteNamespace } };
+async function ensureFoundations(registration: AgentRegistration, changed: (change: Change) => void): Promise<void> {
+  const { missing, namespace } = await missingFoundations(registration);
+  await applyObjects(registration.remote, [...missing, ...(namespace === undefined ? [] : [namespace])], changed);
+}
+
+interface Foundations {
+  /** CRDs. */
+  readonly missing: readonly AnyResource[];
+  readonly namespace: AnyResource | undefined;
+}
+
+async function missingFoundations({ remote, remoteNamespace: name }: AgentRegistration): Promise<Foundations> {
+  const found = await remote.get(RemoteNamespace, { name, namespace: "" });
   const served = new Set((await remote.servedKinds()).map(kindKeyOf));
   const missing = agentDefinitions().filter((crd) => !served.has(kindOfDefinition(crd)));
-  await applyObjects(remote, [...missing, ...(found === undefined ? [namespace] : [])], changed);
+  return { missing, namespace: found === undefined ? namespaceToCreate(name) : undefined };
 }
 
 interface Failure {

@@ -22,10 +22,8 @@ export async function removeFoundations(
     if (content === undefined) deleted.push(name);
     else kept.push(`${name} is kept: it has ${content}`);
   };
-  const place = await remote.get(RemoteNamespace, { name: namespace, namespace: "" });
-  if (place !== undefined && isMadeByMeshctl(place)) {
-    await drop(RemoteNamespace as Kind<AnyResource>, place, () => contentOf(remote, namespace));
-  }
+  const place = await ownNamespace(remote, namespace);
+  if (place !== undefined) await drop(RemoteNamespace as Kind<AnyResource>, place, () => contentOf(remote, namespace));
   const names = agentDefinitions().map(({ metadata }) => metadata.name);
   // A server reads these kinds also where there is nothing of them.
   if (await isPlaneInstalled(remote))
@@ -36,6 +34,21 @@ export async function removeFoundations(
   }
   await gone(remote, names, clock);
   return { deleted, kept };
+}
+
+async function ownNamespace(remote: Cluster, name: string): Promise<AnyResource | undefined> {
+  const place = await remote.get(RemoteNamespace, { name, namespace: "" });
+  return place !== undefined && isMadeByMeshctl(place) ? place : undefined;
+}
+
+/** Deletes a namespace that registration has created, where nothing is in it. Gives why it was kept. */
+export async function removeEmptyNamespace(remote: Cluster, name: string): Promise<string | undefined> {
+  const place = await ownNamespace(remote, name);
+  if (place === undefined) return undefined;
+  const content = await contentOf(remote, name);
+  if (content !== undefined) return `${formatRef(refOf(place))} is kept: it has ${content}`;
+  await deleteIfSame(remote, RemoteNamespace, place);
+  return undefined;
 }
 
 async function isPlaneInstalled(remote: Cluster): Promise<boolean> {

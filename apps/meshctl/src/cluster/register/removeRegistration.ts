@@ -1,9 +1,9 @@
-import { deliveredKinds, KubernetesCluster, Lease, Secret } from "@isthmus/api";
-import { type AnyResource, formatRef, type Kind, type Resource, refOf } from "@isthmus/core";
-import { type Cluster, ClusterError, FIELD_MANAGER, JOIN_TOKEN_LABEL, RELAY_SECRETS } from "@isthmus/plane";
-import { networkingOwner } from "@isthmus/translators";
+import { KubernetesCluster, Lease, Secret } from "@isthmus/api";
+import { type Clock, formatRef, type Kind, type Resource, refOf } from "@isthmus/core";
+import { type Cluster, ClusterError, JOIN_TOKEN_LABEL, RELAY_SECRETS } from "@isthmus/plane";
 import { AGENT, agentObjects, isAgent } from "./agentManifest.ts";
 import { deleteIfSame, isMadeByMeshctl, kindsOf, placeOf } from "./ownObjects.ts";
+import { purgeConfiguration } from "./purgeConfiguration.ts";
 import { CLIENT_SECRET, isIssued } from "./relaySecrets.ts";
 
 export interface Removal {
@@ -15,8 +15,8 @@ export interface Removal {
   readonly clusterName: string;
   /** The KubernetesCluster stays, as somebody else has made it. */
   readonly keepsRegistration: boolean;
-  /** Also deletes the mesh configuration that was applied. Default: it stays. */
-  readonly purges?: boolean;
+  /** Also deletes the mesh configuration that was applied, and waits for the agent to end before. Undefined: it stays. */
+  readonly purgeBy?: Clock;
 }
 
 /** What was deleted, and what could not be, as texts for people. */
@@ -47,9 +47,11 @@ export async function removeRegistration(removal: Removal): Promise<Removed> {
       deleted.push(formatRef(refOf(object)));
     });
   await attempt("management cluster", () => inManagement(removal, drop));
-  const { remote } = removal;
+  const { remote, managementNamespace, remoteNamespace: agentNamespace, purgeBy: clock } = removal;
   if (remote !== undefined) await attempt("the cluster", () => inCluster({ ...removal, remote }, drop));
-  return { deleted, problems };
+  if (remote === undefined || clock === undefined) return { deleted, problems };
+  const purged = await purgeConfiguration(remote, { managementNamespace, agentNamespace, clock });
+  return { deleted: [...deleted, ...purged.deleted], problems: [...problems, ...purged.problems] };
 }
 
 type Drop = (cluster: Cluster, kind: Kind, object: Resource) => Promise<void>;
@@ -83,24 +85,6 @@ async function inCluster({ remote, ...removal }: Removal & { readonly remote: Cl
   const agents = await Promise.all(objects.filter(isAgent).map((object) => remote.get(kindOf(object), placeOf(object))));
   const lease = await remote.get(Lease, { name: AGENT, namespace });
   if (lease !== undefined && agents.every((agent) => agent === undefined)) await drop(remote, Lease, lease);
-  if (removal.purges === true) await purge(remote, removal.managementNamespace, drop);
-}
-
-/** Deletes what the agent has applied: what bears our label and was written by our field manager. */
-async function purge(remote: Cluster, managementNamespace: string, drop: Drop): Promise<void> {
-  const { label, value } = networkingOwner(managementNamespace);
-  const labels = { matchLabels: { [label]: value } };
-  for (const kind of deliveredKinds()) {
-    const { items } = await remote.list(kind, { labels }).catch((error: unknown) => {
-      if (error instanceof ClusterError && (error.code === "Unserved" || error.code === "NotFound")) return { items: [] };
-      throw error;
-    });
-    for (const item of items) {
-      const found = await remote.get(kind as Kind<AnyResource>, placeOf(item));
-      const isOurs = found?.metadata.managedFields?.some(({ manager }) => manager === FIELD_MANAGER) === true;
-      if (found !== undefined && isOurs) await drop(remote, kind, found);
-    }
-  }
 }
 
 /** What may hold other things by now. */

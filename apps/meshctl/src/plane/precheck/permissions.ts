@@ -21,3 +21,18 @@ export const INSTALLING: readonly NeededPermission[] = [
   { verb: "create", group: RBAC, resource: "rolebindings", isNamespaced: true },
   { verb: "create", group: "apps", resource: "deployments", isNamespaced: true },
 ];
+
+/** What lets the server connect to a cluster itself. */
+export const INSTALLING_ACCOUNT: readonly NeededPermission[] = [
+  { verb: "create", group: RBAC, resource: "clusterroles", isNamespaced: false },
+  { verb: "create", group: RBAC, resource: "clusterrolebindings", isNamespaced: false },
+  { verb: "create", group: "", resource: "serviceaccounts", isNamespaced: true },
+  { verb: "create", group: "", resource: "secrets", isNamespaced: true },
+];
+
+/** What whoever registers a cluster must be allowed to do in the management cluster. */
+export const REGISTERING_CLUSTER: readonly NeededPermission[] = [
+  { verb: "create", group: "multicluster.solo.io", resource: "kubernetesclusters", isNamespaced: true },
+  { verb: "patch", group: "multicluster.solo.io", resource: "kubernetesclusters", isNamespaced: true },
+  { verb: "create", group: "", resource: "secrets", isNamespaced: true },
+];

@@ -29,13 +29,21 @@ export async function planeProblems(api: ApiServer, namespace: string, needs: Ne
       : []),
     ...INSTALLING_SERVER,
   ];
-  const lacking = await lackingOf(api, { namespace, needed }, signal);
+  return problemsOf(api, { namespace, needed }, signal);
+}
+
+/** Why objects cannot be created in a cluster: an old Kubernetes, or rights that the user lacks. */
+export async function problemsOf(
+  api: ApiServer,
+  { namespace, needed }: { readonly namespace: string; readonly needed: readonly NeededPermission[] },
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const state: TargetState = {
     namespace,
+    lacking: await lackingOf(api, { namespace, needed }, signal),
     kubernetes: await api.version(signal),
     agents: [],
     discovered: { meshes: [], reports: [] },
-    lacking,
   };
   const findings = [kubernetesIsSupported, userMayInstall].flatMap((check) => check.findings(state));
   // A version that is not understood is no reason to refuse.
