@@ -82,7 +82,7 @@ function unknownCallers(object: AccessPolicy, known: KnownObjects): readonly Dou
     const { controller, serviceAccountName } = spec?.kubernetes ?? {};
     return controller === undefined ? [] : [{ ...controller, name: serviceAccountName || "default" }];
   });
-  return (object.spec?.sourceSelector ?? []).flatMap(({ kubeServiceAccountRefs }, i) =>
+  return sourceSelectorsOf(object, known).flatMap(({ kubeServiceAccountRefs }, i) =>
     (kubeServiceAccountRefs?.serviceAccounts ?? []).flatMap(({ name = "", namespace = "", clusterName = "" }, j) => {
       const near = callers.filter(
         (caller) => (namespace === "" || caller.namespace === namespace) && (clusterName === "" || caller.clusterName === clusterName),
@@ -97,6 +97,17 @@ function unknownCallers(object: AccessPolicy, known: KnownObjects): readonly Dou
       const message = `${path}: no workload in a mesh runs as service account ${displayName({ name, namespace, clusterName })}: ${remedy}`;
       return [{ object, code: "CallerUnknown", message }];
     }),
+  );
+}
+
+/** Those of a policy that cannot be read, too: of each entry by itself; one that is wrong selects nothing here. */
+function sourceSelectorsOf(object: AccessPolicy, known: KnownObjects): NonNullable<NonNullable<AccessPolicy["spec"]>["sourceSelector"]> {
+  const given = known.given(refOf(object), "spec.sourceSelector");
+  if (object.spec?.sourceSelector !== undefined || !Array.isArray(given)) return object.spec?.sourceSelector ?? [];
+  const { apiVersion, kind, metadata } = object;
+  return given.map(
+    (entry: unknown) =>
+      AccessPolicy.parse({ apiVersion, kind, metadata, spec: { sourceSelector: [entry] } }).spec?.sourceSelector?.[0] ?? {},
   );
 }
 
