@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { UsageError } from "@isthmus/core";
 import type { Figures } from "./benchmarks.ts";
 
 /** What the programs start with, as in `bin` of `apps/mgmt-server` and `apps/agent`. */
@@ -36,6 +37,8 @@ export async function runApart(args: readonly string[], { program, heapMiB, onLi
     }
   });
   const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  // It has said itself what is wrong with its flags.
+  if (code === 2) throw new UsageError(`${args.join(" ")} cannot be run`);
   if (code !== 0) throw new Error(`${args.join(" ")} ended with exit code ${code}`);
   return figures;
 }

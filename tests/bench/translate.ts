@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { kindOf, TrafficPolicy } from "@isthmus/api";
-import { type AnyResource, type Resource, snapshotOf } from "@isthmus/core";
+import { type AnyResource, fileProblem, type Resource, snapshotOf, UsageError } from "@isthmus/core";
 import { statusesOf, type TranslateOptions, type Translation, translate } from "@isthmus/translators";
 import type { BenchmarkOptions, Figures } from "./benchmarks.ts";
 import { peakRssMiB, percentile, rounded, timed, timedWithCpu } from "./measure.ts";
@@ -44,7 +44,17 @@ function fromScratch(resources: readonly Resource[]) {
 }
 
 function listIn(file: string): readonly AnyResource[] {
-  return (JSON.parse(readFileSync(file, "utf8")) as { readonly items: readonly AnyResource[] }).items;
+  const { items } = contentOf(file) ?? {};
+  if (!Array.isArray(items)) throw new UsageError(`--input ${file}: must be a JSON List with items, as kubectl get -o json prints it`);
+  return items as readonly AnyResource[];
+}
+
+function contentOf(file: string): { readonly items?: unknown } | null {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as { readonly items?: unknown } | null;
+  } catch (error) {
+    throw new UsageError(`--input ${file}: ${error instanceof SyntaxError ? "is not JSON" : fileProblem(error)}`);
+  }
 }
 
 /** As an agent or the offline command would hand them on. */

@@ -190,6 +190,61 @@ test.each([
   expect(others).toEqual([]);
 });
 
+test("tells of what a malformed policy refers to in the same run", async () => {
+  const services = "destinationSelector: [{kubeServiceRefs: {services: [{name: cartt, namespace: shop, clusterName: east}, {name: 5}]}}]";
+  const shift =
+    "trafficShift: {destinations: [{weight: x, kubeService: {name: cart, namespace: shop, clusterName: eats}}, {weight: 1, kubeService: 7}]}";
+  const malformed = (spec: string) => object({ kind: "TrafficPolicy", meta: "name: t, namespace: shop", rest: `spec: {${spec}}` });
+  expect(
+    await findings([
+      malformed(
+        "destinationSelector: [{kubeServiceRefs: {services: [{name: cartt, namespace: shop, clusterName: east}]}}], policy: {requestTimeout: 5}",
+      ),
+    ]),
+  ).toEqual([
+    expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.policy.requestTimeout: 5 is not a duration"),
+    expect.stringMatching(/^rejected DestinationUnknown: .* shop\/cartt in east not found: .*\(did you mean shop\/cart in east\?\)$/),
+  ]);
+  // What it is wrong in is not looked into; the rest is.
+  expect(await findings([malformed(`${services}, policy: {${shift}}`)])).toEqual([
+    expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.destinationSelector[0].kubeServiceRefs.services[1].name"),
+    expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.policy.trafficShift.destinations[0].weight"),
+    expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.policy.trafficShift.destinations[1].kubeService"),
+    expect.stringContaining("rejected DestinationUnknown: TrafficPolicy shop/t: spec.destinationSelector[0].kubeServiceRefs.services[0]"),
+    expect.stringContaining(
+      "rejected DestinationRefIncomplete: TrafficPolicy shop/t: spec.destinationSelector[0].kubeServiceRefs.services[1]",
+    ),
+  ]);
+  expect(
+    await findings([
+      access(
+        "sourceSelector: [{kubeServiceAccountRefs: {serviceAccounts: [{name: crat, namespace: shop, clusterName: east}]}}, 5], allowedPorts: [http]",
+      ),
+    ]),
+  ).toContain(
+    "warning CallerUnknown: AccessPolicy shop/a: spec.sourceSelector[0].kubeServiceAccountRefs.serviceAccounts[0]: no workload in a mesh runs as service account shop/crat in east: did you mean cart?",
+  );
+});
+
+test("tells that what a policy refers to is in the input, and rejected", async () => {
+  const shop = object({
+    apiVersion: "networking.enterprise.mesh.gloo.solo.io/v1beta1",
+    kind: "VirtualDestination",
+    meta: "name: all, namespace: shop",
+    rest: "spec: {hostname: 5}",
+  });
+  const shift = object({
+    kind: "TrafficPolicy",
+    meta: "name: t, namespace: shop",
+    rest: "spec: {policy: {trafficShift: {destinations: [{virtualDestination: {name: all, namespace: shop}}]}}}",
+  });
+  expect(await findings([shop, shift])).toContainEqual(
+    expect.stringContaining(
+      "VirtualDestination shop/all not found: check name and namespace; VirtualDestination shop/all is in the input, and is rejected: correct it first",
+    ),
+  );
+});
+
 test("tells of versions of Istio that are far apart in one VirtualMesh", async () => {
   const world = (west: string) => [cluster("east"), cluster("west"), ...meshed("east"), ...meshed("west", west)];
   expect(await findings([virtualMesh(BOTH)], world("1.12.9"))).toEqual([

@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { meshctl } from "../src/meshctl.ts";
@@ -239,6 +239,26 @@ describe("meshctl translate", () => {
       code: 2,
       err: expect.stringMatching(/no objects found.*\nignored example.com\/v1 Options/),
     });
+  });
+
+  it("fails where standard input or a named file is empty beside others, as where the command that should have written it failed", async () => {
+    const world = file("world.yaml", DISCOVERED);
+    expect(await translate(["-f", world, "-"], "")).toMatchObject({
+      code: 2,
+      out: "",
+      err: "error: standard input: is empty: leave it out, or look at what should have written it\n",
+    });
+    const none = file("none.yaml", "# nothing\n---\n");
+    expect((await translate(["-f", world, none])).err).toMatch(/^error: .*none\.yaml: is empty: /);
+    // In a folder, nobody expects something of a certain file.
+    expect((await translate(["-f", dirname(none)])).code).toBe(0);
+    expect((await translate(["-f", world, "-"], '{"apiVersion": "v1", "kind": "List", "items": null}')).code).toBe(0);
+  });
+
+  it.each(["", "items: {a: b}", "items: none"])("does not take a List for an object when its items are no list: %s", async (items) => {
+    const { code, err } = await translate(["-f", "-"], `${DISCOVERED}---\napiVersion: v1\nkind: List\n${items}\n`);
+    expect(code).toBe(2);
+    expect(err).toMatch(/^error: standard input:\d+, document 5: is a List without a list of items: set items, or leave it out$/m);
   });
 
   it("fails for what weighs as much as --fail-on says", async () => {

@@ -44,7 +44,7 @@ const ACTIONS: readonly Action[] = [
     key: "p",
     label: "print the current state",
     async run(demo, say) {
-      say(`\n${await countsTable(demo.management, demo.workload)}\n${await federationTable(demo.workload)}`);
+      say(`\n${await countsTable(demo.management, demo.workload)}\n${await federationTable(demo.workload, process.stdout.columns)}`);
     },
   },
 ];

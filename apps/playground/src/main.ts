@@ -74,7 +74,7 @@ async function show(demo: Demo, { checks, say, started }: Showing, running: Abor
   if (checks) {
     await check(demo, readyMs, running);
   } else {
-    say(`\n${await countsTable(demo.management, demo.workload)}\n\n${await federationTable(demo.workload)}\n`);
+    say(`\n${await countsTable(demo.management, demo.workload)}\n\n${await federationTable(demo.workload, process.stdout.columns)}\n`);
     say(
       `Ready after ${(readyMs / 1_000).toFixed(1)} s. All services of each cluster can be called from the other cluster. Keys:\n\n${help()}\n`,
     );

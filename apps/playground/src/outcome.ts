@@ -25,20 +25,24 @@ export async function countsTable(management: Cluster, workload: readonly Cluste
   return table.toString();
 }
 
-/** Which host of the other cluster can be called from where, at which address, and through what. */
-export async function federationTable(workload: readonly Cluster[]): Promise<string> {
-  const table = new Table({ head: ["callable from", "host", "address", "through"], style: STYLE });
+/** Which host of the other cluster can be called from where and, where the terminal has the width for it, at which address, and through what. */
+export async function federationTable(workload: readonly Cluster[], width = Number.POSITIVE_INFINITY): Promise<string> {
+  const shown = width < FULL_WIDTH ? 2 : 4;
+  const table = new Table({ head: ["callable from", "host", "address", "through"].slice(0, shown), style: STYLE });
   for (const cluster of workload) {
     for (const { metadata, spec } of (await cluster.list(ServiceEntry)).items) {
       // Entries without an address are for the gateway of the service's own cluster.
       if (spec?.addresses === undefined || spec.addresses.length === 0) continue;
       const endpoint = spec.endpoints?.[0];
       const through = endpoint === undefined ? "" : `${endpoint.address ?? ""}:${Object.values(endpoint.ports ?? {})[0] ?? ""}`;
-      table.push([cluster.name, spec.hosts?.[0] ?? metadata.name, spec.addresses.join(", "), through]);
+      table.push([cluster.name, spec.hosts?.[0] ?? metadata.name, spec.addresses.join(", "), through].slice(0, shown));
     }
   }
   return table.toString();
 }
+
+// What the demo's host names and addresses take; without the last two columns it is less than 80.
+const FULL_WIDTH = 113;
 
 /** An object in a few words: `VirtualService reviews in cluster-1: 75 % reviews…, 25 % reviews…`. */
 export function described(resource: Resource): string {

@@ -41,7 +41,7 @@ test("a port that is taken is said in one sentence", async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   const { port } = other.address() as { port: number };
-  await expect(started(port)).rejects.toThrow(`cannot listen on 127.0.0.1:${port}: the port is already in use`);
+  await expect(started(port)).rejects.toThrow(`cannot listen on 127.0.0.1:${port}: the port is already in use: set another with --port`);
   await new Promise((resolve) => other.close(resolve));
 });
 

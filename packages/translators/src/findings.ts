@@ -185,7 +185,8 @@ export const FINDINGS = {
       "spec.sourceSelector[0].kubeIdentityMatcher.clusters[1]: no Istio mesh with a trust domain is known in cluster cluster-9: check the name, that the cluster is registered, and that its mesh configuration sets a trustDomain",
   },
   Malformed: {
-    meaning: "An AccessPolicy is not valid. It keeps restricting access, because ignoring it would open what it protects.",
+    meaning:
+      "An object does not match the schema of its kind. It is not in force; an AccessPolicy keeps restricting access, because ignoring it would open what it protects.",
     example: 'spec.allowedPorts[0]: "http" is not a port number',
   },
   PartlyInForce: {

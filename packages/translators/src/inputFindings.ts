@@ -1,9 +1,5 @@
 /** Codes of what `meshctl` finds in input files themselves: what each means, and an example of its message. */
 export const INPUT_FINDINGS = {
-  Malformed: {
-    meaning: "An object does not match the schema of its kind. It is not in force.",
-    example: 'TrafficPolicy bookinfo/slow: spec.policy.requestTimeout: 5 is not a duration such as "5s", "100ms" or "1h30m"',
-  },
   KindUnknown: {
     meaning: "An object of a Gloo Mesh API has a kind or version that is not supported. It is not in force.",
     example:

@@ -72,7 +72,7 @@ function remedyOf(code: ClusterErrorCode): string {
     case "Forbidden":
       return "use a kubeconfig whose user has these permissions (kubectl auth can-i --list shows what it has)";
     case "Unserved":
-      return "select the management cluster with --context, or install the CRDs of the management plane in it";
+      return "select the management cluster with --context, or install the CRDs of this release in it (kubectl apply --filename deploy/crds)";
     case "Unavailable":
       return "check that kubectl reaches the API server with the same --kubeconfig and --context, or raise --request-timeout";
     default:

@@ -15,6 +15,7 @@ import { type Doubt, knownObjects } from "./checks/knownObjects.ts";
 import { withNearMisses } from "./checks/nearMisses.ts";
 import { placementDoubts } from "./checks/placement.ts";
 import { referenceDoubts } from "./checks/references.ts";
+import { rejectedReferences } from "./checks/rejectedReferences.ts";
 import { parseDocuments, type Unreadable } from "./documents.ts";
 import { type OfflineFinding, offlineFindings, type Severity, statusReports } from "./findings.ts";
 import { readInputFiles } from "./inputFiles.ts";
@@ -63,11 +64,12 @@ async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
   const count = resources.length + rejected.length;
   if (count === 0) throw new UsageError(nothingRead(options.file, notes));
   const agent = agentCluster === undefined ? {} : { agentCluster };
-  const world = translate(snapshotOf(resources), { namespace, stage, ages: "CREATED", disallowIntersectingConfig, ...agent });
+  const translation = { namespace, stage, ages: "CREATED", disallowIntersectingConfig, ...agent } as const;
+  const world = translate(snapshotOf(resources), translation);
   const statuses = statusUpdates(world, stage);
-  const known = knownObjects({ resources, given, world, namespace, isOneCluster: agentCluster !== undefined });
+  const known = knownObjects({ resources, given, rejected, world, namespace, isOneCluster: agentCluster !== undefined });
   const findings = offlineFindings({ notes: [...notes, ...homeless(resources, options)], rejected, sourceOf }, [
-    ...withNearMisses(world.reports, known),
+    ...withNearMisses([...world.reports, ...rejectedReferences(rejected, world, translation)], known),
     ...statusReports(statuses, world.reports),
     ...[...placementDoubts(known, resources), ...referenceDoubts(known)].map(doubtReport),
   ]);
@@ -93,17 +95,24 @@ function nothingRead(paths: readonly string[], notes: readonly Note[]): string {
 async function objectsOf(paths: readonly string[], io: Io): Promise<readonly InputObject[]> {
   const objects: InputObject[] = [];
   const unreadable: Unreadable[] = [];
+  const empty: string[] = [];
   for (const file of await readInputFiles(paths, io)) {
     const parsed = parseDocuments(file, (count) => io.progress(`reading ${file.name}: ${count} documents`));
     unreadable.push(...parsed.unreadable);
+    if (file.isNamed && parsed.documents.length + parsed.unreadable.length === 0) empty.push(file.name);
     for (const document of parsed.documents) {
       const unfolded = unfold(document);
       objects.push(...unfolded.objects);
       unreadable.push(...unfolded.unreadable);
     }
   }
-  if (unreadable.length === 0) return objects;
-  throw new UsageError(unreadable.map(({ file, number, line, problem }) => `${file}:${line}, document ${number}: ${problem}`).join("\n"));
+  const problems = [
+    ...unreadable.map(({ file, number, line, problem }) => `${file}:${line}, document ${number}: ${problem}`),
+    // As where the command that should have written it has failed.
+    ...(objects.length > 0 ? empty.map((name) => `${name}: is empty: leave it out, or look at what should have written it`) : []),
+  ];
+  if (problems.length === 0) return objects;
+  throw new UsageError(problems.join("\n"));
 }
 
 /** A note about objects in which nothing is discovered, as nobody said whose they are. */

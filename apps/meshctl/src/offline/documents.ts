@@ -37,7 +37,7 @@ export interface Parsed {
 export type OnDocument = (count: number) => void;
 
 /** Reads all documents of a file; empty ones are left out. */
-export function parseDocuments(file: InputFile, onDocument: OnDocument = () => undefined): Parsed {
+export function parseDocuments(file: Pick<InputFile, "name" | "text">, onDocument: OnDocument = () => undefined): Parsed {
   return parseJson(file, onDocument) ?? parseYaml(file, onDocument);
 }
 
@@ -45,7 +45,7 @@ export function parseDocuments(file: InputFile, onDocument: OnDocument = () => u
  * JSON is an order of magnitude faster to read than YAML. Undefined when the text is not JSON throughout: YAML in flow style
  * begins with a brace as well. A file that calls itself `.json` must be what it says.
  */
-function parseJson({ name, text }: InputFile, onDocument: OnDocument): Parsed | undefined {
+function parseJson({ name, text }: Pick<InputFile, "name" | "text">, onDocument: OnDocument): Parsed | undefined {
   const pieces = splitJson(text);
   if (pieces === undefined) return undefined;
   const documents: InputDocument[] = [];
@@ -77,7 +77,7 @@ function linesBefore(text: string, error: unknown): number {
 }
 
 /** Documents by themselves, each as fast as may be; the text as a whole where it can't be told apart without reading it. */
-function parseYaml({ name, text }: InputFile, onDocument: OnDocument): Parsed {
+function parseYaml({ name, text }: Pick<InputFile, "name" | "text">, onDocument: OnDocument): Parsed {
   const pieces = splitYaml(text);
   if (pieces === undefined) return parseSlowly(name, { text, line: 1 }, 1);
   const documents: InputDocument[] = [];

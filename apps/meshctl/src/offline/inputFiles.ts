@@ -8,6 +8,8 @@ export interface InputFile {
   /** As messages name it. */
   readonly name: string;
   readonly text: string;
+  /** Whether the user named it, and not a folder above it: then something is expected in it. */
+  readonly isNamed: boolean;
 }
 
 /**
@@ -21,22 +23,23 @@ export async function readInputFiles(paths: readonly string[], io: Io): Promise<
   const read = new Set<string>();
   for (const path of paths) {
     if (path === "-") files.push(await standardInput(io));
-    else for (const file of readable(path, () => filesBelow(path))) files.push(...readable(file, () => readOnce(file, read)));
+    else
+      for (const file of readable(path, () => filesBelow(path))) files.push(...readable(file, () => readOnce(file, read, file === path)));
   }
   return files;
 }
 
 /** A file that is named twice, perhaps by its directory, is read once: its objects are no others the second time. */
-function readOnce(file: string, read: Set<string>): readonly InputFile[] {
+function readOnce(file: string, read: Set<string>, isNamed: boolean): readonly InputFile[] {
   const path = resolve(file);
   if (read.has(path)) return [];
   read.add(path);
-  return [{ name: file, text: textOf(file, readFileSync(file)) }];
+  return [{ name: file, text: textOf(file, readFileSync(file)), isNamed }];
 }
 
 async function standardInput(io: Io): Promise<InputFile> {
   const name = "standard input";
-  return { name, text: textOf(name, await io.readInput()) };
+  return { name, text: textOf(name, await io.readInput()), isNamed: true };
 }
 
 const EXTENSIONS = new Set([".yaml", ".yml", ".json"]);

@@ -1,5 +1,6 @@
 import { discoveryKinds, isAsked, kindOf, parseOffline, unsupportedKind } from "@isthmus/api";
 import { formatRef, InvalidResource, type Kind, messageOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import { withoutMembers } from "./readablePart.ts";
 import { type InputObject, stepsOf } from "./unfold.ts";
 
 /** What translation can use of the input, and what it can't. */
@@ -31,6 +32,8 @@ export interface RejectedObject {
   /** Whether it is of a kind that users write and that has a status: then the status must say it. */
   readonly isUsersOwn: boolean;
   readonly code: "Malformed" | "KindUnknown";
+  /** What of it can be read, of a kind that users write: the references in it are checked, and nothing else. */
+  readonly readable?: Resource;
   /** All that is known to be wrong with it. */
   readonly problems: readonly RejectedProblem[];
 }
@@ -68,7 +71,7 @@ export function intake(objects: readonly InputObject[]): Intake {
       else found.push(object);
       continue;
     }
-    const resource = parsed(kind, object);
+    const resource = parsed(kind, object.value);
     const ref = refIn(object);
     // What has no name is nobody else's twin.
     const key = ref === undefined ? `nameless ${sources.size}` : resourceKeyOf(ref);
@@ -78,7 +81,7 @@ export function intake(objects: readonly InputObject[]): Intake {
     // The later counts, whichever of the two can be used.
     resources.delete(key);
     rejected.delete(key);
-    if (resource instanceof InvalidResource) rejected.set(key, rejectedObject(object, resource, isAsked(kind)));
+    if (resource instanceof InvalidResource) rejected.set(key, rejectedObject(object, resource, kind));
     else resources.set(key, resource);
   }
   for (const [name, found] of unknown) notes.push(...ignored(name, found));
@@ -124,7 +127,7 @@ function statusesIgnored(statuses: readonly InputObject[]): Note {
   return note("StatusIgnored", `ignored ${what}: statuses are recomputed`, first);
 }
 
-function parsed(kind: Kind, { value }: InputObject): Resource | InvalidResource {
+function parsed(kind: Kind, value: object): Resource | InvalidResource {
   try {
     return parseOffline(kind, value);
   } catch (error) {
@@ -173,13 +176,26 @@ function refIn({ value }: InputObject): ResourceRef | undefined {
   return text(name) === "" ? undefined : { apiVersion, kind, name: text(name), namespace: text(namespace), clusterName: text(clusterName) };
 }
 
-function rejectedObject(object: InputObject, error: InvalidResource, isUsersOwn: boolean): RejectedObject {
+function rejectedObject(object: InputObject, error: InvalidResource, kind: Kind): RejectedObject {
   const { generation } = (object.value["metadata"] ?? {}) as Readonly<Record<string, unknown>>;
+  const readable = isAsked(kind) ? readablePart(kind, object.value, error) : undefined;
   return {
     ref: refIn(object),
     generation: typeof generation === "number" ? generation : undefined,
-    isUsersOwn,
+    isUsersOwn: isAsked(kind),
     code: "Malformed",
     problems: error.problems.map(({ path }, i) => ({ message: error.messages[i] ?? "", source: placeOf(object, path) })),
+    ...(readable === undefined ? {} : { readable }),
   };
+}
+
+function readablePart(kind: Kind, value: InputObject["value"], error: InvalidResource): Resource | undefined {
+  let read: Resource | InvalidResource = error;
+  // Without a member, what holds it may be wrong.
+  for (let left: object | undefined = value, i = 0; read instanceof InvalidResource && i < 4; i++) {
+    left = withoutMembers(left, read.problems);
+    if (left === undefined) return undefined;
+    read = parsed(kind, left);
+  }
+  return read instanceof InvalidResource ? undefined : read;
 }

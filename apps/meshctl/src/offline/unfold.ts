@@ -48,6 +48,11 @@ function isList(value: unknown): value is TypeMeta & { readonly items: readonly 
   return isRecord(value) && typeof value["kind"] === "string" && value["kind"].endsWith("List") && Array.isArray(value["items"]);
 }
 
+/** What was to be a List; null is an empty one where Go has written it. */
+function isBrokenList({ apiVersion, kind, items }: Readonly<Record<string, unknown>>): boolean {
+  return apiVersion === "v1" && kind === "List" && items !== null && !Array.isArray(items);
+}
+
 /** The items of a typed list, such as DeploymentList, need not repeat their type, as the API server leaves it out. */
 function itemTypeOf({ apiVersion, kind }: TypeMeta): Partial<TypeMeta> {
   return kind === "List" ? {} : { apiVersion, kind: kind.slice(0, -"List".length) };
@@ -59,7 +64,7 @@ function problemOf(value: unknown): string | undefined {
   for (const field of ["apiVersion", "kind"]) {
     if (typeof value[field] !== "string" || value[field] === "") return `has no ${field}: Kubernetes objects require apiVersion and kind`;
   }
-  return undefined;
+  return isBrokenList(value) ? "is a List without a list of items: set items, or leave it out" : undefined;
 }
 
 /** `spec.meshes[0].name` in steps. */

@@ -124,7 +124,11 @@ function listening(server: Http2SecureServer, { host, port }: Pick<Http2ServerOp
   return new Promise((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException) => {
       const where = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-      reject(new UsageError(`cannot listen on ${where}: ${error.code === "EADDRINUSE" ? "the port is already in use" : error.message}`));
+      reject(
+        new UsageError(
+          `cannot listen on ${where}: ${error.code === "EADDRINUSE" ? "the port is already in use: set another with --port" : error.message}`,
+        ),
+      );
     };
     server.once("error", refused);
     server.listen({ host, port }, () => {

@@ -47,9 +47,8 @@ export function subsetLabelFindings(
   service: ClusterObjectRef,
   { subset, destination }: { readonly subset: Readonly<Record<string, string>> | undefined; readonly destination: Destination },
 ): readonly Finding[] {
-  const known = destination.spec?.kubeService?.subsets ?? {};
   return Object.entries(subset ?? {}).flatMap(([label, value]) => {
-    const values = Object.hasOwn(known, label) ? known[label]?.values : undefined;
+    const values = valuesOf(label, destination);
     if (values === undefined || values.includes(value)) return [];
     const found = values.length > MOST_VALUES ? `${values.slice(0, MOST_VALUES).join(", ")}, …` : values.join(", ");
     const message = `${path}: no pod of service ${displayName(service)} has ${label}: ${value}, only ${found}: requests to this subset fail`;
@@ -58,6 +57,17 @@ export function subsetLabelFindings(
 }
 
 const MOST_VALUES = 10;
+
+/** The values of a label among the pods of a Service, if all are known: discovery lists them where its workloads differ; else endpoints have them. */
+function valuesOf(label: string, { spec }: Destination): readonly string[] | undefined {
+  const { subsets = {}, endpointSubsets = [] } = spec?.kubeService ?? {};
+  if (Object.hasOwn(subsets, label)) return subsets[label]?.values;
+  const endpoints = endpointSubsets.flatMap(({ endpoints: found = [] }) => found);
+  if (endpoints.length === 0) return undefined;
+  const values = endpoints.flatMap(({ labels = {} }) => (Object.hasOwn(labels, label) ? (labels[label] ?? []) : []));
+  // A label that is not in the template of a workload its pods may have all the same: Kubernetes and Istio add some.
+  return values.length < endpoints.length ? undefined : [...new Set(values)].sort();
+}
 
 /** Why a Service that a policy sends traffic to is not found. */
 export function serviceNotFound(path: string, service: ClusterObjectRef): string {

@@ -1,5 +1,6 @@
 import type { Kind, Resource, ResourceRef } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
+import type { RejectedObject } from "../intake.ts";
 
 /** What an offline check may look at beside the object that it is about. */
 export interface KnownObjects {
@@ -7,6 +8,8 @@ export interface KnownObjects {
   of<R extends Resource>(kind: Kind<R>): readonly R[];
   /** A member of an object as it was given; undefined for what was not. */
   given(ref: ResourceRef, field: string): unknown;
+  /** Objects of the input that cannot be used. */
+  readonly rejected: readonly RejectedObject[];
   readonly world: Translation;
   /** Namespace of the management plane. */
   readonly namespace: string;

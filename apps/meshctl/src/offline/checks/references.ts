@@ -19,7 +19,7 @@ export function referenceDoubts(known: KnownObjects): readonly Doubt[] {
   const callers = knownCallers(known.of(Workload));
   return [
     ...known.of(VirtualMesh).flatMap((object) => [...missingRoot(object, known), ...nobodyAllowed(object, known), ...skew(object, known)]),
-    ...known.of(AccessPolicy).flatMap((object) => [...unknownPorts(object, known), ...unknownCallers(object, callers)]),
+    ...known.of(AccessPolicy).flatMap((object) => [...unknownPorts(object, known), ...unknownCallers(object, callers, known)]),
     ...sharedHosts(known),
     ...ISTIO_HOSTS.flatMap(({ kind, field }) => known.of<Resource>(kind).flatMap((object) => misspeltHosts(object, field, known))),
   ];
@@ -79,12 +79,25 @@ function unknownPorts(object: AccessPolicy, known: KnownObjects): readonly Doubt
 }
 
 /** Service accounts that no workload of their cluster runs as. */
-function unknownCallers(object: AccessPolicy, callers: KnownCallers): readonly Doubt[] {
-  return unknownAccounts(object, callers).map(({ path, problem, remedy }) => ({
+function unknownCallers(object: AccessPolicy, callers: KnownCallers, known: KnownObjects): readonly Doubt[] {
+  const sourceSelector = sourceSelectorsOf(object, known);
+  const policy = { ...object, spec: { ...object.spec, sourceSelector } } as AccessPolicy;
+  return unknownAccounts(policy, callers).map(({ path, problem, remedy }) => ({
     object,
     code: "CallerUnknown",
     message: `${path}: ${problem}: ${remedy}`,
   }));
+}
+
+/** Those of a policy that cannot be read, too: of each entry by itself; one that is wrong selects nothing here. */
+function sourceSelectorsOf(object: AccessPolicy, known: KnownObjects): NonNullable<NonNullable<AccessPolicy["spec"]>["sourceSelector"]> {
+  const given = known.given(refOf(object), "spec.sourceSelector");
+  if (object.spec?.sourceSelector !== undefined || !Array.isArray(given)) return object.spec?.sourceSelector ?? [];
+  const { apiVersion, kind, metadata } = object;
+  return given.map(
+    (entry: unknown) =>
+      AccessPolicy.parse({ apiVersion, kind, metadata, spec: { sourceSelector: [entry] } }).spec?.sourceSelector?.[0] ?? {},
+  );
 }
 
 /** Users' ServiceEntries for hosts of federated services: Istio uses one of the two. */
