@@ -342,6 +342,11 @@ describe("the end of a registration", () => {
     const { problems } = await removeRegistration(removal(management, remote, systemClock));
     expect(problems).toEqual([expect.stringMatching(/the agent of Deployment gloo-mesh\/enterprise-agent, .* uninstall it, and run/)]);
     expect(await routes(remote)).toBe(1);
+    await remote.delete({ apiVersion: "v1", kind: "Pod", name: "agent-0", namespace, clusterName: "" });
+    // One that is scaled to zero writes nothing.
+    await remote.apply({ ...theirs, spec: { ...spec, replicas: 0 } } as unknown as Resource, { fieldManager: "helm" });
+    expect((await removeRegistration(removal(management, remote, systemClock))).problems).toEqual([]);
+    expect(await routes(remote)).toBe(0);
   });
 
   it("gives up on what somebody else writes again and again", async () => {

@@ -5,10 +5,11 @@ import { clock, clusterOf, silent } from "../harness/clusters.ts";
 import type { Components } from "../harness/components.ts";
 import { startFleet } from "../harness/fleet.ts";
 import { fillIstioCluster } from "../harness/meshCluster.ts";
+import { fillGlooMesh } from "./glooMesh.ts";
 import { type Pods, startPods } from "./pods.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 
-export type Context = "mgmt" | "east" | "west";
+export type Context = "mgmt" | "east" | "west" | "gloo-mgmt";
 
 /** What a document starts from, and whoever would be at work in real clusters. */
 export interface DocumentClusters {
@@ -18,7 +19,10 @@ export interface DocumentClusters {
   stop(): Promise<void>;
 }
 
-/** An empty management cluster, and workload clusters with Istio and Bookinfo; with controllers, load balancers and pods. */
+/**
+ * An empty management cluster, and workload clusters with Istio and Bookinfo; with controllers, load balancers and pods. With gloo-mgmt, east is
+ * managed by a Gloo Mesh from there.
+ */
 export async function startDocumentClusters(components: Components, contexts: readonly Context[]): Promise<DocumentClusters> {
   const fleet = await startFleet(components, contexts);
   const controllers = new AbortController();
@@ -30,6 +34,7 @@ export async function startDocumentClusters(components: Components, contexts: re
   const addresses = { pods: "10.200.0.1", nodes: "172.18.250.2", loadBalancers: `${loopback}.1` };
 
   async function fill(context: Context, cluster: Cluster): Promise<void> {
+    if (context === "gloo-mgmt") return;
     const { ended } =
       context === "mgmt"
         ? { ended: startControllers(cluster, { clock, log: silent, addresses }, controllers.signal) }
@@ -48,6 +53,8 @@ export async function startDocumentClusters(components: Components, contexts: re
 
   try {
     await Promise.all(contexts.map((context) => fill(context, clusterOf(fleet.servers[context], context))));
+    const { east, "gloo-mgmt": gloo } = fleet.servers as Partial<typeof fleet.servers>;
+    if (gloo !== undefined && east !== undefined) await fillGlooMesh({ components, management: gloo, workload: east });
     const workspace = makeWorkspace(
       components,
       fleet.directory,
