@@ -1,10 +1,12 @@
 import { randomInt } from "node:crypto";
 import type { Cluster } from "@isthmus/plane/ports";
 import { startControllers } from "@isthmus/simulator";
+import type { Program } from "../harness/childProcess.ts";
 import { clock, clusterOf, silent } from "../harness/clusters.ts";
 import type { Components } from "../harness/components.ts";
 import { startFleet } from "../harness/fleet.ts";
 import { fillIstioCluster } from "../harness/meshCluster.ts";
+import { startTokenController } from "../harness/tokenController.ts";
 import { fillGlooMesh } from "./glooMesh.ts";
 import { type Pods, startPods } from "./pods.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
@@ -28,6 +30,7 @@ export async function startDocumentClusters(components: Components, contexts: re
   const controllers = new AbortController();
   const ends: Promise<void>[] = [];
   const pods: Pods[] = [];
+  const tokens: Program[] = [];
   // No other suite, and nobody else on this machine, listens there.
   const loopback = `127.${randomInt(64, 250)}.${randomInt(1, 250)}`;
   // Its load balancer has the address on which the server really listens.
@@ -41,11 +44,12 @@ export async function startDocumentClusters(components: Components, contexts: re
         : await fillIstioCluster(cluster, components, controllers.signal);
     ends.push(ended);
     const { directory, servers } = fleet;
+    if (context !== "mgmt") tokens.push(startTokenController(components, servers[context], directory));
     pods.push(startPods({ components, server: servers[context], cluster, directory, loopback }));
   }
 
   async function stop(): Promise<void> {
-    await Promise.allSettled(pods.map((one) => one.stop()));
+    await Promise.allSettled([...pods, ...tokens].map((one) => one.stop()));
     controllers.abort();
     await Promise.allSettled(ends);
     await fleet.stop();
