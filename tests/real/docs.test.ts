@@ -11,6 +11,7 @@ import { describeReal } from "./harness/describeReal.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const COMMAND_MS = 150_000;
+const CONTEXTS = { checkout: [], clusters: ["mgmt", "east", "west"], "gloo-mesh": ["mgmt", "east", "gloo-mgmt"] } as const;
 
 for (const { path, setting } of runDocuments) {
   const blocks = blocksOf(path, readFileSync(join(root, path), "utf8"));
@@ -22,7 +23,7 @@ for (const { path, setting } of runDocuments) {
     let failed: string | undefined;
 
     beforeAll(async () => {
-      clusters = await startDocumentClusters(components, setting === "clusters" ? ["mgmt", "east", "west"] : []);
+      clusters = await startDocumentClusters(components, CONTEXTS[setting]);
       shell = startShell(clusters.workspace.folder, clusters.workspace.env);
     }, 300_000);
     afterAll(async () => {

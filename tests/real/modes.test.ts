@@ -133,6 +133,20 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
     expect(await timeoutIn(second)).toBeUndefined();
   });
 
+  it("standard: what others declare of a cluster is not taken from them, and nothing is made then", async () => {
+    const { apiVersion, kind } = KubernetesCluster;
+    const metadata = { name: "cluster-2", namespace };
+    await management.apply({ apiVersion, kind, metadata, spec: { clusterDomain: "cluster.local" } } as KubernetesCluster, {
+      fieldManager: "gitops",
+    });
+    await expect(meshctl("register", "cluster-2", "--standard", "--cluster-domain", "other.local")).rejects.toMatchObject({
+      code: 2,
+      stderr: "error: KubernetesCluster gloo-mesh/cluster-2: spec.clusterDomain is set by gitops: leave out --cluster-domain\n",
+    });
+    expect(await second.get(ServiceAccount, metadata)).toBeUndefined();
+    expect((await management.get(KubernetesCluster, metadata))?.spec).toEqual({ clusterDomain: "cluster.local" });
+  });
+
   it("standard: a cluster that is registered is connected to, with rights that suffice, and managed beside it", async () => {
     expect(await meshctl("register", "cluster-2", "--standard")).toContain("Successfully registered cluster: cluster-2");
     const token = await second.get(Secret, { name: "cluster-2-token", namespace });
@@ -239,9 +253,12 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
       await second.get(Secret, { name: "cluster-2-token", namespace }),
       await second.get(ClusterRoleBinding, { name: "cluster-2-gloomesh-remote-access-clusterrole-binding", namespace: "" }),
     ]).toEqual([undefined, undefined, undefined, undefined, undefined]);
+    // What was deleted of it here would be written again by nobody.
+    expect(await meshctl("deregister", "cluster-2", "--purge")).toContain("deleted VirtualService bookinfo/reviews");
+    expect(await written(second)).toEqual({});
     // It goes on with the cluster that is left.
     await ask("8s", [management]);
-    expect(await timeoutIn(second)).toBe("7s");
+    expect(await timeoutIn(second)).toBeUndefined();
   });
 
   it("the management cluster goes over to an agent of its own: nothing is written but what is asked for then", async () => {

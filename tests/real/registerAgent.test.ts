@@ -1,13 +1,12 @@
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { KubernetesCluster, Secret, Service, TrafficPolicy, VirtualService } from "@isthmus/api";
 import type { AnyResource, Kind } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Asked, clockAhead, denying, startAlteredApiServer } from "./harness/alteredApiServer.ts";
 import { type ManagementServer, startManagementServer } from "./harness/apps.ts";
 import { anyKind, CustomResourceDefinition, clusterOf, Namespace } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
@@ -18,9 +17,10 @@ import { namespace as namespaceOf } from "./harness/istioInstallation.ts";
 import { kubectl } from "./harness/kubectl.ts";
 import { applyAll, installCrds, objectsIn } from "./harness/manifests.ts";
 import { fillMeshCluster, ourCrds } from "./harness/meshCluster.ts";
+import { type Answer, runMeshctl, steadyText } from "./harness/meshctl.ts";
+import { requestTo } from "./harness/requestTo.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
-const MESHCTL = fileURLToPath(new URL("../../apps/meshctl/bin/meshctl.js", import.meta.url));
 const namespace = "gloo-mesh";
 const REVIEWS = { name: "reviews", namespace: "bookinfo" };
 const RBAC = "rbac.authorization.k8s.io/v1";
@@ -38,12 +38,6 @@ const MADE: readonly Kind[] = [
 ];
 
 type Name = "management" | "east" | "west";
-
-interface Answer {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
 
 interface Refusal {
   readonly code?: number;
@@ -103,31 +97,17 @@ describeReal("a cluster is registered by one command", (components) => {
   function meshctl(
     cluster: Name,
     args: readonly string[],
-    { columns = 120, kubeconfig = fleet.servers[cluster].kubeconfig } = {},
+    { columns = 120, kubeconfig = fleet.servers[cluster].kubeconfig, managementKubeconfig = fleet.servers.management.kubeconfig } = {},
   ): Promise<Answer> {
-    const places = ["--kubeconfig", kubeconfig, "--mgmt-kubeconfig", fleet.servers.management.kubeconfig];
-    const env = { PATH: process.env["PATH"] ?? "", COLUMNS: String(columns) };
-    return new Promise((resolve) => {
-      execFile(process.execPath, [MESHCTL, "cluster", ...args, ...places], { env }, (error, out, err) =>
-        resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-      );
-    });
+    const places = ["--kubeconfig", kubeconfig, "--mgmt-kubeconfig", managementKubeconfig];
+    return runMeshctl(["cluster", ...args, ...places], columns);
   }
 
   /** What a user sees, without what differs from run to run, as a golden file (vitest -u writes it). */
   async function seen(name: string, { err }: Answer, columns: number): Promise<void> {
     const { directory, servers } = fleet;
-    const uids = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
-    const text = Object.values(servers)
-      .reduce((told, { name: server, url }) => told.replaceAll(url, `https://${server}.example`), err)
-      .replaceAll(directory, "DIR")
-      .replaceAll(server.relayAddress, "192.0.2.1:19900")
-      .replace(/ +\d+\.\d s(?= {2})/g, (time) => "N.N s".padStart(time.length))
-      .replace(/relay-join-token-[a-z0-9]{12}/g, "relay-join-token-xxxxxxxxxxxx")
-      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "2026-01-01T00:00:00.000Z")
-      .replace(/of \d+ objects/g, "of NN objects")
-      .replace(/\[::1\]:\d+/g, "[2001:db8::1]:9900")
-      .replace(uids, "00000000-0000-4000-8000-000000000000");
+    const addresses = { [server.relayAddress]: "192.0.2.1:19900" };
+    const text = steadyText(err, { servers: Object.values(servers), directory, addresses });
     await expect(text).toMatchFileSnapshot(`testdata/registerAgent/${name}.${columns}.txt`);
   }
 
@@ -201,6 +181,48 @@ describeReal("a cluster is registered by one command", (components) => {
     expect(await Promise.all([management, west].map(standing))).toEqual(before);
   });
 
+  /** In place of a namespace controller: a namespace that is being deleted goes. */
+  async function finish(name: string): Promise<void> {
+    const found = await west.get(Namespace, { name, namespace: "" });
+    expect(found?.metadata, name).toHaveProperty("deletionTimestamp");
+    await requestTo(fleet.servers.west, "PUT", `/api/v1/namespaces/${name}/finalize`, { ...found, spec: { finalizers: [] } });
+  }
+
+  it("takes back all that it made, the namespace too, when the cluster refuses a part of it: --rollback", async () => {
+    const before = await Promise.all([management, west].map(standing));
+    const isDeployment = ({ method, path }: Asked) => method === "PATCH" && path.includes("/deployments/");
+    const webhook = 'admission webhook "policy.example" denied the request: images must be signed';
+    const { kubeconfig, close } = await startAlteredApiServer(fleet.servers.west, "denying", denying(isDeployment, webhook));
+    const args = ["register", "west", "--remote-namespace", "fresh"];
+    for (const columns of [80, 120]) {
+      const first = await meshctl("west", args, { kubeconfig });
+      expect(first.err).toContain("To take back what was created:\n  meshctl cluster deregister west");
+      // Also what the run before has left.
+      const answer = await meshctl("west", [...args, "--rollback"], { kubeconfig, columns });
+      await seen("denied", answer, columns);
+      expect([first.code, answer.code]).toEqual([2, 2]);
+      await finish("fresh");
+      expect(await Promise.all([management, west].map(standing))).toEqual(before);
+    }
+    await close();
+  });
+
+  it("says that clocks differ, and makes a token by the clock of the management cluster", async () => {
+    const before = await Promise.all([management, west].map(standing));
+    const behind = await startAlteredApiServer(fleet.servers.west, "behind", clockAhead(-7_200_000));
+    const args = ["register", "west", "--timeout", "2s", "--rollback"];
+    await refused("clock-behind", "west", args, { ...LATE, kubeconfig: behind.kubeconfig });
+    const ahead = await startAlteredApiServer(fleet.servers.management, "ahead", clockAhead(7_200_000));
+    const answer = await meshctl("west", args, { managementKubeconfig: ahead.kubeconfig });
+    expect(answer.err).toMatch(
+      /^warning: the clock of this cluster's API server is 7(199|200|201) s behind that of the management cluster: /,
+    );
+    const [, until = ""] = /valid once until (\S+Z)/.exec(answer.err.replace(/\s+/g, " ")) ?? [];
+    expect(Math.abs(Date.parse(until) - Date.now() - 7_200_000 - 900_000)).toBeLessThan(30_000);
+    expect(await Promise.all([management, west].map(standing))).toEqual(before);
+    await Promise.all([behind.close(), ahead.close()]);
+  });
+
   it("does not try an address that only the cluster reaches: --no-probe", async () => {
     const before = await Promise.all([management, west].map(standing));
     const elsewhere = ["--relay-server-address", "127.0.0.1:1", "--no-probe"];
@@ -265,7 +287,22 @@ describeReal("a cluster is registered by one command", (components) => {
     expect(await registration("east")).toBeUndefined();
     expect((await standing(east)).filter((name) => /agent|relay-/.test(name))).toEqual([]);
     expect(await timeout()).toBe("2s");
-    expect((await meshctl("east", ["deregister", "east", "--purge"])).code).toBe(0);
+  });
+
+  it("purges the mesh configuration once the agent's pod has ended, and not before", async () => {
+    const metadata = { name: "agent-that-ends", namespace, labels: { app: "gloo-mesh-agent" } };
+    const spec = { containers: [{ name: "agent", image: "agent" }], nodeName: "node", terminationGracePeriodSeconds: 0 };
+    await applyAll(east, [{ apiVersion: "v1", kind: "Pod", metadata, spec } as AnyResource]);
+    let isOver = false;
+    const purging = meshctl("east", ["deregister", "east", "--purge"]).finally(() => {
+      isOver = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    expect({ isOver, timeout: await timeout() }).toEqual({ isOver: false, timeout: "2s" });
+    await east.delete({ apiVersion: "v1", kind: "Pod", name: metadata.name, namespace, clusterName: "east" });
+    const answer = await purging;
+    await seen("purged", answer, 120);
+    expect(answer.code, answer.err).toBe(0);
     expect(await timeout()).toBeUndefined();
   });
 
@@ -300,8 +337,29 @@ describeReal("a cluster is registered by one command", (components) => {
     ).toEqual([0, 0]);
     await new Promise((resolve) => setTimeout(resolve, 17_000));
     expect(await isConnected("west")).toBe(true);
+    for (const answer of answers) expect(answer.err).toContain("Cluster west is registered.");
+    const again = await meshctl("west", args, { columns: 80 });
+    await seen("registered-over-ipv6", again, 80);
     expect((await meshctl("west", ["deregister", "west"])).code).toBe(0);
     await proxy.close();
+  });
+
+  it("one of two clusters that are registered under one name at once is refused", async () => {
+    const args = ["register", "both", "--timeout", "45s"];
+    // Others that look the same to the one that comes second.
+    const first = meshctl("west", args);
+    await waitFor("the first to have the name", async () => (await registration("both")) !== undefined);
+    await refused("registering", "east", [...args, "--rollback"]);
+    const answer = await first;
+    expect(answer.code, answer.err).toBe(0);
+    await refused("name-taken-by-then", "east", args);
+    expect((await meshctl("west", ["deregister", "both"])).code).toBe(0);
+  });
+
+  it("waits for an agent that does not reach the server, and says so", async () => {
+    const elsewhere = ["--relay-server-address", "127.0.0.1:1", "--no-probe"];
+    await refused("no-certificate", "west", ["register", "west", ...elsewhere, "--timeout", "10s", "--rollback"], LATE);
+    expect(await registration("west")).toBeUndefined();
   });
 
   it("prints what to paste on the other side, and what to commit", async () => {

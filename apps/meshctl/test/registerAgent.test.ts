@@ -5,7 +5,7 @@ import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { describe, expect, it } from "vitest";
 import { agentComplaint } from "../src/cluster/register/agentComplaint.ts";
 import { clockAhead, clockOffsets, clockWarning } from "../src/cluster/register/clocks.ts";
-import { completeRegistration, reserveName } from "../src/cluster/register/clusterNames.ts";
+import { completeRegistration, isTaken, reserveName } from "../src/cluster/register/clusterNames.ts";
 import { gateKeeper, type Look } from "../src/cluster/register/gates.ts";
 import { gateText } from "../src/cluster/register/gateText.ts";
 import { hintsFor } from "../src/cluster/register/hints.ts";
@@ -286,6 +286,21 @@ describe("the end of a registration", () => {
     };
   }
 
+  it("leaves the tokens of another cluster that has the name by now", async () => {
+    const [management, remote] = [cluster("management"), cluster("remote")];
+    const naming = { clusterName: "east", namespace, uid: "two" };
+    await reserveName(management, { ...naming, uid: "one" }, {});
+    expect([await isTaken(management, naming), await isTaken(management, { ...naming, uid: "one" })]).toEqual([true, false]);
+    await mintToken({ management, managementNamespace: namespace }, { clusterName: "east", lifetimeMs: 60_000, clock: systemClock });
+    await expect(reserveName(management, naming, {}, { dryRun: true })).rejects.toThrow(/another cluster is being registered as east/);
+    const before = management.objects();
+    const { purgeBy: _, ...rest } = removal(management, remote, systemClock);
+    await removeRegistration({ ...rest, keepsRegistration: true, keepsTokens: true });
+    expect(management.objects()).toEqual(before);
+    await removeRegistration(rest);
+    expect(management.objects().filter(({ kind }) => kind === "KubernetesCluster" || kind === "Secret")).toEqual([]);
+  });
+
   it("purges once the agent has ended: until then it would write again what is deleted", async () => {
     const [management, remote] = [cluster("management"), cluster("remote")];
     remote.load([podOfAgent as unknown as Resource]);
@@ -327,6 +342,11 @@ describe("the end of a registration", () => {
     const { problems } = await removeRegistration(removal(management, remote, systemClock));
     expect(problems).toEqual([expect.stringMatching(/the agent of Deployment gloo-mesh\/enterprise-agent, .* uninstall it, and run/)]);
     expect(await routes(remote)).toBe(1);
+    await remote.delete({ apiVersion: "v1", kind: "Pod", name: "agent-0", namespace, clusterName: "" });
+    // One that is scaled to zero writes nothing.
+    await remote.apply({ ...theirs, spec: { ...spec, replicas: 0 } } as unknown as Resource, { fieldManager: "helm" });
+    expect((await removeRegistration(removal(management, remote, systemClock))).problems).toEqual([]);
+    expect(await routes(remote)).toBe(0);
   });
 
   it("gives up on what somebody else writes again and again", async () => {

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import {
   askedKinds,
   contributedKinds,
+  Destination,
   deliveredKinds,
   KubernetesCluster,
   publishedKinds,
@@ -12,6 +13,7 @@ import {
   TrafficPolicy,
   VirtualService,
 } from "@isthmus/api";
+import { createRoot } from "@isthmus/certificates";
 import { type AnyResource, groupOf } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -19,6 +21,7 @@ import { anyKind, clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
 import { type ChartValues, helm } from "../harness/helm.ts";
+import { namespace as namespaceOf } from "../harness/istioInstallation.ts";
 import { kubectl } from "../harness/kubectl.ts";
 import { applyAll, objectsIn } from "../harness/manifests.ts";
 import { fillMeshCluster } from "../harness/meshCluster.ts";
@@ -34,29 +37,12 @@ const MESHCTL = fileURLToPath(new URL("../../../apps/meshctl/bin/meshctl.js", im
 const PASSWORD = "a-password-of-redis";
 const Lease = anyKind("coordination.k8s.io/v1", "Lease", "leases");
 
-/** What this story does not come to, with who needs it. */
-const LATER = {
-  management: [
-    // Renewal of generated certificates.
-    "/secrets update",
-    // Discovery that changes: as of what is delivered, which this story writes, changes and deletes by the same lines.
-    ...["destinations", "meshes", "workloads"].flatMap((plural) =>
-      ["delete", "patch", "update"].map((verb) => `discovery.mesh.gloo.solo.io/${plural} ${verb}`),
-    ),
-    // A cluster that is replaced by another of its name.
-    "multicluster.solo.io/kubernetesclusters/status update",
-    // A new name that asks to be registered with the shared token.
-    "settings.mesh.gloo.solo.io/settings get",
-  ],
-  // Renewal of the client certificate.
-  east: ["/secrets update"],
-};
-
 // One story: each test continues where the one before it ended.
 describeReal("charts that are installed with Helm, their programs with the tokens of their accounts", (components) => {
-  let fleet: Fleet<"management" | "east">;
+  let fleet: Fleet<"management" | "east" | "west">;
   let management: Cluster;
   let east: Cluster;
+  let west: Cluster;
   let redis: RealRedis;
   let servers: readonly InstalledProgram[] = [];
   let agent: InstalledProgram;
@@ -67,9 +53,10 @@ describeReal("charts that are installed with Helm, their programs with the token
   const running: InstalledProgram[] = [];
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management", "east"], { audit: true });
+    fleet = await startFleet(components, ["management", "east", "west"], { audit: true });
     management = clusterOf(fleet.servers.management, "");
     east = clusterOf(fleet.servers.east, "east");
+    west = clusterOf(fleet.servers.west, "west");
     redis = await startRedis(components.redis, `${fleet.directory}/redis`, { password: PASSWORD });
     ends.push((await fillMeshCluster(east, components, controllers.signal)).ended);
     serverValues = {
@@ -86,7 +73,7 @@ describeReal("charts that are installed with Helm, their programs with the token
     await fleet?.stop();
   });
 
-  const target = (name: "management" | "east") => ({ components, server: fleet.servers[name], directory: fleet.directory });
+  const target = (name: "management" | "east" | "west") => ({ components, server: fleet.servers[name], directory: fleet.directory });
 
   async function startServers(): Promise<void> {
     const options = { server: fleet.servers.management, namespace, deployment: "gloo-mesh-mgmt-server", directory: fleet.directory };
@@ -98,18 +85,26 @@ describeReal("charts that are installed with Helm, their programs with the token
     await Promise.all(servers.map((server) => isServing(server, "/readyz")));
   }
 
-  async function startAgent(): Promise<void> {
-    agent = await startInstalled({
-      server: fleet.servers.east,
+  async function startAgent(name: "east" | "west" = "east"): Promise<InstalledProgram> {
+    const started = await startInstalled({
+      server: fleet.servers[name],
       namespace,
       deployment: "gloo-mesh-agent",
       bin: "agent/bin/agent.js",
-      pod: "agent-0",
+      pod: `agent-of-${name}`,
       directory: fleet.directory,
       here: () => [],
     });
-    running.push(agent);
-    await isServing(agent, "/readyz");
+    running.push(started);
+    await isServing(started, "/readyz");
+    return started;
+  }
+
+  async function isConnected(name: string): Promise<void> {
+    await waitFor(`${name} to be connected`, async () => {
+      const found = await management.get(KubernetesCluster, { name, namespace });
+      return found?.status?.conditions?.find(({ type }) => type === "Connected")?.status === "True";
+    });
   }
 
   function policy(name: string, requestTimeout: string, service = "reviews"): AnyResource {
@@ -125,11 +120,15 @@ describeReal("charts that are installed with Helm, their programs with the token
 
   const timeoutOf = async (name: string) => (await east.get(VirtualService, { name, namespace: "bookinfo" }))?.spec?.http?.[0]?.timeout;
 
+  /** What meshctl prints of the management cluster. */
+  async function meshctl(...args: readonly string[]): Promise<string> {
+    const kubeconfig = `--kubeconfig=${fleet.servers.management.kubeconfig}`;
+    return (await promisify(execFile)(process.execPath, [MESHCTL, "cluster", ...args, kubeconfig])).stdout;
+  }
+
   /** As an operator registers the cluster: with a token that is valid once. */
-  async function copySecrets(): Promise<void> {
-    const args = ["cluster", "token", "create", "--cluster=east", "--manifest", `--kubeconfig=${fleet.servers.management.kubeconfig}`];
-    const { stdout } = await promisify(execFile)(process.execPath, [MESHCTL, ...args]);
-    await applyAll(east, objectsIn(stdout));
+  async function copySecrets(cluster: Cluster, name: string): Promise<void> {
+    await applyAll(cluster, objectsIn(await meshctl("token", "create", `--cluster=${name}`, "--manifest")));
   }
 
   it("are installed, and their programs start: the server makes its Secrets, the agent joins", async () => {
@@ -140,15 +139,12 @@ describeReal("charts that are installed with Helm, their programs with the token
     await applyAll(management, [secret("redis-auth-secrets", { password: PASSWORD })]);
     await release(target("management"), "gloo-mesh-mgmt-server", serverValues);
     await startServers();
-    await copySecrets();
+    await copySecrets(east, "east");
     const serverAddress = servers[0]?.relayAddress ?? "";
     agentValues = { relay: { cluster: "east", serverAddress }, leaderElection: true };
     await release(target("east"), "gloo-mesh-agent", agentValues);
-    await startAgent();
-    await waitFor("the cluster to be connected", async () => {
-      const found = await management.get(KubernetesCluster, { name: "east", namespace });
-      return found?.status?.conditions?.find(({ type }) => type === "Connected")?.status === "True";
-    });
+    agent = await startAgent();
+    await isConnected("east");
     for (const cluster of [management, east]) expect((await cluster.list(Lease, { namespace })).items).toHaveLength(1);
   });
 
@@ -257,7 +253,7 @@ describeReal("charts that are installed with Helm, their programs with the token
       const relay = { cluster: "east", serverAddress: servers[0]?.relayAddress ?? "" };
       await release(target("east"), "gloo-mesh-agent", { ...agentValues, relay, ...change });
       await agent.program.stop();
-      await startAgent();
+      agent = await startAgent();
       await applyAll(management, [policy("timeout", `${changes.indexOf(change) + 5}s`)]);
       await waitFor("the route", async () => (await timeoutOf("reviews")) === `${changes.indexOf(change) + 5}s`);
       expect([await fingerprints(management), await fingerprints(east)]).toEqual(before);
@@ -266,28 +262,84 @@ describeReal("charts that are installed with Helm, their programs with the token
     expect(await east.get(Secret, { name: "relay-client-tls-secret", namespace })).toBeDefined();
   });
 
-  it.each(["management", "east"] as const)(
-    "in %s: each verb of the roles is used, or is one of those that wait for their moment",
-    async (name) => {
-      const served = new Set((await (name === "east" ? east : management).servedKinds()).map(resourceOf));
-      const used = new Set(fleet.servers[name].planeVerbs());
-      const account = name === "east" ? "gloo-mesh-agent" : "gloo-mesh-mgmt-server";
-      const granted = await grantedVerbs(name === "east" ? east : management, { name: account, namespace });
-      // Kinds of one class go through the same lines: what is done with one of them is done with each.
-      const classes = [deliveredKinds(), contributedKinds(), publishedKinds(), askedKinds()].map((kinds) => new Set(kinds.map(resourceOf)));
-      const isUsedOnSibling = (right: string): boolean => {
-        const [resource = "", verb = ""] = right.split(" ");
-        const status = resource.endsWith("/status") ? "/status" : "";
-        const siblings = classes.filter((kinds) => kinds.has(resource.replace("/status", "")));
-        return siblings.some((kinds) => [...kinds].some((kind) => used.has(`${kind}${status} ${verb}`)));
-      };
-      const unused = granted.filter(
-        (right) => served.has(right.replace(/(\/status)? .*/, "")) && !used.has(right) && !isUsedOnSibling(right),
-      );
-      expect(used.size).toBeGreaterThan(30);
-      expect(unused).toEqual(LATER[name]);
-    },
-  );
+  it("follow what is discovered: a Service that comes, changes and goes", async () => {
+    const metadata = { name: "late", namespace: "bookinfo" };
+    const service = (port: number): AnyResource =>
+      ({
+        apiVersion: "v1",
+        kind: "Service",
+        metadata,
+        spec: { selector: { app: "ratings" }, ports: [{ name: "http", port }] },
+      }) as AnyResource;
+    const ports = async () => {
+      const found = await management.get(Destination, { name: "late-bookinfo-east", namespace });
+      return found?.spec?.kubeService?.ports?.map(({ port }) => port);
+    };
+    for (const port of [9080, 9081, 9082]) {
+      await applyAll(east, [service(port)]);
+      await waitFor(`its Destination with port ${port}`, async () => (await ports())?.includes(port) === true);
+    }
+    await east.delete({ apiVersion: "v1", kind: "Service", ...metadata, clusterName: "" });
+    await waitFor("its Destination to go", async () => (await ports()) === undefined);
+  });
+
+  it("renew the certificate of an agent whose server has a new root", async () => {
+    const certificate = async () => (await east.get(Secret, { name: "relay-client-tls-secret", namespace }))?.data?.["tls.crt"];
+    const before = await certificate();
+    const place = { name: "relay-root-tls-secret", namespace };
+    const root = Buffer.from((await management.get(Secret, place))?.data?.["ca.crt"] ?? "", "base64").toString();
+    const next = await createRoot({ commonName: "next", now: Date.now() });
+    await applyAll(management, [secret(place.name, { "ca.crt": `${root.trim()}\n${next.certificate}` })]);
+    // It hears of them when it connects.
+    await agent.program.stop();
+    agent = await startAgent();
+    await waitFor("the next certificate", async () => (await certificate()) !== before);
+  });
+
+  it("register a new name with the shared token, and a cluster in place of one that is lost", async () => {
+    const relay = { serverAddress: servers[0]?.relayAddress ?? "" };
+    await release(target("west"), "gloo-mesh-crds");
+    await applyAll(west, [namespaceOf(namespace), ...objectsIn(await meshctl("token", "shared"))]);
+    await release(target("west"), "gloo-mesh-agent", { relay: { ...relay, cluster: "west" } });
+    const first = await startAgent("west");
+    await isConnected("west");
+    await first.program.stop();
+    const { apiVersion, kind } = KubernetesCluster;
+    await management.delete({ apiVersion, kind, name: "west", namespace, clusterName: "" });
+    await west.delete({ apiVersion: "v1", kind: "Secret", name: "relay-client-tls-secret", namespace, clusterName: "" });
+    const lost = { apiVersion, kind, metadata: { name: "lost", namespace } };
+    await applyAll(management, [{ ...lost, spec: {} } as AnyResource]);
+    await management.applyStatus({ ...lost, status: { clusterUid: "gone" } } as AnyResource, {
+      fieldManager: "gloo-mesh-registration-gone",
+    });
+    await meshctl("replace", "lost");
+    await copySecrets(west, "lost");
+    await release(target("west"), "gloo-mesh-agent", { relay: { ...relay, cluster: "lost" } });
+    const second = await startAgent("west");
+    await isConnected("lost");
+    await second.program.stop();
+    for (const server of Object.values(fleet.servers)) expect(server.planeRefusals()).toEqual([]);
+  });
+
+  it.each(["management", "east"] as const)("in %s: each verb of the roles is used", async (name) => {
+    const served = new Set((await (name === "east" ? east : management).servedKinds()).map(resourceOf));
+    const used = new Set(fleet.servers[name].planeVerbs());
+    const account = name === "east" ? "gloo-mesh-agent" : "gloo-mesh-mgmt-server";
+    const granted = await grantedVerbs(name === "east" ? east : management, { name: account, namespace });
+    // Kinds of one class go through the same lines: what is done with one of them is done with each.
+    const classes = [deliveredKinds(), contributedKinds(), publishedKinds(), askedKinds()].map((kinds) => new Set(kinds.map(resourceOf)));
+    const isUsedOnSibling = (right: string): boolean => {
+      const [resource = "", verb = ""] = right.split(" ");
+      const status = resource.endsWith("/status") ? "/status" : "";
+      const siblings = classes.filter((kinds) => kinds.has(resource.replace("/status", "")));
+      return siblings.some((kinds) => [...kinds].some((kind) => used.has(`${kind}${status} ${verb}`)));
+    };
+    const unused = granted.filter(
+      (right) => served.has(right.replace(/(\/status)? .*/, "")) && !used.has(right) && !isUsedOnSibling(right),
+    );
+    expect(used.size).toBeGreaterThan(30);
+    expect(unused).toEqual([]);
+  });
 
   it("are uninstalled: what users wrote stays, with the CRDs and the Secrets", async () => {
     await Promise.all([...servers, agent].map(({ program }) => program.stop()));

@@ -172,6 +172,30 @@ describeReal("documented setups, installed with Helm and run", (components) => {
     expect(await management.get(Secret, { name: "relay-generated-identity-secret", namespace })).toBeUndefined();
   });
 
+  it("the token as a variable on both sides, with client certificates: no Secret has it", async () => {
+    const { apiVersion, kind } = Secret;
+    for (const cluster of [management, east])
+      await cluster.delete({ apiVersion, kind, name: "relay-identity-token-secret", namespace, clusterName: "" });
+    await asNew();
+    const extraEnvs = { RELAY_TOKEN: { value: OTHER_TOKEN } };
+    const { relayAddress } = await startServer({
+      ...WITHOUT_REDIS,
+      relay: { disableCaCertGeneration: true },
+      extraEnvs,
+    });
+    const relay = { cluster: "east", serverAddress: relayAddress, authority: AUTHORITY };
+    const stranger = await startAgent({ relay, extraEnvs: { RELAY_TOKEN: { value: TOKEN } } });
+    await waitFor("another token to be refused", () => stranger.program.output().includes("no connection to the management server"));
+    expect(await east.get(Secret, { name: "relay-client-tls-secret", namespace })).toBeUndefined();
+    await stranger.program.stop();
+    await startAgent({ relay, extraEnvs });
+    await isApplied(east, "8s");
+    expect(await east.get(Secret, { name: "relay-client-tls-secret", namespace })).toBeDefined();
+    for (const cluster of [management, east]) {
+      expect(await cluster.get(Secret, { name: "relay-identity-token-secret", namespace })).toBeUndefined();
+    }
+  });
+
   it("legacy names, the token from another Secret on both sides, two agents: one leads, the other takes over", async () => {
     const ours = secret("our-token", { value: OTHER_TOKEN });
     for (const cluster of [management, east]) await applyAll(cluster, [ours]);

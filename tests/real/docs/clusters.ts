@@ -1,14 +1,17 @@
 import { randomInt } from "node:crypto";
 import type { Cluster } from "@isthmus/plane/ports";
 import { startControllers } from "@isthmus/simulator";
+import type { Program } from "../harness/childProcess.ts";
 import { clock, clusterOf, silent } from "../harness/clusters.ts";
 import type { Components } from "../harness/components.ts";
 import { startFleet } from "../harness/fleet.ts";
 import { fillIstioCluster } from "../harness/meshCluster.ts";
+import { startTokenController } from "../harness/tokenController.ts";
+import { fillGlooMesh } from "./glooMesh.ts";
 import { type Pods, startPods } from "./pods.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 
-export type Context = "mgmt" | "east" | "west";
+export type Context = "mgmt" | "east" | "west" | "gloo-mgmt";
 
 /** What a document starts from, and whoever would be at work in real clusters. */
 export interface DocumentClusters {
@@ -18,29 +21,35 @@ export interface DocumentClusters {
   stop(): Promise<void>;
 }
 
-/** An empty management cluster, and workload clusters with Istio and Bookinfo; with controllers, load balancers and pods. */
+/**
+ * An empty management cluster, and workload clusters with Istio and Bookinfo; with controllers, load balancers and pods. With gloo-mgmt, east is
+ * managed by a Gloo Mesh from there.
+ */
 export async function startDocumentClusters(components: Components, contexts: readonly Context[]): Promise<DocumentClusters> {
   const fleet = await startFleet(components, contexts);
   const controllers = new AbortController();
   const ends: Promise<void>[] = [];
   const pods: Pods[] = [];
+  const tokens: Program[] = [];
   // No other suite, and nobody else on this machine, listens there.
   const loopback = `127.${randomInt(64, 250)}.${randomInt(1, 250)}`;
   // Its load balancer has the address on which the server really listens.
   const addresses = { pods: "10.200.0.1", nodes: "172.18.250.2", loadBalancers: `${loopback}.1` };
 
   async function fill(context: Context, cluster: Cluster): Promise<void> {
+    if (context === "gloo-mgmt") return;
     const { ended } =
       context === "mgmt"
         ? { ended: startControllers(cluster, { clock, log: silent, addresses }, controllers.signal) }
         : await fillIstioCluster(cluster, components, controllers.signal);
     ends.push(ended);
     const { directory, servers } = fleet;
+    if (context !== "mgmt") tokens.push(startTokenController(components, servers[context], directory));
     pods.push(startPods({ components, server: servers[context], cluster, directory, loopback }));
   }
 
   async function stop(): Promise<void> {
-    await Promise.allSettled(pods.map((one) => one.stop()));
+    await Promise.allSettled([...pods, ...tokens].map((one) => one.stop()));
     controllers.abort();
     await Promise.allSettled(ends);
     await fleet.stop();
@@ -48,6 +57,8 @@ export async function startDocumentClusters(components: Components, contexts: re
 
   try {
     await Promise.all(contexts.map((context) => fill(context, clusterOf(fleet.servers[context], context))));
+    const { east, "gloo-mgmt": gloo } = fleet.servers as Partial<typeof fleet.servers>;
+    if (gloo !== undefined && east !== undefined) await fillGlooMesh({ components, management: gloo, workload: east });
     const workspace = makeWorkspace(
       components,
       fleet.directory,

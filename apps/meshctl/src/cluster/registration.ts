@@ -35,7 +35,9 @@ export async function registerCluster(registration: Registration): Promise<void>
   try {
     await makeRegistration(registration, (change) => changes.push(change));
   } catch (error) {
-    if (!(error instanceof UsageError || error instanceof ClusterError) || changes.length === 0) throw error;
+    if (!(error instanceof UsageError || error instanceof ClusterError)) throw error;
+    // It says which of the two clusters it is.
+    if (changes.length === 0) throw new UsageError(messageOf(error));
     throw new UsageError(`${messageOf(error)}\n${await undone(registration, changes)}`);
   }
 }

@@ -1,7 +1,7 @@
 import { KubernetesCluster, Secret } from "@isthmus/api";
 import { type Clock, type Kind, refOf, UsageError } from "@isthmus/core";
 import { type Cluster, ClusterError, KUBECONFIG_SECRET_TYPE } from "@isthmus/plane";
-import { checkSameCluster, uidOfCluster } from "./register/clusterNames.ts";
+import { checkDeregistered } from "./register/clusterNames.ts";
 import { purgeConfiguration } from "./register/purgeConfiguration.ts";
 import { isOurs, remoteObjects, tokenSecretName } from "./remoteAccess.ts";
 
@@ -22,9 +22,7 @@ export interface Deregistration {
 /** Takes back all that registration made, and what of it is there. Throws UsageError with all that could not be removed. */
 export async function deregisterCluster(deregistration: Deregistration): Promise<void> {
   const { clusterName, remote, managementNamespace, purges, clock, say } = deregistration;
-  if (remote !== undefined) {
-    await checkSameCluster(deregistration.management, { clusterName, namespace: managementNamespace, uid: await uidOfCluster(remote) });
-  }
+  if (remote !== undefined) await checkDeregistered(deregistration.management, remote, { clusterName, namespace: managementNamespace });
   say(`Deregistering cluster: ${clusterName}`);
   const problems = [...(await removeStandardRegistration(deregistration))];
   // The server has no account there any more: what is deleted stays deleted.

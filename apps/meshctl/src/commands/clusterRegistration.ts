@@ -125,7 +125,7 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
       options.force === true ? undefined : namedCluster((await toRemote(remotePlace(options))).cluster, `cluster ${clusterName}`);
     await inManagementCluster(managementPlace(options), connect, (management) =>
       deregisterCluster({
-        management: namedCluster(management, "management cluster"),
+        management,
         remote,
         purges: options.purge === true,
         clock: systemClock,

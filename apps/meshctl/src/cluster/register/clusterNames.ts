@@ -81,8 +81,20 @@ async function checkOwner(
   }
 }
 
-/** Throws UsageError where a cluster is not the one that is registered under a name, or is registered under another one. */
-export async function checkSameCluster(management: Cluster, { clusterName, namespace, uid: own }: RegistrationOfName): Promise<void> {
+/**
+ * Throws UsageError where a cluster that is to be deregistered does not answer, is not the one of that name, or is registered under another one:
+ * what is deleted in the management cluster must not depend on one that does not exist any more.
+ */
+export async function checkDeregistered(
+  management: Cluster,
+  remote: Cluster,
+  { clusterName, namespace }: Omit<RegistrationOfName, "uid">,
+): Promise<void> {
+  const own = await uidOfCluster(remote).catch((error: unknown) => {
+    if (!(error instanceof ClusterError)) throw error;
+    // The remote cluster says its name itself.
+    throw new UsageError(error.code === "Unavailable" ? `${error.message}; if it no longer exists, add --force` : error.message);
+  });
   const { items } = await management.list(KubernetesCluster, { namespace });
   const registration = items.find(({ metadata }) => metadata.name === clusterName);
   const uid = registration?.status?.clusterUid || registration?.metadata.annotations?.[REGISTERING];
@@ -99,6 +111,12 @@ export async function checkSameCluster(management: Cluster, { clusterName, names
   }
 }
 
+/** Whether another cluster has a name by now, or is being registered under it. */
+export async function isTaken(management: Cluster, { clusterName: name, namespace, uid }: RegistrationOfName): Promise<boolean> {
+  const found = await management.get(KubernetesCluster, { name, namespace });
+  return [found?.metadata.annotations?.[REGISTERING], found?.status?.clusterUid].some((other) => (other ?? "") !== "" && other !== uid);
+}
+
 /** Whether meshctl has begun to register a cluster and not come to an end. */
 export function isUnfinished(existing: KubernetesCluster | undefined): boolean {
   return existing?.metadata.annotations?.[REGISTERING] !== undefined;
@@ -108,10 +126,15 @@ export function isUnfinished(existing: KubernetesCluster | undefined): boolean {
  * Creates the KubernetesCluster, unless somebody else has, and notes which cluster is being registered. Of two clusters that are
  * registered under one name at once, the second is refused: it throws UsageError.
  */
-export async function reserveName(management: Cluster, naming: RegistrationOfName, declared: DeclaredFields): Promise<void> {
+export async function reserveName(
+  management: Cluster,
+  naming: RegistrationOfName,
+  declared: DeclaredFields,
+  { dryRun = false } = {},
+): Promise<void> {
   const { clusterName, namespace, uid } = naming;
   try {
-    await applyRegistration(management, naming, { annotations: { [REGISTERING]: uid }, declared });
+    await applyRegistration(management, naming, { annotations: { [REGISTERING]: uid }, declared, dryRun });
   } catch (error) {
     if (!(error instanceof ClusterError && error.code === "Conflict")) throw error;
     const other = await management.get(KubernetesCluster, { name: clusterName, namespace });
@@ -168,13 +191,17 @@ export interface StandardDeclaration {
 
 /** The registration has come to its end. */
 export async function completeRegistration(management: Cluster, naming: RegistrationOfName, declared: DeclaredFields): Promise<void> {
-  await applyRegistration(management, naming, { annotations: {}, declared });
+  await applyRegistration(management, naming, { annotations: {}, declared, dryRun: false });
 }
 
 async function applyRegistration(
   management: Cluster,
   { clusterName, namespace, uid }: RegistrationOfName,
-  { annotations, declared }: { readonly annotations: Readonly<Record<string, string>>; readonly declared: DeclaredFields },
+  {
+    annotations,
+    declared,
+    dryRun,
+  }: { readonly annotations: Readonly<Record<string, string>>; readonly declared: DeclaredFields; readonly dryRun: boolean },
 ): Promise<void> {
   const { apiVersion, kind } = KubernetesCluster;
   // A field manager for each cluster: what another one claims is a conflict, not an update.
@@ -183,7 +210,7 @@ async function applyRegistration(
   const given = Object.entries(declared).filter(([, value]) => value !== undefined);
   const spec = { ...earlier, ...Object.fromEntries(given) };
   const metadata = { name: clusterName, namespace, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
-  await management.apply({ apiVersion, kind, metadata, spec } as KubernetesCluster, { fieldManager });
+  await management.apply({ apiVersion, kind, metadata, spec } as KubernetesCluster, { fieldManager, dryRun });
 }
 
 /** What an earlier run has declared: server-side apply deletes what is not declared again, and without its mode a cluster would be written to. */

@@ -1,8 +1,8 @@
 import { KubernetesCluster } from "@isthmus/api";
 import { type Clock, isClusterName, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/plane/ports";
 import { removeStandardRegistration } from "../standardDeregistration.ts";
-import { checkSameCluster, uidOfCluster } from "./clusterNames.ts";
+import { checkDeregistered } from "./clusterNames.ts";
 import { removeRegistration } from "./removeRegistration.ts";
 
 export interface AgentDeregistration {
@@ -29,9 +29,8 @@ export async function deregisterAgent(deregistration: AgentDeregistration): Prom
   }
   const registration = await management.get(KubernetesCluster, { name: clusterName, namespace: managementNamespace });
   if ((registration?.spec?.secretName ?? "") !== "") return false;
-  const remote = await reached(toRemote, clusterName);
-  if (remote !== undefined)
-    await checkSameCluster(management, { clusterName, namespace: managementNamespace, uid: await uidOfCluster(remote) });
+  const remote = await toRemote?.();
+  if (remote !== undefined) await checkDeregistered(management, remote, { clusterName, namespace: managementNamespace });
   say(`Deregistering cluster: ${clusterName}`);
   const removed = await removeRegistration({
     management,
@@ -52,17 +51,4 @@ export async function deregisterAgent(deregistration: AgentDeregistration): Prom
   else if (!purges) say("The mesh configuration that was applied there is kept (delete it: --purge).");
   say(`Successfully deregistered cluster: ${clusterName}`);
   return true;
-}
-
-/** The cluster, once it has answered: what is deleted in the management cluster must not depend on one that does not exist any more. */
-async function reached(toRemote: AgentDeregistration["remote"], clusterName: string): Promise<Cluster | undefined> {
-  if (toRemote === undefined) return undefined;
-  const remote = await toRemote();
-  try {
-    await uidOfCluster(remote);
-    return remote;
-  } catch (error) {
-    if (!(error instanceof ClusterError && error.code === "Unavailable")) throw error;
-    throw new UsageError(`cluster ${clusterName}: ${error.message}; if it no longer exists, add --force`);
-  }
 }

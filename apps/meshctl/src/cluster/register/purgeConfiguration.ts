@@ -78,7 +78,8 @@ function isGoing({ metadata }: AnyResource): boolean {
 /** An agent that somebody else has installed, or whose pods do not end in time, with what to do about it. */
 async function agentThatStays(remote: Cluster, namespace: string, clock: Clock): Promise<string | undefined> {
   for (const { agent: name } of Object.values(NAMES)) {
-    if ((await remote.get(Deployment, { name, namespace })) === undefined) continue;
+    const deployment = (await remote.get(Deployment, { name, namespace })) as Scaled | undefined;
+    if (deployment === undefined || deployment.spec?.replicas === 0) continue;
     return `the agent of Deployment ${namespace}/${name}, which meshctl did not create, would write it again: uninstall it, and run this command again`;
   }
   const until = uptimeOf(clock) + ENDING_MS;
@@ -90,6 +91,10 @@ async function agentThatStays(remote: Cluster, namespace: string, clock: Clock):
     }
     await clock.sleep(POLL_MS);
   }
+}
+
+interface Scaled {
+  readonly spec?: { readonly replicas?: number };
 }
 
 async function agentPod(remote: Cluster, namespace: string): Promise<string | undefined> {

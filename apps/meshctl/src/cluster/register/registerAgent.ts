@@ -10,6 +10,7 @@ import { clockAhead, clockOffsets, clockWarning } from "./clocks.ts";
 import {
   checkClusterName,
   completeRegistration,
+  isTaken,
   isUnfinished,
   type RegistrationOfName,
   reserveName,
@@ -141,6 +142,8 @@ async function throughGates(registration: AgentRegistration, plan: Plan, { writt
   await gates.pass("token", [hints.management("get", "secrets", "-l", "isthmus.mesh/join-token")], async () => {
     tokenPlan = await planToken(registration, existing, naming.uid);
     if (tokenPlan === "shared" && mode !== undefined && mode !== "manage") throw new UsageError(sharedTokenManages(registration));
+    // Tried first: of two that register one name at once, the second one has written nothing.
+    if (tokenPlan !== "shared") await reserveName(management, naming, { clusterDomain, mode }, { dryRun: true });
     written();
     // Of an earlier registration: the server would take it, and not register the cluster again. Before the KubernetesCluster is there.
     if (tokenPlan !== "certificate" && existing?.status?.clusterUid !== naming.uid) await forgetCertificate(registration);
@@ -279,7 +282,12 @@ async function rolledBack(registration: AgentRegistration, { existing, naming }:
     return summary([...(await takeBack(changes))], []);
   }
   const keepsRegistration = existing !== undefined && !isUnfinished(existing);
-  const { problems } = await removeRegistration({ ...registration, keepsRegistration });
+  // Where that cannot be read, nothing of it is deleted, and the removal says so.
+  const keepsTokens = await isTaken(registration.management, naming).catch((error: unknown) => {
+    if (error instanceof ClusterError) return true;
+    throw error;
+  });
+  const { problems } = await removeRegistration({ ...registration, keepsRegistration: keepsRegistration || keepsTokens, keepsTokens });
   try {
     return summary(problems, (await removeFoundations(remote, remoteNamespace, registration.clock)).kept);
   } catch (error) {

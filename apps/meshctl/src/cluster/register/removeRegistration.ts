@@ -15,6 +15,8 @@ export interface Removal {
   readonly clusterName: string;
   /** The KubernetesCluster stays, as somebody else has made it. */
   readonly keepsRegistration: boolean;
+  /** Join tokens of the name stay, as another cluster joins with them. */
+  readonly keepsTokens?: boolean;
   /** Also deletes the mesh configuration that was applied, and waits for the agent to end before. Undefined: it stays. */
   readonly purgeBy?: Clock;
 }
@@ -58,11 +60,12 @@ type Drop = (cluster: Cluster, kind: Kind, object: Resource) => Promise<void>;
 
 /** First: the server then disconnects the agent and tells it so, and it writes no more. */
 async function inManagement(
-  { management, managementNamespace: namespace, clusterName, keepsRegistration }: Removal,
+  { management, managementNamespace: namespace, clusterName, keepsRegistration, keepsTokens = false }: Removal,
   drop: Drop,
 ): Promise<void> {
   const registration = await management.get(KubernetesCluster, { name: clusterName, namespace });
   if (registration !== undefined && !keepsRegistration) await drop(management, KubernetesCluster, registration);
+  if (keepsTokens) return;
   const labels = { matchLabels: { [JOIN_TOKEN_LABEL]: clusterName } };
   for (const token of (await management.list(Secret, { namespace, labels })).items) await drop(management, Secret, token);
 }

@@ -1,7 +1,7 @@
 import type { ApiServer } from "@isthmus/kubernetes";
 import type { NeededFoundations } from "../../cluster/install/installPlane.ts";
 import type { NeededPermission } from "./permissions.ts";
-import { kubernetesIsSupported, userMayInstall } from "./prechecks.ts";
+import { kubernetesIsSupported, LACKING_REMEDY, permissionText } from "./prechecks.ts";
 import { lackingOf, type TargetState } from "./targetState.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
@@ -45,9 +45,13 @@ export async function problemsOf(
     agents: [],
     discovered: { meshes: [], reports: [] },
   };
-  const findings = [kubernetesIsSupported, userMayInstall].flatMap((check) => check.findings(state));
   // A version that is not understood is no reason to refuse.
-  return findings.filter(({ severity }) => severity === "error").map(({ message, remedy }) => `${message}: ${remedy}`);
+  const problems = kubernetesIsSupported.findings(state).filter(({ severity }) => severity === "error");
+  const { lacking } = state;
+  return [
+    ...problems.map(({ message, remedy }) => `${message}: ${remedy}`),
+    ...(lacking.length === 0 ? [] : [`your user cannot ${lacking.map(permissionText).join(", ")}: ${LACKING_REMEDY}`]),
+  ];
 }
 
 /** Each request is short. */

@@ -1,5 +1,6 @@
 import type { Mesh } from "@isthmus/api";
 import { formatRef } from "@isthmus/core";
+import type { Permission } from "@isthmus/kubernetes";
 import type { Check } from "../checks/check.ts";
 import { deploymentOf } from "../deployments.ts";
 import { isAtLeast, minorVersion } from "../versions.ts";
@@ -25,18 +26,26 @@ export const kubernetesIsSupported: Check<TargetState> = {
 };
 
 /** Whether the user has the rights that were looked at. */
-export const userMayInstall: Check<TargetState> = {
+const userMayInstall: Check<TargetState> = {
   category: "Kubernetes",
   description: "Your user has the permissions to install an agent",
   reads: ["lacking"],
   findings: ({ lacking }) =>
-    lacking.map(({ verb, group, resource, namespace }) => ({
+    lacking.map((permission) => ({
       code: "PRE1002",
       severity: "error",
-      message: `your user cannot ${verb} ${group === "" ? resource : `${resource}.${group}`}${namespace === undefined ? "" : ` in namespace ${namespace}`}`,
-      remedy: "use a kubeconfig whose user is bound to the ClusterRole cluster-admin, or let such a user install it",
+      message: `your user cannot ${permissionText(permission)}`,
+      remedy: LACKING_REMEDY,
     })),
 };
+
+/** Such as `create deployments.apps in namespace gloo-mesh`. */
+export function permissionText({ verb, group, resource, namespace }: Permission): string {
+  return `${verb} ${group === "" ? resource : `${resource}.${group}`}${namespace === undefined ? "" : ` in namespace ${namespace}`}`;
+}
+
+/** What to do about permissions that a user lacks. */
+export const LACKING_REMEDY = "use a kubeconfig whose user is bound to the ClusterRole cluster-admin, or let such a user install it";
 
 const meshIsThere: Check<TargetState> = {
   category: "Mesh",
