@@ -276,6 +276,11 @@ describe("meshctl translate", () => {
     expect(documents(one.out).length).toBeGreaterThan(0);
     expect(one.out).not.toContain("clusterName: ");
     expect((await translate(["-f", input, "--cluster", "west"])).out).toBe("");
+    expect(await translate(["-f", input, "--cluster", "eats"])).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringMatching(/^error: --cluster eats: the input has no such cluster; it has .*east/),
+    });
     const folder = join(input, "..", "generated");
     const all = await translate(["-f", input, "--status", "--out-dir", folder]);
     expect(all.out).toBe("");

@@ -1,3 +1,4 @@
+import { KubernetesCluster, Mesh } from "@isthmus/api";
 import { isClusterName, type ResourceRef, resourceKeyOf, UsageError } from "@isthmus/core";
 import type { Translation, UserObjectStatusUpdate } from "@isthmus/translators";
 import type { ExitCode, Io } from "../io.ts";
@@ -20,6 +21,7 @@ export async function translateFiles(options: TranslateCommandOptions, io: Io): 
   const outputs = inOrder(outputsOf(world, options.stage));
   const objects = options.status === true ? [...withStatuses(outputs, statuses, rejected)] : outputs;
   const { cluster, outDir } = options;
+  if (cluster !== undefined) expectKnown(cluster, world, outputs);
   const chosen = cluster === undefined ? objects : objects.filter(({ metadata }) => metadata.clusterName === cluster);
   if (outDir !== undefined) writeClusterFiles(outDir, chosen, options.output);
   else for (const text of printed(cluster === undefined ? chosen : chosen.map(inOneCluster), options.output)) await io.out(text);
@@ -29,6 +31,22 @@ export async function translateFiles(options: TranslateCommandOptions, io: Io): 
   const isRejected = statuses.some(({ status }) => status["state"] === "INVALID" || status["state"] === "FAILED");
   return isRejected ? 1 : exitCodeOf(findings, options.failOn);
 }
+
+/** A misspelt cluster would get nothing, as one gets in which nothing is to be written. */
+function expectKnown(cluster: string, { inputs }: Translation, outputs: readonly Printable[]): void {
+  const names = new Set([
+    ...[...inputs.collections().values()].flatMap((collection) => [...collection].flatMap(({ metadata }) => metadata.clusterName ?? [])),
+    ...[...inputs.of(KubernetesCluster)].map(({ metadata }) => metadata.name),
+    ...[...inputs.of(Mesh)].flatMap(({ spec }) => spec?.istio?.installation?.cluster ?? spec?.osm?.installation?.cluster ?? []),
+    ...outputs.flatMap(({ metadata }) => metadata.clusterName ?? []),
+  ]);
+  names.delete("");
+  if (names.size === 0 || names.has(cluster)) return;
+  const some = [...names].sort().slice(0, MOST_NAMES).join(", ");
+  throw new UsageError(`--cluster ${cluster}: the input has no such cluster; it has ${some}${names.size > MOST_NAMES ? ", …" : ""}`);
+}
+
+const MOST_NAMES = 20;
 
 function outputsOf({ discovery, networking }: Translation, stage: TranslateCommandOptions["stage"]): readonly Printable[] {
   const sets = stage === "all" ? [discovery, networking] : [stage === "discovery" ? discovery : networking];
