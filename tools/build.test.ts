@@ -13,6 +13,7 @@ const READ_LATE = [
   "@peculiar/x509",
   "grpc-health-check",
   "reflect-metadata",
+  "ws",
 ];
 
 it("bundles meshctl with all that it needs to start", async () => {

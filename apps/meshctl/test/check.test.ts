@@ -209,6 +209,7 @@ function apiServer(version: string, denied: readonly string[] = []) {
     address: "https://east.example",
     version: async () => version,
     isAllowed: async ({ resource }: { readonly resource: string }) => !denied.includes(resource),
+    connectToPod: () => Promise.reject(new Error("no pod was meant")),
     podLog: async function* () {
       yield "";
     },

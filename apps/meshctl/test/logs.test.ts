@@ -33,6 +33,7 @@ function apiServer(asked: LogOptions[], chunks: (pod: string) => readonly string
     address: "https://mgmt.example",
     version: async () => "v1.31.0",
     isAllowed: async () => true,
+    connectToPod: () => Promise.reject(new Error("no pod was meant")),
     async *podLog(options) {
       asked.push(options);
       yield* chunks(options.pod);

@@ -69,8 +69,9 @@ commands below \`cluster\` do.
 \`get\`, \`describe\`, \`cluster\`, \`check\`, \`sync status\` and \`version\` need the verbs get and list on the kinds of the management plane, and list on
 Deployments in its namespace; \`check\` also needs get on the Secrets of the relay (for their certificates; \`--skip gloo-mesh\` leaves them out), says what
 it could not read, and checks the rest. \`logs\` needs list on pods, and get on pods/log.
-\`precheck\` needs list on Namespaces, Nodes, Services, Deployments and ConfigMaps of the cluster. \`explain delete\` and the figures of \`sync status\`
-are read from the [admin port](admin.md) of a server. \`cluster pause\` and \`cluster resume\` also need update on KubernetesClusters.
+\`precheck\` needs list on Namespaces, Nodes, Services, Deployments and ConfigMaps of the cluster. \`explain delete\` and \`sync status --metrics\`
+read the [admin port](admin.md) of each pod of a server: they need list on Deployments and pods, and get and create on pods/portforward; with
+\`--admin-address\` none of these. \`cluster pause\` and \`cluster resume\` also need update on KubernetesClusters.
 \`install\` and \`uninstall\` need a cluster administrator: they write what the [chart of the server](../../deploy/manifests/gloo-mesh-mgmt-server.yaml) contains, with its
 roles, and CRDs.
 

@@ -1,6 +1,8 @@
+import type { Duplex } from "node:stream";
 import type { Clock } from "@isthmus/core";
 import { type Connection, connectionTo } from "./connection.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
+import type { PodPort } from "./podPort.ts";
 import { call, readResponse } from "./request.ts";
 import { errorOf } from "./statusError.ts";
 
@@ -34,6 +36,8 @@ export interface ApiServer {
   isAllowed(permission: Permission, signal?: AbortSignal): Promise<boolean>;
   /** What a container wrote, as it comes. */
   podLog(options: LogOptions, signal: AbortSignal): AsyncIterable<string>;
+  /** A connection to a port of a pod, from the pod's own loopback interface. What goes wrong once it is open destroys it with ClusterError. */
+  connectToPod(to: PodPort, signal: AbortSignal): Promise<Duplex>;
 }
 
 /** Nothing is sent before the first call. */
@@ -47,6 +51,11 @@ export function apiServerOf(options: { readonly kubeconfig: Kubeconfig; readonly
     },
     isAllowed: (permission, signal) => isAllowed(connection, permission, signal),
     podLog: (log, signal) => podLog(connection, log, signal),
+    connectToPod: async (to, signal) => {
+      // Few commands need it.
+      const { connectToPod } = await import("./podPort.ts");
+      return connectToPod({ connection, handshakeMs: options.silenceMs }, to, signal);
+    },
   };
 }
 

@@ -25,6 +25,14 @@ export interface Connection {
   readonly server: string;
   /** The answer's head; its body is still to be read. Rejects with ClusterError `Unavailable` when none comes. */
   open(request: ApiRequest, signal?: AbortSignal): Promise<IncomingMessage>;
+  /** What a connection of another protocol needs; never `refused`, of which the API server said that it doesn't know its user. */
+  access(refused?: ApiAccess): Promise<ApiAccess>;
+}
+
+/** Whom to be, and how to reach the API server for an exchange without end. */
+export interface ApiAccess {
+  readonly credentials: ApiCredentials;
+  readonly streamAgent: Agent;
 }
 
 /** Why a connection was given up: the API server said nothing for too long. */
@@ -47,10 +55,8 @@ const CREDENTIALS_LIFE_MS = 60_000;
 // a watch of a kind that nobody changes has no bookmarks either.
 const PROBE_MS = 30_000;
 
-interface Session {
-  readonly credentials: ApiCredentials;
+interface Session extends ApiAccess {
   readonly agent: Agent;
-  readonly streamAgent: Agent;
   readonly until: number;
 }
 
@@ -88,7 +94,7 @@ export function connectionTo({ kubeconfig, clock, silenceMs }: ConnectionOptions
   }
 
   /** The session to use; never `refused`, of which the API server said that it doesn't know its user. */
-  async function current(refused?: Session): Promise<Session> {
+  async function current(refused?: ApiAccess): Promise<Session> {
     if (session !== undefined && session !== refused && clock.now() < session.until) return session;
     // Whoever comes meanwhile shares the renewal: an exec plugin may ask its user something.
     renewal ??= renewed(session !== undefined && session === refused);
@@ -147,6 +153,7 @@ export function connectionTo({ kubeconfig, clock, silenceMs }: ConnectionOptions
 
   return {
     server,
+    access: current,
     async open(request, signal) {
       const first = await current();
       const response = await attempt(request, first, { isRetry: false, signal });

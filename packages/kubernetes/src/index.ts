@@ -4,3 +4,4 @@ export { type KubernetesClusterOptions, kubernetesCluster } from "./cluster.ts";
 export { type Kubeconfig, type KubeconfigSource, loadKubeconfig } from "./kubeconfig.ts";
 export { kubeconfigOfSecret } from "./kubeconfigOfSecret.ts";
 export { type PodLogs, podLogs } from "./podLog.ts";
+export type { PodPort } from "./podPort.ts";

@@ -20,7 +20,7 @@ export const readAdminPage: ReadAdminPage = async ({ url, tokenFile }, path, sig
   const token = tokenFile === undefined ? undefined : tokenIn(tokenFile);
   const response = await fetchPage(address, token, signal);
   if (!response.ok) throw new UsageError(`${address}: ${await refusalText(response)}${remedyFor(response.status)}`);
-  return boundedText(response, address);
+  return boundedText(response.body ?? [], String(address));
 };
 
 function addressOf(url: string, path: string): URL {
@@ -50,14 +50,14 @@ async function fetchPage(address: URL, token: string | undefined, signal: AbortS
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
     throw new UsageError(
       `cannot reach the admin port at ${address.origin}: ${messageOf(cause) || "connection refused"}. ` +
-        "Check that the address is right; for a server in a cluster: kubectl -n gloo-mesh port-forward deployment/gloo-mesh-mgmt-server 9091",
+        "Check that the address is right; without --admin-address a server in a cluster is reached through its API server",
     );
   }
 }
 
 /** The server's own sentence, as far as it is one. */
 async function refusalText(response: Response): Promise<string> {
-  const text = await boundedText(response, new URL(response.url)).catch(() => "");
+  const text = await boundedText(response.body ?? [], response.url).catch(() => "");
   return text.trim() === "" ? `HTTP status ${response.status}` : text.trim().slice(0, 500);
 }
 
@@ -65,13 +65,14 @@ function remedyFor(status: number): string {
   return status === 401 ? ". Put the token into a file, and pass it with --admin-token-file" : "";
 }
 
-async function boundedText(response: Response, address: URL): Promise<string> {
+/** A whole answer, as text. Throws UsageError for one that is too large for any page of `place`. */
+export async function boundedText(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, place: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > MAX_BYTES)
-      throw new UsageError(`${address}: the answer is larger than ${MAX_BYTES / (1024 * 1024)} MiB: is it the admin port?`);
+      throw new UsageError(`${place}: the answer is larger than ${MAX_BYTES / (1024 * 1024)} MiB: is it the admin port?`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

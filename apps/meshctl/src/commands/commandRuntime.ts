@@ -36,7 +36,7 @@ export function inManagement(
 }
 
 /** `--request-timeout`. */
-export function requestTimeoutOption(): Option {
+function requestTimeoutOption(): Option {
   return new Option("--request-timeout <duration>", "how long all requests to the cluster may take together")
     .argParser(durationMs)
     .default(REQUEST_TIMEOUT_MS, "1m");

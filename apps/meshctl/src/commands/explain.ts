@@ -1,26 +1,26 @@
 import { UsageError } from "@isthmus/core";
 import { Command, Option } from "commander";
-import { answered, REQUEST_TIMEOUT_MS } from "../cluster/managementCluster.ts";
-import { ADMIN_HELP, ADMIN_UNANSWERED, type AdminFlags, withAdmin } from "./adminOptions.ts";
-import { type CommandRuntime, requestTimeoutOption } from "./commandRuntime.ts";
+import type { ManagementTarget } from "../cluster/managementCluster.ts";
+import { ADMIN_HELP, type AdminFlags, adminPages, checkAdminFlags, withAdmin } from "./adminOptions.ts";
+import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 
-interface ExplainOptions extends AdminFlags {
+interface ExplainOptions extends ManagementTarget, AdminFlags {
+  readonly agent?: true;
   readonly cluster?: string;
   readonly output: "text" | "json";
-  readonly requestTimeout?: number;
 }
 
 /** `meshctl explain delete`: why is an object gone? */
 export function explainCommand(runtime: CommandRuntime): Command {
   const group = new Command("explain").description("Explain what the management plane did.");
-  const deletes = withAdmin(new Command("delete"))
+  const command = new Command("delete")
     .argument("[kind]", "only objects of this kind, such as VirtualService")
-    .argument("[name]", "only this object: name, or namespace/name")
+    .argument("[name]", "only this object: name, or namespace/name");
+  const deletes = withAdmin(inManagement(command, { of: "the cluster" }))
     .description("Print the last deletes of generated objects, the latest first, each with its cause: what was deleted or changed.")
+    .option("--agent", "ask the agent in the cluster of --context, instead of the management server")
     .option("--cluster <name>", "only objects of this cluster")
     .addOption(new Option("-o, --output <format>", "text or json").choices(["text", "json"]).default("text"))
-    .addOption(requestTimeoutOption())
-    .allowExcessArguments(false)
     .addHelpText("after", HELP)
     .action((kind: string | undefined, name: string | undefined, options: ExplainOptions) =>
       printDeletions({ kind, name }, options, runtime),
@@ -31,18 +31,15 @@ export function explainCommand(runtime: CommandRuntime): Command {
 
 async function printDeletions(
   { kind, name }: { readonly kind: string | undefined; readonly name: string | undefined },
-  { adminAddress, adminTokenFile, cluster, output, requestTimeout = REQUEST_TIMEOUT_MS }: ExplainOptions,
-  { io, now, readAdminPage }: CommandRuntime,
+  options: ExplainOptions,
+  runtime: CommandRuntime,
 ): Promise<void> {
-  if (adminAddress === undefined) {
-    throw new UsageError(
-      "--admin-address is required: kubectl -n gloo-mesh port-forward deployment/gloo-mesh-mgmt-server 9091, then --admin-address http://127.0.0.1:9091",
-    );
-  }
-  const { deletionsIn, deletionsJson, deletionsText, matchingDeletions } = await import("../plane/deletions.ts");
-  const address = { url: adminAddress, ...(adminTokenFile === undefined ? {} : { tokenFile: adminTokenFile }) };
-  const page = await answered("admin port", { requestTimeout }, (signal) => readAdminPage(address, "/evidence", signal), ADMIN_UNANSWERED);
-  const all = deletionsIn(page);
+  const { io, now, finish } = runtime;
+  const { agent, cluster, output } = options;
+  checkFlags(options);
+  const { deletionsIn, deletionsJson, deletionsText, inTimeOrder, matchingDeletions } = await import("../plane/deletions.ts");
+  const { pages, isComplete } = await adminPages(runtime, options, { program: agent ? "agent" : "server", path: "/evidence" });
+  const all = inTimeOrder(pages.map(deletionsIn));
   const filter = {
     ...(kind === undefined ? {} : { kind }),
     ...(name === undefined ? {} : { name }),
@@ -52,12 +49,36 @@ async function printDeletions(
   const { columns } = io;
   const text = (): string => deletionsText(found, { now: now(), ...(columns === undefined ? {} : { width: columns }) });
   await io.out(output === "json" ? deletionsJson(found) : text());
-  if (found.length === 0) io.err(`No such delete among the last ${all.length} that this server knows since it started.\n`);
+  const who =
+    pages.length > 1
+      ? `these ${pages.length} ${agent ? "agents" : "servers"} know since they`
+      : `this ${agent ? "agent" : "server"} knows since it`;
+  if (found.length === 0) io.err(`No such delete among the last ${all.length} that ${who} started.\n`);
+  finish(isComplete ? 0 : 3);
+}
+
+/** Throws UsageError for options of which one would be passed over. */
+function checkFlags(options: ExplainOptions): void {
+  checkAdminFlags(options);
+  const { adminAddress, kubeconfig, context, agent } = options;
+  const unused = [
+    ...(kubeconfig === undefined ? [] : ["--kubeconfig"]),
+    ...(context === undefined ? [] : ["--context"]),
+    ...(agent === undefined ? [] : ["--agent"]),
+  ];
+  if (adminAddress !== undefined && unused.length > 0)
+    throw new UsageError(`--admin-address and ${unused[0]} are mutually exclusive: it names the program that is asked`);
 }
 
 const HELP = `${ADMIN_HELP} A server knows the last 1,000 deletes since it started; an agent those in its own cluster.
 
+Exit codes: 0 all that was asked has answered, 2 usage error, no answer, or no permission, 3 some replicas have not answered.
+
 Examples:
-  meshctl explain delete --admin-address http://127.0.0.1:9091
+  meshctl explain delete --context mgmt
+
   # Why is this VirtualService of cluster east gone?
-  meshctl explain delete VirtualService bookinfo/reviews --cluster east --admin-address http://127.0.0.1:9091`;
+  meshctl explain delete VirtualService bookinfo/reviews --cluster east --context mgmt
+
+  # What its agent has deleted there
+  meshctl explain delete --agent --context east`;

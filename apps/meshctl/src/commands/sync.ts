@@ -1,9 +1,10 @@
 import { Command, Option } from "commander";
-import { answered, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
-import { ADMIN_HELP, ADMIN_UNANSWERED, type AdminFlags, withAdmin } from "./adminOptions.ts";
+import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
+import { ADMIN_HELP, type AdminFlags, adminPages, checkAdminFlags, withAdmin } from "./adminOptions.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 
 interface SyncOptions extends ManagementTarget, AdminFlags {
+  readonly metrics?: true;
   readonly output: "table" | "json";
 }
 
@@ -11,7 +12,8 @@ interface SyncOptions extends ManagementTarget, AdminFlags {
 export function syncCommand(runtime: CommandRuntime): Command {
   const group = new Command("sync").description("Show whether clusters have what is desired of them.");
   const status = withAdmin(inManagement(new Command("status")))
-    .description("Print for each cluster whether it is synced and, with --admin-address, what is queued, unacknowledged and rejected.")
+    .description("Print for each cluster whether it is synced and, with --metrics, what is queued, unacknowledged and rejected.")
+    .option("--metrics", "also what the servers measure, of all their pods; implied by --admin-address")
     .addOption(new Option("-o, --output <format>", "table or json").choices(["table", "json"]).default("table"))
     .addHelpText("after", HELP)
     .action((options: SyncOptions) => printSyncStatus(options, runtime));
@@ -19,34 +21,29 @@ export function syncCommand(runtime: CommandRuntime): Command {
   return group;
 }
 
-async function printSyncStatus(
-  { adminAddress, adminTokenFile, output, ...place }: SyncOptions,
-  { io, connect, readAdminPage, finish }: CommandRuntime,
-): Promise<void> {
+async function printSyncStatus(options: SyncOptions, runtime: CommandRuntime): Promise<void> {
+  const { adminAddress, adminTokenFile, metrics, output, ...place } = options;
+  const { io, connect, finish } = runtime;
+  checkAdminFlags(options);
   const { KubernetesCluster } = await import("@isthmus/api");
   const { clusterSyncs, syncJson, syncText } = await import("../plane/syncStatus.ts");
   const { items } = await inManagementCluster(place, connect, (cluster, signal) =>
     cluster.list(KubernetesCluster, { namespace: place.namespace }, signal),
   );
-  const address =
-    adminAddress === undefined ? undefined : { url: adminAddress, ...(adminTokenFile === undefined ? {} : { tokenFile: adminTokenFile }) };
-  const metrics =
-    address === undefined
-      ? undefined
-      : await answered("admin port", place, (signal) => readAdminPage(address, "/metrics", signal), ADMIN_UNANSWERED);
-  const syncs = clusterSyncs(items, metrics);
+  const isMeasured = metrics === true || adminAddress !== undefined;
+  const measured = isMeasured ? await adminPages(runtime, options, { program: "server", path: "/metrics" }) : undefined;
+  const syncs = clusterSyncs(items, measured?.pages.join("\n"));
   const { columns } = io;
-  const isMeasured = metrics !== undefined;
   await io.out(output === "json" ? syncJson(syncs) : syncText(syncs, { isMeasured, ...(columns === undefined ? {} : { width: columns }) }));
   const behind = syncs.filter(({ state }) => state !== "CONNECTED").length;
   io.err(`${syncs.length - behind} of ${syncs.length} clusters are connected and have what is desired\n`);
-  finish(behind === 0 ? 0 : 1);
+  finish(behind > 0 ? 1 : measured?.isComplete === false ? 3 : 0);
 }
 
 const HELP = `${ADMIN_HELP}
 
-Exit codes: 0 all clusters are CONNECTED, 1 some are not, 2 usage error or no answer.
+Exit codes: 0 all clusters are CONNECTED, 1 some are not, 2 usage error or no answer, 3 all are, and some replicas have not answered.
 
 Examples:
   meshctl sync status
-  meshctl sync status --admin-address http://127.0.0.1:9091`;
+  meshctl sync status --metrics --context mgmt`;

@@ -28,10 +28,10 @@ export function deletionsIn(text: string): readonly Deletion[] {
   try {
     page = JSON.parse(text);
   } catch {
-    throw new UsageError("the page /evidence is not JSON: is --admin-address that of a management server?");
+    throw new UsageError("the page /evidence is not JSON: was it a management server or an agent that answered?");
   }
   const { items } = membersOf(page);
-  if (!Array.isArray(items)) throw new UsageError("the page /evidence has no items: is --admin-address that of a management server?");
+  if (!Array.isArray(items)) throw new UsageError("the page /evidence has no items: was it a management server or an agent that answered?");
   return items.flatMap((item: unknown) => {
     const { at, step, object, reason, evidence } = membersOf(item);
     const ref = refIn(object);
@@ -67,6 +67,12 @@ function refIn(value: unknown): ResourceRef | undefined {
     namespace: textOf(namespace),
     clusterName: textOf(clusterName),
   };
+}
+
+/** The deletes of several programs, the oldest first, as the page of each has them. */
+export function inTimeOrder(pages: readonly (readonly Deletion[])[]): readonly Deletion[] {
+  if (pages.length === 1) return pages.flat();
+  return pages.flat().sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
 /** Those that are meant, the latest first. */
