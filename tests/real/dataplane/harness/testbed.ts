@@ -80,7 +80,7 @@ export interface Testbed {
     pod: string,
     control: { readonly status?: number; readonly delaySeconds?: number; readonly isStopped?: boolean },
   ): Promise<void>;
-  /** Makes the machine of a pod refuse connections to its sidecar, or take them again. */
+  /** Makes the machine of a pod refuse connections to its sidecar, or of a gateway those of other clusters, or take them again. */
   refuseConnections(pod: string, isRefusing: boolean): Promise<void>;
   /** Sum of the counters of a pod's proxy whose names match a regular expression. */
   counter(pod: string, pattern: string): Promise<number>;
@@ -242,11 +242,11 @@ function curlArgumentsOf(
   ];
 }
 
-// Inbound traffic is redirected to this port of the sidecar.
+// Inbound traffic is redirected to the first port of the sidecar; at the second one, gateways take that of other clusters.
 const REFUSE_INBOUND = [
   "add table ip refuse",
   "add chain ip refuse input { type filter hook input priority 0; }",
-  "add rule ip refuse input tcp dport 15006 reject with tcp reset",
+  "add rule ip refuse input tcp dport { 15006, 15443 } reject with tcp reset",
 ].join("; ");
 
 function requestArguments(options: RequestOptions): readonly string[] {
