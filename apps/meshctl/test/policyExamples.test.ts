@@ -66,6 +66,8 @@ describe("the examples of docs/policies", () => {
 const NOT_SHOWN: Readonly<Record<string, string>> = {
   "policy.trafficShift.destinations.virtualDestination.name": "needs a VirtualDestination beside it",
   "policy.trafficShift.destinations.virtualDestination.namespace": "the same",
+  "policy.mirror.virtualDestination.name": "the same",
+  "policy.mirror.virtualDestination.namespace": "the same",
   "policy.trafficShift.destinations.virtualDestination.subset": "refused: pods behind gateways cannot be distinguished",
   "policy.trafficShift.destinations.staticDestination.name": "refused: no static destination exists",
   "policy.trafficShift.destinations.staticDestination.namespace": "the same",

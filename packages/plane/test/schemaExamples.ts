@@ -141,6 +141,11 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     "spec.policy.corsPolicy.allowOrigins[].ignoreCase": { given: { "spec.policy.corsPolicy.allowOrigins": [{ exact: "a.example.com" }] } },
     "spec.policy.mirror": { given: { "spec.policy.mirror.kubeService": service("cart") } },
     "spec.policy.mirror.kubeService.name": { value: "istio-ingressgateway" },
+    "spec.policy.mirror.virtualDestination": {
+      given: { "spec.policy.mirror": { virtualDestination: { name: "example", namespace: "gloo-mesh" } } },
+      beside: [VIRTUAL_DESTINATION],
+    },
+    "spec.policy.mirror.virtualDestination.name": { value: "nobody" },
     "spec.policy.mirror.port": { given: { "spec.policy.mirror": { kubeService: service("stock"), port: 80 } }, value: 81 },
     "spec.policy.csrf": { given: { "spec.policy.csrf.filterEnabled": true } },
     "spec.policy.csrf.filterEnabled": { given: { "spec.policy.csrf": {} } },
