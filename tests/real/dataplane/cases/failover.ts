@@ -61,7 +61,7 @@ export function failoverCases(meshes: () => Meshes): void {
 
     it.each([
       { failure: "answers 503", ill: { status: 503 }, well: {} },
-      { failure: "refuses connections", ill: { isStopped: true }, well: { isStopped: false } },
+      { failure: "stops listening", ill: { isStopped: true }, well: { isStopped: false } },
     ])("is answered by another cluster while the local server $failure, and by the local one again afterwards", async ({ ill, well }) => {
       await apply({
         localized: { destinationSelectors: everywhere, failoverDirectives: [to("us-east", "eu-central", "us-west")], outlierDetection },
@@ -92,10 +92,11 @@ export function failoverCases(meshes: () => Meshes): void {
       await apply({ localized: { destinationSelectors: everywhere, outlierDetection } });
       await answeredBy("cluster-1");
       // Gateways see failed connections, not statuses: only now would they have a reason to go elsewhere.
-      for (const cluster of threeClusterNames) await meshes().setServer(server(cluster), { isStopped: true });
+      for (const cluster of threeClusterNames) await meshes().refuseConnections(server(cluster), true);
       const before = await atGateways();
       const { status } = await meshes().request({ host, count: 60 });
       const connections = (await atGateways()) - before;
+      for (const cluster of threeClusterNames) await meshes().refuseConnections(server(cluster), false);
       expect(status).toEqual({ 503: 60 });
       expect(connections).toBeGreaterThan(0);
       // A sidecar tries each request three times.
