@@ -59,9 +59,13 @@ metadata: {name: b}
     );
     expect(message("networking.enterprise.mesh.gloo.solo.io/v1beta1", "VirtualGateway")).toMatch(/is not supported: use Gateway/);
     expect(message("networking.mesh.gloo.solo.io/v1alpha2", "VirtualMesh")).toMatch(/the supported version of VirtualMesh is .*\/v1, not/);
-    expect(message("networking.mesh.gloo.solo.io/v1alpha2", "FailoverService")).toMatch(/is not supported: use ServiceEntry/);
+    expect(message("networking.mesh.gloo.solo.io/v1alpha2", "FailoverService")).toMatch(
+      /is not supported: use VirtualDestination of .*static.destinations, in the same order, for backingServices/,
+    );
     expect(message("discovery.smh.solo.io/v1alpha2", "TrafficTarget")).toMatch(/is discovered as Destination/);
-    expect(message("networking.gloo.solo.io/v2", "VirtualDestination")).toMatch(/API v2.*: use ServiceEntry of Istio/);
+    expect(message("networking.gloo.solo.io/v2", "VirtualDestination")).toMatch(
+      /API v2.*: use VirtualDestination of networking.enterprise.mesh.gloo.solo.io\/v1beta1/,
+    );
     expect(message("admin.gloo.solo.io/v2", "Workspace")).toMatch(/API v2.*: use VirtualMesh/);
     expect(message("security.policy.gloo.solo.io/v2", "JWTPolicy")).toMatch(/API v2.*: use RequestAuthentication/);
     expect(message("trafficcontrol.policy.gloo.solo.io/v2", "RateLimitPolicy")).toMatch(/API v2.*: use EnvoyFilter/);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { AccessPolicy, TrafficPolicy } from "@isthmus/api";
+import { AccessPolicy, TrafficPolicy, VirtualDestination } from "@isthmus/api";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { meshctl } from "../src/meshctl.ts";
@@ -39,7 +39,7 @@ describe("the examples of docs/policies", () => {
   test.for(examples.map((example) => [`${example.page}: ${example.object.metadata.name}`, example] as const))(
     "%s is accepted without a warning, and has an effect",
     async ([, { yaml }]) => {
-      const isFederated = /trafficShift|mirror/.test(yaml);
+      const isFederated = /trafficShift|mirror|VirtualDestination/.test(yaml);
       const checked = await run("validate", yaml, isFederated);
       expect([checked.code, checked.err]).toEqual([0, expect.stringMatching(/^\d+ objects read; 0 rejected, 0 warnings\n$/)]);
       const without = await run("translate", "apiVersion: v1\nkind: List\nitems: []\n", isFederated);
@@ -48,14 +48,14 @@ describe("the examples of docs/policies", () => {
     },
   );
 
-  test.each([TrafficPolicy, AccessPolicy])("show each field of $kind", ({ kind, definition }) => {
+  test.each([TrafficPolicy, AccessPolicy, VirtualDestination])("show each field of $kind", ({ kind, definition }) => {
     const shown = new Set(examples.filter(({ object }) => object.kind === kind).flatMap(({ object }) => fieldsOf(object.spec)));
     const fields = fieldsOfSchema((definition.fields as { readonly spec: Schema }).spec);
     expect(fields.filter((field) => !shown.has(field) && !(field in NOT_SHOWN))).toEqual([]);
   });
 
   test("show everything but what has no effect", () => {
-    const all = [TrafficPolicy, AccessPolicy].flatMap(({ definition }) =>
+    const all = [TrafficPolicy, AccessPolicy, VirtualDestination].flatMap(({ definition }) =>
       fieldsOfSchema((definition.fields as { readonly spec: Schema }).spec),
     );
     expect(Object.keys(NOT_SHOWN).filter((field) => !all.includes(field))).toEqual([]);
@@ -64,9 +64,11 @@ describe("the examples of docs/policies", () => {
 
 /** Leaves that no example has, and why. */
 const NOT_SHOWN: Readonly<Record<string, string>> = {
-  "policy.trafficShift.destinations.virtualDestination.name": "no VirtualDestination is carried out yet, which a finding says",
+  "policy.trafficShift.destinations.virtualDestination.name": "needs a VirtualDestination beside it",
   "policy.trafficShift.destinations.virtualDestination.namespace": "the same",
-  "policy.trafficShift.destinations.virtualDestination.subset": "the same",
+  "policy.mirror.virtualDestination.name": "the same",
+  "policy.mirror.virtualDestination.namespace": "the same",
+  "policy.trafficShift.destinations.virtualDestination.subset": "refused: pods behind gateways cannot be distinguished",
   "policy.trafficShift.destinations.staticDestination.name": "refused: no static destination exists",
   "policy.trafficShift.destinations.staticDestination.namespace": "the same",
   "policy.trafficShift.destinations.clusterHeader": "refused: Istio cannot route by it",

@@ -60,7 +60,7 @@ export type { ConnectionPoolSettings, TcpKeepalive } from "./networking/connecti
 export { TrafficPolicy } from "./networking/trafficPolicy.ts";
 export type { TrafficPolicyRules, TrafficPolicySpec } from "./networking/trafficPolicySpec.ts";
 export type { MtlsConfig } from "./networking/trust.ts";
-export { VirtualDestination } from "./networking/virtualDestination.ts";
+export { lastAcceptedVirtualDestination, VirtualDestination, type VirtualDestinationSpec } from "./networking/virtualDestination.ts";
 export { VirtualMesh, type VirtualMeshSpec } from "./networking/virtualMesh.ts";
 export type { WeightedDestination } from "./networking/weightedDestination.ts";
 export { parseOffline } from "./offline.ts";

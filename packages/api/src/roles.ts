@@ -91,12 +91,12 @@ const ROLES: readonly Role[] = [
   { kind: DaemonSet, tasks: ["sent", "scoped", "aged"] },
   { kind: StatefulSet, tasks: ["sent", "scoped", "aged"] },
 
-  // Users have such objects of their own: those are sent; ours bear our label and are not. Translation finds conflicts with two of the
+  // Users have such objects of their own: those are sent; ours bear our label and are not. Translation finds conflicts with three of the
   // kinds. The agent watches what it delivers in any case: it never overwrites what is not ours.
   // A route to a host, or to a subset of it, that a proxy does not know answers 503.
   { kind: VirtualService, tasks: ["sent", "scoped", "delivered"], refersTo: [ServiceEntry, DestinationRule] },
   { kind: DestinationRule, tasks: ["sent", "scoped", "delivered"] },
-  { kind: ServiceEntry, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },
+  { kind: ServiceEntry, tasks: ["sent", "scoped", "delivered"] },
   { kind: Gateway, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },
   { kind: AuthorizationPolicy, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },
   { kind: Sidecar, tasks: ["sent", "scoped"], keptFor: CONSOLE },
@@ -123,7 +123,7 @@ const ROLES: readonly Role[] = [
   { kind: TrafficPolicy, tasks: ["read", "asked", "contributed", "aged"] },
   { kind: AccessPolicy, tasks: ["read", "asked", "contributed", "guard", "aged"] },
   { kind: VirtualMesh, tasks: ["read", "asked", "contributed", "aged"] },
-  { kind: VirtualDestination, tasks: ["read", "contributed", "aged"] },
+  { kind: VirtualDestination, tasks: ["read", "asked", "contributed", "aged"] },
   // Never sent by agents. Of those of the management plane, `project` leaves out all but public certificates. Translation
   // asks for a generated root by a Secret with placeholders: that is an order for whoever makes keys, and never written as it is.
   { kind: Secret, tasks: ["read", "own"] },

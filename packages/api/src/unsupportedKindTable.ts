@@ -13,7 +13,8 @@ const INGRESS = "use Gateway and VirtualService of Istio for ingress traffic";
 const RATE_LIMITS = "use EnvoyFilter of Istio for rate limits";
 const ACCESS_LOGS = "use Telemetry of Istio for access logs";
 const GATEWAY_FILTERS = "use EnvoyFilter of Istio";
-const JOINED_HOST = `use ServiceEntry of Istio for the host name, and ${TRAFFIC.slice("use ".length)} (trafficShift, outlierDetection)`;
+const JOINED_HOST = "use VirtualDestination of networking.enterprise.mesh.gloo.solo.io/v1beta1";
+const FAILOVER_SERVICE = `${JOINED_HOST}, with the same hostname and port, meshList.meshes for meshes, and static.destinations, in the same order, for backingServices`;
 const ROLES =
   "use RBAC of Kubernetes for who may write which kinds, and policies.namespaces and workloadClusterResources of the Settings for what their policies may target";
 const NOTHING_ELSE = "there is nothing that does the same";
@@ -28,7 +29,7 @@ export const MADE_BY_DISCOVERY = "is made by discovery, not by users: it is disc
 export const UNSUPPORTED_KINDS: readonly UnsupportedGroup[] = [
   {
     group: "networking.mesh.gloo.solo.io",
-    kinds: { FailoverService: `is not supported: ${JOINED_HOST}` },
+    kinds: { FailoverService: `is not supported: ${FAILOVER_SERVICE}` },
   },
   {
     group: "discovery.mesh.gloo.solo.io",
@@ -58,7 +59,7 @@ export const UNSUPPORTED_KINDS: readonly UnsupportedGroup[] = [
     group: ".smh.solo.io",
     belongsTo: "belongs to Service Mesh Hub, before Gloo Mesh 1.0",
     kinds: {
-      FailoverService: JOINED_HOST,
+      FailoverService: FAILOVER_SERVICE,
       MeshService: `${MADE_BY_DISCOVERY} Destination`,
       TrafficTarget: `${MADE_BY_DISCOVERY} Destination`,
       MeshWorkload: `${MADE_BY_DISCOVERY} Workload`,
@@ -104,7 +105,7 @@ export const UNSUPPORTED_KINDS: readonly UnsupportedGroup[] = [
       OutlierDetectionPolicy: `${TRAFFIC} (outlierDetection)`,
       ConnectionPolicy: `${TRAFFIC} (connectionPoolSettings)`,
       ListenerConnectionPolicy: GATEWAY_FILTERS,
-      FailoverPolicy: `${TRAFFIC} (outlierDetection)`,
+      FailoverPolicy: `${JOINED_HOST} (localized.failoverDirectives)`,
       ActiveHealthCheckPolicy: GATEWAY_FILTERS,
       AdaptiveRequestConcurrencyPolicy: GATEWAY_FILTERS,
       TrimProxyConfigPolicy: "use Sidecar of Istio",

@@ -82,10 +82,15 @@ const headers = (path: string): Readonly<Record<string, Example>> => ({
   [`${path}.appendRequestHeaders{}`]: { value: "one" },
   [`${path}.appendResponseHeaders{}`]: { value: "one" },
 });
-const VIRTUAL_DESTINATION = objectSaying(VirtualDestination, {
-  "spec.hostname": "cart.example.com",
+const SELECTED = [{ kubeServiceMatcher: { labels: { app: "cart" } } }];
+const NAMED_HOST = {
+  "spec.hostname": "cart.mesh.global",
   "spec.port": { number: 80, protocol: "http" },
-});
+  "spec.virtualMesh": { name: "example", namespace: "gloo-mesh" },
+};
+const HOST = { ...NAMED_HOST, "spec.localized.destinationSelectors": SELECTED };
+const ORDER = { ...NAMED_HOST, "spec.static.destinations": [{ kubeService: service("cart") }] };
+const VIRTUAL_DESTINATION = objectSaying(VirtualDestination, HOST);
 
 const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
   [TrafficPolicy.kind]: {
@@ -136,6 +141,11 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     "spec.policy.corsPolicy.allowOrigins[].ignoreCase": { given: { "spec.policy.corsPolicy.allowOrigins": [{ exact: "a.example.com" }] } },
     "spec.policy.mirror": { given: { "spec.policy.mirror.kubeService": service("cart") } },
     "spec.policy.mirror.kubeService.name": { value: "istio-ingressgateway" },
+    "spec.policy.mirror.virtualDestination": {
+      given: { "spec.policy.mirror": { virtualDestination: { name: "example", namespace: "gloo-mesh" } } },
+      beside: [VIRTUAL_DESTINATION],
+    },
+    "spec.policy.mirror.virtualDestination.name": { value: "nobody" },
     "spec.policy.mirror.port": { given: { "spec.policy.mirror": { kubeService: service("stock"), port: 80 } }, value: 81 },
     "spec.policy.csrf": { given: { "spec.policy.csrf.filterEnabled": true } },
     "spec.policy.csrf.filterEnabled": { given: { "spec.policy.csrf": {} } },
@@ -188,14 +198,30 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     "spec.globalAccessPolicy": { value: "ENABLED" },
   },
   [VirtualDestination.kind]: {
-    spec: {
-      given: { "spec.hostname": "cart.example.com", "spec.port": { number: 80, protocol: "http" } },
-      beside: [
-        objectSaying(TrafficPolicy, {
-          "spec.policy.trafficShift.destinations": [{ virtualDestination: { name: "example", namespace: "gloo-mesh" } }],
-        }),
-      ],
+    spec: { given: HOST, beside: [VIRTUAL_MESH] },
+    "spec.hostname": { value: "cart.other.global" },
+    "spec.port.number": { value: 8080 },
+    "spec.port.protocol": { value: "HTTP2" },
+    "spec.port.targetName": { given: { ...HOST, "spec.port": { number: 80 } }, value: "other" },
+    "spec.port.targetNumber": { given: { ...HOST, "spec.port": { number: 80 } }, value: 81 },
+    "spec.virtualMesh": { given: { ...HOST, "spec.virtualMesh": { name: "example", namespace: "gloo-mesh" } } },
+    "spec.virtualMesh.name": { value: "nobody" },
+    "spec.virtualMesh.namespace": { value: "nowhere" },
+    "spec.meshList": { given: { ...HOST, "spec.meshList.meshes": [mesh("east")] } },
+    "spec.meshList.meshes": { given: HOST },
+    "spec.meshList.meshes[].name": { value: "nobody" },
+    "spec.meshList.meshes[].namespace": { value: "nowhere" },
+    "spec.static": { given: ORDER },
+    "spec.static.destinations": { given: HOST },
+    "spec.static.destinations[].kubeService": { given: ORDER },
+    "spec.static.destinations[].kubeService.name": { value: "stock" },
+    "spec.static.destinations[].kubeService.clusterName": { value: "west" },
+    "spec.localized.destinationSelectors": { given: ORDER },
+    "spec.localized.destinationSelectors[].kubeServiceMatcher.labels{}": { value: "stock" },
+    "spec.localized.destinationSelectors[].kubeServiceRefs.services[]": {
+      given: { ...NAMED_HOST, "spec.localized.destinationSelectors": [{ kubeServiceRefs: { services: [service("cart")] } }] },
     },
+    "spec.localized.outlierDetection.maxEjectionPercent": { value: 50 },
   },
   [KubernetesCluster.kind]: {
     "spec.providerInfo": { isSilent: "describes the cluster for people and for tools of the published product; it asks for nothing" },

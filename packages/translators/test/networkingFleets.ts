@@ -21,13 +21,13 @@ export function networkingFleets(): fc.Arbitrary<readonly AnyResource[]> {
       accessPolicies: fc.array(accessPolicy(), { maxLength: 3 }),
       virtualMeshes: fc.array(virtualMesh(), { maxLength: 2 }),
       userObjects: fc.array(userObject(), { maxLength: 2 }),
-      virtualDestinations: fc.array(virtualDestination(), { maxLength: 1 }),
+      virtualDestinations: fc.array(virtualDestination(), { maxLength: 3 }),
     })
     .map((parts) => distinct(Object.values(parts).flat()));
 }
 
 function mesh(cluster: string): AnyResource {
-  const installation = { namespace: "istio-system", cluster, podLabels: { istio: "pilot" } };
+  const installation = { namespace: "istio-system", cluster, podLabels: { istio: "pilot" }, region: `region-${cluster}` };
   const spec =
     cluster === "north"
       ? { osm: { installation } }
@@ -200,28 +200,67 @@ function gatewaySelectors(): fc.Arbitrary<object> {
     .map((eastWestIngressGatewaySelectors) => withoutUndefined({ eastWestIngressGatewaySelectors }));
 }
 
-/** A name for services of several clusters, which traffic is shifted to. */
+/** A name for services of several clusters: right, wrong in some part, or right before it was changed. */
 function virtualDestination(): fc.Arbitrary<AnyResource> {
   return fc
     .record({
-      name: fc.constantFrom("a", "b"),
+      name: fc.constantFrom("a", "b", "c"),
       origin: origin(),
-      spec: fc.constantFrom({ hostname: "cart.example.com", port: { number: 80 } }, { hostname: "cart.example.com", localized: {} }, {}),
+      spec: virtualDestinationSpec(),
+      lastAccepted: fc.option(virtualDestinationSpec(), { nil: undefined }),
     })
-    .map(({ name, origin: from, spec }) =>
-      object("networking.enterprise.mesh.gloo.solo.io/v1beta1", "VirtualDestination", name, { spec }, from),
-    );
+    .map(({ name, origin: from, spec, lastAccepted }) => {
+      const status = lastAccepted === undefined ? {} : { status: { lastAccepted: { generation: 1, spec: lastAccepted } } };
+      return object("networking.enterprise.mesh.gloo.solo.io/v1beta1", "VirtualDestination", name, { spec, ...status }, from);
+    });
+}
+
+function virtualDestinationSpec(): fc.Arbitrary<object> {
+  const ref = (cluster: string) => ({ name: `mesh-${cluster}`, namespace: "gloo-mesh" });
+  const order = fc
+    .shuffledSubarray(CLUSTERS)
+    .map((clusters) => ({ destinations: clusters.map((one) => ({ kubeService: service("cart", one) })) }));
+  const directives = fc
+    .tuple(fc.constantFrom(...CLUSTERS), fc.shuffledSubarray(CLUSTERS))
+    .map(([from, to]) => [{ from: { region: `region-${from}` }, to: to.map((one) => ({ region: `region-${one}` })) }]);
+  return fc
+    .record({
+      hostname: fc.constantFrom("cart.example.com", "cart.example.com", "cart.shop.svc.east.global", "a", undefined),
+      port: fc.constantFrom(
+        { number: 80 },
+        { number: 80, protocol: "grpc" },
+        { number: 81, targetNumber: 9090 },
+        { number: 80, targetName: "x" },
+        {},
+      ),
+      virtualMesh: fc.option(
+        fc.constantFrom(...NAMES).map((name) => ({ name, namespace: "gloo-mesh" })),
+        { nil: undefined },
+      ),
+      meshList: fc.option(
+        fc.subarray([...CLUSTERS, "nowhere"]).map((clusters) => ({ meshes: clusters.map(ref) })),
+        { nil: undefined },
+      ),
+      static: fc.option(order, { nil: undefined }),
+      localized: fc.option(
+        fc
+          .tuple(fc.option(destinationSelectors(), { nil: undefined }), fc.option(directives, { nil: undefined }))
+          .map(([destinationSelectors, failoverDirectives]) => withoutUndefined({ destinationSelectors, failoverDirectives })),
+        { nil: undefined },
+      ),
+    })
+    .map(withoutUndefined);
 }
 
 function userObject(): fc.Arbitrary<AnyResource> {
-  const host = fc.constantFrom("cart.shop.svc.cluster.local", "*.global", "stock");
+  const host = fc.constantFrom("cart.shop.svc.cluster.local", "*.global", "stock", "cart.example.com");
   return fc
-    .tuple(fc.constantFrom("VirtualService", "DestinationRule"), host, fc.constantFrom(...CLUSTERS))
+    .tuple(fc.constantFrom("VirtualService", "DestinationRule", "ServiceEntry"), host, fc.constantFrom(...CLUSTERS))
     .map(([kind, name, clusterName]) => ({
       apiVersion: "networking.istio.io/v1",
       kind,
       metadata: { name: "mine", namespace: "shop", clusterName },
-      spec: kind === "VirtualService" ? { hosts: [name] } : { host: name },
+      spec: kind === "DestinationRule" ? { host: name } : { hosts: [name] },
     }));
 }
 

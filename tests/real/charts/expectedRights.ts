@@ -47,7 +47,7 @@ export function serverRights(): Rights {
   return {
     everywhere: [
       ...[...discovery, ...policies, settings, clusters, destinations].flatMap((name) => READ.map((verb) => `${name} ${verb}`)),
-      ...[...policies, settings].map((name) => `${name}/status patch`),
+      ...[...policies, settings, destinations].map((name) => `${name}/status patch`),
       ...CRDS,
       ...REVIEWS,
     ],

@@ -146,6 +146,12 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
       worst: (length) => `Last error: ${filled("a")(length)}\n`,
     },
   },
+  "packages/translators/src/policy/virtualDestinationFindings.ts": {
+    "/^spec\\.localized\\.failoverDirectives\\[\\d+\\]\\.(?:from|to\\[\\d+\\])\\./": {
+      bound: OBJECT,
+      worst: (length) => `spec.localized.failoverDirectives[${filled("1")(length)}].x`,
+    },
+  },
   "packages/translators/src/policy/ineffective.ts": {
     "/(sourceSelector|destinationSelectors?|httpRequestMatchers|federation\\.selectors)\\[\\d+\\]/": {
       bound: OBJECT,

@@ -46,6 +46,11 @@
   resources: [trafficpolicies/status, accesspolicies/status, virtualmeshes/status]
   verbs:
     - patch # server-side apply of the status alone
+# statuses of user resources
+- apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
+  resources: [virtualdestinations/status]
+  verbs:
+    - patch # server-side apply of the status alone
 # which kinds the cluster serves, and since when not
 - apiGroups: ["apiextensions.k8s.io"]
   resources: [customresourcedefinitions]

@@ -36,6 +36,7 @@ const trafficPolicy = fields({
     maxEjectionPercent: Type.Integer(),
   }),
   connectionPool,
+  loadBalancer: fields({ localityLbSetting: fields({ enabled: Type.Boolean(), failoverPriority: strings() }) }),
 });
 
 const subset = fields({ name: Type.String(), labels: stringMap() });

@@ -3,7 +3,7 @@ import type { Value } from "../shared/defineKind.ts";
 import { duration } from "../shared/duration.ts";
 import { headerManipulationSchema } from "../shared/headerManipulation.ts";
 import { httpMatcher } from "../shared/httpMatcher.ts";
-import { userClusterObjectRef } from "../shared/refs.ts";
+import { userClusterObjectRef, userObjectRef } from "../shared/refs.ts";
 import { atMostOneOf, int32, listOf, oneOfWords, percentage, port, strings, uint32, userFields } from "../shared/schema.ts";
 import { destinationSelector, workloadSelector } from "../shared/selectors.ts";
 import { stringMatch } from "../shared/stringMatch.ts";
@@ -63,10 +63,14 @@ const corsPolicy = userFields(
 const mirror = userFields(
   {
     kubeService: userClusterObjectRef({ description: "Service that receives the mirrored requests." }),
+    virtualDestination: userObjectRef({ description: "VirtualDestination that receives the mirrored requests, at its port." }),
     percentage: percentage({ description: "Percentage of requests. Default 100." }),
     port: port({ description: "Port of the Service. Required if the Service has several ports." }),
   },
-  { description: "Mirrors requests to a second service, whose responses are discarded." },
+  {
+    description: "Mirrors requests to a second service, whose responses are discarded.",
+    ...atMostOneOf("kubeService", "virtualDestination"),
+  },
 );
 
 const outlierDetection = userFields(

@@ -1,15 +1,159 @@
 import { Type } from "@sinclair/typebox";
-import { defineKind } from "../shared/defineKind.ts";
-import { port, userFields } from "../shared/schema.ts";
+import { approvalColumns, approvalFields, approvalsByTarget } from "../shared/approval.ts";
+import { defineKind, type Value } from "../shared/defineKind.ts";
+import { duration } from "../shared/duration.ts";
+import { userClusterObjectRef, userObjectRef } from "../shared/refs.ts";
+import { atMostOneOf, fields, listOf, port, uint32, userFields } from "../shared/schema.ts";
+import { destinationSelector } from "../shared/selectors.ts";
 
-/** A host name that stands for services of several clusters. Read for traffic shifts that go there; its own translation is not part of this. */
+const PART_OF_REGION = "not supported, failover is from region to region";
+
+const locality = (description: string) =>
+  userFields(
+    {
+      region: Type.String({ description: "Region, as the nodes' label topology.kubernetes.io/region has it." }),
+      zone: Type.String({ unsupported: PART_OF_REGION }),
+      subZone: Type.String({ unsupported: PART_OF_REGION }),
+    },
+    { description },
+  );
+
+const outlierDetection = userFields(
+  {
+    consecutiveErrors: uint32({ description: "Number of consecutive errors after which an endpoint is ejected. Default 10." }),
+    interval: duration({ description: "Interval between checks of whether ejected endpoints may return. Default 5s." }),
+    baseEjectionTime: duration({ description: "Minimum ejection time of an endpoint. Default 120s." }),
+    maxEjectionPercent: uint32({ description: "Maximum percentage of ejected endpoints. Default 100.", maximum: 100 }),
+  },
+  { description: "When endpoints count as failing. Applies to `static` too." },
+);
+
+const servicePort = userFields(
+  {
+    number: port({ description: "Port at which clients call the host." }),
+    protocol: Type.String({ description: "HTTP (the default), HTTPS, GRPC, HTTP2, MONGO, TCP or TLS; upper or lower case." }),
+    targetName: Type.String({ description: "Name of the port of the Services." }),
+    targetNumber: port({ description: "Number of the port of the Services. Default: `number`." }),
+  },
+  { description: "The port of the host, and the Services' port behind it.", ...atMostOneOf("targetName", "targetNumber") },
+);
+
+const staticOrder = userFields(
+  {
+    destinations: listOf(
+      userFields({ kubeService: userClusterObjectRef({ description: "A Kubernetes Service." }) }, { description: "One destination." }),
+      {
+        description: "Destinations in order: each gets traffic while those before it fail. The order is the same in all meshes.",
+        maxItems: 64,
+      },
+    ),
+  },
+  { description: "Destinations in a fixed order." },
+);
+
+const localized = userFields(
+  {
+    destinationSelectors: listOf(destinationSelector, {
+      description: "Destinations: at least one entry must match. Required unless `static` is set.",
+      maxItems: 256,
+    }),
+    failoverDirectives: listOf(
+      userFields({
+        from: locality("Region of the mesh that calls."),
+        to: listOf(locality("A region to fail over to."), { description: "Regions, in order of preference.", maxItems: 64 }),
+      }),
+      {
+        description:
+          "Which regions a mesh of one region fails over to, in order. After the mesh's own cluster and region, and before all other regions, which have no order.",
+        maxItems: 256,
+      },
+    ),
+    outlierDetection,
+  },
+  { description: "Destinations by distance: those of the caller's own cluster, then of its region, then of others." },
+);
+
+const virtualDestinationSpec = userFields(
+  {
+    hostname: Type.String({ description: "Host name by which clients call the destination, such as reviews.mesh.global." }),
+    port: servicePort,
+    virtualMesh: userObjectRef({ description: "VirtualMesh whose meshes can call the host." }),
+    meshList: userFields(
+      { meshes: listOf(userObjectRef(), { description: "Meshes of one VirtualMesh.", maxItems: 256 }) },
+      { description: "Meshes that can call the host. If set, `virtualMesh` is ignored." },
+    ),
+    static: staticOrder,
+    localized,
+  },
+  { description: "A host name for Services of several clusters, with failover between them." },
+);
+
+export type VirtualDestinationSpec = Value<typeof virtualDestinationSpec>;
+
+const clusterObject = fields({ name: Type.String(), namespace: Type.String(), clusterName: Type.String() });
+
+/** A host name that stands for services of several clusters. */
 export const VirtualDestination = defineKind({
   apiVersion: "networking.enterprise.mesh.gloo.solo.io/v1beta1",
   kind: "VirtualDestination",
   plural: "virtualdestinations",
-  fields: { spec: userFields({ hostname: Type.String(), port: userFields({ number: port() }) }) },
+  fields: {
+    spec: virtualDestinationSpec,
+    status: fields({
+      ...approvalFields,
+      meshes: approvalsByTarget,
+      selectedDestinations: listOf(
+        fields({
+          ref: fields({ name: Type.String(), namespace: Type.String() }),
+          destination: fields({ kubeService: clusterObject }),
+        }),
+        { description: "Destinations behind the host, at most 1,000." },
+      ),
+      targetCount: uint32({ description: "Number of meshes that the host is exported to." }),
+      acceptedCount: uint32({ description: "Number of meshes in which the host can be called." }),
+      destinationCount: uint32({ description: "Number of destinations behind the host." }),
+      lastAccepted: fields(
+        {
+          generation: Type.Integer({ format: "int64", description: "Generation of the object that had this spec." }),
+          spec: Type.Unsafe<object>({
+            type: "object",
+            "x-kubernetes-preserve-unknown-fields": true,
+            description: "The spec of that generation.",
+          }),
+        },
+        {
+          description:
+            "The last spec without errors. It stays in force while a later spec has errors. Absent for a spec larger than 32 KiB.",
+        },
+      ),
+    }),
+  },
+  crd: {
+    description: "A host name for Services of several clusters, with failover between them.",
+    shortNames: ["vdest"],
+    categories: ["gloo-mesh"],
+    singular: "virtualdestination",
+    printerColumns: [
+      { name: "Host", type: "string", jsonPath: ".spec.hostname", description: "Host name." },
+      { name: "State", type: "string", jsonPath: ".status.state", description: "State of the object." },
+      { name: "Meshes", type: "integer", jsonPath: ".status.targetCount", description: "Number of meshes that can call the host." },
+      { name: "Destinations", type: "integer", jsonPath: ".status.destinationCount", description: "Number of destinations." },
+      ...approvalColumns.slice(2),
+    ],
+  },
 });
 
 export type VirtualDestination = ReturnType<typeof VirtualDestination.parse>;
 
-export type VirtualDestinationSpec = NonNullable<VirtualDestination["spec"]>;
+/** A VirtualDestination's spec as it was without errors; undefined when nothing is known of that, or the status is not understood. */
+export function lastAcceptedVirtualDestination(virtualDestination: VirtualDestination): VirtualDestinationSpec | undefined {
+  const { status, ...rest } = virtualDestination;
+  const { spec } = status?.lastAccepted ?? {};
+  if (spec === undefined) return undefined;
+  try {
+    return VirtualDestination.parse({ ...rest, spec }).spec;
+  } catch {
+    // Somebody else's words in a status: as if there were none.
+    return undefined;
+  }
+}

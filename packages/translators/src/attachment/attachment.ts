@@ -14,6 +14,7 @@ import { type FederationDecision, noPolicyDestinations, policyDestinations } fro
 import { countSubsetUsage, noSubsetUsage, type SubsetUsage } from "./requiredSubsets.ts";
 import { noSelectionDoubts, type SelectionDoubts, selectionDoubtsAfter } from "./selectedNothing.ts";
 import { noUserObjectHosts, type UserObjectHosts, userObjectHosts } from "./userObjects.ts";
+import { noVirtualHosts, type VirtualHosts, virtualHosts } from "./virtualDestinations/hosts.ts";
 import { assignedVirtualIps, byPlainAddress, noVirtualIps, type VirtualIps } from "./virtualIps.ts";
 import { type Memberships, memberships } from "./virtualMeshes.ts";
 
@@ -39,6 +40,7 @@ export interface Attachment {
   readonly standings: Table<AttachedPolicies>;
   readonly supports: Table<SubsetUsage>;
   readonly virtualIps: VirtualIps;
+  readonly virtualHosts: VirtualHosts;
   readonly others: OtherObjects;
   readonly doubts: SelectionDoubts;
 }
@@ -55,6 +57,7 @@ export function nothingAttached(): Attachment {
     standings: noAttachedPolicies(),
     supports: noSubsetUsage(),
     virtualIps: noVirtualIps,
+    virtualHosts: noVirtualHosts,
     others: noOtherObjects(),
     doubts: noSelectionDoubts(),
   };
@@ -94,7 +97,8 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const supports = yield* countSubsetUsage(before.supports, changesIn(judged, before.standings));
   const knownChanges = changesIn(known, before.known);
   const virtualIps = yield* assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
-  return { membership, federation, loads, ...sources, standings: judged, supports, virtualIps, others, doubts };
+  const hosts = virtualHosts(step, before.virtualHosts);
+  return { membership, federation, loads, ...sources, standings: judged, supports, virtualIps, virtualHosts: hosts, others, doubts };
 }
 
 /** Rows of any stage, as far as they tell something. */
@@ -114,7 +118,6 @@ export const REPORTING_ATTACHMENTS: readonly ((attachment: Attachment) => Table<
   ({ doubts }) => doubts.access,
   ({ others }) => others.settings,
   ({ others }) => others.registrations,
-  ({ others }) => others.virtualDestinations,
 ];
 
 /** Every finding about users' objects that was made while attaching. */

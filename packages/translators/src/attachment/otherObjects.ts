@@ -1,4 +1,4 @@
-import { KubernetesCluster, Settings, VirtualDestination } from "@isthmus/api";
+import { KubernetesCluster, Settings } from "@isthmus/api";
 import {
   type CooperativeTask,
   emptyTable,
@@ -15,7 +15,7 @@ import { type Finding, reportOf, warningFinding } from "../findings.ts";
 import { type Derived, derived, updated } from "../incremental/derived.ts";
 import { inputKind } from "../incremental/join.ts";
 import type { Transition } from "../incremental/transition.ts";
-import { ineffectiveFindings, registrationFindings, virtualDestinationFindings } from "../policy/ineffective.ts";
+import { ineffectiveFindings, registrationFindings } from "../policy/ineffective.ts";
 import type { InputTables } from "./policies.ts";
 
 /** What is said of an object that selects nothing. */
@@ -24,16 +24,15 @@ export interface CheckedObject {
   readonly reports: readonly Report[];
 }
 
-/** Objects of users that are neither policies nor VirtualMeshes: those of which something is to be said. */
+/** Settings and registrations: those of which something is to be said. */
 export interface OtherObjects {
   readonly settings: Table<CheckedObject>;
   readonly registrations: Table<CheckedObject>;
-  readonly virtualDestinations: Table<CheckedObject>;
 }
 
 /** Nothing said. */
 export function noOtherObjects(): OtherObjects {
-  return { settings: noObjects(), registrations: noObjects(), virtualDestinations: noObjects() };
+  return { settings: noObjects(), registrations: noObjects() };
 }
 
 /** What is to be said of each. */
@@ -41,7 +40,6 @@ export function* checkedOtherObjects(change: Transition<InputTables>, before: Ot
   return {
     settings: yield* updated(before.settings, checkedSettings, change),
     registrations: yield* updated(before.registrations, checkedRegistrations, change),
-    virtualDestinations: yield* updated(before.virtualDestinations, checkedVirtualDestinations, change),
   };
 }
 
@@ -55,7 +53,6 @@ const checkedSettings = checked(Settings, (settings, namespace) => {
   return isUsed ? ineffectiveFindings(settings) : [notUsed(namespace)];
 });
 const checkedRegistrations = checked(KubernetesCluster, registrationFindings);
-const checkedVirtualDestinations = checked(VirtualDestination, virtualDestinationFindings);
 
 // The one object that holds the plane's settings.
 const USED = "settings";

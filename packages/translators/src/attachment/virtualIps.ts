@@ -1,4 +1,4 @@
-import { type Destination, Service } from "@isthmus/api";
+import { type Destination, Service, VirtualDestination } from "@isthmus/api";
 import { type ClusterObjectRef, type CooperativeTask, type EntryChange, FIRST_SEEN, type Snapshot, type Table } from "@isthmus/core";
 import { versionsOf } from "../incremental/changes.ts";
 import { reuseIfEqual } from "../incremental/rows.ts";
@@ -13,18 +13,18 @@ import {
 } from "../policy/virtualIpAddresses.ts";
 import type { AttachmentStep } from "./attachment.ts";
 
-/** The addresses of federated services. */
+/** The addresses of federated services and of VirtualDestinations. */
 export interface VirtualIps {
   /** Plain addresses that several services would have, or that nobody may. */
   readonly shared: ReadonlySet<number>;
-  /** By the key of the Service, the addresses of those that can't have their plain one. */
+  /** By the key of the Service or VirtualDestination, the addresses of those that can't have their plain one. */
   readonly displaced: ReadonlyMap<string, VirtualIp>;
 }
 
 /** No federated service. */
 export const noVirtualIps: VirtualIps = { shared: new Set(), displaced: new Map() };
 
-/** An address for each Destination that is federated to some mesh. */
+/** An address for each Destination that is federated to some mesh, and for each VirtualDestination. */
 export function* assignedVirtualIps(
   { inputs, surroundings, since }: AttachmentStep,
   known: Table<Destination>,
@@ -35,18 +35,26 @@ export function* assignedVirtualIps(
     for (const service of federatedServices(destination)) addresses.add(plainAddress(service));
     yield;
   }
+  const virtualDestinations = inputs.of(VirtualDestination);
+  const named = since === undefined ? virtualDestinations : versionsOf(since.changes.of(VirtualDestination));
+  for (const virtualDestination of named) for (const ref of addressedRefs(virtualDestination)) addresses.add(plainAddress(ref));
   const shared = new Set(before.shared);
   for (const address of addresses) {
     yield;
-    const count = known.where(byPlainAddress, String(address)).length;
+    const key = String(address);
+    const count = known.where(byPlainAddress, key).length + virtualDestinations.where(byOwnAddress, key).length;
     if (count > 1 || (count > 0 && isReserved(address))) shared.add(address);
     else shared.delete(address);
   }
   // Few are shared: 18 pairs among 100,000 services. Whether an address in between is taken can depend on any other service.
   if (shared.size === 0) return noVirtualIps;
   if (addresses.size === 0 && since !== undefined && !since.changes.some(Service)) return before;
-  const claimsOn = (address: number) =>
-    known.where(byPlainAddress, String(address)).flatMap((one) => claimsOf(one, inputs, surroundings.ages));
+  const claimsOn = (address: number) => [
+    ...known.where(byPlainAddress, String(address)).flatMap((one) => claimsOf(one, inputs, surroundings.ages)),
+    ...virtualDestinations
+      .where(byOwnAddress, String(address))
+      .flatMap((one) => addressedRefs(one).map((service) => ({ service, age: ageOf(one.metadata, surroundings.ages) }))),
+  ];
   const displaced = losingVirtualIps([...shared].map(claimsOn), claimsOn);
   return {
     shared,
@@ -54,7 +62,17 @@ export function* assignedVirtualIps(
   };
 }
 
-/** The address of a federated service, of which `displaced` tells when it can't have its plain one. */
+/** VirtualDestinations of the management cluster: only those are translated. */
+export function addressedRefs({ metadata }: VirtualDestination): readonly ClusterObjectRef[] {
+  const { name, namespace = "", clusterName = "" } = metadata;
+  return clusterName === "" ? [{ name, namespace, clusterName }] : [];
+}
+
+function byOwnAddress(virtualDestination: VirtualDestination): readonly string[] {
+  return addressedRefs(virtualDestination).map((ref) => String(plainAddress(ref)));
+}
+
+/** The address of a federated service or VirtualDestination, of which `displaced` tells when it can't have its plain one. */
 export function virtualIpOf(service: ClusterObjectRef, displaced: VirtualIp | undefined): VirtualIp {
   return displaced ?? { address: plainVirtualIp(service) };
 }

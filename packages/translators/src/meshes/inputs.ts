@@ -3,9 +3,11 @@ import type {
   Destination,
   Mesh,
   Secret,
+  ServiceEntry,
   Settings,
   TrafficPolicy,
   VirtualDestination,
+  VirtualDestinationSpec,
   VirtualMesh,
   Workload,
 } from "@isthmus/api";
@@ -103,6 +105,37 @@ export interface VirtualMeshInputs {
   /** The Secret `<name>.<namespace>` of a generated root in the plane's namespace, when it exists. */
   readonly rootSecret: Secret | undefined;
   readonly surroundings: TranslationContext;
+}
+
+/** All that the translation of one VirtualDestination may read. */
+export interface VirtualDestinationInputs {
+  readonly virtualDestination: VirtualDestination;
+  /** What is in force of it: its spec, or its last accepted one; undefined where neither can be. */
+  readonly spec: VirtualDestinationSpec | undefined;
+  /** The Destinations behind its host that have its port, in its own order where it has one, else in key order. */
+  readonly targets: readonly Destination[];
+  /** The meshes that can call it, in key order. */
+  readonly exports: readonly MeshWithGateways[];
+  /** The meshes of those Destinations, in key order. */
+  readonly homes: readonly MeshWithGateways[];
+  /** Workloads behind those Destinations, in key order. */
+  readonly workloads: readonly Workload[];
+  readonly virtualIp: VirtualIp;
+  /** ServiceEntries of users for its host. */
+  readonly userEntries: readonly ServiceEntry[];
+  /** What was found when this was decided. */
+  readonly reports: readonly Report[];
+  readonly surroundings: TranslationContext;
+}
+
+/** A mesh, as Destinations and their callers see it, and the gateways through which others reach it. */
+export interface MeshWithGateways {
+  readonly mesh: Mesh;
+  readonly gateways: readonly IngressGatewayRef[];
+  /** Of the federated host names of its VirtualMesh, which those gateways let in. */
+  readonly hostnameSuffix: string;
+  /** Of its cluster's agent; undefined without one. */
+  readonly agentNamespace: string | undefined;
 }
 
 /** What one target wants to exist, and what was found in users' resources on the way. */

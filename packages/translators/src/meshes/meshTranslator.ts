@@ -8,12 +8,20 @@ import type {
   TrafficPolicyRules,
   TrafficPolicySpec,
   VirtualDestination,
+  VirtualDestinationSpec,
   VirtualMesh,
 } from "@isthmus/api";
 import type { ClusterObjectRef, Kind, ObjectRef, Report, ResourceRef } from "@isthmus/core";
 import type { Finding } from "../findings.ts";
 import type { TrustDomain } from "../policy/trustDomain.ts";
-import type { DestinationInputs, MeshInputs, TargetTranslation, UserObject, VirtualMeshInputs } from "./inputs.ts";
+import type {
+  DestinationInputs,
+  MeshInputs,
+  TargetTranslation,
+  UserObject,
+  VirtualDestinationInputs,
+  VirtualMeshInputs,
+} from "./inputs.ts";
 
 /** The member of `Mesh.spec` that meshes of one type have. */
 export type MeshType = Exclude<keyof MeshSpec, "agentInfo">;
@@ -32,10 +40,15 @@ export interface MeshTranslator {
   /** What exists once for a VirtualMesh, in the management cluster. Called for every VirtualMesh, also one without such a mesh. */
   translateVirtualMesh?(inputs: VirtualMeshInputs): TargetTranslation;
 
+  /** What makes a VirtualDestination's host callable in such meshes. Called for every VirtualDestination in force, also without such a mesh. */
+  translateVirtualDestination?(inputs: VirtualDestinationInputs): TargetTranslation;
+
   /** What such meshes would refuse in how a TrafficPolicy says which requests it is for, whatever Destinations it selects. */
   requestFindings?(spec: TrafficPolicySpec): readonly Finding[];
   /** What such meshes would refuse in a VirtualMesh, as warnings: the rest of it is in force. */
   virtualMeshFindings?(virtualMesh: VirtualMesh): readonly Finding[];
+  /** What such meshes would refuse in a VirtualDestination, or take otherwise than it is written. */
+  virtualDestinationFindings?(spec: VirtualDestinationSpec): readonly Finding[];
   /** What the rules of a TrafficPolicy refer to beside the Destination that they are in force on. */
   referencesOf?(rules: TrafficPolicyRules): readonly PolicyReference[];
   /**

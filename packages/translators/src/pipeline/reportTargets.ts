@@ -1,6 +1,8 @@
 import { type Output, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { effectiveAccessPolicies } from "../meshes/enforcedAccess.ts";
+import type { VirtualDestinationInputs } from "../meshes/inputs.ts";
 import { translatorOf } from "../meshes/meshTranslators.ts";
+import { meshCluster } from "../policy/policyScope.ts";
 import { isUserRef, policyRefOf, userKeyOf } from "../policy/userResources.ts";
 import type { TargetInputs } from "./translateTarget.ts";
 
@@ -14,7 +16,7 @@ export interface ReportTargets {
 
 /** Whom to tell about one output of a target: outputs name the Destination as their parent, and users know their policies. */
 export function reportTargetsOf(inputs: TargetInputs, { resource, parents }: Output): ReportTargets {
-  const target = refOf(objectOf(inputs));
+  const target = "virtualDestination" in inputs ? meshWith(inputs, resource) : refOf(objectOf(inputs));
   const users = parents.filter(isUserRef);
   const policies = "destination" in inputs ? translatorOf(inputs.mesh)?.policiesBehind?.(inputs, resource.kind) : undefined;
   // Whatever a new kind of output is for: that it can't be written is told to somebody.
@@ -23,9 +25,16 @@ export function reportTargetsOf(inputs: TargetInputs, { resource, parents }: Out
   return { target, subjects: subjects.length === 0 ? [target] : subjects };
 }
 
-/** The Destination, Mesh or VirtualMesh that a target stands for. */
+/** The mesh that an output of a VirtualDestination is for: its status says how it stands in each. */
+function meshWith({ virtualDestination, exports, homes }: VirtualDestinationInputs, { metadata }: Resource): ResourceRef {
+  const home = [...exports, ...homes].find(({ mesh }) => meshCluster(mesh) === metadata.clusterName);
+  return refOf(home?.mesh ?? virtualDestination);
+}
+
+/** The Destination, Mesh, VirtualMesh or VirtualDestination that a target stands for. */
 export function objectOf(inputs: TargetInputs): Resource {
   if ("destination" in inputs) return inputs.destination;
+  if ("virtualDestination" in inputs) return inputs.virtualDestination;
   return "mesh" in inputs ? inputs.mesh : inputs.virtualMesh;
 }
 

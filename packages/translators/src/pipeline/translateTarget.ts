@@ -8,12 +8,13 @@ import {
   type MeshInputs,
   mergeTranslations,
   type TargetTranslation,
+  type VirtualDestinationInputs,
   type VirtualMeshInputs,
 } from "../meshes/inputs.ts";
 import { meshTranslators, translatorOf } from "../meshes/meshTranslators.ts";
 
 /** Whatever networking makes something of: one record of inputs each. */
-export type TargetInputs = DestinationInputs | MeshInputs | VirtualMeshInputs;
+export type TargetInputs = DestinationInputs | MeshInputs | VirtualMeshInputs | VirtualDestinationInputs;
 
 /** Of a mesh that is discovered and not configured: whoever wrote a policy for it must not take it for enforced. */
 function notWritten({
@@ -43,6 +44,12 @@ function notJoined({ mesh, virtualMesh }: MeshInputs): TargetTranslation {
   return { outputs: [], reports: [reportOf(refOf(virtualMesh), warningFinding("MeshNotWritten", message), target)] };
 }
 
+/** What was found when it was decided what is in force comes first. */
+function virtualDestinationTranslation(inputs: VirtualDestinationInputs): TargetTranslation {
+  const made = meshTranslators.map((translator) => translator.translateVirtualDestination?.(inputs) ?? emptyTranslation);
+  return mergeTranslations([{ outputs: [], reports: inputs.reports }, ...made]);
+}
+
 function typeIn({ spec }: Mesh): string {
   return spec?.awsAppMesh !== undefined ? "an AWS App Mesh" : spec?.osm !== undefined ? "an Open Service Mesh" : "a mesh of another type";
 }
@@ -53,6 +60,7 @@ export function translateTarget(inputs: TargetInputs): TargetTranslation {
     const translator = translatorOf(inputs.mesh);
     return translator === undefined ? notWritten(inputs) : translator.translateDestination(inputs);
   }
+  if ("virtualDestination" in inputs) return virtualDestinationTranslation(inputs);
   if ("mesh" in inputs) return translatorOf(inputs.mesh)?.translateMesh?.(inputs) ?? notJoined(inputs);
   return mergeTranslations(meshTranslators.map((translator) => translator.translateVirtualMesh?.(inputs) ?? emptyTranslation));
 }

@@ -7,7 +7,6 @@ import {
   Settings,
   TrafficPolicy,
   UNREADABLE,
-  VirtualDestination,
   VirtualMesh,
   writeModeOf,
 } from "@isthmus/api";
@@ -24,13 +23,14 @@ export function ineffectiveFindings(object: TrafficPolicy | VirtualMesh | Settin
     if (isTrafficPolicy(object)) {
       return isUnknownBesideSelectors(field)
         ? invalidFinding("SelectorNotUnderstood", messageOf(field, TOO_WIDE, Object.keys(SPECS.TrafficPolicy.properties)))
-        : ignored(field);
+        : ignoredField(field);
     }
     return isVirtualMesh(object) ? virtualMeshFinding(object, field) : settingFinding(field);
   });
 }
 
-function ignored(field: IneffectiveField): Finding {
+/** Of a field that is left out. */
+export function ignoredField(field: IneffectiveField): Finding {
   return warningFinding(codeOf(field), messageOf(field, consequenceOf(field)));
 }
 
@@ -39,7 +39,7 @@ function virtualMeshFinding(virtualMesh: VirtualMesh, field: IneffectiveField): 
   const { path } = field;
   if (federation.has(path)) return invalidFinding("SelectorNotUnderstood", messageOf(field, TOO_MUCH_FEDERATED, Object.keys(FEDERATION)));
   if (gateways.has(path)) return warningFinding(codeOf(field), messageOf(field, NO_OTHER_GATEWAY));
-  return path === access ? warningFinding(codeOf(field), messageOf(field, CLOSED_AS_MEANT)) : ignored(field);
+  return path === access ? warningFinding(codeOf(field), messageOf(field, CLOSED_AS_MEANT)) : ignoredField(field);
 }
 
 const TOO_MUCH_FEDERATED =
@@ -53,7 +53,7 @@ function settingFinding(field: IneffectiveField): Finding {
   const isRestricting = RESTRICTING.some((meant) => `${path.slice(0, path.lastIndexOf("."))}.${hint}`.startsWith(meant));
   return isRestricting
     ? warningFinding(codeOf(field), messageOf(field, `it counts as ${hint} where that restricts, and is ignored else`))
-    : ignored(field);
+    : ignoredField(field);
 }
 
 const RESTRICTING = [
@@ -154,21 +154,6 @@ function modeFindings(cluster: KubernetesCluster): readonly Finding[] {
 
 // A word that somebody wrote, in a message.
 const MOST_LETTERS = 63;
-
-/** What to say of a VirtualDestination: no mesh's translator writes anything because of one. */
-export function virtualDestinationFindings({ spec }: VirtualDestination): readonly Finding[] {
-  const unread = ineffectiveFields(VirtualDestination.definition.fields.spec, spec, "spec").map(({ path }) => path);
-  const others = unread.length - MOST_FIELDS;
-  const fields = `${unread.slice(0, MOST_FIELDS).join(", ")}${others > 0 ? ` and ${others} more fields` : ""}`;
-  const effect = unread.length === 0 ? "spec: defines no host" : `${fields}: no effect`;
-  const message =
-    `${effect}, because VirtualDestinations are not translated: only spec.hostname and spec.port.number are read, where a traffic shift ` +
-    `names it, and nothing defines host ${spec?.hostname ?? ""}: define it with a ServiceEntry of Istio in each cluster that calls it`;
-  return [warningFinding("VirtualDestinationNotWritten", message)];
-}
-
-// A message is for reading.
-const MOST_FIELDS = 10;
 
 /** What stands under a name that seems to mean destinationSelector. */
 export function misspeltSelector(policy: AccessPolicy): { readonly value: unknown } | undefined {

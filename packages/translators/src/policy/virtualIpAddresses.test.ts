@@ -44,6 +44,7 @@ describe("virtual IPs", () => {
     expect(plainVirtualIp(service("reviews", "bookinfo", "cluster-1"))).toBe("244.80.133.147");
     expect(plainVirtualIp(service("reviews", "bookinfo", "cluster-2"))).toBe("255.51.210.11");
     expect(plainVirtualIp(service("ratings", "bookinfo", "cluster-2"))).toBe("248.81.13.71");
+    expect(plainVirtualIp(service("frontend", "gloo-mesh", ""))).toBe("246.94.86.0");
   });
 
   it("leave a shared address to the older service, and say so of the younger", () => {

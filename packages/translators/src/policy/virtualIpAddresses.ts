@@ -1,10 +1,11 @@
 import { type ClusterObjectRef, compareKeys, displayName, keyOf } from "@isthmus/core";
 import { type Age, compareAges } from "./precedence.ts";
 
-/** A federated service that needs an address in the meshes it is federated to. */
+/** A federated service, or a VirtualDestination, that needs an address in the meshes that call it. */
 export interface VirtualIpCandidate {
+  /** Of a VirtualDestination without a cluster: it is in the management cluster. */
   readonly service: ClusterObjectRef;
-  /** Of the Service. */
+  /** Of the Service or VirtualDestination. */
   readonly age: Age;
 }
 
@@ -83,7 +84,8 @@ export function plainVirtualIp(service: ClusterObjectRef): string {
 // 32-bit FNV-1 over name, namespace and cluster, put into 240.0.0.0/4: addresses that are routed nowhere.
 // Source: the published product, whose users have these addresses in their configuration and logs.
 function virtualIpHash({ name, namespace, clusterName }: ClusterObjectRef, attempt = 0): number {
-  const text = `${name}${namespace}${clusterName}kube-service${attempt === 0 ? "" : `#${attempt}`}`;
+  const scope = clusterName === "" ? "local-resource" : "kube-service";
+  const text = `${name}${namespace}${clusterName}${scope}${attempt === 0 ? "" : `#${attempt}`}`;
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash, 0x01000193) ^ text.charCodeAt(i);
   // The hash's lowest byte comes first in the address. Signed, as such numbers are the quicker keys.
@@ -106,5 +108,6 @@ function compareClaims(a: VirtualIpCandidate, b: VirtualIpCandidate): number {
 function noteOf(plain: number, address: number, owner: VirtualIpCandidate | undefined): string {
   if (owner === undefined) return `its default virtual IP ${ipOf(plain)} is reserved; it has ${ipOf(address)} instead`;
   const { name, namespace, clusterName } = owner.service;
-  return `its default virtual IP ${ipOf(plain)} is used by the older service ${displayName({ name, namespace, clusterName })}; it has ${ipOf(address)} instead`;
+  const what = clusterName === "" ? "VirtualDestination" : "the older service";
+  return `its default virtual IP ${ipOf(plain)} is used by ${what} ${displayName({ name, namespace, clusterName })}; it has ${ipOf(address)} instead`;
 }

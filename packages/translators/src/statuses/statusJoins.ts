@@ -1,5 +1,5 @@
-import { askedKinds, Destination, VirtualMesh } from "@isthmus/api";
-import { keyOf, keyOfResource, type Report, type Resource, refOf, type SortedMap, type Table } from "@isthmus/core";
+import { askedKinds, Destination, VirtualDestination, VirtualMesh } from "@isthmus/api";
+import { keyOf, keyOfResource, type Report, type Resource, refOf, resourceKeyOf, type SortedMap, type Table } from "@isthmus/core";
 import type { Reporting } from "../attachment/attachment.ts";
 import type { Memberships } from "../attachment/virtualMeshes.ts";
 import { inputTable, join, unionOf } from "../incremental/join.ts";
@@ -149,6 +149,18 @@ export const meshGroups = unionOf(
     join({ from: source, key: byMesh, to: inputTable(({ index }: Indexes) => entriesOf(index.groups.groupOf), entryKey) }),
   ),
 );
+
+/** Each VirtualDestination → what is in force of it. */
+export const translatedVirtualDestinations = join({
+  from: users,
+  when: ({ kind }: Resource) => kind === VirtualDestination.kind,
+  key: (object: Resource) => [resourceKeyOf(refOf(object))],
+  to: inputTable(
+    ({ index }: Indexes) => index.world.cache.targets,
+    ({ key }) => key,
+  ),
+  select: ({ inputs }) => inputs,
+});
 
 /** By VirtualMesh, the Destinations that it would federate. */
 export const federated = join({

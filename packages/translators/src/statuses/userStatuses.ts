@@ -1,4 +1,4 @@
-import { AccessPolicy, Settings, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { AccessPolicy, Settings, TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
 import { type JsonObject, type Report, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
 import { derived } from "../incremental/derived.ts";
@@ -20,9 +20,11 @@ import {
   reporting,
   type StatusTables,
   selectedWorkloads,
+  translatedVirtualDestinations,
   type UserFindings,
   users,
 } from "./statusJoins.ts";
+import { virtualDestinationStatus } from "./virtualDestinations.ts";
 import { virtualMeshStatus } from "./virtualMeshes.ts";
 import { type PolicySelection, workloadSelectionOf } from "./workloads.ts";
 
@@ -66,7 +68,7 @@ export const policySelections = derived({
 export const userStatuses = derived({
   from: users,
   context: ({ index }: StatusTables) => index.context,
-  joins: { findings, orders, progress, selectedWorkloads, membership, federated },
+  joins: { findings, orders, progress, selectedWorkloads, membership, federated, translatedVirtualDestinations },
   make: (object, { key, lookup, context, before }): UserStatus | undefined => {
     const told = () => ({
       reports: lookup("findings")[0]?.reports ?? NONE,
@@ -81,6 +83,10 @@ export const userStatuses = derived({
       if (isVirtualMesh(object) && known !== undefined) {
         const federates = [...(lookup("federated")[0] ?? NONE)].map(([destination]) => destination);
         return virtualMeshStatus(object, { ...told(), membership: known, federated: federates });
+      }
+      if (isVirtualDestination(object)) {
+        const [inputs] = lookup("translatedVirtualDestinations");
+        return virtualDestinationStatus(object, { ...told(), inputs: inputs !== undefined && "homes" in inputs ? inputs : undefined });
       }
       return isSettings(object) && isUsed(object, context) ? settingsStatus(object, told().reports) : undefined;
     };
@@ -102,6 +108,10 @@ function isPolicy(object: Resource): object is TrafficPolicy | AccessPolicy {
 
 function isVirtualMesh(object: Resource): object is VirtualMesh {
   return object.kind === VirtualMesh.kind;
+}
+
+function isVirtualDestination(object: Resource): object is VirtualDestination {
+  return object.kind === VirtualDestination.kind;
 }
 
 function isSettings(object: Resource): object is Settings {

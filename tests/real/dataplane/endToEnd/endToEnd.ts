@@ -10,7 +10,7 @@ import { giveRelaySecrets } from "../../harness/relaySecrets.ts";
 import { waitFor } from "../../harness/waitFor.ts";
 import type { MeshParts } from "../harness/describeMeshes.ts";
 import { meshRef } from "../harness/resources.ts";
-import { type Answers, type ClusterName, clusterNames, type RequestOptions, startTestbed } from "../harness/testbed.ts";
+import { type Answers, clusterNames, type PairedCluster, type RequestOptions, startTestbed } from "../harness/testbed.ts";
 import { writeTopology } from "../harness/topology.ts";
 import type { Traffic } from "../harness/traffic.ts";
 import { type Place, type UserObjects, userObjectsOf } from "./userObjects.ts";
@@ -34,7 +34,7 @@ export interface EndToEnd extends UserObjects {
   /** As their administrator. */
   readonly clusters: Readonly<Record<Place, Cluster>>;
   readonly server: App;
-  readonly agents: Readonly<Record<ClusterName, App>>;
+  readonly agents: Readonly<Record<PairedCluster, App>>;
   /** Makes requests until all of a probe's are answered as `expectation`, which throws otherwise, says; fails after IN_FORCE_MS. */
   soon(path: RequestPath, expectation: (answers: Answers) => void): Promise<void>;
   /** Steady requests from now on, over connections that have seen the rules of now. */
@@ -69,7 +69,7 @@ export async function startEndToEnd(parts: MeshParts): Promise<EndToEnd> {
     await server.app.ready();
 
     async function agentOf(cluster: Cluster): Promise<App> {
-      const planeKubeconfig = kubeconfig(cluster.name as ClusterName);
+      const planeKubeconfig = kubeconfig(cluster.name as PairedCluster);
       await giveRelaySecrets(management, cluster);
       const { relayAddress } = server;
       const agent = await startAgent({ server: { planeKubeconfig }, cluster: cluster.name, relayAddress, directory });
@@ -111,5 +111,5 @@ export async function startEndToEnd(parts: MeshParts): Promise<EndToEnd> {
 
 function requestFrom({ client = DEFAULT_CLIENT, ...path }: RequestPath): RequestOptions {
   const [from, deployment = ""] = client.split("/");
-  return { ...path, from: from as ClusterName, deployment };
+  return { ...path, from: from as PairedCluster, deployment };
 }

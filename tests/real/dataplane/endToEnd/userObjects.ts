@@ -3,10 +3,10 @@ import type { Cluster } from "@isthmus/plane/ports";
 import { anyKind } from "../../harness/clusters.ts";
 import { applyAll } from "../../harness/manifests.ts";
 import { waitFor } from "../../harness/waitFor.ts";
-import { type ClusterName, clusterNames } from "../harness/testbed.ts";
+import { clusterNames, type PairedCluster } from "../harness/testbed.ts";
 
 /** The clusters whose API servers users write to. */
-export type Place = "management" | ClusterName;
+export type Place = "management" | PairedCluster;
 
 /** What a user reads in the status of an object. */
 export interface StatusSummary {

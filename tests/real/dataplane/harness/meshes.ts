@@ -4,8 +4,8 @@ import type { AnyResource } from "@isthmus/core";
 import { expect } from "vitest";
 import { agentView, writeList } from "./discovered.ts";
 import { meshctlTranslate, type Translated } from "./meshctl.ts";
-import { kubernetesClusters, settings, virtualMesh } from "./resources.ts";
-import { type ClusterName, clusterNames, type RequestOptions, type Testbed } from "./testbed.ts";
+import { kubernetesClusters, meshRef, settings, virtualMesh } from "./resources.ts";
+import type { ClusterName, RequestOptions, Testbed } from "./testbed.ts";
 
 /** What users have written. */
 export interface Written {
@@ -28,7 +28,7 @@ export interface InForce extends Translated {
 
 /** Real meshes with our offline management plane before them. */
 export interface Meshes
-  extends Pick<Testbed, "request" | "answerHead" | "statuses" | "setServer" | "refuseConnections" | "counter" | "analyze"> {
+  extends Pick<Testbed, "request" | "traffic" | "answerHead" | "statuses" | "setServer" | "refuseConnections" | "counter" | "analyze"> {
   /** Translates what users wrote, and what the clusters show, and puts the result in force. Fails the test when a mesh refuses it. */
   apply(written: Written): Promise<InForce>;
   /**
@@ -44,9 +44,10 @@ type RequestPath = Pick<RequestOptions, "from" | "identity" | "host" | "port">;
 const SETTLING_REQUESTS = 24;
 
 export async function meshesOn(testbed: Testbed): Promise<Meshes> {
+  const { clusters } = testbed;
   const folder = join(testbed.directory, "input");
   mkdirSync(folder);
-  const views = clusterNames.map(async (name) => writeList(join(folder, `${name}.json`), await agentView(name, testbed.kubeconfig(name))));
+  const views = clusters.map(async (name) => writeList(join(folder, `${name}.json`), await agentView(name, testbed.kubeconfig(name))));
   await Promise.all(views);
 
   const settled = new Map<string, Promise<unknown>>();
@@ -62,15 +63,15 @@ export async function meshesOn(testbed: Testbed): Promise<Meshes> {
   async function apply(written: Written): Promise<InForce> {
     const { policies = [], own = {}, flags = [] } = written;
     settled.clear();
-    const mesh = written.virtualMesh === undefined ? virtualMesh() : written.virtualMesh;
+    const mesh = written.virtualMesh === undefined ? virtualMesh({ meshes: clusters.map(meshRef) }) : written.virtualMesh;
     const ownOf = (cluster: ClusterName) => own[cluster] ?? [];
-    const usersObjects = clusterNames.flatMap((cluster) => ownOf(cluster).map((object) => inCluster(object, cluster)));
-    const gloo = [...kubernetesClusters(clusterNames), written.settings ?? settings(), ...(mesh === null ? [] : [mesh]), ...policies];
+    const usersObjects = clusters.flatMap((cluster) => ownOf(cluster).map((object) => inCluster(object, cluster)));
+    const gloo = [...kubernetesClusters(clusters), written.settings ?? settings(), ...(mesh === null ? [] : [mesh]), ...policies];
     writeList(join(folder, "written.json"), [...gloo, ...usersObjects]);
     const translated = await meshctlTranslate([folder], flags);
 
-    const [one, two] = clusterNames.map((cluster) => [...ownOf(cluster), ...istioObjectsFor(cluster, translated.items)]);
-    const applied = await testbed.apply({ "cluster-1": one ?? [], "cluster-2": two ?? [] });
+    const objects = clusters.map((cluster) => [cluster, [...ownOf(cluster), ...istioObjectsFor(cluster, translated.items)]] as const);
+    const applied = await testbed.apply(Object.fromEntries(objects));
     const refused = applied.objects.filter(({ ok }) => !ok);
     expect({ refused, xdsRejected: applied.xds_rejected, synced: applied.synced }, translated.messages).toEqual({
       refused: [],
@@ -87,6 +88,7 @@ export async function meshesOn(testbed: Testbed): Promise<Meshes> {
       await settle(options);
       return testbed.request(options);
     },
+    traffic: testbed.traffic,
     answerHead: testbed.answerHead,
     statuses: testbed.statuses,
     setServer: testbed.setServer,

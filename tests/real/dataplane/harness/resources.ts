@@ -72,3 +72,30 @@ export function service(name: string, clusterName: ClusterName): DestinationSele
 export function services(name: string): readonly DestinationSelector[] {
   return [service(name, "cluster-1"), service(name, "cluster-2")];
 }
+
+/** A VirtualDestination for port 9080, exported to the VirtualMesh. */
+export function virtualDestination(spec: object, name = "reviews"): AnyResource {
+  return {
+    apiVersion: "networking.enterprise.mesh.gloo.solo.io/v1beta1",
+    kind: "VirtualDestination",
+    metadata: { name, namespace: "gloo-mesh" },
+    spec: { port: { number: 9080, protocol: "http" }, virtualMesh: { name: "virtual-mesh", namespace: "gloo-mesh" }, ...spec },
+  };
+}
+
+/** Has the sidecars of a cluster make a connection for each request: on those that are kept, requests go where they went before. */
+export function freshConnections(): AnyResource {
+  const options = {
+    "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+    common_http_protocol_options: { max_requests_per_connection: 1 },
+    explicit_http_config: { http_protocol_options: {} },
+  };
+  const value = { typed_extension_protocol_options: { "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": options } };
+  const patch = { applyTo: "CLUSTER", match: { context: "SIDECAR_OUTBOUND" }, patch: { operation: "MERGE", value } };
+  return {
+    apiVersion: "networking.istio.io/v1alpha3",
+    kind: "EnvoyFilter",
+    metadata: { name: "fresh-connections", namespace: "istio-system" },
+    spec: { configPatches: [patch] },
+  };
+}

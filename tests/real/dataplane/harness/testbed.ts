@@ -6,8 +6,12 @@ import type { AnyResource } from "@isthmus/core";
 import type { MeshParts } from "./describeMeshes.ts";
 import { startTraffic, type Traffic } from "./traffic.ts";
 
-export type ClusterName = "cluster-1" | "cluster-2";
-export const clusterNames: readonly ClusterName[] = ["cluster-1", "cluster-2"];
+/** Of most suites: two clusters. */
+export const clusterNames = ["cluster-1", "cluster-2"] as const;
+export type PairedCluster = (typeof clusterNames)[number];
+/** Of suites about failover. */
+export const threeClusterNames = [...clusterNames, "cluster-3"] as const;
+export type ClusterName = (typeof threeClusterNames)[number];
 
 /** Requests from a pod, through its sidecar. */
 export interface RequestOptions {
@@ -55,6 +59,7 @@ export interface Applied {
 /** Real Istio clusters with real proxies. */
 export interface Testbed {
   readonly directory: string;
+  readonly clusters: readonly ClusterName[];
   /** Of a cluster's API server, through the loopback. */
   kubeconfig(cluster: ClusterName | "management"): string;
   /** The network of a cluster's control plane, which its gateway reaches as a pod: what runs a command there, with these variables. */
@@ -62,7 +67,7 @@ export interface Testbed {
   /** Of a cluster's API server, in that network. */
   kubeconfigInside(cluster: ClusterName): string;
   /** Makes these objects the ones that are applied; earlier ones that are not among them are deleted. Waits for the proxies. */
-  apply(objects: Readonly<Record<ClusterName, readonly AnyResource[]>>): Promise<Applied>;
+  apply(objects: Partial<Readonly<Record<ClusterName, readonly AnyResource[]>>>): Promise<Applied>;
   request(options: RequestOptions): Promise<Answers>;
   /** Requests from a pod (`cluster/deployment`), one after the other, from now until they are stopped. */
   traffic(pod: string, host: string): Traffic;
@@ -75,7 +80,7 @@ export interface Testbed {
     pod: string,
     control: { readonly status?: number; readonly delaySeconds?: number; readonly isStopped?: boolean },
   ): Promise<void>;
-  /** Makes the machine of a pod refuse connections to its sidecar, or take them again. */
+  /** Makes the machine of a pod refuse connections to its sidecar, or of a gateway those of other clusters, or take them again. */
   refuseConnections(pod: string, isRefusing: boolean): Promise<void>;
   /** Sum of the counters of a pod's proxy whose names match a regular expression. */
   counter(pod: string, pattern: string): Promise<number>;
@@ -95,18 +100,22 @@ export interface AnalysisFinding {
 
 export interface TestbedOptions {
   readonly parts: MeshParts;
-  /** Writes the topology file. */
+  /** Writes the topology file, of the one that the testbed has for so many clusters. */
   readonly topology: (ofTestbed: string, file: string) => void;
+  /** Default: two. */
+  readonly clusters?: readonly ClusterName[];
   /** With an API server of its own for a management plane. Default: false. */
   readonly management?: boolean;
 }
 
 /** Starts the clusters; about 14 s. */
-export async function startTestbed({ parts: { components, testbed }, topology, management = false }: TestbedOptions): Promise<Testbed> {
+export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
+  const { parts, topology, clusters = clusterNames, management = false } = options;
+  const { components, testbed } = parts;
   const directory = mkdtempSync(join(tmpdir(), "isthmus-testbed-"));
   const program = join(testbed, "testbed.py");
   const topologyFile = join(directory, "topology.json");
-  topology(join(testbed, "topology.json"), topologyFile);
+  topology(join(testbed, clusters.length > 2 ? "topology-three.json" : "topology.json"), topologyFile);
   const state = join(directory, "state");
   const env: Readonly<Record<string, string | undefined>> = {
     ...process.env,
@@ -144,6 +153,7 @@ export async function startTestbed({ parts: { components, testbed }, topology, m
 
   return {
     directory,
+    clusters,
     kubeconfig: (cluster) => join(state, cluster, "kubeconfig-host"),
     kubeconfigInside: (cluster) => join(state, cluster, "kubeconfig"),
     network: (cluster) => ({
@@ -152,10 +162,10 @@ export async function startTestbed({ parts: { components, testbed }, topology, m
     }),
     stop,
     async apply(objects) {
-      const folders = clusterNames.map((cluster) => {
+      const folders = clusters.map((cluster) => {
         const folder = join(directory, "applied", cluster);
         mkdirSync(folder, { recursive: true });
-        writeFileSync(join(folder, "objects.json"), JSON.stringify(objects[cluster]));
+        writeFileSync(join(folder, "objects.json"), JSON.stringify(objects[cluster] ?? []));
         return folder;
       });
       return JSON.parse((await run("apply", ...folders)).out) as Applied;
@@ -232,11 +242,11 @@ function curlArgumentsOf(
   ];
 }
 
-// Inbound traffic is redirected to this port of the sidecar.
+// Inbound traffic is redirected to the first port of the sidecar; at the second one, gateways take that of other clusters.
 const REFUSE_INBOUND = [
   "add table ip refuse",
   "add chain ip refuse input { type filter hook input priority 0; }",
-  "add rule ip refuse input tcp dport 15006 reject with tcp reset",
+  "add rule ip refuse input tcp dport { 15006, 15443 } reject with tcp reset",
 ].join("; ");
 
 function requestArguments(options: RequestOptions): readonly string[] {

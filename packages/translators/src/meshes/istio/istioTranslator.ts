@@ -7,6 +7,8 @@ import { policiesBehind } from "./policiesBehind.ts";
 import { referencesOfRules } from "./policyFields.ts";
 import { requestFindings } from "./requestFindings.ts";
 import { hostsOf } from "./userObjects.ts";
+import { outlierFindings } from "./virtualDestination/outliers.ts";
+import { translateVirtualDestination } from "./virtualDestination/virtualDestination.ts";
 import { federationRefusals, meshesThatResolve } from "./virtualMesh/federationRefusals.ts";
 import { eastWestGateways, notedGateways, withoutNotedGateways } from "./virtualMesh/gatewaySelection.ts";
 import { rootSecretOf } from "./virtualMesh/rootSecret.ts";
@@ -19,8 +21,10 @@ export const istioTranslator: MeshTranslator = {
   translateDestination: translateIstioDestination,
   translateMesh: translateIstioMesh,
   translateVirtualMesh: rootSecretOf,
+  translateVirtualDestination,
   requestFindings,
   virtualMeshFindings,
+  virtualDestinationFindings: outlierFindings,
   referencesOf: referencesOfRules,
   policyVerdicts: evaluatePolicies,
   hasSubsets: true,

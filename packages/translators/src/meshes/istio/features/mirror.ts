@@ -1,7 +1,9 @@
-import { invalidFinding } from "../../../findings.ts";
+import { displayName } from "@isthmus/core";
+import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
 import { portFindings, portsOf, serviceNotFound, serviceOf, unfederatedServiceFindings } from "../../../policy/serviceRefs.ts";
 import { shareFindings, shareOf } from "../percentage.ts";
-import { defineReferringFeature } from "./feature.ts";
+import { virtualHostFindings } from "../virtualDestination/virtualHostFindings.ts";
+import { defineReferringFeature, type RouteContext } from "./feature.ts";
 
 const PATH = "spec.policy.mirror";
 
@@ -10,18 +12,37 @@ export const mirror = defineReferringFeature({
   field: "mirror",
   writes: "route",
   sets: { mirror: PATH, mirrorPercentage: `${PATH}.percentage` },
-  refersTo: ({ kubeService }) => (kubeService === undefined ? [] : [{ service: serviceOf(kubeService) }]),
-  fieldsOf: ({ kubeService, percentage, port }, context) => {
-    if (kubeService === undefined) return {};
+  refersTo: ({ kubeService, virtualDestination }) => {
+    if (kubeService !== undefined) return [{ service: serviceOf(kubeService) }];
+    return virtualDestination === undefined ? [] : [{ virtualDestination: serviceOf(virtualDestination) }];
+  },
+  fieldsOf: ({ kubeService, virtualDestination, percentage, port }, context) => {
+    if (kubeService === undefined) {
+      const { hostname = "", port: own } = context.virtualDestinationOf(serviceOf(virtualDestination ?? {}))?.spec ?? {};
+      if (virtualDestination === undefined || hostname === "") return {};
+      return {
+        mirror: { host: hostname, ...(own?.number ? { port: { number: own.number } } : {}) },
+        mirrorPercentage: shareOf(percentage),
+      };
+    }
     return {
       mirror: { host: context.hostnameOf(serviceOf(kubeService)), ...(port ? { port: { number: port } } : {}) },
       mirrorPercentage: shareOf(percentage),
     };
   },
-  check: ({ kubeService, percentage, port }, context) => {
+  check: ({ kubeService, virtualDestination, percentage, port }, context) => {
+    if (kubeService === undefined && virtualDestination !== undefined) {
+      const unused = port
+        ? [warningFinding("NoEffect", `${PATH}.port: no effect, because a VirtualDestination has one port: remove it`)]
+        : [];
+      return [...virtualFindings(virtualDestination, context), ...unused, ...shareFindings(`${PATH}.percentage`, percentage)];
+    }
     if (kubeService === undefined) {
       return [
-        invalidFinding("MirrorTargetMissing", `${PATH}.kubeService: is required: set the service that receives the mirrored requests`),
+        invalidFinding(
+          "MirrorTargetMissing",
+          `${PATH}.kubeService: is required: set the service that receives the mirrored requests, or virtualDestination`,
+        ),
       ];
     }
     const service = serviceOf(kubeService);
@@ -36,3 +57,11 @@ export const mirror = defineReferringFeature({
     ];
   },
 });
+
+function virtualFindings(ref: { readonly name?: string; readonly namespace?: string }, context: RouteContext): readonly Finding[] {
+  const path = `${PATH}.virtualDestination`;
+  const found = context.virtualDestinationOf(serviceOf(ref));
+  if (found !== undefined) return virtualHostFindings(path, found);
+  const message = `${path}: VirtualDestination ${displayName(serviceOf(ref))} not found: check name and namespace`;
+  return [invalidFinding("MirrorTargetUnknown", message)];
+}

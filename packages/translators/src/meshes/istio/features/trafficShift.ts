@@ -1,6 +1,6 @@
-import type { HttpRoute, VirtualDestination, WeightedDestination } from "@isthmus/api";
-import { type ClusterObjectRef, displayName } from "@isthmus/core";
-import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
+import type { HttpRoute, WeightedDestination } from "@isthmus/api";
+import { displayName } from "@isthmus/core";
+import { type Finding, invalidFinding } from "../../../findings.ts";
 import {
   portFindings,
   portsOf,
@@ -12,6 +12,7 @@ import {
 import type { PolicyReference } from "../../meshTranslator.ts";
 import { labelFindings } from "../limits.ts";
 import { subsetNameOf } from "../subsets.ts";
+import { virtualHostFindings } from "../virtualDestination/virtualHostFindings.ts";
 import { defineReferringFeature, type RouteContext } from "./feature.ts";
 import { headerFindings, headersOf } from "./headerManipulation.ts";
 
@@ -93,7 +94,7 @@ function entryFindings(entry: WeightedDestination, path: string, context: RouteC
   if (virtualDestination !== undefined) {
     const ref = serviceOf(virtualDestination);
     const found = context.virtualDestinationOf(ref);
-    if (found !== undefined) return hostFindings(found, ref, `${path}.virtualDestination`);
+    if (found !== undefined) return virtualHostFindings(`${path}.virtualDestination`, found, virtualDestination.subset);
     return [
       invalidFinding(
         "TrafficShiftTargetUnknown",
@@ -108,17 +109,4 @@ function entryFindings(entry: WeightedDestination, path: string, context: RouteC
     ];
   }
   return [invalidFinding("TrafficShiftTargetMissing", `${path}: has no destination: set kubeService or virtualDestination`)];
-}
-
-/** VirtualDestinations are not translated, so their hosts are users' own to define. */
-function hostFindings({ spec }: VirtualDestination, ref: ClusterObjectRef, path: string): readonly Finding[] {
-  const name = `VirtualDestination ${displayName(ref)}`;
-  if (!spec?.hostname) return [invalidFinding("TrafficShiftTargetUnknown", `${path}: ${name} has no spec.hostname: set it`)];
-  const remedy = `define the host with a ServiceEntry of Istio in each cluster that calls it, or use kubeService`;
-  return [
-    warningFinding(
-      "VirtualDestinationNotWritten",
-      `${path}: ${name} is not translated, so traffic to its host ${spec.hostname} fails unless something else defines the host: ${remedy}`,
-    ),
-  ];
 }

@@ -31,15 +31,13 @@ function gatewayOutput({ mesh, surroundings }: MeshInputs, virtualMesh: VirtualM
   const suffix = virtualMesh.spec?.federation?.hostnameSuffix || DEFAULT_HOSTNAME_SUFFIX;
   const name = sanitizedName(`${destination.metadata.name}-${destination.metadata.namespace ?? ""}`);
   const origin = originOf({ surroundings, parents: [virtualMesh] });
-  const spec = {
+  return outputOf({ name, namespace, clusterName: cluster, origin }, Gateway, passthrough({ destination, containerPort }, `*.${suffix}`));
+}
+
+/** Lets TLS connections with mutual authentication for some host in, to wherever Istio knows it to be. */
+export function passthrough({ destination, containerPort }: Pick<GatewayInUse, "destination" | "containerPort">, host: string) {
+  return {
     selector: destination.spec?.kubeService?.workloadSelectorLabels ?? {},
-    servers: [
-      {
-        port: { number: containerPort, protocol: "TLS", name: "tls" },
-        hosts: [`*.${suffix}`],
-        tls: { mode: "AUTO_PASSTHROUGH" },
-      },
-    ],
+    servers: [{ port: { number: containerPort, protocol: "TLS", name: "tls" }, hosts: [host], tls: { mode: "AUTO_PASSTHROUGH" } }],
   } satisfies Gateway["spec"];
-  return outputOf({ name, namespace, clusterName: cluster, origin }, Gateway, spec);
 }

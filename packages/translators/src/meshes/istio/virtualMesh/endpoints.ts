@@ -65,14 +65,15 @@ export function hasAddress({ ipAddress }: Endpoint): boolean {
   return ipAddress !== undefined && ipAddress !== "";
 }
 
-type Labels = Readonly<Record<string, string>>;
+/** Labels of an endpoint. */
+export type Labels = Readonly<Record<string, string>>;
 
 /**
  * An endpoint's labels, with Istio's own label where the pod has a sidecar. Without it istiod takes the endpoint for one that
  * speaks plain text: auto mTLS is off for it, and an AUTO_PASSTHROUGH gateway leaves it out altogether. The injector puts it on
  * the pod only, and discovery takes labels from the pod template. Source: istio.io, label security.istio.io/tlsMode.
  */
-function labelling(workloads: readonly Workload[]): (endpoint: Endpoint) => Labels {
+export function labelling(workloads: readonly Workload[]): (endpoint: Endpoint) => Labels {
   // Those of one workload follow one another, with the very same labels.
   let last: { readonly labels: Labels; readonly answer: Labels } | undefined;
   return ({ labels = NO_LABELS }) => {
@@ -90,7 +91,8 @@ function isPodOf(podLabels: Labels, labels: Labels): boolean {
   return Object.keys(podLabels).length > 0 && matchesLabels(podLabels, labels);
 }
 
-const TLS_MODE_LABEL = "security.istio.io/tlsMode";
+/** On endpoints that speak mutual TLS. */
+export const TLS_MODE_LABEL = "security.istio.io/tlsMode";
 
 // The pods of one workload share their labels, and so do its endpoints, in whichever cluster.
 const withSidecar = memoizeRow((labels: Labels): Labels => Object.fromEntries([...Object.entries(labels), [TLS_MODE_LABEL, "istio"]]));

@@ -21,10 +21,14 @@ export function federationRefusals(destination: Destination, federation: Applied
   ];
 }
 
-// Hosts under `.global` may be resolved by a DNS server of the cluster; those of any other suffix by sidecars alone.
+/** Hosts under `.global` may be resolved by a DNS server of the cluster; those of any other suffix by sidecars alone. */
+export function needsDnsProxying(hostname: string): boolean {
+  return hostname.slice(hostname.lastIndexOf(".") + 1) !== DEFAULT_HOSTNAME_SUFFIX;
+}
+
 function dnsFindings(destination: Destination, federation: AppliedFederation, meshOf: MeshLookup): readonly Finding[] {
   const { federatedHostname: hostname = "", federatedToMeshes = [] } = federation;
-  if (hostname.slice(hostname.lastIndexOf(".") + 1) === DEFAULT_HOSTNAME_SUFFIX) return [];
+  if (!needsDnsProxying(hostname)) return [];
   const callers = federatedToMeshes.flatMap((ref) => meshOf(ref) ?? []);
   const isForOthers = callers.some((mesh) => mesh.spec?.istio !== undefined && !lacksDnsProxying(mesh));
   const name = formatRef(refOf(destination));
@@ -47,7 +51,8 @@ export function meshesThatResolve({ federatedToMeshes = [] }: AppliedFederation,
   });
 }
 
-function lacksDnsProxying({ spec }: Mesh): boolean {
+/** Whether the sidecars of a mesh leave host names to the cluster's DNS. */
+export function lacksDnsProxying({ spec }: Mesh): boolean {
   return spec?.istio !== undefined && spec.istio.smartDnsProxyingEnabled !== true;
 }
 

@@ -1,0 +1,21 @@
+import { VirtualDestination } from "@isthmus/api";
+import { formatRef, refOf } from "@isthmus/core";
+import { precedence } from "../../policy/precedence.ts";
+import type { AttachmentStep } from "../attachment.ts";
+import { possibleHosts } from "./forms.ts";
+
+/** The VirtualDestination that has a host, in words, by host. */
+export type VirtualHosts = ReadonlyMap<string, string>;
+
+/** No host. */
+export const noVirtualHosts: VirtualHosts = new Map();
+
+/** Gives each host to the first VirtualDestination, by precedence, that is right about everything else. */
+export function virtualHosts({ inputs, surroundings, since }: AttachmentStep, before: VirtualHosts): VirtualHosts {
+  if (since !== undefined && since.surroundings === surroundings && !since.changes.some(VirtualDestination)) return before;
+  const hosts = new Map<string, string>();
+  for (const virtualDestination of [...inputs.of(VirtualDestination)].sort(precedence(surroundings.ages))) {
+    for (const host of possibleHosts(virtualDestination)) if (!hosts.has(host)) hosts.set(host, formatRef(refOf(virtualDestination)));
+  }
+  return hosts;
+}

@@ -1,0 +1,93 @@
+import type { Destination, Endpoint, VirtualDestinationSpec, Workload, WorkloadEntry } from "@isthmus/api";
+import { servicePortOf } from "../../../policy/virtualDestinationTargets.ts";
+import { hasAddress, type Labels, labelling, TLS_MODE_LABEL } from "../virtualMesh/endpoints.ts";
+import { portName } from "../virtualMesh/ports.ts";
+import { type RemoteTargets, remoteRegionOf, type Tier } from "./tiers.ts";
+
+/** What endpoints of a host are made with. */
+export interface EndpointOptions {
+  readonly spec: VirtualDestinationSpec;
+  /** Of all Destinations. */
+  readonly workloads: readonly Workload[];
+  /** The name of the host's only port. */
+  readonly port: string;
+}
+
+/** The label that says how early an endpoint comes: one of rank r has those from 0 to the number of ranks - 2 - r. */
+const ORDER_LABEL = "failover.isthmus.mesh/order-";
+const HERE = "here";
+
+/**
+ * By what Istio orders endpoints: the more of these labels an endpoint has from the first on, the earlier it comes. A value here does
+ * not ask for the client's label. Within one rank those near the client come first, of which only the caller's own cluster has some.
+ * Source: istio.io DestinationRule, LocalityLoadBalancerSetting.failoverPriority.
+ */
+export function failoverPriority(tiers: number): readonly string[] {
+  const order = Array.from({ length: Math.max(0, tiers - 1) }, (_, i) => `${ORDER_LABEL}${i}=${HERE}`);
+  return [...order, "topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
+}
+
+/** The endpoints that a caller sees: pods of its own cluster, and the gateways of others that have some. No address comes twice. */
+export function endpointsOf(tiers: readonly Tier[], options: EndpointOptions): readonly WorkloadEntry[] {
+  const found = new Map<string, WorkloadEntry>();
+  tiers.forEach(({ local, remote }, rank) => {
+    const order = Object.fromEntries(Array.from({ length: tiers.length - 1 - rank }, (_, i) => [`${ORDER_LABEL}${i}`, HERE]));
+    const entries = [
+      ...local.flatMap((destination) => podEndpoints(destination, options)),
+      ...remote.flatMap((one) => gatewayEndpoints(one, options)),
+    ];
+    for (const { labels, ...entry } of entries) {
+      const key = `${entry.address} ${entry.ports?.[options.port] ?? 0}`;
+      if (!found.has(key)) found.set(key, { ...entry, labels: { ...labels, ...order } });
+    }
+  });
+  return [...found.values()];
+}
+
+/** Pods that can answer mutual TLS: those with a sidecar, that are ready and have the port. */
+function podEndpoints(destination: Destination, { spec, workloads, port }: EndpointOptions): readonly WorkloadEntry[] {
+  const { kubeService } = destination.spec ?? {};
+  const servicePort = servicePortOf(spec, destination);
+  if (kubeService === undefined || servicePort === undefined) return [];
+  const { namespace, clusterName } = kubeService.ref ?? {};
+  const labelsAt = labelling(
+    workloads.filter(({ spec: workload }) => {
+      const place = workload?.kubernetes?.controller;
+      return place?.namespace === namespace && place?.clusterName === clusterName;
+    }),
+  );
+  return (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [], ports = [] }) => {
+    const number = ports.find((one) => portName(one) === portName(servicePort))?.port;
+    if (number === undefined) return [];
+    return endpoints.filter(hasAddress).flatMap((endpoint) => {
+      const labels = labelsAt(endpoint);
+      if (labels[TLS_MODE_LABEL] === undefined) return [];
+      return [
+        withLocality({ address: endpoint.ipAddress ?? "", ports: { [port]: number }, labels }, localityOf(kubeService.region, endpoint)),
+      ];
+    });
+  });
+}
+
+/** One for each address of each gateway, as all pods behind it are one place for others. */
+function gatewayEndpoints(remote: RemoteTargets, options: EndpointOptions): readonly WorkloadEntry[] {
+  // A gateway without pods behind it would send requests nowhere.
+  if (!remote.destinations.some((destination) => podEndpoints(destination, options).length > 0)) return [];
+  const labels: Labels = { [TLS_MODE_LABEL]: "istio" };
+  return remote.home.gateways.flatMap(({ externalAddresses, destinationPort }) =>
+    externalAddresses.map((address) =>
+      withLocality({ address, ports: { [options.port]: destinationPort }, labels }, remoteRegionOf(remote)),
+    ),
+  );
+}
+
+/** `region/zone/subzone`, as Istio has it. */
+function localityOf(region: string | undefined, { subLocality }: Endpoint): string {
+  const { zone = "", subZone = "" } = subLocality ?? {};
+  if (!region) return "";
+  return [region, ...(zone === "" ? [] : subZone === "" ? [zone] : [zone, subZone])].join("/");
+}
+
+function withLocality(entry: WorkloadEntry, locality: string): WorkloadEntry {
+  return locality === "" ? entry : { ...entry, locality };
+}

@@ -1,0 +1,73 @@
+import { Mesh, type VirtualDestination } from "@isthmus/api";
+import { equalJson, keyOfResource, type Report } from "@isthmus/core";
+import { observedMetadata } from "../attachment/meshes.ts";
+import { conditionsOf, type DeliveryProgress, messagesOf, publishedState } from "./approval.ts";
+import { LISTED } from "./listed.ts";
+import { approvals } from "./policies.ts";
+
+/** What is in force of a VirtualDestination. */
+interface InForce {
+  readonly targets: readonly { readonly metadata: { readonly name: string; readonly namespace?: string }; readonly spec?: TargetSpec }[];
+  readonly exports: readonly { readonly mesh: Mesh }[];
+}
+
+interface TargetSpec {
+  readonly kubeService?: { readonly ref?: object };
+}
+
+/** What the status of one VirtualDestination follows from. */
+export interface VirtualDestinationSources {
+  /** Findings about it. */
+  readonly reports: readonly Report[];
+  /** Undefined where nothing is translated. */
+  readonly inputs: InForce | undefined;
+  /** Undefined where nothing is delivered. */
+  readonly progress: DeliveryProgress | undefined;
+}
+
+/** The status of a VirtualDestination. */
+export function virtualDestinationStatus(
+  virtualDestination: VirtualDestination,
+  { reports, inputs, progress }: VirtualDestinationSources,
+): object {
+  const { targets = [], exports = [] } = inputs ?? {};
+  const own = reports.filter(({ target }) => target === undefined);
+  const meshes = approvals(
+    new Map(exports.map(({ mesh }) => [keyOfResource(mesh), undefined])),
+    reports.filter(({ target }) => target?.kind === Mesh.kind),
+  );
+  const warnings = reports.filter(({ state }) => state === "WARNING").length;
+  return {
+    ...observedMetadata(virtualDestination),
+    state: publishedState(reports),
+    ...(meshes.keys.length === 0 ? {} : { meshes: meshes.listed }),
+    ...(targets.length === 0 ? {} : { selectedDestinations: targets.slice(0, LISTED).map(selectedDestination) }),
+    ...messagesOf(own),
+    targetCount: meshes.keys.length,
+    acceptedCount: meshes.accepted,
+    destinationCount: targets.length,
+    ...(warnings === 0 ? {} : { warningCount: warnings }),
+    conditions: conditionsOf({ reports, targets: meshes.keys.length, accepted: meshes.accepted, progress }),
+    ...acceptedForm(virtualDestination, reports),
+  };
+}
+
+function selectedDestination({ metadata, spec }: InForce["targets"][number]): object {
+  const { name, namespace = "" } = metadata;
+  return { ref: { name, namespace }, destination: { kubeService: spec?.kubeService?.ref ?? {} } };
+}
+
+/** What has no errors is what a later mistake falls back on; else that stays which was before. */
+function acceptedForm({ spec = {}, status, metadata }: VirtualDestination, reports: readonly Report[]): object {
+  const { lastAccepted } = status ?? {};
+  const isSound = (metadata.clusterName ?? "") === "" && reports.every(({ target, state }) => target !== undefined || state !== "INVALID");
+  const isOther = lastAccepted?.spec !== undefined && !equalJson(lastAccepted.spec, spec);
+  // Of what equals the spec, translation keeps only that it was accepted.
+  if (!isSound && (isOther || lastAccepted === undefined)) return lastAccepted === undefined ? {} : { lastAccepted };
+  if (JSON.stringify(spec).length > MAX_ACCEPTED) return {};
+  const { generation } = metadata;
+  return { lastAccepted: { ...(generation === undefined ? {} : { generation }), spec } };
+}
+
+// 32 KiB: a status is part of its object, which has room for about 1 MiB.
+const MAX_ACCEPTED = 32 * 1024;

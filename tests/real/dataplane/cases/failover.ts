@@ -1,0 +1,164 @@
+import type { TrafficPolicyRules } from "@isthmus/api";
+import type { AnyResource } from "@isthmus/core";
+import { afterEach, describe, expect, it } from "vitest";
+import { waitFor } from "../../harness/waitFor.ts";
+import { expectShare, sharePercent } from "../harness/expectations.ts";
+import type { InForce, Meshes } from "../harness/meshes.ts";
+import { freshConnections, service as selected, trafficPolicy, virtualDestination } from "../harness/resources.ts";
+import { type ClusterName, type RequestOptions, threeClusterNames } from "../harness/testbed.ts";
+
+const host = "reviews.mesh.global";
+/** Two errors and an endpoint is out, for 4 s. */
+const outlierDetection = { consecutiveErrors: 2, interval: "1s", baseEjectionTime: "4s" };
+const inTwoRegions = [{ kubeServiceMatcher: { labels: { app: "reviews" }, clusters: ["cluster-1", "cluster-2"] } }];
+const everywhere = [{ kubeServiceMatcher: { labels: { app: "reviews" } } }];
+const server = (cluster: ClusterName) => `${cluster}/reviews-v1`;
+const service = (clusterName: ClusterName) => ({ kubeService: { name: "reviews", namespace: "bookinfo", clusterName } });
+
+export function failoverCases(meshes: () => Meshes): void {
+  /** With a virtual destination, and with one request for each connection: connections that are kept show what was. */
+  async function apply(spec: object, others: readonly AnyResource[] = []): Promise<InForce> {
+    const own = Object.fromEntries(threeClusterNames.map((cluster) => [cluster, [freshConnections()]]));
+    const inForce = await meshes().apply({ policies: [virtualDestination({ hostname: host, ...spec }), ...others], own });
+    expect(inForce.status("reviews")).toMatchObject({ state: "ACCEPTED" });
+    return inForce;
+  }
+
+  /** The servers that answer, with how often. Each request is a connection of its own. */
+  async function servers(options: Partial<RequestOptions> = {}): Promise<Readonly<Record<string, number>>> {
+    const { servers: counts } = await meshes().request({ host, count: 20, ...options });
+    return counts;
+  }
+
+  /** Until all of 20 requests are answered by one server. */
+  async function answeredBy(cluster: ClusterName, from: ClusterName = "cluster-1"): Promise<void> {
+    await waitFor(`answers of ${server(cluster)} to ${from}`, async () => {
+      const counts = await servers({ from });
+      if (counts[server(cluster)] === 20) return true;
+      throw new Error(JSON.stringify(counts));
+    });
+  }
+
+  afterEach(async () => {
+    for (const cluster of threeClusterNames) {
+      await meshes().setServer(server(cluster), { isStopped: false });
+      await meshes().setServer(server(cluster), {});
+    }
+  });
+
+  /** How many connections from other clusters all gateways have had. */
+  async function atGateways(): Promise<number> {
+    const counts = await Promise.all(threeClusterNames.map((cluster) => meshes().counter(gateway(cluster), "^tcp.*downstream_cx_total")));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  describe("a localized virtual destination", () => {
+    it("is answered by the client's own cluster", async () => {
+      await apply({ localized: { destinationSelectors: everywhere, outlierDetection } });
+      await answeredBy("cluster-1");
+      await answeredBy("cluster-2", "cluster-2");
+    });
+
+    it.each([
+      { failure: "answers 503", ill: { status: 503 }, well: {} },
+      { failure: "stops listening", ill: { isStopped: true }, well: { isStopped: false } },
+    ])("is answered by another cluster while the local server $failure, and by the local one again afterwards", async ({ ill, well }) => {
+      await apply({
+        localized: { destinationSelectors: everywhere, failoverDirectives: [to("us-east", "eu-central", "us-west")], outlierDetection },
+      });
+      await answeredBy("cluster-1");
+      await meshes().setServer(server("cluster-1"), ill);
+      await answeredBy("cluster-3");
+      await meshes().setServer(server("cluster-1"), well);
+      await answeredBy("cluster-1");
+    });
+
+    it("fails over to the regions of a directive in their order, and passes over a gateway that is down", async () => {
+      await apply({
+        localized: { destinationSelectors: everywhere, failoverDirectives: [to("us-east", "us-west", "eu-central")], outlierDetection },
+      });
+      await meshes().setServer(server("cluster-1"), { status: 503 });
+      await answeredBy("cluster-2");
+      await meshes().refuseConnections(gateway("cluster-2"), true);
+      try {
+        await answeredBy("cluster-3");
+      } finally {
+        await meshes().refuseConnections(gateway("cluster-2"), false);
+      }
+      await answeredBy("cluster-2");
+    });
+
+    it("sends no request from gateway to gateway, also when every server fails", async () => {
+      await apply({ localized: { destinationSelectors: everywhere, outlierDetection } });
+      await answeredBy("cluster-1");
+      // Gateways see failed connections, not statuses: only now would they have a reason to go elsewhere.
+      for (const cluster of threeClusterNames) await meshes().refuseConnections(server(cluster), true);
+      const before = await atGateways();
+      const { status } = await meshes().request({ host, count: 60 });
+      const connections = (await atGateways()) - before;
+      for (const cluster of threeClusterNames) await meshes().refuseConnections(server(cluster), false);
+      expect(status).toEqual({ 503: 60 });
+      expect(connections).toBeGreaterThan(0);
+      // A sidecar tries each request three times.
+      expect(connections).toBeLessThanOrEqual(180);
+    });
+  });
+
+  describe("a static virtual destination", () => {
+    it("is answered by the first that works, in its order, from each cluster", async () => {
+      await apply({
+        static: { destinations: [service("cluster-2"), service("cluster-3"), service("cluster-1")] },
+        localized: { outlierDetection },
+      });
+      await answeredBy("cluster-2", "cluster-1");
+      await answeredBy("cluster-2", "cluster-2");
+      await meshes().setServer(server("cluster-2"), { status: 503 });
+      await answeredBy("cluster-3", "cluster-1");
+      await answeredBy("cluster-3", "cluster-2");
+      await meshes().setServer(server("cluster-3"), { status: 503 });
+      await answeredBy("cluster-1", "cluster-1");
+      await answeredBy("cluster-1", "cluster-2");
+    });
+  });
+
+  describe("a traffic shift to a virtual destination", () => {
+    const productpage = "productpage.bookinfo.svc.cluster.local";
+    const answers = () => meshes().request({ host: productpage, count: 400, concurrency: 4 });
+
+    /** Three quarters of the requests to productpage go to the virtual destination, the others to cluster-3. */
+    async function shift(rules: TrafficPolicyRules = {}): Promise<void> {
+      const virtual = { virtualDestination: { name: "reviews", namespace: "gloo-mesh" }, weight: 75 };
+      const destinations = [virtual, { ...service("cluster-3"), weight: 25 }];
+      const policy = trafficPolicy(
+        { trafficShift: { destinations }, ...rules },
+        { destinationSelector: [selected("productpage", "cluster-1")] },
+      );
+      await apply({ localized: { destinationSelectors: inTwoRegions, outlierDetection } }, [policy]);
+    }
+
+    it("splits as it says, and its share fails over", async () => {
+      await shift();
+      expectShare(sharePercent(await answers(), server("cluster-1")), 75, 400);
+      await meshes().setServer(server("cluster-1"), { status: 503 });
+      await waitFor("its share in cluster-2", async () => (await servers({ host: productpage }))[server("cluster-1")] === undefined);
+      expectShare(sharePercent(await answers(), server("cluster-2")), 75, 400);
+    });
+
+    it("fails over when the local server takes longer than the request timeout", async () => {
+      await shift({ requestTimeout: "300ms" });
+      await meshes().setServer(server("cluster-1"), { delaySeconds: 2 });
+      await waitFor("no answer of the slow server, and no timeout", async () => {
+        const { status, servers: counts } = await meshes().request({ host: productpage, count: 40 });
+        return status[504] === undefined && (counts[server("cluster-2")] ?? 0) > 0;
+      });
+    });
+  });
+}
+
+function gateway(cluster: ClusterName): string {
+  return `${cluster}/istio-ingressgateway`;
+}
+
+function to(from: string, ...regions: readonly string[]): object {
+  return { from: { region: from }, to: regions.map((region) => ({ region })) };
+}

@@ -1,0 +1,23 @@
+import { copyFileSync } from "node:fs";
+import { afterAll, beforeAll } from "vitest";
+import { failoverCases } from "./cases/failover.ts";
+import { describeMeshes } from "./harness/describeMeshes.ts";
+import { type Meshes, meshesOn } from "./harness/meshes.ts";
+import { startTestbed, type Testbed, threeClusterNames } from "./harness/testbed.ts";
+
+// Where requests go when servers, clusters and gateways fail: three real Istio clusters in three regions.
+describeMeshes("real failover", (parts) => {
+  let testbed: Testbed | undefined;
+  let meshes: Meshes | undefined;
+
+  beforeAll(async () => {
+    testbed = await startTestbed({ parts, topology: copyFileSync, clusters: threeClusterNames });
+    meshes = await meshesOn(testbed);
+  });
+  afterAll(() => testbed?.stop());
+
+  failoverCases(() => {
+    if (meshes === undefined) throw new Error("the meshes did not start");
+    return meshes;
+  });
+});
