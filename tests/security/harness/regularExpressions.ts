@@ -21,13 +21,13 @@ const flag: Sees = { trusted: "a flag or setting of whoever runs the program" };
 
 /** Every regular expression of packages and apps, by file, as it stands there. What is new is refused until it is judged here. */
 export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string, Sees>>>> = {
+  "apps/meshctl/src/cluster/apiServerAddress.ts": { "/:\\d+$/": flag, "/^\\[|\\]$/g": flag },
   "apps/meshctl/src/cluster/register/hints.ts": { "/^[\\w@%+=:,./-]+$/": flag },
   "apps/meshctl/src/cluster/register/relayAddress.ts": {
     "/^\\[|\\]$/g": flag,
     "/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i": { bound: 253, worst: ended("a.", "!") },
   },
   "apps/meshctl/src/commands/duration.ts": { "/^(\\d{1,9})(s|m|h)$/": flag },
-  "apps/meshctl/src/cluster/registration.ts": { "/:\\d+$/": flag, "/^\\[|\\]$/g": flag },
   "apps/meshctl/src/commands/commandRuntime.ts": { "/^(\\d+)(s|m|h)$/": flag },
   "apps/meshctl/src/offline/checks/references.ts": {
     "/^1\\.(\\d{1,3})(?:\\D|$)/": { bound: OBJECT, worst: ended("1.", "9".repeat(9)) },
