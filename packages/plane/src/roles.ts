@@ -1,6 +1,7 @@
 import {
   agedKinds,
   agentKinds,
+  computedKinds,
   contributedKinds,
   deliveredKinds,
   discoveryKinds,
@@ -47,6 +48,8 @@ export function agentRoles(
   | "keepsLastGood"
   | "scopedKinds"
   | "writtenKinds"
+  | "computedKinds"
+  | "namespace"
   | "owners"
   | "discoveryKinds"
   | "settingsTold"
@@ -59,6 +62,8 @@ export function agentRoles(
     keepsLastGood: (kind) => !contributedKinds().includes(kind) || isGuard(kind),
     scopedKinds: scopedKinds(),
     writtenKinds: deliveredKinds(),
+    computedKinds: computedKinds(),
+    namespace: agentNamespace,
     owners: [networkingOwner(namespace)],
     discoveryKinds: discoveryKinds(),
     settingsTold: receivedSettings,
@@ -72,7 +77,7 @@ export function agentRoles(
 }
 
 const CONTRIBUTED: ReadonlySet<string> = new Set(contributedKinds().map(kindKeyOf));
-const REPORTED: ReadonlySet<string> = new Set([...agentKinds(), ...contributedKinds()].map(kindKeyOf));
+const REPORTED: ReadonlySet<string> = new Set([...agentKinds(), ...contributedKinds(), ...computedKinds()].map(kindKeyOf));
 const AGED: ReadonlySet<string> = new Set(agedKinds().map(kindKeyOf));
 
 /** What a server deals with; `generation`: of the names that agents' Deployments bear. */
