@@ -17,7 +17,7 @@ export default defineConfig({
           include: [
             "packages/*/{src,test}/**/*.test.ts",
             "apps/*/{src,test}/**/*.test.ts",
-            "tests/{conformance,contributing,faults,fuzz}/**/*.test.ts",
+            "tests/{conformance,contributing,documents,faults,fuzz}/**/*.test.ts",
             "tools/**/*.test.ts",
           ],
           exclude: [...exclude, ...SOCKETS],

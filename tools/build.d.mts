@@ -1,2 +1,5 @@
 /** Bundles one entry file; `outfile` is written with a source map so that stack traces name TypeScript lines. */
 export function bundle(entry: string, outfile: string, plugins?: readonly import("esbuild").Plugin[]): Promise<void>;
+
+/** Bundles an app, by its folder, to `outdir`. Gives what the bundle imports from npm and Node, and what it has of them within it. */
+export function bundleApp(app: string, outdir: string): Promise<readonly string[]>;

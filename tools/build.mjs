@@ -1,19 +1,59 @@
-// Bundles each app to apps/<app>/dist, main.js first. Workspace code is bundled in, packages from npm stay imports.
+// Bundles each app to apps/<app>/dist, main.js first. Workspace code is bundled in, packages from npm stay imports, but for those of `INLINED`.
 // Runs as npm's `prepare`, so it must need nothing but esbuild, and must do nothing where dev dependencies were left out.
 import { existsSync, readdirSync, rmSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { isBuiltin } from "node:module";
+import { basename, dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
+/**
+ * What an app reads from its own bundle, as it starts for each command: to find and read the 450 files of these packages takes longer than all
+ * else. They are pure JavaScript, and stay dependencies of the app, in the same versions: so lists of its content name them.
+ */
+const INLINED = {
+  meshctl: [
+    "@bufbuild/protobuf",
+    "@kubernetes/client-node/dist/",
+    "@noble/hashes",
+    "@sinclair/typebox",
+    "ajv",
+    "commander",
+    "js-yaml",
+    "js-yaml5",
+    "picocolors",
+    "yaml",
+  ],
+};
+
+/** Whether an import is of one of these packages, or below a folder of one that ends with a slash. */
+function isOf(packages, path) {
+  return packages.some((name) => path === name || path.startsWith(name.endsWith("/") ? name : `${name}/`));
+}
+
+const inlining = (packages) => ({
+  name: "inlined-packages",
+  setup(build) {
+    build.onResolve({ filter: /^[^./]/ }, ({ path, importer }) => {
+      const isInlined = isOf(packages, path) || importer.includes(`${sep}node_modules${sep}`);
+      return isInlined && !isBuiltin(path) ? undefined : workspaceOrExternal(path);
+    });
+  },
+});
+
 const workspaceOnly = {
   name: "workspace-only",
   setup(build) {
-    build.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === "entry-point" || path.startsWith("@isthmus/") ? undefined : { path, external: true },
-    );
+    build.onResolve({ filter: /^[^./]/ }, ({ path, kind }) => (kind === "entry-point" ? undefined : workspaceOrExternal(path)));
   },
 };
+
+function workspaceOrExternal(path) {
+  return path.startsWith("@isthmus/") ? undefined : { path, external: true };
+}
+
+// Packages that are CommonJS require Node's own modules.
+const REQUIRE = 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);';
 
 const options = {
   bundle: true,
@@ -35,12 +75,15 @@ export async function bundle(entry, outfile, plugins = []) {
 
 /**
  * Bundles an app, by its folder, to `outdir`, which then holds nothing else. What it imports late stays apart, so that a command does not load what only another one needs. Gives what
- * the bundle imports from npm and Node, as it is written there.
+ * the bundle imports from npm and Node, as it is written there, and what it has of them within it.
  */
 export async function bundleApp(app, outdir) {
   const { build } = await import("esbuild");
+  const inlined = INLINED[basename(app)] ?? [];
   const result = await build({
     ...options,
+    plugins: inlined.length === 0 ? options.plugins : [inlining(inlined)],
+    banner: inlined.length === 0 ? {} : { js: REQUIRE },
     entryPoints: [join(app, "src/main.ts")],
     outdir,
     splitting: true,
@@ -50,7 +93,8 @@ export async function bundleApp(app, outdir) {
   const written = new Set(Object.keys(result.metafile.outputs).map((path) => basename(path)));
   for (const file of readdirSync(outdir)) if (!written.has(file)) rmSync(join(outdir, file), { recursive: true });
   const imports = Object.values(result.metafile.outputs).flatMap((output) => output.imports);
-  return [...new Set(imports.filter(({ external }) => external).map(({ path }) => path))].sort();
+  const outside = imports.filter(({ external }) => external).map(({ path }) => path);
+  return [...new Set([...outside, ...inlined])].sort();
 }
 
 async function main() {

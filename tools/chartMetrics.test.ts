@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { METRICS, type MetricDefinition, type MetricSource } from "@isthmus/core";
+import { parser } from "@prometheus-io/lezer-promql";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
@@ -66,6 +67,24 @@ function problemsOf({ expr, shown }: Expression, source: MetricSource): readonly
     .map((word) => `${expr}: ${word} is neither a metric of the ${source} nor a label of it`);
   return metrics === 0 ? [`${expr}: no metric`] : unknown;
 }
+
+/** Where an expression is not PromQL, by Prometheus' own grammar. */
+function syntaxProblems(expr: string): readonly string[] {
+  const problems: string[] = [];
+  parser.parse(expr).iterate({
+    enter({ type, from, to }) {
+      if (type.isError) problems.push(`${expr}: not PromQL at ${from}: ${JSON.stringify(expr.slice(from, to + 10))}`);
+    },
+  });
+  return problems;
+}
+
+it("each expression of alerts and dashboard is PromQL", () => {
+  const all = [...["gloo-mesh-mgmt-server", "gloo-mesh-agent"].flatMap(alertsOf), ...dashboardExpressions()].map(({ expr }) => expr);
+  expect(all.length).toBeGreaterThan(20);
+  expect(all.flatMap(syntaxProblems)).toEqual([]);
+  for (const broken of ["rate(up[5m]", "sum by (cluster (up)", "up ==", "up[5m"]) expect(syntaxProblems(broken)).not.toEqual([]);
+});
 
 describe.each([
   ["gloo-mesh-mgmt-server", "server"],

@@ -5,8 +5,9 @@ import {
   deliveredKinds,
   KubernetesCluster,
   managementKinds,
+  ownKinds,
   publishedKinds,
-  Secret,
+  Settings,
 } from "@isthmus/api";
 import { groupOf, type Kind } from "@isthmus/core";
 
@@ -15,7 +16,7 @@ export interface ChartRule {
   readonly about: string;
   readonly apiGroup: string;
   readonly resources: readonly string[];
-  /** Narrows `get` to objects of these names. */
+  /** Narrows the verbs to objects of these names; a list or watch then names one of them. */
   readonly resourceNames?: readonly string[];
   readonly verbs: Readonly<Record<string, string>>;
 }
@@ -24,19 +25,26 @@ export interface ChartRule {
 export type ChartRules = Readonly<Record<string, readonly ChartRule[]>>;
 
 const READ = {
-  get: "no more than list shows, one object at a time: at the start Namespace kube-system, whose UID identifies the cluster",
   list: "the state at the start, and after a watch has expired",
   watch: "changes as they happen",
 };
 
 // An object is looked up again right before it is written or deleted: a watch may be a moment late.
-const READ_BEFORE_WRITING = { ...READ, get: "read again right before a write: what is not ours is never changed" };
+const READ_BEFORE_WRITING = { get: "read again right before a write: what is not ours is never changed", ...READ };
 
 const WRITE = {
   create: "first write of an object; unlike apply, it never joins an object that somebody else creates at the same moment",
   update: "hands the fields of a created object over to server-side apply, once",
   patch: "server-side apply of changes",
   delete: "only objects with our owner label and field manager, with UID and resourceVersion as preconditions",
+};
+
+const CLUSTER_UID: ChartRule = {
+  about: "the UID of kube-system, which identifies the cluster",
+  apiGroup: "",
+  resources: ["namespaces"],
+  resourceNames: ["kube-system"],
+  verbs: { get: "once at the start" },
 };
 
 const CRDS: ChartRule = {
@@ -46,7 +54,7 @@ const CRDS: ChartRule = {
   verbs: READ,
 };
 
-const SECRETS = { ...READ, get: "read again right before a write" };
+const SECRETS = { get: "read again right before it is used, or written", ...READ };
 
 const LEASES: ChartRule = {
   about: "leader election among replicas",
@@ -61,6 +69,7 @@ export function agentRules(): ChartRules {
   const delivered = deliveredKinds();
   return {
     clusterRules: [
+      CLUSTER_UID,
       ...rulesOn(
         reported.filter((kind) => !delivered.includes(kind)),
         "reported to the management server",
@@ -78,14 +87,24 @@ export function agentRules(): ChartRules {
     writeRules: rulesOn(delivered, "applied for the management server", WRITE),
     namespaceRules: [
       {
-        about: "its certificate, the root that it trusts, and its token",
+        about: "its certificate, the root that it trusts, and its token: no other Secret",
         apiGroup: "",
         resources: ["secrets"],
-        verbs: {
-          ...SECRETS,
-          create: "stores its first certificate in relay-client-tls-secret",
-          update: "stores a renewed certificate; one that a user provided is never changed",
-        },
+        resourceNames: ["relay-client-tls-secret", "relay-root-tls-secret", "relay-identity-token-secret"],
+        verbs: SECRETS,
+      },
+      {
+        about: "its certificate",
+        apiGroup: "",
+        resources: ["secrets"],
+        resourceNames: ["relay-client-tls-secret"],
+        verbs: { update: "stores a renewed certificate; one that a user provided is never changed" },
+      },
+      {
+        about: "its certificate; Kubernetes cannot limit this verb to a name",
+        apiGroup: "",
+        resources: ["secrets"],
+        verbs: { create: "stores the first certificate in relay-client-tls-secret" },
       },
     ],
     electionRules: [LEASES],
@@ -113,25 +132,18 @@ const ADMIN_RULES: readonly ChartRule[] = [
 export function serverRules(): ChartRules {
   return {
     clusterRules: [
-      {
-        about: "the UID of kube-system, which identifies the cluster",
-        apiGroup: "",
-        resources: ["namespaces"],
-        resourceNames: ["kube-system"],
-        verbs: { get: "once at the start" },
-      },
+      CLUSTER_UID,
       ...rulesOn(
-        managementKinds().filter((kind) => kind !== Secret),
+        managementKinds().filter((kind) => !ownKinds().includes(kind)),
         "users' resources, and what is published of workload clusters",
-        { ...READ, get: "read again right before a write or a registration" },
+        READ,
       ),
-      ...rulesOn([Secret], "root certificates that VirtualMeshes name, in any namespace; only public certificates are kept of them", READ),
       ...rulesOn(askedKinds(), "statuses of user resources", { patch: "server-side apply of the status alone" }, "/status"),
       CRDS,
     ],
     namespaceRules: [
       {
-        about: "certificates, tokens and keys of the relay, registered names, key of the store",
+        about: "certificates, tokens and keys of the relay, registered names, key of the store, generated roots of VirtualMeshes",
         apiGroup: "",
         resources: ["secrets"],
         verbs: {
@@ -149,8 +161,10 @@ export function serverRules(): ChartRules {
         "/status",
       ),
       ...rulesOn([KubernetesCluster], "registration of clusters", {
+        get: "read again right before a registration",
         create: "an agent with a valid token registers a new name",
       }),
+      ...rulesOn([Settings], "registration of clusters", { get: "whether new names may register, right before one does" }),
       ...rulesOn(
         [KubernetesCluster],
         "who is registered and connected",

@@ -45,6 +45,10 @@ const checks: readonly Check[] = [
     name: "metrics",
     run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateMetrics.ts", "--check"], "docs/reference"),
   },
+  {
+    name: "values",
+    run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateValues.ts", "--check"], "docs/reference"),
+  },
   { name: "proto", run: () => checkProto(root) },
   { name: "documents", run: () => checkDocs(root) },
   { name: "language", run: () => checkLanguage(readSourceTree(root), readDocuments(root), languageRules) },
@@ -71,6 +75,10 @@ async function timed(check: Check): Promise<CheckResult & { readonly seconds: st
 }
 
 async function main(names: readonly string[]): Promise<number> {
+  if (names.includes("--help") || names.includes("-h")) {
+    console.log(`usage: npm run check [-- NAME…]\nChecks: ${checks.map(({ name }) => name).join(", ")}`);
+    return 0;
+  }
   const unknown = names.filter((name) => !checks.some((check) => check.name === name));
   if (unknown.length > 0) {
     console.error(`no check is named ${unknown.join(", ")}: there are ${checks.map(({ name }) => name).join(", ")}`);

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { agentRules, rulesTemplate, serverRules } from "./chartRules.ts";
+import { printsUsage } from "./generatorUsage.ts";
 
 /** `npm run generate:charts [-- --check]`: writes the parts of deploy/helm that follow from the sources, or says whether they are up to date. */
 function main(args: readonly string[]): number {
@@ -52,4 +53,4 @@ function crdTemplate(crd: string): string {
   return kept.replaceAll("{{", '{{ "{{" }}');
 }
 
-process.exitCode = main(process.argv.slice(2));
+process.exitCode = printsUsage("generate:charts") ? 0 : main(process.argv.slice(2));

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { DISCOVERY_FINDINGS, FINDINGS, INPUT_FINDINGS } from "@isthmus/translators";
+import { printsUsage } from "./generatorUsage.ts";
 
 /** `npm run generate:findings [-- --check]`: writes docs/reference/findings.md from the catalogues of findings, or says whether it is up to date. */
 function main(args: readonly string[]): number {
@@ -55,4 +56,4 @@ function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
 }
 
-process.exitCode = main(process.argv.slice(2));
+process.exitCode = printsUsage("generate:findings") ? 0 : main(process.argv.slice(2));

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { allKinds } from "@isthmus/api";
 import type { Kind } from "@isthmus/core";
+import { printsUsage } from "./generatorUsage.ts";
 
 /** With `npm run generate:crds`: writes docs/reference/kinds from the schemas of our own kinds, or with `--check` says whether it is up to date. */
 function main(args: readonly string[]): number {
@@ -122,4 +123,4 @@ function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("<", "&lt;").replaceAll("\n", " ");
 }
 
-process.exitCode = main(process.argv.slice(2));
+process.exitCode = printsUsage("generate:kinds") ? 0 : main(process.argv.slice(2));

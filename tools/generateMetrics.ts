@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { METRICS, type MetricDefinition, type MetricSource } from "@isthmus/core";
 import { startMetrics } from "@isthmus/process";
+import { printsUsage } from "./generatorUsage.ts";
 import { readSourceTree } from "./sourceTree.ts";
 
 /**
@@ -71,5 +72,5 @@ async function nodeMetrics(): Promise<readonly (readonly [string, string])[]> {
   return [...exposed].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = printsUsage("generate:metrics") ? 0 : await main(process.argv.slice(2));
 process.exit();

@@ -94,10 +94,15 @@ function placeOf(name, from, packages) {
   }
 }
 
+const USAGE = "usage: node tools/productionTree.mjs APP FOLDER";
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [app, folder, ...rest] = process.argv.slice(2);
+  if (app === "--help" || app === "-h") {
+    console.log(USAGE);
+    process.exit(0);
+  }
   if (app === undefined || folder === undefined || rest.length > 0) {
-    console.error("usage: node tools/productionTree.mjs APP FOLDER");
+    console.error(USAGE);
     process.exit(2);
   }
   try {

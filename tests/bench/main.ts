@@ -31,8 +31,13 @@ async function main(args: readonly string[]): Promise<number> {
       pods: { type: "string" },
       seconds: { type: "string" },
       rest: { type: "string" },
+      help: { type: "boolean", short: "h" },
     },
   });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
   if (values.run !== undefined) {
     const options = {
       smoke: values.smoke === true,

@@ -4,10 +4,16 @@ import { readCases, runCase } from "./cases.ts";
 import { readDeliberate } from "./deliberate.ts";
 import { summary } from "./summary.ts";
 
+const USAGE = "usage: npm run conformance -- FOLDER [CASE…]: a folder of cases, each a folder with input.yaml and expected.yaml";
+
 /** `npm run conformance -- FOLDER [CASE…]`: compares translations with expected ones. Exit code 1 when one fails, 2 without cases. */
 function main([folder, ...names]: readonly string[]): number {
+  if (folder === "--help" || folder === "-h") {
+    console.log(USAGE);
+    return 0;
+  }
   if (folder === undefined || !existsSync(folder)) {
-    console.error("usage: npm run conformance -- FOLDER [CASE…]: a folder of cases, each a folder with input.yaml and expected.yaml");
+    console.error(USAGE);
     return 2;
   }
   const cases = readCases(resolve(folder)).filter(({ name }) => names.length === 0 || names.includes(name));

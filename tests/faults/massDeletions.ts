@@ -9,6 +9,7 @@ export interface Landslides {
   removedBy(processes: readonly string[]): number;
   /** Somebody said that what is held back in a cluster may go, until `rested`. */
   resumed(cluster: string): void;
+  isResumed(cluster: string): boolean;
   rested(): void;
 }
 
@@ -29,6 +30,7 @@ export function landslides(now: () => number): Landslides {
       return !resumed.has(cluster) && recent.length > Math.max(SMALLEST_BUDGET, Math.floor((owned + recent.length) * SHARE));
     },
     removedBy: (processes) => processes.reduce((sum, process) => sum + (counts.get(process) ?? 0), 0),
+    isResumed: (cluster) => resumed.has(cluster),
     resumed: (cluster) => void resumed.add(cluster),
     rested() {
       resumed.clear();

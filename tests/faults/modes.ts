@@ -11,28 +11,31 @@ export interface Modes {
   /** An agent has answered, with a mode. */
   answered(process: string): void;
   /** Why a write must not be; undefined: it may. */
-  problemOf(write: Pick<Write, "actor" | "cluster" | "begun">): string | undefined;
+  problemOf(write: Pick<Write, "actor" | "cluster" | "begun" | "ref">): string | undefined;
 }
 
 interface Told {
   readonly mode: string | undefined;
   /** Since when nothing may be written; undefined: it may, or the agent has not answered since. */
   readonly closedSince: number | undefined;
+  /** All objects of these kinds may be written nevertheless. */
+  readonly managedKinds: readonly string[];
 }
 
 /** `now` gives milliseconds. */
 export function modes(now: () => number): Modes {
   const processes = new Map<string, Told>();
   return {
-    started: (process) => void processes.set(process, { mode: undefined, closedSince: now() }),
+    started: (process) => void processes.set(process, { mode: undefined, closedSince: now(), managedKinds: [] }),
     noticed(process, resources) {
       const before = processes.get(process);
       for (const resource of resources) {
         if (kindKeyOf(resource) !== kindKeyOf(KubernetesCluster)) continue;
-        const { mode = "manage" } = (resource as KubernetesCluster).spec ?? {};
+        const { mode = "manage", managedObjects = [] } = (resource as KubernetesCluster).spec ?? {};
         // Closed already, it stays so; else what is under way is waited for.
         const closedSince = mode === "manage" ? undefined : before?.closedSince;
-        processes.set(process, { mode, closedSince });
+        const managedKinds = mode === "observe" ? managedObjects.flatMap(({ kind }) => kind ?? []) : [];
+        processes.set(process, { mode, closedSince, managedKinds });
       }
     },
     answered(process) {
@@ -40,9 +43,10 @@ export function modes(now: () => number): Modes {
       if (told?.mode === undefined || told.mode === "manage" || told.closedSince !== undefined) return;
       processes.set(process, { ...told, closedSince: now() });
     },
-    problemOf({ actor, cluster, begun }) {
+    problemOf({ actor, cluster, begun, ref }) {
       const told = processes.get(actor);
       if (cluster === "" || told?.closedSince === undefined || begun <= told.closedSince) return undefined;
+      if (told.managedKinds.includes(ref.kind)) return undefined;
       return told.mode === undefined ? "it was told no mode" : `it was told ${told.mode}, and has acknowledged that`;
     },
   };

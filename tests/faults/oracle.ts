@@ -24,6 +24,7 @@ import { isTheirs } from "./objects.ts";
 import { orders } from "./orders.ts";
 import { agentName } from "./processes.ts";
 import { ROLES } from "./roles.ts";
+import { withScopesOfOthers } from "./settingsScopes.ts";
 import { bearsOurLabel, type Hidden, registeredOnly, TrueStates, type Truth, translatedFrom, wantedOf } from "./truth.ts";
 
 /** Something that must never happen, in words. */
@@ -58,6 +59,9 @@ export class Oracle {
   /** What is out of sight now. */
   hidden: Hidden = new Set();
 
+  /** By cluster, what was wanted there before its sources were lost with the management cluster, by `resourceKeyOf`. */
+  #lost: ReadonlyMap<string, ReadonlySet<string>> = new Map();
+
   readonly #leaders = leaders();
   /** What the agents were told. */
   readonly orders = orders();
@@ -85,9 +89,20 @@ export class Oracle {
   atRest(ours: Iterable<Resource>): void {
     this.changed();
     this.#since = [this.#states.now];
+    this.#lost = new Map();
     this.landslides.rested();
     this.orders.atRest();
     for (const resource of ours) if (!isTheirs(resource)) this.#made.add(resource.metadata.uid ?? "");
+  }
+
+  /** The management cluster is as it was in an earlier state, and every server has started since, with nothing that says otherwise. */
+  forgot(before: Truth): void {
+    const lost = [...this.#fleet.clusters.keys()].map((name) => {
+      const now = this.truth.wanted(name);
+      const keys = [...before.wanted(name).keys()].filter((key) => !now.has(key));
+      return [name, new Set([...(this.#lost.get(name) ?? []), ...keys])] as const;
+    });
+    this.#lost = new Map(lost);
   }
 
   wrote(write: Write): void {
@@ -150,6 +165,10 @@ export class Oracle {
     const order = this.orders.of(actor, ref);
     if (order === "none") this.#found("wrong delete", write, "no order of the server says why");
     if (order !== "unseen") return;
+    const isLost = this.#lost.get(name)?.has(keyOfWrite(ref, name)) === true;
+    if (isLost && !this.orders.isOrdered(actor, ref) && !this.landslides.isResumed(name)) {
+      this.#found("wrong delete", write, "its sources are newer than the backup, and nobody approved");
+    }
     const owned = cluster.objects().filter(bearsOurLabel).length;
     if (this.landslides.removed(actor, name, owned)) this.#found("landslide", write, "so many at once have to wait for somebody's word");
   }
@@ -176,7 +195,8 @@ export class Oracle {
    * was there since the last rest. `ofKinds` makes the mixture that speaks for those within clusters.
    */
   #couldBe(holds: (world: Translation) => boolean, ofKinds: (snapshots: readonly Snapshot[]) => Snapshot): boolean {
-    const all = this.#since.map(({ everything }) => everything);
+    const seen = this.#since.map(({ everything }) => everything);
+    const all = [...withScopesOfOthers(seen), ...seen];
     if (holds(translatedFrom(registeredOnly(ofKinds(all))))) return true;
     const isTrueOf = (mixtures: readonly Snapshot[] | undefined) =>
       mixtures === undefined || mixtures.some((snapshot) => holds(translatedFrom(registeredOnly(snapshot))));

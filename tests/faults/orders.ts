@@ -19,6 +19,8 @@ export interface Orders {
    * counts.
    */
   of(process: string, ref: ResourceRef): Order;
+  /** Whether the removal of an object was ordered with a cause; else a complete set merely lacked it. */
+  isOrdered(process: string, ref: ResourceRef): boolean;
   atRest(): void;
 }
 
@@ -59,6 +61,7 @@ export function orders(): Orders {
       }
       return told?.wanted?.has(key) === false || told?.unwanted.has(key) === true ? "unseen" : "none";
     },
+    isOrdered: (process, ref) => processes.get(process)?.removals.has(resourceKeyOf(ref)) === true,
     atRest() {
       for (const { unwanted, removals } of processes.values()) {
         unwanted.clear();

@@ -88,25 +88,30 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     if (image === undefined) return;
     for (const { cluster: place, kind } of [...hidden.values()]) if (place === cluster) setServed(clusterName, kind, true);
     if (clusterName !== "") for (const kind of ISTIO_KINDS) setDefined(clusterName, kind, true);
+    const before = oracle.truth;
     // Above all that were ever given out, if at all.
     cluster.faults.restore(image, bump === 0 ? 0 : cluster.revision - image.revision + bump);
     oracle.changed(clusterName);
+    if (clusterName === "" && bump === 0 && fleet.store === undefined) oracle.forgot(before);
   }
 
   function remember(): void {
     for (const cluster of [fleet.management, ...fleet.clusters.values()]) images.set(cluster.name, backedUp(cluster.image()));
   }
 
-  /** Somebody has looked, and lets go what is held back. */
-  function resumeDeletes(): void {
+  /** Somebody has looked, and lets go what is held back: says where. */
+  function resumeDeletes(): readonly string[] {
+    const waited: string[] = [];
     for (const registration of fleet.management.objects()) {
       if (kindKeyOf(registration) !== kindKeyOf(KubernetesCluster) || !isPaused(registration)) continue;
       const { name } = registration.metadata;
-      if (oracle.holdsBackNeedlessly(name)) {
+      if (!lacksSources(registration) && oracle.holdsBackNeedlessly(name)) {
         oracle.violations.push({ rule: "landslide", message: `removals wait in ${name}, and somebody asked for them` });
       }
       resume(name);
+      waited.push(`deletes were on hold in ${name}`);
     }
+    return waited;
   }
 
   /** Whatever a cluster holds back may go, and what it will until the next rest. */
@@ -147,8 +152,8 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     let problems: readonly string[] = ["nothing was looked at"];
     for (const ms of PATIENCE_MS) {
       await fleet.clock.advance(ms);
-      resumeDeletes();
-      problems = [...problemsAtRest(fleet, oracle.truth), ...agentProblems(fleet), ...replicasProblems(fleet)];
+      const waited = resumeDeletes();
+      problems = [...waited, ...problemsAtRest(fleet, oracle.truth), ...agentProblems(fleet), ...replicasProblems(fleet)];
       if (problems.length === 0) break;
     }
     if (problems.length > 0) {
@@ -227,8 +232,23 @@ function shopRef(clusterName: string): ResourceRef {
 }
 
 function isPaused(registration: AnyResource): boolean {
-  const { conditions = [] } = (registration["status"] ?? {}) as { readonly conditions?: readonly { type: string; status: string }[] };
-  return conditions.some(({ type, status }) => type === "DeletesPaused" && status === "True");
+  return pausedBy(registration) !== undefined;
+}
+
+/** Deletes wait as the server started without the state of those before it, however few they are. */
+function lacksSources(registration: AnyResource): boolean {
+  return pausedBy(registration) === "SourcesUnknown";
+}
+
+function pausedBy(registration: AnyResource): string | undefined {
+  const { conditions = [] } = (registration["status"] ?? {}) as { readonly conditions?: readonly StatedCondition[] };
+  return conditions.find(({ type, status }) => type === "DeletesPaused" && status === "True")?.reason;
+}
+
+interface StatedCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
 }
 
 /** One replica of each agent leads. */

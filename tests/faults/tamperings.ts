@@ -285,6 +285,32 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
       }),
     },
   },
+  /** What a complete set lacks is on hold where the server lacks the state of those before it: every agent is told that it does not. */
+  surplusSeemsConfirmed: {
+    rule: 11,
+    focus: ["restoreManagementEtcd", "putVirtualMesh", "putPolicy"],
+    by: {
+      agentHandler: (handler) => ({
+        ...handler,
+        desired({ holdsSurplus: _, ...desired }) {
+          handler.desired(desired);
+        },
+      }),
+    },
+  },
+  /** The server's part of it: each answer says that nothing is on hold. */
+  answersSeemToConfirm: {
+    rule: 11,
+    focus: ["restoreManagementEtcd", "putVirtualMesh", "putPolicy", "restartAgent"],
+    by: {
+      serverHandler: (handler) => ({
+        ...handler,
+        acknowledged(clusterName, { rejected, ...answer }, desired) {
+          handler.acknowledged(clusterName, { ...answer, rejected: rejected.filter(({ code }) => code !== "Unconfirmed") }, desired);
+        },
+      }),
+    },
+  },
   /** Secrets stay where they are: agents report them, with all that is in them. */
   secretsAreReported: {
     rule: 8,

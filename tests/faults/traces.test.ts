@@ -123,6 +123,33 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     clusters: 2,
     steps: "wait - 5 0;staleLists a 0 0;restoreManagementEtcd - 1 0;deletePublished - 8 0;restartServer - 0 0",
   },
+  {
+    name: "what Settings say of reach counts for a cluster that is away before what they say of scope",
+    seed: 2524815907,
+    clusters: 3,
+    hasAgentReplicas: true,
+    steps: "putPolicyThere c 1 5;foreign a 5 0;wait - 6 0;stopServer - 0 0;putSettings - 0 4",
+  },
+  {
+    name: "an AccessPolicy that is newer than the backup of the management cluster guards its workloads until somebody approves",
+    seed: 11,
+    clusters: 2,
+    steps: "wait - 5 0;putAccess - 0 0;wait - 5 0;restoreManagementEtcd - 0 0;wait - 8 0",
+  },
+  {
+    name: "what is on hold after a restore stays on hold when its agent starts again",
+    seed: 11,
+    clusters: 2,
+    steps: "wait - 5 0;putAccess - 0 0;wait - 5 0;restoreManagementEtcd - 0 0;wait - 8 0;restartAgent a 0 0;wait - 8 0",
+  },
+  {
+    name: "an agent that holds what a server cannot explain says so, though another server knows of an earlier answer",
+    seed: 1422766834,
+    clusters: 2,
+    hasStore: true,
+    steps:
+      "wait - 5 0;putAccessThere a 0 0;restoreManagementEtcd - 1 0;switchLeader - 0 0;evictFromStore - 1 0;cut a 0 0;wait - 5 0;restoreEtcd a 1 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

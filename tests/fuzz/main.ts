@@ -47,8 +47,13 @@ async function main(args: readonly string[]): Promise<number> {
       print: { type: "boolean", default: false },
       found: { type: "boolean", default: false },
       work: { type: "string" },
+      help: { type: "boolean", short: "h", default: false },
     },
   });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
   if (values.work !== undefined) {
     await work(JSON.parse(values.work) as Errand);
     return 0;
@@ -161,7 +166,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  console.error(error.message);
+  // parseArgs says by a TypeError with a code what is wrong with the flags.
+  if (!(error instanceof UsageError || (error instanceof TypeError && "code" in error))) throw error;
+  console.error(error instanceof UsageError ? error.message : `${error.message}\n${USAGE}`);
   process.exitCode = 2;
 }

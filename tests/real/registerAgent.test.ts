@@ -45,6 +45,14 @@ interface Answer {
   readonly err: string;
 }
 
+interface Refusal {
+  readonly code?: number;
+  readonly kubeconfig?: string;
+}
+
+/** A gate that did not open in time. */
+const LATE: Refusal = { code: 124 };
+
 // One story: each test goes on where the one before it ended.
 describeReal("a cluster is registered by one command", (components) => {
   let fleet: Fleet<Name>;
@@ -123,12 +131,12 @@ describeReal("a cluster is registered by one command", (components) => {
     await expect(text).toMatchFileSnapshot(`testdata/registerAgent/${name}.${columns}.txt`);
   }
 
-  /** A command that fails with exit code 2, as it looks on a narrow and on a wide terminal. */
-  async function refused(name: string, cluster: Name, args: readonly string[], kubeconfig?: string): Promise<void> {
+  /** A command that fails, as it looks on a narrow and on a wide terminal. */
+  async function refused(name: string, cluster: Name, args: readonly string[], { code = 2, ...given }: Refusal = {}): Promise<void> {
     for (const columns of [80, 120]) {
-      const answer = await meshctl(cluster, args, { columns, ...(kubeconfig === undefined ? {} : { kubeconfig }) });
+      const answer = await meshctl(cluster, args, { columns, ...given });
       await seen(name, answer, columns);
-      expect(answer.code).toBe(2);
+      expect(answer.code).toBe(code);
     }
   }
 
@@ -166,7 +174,7 @@ describeReal("a cluster is registered by one command", (components) => {
   it("refuses contexts and credentials that are none, and an API server that hangs", async () => {
     const stranger = join(fleet.directory, "stranger");
     writeFileSync(stranger, fleet.servers.east.strangerKubeconfig);
-    await refused("no-rights", "east", ["register", "east"], stranger);
+    await refused("no-rights", "east", ["register", "east"], { kubeconfig: stranger });
     await refused("no-context", "east", ["register", "east", "--remote-context", "nowhere", "--mgmt-context", "test"]);
     await refused("bad-name", "east", ["register", "East.1"]);
     const silent = createServer(() => undefined).listen(0, "127.0.0.1");
@@ -184,12 +192,19 @@ describeReal("a cluster is registered by one command", (components) => {
 
   it("takes back all that it made when a gate does not open: --rollback", async () => {
     const before = await Promise.all([management, west].map(standing));
-    await refused("rollback", "west", ["register", "west", "--timeout", "2s", "--rollback"]);
+    await refused("rollback", "west", ["register", "west", "--timeout", "2s", "--rollback"], LATE);
     expect(await Promise.all([management, west].map(standing))).toEqual(before);
-    await refused("no-pods", "west", ["register", "west", "--timeout", "2s"]);
+    await refused("no-pods", "west", ["register", "west", "--timeout", "2s"], LATE);
     expect((await standing(west)).length).toBeGreaterThan(before[1]?.length ?? 0);
     // What a run that failed has left, the next one takes back, too.
-    await refused("rollback-later", "west", ["register", "west", "--timeout", "2s", "--rollback"]);
+    await refused("rollback-later", "west", ["register", "west", "--timeout", "2s", "--rollback"], LATE);
+    expect(await Promise.all([management, west].map(standing))).toEqual(before);
+  });
+
+  it("does not try an address that only the cluster reaches: --no-probe", async () => {
+    const before = await Promise.all([management, west].map(standing));
+    const elsewhere = ["--relay-server-address", "127.0.0.1:1", "--no-probe"];
+    await refused("no-probe", "west", ["register", "west", ...elsewhere, "--timeout", "2s", "--rollback"], LATE);
     expect(await Promise.all([management, west].map(standing))).toEqual(before);
   });
 
@@ -264,6 +279,7 @@ describeReal("a cluster is registered by one command", (components) => {
     await refused("wrong-token", "west", ["register", "west"]);
     const shared = await management.get(Secret, { name: "relay-identity-token-secret", namespace });
     await copied(shared?.data?.["token"] ?? "");
+    await refused("shared-token-mode", "west", ["register", "west", "--mode", "observe"]);
     kubelets.push(startFakeKubelet({ server: fleet.servers.west, cluster: west, directory: fleet.directory }));
     const answer = await meshctl("west", ["register", "west", "--timeout", "45s"], { columns: 80 });
     await seen("shared-token", answer, 80);

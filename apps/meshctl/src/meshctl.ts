@@ -4,8 +4,10 @@ import { version } from "../package.json";
 import { readAdminPage } from "./cluster/adminPort.ts";
 import { apiServerOfKubeconfig } from "./cluster/apiServer.ts";
 import { connectWithKubeconfig } from "./cluster/managementCluster.ts";
+import { WaitTimeout } from "./cluster/waitTimeout.ts";
 import { checkCommand, precheckCommand } from "./commands/check.ts";
 import { clusterCommand } from "./commands/cluster.ts";
+import { clusterModeCommands } from "./commands/clusterMode.ts";
 import { clusterStateCommands } from "./commands/clusterState.ts";
 import type { CommandRuntime } from "./commands/commandRuntime.ts";
 import { completionCommand } from "./commands/completion.ts";
@@ -38,7 +40,7 @@ export async function meshctl(args: readonly string[], io: Io, outside: Partial<
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof UsageError) io.err(`${io.colors.red("error:")} ${error.message}\n`);
     else io.err(`${io.colors.red("internal error:")} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    return 2;
+    return error instanceof WaitTimeout ? 124 : 2;
   }
 }
 
@@ -70,10 +72,10 @@ function programOf(runtime: CommandRuntime): Command {
   return program;
 }
 
-/** `meshctl cluster`: who may join, and how those that have joined are. */
+/** `meshctl cluster`: who may join, how those that have joined are, and whether anything is written in them. */
 function clusterGroup(runtime: CommandRuntime): Command {
   const group = clusterCommand(runtime.io, runtime.connect);
-  for (const command of clusterStateCommands(runtime)) group.addCommand(command);
+  for (const command of [...clusterStateCommands(runtime), ...clusterModeCommands(runtime)]) group.addCommand(command);
   return group;
 }
 
@@ -105,4 +107,4 @@ Examples:
   meshctl cluster token create --cluster east
 
 Exit codes: 0 success, 1 at least one object was rejected or a check failed, 2 usage error, unreadable input or no answer, 3 not all that
-was asked for could be read.`;
+was asked for could be read or done, 124 it was not done in the time that --timeout gives.`;

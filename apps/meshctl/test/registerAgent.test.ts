@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { agentComplaint } from "../src/cluster/register/agentComplaint.ts";
 import { clockAhead, clockOffsets, clockWarning } from "../src/cluster/register/clocks.ts";
 import { completeRegistration, reserveName } from "../src/cluster/register/clusterNames.ts";
+import { gateKeeper, type Look } from "../src/cluster/register/gates.ts";
 import { gateText } from "../src/cluster/register/gateText.ts";
 import { hintsFor } from "../src/cluster/register/hints.ts";
 import { addressText, findRelayAddress, readAddress } from "../src/cluster/register/relayAddress.ts";
@@ -122,7 +123,7 @@ describe("a name", () => {
 
   it("that two clusters ask for at once goes to one, and the other is told", async () => {
     const management = cluster("management");
-    const outcomes = await Promise.allSettled(["one", "two"].map((uid) => reserveName(management, naming(uid), undefined)));
+    const outcomes = await Promise.allSettled(["one", "two"].map((uid) => reserveName(management, naming(uid), {})));
     expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     const refused = outcomes.find((outcome) => outcome.status === "rejected");
     expect(String(refused?.reason)).toMatch(/another cluster is being registered as east \(UID (one|two)\): .*deregister east --force/);
@@ -131,11 +132,53 @@ describe("a name", () => {
   it("bears the mark of its registration until it is complete", async () => {
     const management = cluster("management");
     const mark = async () => (await management.get(KubernetesCluster, { name: "east", namespace }))?.metadata.annotations;
-    await reserveName(management, naming("one"), "east.local");
+    await reserveName(management, naming("one"), { clusterDomain: "east.local" });
     expect(await mark()).toEqual({ "isthmus.mesh/registering": "one" });
-    await completeRegistration(management, naming("one"), "east.local");
+    await completeRegistration(management, naming("one"), { clusterDomain: "east.local" });
     expect((await mark()) ?? {}).toEqual({});
     expect((await management.get(KubernetesCluster, { name: "east", namespace }))?.spec).toEqual({ clusterDomain: "east.local" });
+  });
+});
+
+describe("a gate", () => {
+  const through = (look: Look) => {
+    const options = { clock: systemClock, timeoutMs: 1, passed: () => undefined, progress: () => undefined };
+    return gateKeeper(options).wait("pods", [], async () => look);
+  };
+
+  it("that might open later is told from one that never will", async () => {
+    await expect(through({ waiting: "not yet" })).rejects.toMatchObject({
+      isTimeout: true,
+      message: "not yet (waited 0.001 s: --timeout)",
+    });
+    await expect(through({ failed: "never" })).rejects.toMatchObject({ isTimeout: false, message: "never" });
+    await expect(through({ open: "there" })).resolves.toBeUndefined();
+  });
+});
+
+describe("what a registration declares", () => {
+  const naming = { clusterName: "east", namespace, uid: "one" };
+  const specIn = async (management: SimulatedCluster) => (await management.get(KubernetesCluster, { name: "east", namespace }))?.spec;
+
+  it("holds when it is repeated without it: a cluster that is observed is not managed all at once", async () => {
+    const management = cluster("management");
+    const first = { clusterDomain: "east.local", mode: "observe" };
+    await reserveName(management, naming, first);
+    await completeRegistration(management, naming, first);
+    await reserveName(management, naming, {});
+    await completeRegistration(management, naming, {});
+    expect(await specIn(management)).toEqual(first);
+  });
+
+  it("does not undo what others have set since, and says by which option it would", async () => {
+    const management = cluster("management");
+    await reserveName(management, naming, { mode: "observe" });
+    const found = await management.get(KubernetesCluster, { name: "east", namespace });
+    const { managedFields: _, ...metadata } = found?.metadata ?? { name: "east" };
+    await management.update({ ...found, metadata, spec: { mode: "manage" } } as Resource);
+    await completeRegistration(management, naming, {});
+    expect(await specIn(management)).toEqual({ mode: "manage" });
+    await expect(reserveName(management, naming, { mode: "freeze" })).rejects.toThrow(/mode is set by .*: leave out --mode$/);
   });
 });
 

@@ -81,7 +81,9 @@ export {
   keptFor,
   kindOf,
   managementKinds,
+  ownKinds,
   publishedKinds,
+  referredKinds,
   scopedKinds,
 } from "./roles.ts";
 export { Settings, type SettingsSpec } from "./settings/settings.ts";

@@ -51,6 +51,8 @@ type Task =
   | "computed"
   /** The server watches it in the management cluster. */
   | "read"
+  /** Of that, only what is in the namespace of the management plane. */
+  | "own"
   /** The server writes it into the management cluster. */
   | "published"
   /** Users ask something of us with it; its status answers them. */
@@ -70,6 +72,8 @@ interface Role {
   readonly tasks: readonly Task[];
   /** Of what is sent and no translator reads: for whom it is kept all the same. */
   readonly keptFor?: string;
+  /** Of what is delivered: the kinds to whose objects it refers. They are written before it, and deleted after it. */
+  readonly refersTo?: readonly Kind[];
 }
 
 // People see all of a cluster there (`readFleet` of @isthmus/store): what its users wrote for Istio themselves explains what traffic does.
@@ -91,7 +95,8 @@ const ROLES: readonly Role[] = [
 
   // Users have such objects of their own: those are sent; ours bear our label and are not. Translation finds conflicts with two of the
   // kinds. The agent watches what it delivers in any case: it never overwrites what is not ours.
-  { kind: VirtualService, tasks: ["sent", "scoped", "delivered"] },
+  // A route to a host, or to a subset of it, that a proxy does not know answers 503.
+  { kind: VirtualService, tasks: ["sent", "scoped", "delivered"], refersTo: [ServiceEntry, DestinationRule] },
   { kind: DestinationRule, tasks: ["sent", "scoped", "delivered"] },
   { kind: ServiceEntry, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },
   { kind: Gateway, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },
@@ -101,8 +106,8 @@ const ROLES: readonly Role[] = [
 
   { kind: AppMesh, tasks: ["sent", "aged"] },
   { kind: OsmMeshConfig, tasks: ["sent"] },
-  { kind: TrafficSplit, tasks: ["delivered"] },
-  { kind: TrafficTarget, tasks: ["delivered"] },
+  { kind: TrafficSplit, tasks: ["delivered"], refersTo: [HTTPRouteGroup] },
+  { kind: TrafficTarget, tasks: ["delivered"], refersTo: [HTTPRouteGroup, TCPRoute] },
   { kind: HTTPRouteGroup, tasks: ["delivered"] },
   { kind: TCPRoute, tasks: ["delivered"] },
 
@@ -120,9 +125,9 @@ const ROLES: readonly Role[] = [
   { kind: AccessPolicy, tasks: ["read", "asked", "contributed", "guard", "aged"] },
   { kind: VirtualMesh, tasks: ["read", "asked", "contributed", "aged"] },
   { kind: VirtualDestination, tasks: ["read", "contributed", "aged"] },
-  // Never sent by agents. Of those in the management cluster, `project` leaves out all but public certificates. Translation
+  // Never sent by agents. Of those of the management plane, `project` leaves out all but public certificates. Translation
   // asks for a generated root by a Secret with placeholders: that is an order for whoever makes keys, and never written as it is.
-  { kind: Secret, tasks: ["read"] },
+  { kind: Secret, tasks: ["read", "own"] },
 ];
 
 const BY_KEY: ReadonlyMap<string, Kind> = new Map(ROLES.map(({ kind }) => [kindKeyOf(kind), kind]));
@@ -173,9 +178,19 @@ export function computedKinds(): readonly Kind[] {
   return kindsWith("computed");
 }
 
+/** Of what translation writes, the kinds to whose objects those of a kind refer, per `kindKeyOf`. */
+export function referredKinds(): ReadonlyMap<string, readonly Kind[]> {
+  return new Map(ROLES.flatMap(({ kind, refersTo }) => (refersTo === undefined ? [] : [[kindKeyOf(kind), refersTo] as const])));
+}
+
 /** What the server watches in the management cluster. */
 export function managementKinds(): readonly Kind[] {
   return kindsWith("read");
+}
+
+/** Of what the server watches in the management cluster, what it reads in the namespace of the management plane alone. */
+export function ownKinds(): readonly Kind[] {
+  return kindsWith("own");
 }
 
 /** What the server writes into the management cluster. */

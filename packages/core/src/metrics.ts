@@ -89,6 +89,12 @@ export const METRICS = {
     labels: ["cluster", "code"],
     on: SERVER,
   },
+  relay_server_unconfirmed: {
+    type: "gauge",
+    help: "1 until the agent of the cluster has acknowledged a desired state with no delete on hold, to this server or to one whose state is in the store. Until then objects that are not desired are kept.",
+    labels: ["cluster"],
+    on: SERVER,
+  },
   relay_server_reported_objects: {
     type: "gauge",
     help: "Number of objects that the connected agent has reported.",

@@ -1,7 +1,8 @@
 import type { Agent } from "node:http";
 import type { RequestOptions } from "node:https";
 import { fileProblem, messageOf, UsageError } from "@isthmus/core";
-import { bufferFromFileOrString, KubeConfig } from "@kubernetes/client-node";
+import { contentOfFile, contentOfText, defaultContent, type KubeconfigContent } from "./kubeconfigFile.ts";
+import { bytesOf, type Chosen, type Present, presenting } from "./kubeconfigUser.ts";
 
 /** Where a kubeconfig comes from. Neither `path` nor `text`: KUBECONFIG, then ~/.kube/config, then the pod's service account. */
 export interface KubeconfigSource {
@@ -36,62 +37,64 @@ export type TlsSettings = Pick<RequestOptions, "ca" | "cert" | "key" | "rejectUn
 /** Reads a kubeconfig. Throws UsageError when there is none, or when it does not say which cluster is meant. */
 export function loadKubeconfig(source: KubeconfigSource = {}): Kubeconfig {
   const place = source.text !== undefined ? "the given kubeconfig" : source.path === undefined ? "kubeconfig" : `kubeconfig ${source.path}`;
-  let config = contextOf(source, place);
+  let access = accessOf(source, place);
   return {
-    server: serverOf(config, place),
+    server: serverOf(access, place),
     credentials: async (refused) => {
-      if (refused) config = contextOf(source, place);
-      return credentialsOf(config, place);
+      if (refused) access = accessOf(source, place);
+      return credentialsOf(access, place);
     },
   };
 }
 
-function contextOf(source: KubeconfigSource, place: string): KubeConfig {
-  const config = read(source, place);
-  if (source.context !== undefined) {
-    const contexts = config.getContexts().map(({ name }) => name);
-    if (!contexts.includes(source.context)) {
-      throw new UsageError(`${place}: context ${source.context} not found; available contexts: ${contexts.join(", ") || "none"}`);
-    }
-    config.setCurrentContext(source.context);
-  }
-  return config;
+/** The context that is meant, and how to be its user. */
+interface Access extends Chosen {
+  readonly context: string;
+  readonly present: Present;
 }
 
-function serverOf(config: KubeConfig, place: string): string {
-  const cluster = config.getCurrentCluster();
-  if (!cluster)
-    throw new UsageError(`${place}: select a context (the current-context, ${config.getCurrentContext() || "none"}, has no cluster)`);
+function accessOf(source: KubeconfigSource, place: string): Access {
+  const content = read(source, place);
+  const { contexts, clusters, users } = content;
+  const names = contexts.map(({ name }) => name);
+  if (source.context !== undefined && !names.includes(source.context)) {
+    throw new UsageError(`${place}: context ${source.context} not found; available contexts: ${names.join(", ") || "none"}`);
+  }
+  const currentContext = source.context ?? content.currentContext;
+  const context = contexts.find(({ name }) => name === currentContext);
+  const chosen = {
+    cluster: context && clusters.find(({ name }) => name === context.cluster),
+    user: context && users.find(({ name }) => name === context.user),
+  };
+  return { ...chosen, context: currentContext, present: presenting({ ...content, currentContext }, chosen) };
+}
+
+function serverOf({ cluster, context }: Access, place: string): string {
+  if (!cluster) throw new UsageError(`${place}: select a context (the current-context, ${context || "none"}, has no cluster)`);
   if (!URL.canParse(cluster.server)) throw new UsageError(`${place}: cluster ${cluster.name}: server ${cluster.server} is not a URL`);
   return cluster.server.replace(/\/+$/, "");
 }
 
-function read(source: KubeconfigSource, place: string): KubeConfig {
-  const config = new KubeConfig();
+function read(source: KubeconfigSource, place: string): KubeconfigContent {
+  const content = readOrRefuse(source, place);
+  if (content === undefined)
+    throw new UsageError("no kubeconfig found: set KUBECONFIG, use --kubeconfig, or run in a pod with a service account");
+  return content;
+}
+
+function readOrRefuse({ text, path }: KubeconfigSource, place: string): KubeconfigContent | undefined {
   try {
-    if (source.text !== undefined) config.loadFromString(source.text);
-    else if (source.path !== undefined) config.loadFromFile(source.path);
-    else config.loadFromDefault();
+    if (text !== undefined) return contentOfText(text);
+    return path === undefined ? defaultContent() : contentOfFile(path);
   } catch (error) {
     throw new UsageError(`${place}: ${error instanceof TypeError ? "is not a kubeconfig" : fileProblem(error).split("\n", 1)[0]}`);
   }
-  // What the library makes up when it finds nothing at all.
-  if (source.path === undefined && source.text === undefined && config.getCurrentContext() === "loaded-context") {
-    throw new UsageError("no kubeconfig found: set KUBECONFIG, use --kubeconfig, or run in a pod with a service account");
-  }
-  return config;
 }
 
-async function credentialsOf(config: KubeConfig, place: string): Promise<ApiCredentials> {
-  const options: RequestOptions = {};
-  try {
-    await config.applyToHTTPSOptions(options);
-  } catch (error) {
-    throw new UsageError(`${place}: cannot get credentials: ${messageOf(error).trim()}`);
-  }
-  const cluster = config.getCurrentCluster();
-  // The library skips the cluster's settings when the context has no user.
-  const ca = options.ca ?? (cluster ? bufferFromFileOrString(cluster.caFile, cluster.caData) : null);
+async function credentialsOf({ cluster, present }: Access, place: string): Promise<ApiCredentials> {
+  const options = await presented(present, place);
+  // What a kubeconfig says of its cluster holds for a context without user, too.
+  const ca = options.ca ?? bytesOf(cluster?.caFile, cluster?.caData);
   const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value).trim()]);
   const basic = options.auth ? { authorization: `Basic ${Buffer.from(options.auth).toString("base64")}` } : {};
   return {
@@ -105,4 +108,12 @@ async function credentialsOf(config: KubeConfig, place: string): Promise<ApiCred
     },
     ...(cluster?.proxyUrl && typeof options.agent === "object" ? { proxy: options.agent } : {}),
   };
+}
+
+async function presented(present: Present, place: string): Promise<RequestOptions> {
+  try {
+    return await present();
+  } catch (error) {
+    throw new UsageError(`${place}: cannot get credentials: ${messageOf(error).trim()}`);
+  }
 }

@@ -2,9 +2,9 @@ import type { LabelRequirement, LabelSelector } from "@isthmus/core";
 import type { ListOptions } from "@isthmus/plane/ports";
 
 /** The query parameters of a list or watch. */
-export function selectionQuery({ labels }: ListOptions): Readonly<Record<string, string>> {
+export function selectionQuery({ name, labels }: ListOptions): Readonly<Record<string, string>> {
   const labelSelector = labels === undefined ? "" : selectorText(labels);
-  return labelSelector === "" ? {} : { labelSelector };
+  return { ...(labelSelector === "" ? {} : { labelSelector }), ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }) };
 }
 
 /** A label selector in the text form of the API. Source: kubernetes.io/docs/concepts/overview/working-with-objects/labels/#api. */

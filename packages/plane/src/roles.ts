@@ -12,8 +12,10 @@ import {
   kindOf,
   managementKinds,
   Namespace,
+  ownKinds,
   publishedKinds,
   RESUME_DELETES,
+  referredKinds,
   Settings,
   scopedKinds,
   writeModeOf,
@@ -48,6 +50,7 @@ export function agentRoles(
   | "keepsLastGood"
   | "scopedKinds"
   | "writtenKinds"
+  | "refersTo"
   | "computedKinds"
   | "namespace"
   | "owners"
@@ -62,6 +65,7 @@ export function agentRoles(
     keepsLastGood: (kind) => !contributedKinds().includes(kind) || isGuard(kind),
     scopedKinds: scopedKinds(),
     writtenKinds: deliveredKinds(),
+    refersTo: referredKinds(),
     computedKinds: computedKinds(),
     namespace: agentNamespace,
     owners: [networkingOwner(namespace)],
@@ -103,6 +107,7 @@ export function serverRoles(
     agentName: NAMES[generation].agent,
     kinds: {
       management: managementKinds(),
+      own: ownKinds(),
       isInstalled,
       published: publishedKinds(),
       discovery: discoveryKinds(),

@@ -26,6 +26,7 @@ function statusOf(standing: Partial<ClusterStatusInputs>, object: Resource = clu
     {
       state: undefined,
       held: 0,
+      lacking: undefined,
       resumed: undefined,
       certificate: undefined,
       writes: { mode: "manage", acknowledged: undefined, comparison: undefined },

@@ -99,6 +99,17 @@ describe("standard mode", () => {
     expect(names.flatMap((name) => written(of(name)))).toEqual(before);
   });
 
+  it("ends with a Secret that was deleted while nobody watched, and keeps the other connections", async () => {
+    await federated();
+    fleet.management.faults.cutWatches();
+    await fleet.management.delete(ref("cluster-1"));
+    fleet.management.faults.compact();
+    await eventually(async () => expect((await connected("cluster-1"))?.status).toBe("False"));
+    await quiet();
+    expect((await connected("cluster-2"))?.status).toBe("True");
+    expect(opened).toHaveLength(2);
+  });
+
   it("says on the KubernetesCluster what is wrong with a kubeconfig, and goes on with the others", async () => {
     await register(fleet);
     fleet.startServer();

@@ -4,6 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bookinfoMesh, demoFleet, type Fleet, ours, register, statusOf, timeoutPolicy, written } from "./fleet.ts";
 import { eventually, quiet } from "./virtualTime.ts";
 
+const KUBERNETES_CLUSTER = { apiVersion: "multicluster.solo.io/v1alpha1", kind: "KubernetesCluster" };
+
 let fleet: Fleet;
 beforeEach(() => {
   fleet = demoFleet();
@@ -25,6 +27,17 @@ async function federated(): Promise<void> {
 async function isApplied(resource: Resource): Promise<boolean> {
   const { state, conditions = [] } = await statusOf(fleet, resource);
   return state === "ACCEPTED" && conditions.some(({ type, status }) => type === "Applied" && status === "True");
+}
+
+async function isPaused(name: string): Promise<boolean> {
+  const { conditions = [] } = await statusOf(fleet, approved(name));
+  return conditions.some(({ type, status }) => type === "DeletesPaused" && status === "True");
+}
+
+/** The registration of a cluster, with the approval of the deletes that are on hold. */
+function approved(name: string): Resource {
+  const annotations = { "isthmus.mesh/resume-deletes": "now" };
+  return { ...KUBERNETES_CLUSTER, metadata: { name, namespace: "gloo-mesh", annotations } };
 }
 
 async function timeouts(): Promise<readonly (string | undefined)[]> {
@@ -226,7 +239,7 @@ describe("restarts", () => {
     await eventually(async () => expect(await timeouts()).toEqual(["2s", "2s"]));
   });
 
-  it("a policy that was deleted while the server was down is taken back, and only that", async () => {
+  it("a policy that was deleted while a server without a store was down is taken back when somebody approves, and only that", async () => {
     await federated();
     const before = await ours(second(), VirtualService);
     await fleet.management.create(timeoutPolicy);
@@ -241,6 +254,11 @@ describe("restarts", () => {
       clusterName: "",
     });
     fleet.startServer();
+    for (const name of ["cluster-1", "cluster-2"]) {
+      await eventually(async () => expect(await isPaused(name)).toBe(true));
+      expect(await timeouts()).toContain("2s");
+      await fleet.management.apply(approved(name), { fieldManager: "operator", force: true });
+    }
     await eventually(async () => expect(await timeouts()).toEqual([undefined, undefined]));
     expect(await ours(second(), VirtualService)).toEqual(before);
     expect(await ours(second(), ServiceEntry)).toEqual(entries);

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from "node:net";
 import { createRoot, issueServerCertificate } from "@isthmus/certificates";
 import { refOf, resourceKeyOf, UsageError } from "@isthmus/core";
 import { afterEach, describe, expect, test } from "vitest";
@@ -292,6 +293,20 @@ describe("an agent says what is wrong and waits", () => {
     expect(await complaintOf(agent({ address, root: identity.root }))).toMatch(
       /cannot reach the management server at 127\.0\.0\.1:\d+: .*ECONNREFUSED/,
     );
+  });
+
+  test("with a gateway that does not know the authority: it closes the connection", async () => {
+    const { identity } = await server();
+    const gateway = createServer((socket) => socket.once("data", () => socket.resetAndDestroy()));
+    await new Promise<void>((resolve) => gateway.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = gateway.address() as AddressInfo;
+      expect(await complaintOf(agent({ address: `127.0.0.1:${port}`, root: identity.root }))).toMatch(
+        /cannot reach the management server at 127\.0\.0\.1:\d+: .*; the connection was closed before the server answered: .*check --relay-authority/,
+      );
+    } finally {
+      gateway.close();
+    }
   });
 
   test("with a name that another cluster has", async () => {

@@ -83,7 +83,7 @@ interface ListedKind<R extends Resource> {
 export function listObjects<R extends Resource>(
   state: SimulatedState,
   objects: ParsedObjects,
-  { kind, namespace, labels, transform: keep, asOf }: WholeListOptions<R> & ListedKind<R>,
+  { kind, namespace, name, labels, transform: keep, asOf }: WholeListOptions<R> & ListedKind<R>,
 ): ResourceList<R> {
   const { served, apiVersion } = state.servedVersion(kind);
   const items: R[] = [];
@@ -92,6 +92,7 @@ export function listObjects<R extends Resource>(
   const past = asOf !== undefined && asOf >= served.store.compacted ? asOf : undefined;
   const live = past === undefined ? [...served.store.in(namespace)].map((stored) => stored.resource) : served.store.inAsOf(namespace, past);
   for (const resource of live) {
+    if (name !== undefined && resource.metadata.name !== name) continue;
     if (labels !== undefined && !matchesSelector(labels, resource.metadata.labels)) continue;
     const read = objects.read(kind, resource, apiVersion, keep);
     if ("malformed" in read) malformed.push(read.malformed);

@@ -81,9 +81,11 @@ export async function* watchObjects<R extends Resource>(
   }
 }
 
-function matches({ metadata }: AnyResource, { namespace, labels }: ListOptions): boolean {
+function matches({ metadata }: AnyResource, { namespace, name, labels }: ListOptions): boolean {
   return (
-    (namespace === undefined || metadata.namespace === namespace) && (labels === undefined || matchesSelector(labels, metadata.labels))
+    (namespace === undefined || metadata.namespace === namespace) &&
+    (name === undefined || metadata.name === name) &&
+    (labels === undefined || matchesSelector(labels, metadata.labels))
   );
 }
 

@@ -42,7 +42,12 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
   const keys = redisKeys(prefix);
   const place = redisAddress(settings);
   const refuse = rejectedEntries({ place, refused, now, log });
-  const redis = connectRedis(settings, { purpose: "store", log });
+  /** Why there is no connection: it tells more than that a call could not be sent. */
+  let problem: string | undefined;
+  const told = (message: string | undefined): void => {
+    problem = message;
+  };
+  const redis = connectRedis(settings, { purpose: "store", problem: told, log });
   const run = scriptRunner(redis);
   const subscriptions = new Set<Redis>();
   let opening: Promise<Opened> | undefined;
@@ -75,7 +80,7 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
     try {
       return (await run(text, scriptKeys, args.map(String))) as T;
     } catch (error) {
-      throw new StoreError(`${place}: ${messageOf(error)}`, error);
+      throw new StoreError(`${place}: ${problem ?? messageOf(error)}`, error);
     }
   }
 

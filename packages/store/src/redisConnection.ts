@@ -20,8 +20,16 @@ export interface RedisSettings {
 
 export type { Redis };
 
-/** Connects, and again whenever the connection is lost. `purpose` tells several connections apart in the log. */
-export function connectRedis(settings: RedisSettings, { purpose, log }: { readonly purpose: string; readonly log: Log }): Redis {
+export interface RedisConnectionOptions {
+  /** Tells several connections apart in the log. */
+  readonly purpose: string;
+  /** Called with why there is no connection, and with undefined when there is one. Default: nobody asks. */
+  readonly problem?: (message: string | undefined) => void;
+  readonly log: Log;
+}
+
+/** Connects, and again whenever the connection is lost. */
+export function connectRedis(settings: RedisSettings, { purpose, problem = () => undefined, log }: RedisConnectionOptions): Redis {
   const { host, port, db = 0, username, password, tls, timeoutMs = 3_000 } = settings;
   const redis = new Redis({
     host,
@@ -47,16 +55,40 @@ export function connectRedis(settings: RedisSettings, { purpose, log }: { readon
   });
   let told = "";
   redis.on("error", (error: Error) => {
-    const message = messageOf(error);
+    const message = connectionProblem(messageOf(error));
+    problem(message);
     if (message !== told) log.warn({ purpose }, `${redisAddress(settings)}: ${message}; reconnecting`);
     told = message;
   });
   redis.on("ready", () => {
     told = "";
+    problem(undefined);
     log.info({ purpose }, `connected to ${redisAddress(settings)}`);
   });
   return redis;
 }
+
+/** A failed connection in words that name the remedy. Source: Redis' error codes, and OpenSSL's verification errors (X509_V_ERR_…). */
+function connectionProblem(message: string): string {
+  const remedy = REMEDIES.find(([texts]) => texts.some((text) => message.includes(text)))?.[1];
+  if (remedy === undefined) return message;
+  return `${message.endsWith(".") ? message.slice(0, -1) : message}: ${remedy}`;
+}
+
+const REMEDIES: readonly (readonly [readonly string[], string])[] = [
+  [["WRONGPASS", "NOAUTH"], "check REDIS_USERNAME and REDIS_PASSWORD (chart: the Secret in redis.auth.secretName)"],
+  [["NOPERM"], "let the user read and write keys and channels that start with gloo-mesh:"],
+  [
+    ["self-signed certificate", "unable to verify the first certificate", "unable to get local issuer certificate"],
+    "its certificate is not signed by the CA that this server trusts: check the CA certificate of --redis-ca (chart: the Secret in redis.certs.secretName)",
+  ],
+  [["certificate has expired"], "renew the certificate of Redis"],
+  [["does not match certificate's altnames"], "set --redis-server-name (chart: redis.certs.serverName) to a name in the certificate"],
+  [
+    ["wrong version number", "packet length too long"],
+    "it does not serve TLS on this port: use its TLS port, or leave out --redis-ca and --redis-tls",
+  ],
+];
 
 export function redisAddress({ host, port }: RedisSettings): string {
   return `Redis at ${host}:${port}`;

@@ -15,6 +15,7 @@ const USAGE = `usage: npm run coverage:faults -- [--runs N] [--seed S] [--out FI
   --seed  of the first one (default 1)
   --out   where the counts go as JSON, by file and line`;
 
+// The script starts Node without the optimizing compiler: what that has compiled, V8 does not count.
 const PLACES = /^packages\/(plane\/src|relay\/src\/session|store\/src)\/.*\.ts$/;
 /** Twenty of 2,000. */
 const LEAST = 0.01;

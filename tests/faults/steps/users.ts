@@ -129,7 +129,7 @@ export const userSteps: StepKinds = {
     },
   },
   register: { weight: 2, isAboutCluster: true, act: (stage, { cluster }) => put(stage, "", [kubernetesCluster(cluster)]) },
-  deregister: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, "", [kubernetesCluster(cluster)]) },
+  deregister: { weight: 2, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, "", [kubernetesCluster(cluster)]) },
 };
 
 const STAYS: ReadonlySet<string> = new Set(["Namespace"]);

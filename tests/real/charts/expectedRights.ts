@@ -1,7 +1,7 @@
 import { agentKinds, contributedKinds, deliveredKinds } from "@isthmus/api";
 import { groupOf, type Kind } from "@isthmus/core";
 
-const READ = ["get", "list", "watch"];
+const READ = ["list", "watch"];
 const WRITE = ["create", "update", "patch", "delete"];
 const REVIEWS = ["authentication.k8s.io/tokenreviews create", "authorization.k8s.io/subjectaccessreviews create"];
 const CRDS = READ.map((verb) => `apiextensions.k8s.io/customresourcedefinitions ${verb}`);
@@ -19,14 +19,23 @@ export function agentRights(): Rights {
   return {
     everywhere: [
       ...on([...agentKinds(), ...contributedKinds(), ...deliveredKinds()], READ),
-      ...on(deliveredKinds(), WRITE),
+      ...on(deliveredKinds(), ["get", ...WRITE]),
       ...on(contributedKinds(), ["patch"], "/status"),
       ...CRDS,
       ...REVIEWS,
     ],
-    own: [...[...READ, "create", "update"].map((verb) => `/secrets ${verb}`), ...ELECTION],
+    // Of Secrets it reads and updates some by their names: `agentSecretRights`.
+    own: ["/secrets create", ...ELECTION],
   };
 }
+
+/** What an agent may do with single Secrets of its namespace, as `name verb`. */
+export const agentSecretRights: readonly string[] = [
+  ...["relay-client-tls-secret", "relay-root-tls-secret", "relay-identity-token-secret"].flatMap((name) =>
+    ["get", ...READ].map((verb) => `${name} ${verb}`),
+  ),
+  "relay-client-tls-secret update",
+];
 
 /** Of a server with an election: not from its rules, but from what is documented of it. */
 export function serverRights(): Rights {
@@ -37,15 +46,15 @@ export function serverRights(): Rights {
   const destinations = "networking.enterprise.mesh.gloo.solo.io/virtualdestinations";
   return {
     everywhere: [
-      ...[...discovery, ...policies, settings, clusters, destinations, "/secrets"].flatMap((name) => READ.map((verb) => `${name} ${verb}`)),
+      ...[...discovery, ...policies, settings, clusters, destinations].flatMap((name) => READ.map((verb) => `${name} ${verb}`)),
       ...[...policies, settings].map((name) => `${name}/status patch`),
       ...CRDS,
       ...REVIEWS,
     ],
     own: [
-      ...["create", "update", "delete"].map((verb) => `/secrets ${verb}`),
-      ...discovery.flatMap((name) => [...WRITE.map((verb) => `${name} ${verb}`), `${name}/status patch`]),
-      ...[`${clusters} create`, `${clusters}/status patch`, `${clusters}/status update`],
+      ...["get", ...READ, "create", "update", "delete"].map((verb) => `/secrets ${verb}`),
+      ...discovery.flatMap((name) => [...["get", ...WRITE].map((verb) => `${name} ${verb}`), `${name}/status patch`]),
+      ...[`${settings} get`, `${clusters} get`, `${clusters} create`, `${clusters}/status patch`, `${clusters}/status update`],
       ...ELECTION,
     ],
   };

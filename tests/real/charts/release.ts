@@ -9,7 +9,7 @@ export const namespace = "gloo-mesh";
 
 export interface ReleaseTarget {
   readonly components: Components;
-  readonly server: ApiServer;
+  readonly server: Pick<ApiServer, "kubeconfig">;
   readonly directory: string;
 }
 

@@ -6,6 +6,7 @@ export interface Container {
   readonly command?: readonly string[];
   readonly args: readonly string[];
   readonly env?: readonly ContainerVariable[];
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
 }
 
 export interface ContainerVariable {
@@ -17,9 +18,16 @@ export interface ContainerVariable {
   };
 }
 
+/** A volume of a Pod, as far as it is a Secret. */
+export interface PodVolume {
+  readonly name: string;
+  readonly secret?: { readonly secretName: string; readonly items: readonly { readonly key: string; readonly path: string }[] };
+}
+
 /** spec of a Pod. */
 export interface PodSpec {
   readonly serviceAccountName?: string;
+  readonly volumes?: readonly PodVolume[];
   readonly containers: readonly Container[];
 }
 

@@ -1,9 +1,17 @@
 import { KubernetesCluster, Secret, TrafficPolicy, VirtualService } from "@isthmus/api";
-import { createRequest, createRoot, issueClientCertificate, issueServerCertificate } from "@isthmus/certificates";
+import {
+  certificateFacts,
+  createAuthority,
+  createRequest,
+  createRoot,
+  issueClientCertificate,
+  issueServerCertificate,
+  type KeyedCertificate,
+} from "@isthmus/certificates";
 import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { clusterOf } from "../harness/clusters.ts";
+import { anyKind, clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
 import type { ChartValues } from "../harness/helm.ts";
@@ -14,6 +22,8 @@ import { type InstalledProgram, isServing, startInstalled } from "./installedPro
 import { namespace, release, secret } from "./release.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
+const OTHER_TOKEN = "fedcba9876543210fedcba9876543210";
+const Lease = anyKind("coordination.k8s.io/v1", "Lease", "leases");
 const AUTHORITY = "mesh.example.com";
 const WITHOUT_REDIS = { redis: { deployment: { enabled: false } } };
 
@@ -23,11 +33,14 @@ describeReal("documented setups, installed with Helm and run", (components) => {
   let management: Cluster;
   let east: Cluster;
   let controllers: AbortController;
+  /** Of the users' own PKI. */
+  let root: KeyedCertificate;
   const ends: Promise<void>[] = [];
   const running: InstalledProgram[] = [];
 
   beforeAll(async () => {
     controllers = new AbortController();
+    root = await createRoot({ commonName: "users-root", now: Date.now() });
     fleet = await startFleet(components, ["management", "east"], { audit: true });
     management = clusterOf(fleet.servers.management, "");
     east = clusterOf(fleet.servers.east, "east");
@@ -53,7 +66,7 @@ describeReal("documented setups, installed with Helm and run", (components) => {
     const server = await startInstalled({
       server: fleet.servers.management,
       namespace,
-      deployment: "gloo-mesh-mgmt-server",
+      deployment: values["legacyNames"] === true ? "enterprise-networking" : "gloo-mesh-mgmt-server",
       bin: "mgmt-server/bin/mgmt-server.js",
       pod: "mgmt-server",
       directory: fleet.directory,
@@ -66,12 +79,16 @@ describeReal("documented setups, installed with Helm and run", (components) => {
 
   async function startAgent(values: ChartValues): Promise<InstalledProgram> {
     await release({ components, server: fleet.servers.east, directory: fleet.directory }, "gloo-mesh-agent", values);
+    return startReplica("agent", values);
+  }
+
+  async function startReplica(pod: string, values: ChartValues): Promise<InstalledProgram> {
     const agent = await startInstalled({
       server: fleet.servers.east,
       namespace,
-      deployment: "gloo-mesh-agent",
+      deployment: values["legacyNames"] === true ? "enterprise-agent" : "gloo-mesh-agent",
       bin: "agent/bin/agent.js",
-      pod: "agent",
+      pod,
       directory: fleet.directory,
       here: () => [],
     });
@@ -95,9 +112,19 @@ describeReal("documented setups, installed with Helm and run", (components) => {
     for (const server of [fleet.servers.management, fleet.servers.east]) expect(server.planeRefusals()).toEqual([]);
   }
 
+  /** Lets the agent register with the shared token, which admits neither a name nor a cluster twice: an operator takes them out of the record. */
+  async function asNew(): Promise<void> {
+    for (const [cluster, name] of [
+      [management, "relay-registered-names-secret"],
+      [east, "relay-client-tls-secret"],
+    ] as const) {
+      if ((await cluster.get(Secret, { name, namespace })) === undefined) continue;
+      await cluster.delete({ apiVersion: Secret.apiVersion, kind: Secret.kind, name, namespace, clusterName: "" });
+    }
+  }
+
   it("your own certificates, without a signing authority, under another authority", async () => {
     const now = Date.now();
-    const root = await createRoot({ commonName: "users-root", now });
     const server = await issueServerCertificate(root, { dnsNames: [AUTHORITY], now });
     const request = await createRequest("east");
     const client = await issueClientCertificate(root, request.request, { dnsNames: ["east"], now });
@@ -123,6 +150,49 @@ describeReal("documented setups, installed with Helm and run", (components) => {
     const limits = { writeNamespaces: ["bookinfo"] };
     await startAgent({ relay: { ...relay, cluster: "east", serverAddress: relayAddress, authority: AUTHORITY }, extraEnvs, limits });
     await isApplied(east, "3s");
+  });
+
+  it("your own certificates with your own signing authority and token: agents register", async () => {
+    const now = Date.now();
+    const signing = await createAuthority(root, { commonName: "users-signing", now });
+    const authority = { "tls.crt": signing.certificate, "tls.key": signing.key, "ca.crt": root.certificate };
+    const token = secret("relay-identity-token-secret", { token: TOKEN });
+    await applyAll(management, [secret("relay-tls-signing-secret", authority), token]);
+    await applyAll(east, [token]);
+    await asNew();
+    const { relayAddress } = await startServer({
+      ...WITHOUT_REDIS,
+      relay: { disableCaCertGeneration: true, disableTokenGeneration: true },
+    });
+    await startAgent({ relay: { cluster: "east", serverAddress: relayAddress, authority: AUTHORITY } });
+    await isApplied(east, "5s");
+    const issued = await east.get(Secret, { name: "relay-client-tls-secret", namespace });
+    const { issuer } = certificateFacts(Buffer.from(issued?.data?.["tls.crt"] ?? "", "base64").toString());
+    expect(issuer).toContain("users-signing");
+    expect(await management.get(Secret, { name: "relay-generated-identity-secret", namespace })).toBeUndefined();
+  });
+
+  it("legacy names, the token from another Secret on both sides, two agents: one leads, the other takes over", async () => {
+    const ours = secret("our-token", { value: OTHER_TOKEN });
+    for (const cluster of [management, east]) await applyAll(cluster, [ours]);
+    await asNew();
+    const tokenSecret = { name: "our-token", key: "value" };
+    const legacy = { legacyNames: true };
+    const { relayAddress } = await startServer({ ...WITHOUT_REDIS, ...legacy, leaderElection: true, relay: { tokenSecret } });
+    const relay = { cluster: "east", serverAddress: relayAddress, authority: AUTHORITY, tokenSecret };
+    const first = await startAgent({ ...legacy, relay, replicas: 2 });
+    await isApplied(east, "6s");
+    await startReplica("agent-2", legacy);
+    expect((await management.list(Lease, { namespace })).items.map(({ metadata }) => metadata.name)).toContain("enterprise-networking");
+    const holder = async () => {
+      const lease = await east.get(Lease, { name: "enterprise-agent", namespace });
+      return (lease as { readonly spec?: { readonly holderIdentity?: string } } | undefined)?.spec?.holderIdentity;
+    };
+    const leader = await holder();
+    expect(leader).toMatch(/^agent-/);
+    await first.program.stop();
+    await waitFor("the other to lead", async () => ((await holder()) ?? leader) !== leader && (await holder()) !== "");
+    await isApplied(east, "7s");
   });
 
   it("a server that manages its own cluster, and may write to one namespace of it", async () => {

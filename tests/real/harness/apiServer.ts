@@ -23,6 +23,8 @@ export interface ApiServer {
   planeWrites(): readonly PlaneWrite[];
   /** What our programs were not allowed to do, be it to read; only with `audit`. Without repeats. */
   planeRefusals(): readonly string[];
+  /** What our programs did and were allowed to do, as `group/resource verb`; only with `audit`. Without repeats. */
+  planeVerbs(): readonly string[];
   /** How many watches of a resource (`virtualservices`) our programs have open; only with `audit`. */
   planeWatches(resource: string): number;
   /** The one that runs now. */
@@ -70,6 +72,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     serviceAccountKey: files.serviceAccountKey,
     planeWrites: () => writesIn(planeEvents(files.auditLog)),
     planeRefusals: () => refusalsIn(planeEvents(files.auditLog)),
+    planeVerbs: () => verbsIn(planeEvents(files.auditLog)),
     planeWatches: (resource) => openWatches(planeEvents(files.auditLog), resource),
     get program() {
       return program;
@@ -177,7 +180,13 @@ interface AuditEvent {
   readonly stage: string;
   readonly verb: string;
   readonly user: { readonly username: string };
-  readonly objectRef?: { readonly resource: string; readonly subresource?: string; readonly namespace?: string; readonly name?: string };
+  readonly objectRef?: {
+    readonly apiGroup?: string;
+    readonly resource: string;
+    readonly subresource?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+  };
   readonly responseStatus?: { readonly code: number };
 }
 
@@ -197,6 +206,17 @@ function writesIn(events: readonly AuditEvent[]): readonly PlaneWrite[] {
 
 function refusalsIn(events: readonly AuditEvent[]): readonly string[] {
   return [...new Set(events.filter(({ responseStatus }) => responseStatus?.code === FORBIDDEN).map(requestOf))];
+}
+
+function verbsIn(events: readonly AuditEvent[]): readonly string[] {
+  const allowed = events.filter(({ objectRef, responseStatus }) => objectRef !== undefined && responseStatus?.code !== FORBIDDEN);
+  return [
+    ...new Set(
+      allowed.map(({ verb, objectRef: { apiGroup = "", resource, subresource } = { resource: "" } }) => {
+        return `${apiGroup}/${resource}${subresource === undefined ? "" : `/${subresource}`} ${verb}`;
+      }),
+    ),
+  ];
 }
 
 function openWatches(events: readonly AuditEvent[], resource: string): number {

@@ -23,7 +23,7 @@ export type ChartValues = Readonly<Record<string, unknown>>;
 
 /** Runs Helm as an operator would; with `server` as the administrator of that cluster. Values go to its standard input. */
 export function helm(
-  { components, server }: { readonly components: Components; readonly server?: ApiServer },
+  { components, server }: { readonly components: Components; readonly server?: Pick<ApiServer, "kubeconfig"> },
   args: readonly string[],
   values?: ChartValues,
 ): Promise<HelmAnswer> {

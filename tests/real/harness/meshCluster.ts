@@ -16,10 +16,21 @@ export async function fillMeshCluster(
   components: Components,
   signal: AbortSignal,
 ): Promise<{ readonly ended: Promise<void> }> {
-  await installCrds(cluster, [...meshCrds(components), ...ourCrds()]);
+  await installCrds(cluster, ourCrds());
+  await applyAll(cluster, [namespace("gloo-mesh")]);
+  return fillIstioCluster(cluster, components, signal);
+}
+
+/** The same without anything of ours: the namespace and the CRDs of the management plane. */
+export async function fillIstioCluster(
+  cluster: Cluster,
+  components: Components,
+  signal: AbortSignal,
+): Promise<{ readonly ended: Promise<void> }> {
+  await installCrds(cluster, meshCrds(components));
   const ended = startControllers(cluster, { clock, log: silent }, signal);
   await applyAll(cluster, istioInstallation({ trustDomain: cluster.name }));
-  await applyAll(cluster, [namespace("gloo-mesh"), namespace("bookinfo", { injection: true })]);
+  await applyAll(cluster, [namespace("bookinfo", { injection: true })]);
   await applyAll(cluster, objectsIn(istioBookinfo(components)), { namespace: "bookinfo" });
   return { ended };
 }

@@ -4,7 +4,12 @@ import { json } from "node:stream/consumers";
 import type { ApiServer } from "./apiServer.ts";
 
 /** One request as the administrator, for what the Cluster port has no word for; a body that is a text is sent as it is. Gives the answer's body. */
-export async function requestTo(server: ApiServer, method: string, path: string, body: unknown): Promise<unknown> {
+export async function requestTo(
+  server: Pick<ApiServer, "url" | "kubeconfig">,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<unknown> {
   const { clusters, users } = JSON.parse(readFileSync(server.kubeconfig, "utf8")) as {
     clusters: readonly [{ cluster: { "certificate-authority-data": string } }];
     users: readonly [{ user: { token: string } }];

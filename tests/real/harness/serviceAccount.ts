@@ -9,7 +9,12 @@ export async function serviceAccountToken(server: ApiServer, cluster: Cluster, n
 }
 
 /** A token of a ServiceAccount, as `kubectl create token NAME --audience=…` gives it. */
-export async function tokenFor(server: ApiServer, name: string, audiences: readonly string[], namespace = "default"): Promise<string> {
+export async function tokenFor(
+  server: Pick<ApiServer, "url" | "kubeconfig">,
+  name: string,
+  audiences: readonly string[],
+  namespace = "default",
+): Promise<string> {
   const issued = (await requestTo(server, "POST", `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
     apiVersion: "authentication.k8s.io/v1",
     kind: "TokenRequest",

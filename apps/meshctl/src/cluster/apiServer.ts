@@ -11,7 +11,7 @@ export type ConnectApiServer = (place: {
 /** That of a kubeconfig, as its current user. Throws UsageError when there is none. */
 export const apiServerOfKubeconfig: ConnectApiServer = async ({ kubeconfig: path, context, requestTimeout = REQUEST_TIMEOUT_MS }) => {
   const { apiServerOf, loadKubeconfig } = await import("@isthmus/kubernetes");
-  const { systemClock } = await import("@isthmus/plane");
+  const { systemClock } = await import("@isthmus/plane/clock");
   const kubeconfig = loadKubeconfig({ ...(path === undefined ? {} : { path }), ...(context === undefined ? {} : { context }) });
   return apiServerOf({ kubeconfig, clock: systemClock, silenceMs: silenceOf(requestTimeout) });
 };

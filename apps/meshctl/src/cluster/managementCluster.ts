@@ -17,7 +17,7 @@ export type Connect = (place: ManagementTarget) => Promise<Cluster>;
 export const connectWithKubeconfig: Connect = async ({ kubeconfig: path, context, requestTimeout = REQUEST_TIMEOUT_MS }) => {
   // Loaded when it is needed: most commands need no cluster.
   const { kubernetesCluster, loadKubeconfig } = await import("@isthmus/kubernetes");
-  const { systemClock } = await import("@isthmus/plane");
+  const { systemClock } = await import("@isthmus/plane/clock");
   const kubeconfig = loadKubeconfig({ ...(path === undefined ? {} : { path }), ...(context === undefined ? {} : { context }) });
   return kubernetesCluster({ name: "", kubeconfig, clock: systemClock, random: Math.random, silenceMs: silenceOf(requestTimeout) });
 };

@@ -1,4 +1,5 @@
-import { Command } from "commander";
+import { UsageError } from "@isthmus/core";
+import { Command, Option } from "commander";
 import { type Connect, inManagementCluster } from "../cluster/managementCluster.ts";
 import type { Io } from "../io.ts";
 import { durationOption } from "./duration.ts";
@@ -28,7 +29,7 @@ interface DeregisterOptions extends PlaceOptions {
 /** The cluster of a kubeconfig, as its current user. */
 export const connectRemote: ConnectRemote = async ({ kubeconfig: path, context }) => {
   const { kubernetesCluster, loadKubeconfig, podLogs } = await import("@isthmus/kubernetes");
-  const { systemClock } = await import("@isthmus/plane");
+  const { systemClock } = await import("@isthmus/plane/clock");
   const kubeconfig = loadKubeconfig({ ...(path === undefined ? {} : { path }), ...(context === undefined ? {} : { context }) });
   const { tls } = await kubeconfig.credentials(false);
   const ca = tls.ca === undefined ? undefined : String(tls.ca);
@@ -50,6 +51,13 @@ export function registrationCommands(io: Io, connect: Connect, toRemote: Connect
       .description("Register a cluster: installs an agent in it, and waits until the management plane knows the cluster.")
       .option("--standard", "without an agent: the management server connects to the cluster itself")
       .option("--cluster-domain <domain>", "DNS domain of services in the cluster; default: cluster.local")
+      .addOption(
+        new Option("--mode <mode>", "what is written in the cluster: everything, or nothing until it is resumed; default: manage").choices([
+          "manage",
+          "observe",
+          "freeze",
+        ]),
+      )
       .option("--relay-server-address <host:port>", "where the agent reaches the server; default: as the Service of the server says")
       .option("--relay-authority <name>", "name in the server's certificate; default: that of its Service, SERVICE.NAMESPACE")
       .option("--no-probe", "do not try the address from here: only the cluster can reach it")
@@ -62,6 +70,7 @@ export function registrationCommands(io: Io, connect: Connect, toRemote: Connect
       .addHelpText("after", HELP)
       .action((name: string | undefined, second: string | undefined, options: RegisterOptions) => {
         const { clusterName, isStandard } = nameAndMode([name, second], options);
+        if (isStandard && options.mode !== undefined) throw new UsageError(STANDARD_MODE);
         return isStandard ? registerStandard(clusterName, options) : registerWithAgent(withAgent, clusterName, options);
       }),
     withPlaces(new Command("deregister"))
@@ -77,7 +86,7 @@ export function registrationCommands(io: Io, connect: Connect, toRemote: Connect
 
   async function registerStandard(clusterName: string, options: RegisterOptions): Promise<void> {
     const { addressFor, registerCluster } = await import("../cluster/registration.ts");
-    const { systemClock } = await import("@isthmus/plane");
+    const { systemClock } = await import("@isthmus/plane/clock");
     const { cluster: remote, address } = await toRemote(remotePlace(options));
     const where = addressFor(address, options.apiServerAddress);
     await inManagementCluster(managementPlace(options), connect, (management) =>
@@ -114,7 +123,12 @@ export function registrationCommands(io: Io, connect: Connect, toRemote: Connect
   }
 }
 
+const STANDARD_MODE =
+  "--mode and --standard are mutually exclusive: create the KubernetesCluster with spec.mode before, or pause the cluster afterwards";
+
 const HELP = `
+Exit codes: 0 registered, 2 usage error, no answer, or a gate did not open, 124 a gate did not open within --timeout.
+
 Can be repeated: existing objects are kept, and objects not created by meshctl are never overwritten. "cluster register enterprise NAME" is
 the same, "cluster register community NAME" the same as --standard.
 
@@ -123,6 +137,9 @@ Examples:
 
   # Only the cluster itself reaches the management server, at this address
   meshctl cluster register east --remote-context east --relay-server-address relay.example.com:9900 --no-probe
+
+  # Compare only, beside a mesh that is in use, until "meshctl cluster resume east"
+  meshctl cluster register east --remote-context east --mgmt-context mgmt --mode observe
 
   # Without access to that cluster: paste the output into a shell that has it
   meshctl cluster register east --mgmt-context mgmt --print-join

@@ -9,6 +9,7 @@ import { terminalColumns } from "./terminal.ts";
 
 export interface RegisterAgentOptions {
   readonly clusterDomain?: string;
+  readonly mode?: string;
   readonly relayServerAddress?: string;
   readonly relayAuthority?: string;
   readonly probe: boolean;
@@ -39,7 +40,7 @@ export async function registerWithAgent(
   const { hintsFor } = await import("../cluster/register/hints.ts");
   const { probeRelay } = await import("../cluster/register/probe.ts");
   const { agentComplaint } = await import("../cluster/register/agentComplaint.ts");
-  const { systemClock } = await import("@isthmus/plane");
+  const { systemClock } = await import("@isthmus/plane/clock");
   const columns = terminalColumns();
   const { namedCluster } = await import("../cluster/namedCluster.ts");
   const { cluster, log } = await toRemote(remotePlace(options));
@@ -52,6 +53,7 @@ export async function registerWithAgent(
       managementNamespace: options.mgmtNamespace,
       remoteNamespace: options.remoteNamespace,
       clusterDomain: options.clusterDomain,
+      mode: options.mode,
       relay,
       authority: options.relayAuthority,
       probe: options.probe ? probeRelay : undefined,
@@ -116,7 +118,7 @@ async function printRegistration(
     throw new UsageError("--print-join and --print-gitops are mutually exclusive");
   const { committedObjects, joinObjects } = await import("../cluster/register/printed.ts");
   const { yamlText } = await import("../offline/yamlText.ts");
-  const { systemClock } = await import("@isthmus/plane");
+  const { systemClock } = await import("@isthmus/plane/clock");
   const documents = (objects: readonly object[]): string => objects.map((object) => `---\n${yamlText(object)}`).join("");
   const printed = (management: Cluster) => ({
     management,
@@ -124,6 +126,7 @@ async function printRegistration(
     remoteNamespace: options.remoteNamespace,
     clusterName,
     clusterDomain: options.clusterDomain ?? "cluster.local",
+    mode: options.mode,
     relay: options.relay,
     authority: options.relayAuthority,
   });

@@ -10,42 +10,30 @@
 - apiGroups: ["discovery.mesh.gloo.solo.io"]
   resources: [meshes, workloads, destinations]
   verbs:
-    - get # read again right before a write or a registration
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # users' resources, and what is published of workload clusters
 - apiGroups: ["settings.mesh.gloo.solo.io"]
   resources: [settings]
   verbs:
-    - get # read again right before a write or a registration
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # users' resources, and what is published of workload clusters
 - apiGroups: ["multicluster.solo.io"]
   resources: [kubernetesclusters]
   verbs:
-    - get # read again right before a write or a registration
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # users' resources, and what is published of workload clusters
 - apiGroups: ["networking.mesh.gloo.solo.io"]
   resources: [trafficpolicies, accesspolicies, virtualmeshes]
   verbs:
-    - get # read again right before a write or a registration
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # users' resources, and what is published of workload clusters
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
   resources: [virtualdestinations]
   verbs:
-    - get # read again right before a write or a registration
-    - list # the state at the start, and after a watch has expired
-    - watch # changes as they happen
-# root certificates that VirtualMeshes name, in any namespace; only public certificates are kept of them
-- apiGroups: [""]
-  resources: [secrets]
-  verbs:
-    - get # no more than list shows, one object at a time: at the start Namespace kube-system, whose UID identifies the cluster
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # statuses of user resources
@@ -62,17 +50,16 @@
 - apiGroups: ["apiextensions.k8s.io"]
   resources: [customresourcedefinitions]
   verbs:
-    - get # no more than list shows, one object at a time: at the start Namespace kube-system, whose UID identifies the cluster
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 {{- end }}
 
 {{- define "gloo-mesh-mgmt-server.namespaceRules" -}}
-# certificates, tokens and keys of the relay, registered names, key of the store
+# certificates, tokens and keys of the relay, registered names, key of the store, generated roots of VirtualMeshes
 - apiGroups: [""]
   resources: [secrets]
   verbs:
-    - get # read again right before a write
+    - get # read again right before it is used, or written
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
     - create # what is absent at the start, and join tokens
@@ -96,7 +83,13 @@
 - apiGroups: ["multicluster.solo.io"]
   resources: [kubernetesclusters]
   verbs:
+    - get # read again right before a registration
     - create # an agent with a valid token registers a new name
+# registration of clusters
+- apiGroups: ["settings.mesh.gloo.solo.io"]
+  resources: [settings]
+  verbs:
+    - get # whether new names may register, right before one does
 # who is registered and connected
 - apiGroups: ["multicluster.solo.io"]
   resources: [kubernetesclusters/status]
@@ -129,60 +122,58 @@
 {{- end }}
 
 {{- define "gloo-mesh-mgmt-server.ownClusterRules" -}}
+# the UID of kube-system, which identifies the cluster
+- apiGroups: [""]
+  resources: [namespaces]
+  resourceNames: [kube-system]
+  verbs:
+    - get # once at the start
 # reported to the management server
 - apiGroups: [""]
   resources: [namespaces, nodes, services, endpoints, pods, configmaps]
   verbs:
-    - get # no more than list shows, one object at a time: at the start Namespace kube-system, whose UID identifies the cluster
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
 - apiGroups: ["discovery.k8s.io"]
   resources: [endpointslices]
   verbs:
-    - get # no more than list shows, one object at a time: at the start Namespace kube-system, whose UID identifies the cluster
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
 - apiGroups: ["apps"]
   resources: [deployments, replicasets, daemonsets, statefulsets]
   verbs:
-    - get # no more than list shows, one object at a time: at the start Namespace kube-system, whose UID identifies the cluster
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
 - apiGroups: ["networking.istio.io"]
   resources: [sidecars]
   verbs:
-    - get # no more than list shows, one object at a time: at the start Namespace kube-system, whose UID identifies the cluster
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
 - apiGroups: ["appmesh.k8s.aws"]
   resources: [meshes]
   verbs:
-    - get # no more than list shows, one object at a time: at the start Namespace kube-system, whose UID identifies the cluster
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
 - apiGroups: ["config.openservicemesh.io"]
   resources: [meshconfigs]
   verbs:
-    - get # no more than list shows, one object at a time: at the start Namespace kube-system, whose UID identifies the cluster
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
 - apiGroups: ["networking.mesh.gloo.solo.io"]
   resources: [trafficpolicies, accesspolicies, virtualmeshes]
   verbs:
-    - get # no more than list shows, one object at a time: at the start Namespace kube-system, whose UID identifies the cluster
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
   resources: [virtualdestinations]
   verbs:
-    - get # no more than list shows, one object at a time: at the start Namespace kube-system, whose UID identifies the cluster
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # applied for the management server; conflicts are found before
@@ -241,7 +232,6 @@
 - apiGroups: ["apiextensions.k8s.io"]
   resources: [customresourcedefinitions]
   verbs:
-    - get # no more than list shows, one object at a time: at the start Namespace kube-system, whose UID identifies the cluster
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 {{- end }}

@@ -16,7 +16,7 @@ import { type DeleteLimits, deleteBudget, type PlannedRemoval } from "../apply/d
 import { deletionReason } from "../apply/deletionReason.ts";
 import { orphans } from "../apply/orphans.ts";
 import type { KindState } from "../informer/informer.ts";
-import type { AgentLink, DeleteOrder, DesiredUpdate, Rejection } from "../ports/clusterPort.ts";
+import { type AgentLink, type DeleteOrder, type DesiredUpdate, isConfirmation, type Rejection } from "../ports/clusterPort.ts";
 import type { OrderCheck, OrderRefusal } from "./limits.ts";
 import { orderRefusals } from "./orderRefusals.ts";
 import { pausedDeletes } from "./pausedDeletes.ts";
@@ -83,13 +83,19 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   let wanted: Set<string> | undefined;
   /** Kinds in which what is not wanted has still to be looked for, or once more, as what was known of them was stale. */
   let unpruned = new Map<string, "unseen" | "stale">();
+  /** Kinds in which nothing that is not wanted is deleted without approval. */
+  let unconfirmed = new Set<string>();
   /** Removals that came with evidence, so that the applier can judge it. */
   const removals = new Map<string, DeleteOrder>();
   const strangers = orphans(
     {
       clock,
       due: (refs) =>
-        remove(refs.filter((ref) => !isWanted(ref) && !isOnHold(ref)).map((ref) => ({ ref, reason: STRAY, isOnPurpose: false }))),
+        remove(
+          refs
+            .filter((ref) => !isWanted(ref) && !isOnHold(ref))
+            .map((ref) => ({ ref, reason: STRAY, isOnPurpose: false, isUnconfirmed: unconfirmed.has(kindKeyOf(ref)) })),
+        ),
     },
     signal,
   );
@@ -98,8 +104,14 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     "the deletes exceed what --removals-per-hour-percent and --removals-per-hour-objects of this agent allow within an hour; the management " +
     `server cannot approve them; to approve them, annotate ${options.resumedOn} with isthmus.mesh/resume-deletes`;
 
+  function codeOf(ref: ResourceRef): "Held" | "Unconfirmed" {
+    return budget.unconfirmed.has(resourceKeyOf(ref)) ? "Unconfirmed" : "Held";
+  }
+
   function whyHeld(ref: ResourceRef): string {
-    return budget.sealed.has(resourceKeyOf(ref)) ? sealedText : HELD;
+    const key = resourceKeyOf(ref);
+    if (budget.sealed.has(key)) return sealedText;
+    return budget.unconfirmed.has(key) ? UNCONFIRMED : HELD;
   }
 
   /** Whether the delete of an object is known already, and waits. */
@@ -123,7 +135,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   }
 
   function remove(planned: readonly PlannedRemoval[]): void {
-    const before = budget.held.size;
+    const [before, unexplained] = [budget.held.size - budget.unconfirmed.size, budget.unconfirmed.size];
     const meant = planned.filter(({ ref, isOnPurpose }) => {
       const key = resourceKeyOf(ref);
       const refusal = orders.remove(ref);
@@ -144,7 +156,10 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     const due = paused.admit(meant);
     for (const { ref } of meant) if (paused.has(resourceKeyOf(ref))) pause(ref);
     for (const { ref, reason } of budget.admit(due, applier.wanted.size)) carryOut(ref, reason);
-    if (before === 0 && budget.held.size > 0) {
+    if (unexplained === 0 && budget.unconfirmed.size > 0) {
+      log.warn({ held: budget.unconfirmed.size }, `the delete of ${budget.unconfirmed.size} objects is on hold: ${UNCONFIRMED}`);
+    }
+    if (before === 0 && budget.held.size > budget.unconfirmed.size) {
       log.error(
         { held: budget.held.size },
         budget.sealed.size > 0
@@ -199,16 +214,24 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     }
     if (listed.size === 0) return;
     const surplus = applier.surplus(wanted, listed).filter((ref) => !isOnHold(ref));
-    remove(surplus.map((ref) => ({ ref, reason: "not in the complete desired state of this cluster", isOnPurpose: false })));
+    const reason = "not in the complete desired state of this cluster";
+    remove(surplus.map((ref) => ({ ref, reason, isOnPurpose: false, isUnconfirmed: unconfirmed.has(kindKeyOf(ref)) })));
+  }
+
+  /** Nothing is on hold or paused in the kinds that were looked through: the server takes that answer for its confirmation. */
+  function confirm(rejected: readonly Rejection[]): void {
+    if (!isConfirmation(rejected)) return;
+    for (const kindKey of unconfirmed) if (!unpruned.has(kindKey)) unconfirmed.delete(kindKey);
   }
 
   function answer(): void {
     if (revision === undefined || !isViewComplete() || !applier.isIdle) return;
     const held = [...budget.held.values()].map(
-      ({ ref }): Rejection => ({ ref, code: "Held", message: `${formatRef(ref)}: its delete is on hold: ${whyHeld(ref)}` }),
+      ({ ref }): Rejection => ({ ref, code: codeOf(ref), message: `${formatRef(ref)}: its delete is on hold: ${whyHeld(ref)}` }),
     );
     const failed = [...applier.rejections].filter(([key]) => !refused.all.has(key)).map(([, rejection]) => rejection);
     const rejected = [...failed, ...refused.all.values(), ...held, ...paused.rejections];
+    confirm(rejected);
     const { mode } = gate;
     const text = JSON.stringify([revision, rejected, mode]);
     heldWhenAnswered = held.length;
@@ -246,6 +269,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       if (desired.complete) {
         wanted = new Set();
         unpruned = new Map([...kinds()].map(([kindKey]) => [kindKey, "unseen"]));
+        unconfirmed = new Set(desired.holdsSurplus ? unpruned.keys() : []);
         strangers.clear();
       }
       for (const { ref } of desired.remove) wanted?.delete(resourceKeyOf(ref));
@@ -280,7 +304,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     release() {
       revision = undefined;
       wanted = undefined;
-      for (const all of [unpruned, removals, strangers, refused]) all.clear();
+      for (const all of [unpruned, unconfirmed, removals, strangers, refused]) all.clear();
       for (const { ref } of [...budget.held.values()]) budget.wanted(ref);
       paused.clear();
       applier.releaseAll();
@@ -303,3 +327,6 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
 const MAX_TRACES = 16;
 const STRAY = "has our label, but is not in the desired state";
 const HELD = "to approve it, annotate the KubernetesCluster with isthmus.mesh/resume-deletes";
+const UNCONFIRMED =
+  "the management server cannot tell why they are not desired, as it started without the state of the servers before it; what is desired again " +
+  "is kept; to delete the rest, annotate the KubernetesCluster with isthmus.mesh/resume-deletes";

@@ -60,6 +60,8 @@ export interface AgentParts {
   readonly scopedKinds: readonly Kind[];
   /** Kinds that the server may have written. */
   readonly writtenKinds: readonly Kind[];
+  /** Of those, per `kindKeyOf`, the kinds to whose objects they refer. Default: none. */
+  readonly refersTo?: ReadonlyMap<string, readonly Kind[]>;
   /** Kinds that the agent holds in memory and reports, and that its cluster does not store: none where no agent runs in the cluster. */
   readonly computedKinds: readonly Kind[];
   /** Whose objects are outputs of ours. */
@@ -184,6 +186,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     {
       cluster,
       kinds: writtenKinds,
+      ...(options.refersTo === undefined ? {} : { refersTo: options.refersTo }),
       owners,
       mayWrite: gate.mayWrite,
       live: () => view.snapshot,

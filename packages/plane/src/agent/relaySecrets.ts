@@ -103,26 +103,27 @@ export function agentSecrets(cluster: Cluster, { namespace, token, clock, random
         await cluster.update({ ...next, metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } } });
       },
     },
+    // Each by its name: the agent may read no other Secret.
     follow: (changed, signal) =>
-      runReflector(
-        {
-          cluster,
-          kind: Secret,
-          list: { namespace },
-          clock,
-          random,
-          emit(event) {
-            if (event.type === "listed") changed();
-            if (event.type === "put" && RELEVANT.has(event.resource.metadata.name)) changed();
-            if (event.type === "removed" && RELEVANT.has(event.ref.name)) changed();
-          },
-        },
-        signal,
-      ),
+      Promise.all(
+        [ROOT, TOKEN, CLIENT].map((name) =>
+          runReflector(
+            {
+              cluster,
+              kind: Secret,
+              list: { namespace, name },
+              clock,
+              random,
+              emit(event) {
+                if (event.type === "listed" || event.type === "put" || event.type === "removed") changed();
+              },
+            },
+            signal,
+          ),
+        ),
+      ).then(() => undefined),
   };
 }
-
-const RELEVANT: ReadonlySet<string> = new Set([ROOT, TOKEN, CLIENT]);
 
 // Tells a certificate that the relay issued, and may renew, from one that a user's own PKI provides.
 const ISSUED_BY = "isthmus.mesh/issued-by";

@@ -31,6 +31,7 @@ import { deletionReason } from "./deletionReason.ts";
 import { driftConflictMessage, driftConflicts } from "./driftConflicts.ts";
 import { alreadyApplied, asAppliedByUs, bearsLabelOf, FIELD_MANAGER, isWrittenByUs, shareBody } from "./ownership.ts";
 import { pendingDelete, pendingPut } from "./pendingWrite.ts";
+import { writeOrder } from "./writeOrder.ts";
 
 /**
  * Makes a cluster hold what is wanted of it, object by object, for ever: applies what differs, removes what must go, puts
@@ -74,6 +75,8 @@ export interface ApplierOptions {
   readonly kinds: readonly Kind[];
   /** Kinds (`kindKeyOf`) that are written when nothing else is to be. Default: none. */
   readonly bulk?: ReadonlySet<string>;
+  /** The kinds to whose objects those of a kind refer, per `kindKeyOf`: they are written before it, and deleted after it. Default: none. */
+  readonly refersTo?: ReadonlyMap<string, readonly Kind[]>;
   /** Whose objects are ours. */
   readonly owners: readonly Owner[];
   /** Whether an object may be written at all; of what may not be, the rejections tell what would become of it. Default: any. */
@@ -95,13 +98,14 @@ type Task = { readonly put: Resource } | { readonly remove: ResourceRef; readonl
 export function startApplier(options: ApplierOptions, signal: AbortSignal): Applier {
   const { bulk = new Set<string>(), mayWrite = () => true, cluster, owners, live, clock, random, log, meter = noMeter } = options;
   const { settled, removals } = options;
+  const order = writeOrder(options.refersTo ?? new Map());
   const kinds = new Map(options.kinds.map((kind) => [kindKeyOf(kind), kind]));
   const versions = servedVersions(cluster);
   const wanted = new Map<string, Resource>();
   const removing = new Set<string>();
   const rejections = new Map<string, Rejection>();
   const struggles = driftConflicts(() => uptimeOf(clock));
-  const queue = startWorkQueue<Task>({ workers: WORKERS, retry: RETRY, isBulk, work, idle: settled, clock, random }, signal);
+  const queue = startWorkQueue<Task>({ workers: WORKERS, retry: RETRY, isBulk, order, work, idle: settled, clock, random }, signal);
 
   function isBulk(task: Task): boolean {
     return bulk.has(kindKeyOf("put" in task ? task.put : task.remove));

@@ -6,6 +6,8 @@ export interface PlannedRemoval {
   readonly reason: string;
   /** Somebody asked for it, by deleting or changing what asked for the object. Else something merely was not seen any more. */
   readonly isOnPurpose: boolean;
+  /** The server cannot tell why the object is not desired: it is on hold until somebody approves, however few they are. */
+  readonly isUnconfirmed?: boolean;
 }
 
 /**
@@ -26,6 +28,8 @@ export interface DeleteBudget {
   readonly held: ReadonlyMap<string, PlannedRemoval>;
   /** What of it the hourly limit holds back: the server's word does not let it go. */
   readonly sealed: ReadonlySet<string>;
+  /** What of it is on hold because the server cannot tell why it is not desired; it holds nothing else up. */
+  readonly unconfirmed: ReadonlySet<string>;
 }
 
 /** How much may go within a minute. */
@@ -47,6 +51,7 @@ export function deleteBudget(
 ): DeleteBudget {
   const held = new Map<string, PlannedRemoval>();
   const sealed = new Set<string>();
+  const unconfirmed = new Set<string>();
   const unseen = window(now, MINUTE_MS);
   const all = window(now, HOUR_MS);
 
@@ -54,6 +59,7 @@ export function deleteBudget(
     const key = resourceKeyOf(ref);
     held.delete(key);
     sealed.delete(key);
+    unconfirmed.delete(key);
   }
 
   /** What of `removals` the hourly limit lets go. */
@@ -74,20 +80,28 @@ export function deleteBudget(
   /** What of `removals` the budget lets go. */
   function withinBudget(removals: readonly PlannedRemoval[], owned: number): readonly PlannedRemoval[] {
     const onPurpose = removals.filter(({ isOnPurpose }) => isOnPurpose);
-    const counted = removals.filter(({ isOnPurpose }) => !isOnPurpose);
+    const counted = removals.filter(({ isOnPurpose, isUnconfirmed }) => !isOnPurpose && isUnconfirmed !== true);
     for (const { ref } of onPurpose) forget(ref);
-    if (counted.length === 0) return removals;
-    if (held.size > 0 || unseen.isAbove(limits(), counted.length, owned)) {
+    for (const removal of removals) if (!removal.isOnPurpose && removal.isUnconfirmed) holdUnconfirmed(removal);
+    if (counted.length === 0) return onPurpose;
+    if (held.size > unconfirmed.size || unseen.isAbove(limits(), counted.length, owned)) {
       for (const removal of counted) held.set(resourceKeyOf(removal.ref), removal);
       return onPurpose;
     }
     unseen.add(counted.length);
-    return removals;
+    return [...onPurpose, ...counted];
+  }
+
+  function holdUnconfirmed(removal: PlannedRemoval): void {
+    const key = resourceKeyOf(removal.ref);
+    held.set(key, removal);
+    unconfirmed.add(key);
   }
 
   return {
     held,
     sealed,
+    unconfirmed,
     admit: (removals, owned) => withinHour(withinBudget(removals, owned), owned),
     wanted: forget,
     resume(by, owned) {

@@ -45,6 +45,8 @@ export interface Informer {
 export interface InformerOptions {
   readonly cluster: Cluster;
   readonly kinds: readonly Kind[];
+  /** The namespace to which reading a kind is limited. Default: none. */
+  readonly namespaceOf?: (kind: Kind) => string | undefined;
   /** Lists everything anew so often, in milliseconds, beside watching. Default: never. */
   readonly relistMs?: number;
   readonly clock: Clock;
@@ -63,7 +65,18 @@ export interface InformerOptions {
 
 /** Follows `kinds` in a cluster. */
 export function startInformer(options: InformerOptions, signal: AbortSignal): Informer {
-  const { cluster, kinds, relistMs, clock, random, log, changed, servedAgain, keepsLastGood = () => true } = options;
+  const {
+    cluster,
+    kinds,
+    relistMs,
+    clock,
+    random,
+    log,
+    changed,
+    servedAgain,
+    keepsLastGood = () => true,
+    namespaceOf = () => undefined,
+  } = options;
   let snapshot = emptySnapshot();
   const states = new Map<string, KindState>(kinds.map((kind) => [kindKeyOf(kind), "unknown"]));
   const malformed = new Map<string, Malformed>();
@@ -155,11 +168,13 @@ export function startInformer(options: InformerOptions, signal: AbortSignal): In
     for (const [key, { ref }] of malformed) if (kindKeyOf(ref) === kindKeyOf(kind)) malformed.delete(key);
   }
 
-  const following = kinds.map((kind) =>
-    runReflector(
+  const following = kinds.map((kind) => {
+    const namespace = namespaceOf(kind);
+    return runReflector(
       {
         cluster,
         kind,
+        ...(namespace === undefined ? {} : { list: { namespace } }),
         transform: trimmed(kind),
         redefined: definitions.onChange,
         ...(relistMs === undefined ? {} : { relistMs }),
@@ -168,8 +183,8 @@ export function startInformer(options: InformerOptions, signal: AbortSignal): In
         emit: (event) => on(kind, event),
       },
       signal,
-    ),
-  );
+    );
+  });
   const ended = Promise.all([...following, definitions.ended]).then(() => undefined);
 
   return {

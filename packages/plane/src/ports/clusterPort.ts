@@ -31,6 +31,8 @@ export type WatchEvent<R extends Resource> =
 
 export interface ListOptions {
   readonly namespace?: string;
+  /** The one object of this name: whoever may read no other object may list and watch it. */
+  readonly name?: string;
   readonly labels?: LabelSelector;
 }
 
@@ -194,5 +196,5 @@ export type {
   ServerLink,
   ServerLinkHandler,
 } from "@isthmus/relay/session";
-export { isPendingCode, MODES } from "@isthmus/relay/session";
+export { isConfirmation, isHeldCode, isPendingCode, MODES } from "@isthmus/relay/session";
 export * from "./storePort.ts";

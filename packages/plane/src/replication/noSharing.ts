@@ -6,6 +6,7 @@ const nothing = (): void => undefined;
 export const noSharing: Sharing = {
   instance: "",
   isLoaded: true,
+  outage: undefined,
   touch: nothing,
   changed: nothing,
   forget: nothing,

@@ -27,6 +27,8 @@ export interface Sharing {
    * be without clusters that another replica knows.
    */
   readonly isLoaded: boolean;
+  /** Why the store does not answer now; undefined while it does. */
+  readonly outage: string | undefined;
   /** Something happened to a cluster: its agent came, went, reported or answered, or it was registered. */
   touch(clusterName: string): void;
   /** What was reported may have changed. */
@@ -57,8 +59,12 @@ export interface SharingOptions {
   readonly resumedDeletes: (clusterName: string) => string | undefined;
   /** What another replica says of a delivery: `wanted` is what was answered, undefined while it is none that is known here. */
   readonly delivered: (clusterName: string, delivered: ReportedDelivery, wanted: OutputSet | undefined) => void;
+  /** What the store says of an agent's last answer, whether or not the answered set is known. */
+  readonly answeredBefore: (clusterName: string, delivered: ReportedDelivery) => void;
   /** The first reading is over. */
   readonly loaded: () => void;
+  /** `outage` changed. */
+  readonly outageChanged: () => void;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -80,7 +86,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   let unread: Set<string> | undefined;
   let isLoaded = false;
   let storeId: string | undefined;
-  let isUp = true;
+  let outage: string | undefined;
   let failures = 0;
   let loadedClusters = 0;
   /** When what waits began to wait, by name. */
@@ -111,13 +117,18 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
 
   function failed(error: StoreError): void {
     failures++;
-    if (isUp) log.warn({ waiting: waitingSince.size }, `${messageOf(error)}; continuing from memory, and retrying`);
-    isUp = false;
+    const message = messageOf(error);
+    if (outage === undefined) log.warn({ waiting: waitingSince.size }, `${message}; continuing from memory, and retrying`);
+    if (outage === message) return;
+    outage = message;
+    options.outageChanged();
   }
 
   function answering(): void {
-    if (!isUp) log.info({ waiting: waitingSince.size }, "the store is available again");
-    isUp = true;
+    if (outage === undefined) return;
+    log.info({ waiting: waitingSince.size }, "the store is available again");
+    outage = undefined;
+    options.outageChanged();
   }
 
   const inputs = inputSharing({
@@ -194,7 +205,10 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   /** Hands on what another replica says of a cluster's deliveries, once it is clear what was answered. */
   function deliver(clusterName: string): void {
     const delivered = inputs.told.get(clusterName)?.delivered;
-    if (delivered === undefined || snapshots.clusters.get(clusterName)?.isServed === true) return;
+    if (delivered === undefined) return;
+    // What this replica has heard itself is newer.
+    if (!deliveries.has(clusterName)) options.answeredBefore(clusterName, delivered);
+    if (snapshots.clusters.get(clusterName)?.isServed === true) return;
     const wanted = recent.get(clusterName)?.get(delivered.digest);
     const last = handedOn.get(clusterName);
     if (last !== undefined && last.wanted === wanted && equalJson(last.delivered, delivered)) return;
@@ -290,6 +304,9 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
         inputs.touch(clusterName);
       });
     },
+    get outage() {
+      return outage;
+    },
     get replicated() {
       return inputs.told;
     },
@@ -299,7 +316,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
       const oldest = Math.min(...waitingSince.values());
       return [
         figure("gloo_mesh_redis_sync_err_total", failures),
-        figure("gloo_mesh_store_up", isUp ? 1 : 0),
+        figure("gloo_mesh_store_up", outage === undefined ? 1 : 0),
         ...(store.weaknesses === undefined ? [] : [figure("gloo_mesh_store_protected", store.weaknesses.length === 0 ? 1 : 0)]),
         figure("gloo_mesh_store_lag_seconds", waitingSince.size === 0 ? 0 : (uptimeOf(clock) - oldest) / 1_000),
         figure("gloo_mesh_store_waiting", waitingSince.size),

@@ -1,4 +1,5 @@
 import { type BackoffRange, backoffMs, type Clock, onAbort } from "@isthmus/core";
+import { turnsOf, type WorkOrder } from "./workOrder.ts";
 
 /**
  * Work on named things, a few at a time: the latest item of a name wins, so the queue is bounded by the number of names.
@@ -26,6 +27,8 @@ export interface WorkQueueOptions<T> {
   readonly workers: number;
   /** Items that wait until nothing else is due. Default: none. */
   readonly isBulk?: (item: T) => boolean;
+  /** Which items wait for others. Default: none. */
+  readonly order?: WorkOrder<T>;
   readonly retry: BackoffRange;
   /** Gives `again` for what the world refused. A throw is our fault and rejects `ended`. */
   readonly work: (key: string, item: T) => Promise<"done" | "again">;
@@ -36,7 +39,7 @@ export interface WorkQueueOptions<T> {
 }
 
 export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSignal): WorkQueue<T> {
-  const { workers, retry, work, idle, isBulk = () => false, clock, random } = options;
+  const { workers, retry, work, idle, isBulk = () => false, order = NO_ORDER, clock, random } = options;
   const due = new Map<string, T>();
   const waiting = new Map<string, { readonly item: T; readonly tries: number }>();
   const wakers = new Set<() => void>();
@@ -46,11 +49,14 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
   const lanes = [nameQueue(), nameQueue()] as const;
   /** Names that had their turn while an older item of theirs was worked on. */
   const parked = new Set<string>();
+  const turns = turnsOf<T>(order);
 
   function set(key: string, item: T): void {
     const before = due.get(key);
     due.set(key, item);
-    if (before === undefined || isBulk(before) !== isBulk(item)) enqueue(key, item);
+    const wasHeld = turns.set(key, item);
+    if (before === undefined || wasHeld || isBulk(before) !== isBulk(item)) enqueue(key, item);
+    release();
   }
 
   function enqueue(key: string, item: T): void {
@@ -78,11 +84,19 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
       for (let key = names.shift(); key !== undefined; key = names.shift()) {
         const item = due.get(key);
         if (item === undefined || (isBulk(item) ? 1 : 0) !== lane) continue;
-        if (!running.has(key)) return [key, item];
-        parked.add(key);
+        if (running.has(key)) parked.add(key);
+        else if (!turns.holds(key, item)) return [key, item];
       }
     }
     return undefined;
+  }
+
+  /** Names that had to wait for others, and have not to any more. */
+  function release(): void {
+    for (const key of turns.released()) {
+      const item = due.get(key);
+      if (item !== undefined) enqueue(key, item);
+    }
   }
 
   async function worker(): Promise<void> {
@@ -95,12 +109,15 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
       const [key, item] = first;
       due.delete(key);
       running.add(key);
+      const turn = turns.started(key);
       try {
         await attempt(key, item);
       } finally {
         running.delete(key);
         const newer = due.get(key);
         if (parked.delete(key) && newer !== undefined) enqueue(key, newer);
+        turns.settled(turn);
+        release();
       }
       if (due.size === 0 && running.size === 0) idle?.();
     }
@@ -111,6 +128,8 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
     delete(key) {
       due.delete(key);
       waiting.delete(key);
+      turns.deleted(key);
+      release();
     },
     has: (key) => due.has(key),
     get isIdle() {
@@ -122,6 +141,8 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
     ended: Promise.all(Array.from({ length: workers }, worker)).then(() => undefined),
   };
 }
+
+const NO_ORDER: WorkOrder<unknown> = { groupOf: () => "", waitsFor: () => [] };
 
 interface NameQueue {
   push(name: string): void;

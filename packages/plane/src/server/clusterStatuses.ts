@@ -13,6 +13,8 @@ export interface ClusterStatusInputs {
   readonly state: ClusterState | undefined;
   /** How many removals its agent holds back. */
   readonly held: number;
+  /** Undefined where what is held back is a mass deletion; else the servers lack causes: the clusters that have not reported, as a text. */
+  readonly lacking: string | undefined;
   /** The last word of a user that held-back removals may go, if it was passed on. */
   readonly resumed: string | undefined;
   /** How the agent's certificate stands; undefined without one. */
@@ -48,6 +50,7 @@ export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInpu
     a.problem === b.problem &&
     a.isNameOpen === b.isNameOpen &&
     a.held === b.held &&
+    (a.held === 0 || a.lacking === b.lacking) &&
     a.resumed === b.resumed &&
     a.certificate === b.certificate &&
     a.writes.mode === b.writes.mode &&
@@ -63,7 +66,7 @@ export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInpu
  */
 export function clusterStatus(
   kubernetesCluster: Resource,
-  { state, held, resumed, certificate, problem, isNameOpen, late, writes }: ClusterStatusInputs,
+  { state, held, lacking, resumed, certificate, problem, isNameOpen, late, writes }: ClusterStatusInputs,
   agentName: string,
 ): DesiredStatus {
   const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
@@ -73,7 +76,7 @@ export function clusterStatus(
     connected(kubernetesCluster, { state, problem, revokedBefore, agentName }),
     synced(state),
     lagging(state, late),
-    deletesPaused(held),
+    deletesPaused(held, lacking),
     overQuota(state),
     ...writesPaused(writes, state),
     ...certificateExpiring(state?.agent, certificate),
@@ -243,16 +246,22 @@ const NAME_OPEN: Condition = {
   message: "any holder of the relay token can take over the name of this cluster: spec.relay.sharedToken in the Settings is ANY_NAME",
 };
 
-function deletesPaused(held: number): Condition {
+function deletesPaused(held: number, lacking: string | undefined): Condition {
   const type = "DeletesPaused";
   if (held === 0) return { type, status: "False", reason: "NothingHeld", message: "no deletes are on hold" };
+  const approval = `kubectl annotate --overwrite kubernetescluster NAME ${RESUME_DELETES}="$(date -Is)"`;
+  if (lacking !== undefined) {
+    const clusters = lacking === "" ? "" : ` (not reported since this server started: ${lacking})`;
+    const message =
+      `${held} objects that are not desired are kept: this server started without the state of the servers before it, so it cannot tell whether ` +
+      `their sources were deleted or are missing, as after a restore${clusters}. What is desired again is kept. To delete the rest: ${approval}`;
+    return { type, status: "True", reason: "SourcesUnknown", message };
+  }
   return {
     type,
     status: "True",
     reason: "TooManyAtOnce",
-    message:
-      `mass deletion on hold, waiting for approval: the source objects of ${held} objects are no longer reported. To approve: ` +
-      `kubectl annotate --overwrite kubernetescluster NAME ${RESUME_DELETES}="$(date -Is)"`,
+    message: `mass deletion on hold, waiting for approval: the source objects of ${held} objects are no longer reported. To approve: ${approval}`,
   };
 }
 

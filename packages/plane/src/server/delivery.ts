@@ -1,6 +1,6 @@
 import { emptyOutputSet, type OutputSet, type Resource, type ResourceRef, resourceKeyOf, SortedMap } from "@isthmus/core";
 import type { Delivery } from "@isthmus/translators";
-import { type Acknowledgement, isPendingCode, type Rejection } from "../ports/clusterPort.ts";
+import { type Acknowledgement, isHeldCode, isPendingCode, type Rejection } from "../ports/clusterPort.ts";
 import { type ClusterComparison, type PendingCounts, pendingCounts, pendingExamples } from "./comparison.ts";
 
 /** Which outputs have reached their clusters. */
@@ -14,6 +14,8 @@ export interface DeliveryLog {
   forget(clusterName: string): void;
   /** How many removals a cluster's agent holds back until somebody says that so many objects may go. */
   heldIn(clusterName: string): number;
+  /** Whether some of them wait as the server they came from could not tell their causes. */
+  lacksCausesIn(clusterName: string): boolean;
   /** How many objects a cluster's agent has not answered for as they are wanted now. */
   waitingIn(clusterName: string): number;
   /** The mode that the agent of a cluster is in, as it answered last; undefined where it has not said. */
@@ -39,6 +41,7 @@ interface ClusterDelivery {
   /** By `resourceKeyOf`. */
   readonly rejections: SortedMap<Rejection>;
   readonly held: number;
+  readonly lacksCauses: boolean;
   readonly mode: string | undefined;
   readonly comparison: ClusterComparison | undefined;
 }
@@ -68,6 +71,7 @@ export function deliveryLog(): DeliveryLog {
       answered: wanted ?? delivery.answered,
       rejections: SortedMap.empty<Rejection>().update(rejected.map((rejection) => [resourceKeyOf(rejection.ref), rejection] as const)),
       held,
+      lacksCauses: rejected.some(({ code }) => code === "Unconfirmed"),
       mode,
       comparison: comparisonOf(answer, size),
     });
@@ -85,7 +89,7 @@ export function deliveryLog(): DeliveryLog {
     acknowledged(clusterName, { rejected, mode }, wanted) {
       told(
         clusterName,
-        { rejected, ...(mode === undefined ? {} : { mode }), held: rejected.filter(({ code }) => code === "Held").length },
+        { rejected, ...(mode === undefined ? {} : { mode }), held: rejected.filter(({ code }) => isHeldCode(code)).length },
         wanted,
       );
     },
@@ -94,6 +98,7 @@ export function deliveryLog(): DeliveryLog {
       changing().delete(clusterName);
     },
     heldIn: (clusterName) => of(clusterName).held,
+    lacksCausesIn: (clusterName) => of(clusterName).lacksCauses,
     waitingIn(clusterName) {
       const { wanted, answered } = of(clusterName);
       return wanted?.changesSince(answered ?? emptyOutputSet(wanted.owner)).length ?? 0;
@@ -116,6 +121,7 @@ const NOTHING: ClusterDelivery = {
   answered: undefined,
   rejections: SortedMap.empty(),
   held: 0,
+  lacksCauses: false,
   mode: undefined,
   comparison: undefined,
 };
@@ -143,7 +149,7 @@ class ClusterDeliveries implements Delivery {
     const key = resourceKeyOf(ref);
     const rejection = delivery.rejections.get(key);
     if (rejection !== undefined && isPendingCode(rejection.code)) return { pendingIn: delivery.mode === "observe" ? "observed" : "frozen" };
-    if (rejection !== undefined && rejection.code !== "Held") return { code: rejection.code, message: rejection.message };
+    if (rejection !== undefined && !isHeldCode(rejection.code)) return { code: rejection.code, message: rejection.message };
     if (delivery.answered === undefined) return "unheard";
     const wanted = resourceAt(delivery.wanted, key);
     return wanted !== undefined && resourceAt(delivery.answered, key) === wanted ? "applied" : "pending";

@@ -1,4 +1,4 @@
-import { type Delta, isEmpty, kindKeyOf, refOf, resourceKeyOf, type Snapshot, snapshotOf } from "@isthmus/core";
+import { type Delta, isEmpty, type Kind, kindKeyOf, refOf, resourceKeyOf, type Snapshot, snapshotOf } from "@isthmus/core";
 import { type Informer, startInformer } from "../informer/informer.ts";
 import type { ReportFilter, ServerLinkHandler } from "../ports/clusterPort.ts";
 import type { ChangeOrigin } from "../snapshots/joinQueue.ts";
@@ -48,7 +48,9 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
   }
 
   const changed = (delta: Delta) => events.emit("managementChanged", delta);
-  const view = startInformer({ cluster, kinds: kinds.management, clock, random, log, keepsLastGood: kinds.keepsLastGood, changed }, signal);
+  const namespaceOf = (kind: Kind) => (kinds.own.includes(kind) ? namespace : undefined);
+  const { management, keepsLastGood } = kinds;
+  const view = startInformer({ cluster, kinds: management, namespaceOf, clock, random, log, keepsLastGood, changed }, signal);
 
   function isRegistered(clusterName: string): boolean {
     return view.snapshot.of(kinds.registration).get({ name: clusterName, namespace, clusterName: "" }) !== undefined;

@@ -10,6 +10,7 @@ import { eventHub } from "../runtime/eventHub.ts";
 import { randomText } from "../runtime/randomText.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { agentModes } from "./agentModes.ts";
+import { confirmations } from "./confirmations.ts";
 import { deliveryLog } from "./delivery.ts";
 import { startServerInputs } from "./inputs.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
@@ -56,6 +57,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const events = eventHub<ServerEvents>();
   const statusesDue = () => events.emit("statusesDue");
   const delivery = deliveryLog();
+  const confirmed = confirmations();
   const telemetry = startTelemetry({ clock, random, log, meter, late: statusesDue }, signal);
   const inputs = startServerInputs({ ...options, delivery, telemetry, events }, signal);
   const { view, store } = inputs;
@@ -66,7 +68,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     sendNotices: agents.sendNotices,
     setDesired(name, desired, why) {
       events.emit("desiredChanged", name, desired);
-      agents.setDesired(name, desired, telemetry.desired(name, desired, why));
+      agents.setDesired(name, desired, { ...telemetry.desired(name, desired, why), holdsSurplus: () => !confirmed.isConfirmed(name) });
     },
   };
   const notices = agentNoticeSender({
@@ -86,6 +88,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     if (put.some((resource) => kindKeyOf(resource) === kindKeyOf(kinds.registration))) modes.check();
   });
   events.on("agentConnected", notices.settings);
+  events.on("deliveryAcknowledged", (name, { rejected }) => confirmed.acknowledged(name, rejected));
   const resumption = deleteResumption({
     heldIn: delivery.heldIn,
     isServed: (name) => store.clusters.get(name)?.isServed === true,
@@ -94,7 +97,10 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     changed: statusesDue,
   });
 
-  const sharing = startServerSharing({ ...options, inputs, leadership, link, delivery, resumption, telemetry, events }, signal);
+  const sharing = startServerSharing(
+    { ...options, inputs, leadership, link, delivery, confirmations: confirmed, resumption, telemetry, events },
+    signal,
+  );
   const members = startMembership(
     {
       cluster,
@@ -107,7 +113,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
         events.emit("clusterChanged", name);
       },
       removed(name) {
-        for (const known of [store, delivery, sharing, telemetry.lags, notices, trust]) known.forget(name);
+        for (const known of [store, delivery, confirmed, sharing, telemetry.lags, notices, trust]) known.forget(name);
       },
       clock,
       random,
@@ -169,7 +175,10 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     metrics() {
       const { world, waiting } = reconcile;
       const { lags } = telemetry;
-      return [...serverMetrics({ store, delivery, lags, world, waiting, queues: writes.queues(), now: clock.now() }), ...sharing.metrics()];
+      return [
+        ...serverMetrics({ store, delivery, confirmations: confirmed, lags, world, waiting, queues: writes.queues(), now: clock.now() }),
+        ...sharing.metrics(),
+      ];
     },
     ended: Promise.all([view.ended, writes.ended, reconcile.ended, statuses.ended, sharing.ended, members.ended, trust.ended]).then(
       () => undefined,

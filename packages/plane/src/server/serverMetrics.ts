@@ -3,6 +3,7 @@ import type { Translation } from "@isthmus/translators";
 import type { WorkQueueSizes } from "../runtime/workQueue.ts";
 import { gvkOf, workQueueMetrics } from "../runtime/workQueueMetrics.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
+import type { Confirmations } from "./confirmations.ts";
 import type { DeliveryLog } from "./delivery.ts";
 import type { Lags } from "./lag.ts";
 
@@ -10,6 +11,7 @@ import type { Lags } from "./lag.ts";
 export interface ServerGauges {
   readonly store: SnapshotStore;
   readonly delivery: DeliveryLog;
+  readonly confirmations: Pick<Confirmations, "isConfirmed">;
   readonly lags: Lags;
   readonly world: Translation | undefined;
   /** Clusters of which everything is known and that are not translated yet. */
@@ -18,7 +20,7 @@ export interface ServerGauges {
   readonly now: number;
 }
 
-export function serverMetrics({ store, delivery, lags, world, waiting, queues, now }: ServerGauges): readonly Metric[] {
+export function serverMetrics({ store, delivery, confirmations, lags, world, waiting, queues, now }: ServerGauges): readonly Metric[] {
   const perCluster = [...store.clusters].flatMap(([cluster, { phase }]): Metric[] => {
     const since = lags.behindSince(cluster);
     const rejected = [...delivery.rejectedIn(cluster)].map(
@@ -26,6 +28,7 @@ export function serverMetrics({ store, delivery, lags, world, waiting, queues, n
     );
     return [
       { name: "relay_push_clients_warmed", labels: { cluster }, value: phase === "unknown" ? 0 : 1 },
+      { name: "relay_server_unconfirmed", labels: { cluster }, value: confirmations.isConfirmed(cluster) ? 0 : 1 },
       { name: "relay_server_lag_seconds", labels: { cluster }, value: since === undefined ? 0 : Math.max(0, now - since) / 1000 },
       ...rejected,
     ];

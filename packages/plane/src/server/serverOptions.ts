@@ -8,6 +8,8 @@ import type { ManagementEventFilterOptions } from "./managementEventFilter.ts";
 export interface ServerKinds {
   /** Read in the management cluster. */
   readonly management: readonly Kind[];
+  /** Of those, read in the namespace of the management plane alone. */
+  readonly own: readonly Kind[];
   /** Whether a CRD of ours defines a kind. */
   readonly isInstalled: (kind: Kind) => boolean;
   /** Written into the management cluster. */

@@ -1,6 +1,7 @@
 import type { Leadership, ServerLink } from "../ports/clusterPort.ts";
 import { noSharing } from "../replication/noSharing.ts";
 import { type Sharing, startSharing } from "../replication/sharing.ts";
+import type { Confirmations } from "./confirmations.ts";
 import type { DeliveryLog } from "./delivery.ts";
 import type { ServerInputs } from "./inputs.ts";
 import type { DeleteResumption } from "./resumeDeletes.ts";
@@ -14,6 +15,7 @@ export interface ServerSharingOptions extends Pick<ServerOptions, "sharing" | "c
   readonly leadership: Leadership;
   readonly link: ServerLink;
   readonly delivery: DeliveryLog;
+  readonly confirmations: Pick<Confirmations, "told">;
   readonly resumption: DeleteResumption;
   readonly telemetry: Pick<Telemetry, "lags">;
   readonly events: ServerEventHub;
@@ -21,7 +23,7 @@ export interface ServerSharingOptions extends Pick<ServerOptions, "sharing" | "c
 
 /** Shares what this replica learns, and takes in what others learned, where there is a store; else there is nobody to share with. */
 export function startServerSharing(options: ServerSharingOptions, signal: AbortSignal): Sharing {
-  const { inputs, leadership, link, delivery, resumption, telemetry, events, clock, random, log } = options;
+  const { inputs, leadership, link, delivery, confirmations, resumption, telemetry, events, clock, random, log } = options;
   if (options.sharing === undefined) return noSharing;
   const sharing = startSharing(
     {
@@ -37,7 +39,12 @@ export function startServerSharing(options: ServerSharingOptions, signal: AbortS
         if (desired !== undefined) telemetry.lags.acknowledged(name, desired);
         events.emit("statusesDue");
       },
-      loaded: () => events.emit("reconcileDue"),
+      answeredBefore: confirmations.told,
+      loaded() {
+        events.emit("reconcileDue");
+        events.emit("statusesDue");
+      },
+      outageChanged: () => events.emit("statusesDue"),
       clock,
       random,
       log,

@@ -14,7 +14,7 @@ import type { DeleteResumption } from "./resumeDeletes.ts";
 import type { ServerEventHub } from "./serverEvents.ts";
 import type { ServerOptions } from "./serverOptions.ts";
 import { statusUpdates } from "./statusUpdates.ts";
-import { storeProtected } from "./storeProtected.ts";
+import { storeConditions } from "./storeConditions.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** Computes statuses from the last translation and from what agents answered, and has them written or pushed whenever one of both changed. */
@@ -35,7 +35,7 @@ export interface StatusLoopOptions
   readonly resumption: DeleteResumption;
   readonly notices: AgentNoticeSender;
   readonly writes: Pick<LeaderWrites, "writeStatuses">;
-  readonly sharing: Pick<Sharing, "replicated">;
+  readonly sharing: Pick<Sharing, "replicated" | "isLoaded" | "outage">;
   /** The store that replicas share; undefined where there is none. */
   readonly sharedStore: NonNullable<ServerOptions["sharing"]>["store"] | undefined;
   readonly telemetry: Telemetry;
@@ -50,8 +50,8 @@ export function startStatusLoop(options: StatusLoopOptions, signal: AbortSignal)
   const slicing = { clock, sliceMs: options.sliceMs ?? SLICE_MS };
   /** Of clusters that this server connects to itself. */
   const problems = new Map<string, string>();
-  const storeCondition = options.sharedStore === undefined ? undefined : storeProtected(options.sharedStore);
-  const ownConditions = storeCondition === undefined ? [] : [storeCondition];
+  const { sharedStore } = options;
+  const ownConditions = () => (sharedStore === undefined ? [] : storeConditions(sharedStore, sharing));
   const updates = statusUpdates({
     agentName: options.agentName,
     problemIn: (name) => problems.get(name),
@@ -59,7 +59,7 @@ export function startStatusLoop(options: StatusLoopOptions, signal: AbortSignal)
     delivery,
     lateSince: telemetry.lags.lateSince,
     modeOf: options.modeOf,
-    alsoOf: (ref) => (resourceKeyOf(ref) === resourceKeyOf(options.ownStatus) ? ownConditions : []),
+    alsoOf: (ref) => (resourceKeyOf(ref) === resourceKeyOf(options.ownStatus) ? ownConditions() : []),
     view: () => view,
     store,
     kinds,

@@ -89,16 +89,26 @@ export function statusUpdates({
     for (const { ref } of view().malformed.values()) touch(ref);
   }
 
+  /** Registered clusters of which nothing is known but what was published, as a text. */
+  function unreportedClusters(): string {
+    const names = [...view().snapshot.of(kinds.registration)].map(({ metadata }) => metadata.name);
+    const unreported = names.filter((name) => (store.clusters.get(name)?.phase ?? "unknown") === "unknown").sort();
+    const further = unreported.length - MOST_NAMES;
+    return unreported.slice(0, MOST_NAMES).join(", ") + (further > 0 ? ` and ${further} others` : "");
+  }
+
   /** Clusters are few enough to be looked at one by one. */
   function touchClusters({ resumed, now: time }: Pick<StatusSources, "resumed" | "now">): void {
     const facts = new Map<string, ClusterStatusInputs>();
     const isNameOpen = areNamesOpen();
+    const unreported = unreportedClusters();
     for (const cluster of view().snapshot.of(kinds.registration)) {
       const { name } = cluster.metadata;
       const state = store.clusters.get(name);
       const now = {
         state,
         held: delivery.heldIn(name),
+        lacking: delivery.lacksCausesIn(name) ? unreported : undefined,
         resumed: resumed.get(name),
         certificate: certificateValidity(state?.agent, time),
         problem: problemIn(name),
@@ -173,9 +183,13 @@ function withConditions({ ref, status }: DesiredStatus, also: readonly Condition
   return { ref, status: { ...status, conditions: [...conditions, ...also.map((condition) => ({ ...condition }))] } };
 }
 
+// Of clusters that a condition names.
+const MOST_NAMES = 5;
+
 const NOTHING_KNOWN: ClusterStatusInputs = {
   state: undefined,
   held: 0,
+  lacking: undefined,
   resumed: undefined,
   certificate: undefined,
   problem: undefined,

@@ -43,6 +43,7 @@ interface Arriving {
   readonly revision: number;
   readonly parts: number;
   readonly complete: boolean;
+  readonly holdsSurplus: boolean;
   readonly pieces: Chain<Piece> | undefined;
   readonly traces: readonly string[];
   readonly bytes: number;
@@ -90,9 +91,9 @@ export function takePart(down: AgentDown, part: Down, clusterName: string): Down
   return { ...askAgain(next, `received more than ${sizeText(down.maxBytes)} of changes since the last complete desired state`), desired };
 }
 
-function beginning(down: AgentDown, { revision, complete, traces }: Down): Arriving | undefined {
+function beginning(down: AgentDown, { revision, complete, holdsSurplus, traces }: Down): Arriving | undefined {
   if (!complete && (down.asking !== undefined || revision !== down.revision + 1)) return undefined;
-  return { revision, parts: 0, complete, pieces: undefined, traces: tracesFrom(traces), bytes: 0 };
+  return { revision, parts: 0, complete, holdsSurplus, pieces: undefined, traces: tracesFrom(traces), bytes: 0 };
 }
 
 function pieceOf(part: Down, clusterName: string): Piece {
@@ -142,11 +143,12 @@ function joined(down: AgentDown, { revision, complete, bytes }: Arriving, pieces
   return { ...rest, ...stillAsking, revision, held, refused, taken: complete ? bytes : down.taken + bytes };
 }
 
-function desiredOf({ revision, complete, traces }: Arriving, pieces: readonly Piece[]): DesiredUpdate {
+function desiredOf({ revision, complete, holdsSurplus, traces }: Arriving, pieces: readonly Piece[]): DesiredUpdate {
   const put = pieces.flatMap((piece) => piece.put);
   const remove = pieces.flatMap((piece) => piece.remove);
   const withheld = pieces.flatMap((piece) => piece.withheld);
-  return { revision, complete, put, remove, ...(withheld.length > 0 ? { withheld } : {}), ...tracesField(traces) };
+  const kept = withheld.length > 0 ? { withheld } : {};
+  return { revision, complete, put, remove, ...kept, ...(holdsSurplus ? { holdsSurplus } : {}), ...tracesField(traces) };
 }
 
 /** Compares with what the server says to have sent. */

@@ -9,6 +9,8 @@ export interface DesiredState {
   readonly desired: OutputSet;
   /** What is no longer wanted and has not been seen to be gone. */
   readonly deletions: SortedMap<DesiredChange>;
+  /** Whether a complete set that is sent now says nothing against objects that it lacks. */
+  readonly holdsSurplus: () => boolean;
 }
 
 /** One object to put, or to remove. */
@@ -32,7 +34,7 @@ export interface DesiredStep {
 export function updateDesired(
   before: DesiredState | undefined,
   wanted: OutputSet,
-  { evidenceOf, traces = [] }: DeletionCause,
+  { evidenceOf, holdsSurplus = () => false, traces = [] }: DeletionCause,
 ): DesiredStep {
   const changes: DesiredChange[] = [];
   const unexplained: ResourceRef[] = [];
@@ -51,7 +53,7 @@ export function updateDesired(
   const removals = (before?.deletions ?? SortedMap.empty<DesiredChange>()).update(
     changes.map((change) => [change.key, change.removal === undefined ? undefined : change] as const),
   );
-  return { state: { desired: wanted, deletions: removals }, changes, unexplained, ...tracesField(traces) };
+  return { state: { desired: wanted, deletions: removals, holdsSurplus }, changes, unexplained, ...tracesField(traces) };
 }
 
 /** The removals that were carried out need not be said again. */

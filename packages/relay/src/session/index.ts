@@ -19,7 +19,7 @@ export type {
   ServerLinkHandler,
   Withheld,
 } from "./link.ts";
-export { isPendingCode } from "./link.ts";
+export { isConfirmation, isHeldCode, isPendingCode } from "./link.ts";
 export type { Question } from "./questions.ts";
 export { RelayError } from "./relayError.ts";
 export type { Quota, QuotaExcess, ReportFilter } from "./reportFilter.ts";

@@ -36,6 +36,8 @@ export interface DesiredUpdate {
   readonly remove: readonly DeleteOrder[];
   /** Wanted, but too large to travel: whatever exists under these names is left alone. */
   readonly withheld?: readonly ResourceRef[];
+  /** In a complete set: what else bears our label may be pruned only once somebody has approved it. */
+  readonly holdsSurplus?: true;
   /** Ids of the changes that led to it, or of some among many. */
   readonly traces?: readonly string[];
 }
@@ -43,8 +45,8 @@ export interface DesiredUpdate {
 /** What became of one object of a desired set. */
 export interface Rejection {
   readonly ref: ResourceRef;
-  /** `Conflict`: exists and is not ours. `Invalid`: the API server refuses it. `Unserved`: the cluster lacks the kind. `Failed`: anything else; it will be tried again. `Refused`: a removal that our safety rules forbid. `Held`: a removal that waits for somebody to say that so many objects may go. `Would…`: what the mode of the cluster forbids. */
-  readonly code: "Conflict" | "Invalid" | "Unserved" | "Failed" | "Refused" | "Held" | PendingCode;
+  /** `Conflict`: exists and is not ours. `Invalid`: the API server refuses it. `Unserved`: the cluster lacks the kind. `Failed`: anything else; it will be tried again. `Refused`: a removal that our safety rules forbid. `Held`: a removal that waits for somebody to say that so many objects may go. `Unconfirmed`: one that waits as the server cannot tell its cause. `Would…`: what the mode of the cluster forbids. */
+  readonly code: "Conflict" | "Invalid" | "Unserved" | "Failed" | "Refused" | "Held" | "Unconfirmed" | PendingCode;
   readonly message: string;
 }
 
@@ -57,6 +59,16 @@ export const PENDING_CODES: readonly PendingCode[] = ["WouldCreate", "WouldChang
 /** Whether a code says what would become of an object. */
 export function isPendingCode(code: string): code is PendingCode {
   return (PENDING_CODES as readonly string[]).includes(code);
+}
+
+/** Whether an answer says that no delete waits: everything of ours that the cluster holds is desired, as far as its agent sees. */
+export function isConfirmation(rejected: readonly Rejection[]): boolean {
+  return rejected.every(({ code }) => !isHeldCode(code) && code !== "WouldDelete");
+}
+
+/** Whether a code says that a delete waits for an approval. */
+export function isHeldCode(code: string): boolean {
+  return code === "Held" || code === "Unconfirmed";
 }
 
 /**
@@ -135,6 +147,8 @@ export interface AgentLinkHandler {
 export interface DeletionCause {
   /** Asked for each object that is no longer wanted. */
   readonly evidenceOf: (ref: ResourceRef) => DeletionEvidence;
+  /** Asked for each complete set: whether what it lacks is kept until somebody approves its delete. Default: it is not. */
+  readonly holdsSurplus?: () => boolean;
   /** Ids of the changes that led to it. */
   readonly traces?: readonly string[];
 }

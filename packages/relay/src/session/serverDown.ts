@@ -57,6 +57,7 @@ type Answer = Pick<Acknowledgement, "rejected" | "mode">;
 
 interface Sending extends Pick<Sent, "revision" | "wanted" | "traces"> {
   readonly complete: boolean;
+  readonly holdsSurplus: boolean;
   readonly parts: number;
   readonly left: Outbox<DesiredChange>;
   readonly said: Chain<Said> | undefined;
@@ -141,6 +142,7 @@ export function nextDown(down: ServerDown, maxMessageBytes: number): { readonly 
     part: sending.parts + 1,
     last: left.size === 0,
     complete: sending.complete,
+    holdsSurplus: sending.holdsSurplus,
     upserts: batch.bodies.map(({ item, json }) => create(ResourceBodySchema, { ref: refMessage(refOfChange(item)), json })),
     deletes: removals.flatMap(({ removal }) => (removal === undefined ? [] : [removalMessage(removal)])),
     withheld: oversized.map(({ item }) => refMessage(refOfChange(item))),
@@ -173,6 +175,7 @@ function beginning(down: ServerDown): Sending | undefined {
   return {
     revision: revision + 1,
     complete: needsComplete,
+    holdsSurplus: needsComplete && want.holdsSurplus(),
     wanted: want.desired,
     parts: 0,
     left,

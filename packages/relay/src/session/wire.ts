@@ -131,6 +131,7 @@ const REJECTION_CODES: ReadonlySet<string> = new Set<Rejection["code"]>([
   "Failed",
   "Refused",
   "Held",
+  "Unconfirmed",
   ...PENDING_CODES,
 ]);
 

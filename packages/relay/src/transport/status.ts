@@ -48,7 +48,16 @@ export function endOf({ code, details, metadata }: StatusObject | ServiceError, 
   if (untrusted !== undefined) return { code: untrusted.code, reason: untrusted.message };
   if (code === status.OK) return { code: "Ended", reason: "the management server ended the connection" };
   if (code === status.UNAUTHENTICATED) return { code: "CertificateRefused", reason: details };
-  return { code: "Unreachable", reason: `cannot reach ${server}: ${lastError(details)}` };
+  return { code: "Unreachable", reason: `cannot reach ${server}: ${lastError(details)}${closedHandshake(details) ? GATEWAY_HINT : ""}` };
+}
+
+const GATEWAY_HINT =
+  "; the connection was closed before the server answered: if a gateway is in between, it passes on only the names that it knows: check --relay-authority";
+
+/** Whether somebody accepted a new connection, and closed it before TLS was established. Source: texts of Node's sockets. */
+function closedHandshake(details: string): boolean {
+  const closed = ["ECONNRESET", "socket disconnected before secure TLS connection", "socket hang up"];
+  return details.startsWith("No connection established") && closed.some((text) => details.includes(text));
 }
 
 /** The same as an error. */

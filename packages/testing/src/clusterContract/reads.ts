@@ -57,6 +57,17 @@ export function readContract(current: Current): void {
       expect(await names({ namespace: "default" })).not.toContain(name);
     });
 
+    it("list one object by its name", async () => {
+      const subject = current();
+      const { cluster, namespace } = subject;
+      const { name } = (await cluster.create(configMap(subject, {}))).metadata;
+      await cluster.create(configMap(subject, {}, { name: `${name}-2` }));
+      const named = async (of: string) =>
+        (await cluster.list(ContractConfigMap, { namespace, name: of })).items.map(({ metadata }) => metadata.name);
+      expect(await named(name)).toEqual([name]);
+      expect(await named(`${name}-3`)).toEqual([]);
+    });
+
     it("list more objects than a page holds, each once", async () => {
       const subject = current();
       const { cluster, namespace } = subject;

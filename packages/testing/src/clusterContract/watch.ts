@@ -67,6 +67,19 @@ export function watchContract(current: Current): void {
       await watch.stop();
     });
 
+    it("of one name sees no other", async () => {
+      const subject = current();
+      const { cluster, namespace } = subject;
+      const name = subject.name();
+      const { resourceVersion } = await cluster.list(ContractConfigMap, { namespace, name });
+      const watch = watching(cluster, ContractConfigMap, { resourceVersion, namespace, name });
+      await cluster.create(configMap(subject, { n: "1" }, { name: `${name}-2` }));
+      const created = await cluster.create(configMap(subject, { n: "2" }, { name }));
+      await cluster.delete(refOf(created));
+      expect((await watch.take(2)).map(summary)).toEqual([`put ${name} 2`, `removed ${name}`]);
+      await watch.stop();
+    });
+
     it("of one namespace sees no other", async () => {
       const subject = current();
       const { cluster, namespace } = subject;

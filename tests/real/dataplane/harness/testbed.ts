@@ -57,6 +57,10 @@ export interface Testbed {
   readonly directory: string;
   /** Of a cluster's API server, through the loopback. */
   kubeconfig(cluster: ClusterName | "management"): string;
+  /** The network of a cluster's control plane, which its gateway reaches as a pod: what runs a command there, with these variables. */
+  network(cluster: ClusterName): { readonly command: readonly string[]; readonly env: Readonly<Record<string, string>> };
+  /** Of a cluster's API server, in that network. */
+  kubeconfigInside(cluster: ClusterName): string;
   /** Makes these objects the ones that are applied; earlier ones that are not among them are deleted. Waits for the proxies. */
   apply(objects: Readonly<Record<ClusterName, readonly AnyResource[]>>): Promise<Applied>;
   request(options: RequestOptions): Promise<Answers>;
@@ -141,6 +145,11 @@ export async function startTestbed({ parts: { components, testbed }, topology, m
   return {
     directory,
     kubeconfig: (cluster) => join(state, cluster, "kubeconfig-host"),
+    kubeconfigInside: (cluster) => join(state, cluster, "kubeconfig"),
+    network: (cluster) => ({
+      command: ["python3", program, "exec", cluster.replace("cluster-", "cp-"), "--"],
+      env: Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith("TESTBED_")) as [string, string][]),
+    }),
     stop,
     async apply(objects) {
       const folders = clusterNames.map((cluster) => {

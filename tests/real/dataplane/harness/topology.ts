@@ -48,3 +48,23 @@ export function writeSmallTopology(file: string): void {
   const cluster = { index: 1, trustDomain: "cluster-1", region: "us-east", zone: "us-east-a", pods, services: [] };
   writeFileSync(file, JSON.stringify({ clusters: { "cluster-1": cluster } }));
 }
+
+/** Writes a topology for a management plane: cluster-1 with nothing but its gateway, and Bookinfo's two services in cluster-2. */
+export function writePlaneTopology(file: string): void {
+  const ports = [{ name: "http", port: 9080, targetPort: 9080 }];
+  const pod = (app: string, host: number) => ({
+    ...{ deployment: `${app}-v1`, namespace: "bookinfo", serviceAccount: `bookinfo-${app}` },
+    ...{ labels: { app, version: "v1" }, host, port: 9080 },
+  });
+  const service = (app: string) => ({ name: app, namespace: "bookinfo", selector: { app }, ports });
+  const cluster = (index: number) => ({
+    index,
+    trustDomain: `cluster-${index}`,
+    region: "us-east",
+    zone: "us-east-a",
+    pods: [],
+    services: [],
+  });
+  const bookinfo = { pods: [pod("productpage", 10), pod("reviews", 20)], services: [service("productpage"), service("reviews")] };
+  writeFileSync(file, JSON.stringify({ clusters: { "cluster-1": cluster(1), "cluster-2": { ...cluster(2), ...bookinfo } } }));
+}

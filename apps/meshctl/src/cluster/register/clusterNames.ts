@@ -16,6 +16,13 @@ export interface RegistrationOfName {
   readonly uid: string;
 }
 
+/** What a user declares of a cluster; what is undefined stays as it is. */
+export interface DeclaredFields {
+  readonly clusterDomain?: string | undefined;
+  /** Whether anything is written in it from the start. */
+  readonly mode?: string | undefined;
+}
+
 /** The UID by which the management plane tells one cluster from another. Throws UsageError where it cannot be read. */
 export async function uidOfCluster(cluster: Cluster): Promise<string> {
   const uid = (await cluster.get(RemoteNamespace, { name: "kube-system", namespace: "" }))?.metadata.uid;
@@ -63,10 +70,10 @@ export function isUnfinished(existing: KubernetesCluster | undefined): boolean {
  * Creates the KubernetesCluster, unless somebody else has, and notes which cluster is being registered. Of two clusters that are
  * registered under one name at once, the second is refused: it throws UsageError.
  */
-export async function reserveName(management: Cluster, naming: RegistrationOfName, clusterDomain: string | undefined): Promise<void> {
+export async function reserveName(management: Cluster, naming: RegistrationOfName, declared: DeclaredFields): Promise<void> {
   const { clusterName, namespace, uid } = naming;
   try {
-    await applyRegistration(management, naming, { annotations: { [REGISTERING]: uid }, clusterDomain });
+    await applyRegistration(management, naming, { annotations: { [REGISTERING]: uid }, declared });
   } catch (error) {
     if (!(error instanceof ClusterError && error.code === "Conflict")) throw error;
     const other = await management.get(KubernetesCluster, { name: clusterName, namespace });
@@ -74,7 +81,7 @@ export async function reserveName(management: Cluster, naming: RegistrationOfNam
     if (registering === undefined || registering === uid) {
       const { manager = "another field manager", fields = [] } = error.details;
       throw new UsageError(
-        `KubernetesCluster ${namespace}/${clusterName}: ${fields.join(", ")} is set by ${manager}: leave out --cluster-domain`,
+        `KubernetesCluster ${namespace}/${clusterName}: ${fields.join(", ")} is set by ${manager}: leave out ${optionsOf(fields)}`,
       );
     }
     throw new UsageError(
@@ -85,22 +92,45 @@ export async function reserveName(management: Cluster, naming: RegistrationOfNam
 }
 
 /** The registration has come to its end. */
-export async function completeRegistration(
-  management: Cluster,
-  naming: RegistrationOfName,
-  clusterDomain: string | undefined,
-): Promise<void> {
-  await applyRegistration(management, naming, { annotations: {}, clusterDomain });
+export async function completeRegistration(management: Cluster, naming: RegistrationOfName, declared: DeclaredFields): Promise<void> {
+  await applyRegistration(management, naming, { annotations: {}, declared });
 }
 
-function applyRegistration(
+async function applyRegistration(
   management: Cluster,
   { clusterName, namespace, uid }: RegistrationOfName,
-  { annotations, clusterDomain }: { readonly annotations: Readonly<Record<string, string>>; readonly clusterDomain: string | undefined },
-): Promise<unknown> {
+  { annotations, declared }: { readonly annotations: Readonly<Record<string, string>>; readonly declared: DeclaredFields },
+): Promise<void> {
   const { apiVersion, kind } = KubernetesCluster;
-  const spec = clusterDomain === undefined ? {} : { clusterDomain };
-  const metadata = { name: clusterName, namespace, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
   // A field manager for each cluster: what another one claims is a conflict, not an update.
-  return management.apply({ apiVersion, kind, metadata, spec } as KubernetesCluster, { fieldManager: `${MANAGER}-${uid}` });
+  const fieldManager = `${MANAGER}-${uid}`;
+  const earlier = await declaredEarlier(management, { name: clusterName, namespace }, fieldManager);
+  const given = Object.entries(declared).filter(([, value]) => value !== undefined);
+  const spec = { ...earlier, ...Object.fromEntries(given) };
+  const metadata = { name: clusterName, namespace, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
+  await management.apply({ apiVersion, kind, metadata, spec } as KubernetesCluster, { fieldManager });
+}
+
+/** What an earlier run has declared: server-side apply deletes what is not declared again, and without its mode a cluster would be written to. */
+async function declaredEarlier(
+  management: Cluster,
+  ref: { readonly name: string; readonly namespace: string },
+  fieldManager: string,
+): Promise<DeclaredFields> {
+  const { metadata, spec = {} } = (await management.get(KubernetesCluster, ref)) ?? {};
+  const entry = metadata?.managedFields?.find(({ manager, operation }) => manager === fieldManager && operation === "Apply");
+  const owned = Object.keys(((entry?.fieldsV1 as Readonly<Record<string, object>> | undefined)?.["f:spec"] ?? {}) as object);
+  const kept = OPTIONS.flatMap(([field]) => (owned.includes(`f:${field}`) && spec[field] !== undefined ? [[field, spec[field]]] : []));
+  return Object.fromEntries(kept) as DeclaredFields;
+}
+
+const OPTIONS = [
+  ["clusterDomain", "--cluster-domain"],
+  ["mode", "--mode"],
+] as const;
+
+/** The options that set these fields, such as `.spec.mode`. */
+function optionsOf(fields: readonly string[]): string {
+  const named = OPTIONS.filter(([field]) => fields.some((path) => path.endsWith(field))).map(([, option]) => option);
+  return named.length === 0 ? OPTIONS.map(([, option]) => option).join(" and ") : named.join(" and ");
 }

@@ -1,5 +1,6 @@
 import { type Clock, messageOf, UsageError, uptimeOf } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane/ports";
+import { WaitTimeout } from "../waitTimeout.ts";
 
 /** The stages of a registration, in their order. */
 export type GateName = "address" | "token" | "pods" | "TLS" | "certificate" | "first snapshot";
@@ -8,11 +9,14 @@ export type GateName = "address" | "token" | "pods" | "TLS" | "certificate" | "f
 export class GateFailure extends UsageError {
   readonly gate: GateName;
   readonly next: readonly string[];
+  /** Whether it might have opened later. */
+  readonly isTimeout: boolean;
 
-  constructor(gate: GateName, cause: string, next: readonly string[]) {
-    super(cause);
+  constructor(gate: GateName, cause: Error, next: readonly string[]) {
+    super(messageOf(cause));
     this.gate = gate;
     this.next = next;
+    this.isTimeout = cause instanceof WaitTimeout;
   }
 }
 
@@ -60,7 +64,7 @@ export function gateKeeper({ clock, timeoutMs, passed, progress }: GateOptions):
       progress("");
       if (!(error instanceof UsageError || error instanceof ClusterError)) throw error;
       passed({ gate, isOpen: false, tookMs: tookMs(), text: messageOf(error) });
-      throw new GateFailure(gate, messageOf(error), next);
+      throw new GateFailure(gate, error, next);
     }
   }
 
@@ -70,7 +74,7 @@ export function gateKeeper({ clock, timeoutMs, passed, progress }: GateOptions):
       if ("open" in seen) return seen.open;
       if ("failed" in seen) throw new UsageError(seen.failed);
       progress(`${gate}: ${seen.waiting}`);
-      if (uptimeOf(clock) >= until) throw new UsageError(`${seen.waiting} (waited ${timeoutMs / 1000} s: --timeout)`);
+      if (uptimeOf(clock) >= until) throw new WaitTimeout(`${seen.waiting} (waited ${timeoutMs / 1000} s: --timeout)`);
       await clock.sleep(Math.min(POLL_MS, Math.max(1, until - uptimeOf(clock))));
     }
   }

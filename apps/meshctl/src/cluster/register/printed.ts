@@ -13,6 +13,7 @@ export interface PrintedRegistration {
   readonly remoteNamespace: string;
   readonly clusterName: string;
   readonly clusterDomain: string;
+  readonly mode: string | undefined;
   readonly relay: Pick<RelayAddress, "host" | "port"> | undefined;
   readonly authority: string | undefined;
 }
@@ -27,6 +28,11 @@ export async function joinObjects(
   const existing = await management.get(KubernetesCluster, { name: clusterName, namespace: managementNamespace });
   if ((existing?.spec?.secretName ?? "") !== "") {
     throw new UsageError(`${clusterName} is registered without an agent: run "meshctl cluster deregister ${clusterName}" first`);
+  }
+  if (existing !== undefined && registration.mode !== undefined && (existing.spec?.mode ?? "manage") !== registration.mode) {
+    throw new UsageError(
+      `KubernetesCluster ${managementNamespace}/${clusterName} exists with mode ${existing.spec?.mode ?? "manage"}: leave out --mode, or set it there with "meshctl cluster pause" or "resume"`,
+    );
   }
   if (existing === undefined) await management.create(registrationObject(registration) as KubernetesCluster);
   const ahead = clockAhead(clock, await offsetOf(management, trialIn(managementNamespace), clock));
@@ -72,9 +78,10 @@ function withNamespace(objects: readonly AnyResource[], name: string): readonly 
   return isThere ? objects : [{ apiVersion: "v1", kind: "Namespace", metadata: { name } }, ...objects];
 }
 
-function registrationObject({ clusterName, managementNamespace, clusterDomain }: PrintedRegistration): AnyResource {
+function registrationObject({ clusterName, managementNamespace, clusterDomain, mode }: PrintedRegistration): AnyResource {
   const { apiVersion, kind } = KubernetesCluster;
-  return { apiVersion, kind, metadata: { name: clusterName, namespace: managementNamespace }, spec: { clusterDomain } };
+  const spec = { clusterDomain, ...(mode === undefined ? {} : { mode }) };
+  return { apiVersion, kind, metadata: { name: clusterName, namespace: managementNamespace }, spec };
 }
 
 function trialIn(namespace: string): AnyResource {

@@ -2,6 +2,7 @@ import type { KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, type Clock, kindKeyOf, messageOf, UsageError } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane/ports";
 import { RemoteNamespace } from "../remoteAccess.ts";
+import { WaitTimeout } from "../waitTimeout.ts";
 import { agentDefinitions, kindOfDefinition } from "./agentDefinitions.ts";
 import { AGENT, agentObjects, checkAgentInstallation, isAgent } from "./agentManifest.ts";
 import { clockAhead, clockOffsets, clockWarning } from "./clocks.ts";
@@ -46,6 +47,8 @@ export interface AgentRegistration extends Places {
   readonly clusterName: string;
   /** Undefined: what the KubernetesCluster says, else cluster.local. */
   readonly clusterDomain: string | undefined;
+  /** What is written in the cluster from the start; undefined: what the KubernetesCluster says, else everything. */
+  readonly mode: string | undefined;
   /** Where the agent is to connect; undefined: where the management cluster says. */
   readonly relay: Pick<RelayAddress, "host" | "port"> | undefined;
   /** The name in the server's certificate; undefined: that of its Service. */
@@ -121,7 +124,8 @@ interface Journal {
 }
 
 async function throughGates(registration: AgentRegistration, plan: Plan, { written, changed }: Journal): Promise<void> {
-  const { management, managementNamespace, remote, remoteNamespace, clusterDomain, hints, clusterName, tokenLifetimeMs } = registration;
+  const { management, managementNamespace, remote, remoteNamespace, clusterDomain, mode, hints, clusterName, tokenLifetimeMs } =
+    registration;
   const gates = gateKeeper(registration);
   const { naming, existing } = plan;
   const relay = await throughAddress(registration, gates);
@@ -130,10 +134,11 @@ async function throughGates(registration: AgentRegistration, plan: Plan, { writt
   let token: MintedToken | undefined;
   await gates.pass("token", [hints.management("get", "secrets", "-l", "isthmus.mesh/join-token")], async () => {
     tokenPlan = await planToken(registration, existing, naming.uid);
+    if (tokenPlan === "shared" && mode !== undefined && mode !== "manage") throw new UsageError(sharedTokenManages(registration));
     written();
     // Of an earlier registration: the server would take it, and not register the cluster again. Before the KubernetesCluster is there.
     if (tokenPlan !== "certificate" && existing?.status?.clusterUid !== naming.uid) await forgetCertificate(registration);
-    if (tokenPlan !== "shared") await reserveName(management, naming, clusterDomain);
+    if (tokenPlan !== "shared") await reserveName(management, naming, { clusterDomain, mode });
     if (tokenPlan === "shared") return `the shared token in Secret ${remoteNamespace}/relay-identity-token-secret, as it was copied there`;
     if (tokenPlan === "certificate") return "not needed: the agent has a certificate and is connected";
     token = await mintToken(registration, { clusterName, lifetimeMs: tokenLifetimeMs, clock: plan.clock });
@@ -160,7 +165,15 @@ async function throughGates(registration: AgentRegistration, plan: Plan, { writt
     explained(registration, plan, lookAtSnapshot(registered)),
   );
   // What the server made with the shared token has no domain yet.
-  if (tokenPlan !== "shared" || clusterDomain !== undefined) await completeRegistration(management, naming, clusterDomain);
+  if (tokenPlan !== "shared" || clusterDomain !== undefined) await completeRegistration(management, naming, { clusterDomain, mode });
+}
+
+/** The server creates the KubernetesCluster then, and the cluster is managed until somebody says otherwise. */
+function sharedTokenManages({ remoteNamespace, mode }: AgentRegistration): string {
+  return (
+    `--mode ${mode}: with the shared token in Secret ${remoteNamespace}/relay-identity-token-secret of this cluster it would be managed from the start: ` +
+    `delete it, so that meshctl can create a join token: kubectl -n ${remoteNamespace} delete secret relay-identity-token-secret`
+  );
 }
 
 /** Finds the server, and tries it before anything is written. */
@@ -234,12 +247,13 @@ async function failed(registration: AgentRegistration, { plan, changes, error }:
   const where =
     error instanceof GateFailure ? `${clusterName} is not registered: it did not pass the gate "${error.gate}"` : messageOf(error);
   const next = error instanceof GateFailure ? error.next : [];
+  const Failed = error instanceof GateFailure && error.isTimeout ? WaitTimeout : UsageError;
   const look = next.length === 0 ? "" : `\nTo look further:\n${next.map((command) => `  ${command}`).join("\n")}`;
-  if (changes === undefined) return new UsageError(`${where}${look}\nNothing was created.`);
+  if (changes === undefined) return new Failed(`${where}${look}\nNothing was created.`);
   if (!rollback) {
-    return new UsageError(`${where}${look}\nTo take back what was created:\n  ${hints.meshctl("cluster", "deregister", clusterName)}`);
+    return new Failed(`${where}${look}\nTo take back what was created:\n  ${hints.meshctl("cluster", "deregister", clusterName)}`);
   }
-  return new UsageError(`${where}${look}\n${await rolledBack(registration, plan, changes)}`);
+  return new Failed(`${where}${look}\n${await rolledBack(registration, plan, changes)}`);
 }
 
 async function rolledBack(registration: AgentRegistration, { existing, naming }: Plan, changes: readonly Change[]): Promise<string> {

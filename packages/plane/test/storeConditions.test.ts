@@ -39,3 +39,20 @@ it("the Settings say that Redis is closed", async () => {
 it("the Settings say nothing of a store of the server's own", async () => {
   expect(await said(undefined)).toEqual([]);
 });
+
+/** What the Settings say of whether Redis answers. */
+async function connected(): Promise<string> {
+  const { conditions = [] } = await statusOf(fleet, settings);
+  const found = conditions.find(({ type }) => type === "StoreConnected");
+  return `${found?.status}: ${found?.message}`;
+}
+
+it("the Settings say that Redis does not answer, and why, and that it answers again", async () => {
+  const store = memoryStore({ clock, id: () => "one" });
+  store.faults.stop();
+  fleet.startServer("server", { store: { ...store, weaknesses: [] } });
+  await fleet.management.create(settings);
+  await eventually(async () => expect(await connected()).toMatch(/^False: .+; the server continues from memory/));
+  store.faults.start();
+  await eventually(async () => expect(await connected()).toMatch(/^True: /));
+});
