@@ -23,7 +23,15 @@ export {
   type InstalledAuthority,
 } from "./trust/installedAuthority.ts";
 export { generationsInUse, type ProxyPod, podsToRestart, type TrustGeneration, trustInForce } from "./trust/trustInForce.ts";
-export { type MeshTrust, type TrustMember, type TrustOrder, type TrustRoot, type TrustStep, trustPlan } from "./trust/trustPlan.ts";
+export {
+  type MeshTrust,
+  type OrderedTrust,
+  type TrustMember,
+  type TrustOrder,
+  type TrustRoot,
+  type TrustStep,
+  trustPlan,
+} from "./trust/trustPlan.ts";
 export {
   type CertificateFacts,
   certificateFacts,

@@ -12,17 +12,22 @@ interface Proxy {
   readonly createdAt: number;
 }
 
+interface NumberedOrder extends TrustOrder {
+  readonly term: number;
+  readonly number: number;
+}
+
 interface ModelMesh {
   /** In the Secret, with all that the agent needs: nothing else survives its restart. */
   generations: readonly TrustGeneration[];
   controlPlane: { readonly roots: readonly string[]; readonly signer: string };
   proxies: Proxy[];
   /** What the agent was ordered last in this connection. */
-  order: (TrustOrder & { readonly term: number }) | undefined;
+  order: NumberedOrder | undefined;
   /** Connection of the agent; undefined: cut off. */
   term: number | undefined;
   /** On the wire. */
-  sent: (TrustOrder & { readonly term: number }) | undefined;
+  sent: NumberedOrder | undefined;
   /** As the server knows it. */
   reported: { readonly member: TrustMember["trust"]; readonly order: ModelMesh["order"] } | undefined;
 }
@@ -75,7 +80,9 @@ function model() {
   let terms = 0;
   let target = "A";
   let serverStarted = 0;
-  const lastOrders = new Map<ModelMesh, string>();
+  /** As the server keeps them: what it ordered of a mesh and has no answer to, with the number that the answer repeats. */
+  const given = new Map<ModelMesh, readonly { readonly number: number; readonly roots: readonly string[]; readonly signer: string }[]>();
+  let numbers = 0;
   const meshes = NAMES.map((name): ModelMesh => {
     const own = { roots: [`own of ${name}`], signer: `own of ${name}` };
     return {
@@ -113,7 +120,7 @@ function model() {
     if (op.op === "target") target = op.root;
     else if (op.op === "restartServer") {
       serverStarted = ++terms;
-      lastOrders.clear();
+      given.clear();
       for (const mesh of meshes) Object.assign(mesh, { term: undefined, sent: undefined });
     } else if (op.op === "round") {
       const kept = ROUND.filter((_, i) => (op.skipped & (1 << i)) === 0);
@@ -127,8 +134,10 @@ function model() {
     if (op === "order" && mesh.term !== undefined) {
       const order = planFor(mesh);
       if (order !== undefined) {
-        mesh.sent = { ...order, term: mesh.term };
-        lastOrders.set(mesh, JSON.stringify(mesh.sent));
+        const number = ++numbers;
+        const unanswered = (given.get(mesh) ?? []).filter((one) => one.number > (answered(mesh) ?? 0));
+        given.set(mesh, [...unanswered, { number, roots: order.roots, signer: order.signer }]);
+        mesh.sent = { ...order, term: mesh.term, number };
       }
     }
     if (op === "deliver" && mesh.sent !== undefined) mesh.order = mesh.sent;
@@ -155,17 +164,17 @@ function model() {
   }
 
   function planFor(mesh: ModelMesh): TrustOrder | undefined {
-    const members = meshes.map(
-      (one, i): TrustMember => ({ name: NAMES[i] ?? "", trust: one.reported?.member, isConnected: isSettled(one) }),
-    );
+    const members = meshes.map((one, i): TrustMember => {
+      const number = answered(one);
+      const ordered = (given.get(one) ?? []).filter((order) => order.number > (number ?? 0));
+      return { name: NAMES[i] ?? "", trust: one.reported?.member, isConnected: number !== undefined, ordered };
+    });
     return trustPlan(members, { fingerprint: target, certificate: textOf([target]) }).get(NAMES[meshes.indexOf(mesh)] ?? "");
   }
 
-  /** Its agent has answered in this connection, and to what was ordered last. */
-  function isSettled(mesh: ModelMesh): boolean {
-    const { term, reported } = mesh;
-    if (term === undefined || term < serverStarted || reported?.order?.term !== term) return false;
-    return lastOrders.get(mesh) === JSON.stringify(reported.order);
+  /** The order that its agent has answered last in this connection. */
+  function answered({ term, reported }: ModelMesh): number | undefined {
+    return term === undefined || term < serverStarted || reported?.order?.term !== term ? undefined : reported.order.number;
   }
 
   function checkFriends(): void {
@@ -253,6 +262,28 @@ describe("the plan of trust", () => {
     for (const op of ["deliver", "install", "readSecret"] as const) world.step({ op, at: 0 });
     for (const proxy of [0, 1]) world.step({ op: "restartProxy", at: 0, proxy });
     expect(world.meshes[0]?.proxies[0]?.signer).toBe("B");
+  });
+
+  test("repeats an order as long as it is not answered", () => {
+    const target = { fingerprint: "B", certificate: "B\n" };
+    const installed = { rootCertificates: "A\nB\n", roots: ["A", "B"], signer: "A" };
+    const trust = { installed, inForce: { trusted: ["A", "B"], signers: ["A"] } };
+    const ordered = [{ roots: ["A", "B"], signer: "B" }];
+    const members = NAMES.map((name): TrustMember => ({ name, trust, isConnected: true, ordered }));
+    expect([...trustPlan(members, target).values()].map(({ step }) => step)).toEqual(["REISSUE", "REISSUE"]);
+    const back = trustPlan(members, { fingerprint: "A", certificate: "A\n" });
+    expect(back.get("east")).toMatchObject({ step: "REISSUE", signer: "A", waitsFor: NAMES });
+    const retiring = members.map((one) => ({ ...one, ordered: [{ roots: ["A"], signer: "A" }] }));
+    expect(trustPlan(retiring, target).get("east")).toMatchObject({ step: "TRUST_BOTH", waitsFor: NAMES });
+  });
+
+  test("keeps one generation however often a CA is renewed below the same root", () => {
+    const first = { roots: ["A"], signer: "A", installedAt: 1, since: 2 };
+    const renewed = { roots: ["A"], signer: "A", installedAt: 3 };
+    expect(generationsInUse([first, renewed], [])).toEqual([first, renewed]);
+    expect(generationsInUse([first, { ...renewed, since: 4 }], [{ namespace: "n", name: "p", createdAt: 2 }])).toEqual([first]);
+    const other = { roots: ["A", "B"], signer: "A", installedAt: 3, since: 4 };
+    expect(generationsInUse([first, other], [{ namespace: "n", name: "p", createdAt: 2 }])).toEqual([first, other]);
   });
 
   test("adds the new root behind the old ones, and keeps the text until nothing of the old ones is in use", () => {

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
-import { IssuedCertificate, Secret, type VirtualMesh } from "@isthmus/api";
+import { IssuedCertificate, Secret, VirtualMesh } from "@isthmus/api";
+import { createMeshRoot } from "@isthmus/certificates";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { secretOf, secretTexts } from "../src/identity/secretData.ts";
@@ -138,6 +139,31 @@ describe("a VirtualMesh with shared trust", () => {
     expect((await cacertsOf("cluster-1"))?.["ca-key.pem"]).not.toBe((await cacertsOf("cluster-2"))?.["ca-key.pem"]);
   });
 
+  it("holds while a cluster is offline, and continues when it is back; nothing is lost by restarts of server and agents", async () => {
+    await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
+    await restart("cluster-1");
+    await fleet.stopAgent("cluster-2");
+    await quiet(60_000);
+    expect(stepsNow()[0]).toBe("TRUST_BOTH");
+    await fleet.stopServer();
+    fleet.startServer();
+    await eventually(() => expect(reportOf("cluster-1")?.spec?.trust?.step).toBe("TRUST_BOTH"));
+    expect(reportOf("cluster-1")?.spec?.trust?.waitsFor).toContain("gloo-mesh/istiod-istio-system-cluster-2");
+    fleet.startAgent("cluster-2");
+    await restart("cluster-2");
+    await eventually(() => expect(stepsNow()).toEqual(["REISSUE", "REISSUE"]));
+    await fleet.stopAgent("cluster-1");
+    fleet.startAgent("cluster-1");
+    await fleet.stopServer();
+    fleet.startServer();
+    await restartAll();
+    const root = await rootSecret();
+    for (const name of CLUSTERS)
+      await eventually(async () => expect((await cacertsOf(name))?.["root-cert.pem"]).toBe(root["root-cert.pem"]));
+    // An order that is not answered yet is repeated, so each mesh was signed for once, and once more where the server had no memory of it.
+    expect(fleet.log.infos.filter((line) => line.startsWith("signed the CA")).length).toBeLessThanOrEqual(2 * CLUSTERS.length);
+  });
+
   it("leaves cacerts as they are when it is deleted, and shows no key to anybody", async () => {
     await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
     await restartAll();
@@ -175,9 +201,120 @@ describe("a VirtualMesh with shared trust", () => {
     await quiet(60_000);
     expect(await cacertsOf("cluster-1")).toEqual({ "ca-cert.pem": "theirs", "ca-key.pem": "theirs" });
     // The other mesh waits: what this one trusts is unknown.
-    expect(reportOf("cluster-2")?.spec?.trust?.waitsFor).toContain("gloo-mesh/istiod-istio-system-cluster-1");
+    await eventually(() => expect(reportOf("cluster-2")?.spec?.trust?.waitsFor).toContain("gloo-mesh/istiod-istio-system-cluster-1"));
+  });
+
+  it("renews a CA when little of its lifetime is left or its options change, without a restart", async () => {
+    await finished();
+    const before = await authorityOf("cluster-1");
+    await changeMesh(withOptions({ rsaKeySizeBytes: 2048, ttlDays: 30 }));
+    await eventually(async () => expect(Date.parse((await authorityOf("cluster-1")).validTo) - clock.now()).toBeLessThan(31 * DAY_MS));
+    const renewed = await authorityOf("cluster-1");
+    expect(renewed.publicKey.equals(before.publicKey)).toBe(false);
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    // A tenth of 30 days, as nobody has set the ratio.
+    await skip(26 * DAY_MS);
+    expect((await authorityOf("cluster-1")).fingerprint256).toBe(renewed.fingerprint256);
+    await skip(2 * DAY_MS);
+    await eventually(async () => expect((await authorityOf("cluster-1")).fingerprint256).not.toBe(renewed.fingerprint256));
+  });
+
+  it("leaves cacerts as they are when a mesh leaves it, or a cluster is deregistered", async () => {
+    await finished();
+    const before = await Promise.all(CLUSTERS.map(cacertsOf));
+    const [first] = trusting.spec?.meshes ?? [];
+    await changeMesh({ ...trusting, spec: { ...trusting.spec, meshes: [first ?? {}] } });
+    await eventually(() => expect(reportOf("cluster-2")).toBeUndefined());
+    const registration = {
+      apiVersion: "multicluster.solo.io/v1alpha1",
+      kind: "KubernetesCluster",
+      namespace: "gloo-mesh",
+      clusterName: "",
+    };
+    await fleet.management.delete({ ...registration, name: "cluster-1" });
+    await eventually(() => expect(reportOf("cluster-1")).toBeUndefined());
+    await quiet(120_000);
+    expect(await Promise.all(CLUSTERS.map(cacertsOf))).toEqual(before);
+  });
+
+  it("moves meshes from the generated root to one of the user, and says what is wrong with it before", async () => {
+    await finished();
+    const running = await Promise.all(CLUSTERS.map(cacertsOf));
+    const theirs = { name: "theirs", namespace: "pki" };
+    // Other options at the same time: nothing is signed below the old root any more.
+    const shared = { rootCertificateAuthority: { secret: theirs }, intermediateCertOptions: { rsaKeySizeBytes: 2048, ttlDays: 90 } };
+    await changeMesh({ ...trusting, spec: { ...trusting.spec, mtlsConfig: { shared } } });
+    await eventually(async () => expect(await warningsOf("cluster-1")).toMatch(/Secret pki\/theirs .*does not exist: create it/));
+    expect(await Promise.all(CLUSTERS.map(cacertsOf))).toEqual(running);
+    const options = { commonName: "their root", organization: "them", lifetimeMs: 3650 * DAY_MS, now: clock.now() };
+    const root = await createMeshRoot(options, "P-256");
+    await fleet.management.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "pki" } });
+    await fleet.management.create(secretOf(theirs, { "root-cert.pem": root.certificate, "key.pem": root.key }));
+    await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+    for (let round = 0; round < 3; round++) await restartAll();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    expect((await cacertsOf("cluster-2"))?.["root-cert.pem"]).toBe(root.certificate);
+    expect((await authorityOf("cluster-2")).checkIssued(new X509Certificate(root.certificate))).toBe(true);
+  });
+
+  it("goes on when server and agents restart at each step", async () => {
+    await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+    for (let step = 0; step < 3; step++) {
+      await restartPlane();
+      await restartAll();
+      await restartPlane();
+    }
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    const root = await rootSecret();
+    for (const name of CLUSTERS) expect((await cacertsOf(name))?.["root-cert.pem"]).toBe(root["root-cert.pem"]);
   });
 });
+
+const DAY_MS = 86_400_000;
+
+/** Below the root, with all that it needs of restarts. */
+async function finished(): Promise<void> {
+  await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+  for (let round = 0; round < 3; round++) await restartAll();
+  await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+}
+
+async function authorityOf(name: string): Promise<X509Certificate> {
+  return new X509Certificate((await cacertsOf(name))?.["ca-cert.pem"] ?? "");
+}
+
+function withOptions(intermediateCertOptions: object): VirtualMesh {
+  const { mtlsConfig } = trusting.spec ?? {};
+  return { ...trusting, spec: { ...trusting.spec, mtlsConfig: { shared: { ...mtlsConfig?.shared, intermediateCertOptions } } } };
+}
+
+async function changeMesh(next: VirtualMesh): Promise<void> {
+  const known = await fleet.management.get(VirtualMesh, { name: "bookinfo", namespace: "gloo-mesh" });
+  await fleet.management.update({ ...next, metadata: { ...next.metadata, resourceVersion: known?.metadata.resourceVersion ?? "" } });
+}
+
+/** Days pass while nothing of ours runs, and some minutes after they have. */
+async function skip(ms: number): Promise<void> {
+  await stopPlane();
+  await clock.advance(ms);
+  startPlane();
+  await quiet(120_000);
+}
+
+async function stopPlane(): Promise<void> {
+  for (const name of CLUSTERS) await fleet.stopAgent(name);
+  await fleet.stopServer();
+}
+
+function startPlane(): void {
+  fleet.startServer();
+  for (const name of CLUSTERS) fleet.startAgent(name);
+}
+
+async function restartPlane(): Promise<void> {
+  await stopPlane();
+  startPlane();
+}
 
 function everythingReported(): unknown {
   return CLUSTERS.map((name) => {

@@ -16,7 +16,7 @@ const trustOrder = fields(
     controlPlaneLabels: stringMap({ description: "Labels of the pods of the control plane." }),
     waitsFor: strings({ description: "Meshes that the next step waits for." }),
     problem: Type.String({ description: "Reason for which no root can be used." }),
-    term: Type.String({ description: "Identifies the connection in which this step was requested." }),
+    term: Type.String({ description: "Identifies this request, and the connection in which it was made." }),
   },
   { description: "The next step of the mesh towards the root of its VirtualMesh, as determined by the management server." },
 );

@@ -1,5 +1,5 @@
 import type { AuthorityFacts } from "./installedAuthority.ts";
-import type { TrustOrder } from "./trustPlan.ts";
+import type { TrustOrder, TrustStep } from "./trustPlan.ts";
 
 /** What an agent knows of the CA of a mesh's control plane. */
 export interface CurrentAuthority {
@@ -9,7 +9,7 @@ export interface CurrentAuthority {
 }
 
 export interface AuthorityInputs {
-  readonly order: Pick<TrustOrder, "rootCertificates" | "signer">;
+  readonly order: Pick<TrustOrder, "rootCertificates" | "signer"> & { readonly step?: TrustStep };
   readonly current: CurrentAuthority;
   /** The options that it is to have. */
   readonly options: string;
@@ -30,7 +30,9 @@ export type AuthorityStep = "keep" | "installCurrent" | "installRequested" | "re
 /** A pure function of what is there: an agent that starts again goes on where it was. */
 export function authorityStep({ order, current, options, gracePeriodRatio, isAnswered, now }: AuthorityInputs): AuthorityStep {
   const { facts, issuedWith } = current;
-  const isOutdated = issuedWith !== undefined && (issuedWith !== options || now >= renewalOf(facts, gracePeriodRatio));
+  // While the old root is left, nothing is signed below it any more: the new roots must not wait for that.
+  const isRenewable = order.step !== "TRUST_BOTH";
+  const isOutdated = isRenewable && issuedWith !== undefined && (issuedWith !== options || now >= renewalOf(facts, gracePeriodRatio));
   if (facts.signer !== order.signer || isOutdated) return isAnswered ? "installRequested" : "request";
   return facts.rootCertificates === order.rootCertificates ? "keep" : "installCurrent";
 }

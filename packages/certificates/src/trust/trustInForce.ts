@@ -39,10 +39,11 @@ export function podsToRestart(generations: readonly TrustGeneration[], pods: rea
   return pods.filter(({ createdAt }) => isChange(lastSince(generations, createdAt)));
 }
 
-/** The generations that some proxy may still have. */
+/** The generations that some proxy may still have. One that is read and changes no trust is none of its own: certificates are renewed without end. */
 export function generationsInUse(generations: readonly TrustGeneration[], pods: readonly ProxyPod[]): readonly TrustGeneration[] {
   const oldest = [lastSince(generations, Number.POSITIVE_INFINITY), ...pods.map(({ createdAt }) => lastSince(generations, createdAt))];
-  return generations.slice(Math.min(...oldest));
+  const possible = generations.slice(Math.min(...oldest));
+  return possible.filter((one, i) => i === 0 || one.since === undefined || !hasSameContent(one, possible[i - 1]));
 }
 
 /** The last generation that proxies had for certain when they started at a moment. */
@@ -53,4 +54,9 @@ function lastSince(generations: readonly TrustGeneration[], moment: number): num
 
 function isSameTrust(a: TrustGeneration, b: TrustGeneration | undefined): boolean {
   return b !== undefined && a.signer === b.signer && a.roots.length === b.roots.length && a.roots.every((root) => b.roots.includes(root));
+}
+
+/** The same roots in the same order: a control plane that has read the one reads the other by itself. */
+function hasSameContent(a: TrustGeneration, b: TrustGeneration | undefined): boolean {
+  return b?.since !== undefined && a.signer === b.signer && a.roots.join() === b.roots.join();
 }

@@ -26,6 +26,14 @@ export interface TrustMember {
   readonly trust: MeshTrust | undefined;
   /** Whether its agent reports now: what is known otherwise may be old. */
   readonly isConnected: boolean;
+  /** What was ordered of it since what is known was reported: each may be installed and in force at any moment. Default: nothing. */
+  readonly ordered?: readonly OrderedTrust[];
+}
+
+/** What an order, once followed, makes a mesh trust and sign below. */
+export interface OrderedTrust {
+  readonly roots: readonly string[];
+  readonly signer: string;
 }
 
 /** `TRUST_BOTH`: trust the new root beside the old ones. `REISSUE`: sign below the new root. `RETIRE`: trust the new root alone. `KEEP`: nothing is to change. */
@@ -36,6 +44,8 @@ export interface TrustOrder {
   readonly step: TrustStep;
   /** The text of root-cert.pem, byte for byte: the same as long as the step does not change what is trusted. */
   readonly rootCertificates: string;
+  /** Fingerprints of the roots in it. */
+  readonly roots: readonly string[];
   /** Fingerprint of the root of its CA. */
   readonly signer: string;
   /** Names of the meshes without which the next step is not taken. */
@@ -47,15 +57,22 @@ export function trustPlan(members: readonly TrustMember[], target: TrustRoot): R
   const { fingerprint } = target;
   // What is in force where nobody reports now may be another thing by now: then the next step is not taken anywhere.
   const isKnown = ({ isConnected, trust }: TrustMember) => isConnected && trust !== undefined;
-  const untrusting = names(members.filter((one) => !isKnown(one) || one.trust?.inForce.trusted.includes(fingerprint) !== true));
-  const unissued = names(
-    members.filter((one) => !isKnown(one) || one.trust?.inForce.signers.some((signer) => signer !== fingerprint) !== false),
-  );
+  const untrusting = names(members.filter((one) => !isKnown(one) || !trustedBy(one).includes(fingerprint)));
+  const unissued = names(members.filter((one) => !isKnown(one) || signersOf(one).some((signer) => signer !== fingerprint)));
   const orders = new Map<string, TrustOrder>();
   for (const { name, trust } of members) {
     if (trust !== undefined) orders.set(name, orderOf(trust.installed, { target, untrusting, unissued }));
   }
   return orders;
+}
+
+/** The roots that each proxy trusts for certain, whatever it has followed of its orders. */
+function trustedBy({ trust, ordered = [] }: TrustMember): readonly string[] {
+  return (trust?.inForce.trusted ?? []).filter((root) => ordered.every(({ roots }) => roots.includes(root)));
+}
+
+function signersOf({ trust, ordered = [] }: TrustMember): readonly string[] {
+  return [...(trust?.inForce.signers ?? []), ...ordered.map(({ signer }) => signer)];
 }
 
 interface PlanState {
@@ -68,17 +85,19 @@ interface PlanState {
 
 function orderOf({ rootCertificates, roots, signer }: MeshTrust["installed"], { target, untrusting, unissued }: PlanState): TrustOrder {
   const { fingerprint, certificate } = target;
+  const kept = { rootCertificates, roots };
   if (!roots.includes(fingerprint)) {
     // To trust one more breaks nothing, whoever is offline.
-    return { step: "TRUST_BOTH", rootCertificates: withNewline(rootCertificates) + certificate, signer, waitsFor: untrusting };
+    const both = { rootCertificates: withNewline(rootCertificates) + certificate, roots: [...roots, fingerprint] };
+    return { step: "TRUST_BOTH", ...both, signer, waitsFor: untrusting };
   }
   if (signer !== fingerprint) {
-    if (untrusting.length > 0) return { step: "TRUST_BOTH", rootCertificates, signer, waitsFor: untrusting };
-    return { step: "REISSUE", rootCertificates, signer: fingerprint, waitsFor: unissued };
+    if (untrusting.length > 0) return { step: "TRUST_BOTH", ...kept, signer, waitsFor: untrusting };
+    return { step: "REISSUE", ...kept, signer: fingerprint, waitsFor: unissued };
   }
-  if (roots.length === 1) return { step: "KEEP", rootCertificates, signer, waitsFor: [] };
-  if (unissued.length > 0) return { step: "REISSUE", rootCertificates, signer, waitsFor: unissued };
-  return { step: "RETIRE", rootCertificates: certificate, signer, waitsFor: [] };
+  if (roots.length === 1) return { step: "KEEP", ...kept, signer, waitsFor: [] };
+  if (unissued.length > 0) return { step: "REISSUE", ...kept, signer, waitsFor: unissued };
+  return { step: "RETIRE", rootCertificates: certificate, roots: [fingerprint], signer, waitsFor: [] };
 }
 
 function names(members: readonly TrustMember[]): readonly string[] {

@@ -17,6 +17,7 @@ import type { Informer } from "../informer/informer.ts";
 import type { Cluster, Leadership, ServerLink } from "../ports/clusterPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
+import type { DeliveryLog } from "./delivery.ts";
 import { generatedRoots, type MeshOrder, trustOrders } from "./trustOrders.ts";
 import { RootProblem, trustRoots } from "./trustRoots.ts";
 
@@ -36,6 +37,9 @@ export interface MeshTrustOptions {
   readonly view: Informer;
   readonly store: SnapshotStore;
   readonly link: Pick<ServerLink, "sendNotices">;
+  readonly delivery: Pick<DeliveryLog, "wanted" | "acknowledged">;
+  /** Called when other outputs in the management cluster are there. */
+  readonly delivered: () => void;
   readonly leadership: Leadership;
   readonly world: () => Translation | undefined;
   /** Name of this server process. */
@@ -51,12 +55,15 @@ interface Answer {
 }
 
 export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): MeshTrustLoop {
-  const { cluster, view, store, link, leadership, world, instance, clock, log } = options;
+  const { cluster, view, store, link, delivery, leadership, world, instance, clock, log } = options;
   const roots = trustRoots({ cluster, clock, log, changed: () => loop.request() }, signal);
   let ordered: ReadonlyMap<string, MeshOrder> = new Map();
   const answers = new Map<string, Answer>();
+  let orders = 0;
+  /** The last set of roots that is known to be there. */
+  let kept: ReturnType<Translation["networking"]["inCluster"]> | undefined;
 
-  function termOf(clusterName: string): string | undefined {
+  function connectionOf(clusterName: string): string | undefined {
     const state = store.clusters.get(clusterName);
     if (state?.phase !== "synced" || !state.isServed || state.agent === undefined) return undefined;
     return `${instance}/${state.agent.instance}`;
@@ -68,9 +75,23 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
     if (now === undefined || !view.isComplete || !leadership.isLeader) return;
     const management = view.snapshot;
     await generateRoots(now);
-    const next = trustOrders(now, { snapshotIn: store.snapshotIn, termOf, management, rootIn: roots.of, ordered });
+    tellKept(now);
+    const nextNumber = () => ++orders;
+    const next = trustOrders(now, { snapshotIn: store.snapshotIn, connectionOf, management, rootIn: roots.of, ordered, nextNumber });
     tellOrders(next);
     await sign(next);
+  }
+
+  /** Nobody else answers for the roots: no agent writes them. */
+  function tellKept({ networking }: Translation): void {
+    const wanted = networking.inCluster("");
+    const secrets = view.snapshot.of(Secret);
+    if (kept !== undefined && wanted.changesSince(kept).length === 0) return;
+    for (const [, { resource }] of wanted.entries()) if (secrets.get(refOf(resource)) === undefined) return;
+    kept = wanted;
+    delivery.wanted("", wanted);
+    delivery.acknowledged("", { revision: 0, rejected: [] }, wanted);
+    options.delivered();
   }
 
   function tellOrders(next: ReadonlyMap<string, MeshOrder>): void {

@@ -153,7 +153,19 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   );
 
   const trust = startMeshTrust(
-    { cluster, view, store, link, leadership, world: () => reconcile.world, instance: randomText(16), clock, log },
+    {
+      cluster,
+      view,
+      store,
+      link,
+      delivery,
+      delivered: statusesDue,
+      leadership,
+      world: () => reconcile.world,
+      instance: randomText(16),
+      clock,
+      log,
+    },
     signal,
   );
   for (const event of ["statusesDue", "managementChanged", "clusterChanged", "leadershipGained"] as const) events.on(event, trust.request);

@@ -1,20 +1,28 @@
 import { Secret, type VirtualMesh } from "@isthmus/api";
 import { checkedRoot, createMeshRoot, fingerprints, type KeyedCertificate, type TrustRoot } from "@isthmus/certificates";
-import { type Clock, equalJson, type Log, messageOf, type Resource } from "@isthmus/core";
+import { type Clock, equalJson, type Log, messageOf } from "@isthmus/core";
 import { secretOf, secretTexts } from "../identity/secretData.ts";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 
 /** A root below which the CAs of meshes are signed, or why it can't be used. */
 export type KnownRoot = { readonly root: TrustRoot } | { readonly problem: string };
 
+interface RootRef {
+  readonly name: string;
+  readonly namespace: string;
+}
+
 /** The roots in Secrets of the management cluster. Keys are read where something is signed, and kept nowhere. */
 export interface TrustRoots {
-  /** What is known of a root; undefined until it has been looked at: then `changed` is called. */
-  of(secret: Resource): KnownRoot | undefined;
+  /**
+   * What is known of a root; undefined until it has been looked at: then `changed` is called. `version`: of the Secret as it is watched;
+   * what is not watched is looked at again after a while.
+   */
+  of(ref: RootRef, version: string | undefined): KnownRoot | undefined;
   /** The root with its key. Throws RootProblem. */
-  signing(ref: { readonly name: string; readonly namespace: string }, signal: AbortSignal): Promise<KeyedCertificate>;
+  signing(ref: RootRef, signal: AbortSignal): Promise<KeyedCertificate>;
   /** Makes the root of a VirtualMesh, unless its Secret exists. */
-  generate(ref: { readonly name: string; readonly namespace: string }, virtualMesh: VirtualMesh, signal: AbortSignal): Promise<void>;
+  generate(ref: RootRef, virtualMesh: VirtualMesh, signal: AbortSignal): Promise<void>;
 }
 
 /** Why a root can't be used: a sentence with Secret and remedy. */
@@ -34,7 +42,7 @@ export function trustRoots({ cluster, clock, log, changed }: TrustRootsOptions, 
   const known = new Map<string, { readonly version: string | undefined; readonly root: KnownRoot | undefined; readonly at: number }>();
   const generating = new Set<string>();
 
-  async function read(ref: { readonly name: string; readonly namespace: string }, until: AbortSignal): Promise<KeyedCertificate> {
+  async function read(ref: RootRef, until: AbortSignal): Promise<KeyedCertificate> {
     const what = `Secret ${ref.namespace}/${ref.name} of the management cluster`;
     const found = await cluster.get(Secret, ref, until).catch((error: unknown) => {
       if (error instanceof ClusterError && error.code === "Forbidden") {
@@ -50,16 +58,15 @@ export function trustRoots({ cluster, clock, log, changed }: TrustRootsOptions, 
     return checked.root;
   }
 
-  async function look(key: string, secret: Resource): Promise<void> {
-    const { name, namespace = "", resourceVersion } = secret.metadata;
+  async function look(key: string, ref: RootRef, version: string | undefined): Promise<void> {
     const at = clock.now();
-    const root = await rootIn({ name, namespace });
+    const root = await rootIn(ref);
     const before = known.get(key);
-    known.set(key, { version: resourceVersion, root: root ?? before?.root, at });
+    known.set(key, { version, root: root ?? before?.root, at });
     if (!equalJson(before?.root, root)) changed();
   }
 
-  async function rootIn(ref: { readonly name: string; readonly namespace: string }): Promise<KnownRoot | undefined> {
+  async function rootIn(ref: RootRef): Promise<KnownRoot | undefined> {
     try {
       const { certificate } = await read(ref, signal);
       const [fingerprint = ""] = await fingerprints(certificate);
@@ -72,14 +79,13 @@ export function trustRoots({ cluster, clock, log, changed }: TrustRootsOptions, 
   }
 
   return {
-    of(secret) {
-      const { name, namespace = "", resourceVersion } = secret.metadata;
-      const key = `${namespace}/${name}`;
+    of(ref, version) {
+      const key = `${ref.namespace}/${ref.name}`;
       const found = known.get(key);
       // It expires while nobody changes it.
-      if (found === undefined || found.version !== resourceVersion || clock.now() > found.at + RECHECK_MS) {
-        known.set(key, { version: resourceVersion, root: found?.root, at: clock.now() });
-        void look(key, secret);
+      if (found === undefined || found.version !== version || clock.now() > found.at + RECHECK_MS) {
+        known.set(key, { version, root: found?.root, at: clock.now() });
+        void look(key, ref, version);
       }
       return found?.root;
     },
