@@ -7,12 +7,14 @@ import { alwaysLeader } from "../leader/leadership.ts";
 import type { Rejection, ServerLink } from "../ports/clusterPort.ts";
 import type { Sharing } from "../replication/sharing.ts";
 import { eventHub } from "../runtime/eventHub.ts";
+import { randomText } from "../runtime/randomText.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { agentModes } from "./agentModes.ts";
 import { confirmations } from "./confirmations.ts";
 import { deliveryLog } from "./delivery.ts";
 import { startServerInputs } from "./inputs.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
+import { startMeshTrust } from "./meshTrust.ts";
 import { agentNoticeSender } from "./notices.ts";
 import { startReconcileLoop } from "./reconcileLoop.ts";
 import { deleteResumption } from "./resumeDeletes.ts";
@@ -111,7 +113,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
         events.emit("clusterChanged", name);
       },
       removed(name) {
-        for (const known of [store, delivery, confirmed, sharing, telemetry.lags, notices]) known.forget(name);
+        for (const known of [store, delivery, confirmed, sharing, telemetry.lags, notices, trust]) known.forget(name);
       },
       clock,
       random,
@@ -150,6 +152,24 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     signal,
   );
 
+  const trust = startMeshTrust(
+    {
+      cluster,
+      view,
+      store,
+      link,
+      delivery,
+      delivered: statusesDue,
+      leadership,
+      world: () => reconcile.world,
+      instance: randomText(16),
+      clock,
+      log,
+    },
+    signal,
+  );
+  for (const event of ["statusesDue", "managementChanged", "clusterChanged", "leadershipGained"] as const) events.on(event, trust.request);
+
   return {
     view,
     store,
@@ -172,6 +192,8 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
         ...sharing.metrics(),
       ];
     },
-    ended: Promise.all([view.ended, writes.ended, reconcile.ended, statuses.ended, sharing.ended, members.ended]).then(() => undefined),
+    ended: Promise.all([view.ended, writes.ended, reconcile.ended, statuses.ended, sharing.ended, members.ended, trust.ended]).then(
+      () => undefined,
+    ),
   };
 }
