@@ -1,15 +1,19 @@
-import { X509Certificate } from "node:crypto";
+import { randomUUID, X509Certificate } from "node:crypto";
 import { IssuedCertificate, Secret, VirtualMesh } from "@isthmus/api";
 import { createMeshRoot } from "@isthmus/certificates";
 import type { SimulatedCluster } from "@isthmus/simulator";
+import { memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { secretOf, secretTexts } from "../src/identity/secretData.ts";
 import { bookinfoMesh, demoFleet, type Fleet, register, statusOf } from "./fleet.ts";
 import { type IstiodDouble, istiodDouble } from "./istiodDouble.ts";
+import { lead } from "./lead.ts";
 import { clock, quiet } from "./virtualTime.ts";
 
 let fleet: Fleet;
 let istiods: Record<string, IstiodDouble>;
+/** The server to which agents are connected. */
+let serving: string | undefined;
 const CLUSTERS = ["cluster-1", "cluster-2"] as const;
 
 beforeEach(async () => {
@@ -17,6 +21,7 @@ beforeEach(async () => {
   await register(fleet);
   fleet.startServer();
   istiods = {};
+  serving = undefined;
   for (const name of CLUSTERS) {
     await clusterOf(name).create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "gloo-mesh" } });
     fleet.startAgent(name);
@@ -74,7 +79,7 @@ async function rootSecret(): Promise<Readonly<Record<string, string>>> {
 
 function reportOf(name: string): IssuedCertificate | undefined {
   const ref = { name: `istiod-istio-system-${name}`, namespace: "gloo-mesh", clusterName: name };
-  return fleet.server().store.snapshotIn(name).of(IssuedCertificate).get(ref);
+  return fleet.server(serving).store.snapshotIn(name).of(IssuedCertificate).get(ref);
 }
 
 const stepsNow = () => CLUSTERS.map((name) => reportOf(name)?.spec?.trust?.step);
@@ -257,6 +262,41 @@ describe("a VirtualMesh with shared trust", () => {
     expect((await authorityOf("cluster-2")).checkIssued(new X509Certificate(root.certificate))).toBe(true);
   });
 
+  it("says which right is missing and how it is granted, and installs once it is there", async () => {
+    await fleet.management.delete({ ...trusting, name: "bookinfo", namespace: "gloo-mesh", clusterName: "" });
+    await eventually(() => expect(statesNow()).toEqual([undefined, undefined]));
+    const isOfAuthority = ({ name }: { readonly name: string }) => ["cacerts", "istio-ca-secret"].includes(name);
+    const { faults } = clusterOf("cluster-1");
+    faults.fail({ code: "Forbidden", times: 1_000_000, matches: ({ ref }) => isOfAuthority(ref) });
+    await fleet.management.create(trusting);
+    await eventually(async () => expect(await warningsOf("cluster-1")).toMatch(/istio-system.*meshCertificates\.namespaces/));
+    faults.heal();
+    await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
+  });
+
+  it("goes on when another replica of the server leads: the root stays, and the step", async () => {
+    await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
+    const root = await rootSecret();
+    await restart("cluster-1");
+    await fleet.stopServer();
+    const leads = lead();
+    const store = memoryStore({ clock, id: randomUUID });
+    for (const name of ["a", "b"]) fleet.startServer(name, { store, leadership: leads.of(name) });
+    for (const name of CLUSTERS) fleet.route(name, "a");
+    serving = "a";
+    await restart("cluster-2");
+    await eventually(() => expect(stepsNow()).toEqual(["REISSUE", "REISSUE"]));
+    leads.pass("b");
+    for (const name of CLUSTERS) fleet.route(name, "b");
+    serving = "b";
+    await fleet.stopServer("a");
+    await restartAll();
+    await eventually(() => expect(stepsNow()).toEqual(["RETIRE", "RETIRE"]));
+    await restartAll();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    expect(await rootSecret()).toEqual(root);
+  });
+
   it("goes on when server and agents restart at each step", async () => {
     await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
     for (let step = 0; step < 3; step++) {
@@ -318,7 +358,7 @@ async function restartPlane(): Promise<void> {
 
 function everythingReported(): unknown {
   return CLUSTERS.map((name) => {
-    const snapshot = fleet.server().store.snapshotIn(name);
+    const snapshot = fleet.server(serving).store.snapshotIn(name);
     return [...snapshot.collections().values()].map((collection) => [...collection]);
   });
 }

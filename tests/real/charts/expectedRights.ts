@@ -35,7 +35,13 @@ export const agentSecretRights: readonly string[] = [
     ["get", ...READ].map((verb) => `${name} ${verb}`),
   ),
   "relay-client-tls-secret update",
+  // Where the chart names control planes.
+  "mesh-certificate-keys get",
+  "mesh-certificate-keys update",
 ];
+
+/** What an agent may do with single Secrets of a control plane's namespace that the chart names. */
+export const meshSecretRights: readonly string[] = ["cacerts get", "cacerts update", "istio-ca-secret get"];
 
 /** Of a server with an election: not from its rules, but from what is documented of it. */
 export function serverRights(): Rights {

@@ -26,7 +26,7 @@ import { type RealRedis, startRedis } from "../harness/redis.ts";
 import { tokenFor } from "../harness/serviceAccount.ts";
 import { waitFor } from "../harness/waitFor.ts";
 import { grantedVerbs, rightsIn, rightsOnNamed } from "./accountRights.ts";
-import { agentRights, agentSecretRights, type Rights, serverRights } from "./expectedRights.ts";
+import { agentRights, agentSecretRights, meshSecretRights, type Rights, serverRights } from "./expectedRights.ts";
 import { accountKubeconfig, type InstalledProgram, isServing, startInstalled } from "./installedProgram.ts";
 import { namespace, release, secret } from "./release.ts";
 
@@ -48,8 +48,8 @@ const LATER = {
     // A new name that asks to be registered with the shared token.
     "settings.mesh.gloo.solo.io/settings get",
   ],
-  // Renewal of the client certificate.
-  east: ["/secrets update"],
+  // The CA of a mesh, and renewal of the client certificate.
+  east: ["/configmaps get", "/secrets update"],
 };
 
 // One story: each test continues where the one before it ended.
@@ -142,7 +142,7 @@ describeReal("charts that are installed with Helm, their programs with the token
     await startServers();
     await copySecrets();
     const serverAddress = servers[0]?.relayAddress ?? "";
-    agentValues = { relay: { cluster: "east", serverAddress }, leaderElection: true };
+    agentValues = { relay: { cluster: "east", serverAddress }, leaderElection: true, meshCertificates: { namespaces: ["istio-system"] } };
     await release(target("east"), "gloo-mesh-agent", agentValues);
     await startAgent();
     await waitFor("the cluster to be connected", async () => {
@@ -204,19 +204,25 @@ describeReal("charts that are installed with Helm, their programs with the token
     expect(inOther.asked).toBeGreaterThan(400);
     expect(inOther.allowed).toEqual(sorted(everywhere));
     expect((await rightsIn(asked, namespace)).allowed).toEqual(sorted([...everywhere, ...own]));
+    if (name === "east") expect((await rightsIn(asked, "istio-system")).allowed).toEqual(sorted([...everywhere, "/secrets create"]));
   });
 
-  it("the agent may read the three Secrets that it uses, and none of the keys of a server", async () => {
+  it("the agent may read the Secrets that it uses, and none of the keys of a server", async () => {
     const account = { name: "gloo-mesh-agent", namespace };
     const kubeconfig = await accountKubeconfig(fleet.servers.east, fleet.directory, account);
     const names = (await management.list(Secret, { namespace })).items.map(({ metadata }) => metadata.name);
     expect(names).toEqual(expect.arrayContaining(["relay-tls-signing-secret", "relay-generated-identity-secret"]));
     const asked = { server: fleet.servers.east, cluster: east, kubeconfig };
-    const allowed = await rightsOnNamed(asked, { resource: "secrets", namespace, names: ["relay-client-tls-secret", ...names] });
+    const ours = ["relay-client-tls-secret", "mesh-certificate-keys", ...names];
+    const allowed = await rightsOnNamed(asked, { resource: "secrets", namespace, names: ours });
     // To create one is no right to anything that exists, and cannot be limited to a name.
     const [created, others] = [allowed.filter((right) => right.endsWith(" create")), allowed.filter((right) => !right.endsWith(" create"))];
-    expect(created).toHaveLength(new Set(["relay-client-tls-secret", ...names]).size);
+    expect(created).toHaveLength(new Set(ours).size);
     expect(others).toEqual([...agentSecretRights].sort());
+    const ofMesh = { resource: "secrets", namespace: "istio-system", names: ["cacerts", "istio-ca-secret", "another"] };
+    expect((await rightsOnNamed(asked, ofMesh)).filter((right) => !right.endsWith(" create"))).toEqual([...meshSecretRights].sort());
+    const elsewhere = { resource: "configmaps", namespace: "bookinfo", names: ["istio-ca-root-cert", "another"] };
+    expect((await rightsOnNamed(asked, elsewhere)).filter((right) => right.endsWith(" get"))).toEqual(["istio-ca-root-cert get"]);
   });
 
   /** A digest of what each Secret holds, without the records of Helm. */

@@ -356,8 +356,8 @@ function problemOfCluster({ spec, metadata: { clusterName = "" } }: Order, error
   const namespace = spec?.issuedCertificateSecret?.namespace ?? "";
   if (error.code !== "Forbidden") return `the CA of the mesh cannot be installed in ${clusterName}: ${error.message}`;
   return (
-    `the agent of ${clusterName} may not read or write Secret ${namespace}/cacerts: ${error.message}: ` +
-    `grant it get, create and update of Secret cacerts, and get of istio-ca-secret, in namespace ${namespace}`
+    `the agent of ${clusterName} may not do what the CA of the mesh in namespace ${namespace} needs: ${error.message}: add ${namespace} to ` +
+    "the value meshCertificates.namespaces of its chart, or grant it the roles of docs/reference/rbac.md"
   );
 }
 

@@ -47,7 +47,8 @@ export function trustRoots({ cluster, clock, log, changed }: TrustRootsOptions, 
     const found = await cluster.get(Secret, ref, until).catch((error: unknown) => {
       if (error instanceof ClusterError && error.code === "Forbidden") {
         throw new RootProblem(
-          `${what} cannot be read: ${error.message}: grant the management server get on it, or move it to its namespace`,
+          `${what} cannot be read: ${error.message}: grant the ServiceAccount of the management server get of this Secret with a Role in namespace ` +
+            `${ref.namespace} (docs/reference/rbac.md), or move it to the namespace of the server`,
         );
       }
       throw error;

@@ -18,13 +18,14 @@ function stateOf(mesh: Mesh, issued: IssuedCertificate | undefined): string {
   if (mesh.spec?.agentInfo === undefined) {
     return `has no certificates of the root: no agent runs in cluster ${cluster} that could make a key there: install the agent`;
   }
-  if (issued === undefined) {
+  // Without a status it is what we ask for, as we wrote it.
+  if (issued?.status === undefined) {
     return (
       `has no certificates of the root: the agent of cluster ${cluster} has not reported any: check that it is connected and ` +
       "that it is not of an earlier version; clusters that are connected without an agent get none"
     );
   }
-  const { state, error } = issued.status ?? {};
+  const { state, error } = issued.status;
   if (state === "FAILED") return `is left as it is: ${error ?? "the agent gives no reason"}`;
   const { step } = issued.spec?.trust ?? {};
   if (state === "REQUESTED") return "waits for its certificate to be signed by the management server (step REISSUE)";
