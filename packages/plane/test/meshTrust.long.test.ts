@@ -274,6 +274,31 @@ describe("a VirtualMesh with shared trust", () => {
     await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
   });
 
+  it("orders of agents that are connected to another replica than the leader, and goes on when that one leads", async () => {
+    await fleet.stopServer();
+    const leads = lead();
+    const store = memoryStore({ clock, id: randomUUID });
+    for (const name of ["a", "b"]) fleet.startServer(name, { store, leadership: leads.of(name) });
+    fleet.route("cluster-1", "a");
+    fleet.route("cluster-2", "b");
+    serving = "a";
+    await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+    await restartAll();
+    await eventually(() => expect(stepsNow()).toEqual(["REISSUE", "REISSUE"]));
+    leads.pass("b");
+    serving = "b";
+    await restartAll();
+    await eventually(() => expect(stepsNow()).toEqual(["RETIRE", "RETIRE"]));
+    await restartAll();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    const root = await rootSecret();
+    for (const name of CLUSTERS) expect((await cacertsOf(name))?.["root-cert.pem"]).toBe(root["root-cert.pem"]);
+    // What is shared says who orders, and no key.
+    const orders = JSON.stringify([...(await store.records("orders")).values()]);
+    expect(orders).toContain("istiod-istio-system-cluster-2");
+    expect(orders).not.toMatch(/PRIVATE KEY/);
+  });
+
   it("goes on when another replica of the server leads: the root stays, and the step", async () => {
     await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
     const root = await rootSecret();

@@ -4,6 +4,7 @@ import {
   type Clock,
   equalJson,
   formatRef,
+  type Kind,
   type Log,
   messageOf,
   type Resource,
@@ -14,10 +15,11 @@ import {
 import type { Translation } from "@isthmus/translators";
 import { decodedText, encodedText } from "../identity/secretData.ts";
 import type { Informer } from "../informer/informer.ts";
-import type { Cluster, Leadership, ServerLink } from "../ports/clusterPort.ts";
+import type { Cluster, Leadership } from "../ports/clusterPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import type { DeliveryLog } from "./delivery.ts";
+import type { OrderSender } from "./orderSender.ts";
 import { generatedRoots, type MeshOrder, trustOrders } from "./trustOrders.ts";
 import { RootProblem, trustRoots } from "./trustRoots.ts";
 
@@ -36,7 +38,7 @@ export interface MeshTrustOptions {
   readonly cluster: Cluster;
   readonly view: Informer;
   readonly store: SnapshotStore;
-  readonly link: Pick<ServerLink, "sendNotices">;
+  readonly orders: OrderSender;
   readonly delivery: Pick<DeliveryLog, "wanted" | "acknowledged">;
   /** Called when other outputs in the management cluster are there. */
   readonly delivered: () => void;
@@ -48,6 +50,9 @@ export interface MeshTrustOptions {
   readonly log: Log;
 }
 
+/** The kinds of what agents are told. */
+export const ORDERED_KINDS: readonly Kind[] = [IssuedCertificate, CertificateRequest];
+
 interface Answer {
   /** The request, and what it was signed by. */
   readonly basis: string;
@@ -55,31 +60,35 @@ interface Answer {
 }
 
 export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): MeshTrustLoop {
-  const { cluster, view, store, link, delivery, leadership, world, instance, clock, log } = options;
+  const { cluster, view, store, orders: sender, delivery, leadership, world, instance, clock, log } = options;
   const roots = trustRoots({ cluster, clock, log, changed: () => loop.request() }, signal);
   let ordered: ReadonlyMap<string, MeshOrder> = new Map();
   const answers = new Map<string, Answer>();
+  /** Clusters in which something was ordered. */
+  const toldClusters = new Set<string>();
   let orders = 0;
   /** The last set of roots that is known to be there. */
   let kept: ReturnType<Translation["networking"]["inCluster"]> | undefined;
 
   function connectionOf(clusterName: string): string | undefined {
     const state = store.clusters.get(clusterName);
-    if (state?.phase !== "synced" || !state.isServed || state.agent === undefined) return undefined;
+    if (state?.phase !== "synced" || !state.connected || state.agent === undefined) return undefined;
     return `${instance}/${state.agent.instance}`;
   }
 
   async function run(): Promise<void> {
     const now = world();
-    // Another replica tells the agents that it serves, and makes and signs while it leads.
+    // Another replica orders, makes and signs while it leads.
     if (now === undefined || !view.isComplete || !leadership.isLeader) return;
     const management = view.snapshot;
     await generateRoots(now);
     tellKept(now);
     const nextNumber = () => ++orders;
     const next = trustOrders(now, { snapshotIn: store.snapshotIn, connectionOf, management, rootIn: roots.of, ordered, nextNumber });
-    tellOrders(next);
+    ordered = next;
+    tellAll();
     await sign(next);
+    tellAll();
   }
 
   /** Nobody else answers for the roots: no agent writes them. */
@@ -94,14 +103,16 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
     options.delivered();
   }
 
-  function tellOrders(next: ReadonlyMap<string, MeshOrder>): void {
-    const before = ordered;
-    ordered = next;
-    for (const [key, order] of next) {
-      if (!equalJson(before.get(key)?.spec, order.spec)) link.sendNotices(order.ref.clusterName, { put: [resourceOf(order)], remove: [] });
+  /** To each agent all that is ordered of it, with the answers that it has not taken yet. */
+  function tellAll(): void {
+    const byCluster = new Map<string, Resource[]>([...toldClusters].map((name) => [name, []]));
+    for (const resource of [...[...ordered.values()].map(resourceOf), ...[...answers.values()].map((answer) => answer.resource)]) {
+      const { clusterName = "" } = resource.metadata;
+      byCluster.set(clusterName, [...(byCluster.get(clusterName) ?? []), resource]);
     }
-    for (const [key, { ref }] of before) {
-      if (!next.has(key)) link.sendNotices(ref.clusterName, { put: [], remove: [ref] });
+    for (const [clusterName, resources] of byCluster) {
+      toldClusters.add(clusterName);
+      sender.set(clusterName, resources);
     }
   }
 
@@ -130,14 +141,8 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
       const answer: Answer = { basis, resource: { apiVersion, kind, metadata: metadataOf(ref), status } as Resource };
       if (equalJson(known?.resource, answer.resource)) continue;
       answers.set(key, answer);
-      link.sendNotices(ref.clusterName, { put: [answer.resource], remove: [] });
     }
-    for (const [key, { resource }] of answers) {
-      if (requested.has(key)) continue;
-      answers.delete(key);
-      const ref = refOf(resource);
-      link.sendNotices(ref.clusterName, { put: [], remove: [ref] });
-    }
+    for (const key of answers.keys()) if (!requested.has(key)) answers.delete(key);
   }
 
   async function answerTo({ ref, spec }: MeshOrder, csr: string): Promise<object | undefined> {
@@ -171,6 +176,7 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
     request: loop.request,
     forget(clusterName) {
       ordered = new Map([...ordered].filter(([, { ref }]) => ref.clusterName !== clusterName));
+      toldClusters.delete(clusterName);
       for (const [key, { resource }] of answers) if (resource.metadata.clusterName === clusterName) answers.delete(key);
     },
     ended: Promise.all([loop.ended, tick()]).then(() => undefined),

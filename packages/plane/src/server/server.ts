@@ -14,8 +14,9 @@ import { confirmations } from "./confirmations.ts";
 import { deliveryLog } from "./delivery.ts";
 import { startServerInputs } from "./inputs.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
-import { startMeshTrust } from "./meshTrust.ts";
+import { ORDERED_KINDS, startMeshTrust } from "./meshTrust.ts";
 import { agentNoticeSender } from "./notices.ts";
+import { startOrderSender } from "./orderSender.ts";
 import { startReconcileLoop } from "./reconcileLoop.ts";
 import { deleteResumption } from "./resumeDeletes.ts";
 import type { ServerEvents } from "./serverEvents.ts";
@@ -113,7 +114,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
         events.emit("clusterChanged", name);
       },
       removed(name) {
-        for (const known of [store, delivery, confirmed, sharing, telemetry.lags, notices, trust]) known.forget(name);
+        for (const known of [store, delivery, confirmed, sharing, telemetry.lags, notices, trust, orders]) known.forget(name);
       },
       clock,
       random,
@@ -152,12 +153,26 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     signal,
   );
 
+  const orders = startOrderSender(
+    {
+      link,
+      store: options.sharing?.store,
+      leadership,
+      served: () => new Set([...store.clusters].filter(([, { isServed }]) => isServed).map(([name]) => name)),
+      kinds: new Set(ORDERED_KINDS.map(kindKeyOf)),
+      clock,
+      random,
+    },
+    signal,
+  );
+  events.on("clusterChanged", orders.touch);
+
   const trust = startMeshTrust(
     {
       cluster,
       view,
       store,
-      link,
+      orders,
       delivery,
       delivered: statusesDue,
       leadership,
@@ -192,8 +207,15 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
         ...sharing.metrics(),
       ];
     },
-    ended: Promise.all([view.ended, writes.ended, reconcile.ended, statuses.ended, sharing.ended, members.ended, trust.ended]).then(
-      () => undefined,
-    ),
+    ended: Promise.all([
+      view.ended,
+      writes.ended,
+      reconcile.ended,
+      statuses.ended,
+      sharing.ended,
+      members.ended,
+      trust.ended,
+      orders.ended,
+    ]).then(() => undefined),
   };
 }
