@@ -155,6 +155,14 @@ const CERTIFICATE_RULES: ChartRules = {
       verbs: { get: "the one sign that it has read them" },
     },
   ],
+  restartRules: [
+    {
+      about: "restarts of pods that use earlier certificates, where a VirtualMesh has autoRestartPods",
+      apiGroup: "",
+      resources: ["pods/eviction"],
+      verbs: { create: "an eviction is a request that is created; unlike a deletion it keeps to PodDisruptionBudgets" },
+    },
+  ],
 };
 
 // What the ClusterRole system:auth-delegator grants.

@@ -8,6 +8,8 @@ import { clock } from "./virtualTime.ts";
 export interface IstiodDouble {
   /** Reads Secret `cacerts`, as a control plane does when it starts, and hands out its roots. */
   restart(): Promise<void>;
+  /** Hands out the roots that its newest pod has read, as often as it is replaced, until aborted. */
+  serve(signal: AbortSignal): Promise<void>;
   /** Restarts every proxy. */
   restartProxies(): Promise<void>;
   /** The roots that are handed out, PEM. */
@@ -33,6 +35,12 @@ export async function istiodDouble(cluster: SimulatedCluster): Promise<IstiodDou
     }
   }
 
+  async function readSecret(): Promise<void> {
+    const secret = await cluster.get(Secret, { name: "cacerts", namespace: "istio-system" });
+    roots = (secret === undefined ? undefined : secretTexts(secret)["root-cert.pem"]) ?? own.certificate;
+    await handOut();
+  }
+
   async function deletePods(isMeant: (pod: Pod) => boolean): Promise<void> {
     const { items } = await cluster.list(Pod);
     for (const { apiVersion, kind, metadata } of items.filter(isMeant)) {
@@ -45,10 +53,19 @@ export async function istiodDouble(cluster: SimulatedCluster): Promise<IstiodDou
   await handOut();
   return {
     async restart() {
-      const secret = await cluster.get(Secret, { name: "cacerts", namespace: "istio-system" });
-      roots = (secret === undefined ? undefined : secretTexts(secret)["root-cert.pem"]) ?? own.certificate;
       await deletePods(isIstiod);
-      await handOut();
+      await readSecret();
+    },
+    async serve(signal) {
+      let newest: string | undefined;
+      while (!signal.aborted) {
+        await clock.sleep(1_000, signal).catch(() => undefined);
+        const { items } = await cluster.list(Pod);
+        const [pod] = items.filter(isIstiod);
+        if (pod === undefined || pod.metadata.uid === newest) continue;
+        newest = pod.metadata.uid;
+        await readSecret();
+      }
     },
     restartProxies: () => deletePods((pod) => !isIstiod(pod)),
     roots: () => roots,

@@ -322,6 +322,50 @@ describe("a VirtualMesh with shared trust", () => {
     expect(await rootSecret()).toEqual(root);
   });
 
+  it("restarts pods where users want it: as budgets allow, never two of a workload, until all is in force", async () => {
+    const restarting: VirtualMesh = {
+      ...trusting,
+      spec: { ...trusting.spec, mtlsConfig: { ...trusting.spec?.mtlsConfig, autoRestartPods: true } },
+    };
+    const { faults } = clusterOf("cluster-1");
+    faults.fail({
+      code: "Blocked",
+      message: "The disruption budget reviews needs 1 healthy pods and has 1 currently",
+      times: 1_000_000,
+      matches: ({ verb, ref }) => verb === "evict" && ref.name.startsWith("reviews"),
+    });
+    await changeMesh(restarting);
+    const ending = new AbortController();
+    const istiod = Promise.all(CLUSTERS.map((name) => istiods[name]?.serve(ending.signal)));
+    await eventually(async () =>
+      expect(await warningsOf("cluster-1")).toMatch(/pod bookinfo\/reviews.* cannot be evicted: The disruption budget reviews/),
+    );
+    expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]);
+    faults.heal();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    const root = await rootSecret();
+    for (const name of CLUSTERS) expect((await cacertsOf(name))?.["root-cert.pem"]).toBe(root["root-cert.pem"]);
+    ending.abort();
+    await istiod;
+  });
+
+  it("is never said to be applied before it is", async () => {
+    await changeMesh(bookinfoMesh);
+    await eventually(async () => expect((await conditionOf("Applied")).status).toBe("True"));
+    const { clusterName: _, ...place } = { name: "bookinfo", namespace: "gloo-mesh", clusterName: "" };
+    await changeMesh(trusting);
+    const { generation } = (await fleet.management.get(VirtualMesh, place))?.metadata ?? {};
+    const seen = new Set<string>();
+    for (let i = 0; i < 500; i++) {
+      const { conditions = [] } = await statusOf(fleet, trusting);
+      const applied = conditions.find((one) => one.type === "Applied") as { status: string; observedGeneration?: number; message?: string };
+      if (applied?.observedGeneration === generation) seen.add(`${applied?.status} ${applied?.message}`);
+      await clock.advance(20);
+    }
+    expect([...seen].filter((one) => one.startsWith("True"))).toEqual([]);
+    expect(seen.size).toBeGreaterThan(0);
+  });
+
   it("goes on when server and agents restart at each step", async () => {
     await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
     for (let step = 0; step < 3; step++) {

@@ -23,6 +23,8 @@ export function agentRights(): Rights {
       ...on(contributedKinds(), ["patch"], "/status"),
       ...CRDS,
       ...REVIEWS,
+      // Where the chart has it restart pods.
+      "/pods/eviction create",
     ],
     // Of Secrets it reads and updates some by their names: `agentSecretRights`.
     own: ["/secrets create", ...ELECTION],

@@ -227,6 +227,14 @@
     - get # the one sign that it has read them
 {{- end }}
 
+{{- define "gloo-mesh-agent.restartRules" -}}
+# restarts of pods that use earlier certificates, where a VirtualMesh has autoRestartPods
+- apiGroups: [""]
+  resources: [pods/eviction]
+  verbs:
+    - create # an eviction is a request that is created; unlike a deletion it keeps to PodDisruptionBudgets
+{{- end }}
+
 {{- define "gloo-mesh-agent.electionRules" -}}
 # leader election among replicas
 - apiGroups: ["coordination.k8s.io"]

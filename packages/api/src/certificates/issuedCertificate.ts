@@ -80,6 +80,7 @@ export const IssuedCertificate = defineKind({
       isControlPlaneOutdated: Type.Boolean({ description: "The control plane has not read what is installed: it must be restarted." }),
       podsToRestart: strings({ description: "Pods that use earlier certificates, the first 20 as namespace/name." }),
       podsToRestartCount: uint32({ description: "Number of these pods." }),
+      restart: Type.String({ description: "What the agent restarts now, or why it does not, where podBounceDirective is set." }),
     }),
   },
   crd: {

@@ -33,7 +33,7 @@ export function trustInForce(generations: readonly TrustGeneration[], pods: read
 }
 
 /** The pods that may not have what was read last. */
-export function podsToRestart(generations: readonly TrustGeneration[], pods: readonly ProxyPod[]): readonly ProxyPod[] {
+export function podsToRestart<P extends ProxyPod>(generations: readonly TrustGeneration[], pods: readonly P[]): readonly P[] {
   const last = lastSince(generations, Number.POSITIVE_INFINITY);
   const isChange = (from: number) => generations.slice(from, last).some((one) => !isSameTrust(one, generations[last]));
   return pods.filter(({ createdAt }) => isChange(lastSince(generations, createdAt)));

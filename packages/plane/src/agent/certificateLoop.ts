@@ -8,7 +8,6 @@ import {
   generationsInUse,
   type InstalledAuthority,
   InvalidPem,
-  type ProxyPod,
   podsToRestart,
   type TrustGeneration,
   trustInForce,
@@ -30,6 +29,8 @@ import {
 import { certificateReport, type MeshReport, requestReport } from "./certificateReports.ts";
 import type { InternalResources } from "./internalResources.ts";
 import { haveRootsArrived, type MeshPods, meshPods } from "./meshProxies.ts";
+import { meshRestarts } from "./meshRestarts.ts";
+import type { RestartablePod } from "./podRestarts.ts";
 
 /** Makes, requests and installs the CAs of the meshes in this cluster, as the server orders. Keys stay in Secrets of this cluster. */
 export interface CertificateLoop {
@@ -59,23 +60,26 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   const reported = new Map<string, readonly Resource[]>();
   /** Signing a request costs the more, the longer its key. */
   const requests = new Map<string, { readonly key: string; readonly request: string }>();
+  const restarts = meshRestarts({ cluster, clock, log }, signal);
   let isSettled = true;
+  let isRestarting = false;
 
   async function run(): Promise<void> {
     const resources = internal();
     const ordered = resources?.ordered;
     if (resources === undefined || ordered === undefined) return;
     const reports: Resource[] = [];
-    let isWaiting = false;
+    let [isWaiting, restarting] = [false, false];
     let pods: Promise<MeshPods> | undefined;
     for (const resource of [...ordered.values()].filter((one) => kindKeyOf(one) === kindKeyOf(IssuedCertificate))) {
       const order = orderIn(resource);
       if (order === undefined) continue;
       const podsOf = (place: PodPlace) => (pods ??= meshPods(cluster, place, signal));
       const key = resourceKeyOf(refOf(order));
-      const report = await reportOn(order, ordered, podsOf);
+      const report = await restarted(order, await reportOn(order, ordered, podsOf), podsOf);
       if (signal.aborted) return;
       if (report?.state !== "FINISHED") isWaiting = true;
+      if (report?.restarting !== undefined) restarting = true;
       if (report !== undefined) {
         tell(order, report.error);
         const request = report.request === undefined ? [] : [requestReport(order, report.request)];
@@ -85,7 +89,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       // Another control plane has other labels.
       pods = undefined;
     }
-    isSettled = !isWaiting;
+    [isSettled, isRestarting] = [!isWaiting, restarting];
     // What was ordered meanwhile is looked at in the next round.
     if (internal()?.ordered === ordered) resources.report(reports);
   }
@@ -103,6 +107,28 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       if (error instanceof AuthorityProblem || error instanceof InvalidPem) return { state: "FAILED", error: error.message };
       if (!(error instanceof ClusterError)) throw error;
       return { state: "FAILED", error: problemOfCluster(order, error) };
+    }
+  }
+
+  /** Restarts what has to, where users want it: the control plane first. */
+  async function restarted(
+    order: Order,
+    report: MeshReport | undefined,
+    podsOf: (place: PodPlace) => Promise<MeshPods>,
+  ): Promise<MeshReport | undefined> {
+    const { restart = [], unread = [], restartsCountFrom = 0 } = report ?? {};
+    // Earlier, it would be in vain: times of pods are whole seconds.
+    if (clock.now() < restartsCountFrom + 1_000) return report;
+    if (report === undefined || order.spec?.podBounceDirective === undefined || restart.length + unread.length === 0) return report;
+    const namespace = order.spec.issuedCertificateSecret?.namespace ?? "";
+    try {
+      const { proxies, controlPlane } = await podsOf({ namespace, labels: order.spec.trust?.controlPlaneLabels ?? {} });
+      const all = [...controlPlane, ...proxies];
+      const restarting = await restarts.next(order.metadata.name, { all, outdated: unread.length > 0 ? unread : restart });
+      return restarting === undefined ? report : { ...report, restarting };
+    } catch (error) {
+      if (signal.aborted || !(error instanceof ClusterError)) throw error;
+      return report;
     }
   }
 
@@ -191,11 +217,8 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     if (controlPlane.length === 0 || !controlPlane.every(({ isReady }) => isReady)) return false;
     const namespaces = new Set([ref.namespace, ...proxies.map(({ namespace: one }) => one)]);
     if (!(await haveRootsArrived(cluster, { namespaces, rootCertificates: facts.rootCertificates }, signal))) return false;
-    const isRestarted = controlPlane.every(({ createdAt }) => createdAt > last.installedAt + CLOCK_SKEW_MS);
-    // It reloads by itself what it has read at its start, if the roots are byte for byte the same.
-    const hasSameRoots = before !== undefined && before.installedAt > 0 && before.roots.join() === last.roots.join();
-    const reloads = controlPlane.every(({ createdAt }) => createdAt > (before?.installedAt ?? 0) + CLOCK_SKEW_MS);
-    return isRestarted || (hasSameRoots && reloads && clock.now() > last.installedAt + MOUNT_DELAY_MS);
+    if (outdatedPods(controlPlane, last).length === 0) return true;
+    return reloads(controlPlane, { last, before }) && clock.now() > last.installedAt + MOUNT_DELAY_MS;
   }
 
   async function install(
@@ -283,13 +306,15 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     const { generations } = record;
     const ordered = trust === undefined ? [] : await orderedGeneration(trust);
     const isInForce = generations.length === 1 && generations[0]?.since !== undefined;
-    const proxies: readonly ProxyPod[] = isInForce ? [] : (await podsOf()).proxies;
+    const last = generations.at(-1);
+    const { proxies, controlPlane } = isInForce ? NO_PODS : await podsOf();
     return {
       isInForce,
       facts,
       inForce: trustInForce([...generations, ...ordered], proxies),
       restart: podsToRestart(generations, proxies),
-      isUnread: generations.at(-1)?.since === undefined,
+      unread: unreadBy(controlPlane, generations, trust?.step),
+      ...(last === undefined ? {} : { restartsCountFrom: last.since ?? last.installedAt + CLOCK_SKEW_MS }),
     };
   }
 
@@ -304,7 +329,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   const loop = coalesced(run, { clock, pauseMs: PAUSE_MS, restMs: REST_MS }, signal);
   async function tick(): Promise<void> {
     while (!signal.aborted) {
-      await clock.sleep(isSettled ? SETTLED_MS : WAITING_MS, signal).catch(() => undefined);
+      await clock.sleep(isSettled ? SETTLED_MS : isRestarting ? RESTARTING_MS : WAITING_MS, signal).catch(() => undefined);
       loop.request();
     }
   }
@@ -324,6 +349,32 @@ function orderIn(resource: Resource): Order | undefined {
     // A server of another version: what is not understood is not done.
     return undefined;
   }
+}
+
+/** Of the control plane, what started before the last change. */
+function outdatedPods(controlPlane: readonly RestartablePod[], last: TrustGeneration): readonly RestartablePod[] {
+  return controlPlane.filter(({ createdAt }) => createdAt <= last.installedAt + CLOCK_SKEW_MS);
+}
+
+/** It reloads by itself what it has read at its start, if the roots are byte for byte the same. Source: specification "trust on real Istio". */
+function reloads(
+  controlPlane: readonly RestartablePod[],
+  { last, before }: { readonly last: TrustGeneration; readonly before: TrustGeneration | undefined },
+): boolean {
+  const hasSameRoots = before !== undefined && before.installedAt > 0 && before.roots.join() === last.roots.join();
+  return hasSameRoots && controlPlane.every(({ createdAt }) => createdAt > before.installedAt + CLOCK_SKEW_MS);
+}
+
+/** The pods of the control plane that must restart: of a renewal none, which can wait until it is reloaded. */
+function unreadBy(
+  controlPlane: readonly RestartablePod[],
+  generations: readonly TrustGeneration[],
+  step: Trust["step"],
+): readonly RestartablePod[] {
+  const last = generations.at(-1);
+  if (last === undefined || last.since !== undefined) return [];
+  if (step === "KEEP" && reloads(controlPlane, { last, before: generations.at(-2) })) return [];
+  return outdatedPods(controlPlane, last);
 }
 
 function trustIn({ spec }: Order): Trust | undefined {
@@ -365,6 +416,7 @@ function withNewline(text: string): string {
   return text.endsWith("\n") ? text : `${text}\n`;
 }
 
+const NO_PODS: MeshPods = { proxies: [], controlPlane: [] };
 const PAUSE_MS = 20;
 const REST_MS = 500;
 // A kubelet brings a Secret into a pod that runs after 60 to 90 s.
@@ -372,6 +424,8 @@ const MOUNT_DELAY_MS = 180_000;
 // Clocks of nodes and of the agent may differ by as much; times of objects are whole seconds.
 const CLOCK_SKEW_MS = 5_000;
 const WAITING_MS = 5_000;
+// Between two pods: their list is read each time.
+const RESTARTING_MS = 2_000;
 const SETTLED_MS = 60_000;
 const MOST_GENERATIONS = 8;
 const DEFAULT_RATIO = 0.1;

@@ -1,6 +1,7 @@
 import { CertificateRequest, IssuedCertificate } from "@isthmus/api";
-import type { AuthorityFacts, MeshTrust, ProxyPod } from "@isthmus/certificates";
+import type { AuthorityFacts, MeshTrust } from "@isthmus/certificates";
 import { encodedText } from "../identity/secretData.ts";
+import type { RestartablePod } from "./podRestarts.ts";
 
 /** What is to be said of one mesh's CA. */
 export interface MeshReport {
@@ -10,15 +11,20 @@ export interface MeshReport {
   readonly request?: string;
   readonly facts?: AuthorityFacts;
   readonly inForce?: MeshTrust["inForce"];
-  readonly restart?: readonly ProxyPod[];
-  /** Whether the control plane has not read yet what is installed. */
-  readonly isUnread?: boolean;
+  /** Pods with a proxy that uses earlier certificates. */
+  readonly restart?: readonly RestartablePod[];
+  /** Pods of the control plane that have not read what is installed, and do not by themselves. */
+  readonly unread?: readonly RestartablePod[];
+  /** Since when a pod that starts counts as restarted, in milliseconds since 1970. */
+  readonly restartsCountFrom?: number;
+  /** What is restarted, or why it is not. */
+  readonly restarting?: string;
 }
 
 /** An order as the agent follows it, with what came of it. It repeats the order: so the server knows which one is meant. */
 export function certificateReport({ metadata, spec }: IssuedCertificate, report: MeshReport): IssuedCertificate {
   const { name, namespace = "", clusterName = "" } = metadata;
-  const { state, error, facts, inForce, restart = [], isUnread } = report;
+  const { state, error, facts, inForce, restart = [], unread = [], restarting } = report;
   const pods = restart.slice(0, MOST_NAMED).map((pod) => `${pod.namespace}/${pod.name}`);
   return {
     apiVersion: IssuedCertificate.apiVersion,
@@ -30,8 +36,9 @@ export function certificateReport({ metadata, spec }: IssuedCertificate, report:
       ...(error === undefined ? {} : { error }),
       ...(facts === undefined ? {} : { installed: installedIn(facts) }),
       ...(inForce === undefined ? {} : { inForce: { trusted: [...inForce.trusted], signers: [...inForce.signers] } }),
-      ...(isUnread === true ? { isControlPlaneOutdated: true } : {}),
+      ...(unread.length > 0 ? { isControlPlaneOutdated: true } : {}),
       ...(pods.length === 0 ? {} : { podsToRestart: pods, podsToRestartCount: restart.length }),
+      ...(restarting === undefined ? {} : { restart: restarting }),
     },
   };
 }

@@ -1,19 +1,13 @@
 import { ConfigMap, Pod } from "@isthmus/api";
-import type { ProxyPod } from "@isthmus/certificates";
 import { type AnyResource, matchesLabels } from "@isthmus/core";
 import { istioSidecar } from "@isthmus/translators";
 import type { Cluster } from "../ports/clusterPort.ts";
+import type { RestartablePod } from "./podRestarts.ts";
 
 /** What runs of a mesh in its cluster, by the API server's word of this moment. */
 export interface MeshPods {
-  readonly proxies: readonly ProxyPod[];
-  readonly controlPlane: readonly ControlPlanePod[];
-}
-
-export interface ControlPlanePod {
-  /** Milliseconds since 1970. */
-  readonly createdAt: number;
-  readonly isReady: boolean;
+  readonly proxies: readonly RestartablePod[];
+  readonly controlPlane: readonly RestartablePod[];
 }
 
 /**
@@ -29,17 +23,10 @@ export async function meshPods(
   const running = items.filter(isRunning);
   const isOfControlPlane = (pod: Pod) =>
     pod.metadata.namespace === namespace && Object.keys(labels).length > 0 && matchesLabels(labels, pod.metadata.labels);
-  const proxies = running.filter(istioSidecar.isInjected).map(({ metadata }) => ({
-    namespace: metadata.namespace ?? "",
-    name: metadata.name,
-    createdAt: createdAt(metadata.creationTimestamp),
-  }));
+  const proxies = running.filter(istioSidecar.isInjected).map(restartable);
   // What can't be read may have a proxy, as old as may be.
-  const unknown = malformed.map(({ ref }) => ({ namespace: ref.namespace, name: ref.name, createdAt: 0 }));
-  const controlPlane = running.filter(isOfControlPlane).map((pod) => ({
-    createdAt: createdAt(pod.metadata.creationTimestamp),
-    isReady: conditionsOf(pod).some(({ type, status }) => type === "Ready" && status === "True"),
-  }));
+  const unknown = malformed.map(({ ref: { namespace: of, name } }) => ({ ...UNKNOWN, namespace: of, name }));
+  const controlPlane = running.filter(isOfControlPlane).map(restartable);
   return { proxies: [...proxies, ...unknown], controlPlane };
 }
 
@@ -56,6 +43,18 @@ export async function haveRootsArrived(
   return true;
 }
 
+const UNKNOWN = { uid: "", createdAt: 0, isReady: false, isTerminating: false } as const;
+
+function restartable(pod: Pod): RestartablePod {
+  const { name, namespace = "", uid = "", creationTimestamp, deletionTimestamp } = pod.metadata;
+  const { ownerReferences } = pod.metadata;
+  const owner = Array.isArray(ownerReferences) ? ownerReferences.find(({ controller }) => controller === true) : undefined;
+  const isTerminating = deletionTimestamp !== undefined;
+  const isReady = !isTerminating && conditionsOf(pod).some(({ type, status }) => type === "Ready" && status === "True");
+  const known = owner === undefined ? {} : { owner: { kind: owner.kind, name: owner.name } };
+  return { namespace, name, uid, createdAt: createdAt(creationTimestamp), isReady, isTerminating, ...known };
+}
+
 interface PodStatus {
   readonly phase?: string;
   readonly conditions?: readonly { readonly type?: string; readonly status?: string }[];
@@ -64,17 +63,16 @@ interface PodStatus {
 /** Of a page of pods no more stays in memory. */
 function withStatusOnly(pod: Pod): Pod {
   const { apiVersion, kind, metadata, spec } = pod;
-  const { name, namespace, labels, creationTimestamp } = metadata;
+  const { name, namespace, labels, uid, creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
   const { containers, initContainers } = spec ?? {};
   const images = (list: typeof containers) =>
     list?.map(({ name: container, image, restartPolicy }) => ({ name: container, image, restartPolicy }));
   const { phase, conditions } = statusOf(pod);
-  const kept = { name, ...(namespace === undefined ? {} : { namespace }), ...(labels === undefined ? {} : { labels }) };
-  const time = creationTimestamp === undefined ? {} : { creationTimestamp };
+  const given = Object.entries({ namespace, labels, uid, creationTimestamp, deletionTimestamp, ownerReferences });
   return {
     apiVersion,
     kind,
-    metadata: { ...kept, ...time },
+    metadata: { name, ...Object.fromEntries(given.filter(([, value]) => value !== undefined)) },
     spec: { containers: images(containers), initContainers: images(initContainers) },
     status: { phase, conditions },
   } as Pod;

@@ -48,18 +48,12 @@ export function certificateAuthorityOf(
 
 /** What of trust is not carried out in any mesh. How far each mesh is, `trustProgress` says. */
 export function trustFindings({ spec }: VirtualMesh): readonly Finding[] {
-  const { shared, autoRestartPods } = spec?.mtlsConfig ?? {};
+  const { shared } = spec?.mtlsConfig ?? {};
   if (shared === undefined) return [];
   const external =
     "spec.mtlsConfig.shared.intermediateCertificateAuthority: no certificates are issued, because Vault is not supported yet; the meshes " +
     "keep their own roots: use rootCertificateAuthority, or give the control planes intermediate CA certificates of Vault yourself";
-  const restarts =
-    "spec.mtlsConfig.autoRestartPods: no pods are restarted, because restarts are not supported yet: restart istiod and the workloads that " +
-    "the status names";
-  return [
-    ...(shared.intermediateCertificateAuthority === undefined ? [] : [warningFinding("CertificatesNotIssued", external)]),
-    ...(autoRestartPods === true ? [warningFinding("FieldUnsupported", restarts)] : []),
-  ];
+  return [...(shared.intermediateCertificateAuthority === undefined ? [] : [warningFinding("CertificatesNotIssued", external)])];
 }
 
 /** The Secret that holds the generated root of a VirtualMesh. */

@@ -37,11 +37,12 @@ const STEPS = {
   TRUST_BOTH: "in which its proxies come to trust the new root beside the old one",
   REISSUE: "in which its proxies get certificates of the new root",
   RETIRE: "in which its proxies cease to trust the old root",
-  KEEP: "in which its proxies cease to trust the old root",
+  KEEP: "in which its proxies take over what is installed",
 } as const;
 
 /** What has to happen next, and who does it. */
 function waiting({ spec, status, metadata }: IssuedCertificate): string {
+  if (status?.restart !== undefined) return `: ${status.restart}`;
   const { isControlPlaneOutdated, podsToRestart = [], podsToRestartCount = podsToRestart.length } = status ?? {};
   const namespace = spec?.issuedCertificateSecret?.namespace ?? "";
   if (isControlPlaneOutdated === true) {

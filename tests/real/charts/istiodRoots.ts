@@ -1,4 +1,4 @@
-import { ConfigMap, Pod, Secret } from "@isthmus/api";
+import { ConfigMap } from "@isthmus/api";
 import { createMeshRoot } from "@isthmus/certificates";
 import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
@@ -17,38 +17,12 @@ export async function leaveOwnAuthority(cluster: Cluster, namespaces: readonly s
   await handOut(cluster, certificate, namespaces);
 }
 
-/** Restarts istiod, which reads `cacerts` then, and hands out its roots. */
-export async function restartIstiod(cluster: Cluster, namespaces: readonly string[]): Promise<void> {
-  const { items } = await cluster.list(Pod);
-  const cacerts = await cluster.get(Secret, { name: "cacerts", namespace: ROOT });
-  await deleteAll(
-    cluster,
-    items.filter(({ metadata }) => metadata.labels?.["istio"] === "pilot"),
-  );
-  await handOut(cluster, atob(cacerts?.data?.["root-cert.pem"] ?? ""), namespaces);
-}
-
-/** Restarts every pod with a proxy. */
-export async function restartProxies(cluster: Cluster): Promise<void> {
-  const { items } = await cluster.list(Pod);
-  await deleteAll(
-    cluster,
-    items.filter(({ metadata }) => metadata.labels?.["istio"] !== "pilot"),
-  );
-}
-
-async function handOut(cluster: Cluster, roots: string, namespaces: readonly string[]): Promise<void> {
+/** Roots, as istiod hands them out in each namespace. */
+export async function handOut(cluster: Cluster, roots: string, namespaces: readonly string[]): Promise<void> {
   const { apiVersion, kind } = ConfigMap;
   const metadata = (namespace: string) => ({ name: "istio-ca-root-cert", namespace });
   await applyAll(
     cluster,
     namespaces.map((namespace) => ({ apiVersion, kind, metadata: metadata(namespace), data: { "root-cert.pem": roots } }) as AnyResource),
   );
-}
-
-async function deleteAll(cluster: Cluster, pods: readonly Pod[]): Promise<void> {
-  for (const { apiVersion, kind, metadata } of pods) {
-    const { name, namespace = "" } = metadata;
-    await cluster.delete({ apiVersion, kind, name, namespace, clusterName: cluster.name });
-  }
 }
