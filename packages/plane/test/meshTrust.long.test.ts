@@ -140,6 +140,14 @@ describe("a VirtualMesh with shared trust", () => {
     await restartAll();
     await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
     expect(stepsNow()).toEqual(["KEEP", "KEEP"]);
+    const expiries = fleet
+      .server()
+      .metrics()
+      .filter(({ name }) => name === "gloo_mesh_certificate_expiry_timestamp_seconds");
+    const expiryOf = (use: string, cluster: string) =>
+      expiries.find(({ labels }) => labels["use"] === use && labels["cluster"] === cluster)?.value;
+    expect(expiryOf("meshRoot", "")).toBe(Date.parse(new X509Certificate(root["root-cert.pem"] ?? "").validTo) / 1000);
+    expect(expiryOf("meshIntermediate", "cluster-1")).toBe(Date.parse((await issued()).validTo) / 1000);
     await eventually(async () => expect((await conditionOf("Applied")).status).toBe("True"));
     expect((await cacertsOf("cluster-1"))?.["ca-key.pem"]).not.toBe((await cacertsOf("cluster-2"))?.["ca-key.pem"]);
   });

@@ -12,6 +12,7 @@ import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { agentModes } from "./agentModes.ts";
 import { confirmations } from "./confirmations.ts";
 import { deliveryLog } from "./delivery.ts";
+import { expiryMetrics } from "./expiries.ts";
 import { startServerInputs } from "./inputs.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
 import { ORDERED_KINDS, startMeshTrust } from "./meshTrust.ts";
@@ -204,6 +205,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       const { lags } = telemetry;
       return [
         ...serverMetrics({ store, delivery, confirmations: confirmed, lags, world, waiting, queues: writes.queues(), now: clock.now() }),
+        ...expiryMetrics({ management: view.snapshot, store }),
         ...sharing.metrics(),
       ];
     },
