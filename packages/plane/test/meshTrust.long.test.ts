@@ -307,6 +307,21 @@ describe("a VirtualMesh with shared trust", () => {
     expect(orders).not.toMatch(/PRIVATE KEY/);
   });
 
+  it("withdraws what an earlier leader ordered and nobody wants any more", async () => {
+    await fleet.stopServer();
+    const leads = lead();
+    const store = memoryStore({ clock, id: randomUUID });
+    for (const name of ["a", "b"]) fleet.startServer(name, { store, leadership: leads.of(name) });
+    for (const name of CLUSTERS) fleet.route(name, "b");
+    serving = "b";
+    await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+    await fleet.stopServer("a");
+    await fleet.management.delete({ ...trusting, name: "bookinfo", namespace: "gloo-mesh", clusterName: "" });
+    leads.pass("b");
+    await eventually(() => expect(CLUSTERS.map(reportOf)).toEqual([undefined, undefined]));
+    await eventually(async () => expect((await store.records("orders")).size).toBe(0));
+  });
+
   it("goes on when another replica of the server leads: the root stays, and the step", async () => {
     await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
     const root = await rootSecret();

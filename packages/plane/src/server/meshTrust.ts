@@ -64,8 +64,6 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
   const roots = trustRoots({ cluster, clock, log, changed: () => loop.request() }, signal);
   let ordered: ReadonlyMap<string, MeshOrder> = new Map();
   const answers = new Map<string, Answer>();
-  /** Clusters in which something was ordered. */
-  const toldClusters = new Set<string>();
   let orders = 0;
   /** The last set of roots that is known to be there. */
   let kept: ReturnType<Translation["networking"]["inCluster"]> | undefined;
@@ -105,15 +103,13 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
 
   /** To each agent all that is ordered of it, with the answers that it has not taken yet. */
   function tellAll(): void {
-    const byCluster = new Map<string, Resource[]>([...toldClusters].map((name) => [name, []]));
+    // In each cluster, as an earlier leader may have ordered something there.
+    const byCluster = new Map<string, Resource[]>([...store.clusters.keys()].map((name) => [name, []]));
     for (const resource of [...[...ordered.values()].map(resourceOf), ...[...answers.values()].map((answer) => answer.resource)]) {
       const { clusterName = "" } = resource.metadata;
       byCluster.set(clusterName, [...(byCluster.get(clusterName) ?? []), resource]);
     }
-    for (const [clusterName, resources] of byCluster) {
-      toldClusters.add(clusterName);
-      sender.set(clusterName, resources);
-    }
+    for (const [clusterName, resources] of byCluster) sender.set(clusterName, resources);
   }
 
   async function generateRoots(now: Translation): Promise<void> {
@@ -176,7 +172,6 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
     request: loop.request,
     forget(clusterName) {
       ordered = new Map([...ordered].filter(([, { ref }]) => ref.clusterName !== clusterName));
-      toldClusters.delete(clusterName);
       for (const [key, { resource }] of answers) if (resource.metadata.clusterName === clusterName) answers.delete(key);
     },
     ended: Promise.all([loop.ended, tick()]).then(() => undefined),

@@ -86,7 +86,8 @@ export function startOrderSender(options: OrderSenderOptions, signal: AbortSigna
   async function comparisons(): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(COMPARE_MS, signal).catch(() => undefined);
-      for (const name of leadership.isLeader ? wanted.keys() : served()) queue.set(name, true);
+      const ordered = [...wanted].filter(([, resources]) => resources.length > 0).map(([name]) => name);
+      for (const name of leadership.isLeader ? ordered : served()) queue.set(name, true);
     }
   }
 
