@@ -101,16 +101,69 @@ export function agentRules(): ChartRules {
         verbs: { update: "stores a renewed certificate; one that a user provided is never changed" },
       },
       {
-        about: "its certificate; Kubernetes cannot limit this verb to a name",
+        about: "its certificate, and keys of meshes; Kubernetes cannot limit this verb to a name",
         apiGroup: "",
         resources: ["secrets"],
-        verbs: { create: "stores the first certificate in relay-client-tls-secret" },
+        verbs: { create: "stores the first certificate in relay-client-tls-secret, the first key in mesh-certificate-keys" },
       },
     ],
+    ...CERTIFICATE_RULES,
     electionRules: [LEASES],
     adminRules: ADMIN_RULES,
   };
 }
+
+// Only where the CAs of meshes are asked for: with them goes the identity of every workload of a mesh.
+const CERTIFICATE_RULES: ChartRules = {
+  pendingKeyRules: [
+    {
+      about: "keys of CAs that are requested, and not installed yet",
+      apiGroup: "",
+      resources: ["secrets"],
+      resourceNames: ["mesh-certificate-keys"],
+      verbs: { get: "a key is made once, and kept until its CA is installed", update: "in exactly the version that was read" },
+    },
+  ],
+  certificateRules: [
+    {
+      about: "the CA of the control plane in this namespace",
+      apiGroup: "",
+      resources: ["secrets"],
+      resourceNames: ["cacerts"],
+      verbs: { get: "what is installed; what is not ours is never changed", update: "the next step, in exactly the version that was read" },
+    },
+    {
+      about: "the CA that the control plane has made itself",
+      apiGroup: "",
+      resources: ["secrets"],
+      resourceNames: ["istio-ca-secret"],
+      verbs: { get: "proxies must trust it until none has a certificate of it" },
+    },
+    {
+      about: "the CA; Kubernetes cannot limit this verb to a name",
+      apiGroup: "",
+      resources: ["secrets"],
+      verbs: { create: "the first cacerts of a mesh" },
+    },
+  ],
+  handedOutRules: [
+    {
+      about: "the roots that the control plane hands out to the proxies of each namespace",
+      apiGroup: "",
+      resources: ["configmaps"],
+      resourceNames: ["istio-ca-root-cert"],
+      verbs: { get: "the one sign that it has read them" },
+    },
+  ],
+  restartRules: [
+    {
+      about: "restarts of pods that use earlier certificates, where a VirtualMesh has autoRestartPods",
+      apiGroup: "",
+      resources: ["pods/eviction"],
+      verbs: { create: "an eviction is a request that is created; unlike a deletion it keeps to PodDisruptionBudgets" },
+    },
+  ],
+};
 
 // What the ClusterRole system:auth-delegator grants.
 const ADMIN_RULES: readonly ChartRule[] = [

@@ -21,7 +21,7 @@ export const packageTable: Readonly<Record<string, PackageRule>> = {
   translators: { imports: ["core", "api"], browser: "all" },
   certificates: { imports: ["core", "api"], browser: "all" },
   relay: { imports: ["core", "certificates"], browser: { only: ["session/", "transport/inMemory.ts"] } },
-  plane: { imports: ["core", "api", "translators", "relay/session"], browser: "all" },
+  plane: { imports: ["core", "api", "translators", "certificates", "relay/session"], browser: "all" },
   kubernetes: { imports: ["core", "plane/ports"], browser: "none" },
   store: { imports: ["core", "plane/ports"], browser: "none" },
   process: { imports: ["core"], browser: "none" },

@@ -118,6 +118,7 @@ export function actorPort(cluster: SimulatedCluster, { actor, clock, lagMs, faul
       write("updateStatus", refOf(resource), { act: () => cluster.updateStatus(resource, signal), signal, resource }),
     delete: (ref, preconditions: Preconditions | undefined, signal) =>
       write("delete", ref, { act: () => cluster.delete(ref, preconditions, signal), signal }),
+    evict: (pod, preconditions, signal) => write("evict", pod, { act: () => cluster.evict(pod, preconditions, signal), signal }),
   };
 }
 

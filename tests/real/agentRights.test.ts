@@ -23,7 +23,8 @@ const account = { name: "gloo-mesh-agent", namespace };
 
 /** What the document says, bound to the agent's account. */
 function documentedRights(): readonly AnyResource[] {
-  const roles = [...readFileSync(DOCUMENT, "utf8").matchAll(/```yaml\n(.*?)```/gs)].map(([, text = ""]) => parse(text) as AnyResource);
+  const documented = [...readFileSync(DOCUMENT, "utf8").matchAll(/```yaml\n(.*?)```/gs)].map(([, text = ""]) => parse(text) as AnyResource);
+  const roles = documented.filter(({ metadata }) => metadata.name.startsWith(account.name));
   const bindings = roles.map(({ kind, metadata }) => ({
     apiVersion: RBAC,
     kind: `${kind}Binding`,

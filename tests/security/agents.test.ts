@@ -3,6 +3,7 @@ import {
   AuthorizationPolicy,
   agentKinds,
   allKinds,
+  computedKinds,
   contributedKinds,
   Destination,
   KubernetesCluster,
@@ -44,7 +45,7 @@ const figure = (name: string, labels: Readonly<Record<string, string>>) =>
     .reduce((sum, { value }) => sum + value, 0);
 
 describe("an agent", () => {
-  test("is refused every kind but those that agents send and users contribute, and the refusals are counted", async () => {
+  test("is refused every kind but those that agents send or compute and users contribute, and the refusals are counted", async () => {
     const kinds = allKinds().map(kindKeyOf);
     const agent = await connected("evil", kinds);
     const forged = allKinds().map(
@@ -56,7 +57,7 @@ describe("an agent", () => {
     const last = service("last", "evil");
     agent.link.observe({ put: [last], remove: [] });
     await until(() => [...replica.server.store.snapshotIn("evil").of(Service)].length === 3, "what came later is taken");
-    expect(heldOf("evil")).toEqual([...agentKinds(), ...contributedKinds()].map(kindKeyOf).sort());
+    expect(heldOf("evil")).toEqual([...agentKinds(), ...computedKinds(), ...contributedKinds()].map(kindKeyOf).sort());
     for (const kindKey of refused) expect(heldOf("evil")).not.toContain(kindKey);
     expect(figure("relay_server_objects_refused_total", { cluster: "evil", reason: "Kind" })).toBe(
       allKinds().length - heldOf("evil").length,

@@ -139,6 +139,8 @@ async function workDirectly(options: DirectClusterOptions, signal: AbortSignal):
           turn,
         ),
       ...roles,
+      // No agent runs in the cluster that could make a key there: what is ordered is stored for whoever does.
+      computedKinds: [],
       limits,
       relistMs: RELIST_MS,
       removals,

@@ -1,5 +1,6 @@
 export { AppMesh, VIRTUAL_NODE_VARIABLE } from "./aws/appMesh.ts";
-export { IssuedCertificate, type IssuedCertificateSpec } from "./certificates/issuedCertificate.ts";
+export { CertificateRequest } from "./certificates/certificateRequest.ts";
+export { IssuedCertificate, type IssuedCertificateSpec, type RequestedTrust } from "./certificates/issuedCertificate.ts";
 export { PodBounceDirective, type PodBounceSelector } from "./certificates/podBounceDirective.ts";
 export {
   Destination,
@@ -69,6 +70,7 @@ export {
   agentKinds,
   allKinds,
   askedKinds,
+  computedKinds,
   contributedKinds,
   customResourceDefinitions,
   deliveredKinds,

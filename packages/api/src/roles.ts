@@ -47,6 +47,8 @@ type Task =
   | "scoped"
   /** Translation writes it into workload clusters, through their agents. */
   | "delivered"
+  /** The agent holds it in memory, and reports it as if it were in its cluster, which never stores it. Of what is also delivered: only where no agent runs it is written. */
+  | "computed"
   /** The server watches it in the management cluster. */
   | "read"
   /** Of that, only what is in the namespace of the management plane. */
@@ -109,10 +111,9 @@ const ROLES: readonly Role[] = [
   { kind: HTTPRouteGroup, tasks: ["delivered"] },
   { kind: TCPRoute, tasks: ["delivered"] },
 
-  { kind: IssuedCertificate, tasks: ["delivered"] },
+  { kind: IssuedCertificate, tasks: ["delivered", "computed"] },
   { kind: PodBounceDirective, tasks: ["delivered"] },
-  // Known for its CRD: nothing of ours signs what it asks for, so agents leave it where it is.
-  { kind: CertificateRequest, tasks: [] },
+  { kind: CertificateRequest, tasks: ["computed"] },
 
   { kind: Mesh, tasks: ["discovered", "published", "read"] },
   { kind: Workload, tasks: ["discovered", "published", "read"] },
@@ -170,6 +171,11 @@ export function agedKinds(): readonly Kind[] {
 /** What translation writes into workload clusters. */
 export function deliveredKinds(): readonly Kind[] {
   return kindsWith("delivered");
+}
+
+/** What an agent computes and reports, and its cluster does not store. */
+export function computedKinds(): readonly Kind[] {
+  return kindsWith("computed");
 }
 
 /** Of what translation writes, the kinds to whose objects those of a kind refer, per `kindKeyOf`. */

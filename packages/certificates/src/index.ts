@@ -13,6 +13,25 @@ export {
 export { type CheckedRoot, checkedRoot } from "./meshRoot.ts";
 export { createRequest, createRequestFor, type SigningRequest } from "./request.ts";
 export { renewalTime } from "./rotation.ts";
+export { type AuthorityStep, authorityStep } from "./trust/authorityStep.ts";
+export {
+  type AuthorityFacts,
+  answerProblem,
+  authorityFacts,
+  authorityIn,
+  authorityTexts,
+  type InstalledAuthority,
+} from "./trust/installedAuthority.ts";
+export { generationsInUse, type ProxyPod, podsToRestart, type TrustGeneration, trustInForce } from "./trust/trustInForce.ts";
+export {
+  type MeshTrust,
+  type OrderedTrust,
+  type TrustMember,
+  type TrustOrder,
+  type TrustRoot,
+  type TrustStep,
+  trustPlan,
+} from "./trust/trustPlan.ts";
 export {
   type CertificateFacts,
   certificateFacts,

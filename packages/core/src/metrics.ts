@@ -171,6 +171,12 @@ export const METRICS = {
     on: SERVER,
     buckets: SECONDS,
   },
+  gloo_mesh_certificate_expiry_timestamp_seconds: {
+    type: "gauge",
+    help: "Time at which the first certificate of a use expires, in seconds since 1970: relayRoot, relaySigning, relayServer, agent, meshIntermediate or meshRoot. Roots of users in other namespaces are not known here.",
+    labels: ["cluster", "use"],
+    on: SERVER,
+  },
   gloo_mesh_outputs: { type: "gauge", help: "Number of desired objects in all clusters.", labels: [], on: SERVER },
   translation_error: {
     type: "counter",

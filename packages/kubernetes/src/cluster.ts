@@ -12,6 +12,7 @@ import { watchFrom } from "./watch.ts";
 import {
   createResource,
   deleteResource,
+  evictPod,
   serverSideApply,
   serverSideApplyStatus,
   updateResource,
@@ -111,5 +112,6 @@ function clusterOver({ name, connection, discovery, watchSettings }: Parts): Clu
     update: async (resource, signal) => unlessGone(updateResource(await writing(resource, signal), resource, signal)),
     updateStatus: async (resource, signal) => unlessGone(updateResourceStatus(await writing(resource, signal), resource, signal)),
     delete: async (ref, preconditions = {}, signal) => unlessGone(deleteResource(await writing(ref, signal), ref, preconditions, signal)),
+    evict: async (pod, preconditions = {}, signal) => unlessGone(evictPod(await writing(pod, signal), pod, preconditions, signal)),
   };
 }

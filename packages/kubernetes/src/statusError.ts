@@ -34,7 +34,7 @@ export function errorOf(answer: FailedResponse, request?: { readonly method: str
     ...(waits > 0 ? { retryAfterMs: waits * 1000 } : {}),
   };
   const code = codeOf(answer.status, status, message);
-  return new ClusterError(code, explained(answer.status, code, message, request), details);
+  return new ClusterError(code, explained(answer.status, code, budgetIn(status) ?? message, request), details);
 }
 
 /** An ERROR event of a watch holds a Status in place of an object. */
@@ -91,6 +91,9 @@ function codeOf(httpStatus: number, status: ApiStatus | undefined, message: stri
       return status?.reason === "AlreadyExists" ? "AlreadyExists" : "Conflict";
     case 410:
       return "Expired";
+    case 429:
+      // Of overload it has no such cause. Source: Kubernetes, pkg/registry/core/pod/storage/eviction.go.
+      return budgetIn(status) === undefined ? "Unavailable" : "Blocked";
     case 400:
     case 406:
     case 413:
@@ -100,6 +103,12 @@ function codeOf(httpStatus: number, status: ApiStatus | undefined, message: stri
     default:
       return httpStatus === 500 && UNTYPABLE.test(message) ? "Invalid" : "Unavailable";
   }
+}
+
+/** What a PodDisruptionBudget needs; its name is there alone. */
+function budgetIn(status: ApiStatus | undefined): string | undefined {
+  const cause = status?.details?.causes?.find(({ reason }) => reason === "DisruptionBudget");
+  return cause === undefined ? undefined : cause.message || status?.message || "a PodDisruptionBudget does not allow it";
 }
 
 // Webhooks may answer with any status; it is the object that they refuse.

@@ -83,6 +83,18 @@ export async function deleteResource(
   await call(target.connection, { method: "DELETE", path: objectPath(target.collection, ref), body }, signal);
 }
 
+/** Source: kubernetes.io, "API-initiated eviction". */
+export async function evictPod(
+  { connection, collection }: WriteTarget,
+  { name, namespace }: ResourceRef,
+  preconditions: Preconditions,
+  signal?: AbortSignal,
+): Promise<void> {
+  const deleteOptions = Object.keys(preconditions).length === 0 ? {} : { deleteOptions: { preconditions } };
+  const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace }, ...deleteOptions };
+  await call(connection, { method: "POST", path: `${objectPath(collection, { name, namespace })}/eviction`, body }, signal);
+}
+
 function applySettings({ fieldManager, force = false, dryRun = false }: ApplyOptions): Pick<ApiRequest, "query" | "contentType"> {
   return {
     query: { fieldManager, force: String(force), ...(dryRun ? { dryRun: "All" } : {}) },

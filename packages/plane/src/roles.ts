@@ -1,6 +1,7 @@
 import {
   agedKinds,
   agentKinds,
+  computedKinds,
   contributedKinds,
   deliveredKinds,
   discoveryKinds,
@@ -50,6 +51,8 @@ export function agentRoles(
   | "scopedKinds"
   | "writtenKinds"
   | "refersTo"
+  | "computedKinds"
+  | "namespace"
   | "owners"
   | "discoveryKinds"
   | "settingsTold"
@@ -63,6 +66,8 @@ export function agentRoles(
     scopedKinds: scopedKinds(),
     writtenKinds: deliveredKinds(),
     refersTo: referredKinds(),
+    computedKinds: computedKinds(),
+    namespace: agentNamespace,
     owners: [networkingOwner(namespace)],
     discoveryKinds: discoveryKinds(),
     settingsTold: receivedSettings,
@@ -76,7 +81,7 @@ export function agentRoles(
 }
 
 const CONTRIBUTED: ReadonlySet<string> = new Set(contributedKinds().map(kindKeyOf));
-const REPORTED: ReadonlySet<string> = new Set([...agentKinds(), ...contributedKinds()].map(kindKeyOf));
+const REPORTED: ReadonlySet<string> = new Set([...agentKinds(), ...contributedKinds(), ...computedKinds()].map(kindKeyOf));
 const AGED: ReadonlySet<string> = new Set(agedKinds().map(kindKeyOf));
 
 /** What a server deals with; `generation`: of the names that agents' Deployments bear. */

@@ -1,4 +1,4 @@
-import { allKinds, IssuedCertificate, PodBounceDirective, Secret, Settings } from "@isthmus/api";
+import { allKinds, IssuedCertificate, Secret, Settings } from "@isthmus/api";
 import { type AnyResource, InvalidResource, type Kind, messageOf, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import { simulatedCluster, virtualClock } from "@isthmus/simulator";
 import { isInScope, type Translation } from "@isthmus/translators";
@@ -39,8 +39,8 @@ function outputsOf(translation: Translation): readonly AnyResource[] {
     .filter(({ kind }) => !ORDERS.includes(kind));
 }
 
-// What is written and nobody carries out: the orders for certificates, and the Secret of the root that would sign them.
-const ORDERS = [IssuedCertificate.kind, PodBounceDirective.kind, Secret.kind];
+// Of certificates the status says until they are in force that they are not: an order for one, or the Secret of its root, is no effect.
+const ORDERS = [IssuedCertificate.kind, Secret.kind];
 
 /** What server and agents make of Settings beside translation. */
 export async function relayEffects(settings: AnyResource): Promise<readonly unknown[]> {

@@ -3,8 +3,8 @@ import { Service, ServiceEntry, VirtualService } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
 import { type MemoryStore, memoryStore, readFleet } from "@isthmus/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Leadership } from "../src/index.ts";
 import { bookinfoMesh, demoFleet, type Fleet, ours, register, statusOf, timeoutPolicy, written } from "./fleet.ts";
+import { lead } from "./lead.ts";
 import { clock, eventually, quiet } from "./virtualTime.ts";
 
 let fleet: Fleet;
@@ -18,32 +18,6 @@ afterEach(() => fleet.stop());
 
 const cluster = (name: string) => fleet.clusters[name] as NonNullable<(typeof fleet.clusters)[string]>;
 const everything = () => [...written(cluster("cluster-1")), ...written(cluster("cluster-2"))];
-
-/** Says who leads, at once and to all. */
-function lead() {
-  let leader = "a";
-  const listeners = new Set<(name: string) => void>();
-  const of = (name: string): Leadership => ({
-    get isLeader() {
-      return leader === name;
-    },
-    fence: 1,
-    onChange(listener) {
-      let was = leader === name;
-      const hear = () => {
-        if (was !== (leader === name)) listener(leader === name);
-        was = leader === name;
-      };
-      listeners.add(hear);
-      return () => listeners.delete(hear);
-    },
-  });
-  const pass = (name: string) => {
-    leader = name;
-    for (const hear of listeners) hear(name);
-  };
-  return { of, pass };
-}
 
 /** Two servers, each with the agent of one cluster; `a` leads. */
 async function pair(): Promise<ReturnType<typeof lead>> {

@@ -103,3 +103,24 @@ test("where only lists change, an object's status waits behind those whose condi
   life.abort(new Error("the test is over"));
   await writer.ended;
 });
+
+test("a status that was made of an earlier generation does not count for the later one", async () => {
+  const clock = virtualClock();
+  const cluster = simulatedCluster({ name: "", clock, kinds: allKinds() });
+  cluster.load([
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } },
+    { ...policy, metadata: { ...policy.metadata, generation: 2 } },
+  ]);
+  const life = new AbortController();
+  const ref = { ...refOf(policy), clusterName: "" };
+  const current = () => cluster.object(ref) as AnyResource;
+  const live = () => emptySnapshot().apply({ put: [current()], remove: [] });
+  const writer = startStatusWriter({ cluster, live, clock, random: () => 0.5, log: recordingLog(), meter: noMeter }, life.signal);
+  const conditions = [{ type: "Applied", status: "True", reason: "Applied", message: "1 of 1 object applied" }];
+  writer.write([{ ref, status: { state: "ACCEPTED", observedGeneration: 1, conditions } }]);
+  await clock.advance(1_000);
+  expect(current().metadata.generation).toBe(2);
+  expect(current()["status"]).toMatchObject({ observedGeneration: 1, conditions: [{ type: "Applied", observedGeneration: 1 }] });
+  life.abort(new Error("the test is over"));
+  await writer.ended;
+});

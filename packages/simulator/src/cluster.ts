@@ -138,6 +138,8 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
     update: (resource, signal) => answer("update", refOf(resource), signal, () => updateObject(state, resource)),
     updateStatus: (resource, signal) => answer("updateStatus", refOf(resource), signal, () => updateObjectStatus(state, resource)),
     delete: (ref, preconditions = {}, signal) => answer("delete", ref, signal, () => deleteObject(state, ref, preconditions)),
+    // Of budgets it knows nothing: a fault stands for one.
+    evict: (pod, preconditions = {}, signal) => answer("evict", pod, signal, () => deleteObject(state, pod, preconditions)),
 
     serve: (kind) => state.serve(simulatedKindOf(kind)),
     unserve: (kind) => state.unserve(kindKeyOf(kind)),

@@ -2,7 +2,18 @@ import type { Clock, ResourceRef } from "@isthmus/core";
 import { ClusterError, type ClusterErrorCode } from "@isthmus/plane/ports";
 
 /** A call of the Cluster port, as faults tell calls apart. */
-export type Verb = "servedKinds" | "get" | "list" | "watch" | "apply" | "applyStatus" | "create" | "update" | "updateStatus" | "delete";
+export type Verb =
+  | "servedKinds"
+  | "get"
+  | "list"
+  | "watch"
+  | "apply"
+  | "applyStatus"
+  | "create"
+  | "update"
+  | "updateStatus"
+  | "delete"
+  | "evict";
 
 /** What a call is about; `name` and `namespace` are "" where it is about a whole kind. */
 export interface Call {
@@ -23,7 +34,7 @@ export interface Fault {
   readonly retryAfterMs?: number;
 }
 
-const WRITES: ReadonlySet<Verb> = new Set(["apply", "applyStatus", "create", "update", "updateStatus", "delete"]);
+const WRITES: ReadonlySet<Verb> = new Set(["apply", "applyStatus", "create", "update", "updateStatus", "delete", "evict"]);
 
 /** What goes wrong between a client and a simulated API server. */
 export class FaultPlan {

@@ -171,8 +171,9 @@ export const FINDINGS = {
   },
   CertificatesNotIssued: {
     meaning:
-      "A VirtualMesh manages the trust of its meshes, which is not carried out: no certificates are issued. The rest of it is in force.",
-    example: "spec.mtlsConfig.shared: no certificates are issued, because nothing signs the IssuedCertificates that are written; …",
+      "A VirtualMesh manages the trust of its meshes, and the proxies of a mesh do not all use certificates of its root yet. The rest of it is in force.",
+    example:
+      "spec.mtlsConfig.shared: Mesh gloo-mesh/istiod-istio-system-cluster-1 is at step TRUST_BOTH, …: restart istiod in namespace istio-system of cluster cluster-1, …",
   },
   TrustDomainKept: {
     meaning: "The configuration of a mesh has no valid trust domain, or cannot be parsed. The last known one is still used.",

@@ -1,3 +1,4 @@
+export { istioSidecar } from "./discovery/detectors/istioSidecar.ts";
 export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";
 export { lastKnownMeshChanges, lastKnownMeshOf, lastKnownMeshRefOf } from "./discovery/lastKnownMesh.ts";
 export { discoveryOwner } from "./discovery/metadata.ts";

@@ -84,6 +84,7 @@ export function remoteCluster(name: string, remote: Remote): Cluster {
     update: (resource) => ask({ method: "update", resource: { ...resource } }),
     updateStatus: (resource) => ask({ method: "updateStatus", resource: { ...resource } }),
     delete: (ref, preconditions = {}) => ask({ method: "delete", ref, preconditions }),
+    evict: () => Promise.reject(new ClusterError("Unserved", "no pod is evicted here")),
   };
 }
 

@@ -83,7 +83,7 @@ export async function grantedVerbs(
   { name, namespace }: { readonly name: string; readonly namespace: string },
 ): Promise<readonly string[]> {
   const lists = await Promise.all(ROLES.map((kind) => cluster.list(kind)));
-  const names = new Set([name, `${name}-${namespace}`]);
+  const names = new Set([name, `${name}-${namespace}`, `${name}-certificates`]);
   const roles = lists.flatMap(({ items }) => items).filter(({ metadata }) => names.has(metadata.name)) as unknown as readonly RoleFields[];
   const rules = roles.flatMap((role) => role.rules);
   return [

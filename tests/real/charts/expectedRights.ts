@@ -23,6 +23,8 @@ export function agentRights(): Rights {
       ...on(contributedKinds(), ["patch"], "/status"),
       ...CRDS,
       ...REVIEWS,
+      // Where the chart has it restart pods.
+      "/pods/eviction create",
     ],
     // Of Secrets it reads and updates some by their names: `agentSecretRights`.
     own: ["/secrets create", ...ELECTION],
@@ -35,7 +37,13 @@ export const agentSecretRights: readonly string[] = [
     ["get", ...READ].map((verb) => `${name} ${verb}`),
   ),
   "relay-client-tls-secret update",
+  // Where the chart names control planes.
+  "mesh-certificate-keys get",
+  "mesh-certificate-keys update",
 ];
+
+/** What an agent may do with single Secrets of a control plane's namespace that the chart names. */
+export const meshSecretRights: readonly string[] = ["cacerts get", "cacerts update", "istio-ca-secret get"];
 
 /** Of a server with an election: not from its rules, but from what is documented of it. */
 export function serverRights(): Rights {

@@ -11,6 +11,7 @@ import {
   publishedKinds,
   Secret,
   TrafficPolicy,
+  VirtualMesh,
   VirtualService,
 } from "@isthmus/api";
 import { createRoot } from "@isthmus/certificates";
@@ -29,13 +30,30 @@ import { type RealRedis, startRedis } from "../harness/redis.ts";
 import { tokenFor } from "../harness/serviceAccount.ts";
 import { waitFor } from "../harness/waitFor.ts";
 import { grantedVerbs, rightsIn, rightsOnNamed } from "./accountRights.ts";
-import { agentRights, agentSecretRights, type Rights, serverRights } from "./expectedRights.ts";
+import { agentRights, agentSecretRights, meshSecretRights, type Rights, serverRights } from "./expectedRights.ts";
 import { accountKubeconfig, type InstalledProgram, isServing, startInstalled } from "./installedProgram.ts";
+import { handOut, leaveOwnAuthority } from "./istiodRoots.ts";
 import { namespace, release, secret } from "./release.ts";
 
 const MESHCTL = fileURLToPath(new URL("../../../apps/meshctl/bin/meshctl.js", import.meta.url));
 const PASSWORD = "a-password-of-redis";
 const Lease = anyKind("coordination.k8s.io/v1", "Lease", "leases");
+
+const trusting = {
+  apiVersion: VirtualMesh.apiVersion,
+  kind: VirtualMesh.kind,
+  metadata: { name: "trusting", namespace },
+  spec: {
+    meshes: [{ name: "istiod-istio-system-east", namespace }],
+    mtlsConfig: {
+      shared: {
+        rootCertificateAuthority: { generated: { rsaKeySizeBytes: 2048 } },
+        intermediateCertOptions: { rsaKeySizeBytes: 2048 },
+      },
+      autoRestartPods: true,
+    },
+  },
+} as unknown as AnyResource;
 
 // One story: each test continues where the one before it ended.
 describeReal("charts that are installed with Helm, their programs with the tokens of their accounts", (components) => {
@@ -141,7 +159,11 @@ describeReal("charts that are installed with Helm, their programs with the token
     await startServers();
     await copySecrets(east, "east");
     const serverAddress = servers[0]?.relayAddress ?? "";
-    agentValues = { relay: { cluster: "east", serverAddress }, leaderElection: true };
+    agentValues = {
+      relay: { cluster: "east", serverAddress },
+      leaderElection: true,
+      meshCertificates: { namespaces: ["istio-system"], restartPods: true },
+    };
     await release(target("east"), "gloo-mesh-agent", agentValues);
     agent = await startAgent();
     await isConnected("east");
@@ -186,6 +208,25 @@ describeReal("charts that are installed with Helm, their programs with the token
     }
   });
 
+  it("bring a mesh below a root: its Secrets are made and changed by the rights of the chart", async () => {
+    const namespaces = ["istio-system", "bookinfo"];
+    await leaveOwnAuthority(east, namespaces);
+    await applyAll(management, [trusting]);
+    const isBelowRoot = async () => {
+      const cacerts = await east.get(Secret, { name: "cacerts", namespace: "istio-system" });
+      if (cacerts === undefined) return false;
+      await handOut(east, atob(cacerts.data?.["root-cert.pem"] ?? ""), namespaces);
+      return (atob(cacerts.data?.["cert-chain.pem"] ?? "").match(/BEGIN CERTIFICATE/g) ?? []).length === 2;
+    };
+    await waitFor("a CA below the root", isBelowRoot, { timeoutMs: 180_000, everyMs: 1_000 });
+    expect(fleet.servers.east.planeVerbs()).toContain("/pods/eviction create");
+    await waitFor("the key to be nowhere else", async () => {
+      const keys = await east.get(Secret, { name: "mesh-certificate-keys", namespace });
+      return keys !== undefined && Object.keys(keys.data ?? {}).length === 0;
+    });
+    expect(fleet.servers.east.planeRefusals()).toEqual([]);
+  });
+
   it.each(["management", "east"] as const)("in %s: each verb that is left out is refused, on everything that is served", async (name) => {
     const account = { name: name === "east" ? "gloo-mesh-agent" : "gloo-mesh-mgmt-server", namespace };
     const { everywhere, own }: Rights = name === "east" ? agentRights() : serverRights();
@@ -195,24 +236,30 @@ describeReal("charts that are installed with Helm, their programs with the token
     const served = new Set((await cluster.servedKinds()).map(resourceOf));
     // Kinds that nobody has installed here are not asked for.
     const sorted = (rights: readonly string[]) =>
-      [...new Set(rights)].filter((right) => served.has(right.replace(/(\/status)? .*/, ""))).sort();
+      [...new Set(rights)].filter((right) => served.has(right.replace(/(\/status|\/eviction)? .*/, ""))).sort();
     const inOther = await rightsIn(asked, "bookinfo");
     expect(inOther.asked).toBeGreaterThan(400);
     expect(inOther.allowed).toEqual(sorted(everywhere));
     expect((await rightsIn(asked, namespace)).allowed).toEqual(sorted([...everywhere, ...own]));
+    if (name === "east") expect((await rightsIn(asked, "istio-system")).allowed).toEqual(sorted([...everywhere, "/secrets create"]));
   });
 
-  it("the agent may read the three Secrets that it uses, and none of the keys of a server", async () => {
+  it("the agent may read the Secrets that it uses, and none of the keys of a server", async () => {
     const account = { name: "gloo-mesh-agent", namespace };
     const kubeconfig = await accountKubeconfig(fleet.servers.east, fleet.directory, account);
     const names = (await management.list(Secret, { namespace })).items.map(({ metadata }) => metadata.name);
     expect(names).toEqual(expect.arrayContaining(["relay-tls-signing-secret", "relay-generated-identity-secret"]));
     const asked = { server: fleet.servers.east, cluster: east, kubeconfig };
-    const allowed = await rightsOnNamed(asked, { resource: "secrets", namespace, names: ["relay-client-tls-secret", ...names] });
+    const ours = ["relay-client-tls-secret", "mesh-certificate-keys", ...names];
+    const allowed = await rightsOnNamed(asked, { resource: "secrets", namespace, names: ours });
     // To create one is no right to anything that exists, and cannot be limited to a name.
     const [created, others] = [allowed.filter((right) => right.endsWith(" create")), allowed.filter((right) => !right.endsWith(" create"))];
-    expect(created).toHaveLength(new Set(["relay-client-tls-secret", ...names]).size);
+    expect(created).toHaveLength(new Set(ours).size);
     expect(others).toEqual([...agentSecretRights].sort());
+    const ofMesh = { resource: "secrets", namespace: "istio-system", names: ["cacerts", "istio-ca-secret", "another"] };
+    expect((await rightsOnNamed(asked, ofMesh)).filter((right) => !right.endsWith(" create"))).toEqual([...meshSecretRights].sort());
+    const elsewhere = { resource: "configmaps", namespace: "bookinfo", names: ["istio-ca-root-cert", "another"] };
+    expect((await rightsOnNamed(asked, elsewhere)).filter((right) => right.endsWith(" get"))).toEqual(["istio-ca-root-cert get"]);
   });
 
   /** A digest of what each Secret holds, without the records of Helm. */
@@ -335,7 +382,7 @@ describeReal("charts that are installed with Helm, their programs with the token
       return siblings.some((kinds) => [...kinds].some((kind) => used.has(`${kind}${status} ${verb}`)));
     };
     const unused = granted.filter(
-      (right) => served.has(right.replace(/(\/status)? .*/, "")) && !used.has(right) && !isUsedOnSibling(right),
+      (right) => served.has(right.replace(/(\/status|\/eviction)? .*/, "")) && !used.has(right) && !isUsedOnSibling(right),
     );
     expect(used.size).toBeGreaterThan(30);
     expect(unused).toEqual([]);

@@ -60,6 +60,11 @@ export const variants: readonly Variant[] = [
     },
   },
   {
+    name: "agent that installs the CAs of meshes",
+    chart: "gloo-mesh-agent",
+    values: { relay: agent, meshCertificates: { namespaces: ["default", "kube-public"], restartPods: true } },
+  },
+  {
     name: "agent with everything about its pod",
     chart: "gloo-mesh-agent",
     values: {

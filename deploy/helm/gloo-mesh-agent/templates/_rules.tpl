@@ -180,11 +180,59 @@
   resourceNames: [relay-client-tls-secret]
   verbs:
     - update # stores a renewed certificate; one that a user provided is never changed
-# its certificate; Kubernetes cannot limit this verb to a name
+# its certificate, and keys of meshes; Kubernetes cannot limit this verb to a name
 - apiGroups: [""]
   resources: [secrets]
   verbs:
-    - create # stores the first certificate in relay-client-tls-secret
+    - create # stores the first certificate in relay-client-tls-secret, the first key in mesh-certificate-keys
+{{- end }}
+
+{{- define "gloo-mesh-agent.pendingKeyRules" -}}
+# keys of CAs that are requested, and not installed yet
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [mesh-certificate-keys]
+  verbs:
+    - get # a key is made once, and kept until its CA is installed
+    - update # in exactly the version that was read
+{{- end }}
+
+{{- define "gloo-mesh-agent.certificateRules" -}}
+# the CA of the control plane in this namespace
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [cacerts]
+  verbs:
+    - get # what is installed; what is not ours is never changed
+    - update # the next step, in exactly the version that was read
+# the CA that the control plane has made itself
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [istio-ca-secret]
+  verbs:
+    - get # proxies must trust it until none has a certificate of it
+# the CA; Kubernetes cannot limit this verb to a name
+- apiGroups: [""]
+  resources: [secrets]
+  verbs:
+    - create # the first cacerts of a mesh
+{{- end }}
+
+{{- define "gloo-mesh-agent.handedOutRules" -}}
+# the roots that the control plane hands out to the proxies of each namespace
+- apiGroups: [""]
+  resources: [configmaps]
+  resourceNames: [istio-ca-root-cert]
+  verbs:
+    - get # the one sign that it has read them
+{{- end }}
+
+{{- define "gloo-mesh-agent.restartRules" -}}
+# restarts of pods that use earlier certificates, where a VirtualMesh has autoRestartPods
+- apiGroups: [""]
+  resources: [pods/eviction]
+  verbs:
+    - create # an eviction is a request that is created; unlike a deletion it keeps to PodDisruptionBudgets
 {{- end }}
 
 {{- define "gloo-mesh-agent.electionRules" -}}

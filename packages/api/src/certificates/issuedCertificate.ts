@@ -2,8 +2,27 @@ import { Type } from "@sinclair/typebox";
 import { intermediateCertificateAuthority } from "../networking/trust.ts";
 import { certificateOptions } from "../shared/certificateOptions.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
-import { atMostOneOf, fields, oneOfWords, strings } from "../shared/schema.ts";
+import { atMostOneOf, fields, oneOfWords, stringMap, strings, uint32 } from "../shared/schema.ts";
 import { workflowColumns, workflowFields, workflowObjectRef } from "./workflow.ts";
+
+const trustOrder = fields(
+  {
+    step: oneOfWords(["TRUST_BOTH", "REISSUE", "RETIRE", "KEEP"], {
+      description:
+        "TRUST_BOTH: the new root is trusted beside the old one. REISSUE: certificates are signed below the new root. RETIRE: the old root is removed. KEEP: nothing changes.",
+    }),
+    rootCertificates: Type.String({ description: "Content of root-cert.pem, PEM." }),
+    signer: Type.String({ description: "SHA-256 of the root of the certificate authority, hex." }),
+    controlPlaneLabels: stringMap({ description: "Labels of the pods of the control plane." }),
+    waitsFor: strings({ description: "Meshes that the next step waits for." }),
+    problem: Type.String({ description: "Reason for which no root can be used." }),
+    term: Type.String({ description: "Identifies this request, and the connection in which it was made." }),
+  },
+  { description: "The next step of the mesh towards the root of its VirtualMesh, as determined by the management server." },
+);
+
+/** The next step of a mesh towards the root of its VirtualMesh. */
+export type RequestedTrust = Value<typeof trustOrder>;
 
 const issuedCertificateSpec = fields(
   {
@@ -21,6 +40,7 @@ const issuedCertificateSpec = fields(
       { description: "The management server signs the certificate." },
     ),
     agentCa: intermediateCertificateAuthority,
+    trust: trustOrder,
   },
   { description: "A certificate authority for one mesh, signed by the VirtualMesh's root.", ...atMostOneOf("glooMeshCa", "agentCa") },
 );
@@ -41,6 +61,26 @@ export const IssuedCertificate = defineKind({
         description:
           "PENDING: no key yet. REQUESTED: waiting for the signature. ISSUED: pods are being restarted. FINISHED: in use. FAILED: will be retried.",
       }),
+      installed: fields(
+        {
+          rootCertificates: Type.String({ description: "Content of root-cert.pem, PEM." }),
+          roots: strings({ description: "SHA-256 of each certificate in it, hex." }),
+          signer: Type.String({ description: "SHA-256 of the root of the certificate authority, hex." }),
+          notAfter: Type.String({ format: "date-time", description: "Time at which the certificate authority expires." }),
+        },
+        { description: "What the control plane uses from its next start at the latest." },
+      ),
+      inForce: fields(
+        {
+          trusted: strings({ description: "SHA-256 of each root that every proxy trusts, hex." }),
+          signers: strings({ description: "SHA-256 of each root that the certificate of a proxy may be signed below, hex." }),
+        },
+        { description: "What the proxies of the mesh use." },
+      ),
+      isControlPlaneOutdated: Type.Boolean({ description: "The control plane has not read what is installed: it must be restarted." }),
+      podsToRestart: strings({ description: "Pods that use earlier certificates, the first 20 as namespace/name." }),
+      podsToRestartCount: uint32({ description: "Number of these pods." }),
+      restart: Type.String({ description: "What the agent restarts now, or why it does not, where podBounceDirective is set." }),
     }),
   },
   crd: {

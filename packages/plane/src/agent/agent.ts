@@ -4,6 +4,7 @@ import { type Informer, startInformer } from "../informer/informer.ts";
 import { alwaysLeader, leaderOnlyCluster } from "../leader/leadership.ts";
 import type { Leadership, LinkState } from "../ports/clusterPort.ts";
 import { eventHub } from "../runtime/eventHub.ts";
+import { startCertificateLoop } from "./certificateLoop.ts";
 import { processStarter } from "./processes.ts";
 import { type AgentParts, startRelayLoops } from "./relayLoops.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
@@ -52,13 +53,14 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     removals = deletionLog(() => clock.now()),
     meter = noMeter,
   } = options;
+  const applied = writtenKinds.filter((kind) => !options.computedKinds.includes(kind));
   const processes = processStarter(leadership, signal);
   const changes = eventHub<ClusterChanges>();
   const view = processes.everyReplica("clusterWatch", (until) =>
     startInformer(
       {
         cluster: options.cluster,
-        kinds: [...sentKinds, ...writtenKinds.filter((kind) => !sentKinds.includes(kind))],
+        kinds: [...sentKinds, ...applied.filter((kind) => !sentKinds.includes(kind))],
         ...(relistMs === undefined ? {} : { relistMs }),
         clock,
         random,
@@ -71,7 +73,18 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     ),
   );
   const cluster = leaderOnlyCluster(options.cluster, leadership);
-  const relay = processes.leader("relay", (term) => startRelayLoops({ ...options, cluster, view, removals, meter }, term));
+  const ordered = () => certificates.current?.changed();
+  const relay = processes.leader("relay", (term) =>
+    startRelayLoops({ ...options, cluster, writtenKinds: applied, view, removals, meter, ordered }, term),
+  );
+  const certificates = processes.leader("certificates", (term) => {
+    // Of the same term: both begin and end with it.
+    const loops = relay.current;
+    return startCertificateLoop(
+      { cluster: loops?.cluster ?? cluster, namespace: options.namespace, internal: () => loops?.internal, clock, log },
+      term,
+    );
+  });
   changes.on("changed", (delta) => relay.current?.observed(delta));
   changes.on("servedAgain", (kindKey) => relay.current?.servedAgain(kindKey));
 

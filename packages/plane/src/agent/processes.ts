@@ -19,6 +19,8 @@ export const AGENT_PROCESSES = {
   clusterWatch: { runsOn: "everyReplica" },
   /** Reports what discovery reads, and applies what the server desires: relay and discovery are one, as the server discovers. */
   relay: { runsOn: "leader" },
+  /** Makes, requests and installs the CAs of meshes (“certificate management”). */
+  certificates: { runsOn: "leader" },
 } as const satisfies Readonly<Record<string, { readonly runsOn: "everyReplica" | "leader" }>>;
 
 type Table = typeof AGENT_PROCESSES;

@@ -20,6 +20,7 @@ import type { Informer } from "../informer/informer.ts";
 import type { AgentLink, AgentLinkHandler, Cluster, LinkState } from "../ports/clusterPort.ts";
 import { workQueueMetrics } from "../runtime/workQueueMetrics.ts";
 import { downstream } from "./downstream.ts";
+import { type InternalResources, internalResources } from "./internalResources.ts";
 import { type AgentLimits, orderCheck, scopeLimit, withinLimit } from "./limits.ts";
 import { noticeBoard } from "./notices.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
@@ -30,6 +31,9 @@ import type { WriteRules } from "./writeMode.ts";
 /** The relay's loops at the agent's end, for one turn: report what the cluster holds, and make it hold what the server wants. */
 export interface RelayLoops {
   readonly linkState: LinkState;
+  /** The cluster, as far as the mode permits writes. */
+  readonly cluster: Cluster;
+  readonly internal: InternalResources;
   /** What of the plane's settings holds here. */
   readonly settings: AgentSettings;
   observed(delta: Delta): void;
@@ -58,6 +62,8 @@ export interface AgentParts {
   readonly writtenKinds: readonly Kind[];
   /** Of those, per `kindKeyOf`, the kinds to whose objects they refer. Default: none. */
   readonly refersTo?: ReadonlyMap<string, readonly Kind[]>;
+  /** Kinds that the agent holds in memory and reports, and that its cluster does not store: none where no agent runs in the cluster. */
+  readonly computedKinds: readonly Kind[];
   /** Whose objects are outputs of ours. */
   readonly owners: readonly Owner[];
   /** Kinds that discovery makes. */
@@ -66,6 +72,8 @@ export interface AgentParts {
   readonly settingsTold: (resource: Resource) => AgentSettings | undefined;
   /** The mode of this cluster in what a server told; undefined when it is about something else. Throws InvalidResource. */
   readonly modeTold: (resource: Resource) => WriteRules | undefined;
+  /** The agent's own namespace. */
+  readonly namespace: string;
   /** What the server may do at most. Default: that of an agent without flags. */
   readonly limits?: AgentLimits;
   /** Where the operator of this very cluster lets go what is held back, and what is said there now; of the cluster as it is known. */
@@ -80,6 +88,8 @@ export interface RelayLoopsOptions extends AgentParts {
   /** Takes in what is removed, and why. */
   readonly removals: DeletionLog;
   readonly meter: Meter;
+  /** Called when something else is ordered of what the agent computes. */
+  readonly ordered: () => void;
 }
 
 /** Begins with what the view holds already: nothing is carried over from an earlier turn. */
@@ -98,6 +108,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     meter,
     limits = {},
     resumption,
+    computedKinds,
   } = options;
   const limited = scopeLimit(limits);
   let linkState: LinkState = "connecting";
@@ -107,9 +118,12 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     {
       desired(desired) {
         isReleased = false;
-        down.desired(desired);
+        down.desired(internal.withoutInternal(desired));
       },
-      notices: (notices) => board.told(notices),
+      notices(notices) {
+        board.told(notices);
+        internal.told(notices);
+      },
       welcomed: (features) => gate.welcomed(features),
       state(state, detail, code) {
         if (state !== linkState) log.info({ cluster: cluster.name, state }, detail);
@@ -121,6 +135,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     },
     signal,
   );
+  const internal = internalResources({ link, kinds: new Set(computedKinds.map(kindKeyOf)), changed: options.ordered });
   const up = upstream({
     link,
     kinds: sentKinds,
@@ -190,6 +205,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     isReleased = true;
     down.release();
     board.release();
+    internal.release();
   }
   const writtenKeys = new Set(writtenKinds.map(kindKeyOf));
   const down = downstream(
@@ -232,6 +248,8 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     get linkState() {
       return linkState;
     },
+    cluster,
+    internal,
     observed(delta) {
       if (signal.aborted) return;
       up.observed(delta);

@@ -87,7 +87,9 @@ export function startStatusWriter(
     const resource = liveOf(ref);
     if (resource === undefined) return malformed === undefined ? undefined : pendingUnread(key, { ref, status }, malformed.status);
     const before = (resource["status"] ?? {}) as JsonObject;
-    const next = withTimes(status, before, clock.now(), resource.metadata.generation);
+    // The object may have changed since the status was made: what is said of the one before must not count for this one.
+    const observed = status["observedGeneration"];
+    const next = withTimes(status, before, clock.now(), typeof observed === "number" ? observed : resource.metadata.generation);
     const last = written.get(key);
     if (equalJson(next, before)) {
       // What both say is held once.

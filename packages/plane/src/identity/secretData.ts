@@ -17,7 +17,7 @@ export async function readSecret(
 
 /** What a Secret holds, as texts. */
 export function secretTexts({ data = {} }: Secret): SecretData {
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decoded(value)]));
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decodedText(value)]));
 }
 
 /** Creates a Secret, or gives what it holds when it exists already: a Secret is never overwritten. Throws UsageError without its namespace. */
@@ -53,14 +53,16 @@ export function secretOf(ref: { readonly name: string; readonly namespace: strin
     kind: "Secret",
     metadata: { ...ref, labels: { app: "gloo-mesh" } },
     type: "Opaque",
-    data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, encoded(value)])),
+    data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, encodedText(value)])),
   };
 }
 
-function encoded(text: string): string {
+/** A text in base64, as Secrets and fields of bytes hold it. */
+export function encodedText(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
-function decoded(base64: string): string {
+/** The reverse. Throws for what is not base64. */
+export function decodedText(base64: string): string {
   return new TextDecoder().decode(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
 }

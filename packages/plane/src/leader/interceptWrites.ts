@@ -18,5 +18,6 @@ export function interceptWrites(cluster: Cluster, around: WriteInterceptor): Clu
     update: (resource, signal) => around(resource, () => cluster.update(resource, signal), signal),
     updateStatus: (resource, signal) => around(resource, () => cluster.updateStatus(resource, signal), signal),
     delete: (ref, preconditions, signal) => around(ref, () => cluster.delete(ref, preconditions, signal), signal),
+    evict: (pod, preconditions, signal) => around(pod, () => cluster.evict(pod, preconditions, signal), signal),
   };
 }

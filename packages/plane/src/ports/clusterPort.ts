@@ -112,6 +112,8 @@ export interface Cluster {
   updateStatus(resource: AnyResource, signal?: AbortSignal): Promise<AnyResource>;
   /** Deletes; `NotFound` when it is gone, `Conflict` when a precondition fails. */
   delete(ref: ResourceRef, preconditions?: Preconditions, signal?: AbortSignal): Promise<void>;
+  /** Evicts a pod, as `kubectl drain` does; `Blocked` when a PodDisruptionBudget does not allow it now, `NotFound` when it is gone. */
+  evict(pod: ResourceRef, preconditions?: Preconditions, signal?: AbortSignal): Promise<void>;
 }
 
 export type ClusterErrorCode =
@@ -127,6 +129,8 @@ export type ClusterErrorCode =
   | "Forbidden"
   /** The resourceVersion is too old to watch from. */
   | "Expired"
+  /** A PodDisruptionBudget does not allow the eviction: to be tried again, and said to users when it never does. */
+  | "Blocked"
   /** Not answered, or overload: to be tried again. */
   | "Unavailable";
 

@@ -350,5 +350,5 @@ const FIRST_BEAT_MS = 200;
 // For a store that is just starting, too.
 const PATIENCE_MS = 5_000;
 // Longer than any cluster takes to be read.
-const READING_PATIENCE_MS = 30_000;
+const READING_PATIENCE_MS = 240_000;
 const RECENT = 8;

@@ -7,13 +7,17 @@ import { alwaysLeader } from "../leader/leadership.ts";
 import type { Rejection, ServerLink } from "../ports/clusterPort.ts";
 import type { Sharing } from "../replication/sharing.ts";
 import { eventHub } from "../runtime/eventHub.ts";
+import { randomText } from "../runtime/randomText.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { agentModes } from "./agentModes.ts";
 import { confirmations } from "./confirmations.ts";
 import { deliveryLog } from "./delivery.ts";
+import { expiryMetrics } from "./expiries.ts";
 import { startServerInputs } from "./inputs.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
+import { ORDERED_KINDS, startMeshTrust } from "./meshTrust.ts";
 import { agentNoticeSender } from "./notices.ts";
+import { startOrderSender } from "./orderSender.ts";
 import { startReconcileLoop } from "./reconcileLoop.ts";
 import { deleteResumption } from "./resumeDeletes.ts";
 import type { ServerEvents } from "./serverEvents.ts";
@@ -111,7 +115,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
         events.emit("clusterChanged", name);
       },
       removed(name) {
-        for (const known of [store, delivery, confirmed, sharing, telemetry.lags, notices]) known.forget(name);
+        for (const known of [store, delivery, confirmed, sharing, telemetry.lags, notices, trust, orders]) known.forget(name);
       },
       clock,
       random,
@@ -150,6 +154,38 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     signal,
   );
 
+  const orders = startOrderSender(
+    {
+      link,
+      store: options.sharing?.store,
+      leadership,
+      served: () => new Set([...store.clusters].filter(([, { isServed }]) => isServed).map(([name]) => name)),
+      kinds: new Set(ORDERED_KINDS.map(kindKeyOf)),
+      clock,
+      random,
+    },
+    signal,
+  );
+  events.on("clusterChanged", orders.touch);
+
+  const trust = startMeshTrust(
+    {
+      cluster,
+      view,
+      store,
+      orders,
+      delivery,
+      delivered: statusesDue,
+      leadership,
+      world: () => reconcile.world,
+      instance: randomText(16),
+      clock,
+      log,
+    },
+    signal,
+  );
+  for (const event of ["statusesDue", "managementChanged", "clusterChanged", "leadershipGained"] as const) events.on(event, trust.request);
+
   return {
     view,
     store,
@@ -169,9 +205,19 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       const { lags } = telemetry;
       return [
         ...serverMetrics({ store, delivery, confirmations: confirmed, lags, world, waiting, queues: writes.queues(), now: clock.now() }),
+        ...expiryMetrics({ management: view.snapshot, store }),
         ...sharing.metrics(),
       ];
     },
-    ended: Promise.all([view.ended, writes.ended, reconcile.ended, statuses.ended, sharing.ended, members.ended]).then(() => undefined),
+    ended: Promise.all([
+      view.ended,
+      writes.ended,
+      reconcile.ended,
+      statuses.ended,
+      sharing.ended,
+      members.ended,
+      trust.ended,
+      orders.ended,
+    ]).then(() => undefined),
   };
 }

@@ -1,4 +1,4 @@
-import { refOf } from "@isthmus/core";
+import { type AnyResource, refOf } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
 import {
   ContractNamespace,
@@ -105,6 +105,24 @@ export function writeContract(current: Current): void {
       const { metadata } = await live(subject, created);
       await cluster.delete(ref, { uid, resourceVersion: metadata.resourceVersion ?? "" });
       await rejectionOf(cluster.delete(ref), "NotFound");
+    });
+
+    it("evict the very pod that was looked at", async () => {
+      const subject = current();
+      const { cluster, namespace } = subject;
+      const spec = { containers: [{ name: "web", image: "example.com/web:1" }] };
+      const created = await cluster.create({
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: subject.name(), namespace },
+        spec,
+      } as AnyResource);
+      const ref = refOf(created);
+      await rejectionOf(cluster.evict(ref, { uid: "00000000-0000-0000-0000-000000000000" }), "Conflict");
+      expect(await cluster.get(ContractPod, ref)).toBeDefined();
+      await cluster.evict(ref, { uid: created.metadata.uid ?? "" });
+      expect(await cluster.get(ContractPod, ref)).toBeUndefined();
+      await rejectionOf(cluster.evict(ref), "NotFound");
     });
 
     it("give a new UID to an object that is made again", async () => {

@@ -1,4 +1,4 @@
-import { type Destination, Mesh, Secret, type VirtualMesh, Workload } from "@isthmus/api";
+import { type Destination, IssuedCertificate, Mesh, Secret, type VirtualMesh, Workload } from "@isthmus/api";
 import { equalJson, exactly, internList, keyOf, keyOfResource, matchesLabels, type Resource, type Snapshot } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
 import { inputKind, inputTable, join, unionOf } from "../incremental/join.ts";
@@ -36,6 +36,7 @@ const virtualMeshes = inputTable(({ attachment }: AttachedSources) => entriesOf(
 const meshes = inputKind<AttachedSources, Mesh>(Mesh);
 const workloads = inputKind<AttachedSources, Workload>(Workload);
 const secrets = inputKind<AttachedSources, Secret>(Secret);
+const issuedCertificates = inputKind<AttachedSources, IssuedCertificate>(IssuedCertificate);
 
 // An input, and the start of two other joins.
 const mesh = join({ from: destinations, key: byMesh, to: attachedMeshes, select: ({ face }) => face });
@@ -110,11 +111,12 @@ export const meshInputs = derived({
     rootSecrets: join({ from: virtualMesh.source, key: byRootSecret, to: secrets, index: bySecretName }),
     gateways: join({ from: meshes, to: attachedMeshes, select: ({ gateways }) => gateways }),
     workloads: join({ from: meshes, to: workloads, index: byMesh }),
+    issued: join({ from: meshes, key: byIssuedCertificate, to: issuedCertificates }),
   },
   make: (mesh, { lookup, context: surroundings }): MeshInputs => {
     const [virtualMesh] = lookup("virtualMesh");
     if (virtualMesh === undefined) {
-      return { mesh, virtualMesh, meshes: NONE, gateways: NONE, workloads: NONE, rootSecret: undefined, surroundings };
+      return { mesh, virtualMesh, meshes: NONE, gateways: NONE, workloads: NONE, rootSecret: undefined, issued: undefined, surroundings };
     }
     return {
       mesh,
@@ -123,6 +125,7 @@ export const meshInputs = derived({
       gateways: lookup("gateways")[0] ?? NONE,
       workloads: lookup("workloads"),
       rootSecret: secretOfPlane(lookup("rootSecrets"), surroundings),
+      issued: lookup("issued")[0],
       surroundings,
     };
   },
@@ -171,6 +174,12 @@ function byVirtualMesh({ value }: MapEntry<VirtualMesh>): readonly string[] {
 
 function byMember({ value }: MapEntry<VirtualMesh>): readonly string[] {
   return meshKeysOf(value);
+}
+
+/** Meshes by the certificate that their agents report of them. */
+function byIssuedCertificate({ metadata: { name }, spec }: Mesh): readonly string[] {
+  const { agentNamespace: namespace } = spec?.agentInfo ?? {};
+  return namespace === undefined ? NONE : [keyOf({ name, namespace, clusterName: spec?.istio?.installation?.cluster ?? "" })];
 }
 
 /** VirtualMeshes by the name of the Secret with their generated root. */

@@ -1,6 +1,7 @@
 import type {
   AccessPolicy,
   Destination,
+  IssuedCertificate,
   Mesh,
   Secret,
   ServiceEntry,
@@ -94,6 +95,8 @@ export interface MeshInputs {
   readonly workloads: readonly Workload[];
   /** The Secret `<name>.<namespace>` of its VirtualMesh's generated root in the plane's namespace, when it exists. */
   readonly rootSecret: Secret | undefined;
+  /** What its agent reports of its certificates. */
+  readonly issued: IssuedCertificate | undefined;
   readonly surroundings: TranslationContext;
 }
 

@@ -10,7 +10,17 @@ import { giveRelaySecrets } from "../../harness/relaySecrets.ts";
 import { waitFor } from "../../harness/waitFor.ts";
 import type { MeshParts } from "../harness/describeMeshes.ts";
 import { meshRef } from "../harness/resources.ts";
-import { type Answers, clusterNames, type PairedCluster, type RequestOptions, startTestbed } from "../harness/testbed.ts";
+import type { Stream } from "../harness/stream.ts";
+import {
+  type Answers,
+  type ClusterName,
+  clusterNames,
+  type PairedCluster,
+  type RequestOptions,
+  startTestbed,
+  type Testbed,
+  type TestbedOptions,
+} from "../harness/testbed.ts";
 import { writeTopology } from "../harness/topology.ts";
 import type { Traffic } from "../harness/traffic.ts";
 import { type Place, type UserObjects, userObjectsOf } from "./userObjects.ts";
@@ -29,6 +39,9 @@ export interface RequestPath extends Pick<RequestOptions, "host" | "port" | "pat
   readonly client?: string;
 }
 
+/** What the testbed begins with. */
+export type EndToEndOptions = Partial<Pick<TestbedOptions, "topology" | "topologyName" | "hasOwnRoots">>;
+
 /** Two real meshes, their users' API server, and our programs as processes between them. */
 export interface EndToEnd extends UserObjects {
   /** As their administrator. */
@@ -39,16 +52,20 @@ export interface EndToEnd extends UserObjects {
   soon(path: RequestPath, expectation: (answers: Answers) => void): Promise<void>;
   /** Steady requests from now on, over connections that have seen the rules of now. */
   traffic(path: Pick<RequestPath, "client" | "host">): Promise<Traffic>;
+  /** What the proxies of pods (`cluster/deployment`) use now. */
+  readonly certificatesOf: Testbed["certificatesOf"];
+  /** Steady requests from whichever pod of a cluster's first client is ready. */
+  stream(from: ClusterName, host: string): Stream;
   /** Ends all steady requests, and starts those of our programs that do not run: what one case left does not reach the next one. */
   tidy(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Starts everything; resolves when the meshes of both clusters are discovered. Whatever ran is stopped when something does not start. */
-export async function startEndToEnd(parts: MeshParts): Promise<EndToEnd> {
-  const testbed = await startTestbed({ parts, topology: writeTopology, management: true });
+export async function startEndToEnd(parts: MeshParts, options: EndToEndOptions = {}): Promise<EndToEnd> {
+  const testbed = await startTestbed({ parts, topology: writeTopology, ...options, management: true });
   const apps: App[] = [];
-  const streams: Traffic[] = [];
+  const streams: Pick<Traffic | Stream, "stop">[] = [];
   async function stop(): Promise<void> {
     await Promise.all(streams.map((traffic) => traffic.stop()));
     await Promise.all(apps.map(({ program }) => program.stop()));
@@ -90,6 +107,12 @@ export async function startEndToEnd(parts: MeshParts): Promise<EndToEnd> {
           return true;
         };
         await waitFor(`answers of ${path.host}`, probe, { timeoutMs: IN_FORCE_MS, everyMs: EVERY_MS });
+      },
+      certificatesOf: testbed.certificatesOf,
+      stream(from, host) {
+        const stream = testbed.stream(from, host);
+        streams.push(stream);
+        return stream;
       },
       async traffic(path) {
         await testbed.request({ ...requestFrom(path), count: 1, warmup: REQUESTS_OF_A_PROBE });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AnyResource } from "@isthmus/core";
 import type { MeshParts } from "./describeMeshes.ts";
+import { type Stream, startStream } from "./stream.ts";
 import { startTraffic, type Traffic } from "./traffic.ts";
 
 /** Of most suites: two clusters. */
@@ -71,6 +72,10 @@ export interface Testbed {
   request(options: RequestOptions): Promise<Answers>;
   /** Requests from a pod (`cluster/deployment`), one after the other, from now until they are stopped. */
   traffic(pod: string, host: string): Traffic;
+  /** Requests from the ready pods of the first client of a cluster, from now until they are stopped. */
+  stream(from: ClusterName, host: string): Stream;
+  /** What the proxies of pods (`cluster/deployment`) use now. */
+  certificatesOf(pods: readonly string[]): Promise<Readonly<Record<string, ProxyCertificates>>>;
   /** Status line and headers of one answer, as text; header names in small letters. */
   answerHead(pod: string, curlArguments: readonly string[]): Promise<string>;
   /** Statuses of single requests that differ, all from one pod. */
@@ -89,6 +94,15 @@ export interface Testbed {
   stop(): Promise<void>;
 }
 
+/** Of one proxy. */
+export interface ProxyCertificates {
+  readonly leaf: { readonly issuer: string; readonly serial: string } | null;
+  /** Those that signed it, nearest first. */
+  readonly chain: readonly { readonly subject: string; readonly serial: string; readonly sha256: string }[];
+  /** SHA-256 of each root that it trusts, hex. */
+  readonly roots: readonly string[];
+}
+
 export interface AnalysisFinding {
   /** Source: istio.io/latest/docs/reference/config/analysis. */
   readonly code: string;
@@ -100,22 +114,27 @@ export interface AnalysisFinding {
 
 export interface TestbedOptions {
   readonly parts: MeshParts;
-  /** Writes the topology file, of the one that the testbed has for so many clusters. */
+  /** A file of the testbed's folder. Default: the one for so many clusters. */
+  readonly topologyName?: string;
+  /** Writes the topology file. */
   readonly topology: (ofTestbed: string, file: string) => void;
   /** Default: two. */
   readonly clusters?: readonly ClusterName[];
+  /** Whether each control plane begins with a CA of its own. Default: all have one root. */
+  readonly hasOwnRoots?: boolean;
   /** With an API server of its own for a management plane. Default: false. */
   readonly management?: boolean;
 }
 
 /** Starts the clusters; about 14 s. */
 export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
-  const { parts, topology, clusters = clusterNames, management = false } = options;
+  const { parts, topology, clusters = clusterNames, management = false, hasOwnRoots = false } = options;
+  const { topologyName = clusters.length > 2 ? "topology-three.json" : "topology.json" } = options;
   const { components, testbed } = parts;
   const directory = mkdtempSync(join(tmpdir(), "isthmus-testbed-"));
   const program = join(testbed, "testbed.py");
   const topologyFile = join(directory, "topology.json");
-  topology(join(testbed, clusters.length > 2 ? "topology-three.json" : "topology.json"), topologyFile);
+  topology(join(testbed, topologyName), topologyFile);
   const state = join(directory, "state");
   const env: Readonly<Record<string, string | undefined>> = {
     ...process.env,
@@ -145,7 +164,7 @@ export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
     clearAway();
   }
 
-  const { code, err } = await run("up", ...(management ? ["--mgmt"] : []));
+  const { code, err } = await run("up", ...(management ? ["--mgmt"] : []), ...(hasOwnRoots ? ["--cacerts", "none"] : []));
   if (code !== 0) {
     await stop();
     throw new Error(`the testbed did not start: ${err.slice(-2_000)}`);
@@ -176,6 +195,12 @@ export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
       return JSON.parse(out) as Answers;
     },
     traffic: (pod, host) => startTraffic({ host, command: ["python3", program, "exec", pod, "--"], env, directory }),
+    stream: (from, host) => startStream({ from, host, testbed, env, directory }),
+    async certificatesOf(pods) {
+      const { out, err, code } = await run("certs-of", ...pods);
+      if (code !== 0) throw new Error(err);
+      return JSON.parse(out) as Readonly<Record<string, ProxyCertificates>>;
+    },
     async answerHead(pod, curlArguments) {
       const { out, err, code } = await run(
         "exec",

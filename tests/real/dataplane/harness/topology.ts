@@ -42,6 +42,16 @@ export function writeTopology(ofTestbed: string, file: string): void {
   writeFileSync(file, JSON.stringify({ clusters: Object.fromEntries(widened) }));
 }
 
+/** Writes the testbed's topology for certificates to `file`, with two replicas of the server that cluster-1 calls within it. */
+export function writeTrustTopology(ofTestbed: string, file: string): void {
+  const topology = JSON.parse(readFileSync(ofTestbed, "utf8")) as Topology;
+  const clusters = Object.entries(topology.clusters).map(([name, cluster]) => {
+    const pods = cluster.pods.map((pod) => ("port" in pod ? { ...pod, replicas: 2 } : pod));
+    return [name, { ...cluster, pods }];
+  });
+  writeFileSync(file, JSON.stringify({ ...topology, clusters: Object.fromEntries(clusters) }));
+}
+
 /** Writes the smallest topology: one cluster with one pod in the namespace `bookinfo`. */
 export function writeSmallTopology(file: string): void {
   const pods = [{ deployment: "sleep", namespace: "bookinfo", serviceAccount: "sleep", labels: { app: "sleep" }, host: 11 }];

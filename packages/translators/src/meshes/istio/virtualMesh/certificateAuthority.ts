@@ -46,16 +46,14 @@ export function certificateAuthorityOf(
   return generatedRoot(virtualMesh, namespace, generated, rootSecret);
 }
 
-/** That no part of trust is carried out yet: what asks for certificates is written, and nothing signs them. */
+/** What of trust is not carried out in any mesh. How far each mesh is, `trustProgress` says. */
 export function trustFindings({ spec }: VirtualMesh): readonly Finding[] {
-  const { shared, autoRestartPods } = spec?.mtlsConfig ?? {};
+  const { shared } = spec?.mtlsConfig ?? {};
   if (shared === undefined) return [];
-  const pods = autoRestartPods === true ? ", and spec.mtlsConfig.autoRestartPods restarts no pods" : "";
-  const message =
-    "spec.mtlsConfig.shared: no certificates are issued, because nothing signs the IssuedCertificates that are written; the meshes keep " +
-    `their own roots and don't trust each other by this field${pods}; the rest of this VirtualMesh is in force: give the control planes ` +
-    "intermediate CA certificates of a common root yourself (Istio, Plug in CA Certificates), and remove spec.mtlsConfig";
-  return [warningFinding("CertificatesNotIssued", message)];
+  const external =
+    "spec.mtlsConfig.shared.intermediateCertificateAuthority: no certificates are issued, because Vault is not supported yet; the meshes " +
+    "keep their own roots: use rootCertificateAuthority, or give the control planes intermediate CA certificates of Vault yourself";
+  return [...(shared.intermediateCertificateAuthority === undefined ? [] : [warningFinding("CertificatesNotIssued", external)])];
 }
 
 /** The Secret that holds the generated root of a VirtualMesh. */

@@ -12,6 +12,7 @@ import { emptyTranslation, type MeshInputs, type TargetTranslation } from "../..
 import { type OutputIdentity, originOf, outputOf } from "../../outputMetadata.ts";
 import { type CertificateAuthority, certificateAuthorityOf } from "./certificateAuthority.ts";
 import { podsToBounce } from "./podsToBounce.ts";
+import { trustProgress } from "./trustProgress.ts";
 
 /**
  * Asks a mesh's agent for a certificate authority below the VirtualMesh's root, and says which pods restart with it. The key is
@@ -28,16 +29,17 @@ export function certificatesOf(inputs: MeshInputs): TargetTranslation {
     const finding: Finding = isMissed ? authority.finding : { ...authority.finding, state: "WARNING" };
     return { outputs: [], reports: [reportOf(refOf(virtualMesh), finding, refOf(mesh))] };
   }
+  const progress = authority.type === "external" ? [] : trustProgress(inputs, virtualMesh);
   // Without an agent there is nobody to make a key.
-  if (!hasAgent(mesh)) return emptyTranslation;
+  if (!hasAgent(mesh)) return { outputs: [], reports: progress };
 
   const identity = outputIdentity(inputs, virtualMesh);
   const bounced = podsToBounce(inputs, virtualMesh, authority.type === "external");
   const directive = bounced.length === 0 ? undefined : { name: identity.name, namespace: identity.namespace };
   const spec = certificateSpec(mesh, virtualMesh.spec?.mtlsConfig ?? {}, authority, directive);
   const certificate = outputOf(identity, IssuedCertificate, spec);
-  if (directive === undefined) return { outputs: [certificate], reports: [] };
-  return { outputs: [certificate, outputOf(identity, PodBounceDirective, { podsToBounce: bounced })], reports: [] };
+  if (directive === undefined) return { outputs: [certificate], reports: progress };
+  return { outputs: [certificate, outputOf(identity, PodBounceDirective, { podsToBounce: bounced })], reports: progress };
 }
 
 /** Whether an agent runs in the mesh's cluster that can make certificates for it. */

@@ -1,0 +1,43 @@
+import type { AuthorityFacts } from "./installedAuthority.ts";
+import type { TrustOrder, TrustStep } from "./trustPlan.ts";
+
+/** What an agent knows of the CA of a mesh's control plane. */
+export interface CurrentAuthority {
+  readonly facts: AuthorityFacts;
+  /** The options that the management server issued it with; undefined: it was issued by somebody else. */
+  readonly issuedWith: string | undefined;
+}
+
+export interface AuthorityInputs {
+  readonly order: Pick<TrustOrder, "rootCertificates" | "signer"> & { readonly step?: TrustStep };
+  readonly current: CurrentAuthority;
+  /** The options that it is to have. */
+  readonly options: string;
+  /** Remaining fraction of its lifetime at which it is renewed. */
+  readonly gracePeriodRatio: number;
+  /** Whether a certificate below the ordered root has been signed for the key of the request. */
+  readonly isAnswered: boolean;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/**
+ * What an agent does next. `keep`: nothing. `install`: write the Secret with the ordered roots and the CA that is there already, or the
+ * one that was requested. `request`: have a CA signed.
+ */
+export type AuthorityStep = "keep" | "installCurrent" | "installRequested" | "request";
+
+/** A pure function of what is there: an agent that starts again goes on where it was. */
+export function authorityStep({ order, current, options, gracePeriodRatio, isAnswered, now }: AuthorityInputs): AuthorityStep {
+  const { facts, issuedWith } = current;
+  // While the old root is left, nothing is signed below it any more: the new roots must not wait for that.
+  const isRenewable = order.step !== "TRUST_BOTH";
+  const isOutdated = isRenewable && issuedWith !== undefined && (issuedWith !== options || now >= renewalOf(facts, gracePeriodRatio));
+  if (facts.signer !== order.signer || isOutdated) return isAnswered ? "installRequested" : "request";
+  return facts.rootCertificates === order.rootCertificates ? "keep" : "installCurrent";
+}
+
+/** When a CA is renewed: when no more than this fraction of its lifetime is left. */
+function renewalOf({ notBefore, notAfter }: Pick<AuthorityFacts, "notBefore" | "notAfter">, ratio: number): number {
+  return notAfter - (notAfter - notBefore) * Math.min(Math.max(ratio, 0), 1);
+}

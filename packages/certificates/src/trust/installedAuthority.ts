@@ -1,0 +1,78 @@
+import { InvalidPem, pemBlocks } from "@isthmus/core/pem";
+import { certificateFacts, fingerprints, isIssuedUnder, isKeyOf, isSignedBy, keyOfCertificate, keyOfRequest } from "../x509.ts";
+
+/** The CA of a mesh's control plane, as the texts of Secret `cacerts` hold it. Source: istio.io, "Plug in CA Certificates". */
+export interface InstalledAuthority {
+  readonly certificate: string;
+  readonly key: string;
+  readonly chain: string;
+  readonly rootCertificates: string;
+}
+
+/** What a CA of a control plane is, without its key. Times are milliseconds since 1970. */
+export interface AuthorityFacts {
+  readonly rootCertificates: string;
+  /** Fingerprints of the roots. */
+  readonly roots: readonly string[];
+  /** Fingerprint of the root that it is below. */
+  readonly signer: string;
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** The CA in a Secret, or undefined where a part of it is missing. */
+export function authorityIn(data: Readonly<Record<string, string>>): InstalledAuthority | undefined {
+  const { "ca-cert.pem": certificate = "", "ca-key.pem": key = "", "cert-chain.pem": chain = "", "root-cert.pem": roots = "" } = data;
+  if (certificate === "" || key === "") return undefined;
+  // A control plane's own, self-signed CA has neither: it is its own root. Source: Istio, security/pkg/pki/ca.
+  return { certificate, key, chain: chain || certificate, rootCertificates: roots || certificate };
+}
+
+/** As the texts of Secret `cacerts`. `key.pem` stands empty, as the published product leaves it: the key of the root is never sent. */
+export function authorityTexts({ certificate, key, chain, rootCertificates }: InstalledAuthority): Readonly<Record<string, string>> {
+  return { "ca-cert.pem": certificate, "ca-key.pem": key, "cert-chain.pem": chain, "root-cert.pem": rootCertificates, "key.pem": "" };
+}
+
+/** Throws InvalidPem when it is no CA, or below none of its roots. */
+export async function authorityFacts({ certificate, chain, rootCertificates }: InstalledAuthority): Promise<AuthorityFacts> {
+  const texts = certificateTexts(rootCertificates);
+  const roots = await fingerprints(rootCertificates);
+  const { notBefore, notAfter } = certificateFacts(certificate);
+  for (const [i, root] of texts.entries()) {
+    const signer = roots[i];
+    if (signer !== undefined && (await isBelow(certificate, chain, root))) return { rootCertificates, roots, signer, notBefore, notAfter };
+  }
+  throw new InvalidPem("ca-cert.pem is signed by none of the certificates in root-cert.pem");
+}
+
+async function isBelow(certificate: string, chain: string, root: string): Promise<boolean> {
+  return (await isIssuedUnder(certificate, root)) || (await isIssuedUnder(chain, root));
+}
+
+/** Why a signed certificate is not to be installed; undefined: it is right. `request`: what it was asked for by. Throws InvalidPem. */
+export async function answerProblem(
+  { certificate, root }: { readonly certificate: string; readonly root: string },
+  { request, key, signer, now }: { readonly request: string; readonly key: string; readonly signer: string; readonly now: number },
+): Promise<string | undefined> {
+  const { isAuthority, notAfter } = certificateFacts(certificate);
+  const [fingerprint] = await fingerprints(root);
+  if (fingerprint !== signer) return "it is signed by another root than was ordered";
+  if (!(await isSignedBy(certificate, root))) return "it is not signed by the root that came with it";
+  if (!isAuthority) return "it is not a CA certificate";
+  if (notAfter <= now) return "it has expired";
+  if ((await keyOfCertificate(certificate)) !== (await keyOfRequest(request)) || !(await isKeyOf({ certificate, key }))) {
+    return "it is for another key than was asked for";
+  }
+  return undefined;
+}
+
+/** Each certificate of a PEM text as a text of its own. */
+function certificateTexts(pem: string): readonly string[] {
+  const [begin, end] = ["-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"];
+  // Bounds what follows.
+  pemBlocks(pem);
+  return pem
+    .split(begin)
+    .slice(1)
+    .map((rest) => `${begin}${rest.slice(0, rest.indexOf(end))}${end}\n`);
+}

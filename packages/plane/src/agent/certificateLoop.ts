@@ -1,0 +1,432 @@
+import { CertificateRequest, IssuedCertificate } from "@isthmus/api";
+import {
+  answerProblem,
+  authorityFacts,
+  authorityStep,
+  createMeshRequest,
+  fingerprints,
+  generationsInUse,
+  type InstalledAuthority,
+  InvalidPem,
+  podsToRestart,
+  type TrustGeneration,
+  trustInForce,
+} from "@isthmus/certificates";
+import { type Clock, formatRef, kindKeyOf, type Log, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import { decodedText } from "../identity/secretData.ts";
+import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
+import { coalesced } from "../runtime/coalesce.ts";
+import {
+  AuthorityProblem,
+  type FoundAuthority,
+  findAuthority,
+  forgetPendingKey,
+  installAuthority,
+  isTransient,
+  noteGenerations,
+  pendingKey,
+} from "./authoritySecrets.ts";
+import { certificateReport, type MeshReport, requestReport } from "./certificateReports.ts";
+import type { InternalResources } from "./internalResources.ts";
+import { haveRootsArrived, type MeshPods, meshPods } from "./meshProxies.ts";
+import { meshRestarts } from "./meshRestarts.ts";
+import type { RestartablePod } from "./podRestarts.ts";
+
+/** Makes, requests and installs the CAs of the meshes in this cluster, as the server orders. Keys stay in Secrets of this cluster. */
+export interface CertificateLoop {
+  /** Something else is ordered. */
+  changed(): void;
+  readonly ended: Promise<void>;
+}
+
+export interface CertificateLoopOptions {
+  /** Refuses what the mode of the cluster forbids. */
+  readonly cluster: Cluster;
+  /** Where keys of requested CAs are kept. */
+  readonly namespace: string;
+  readonly internal: () => InternalResources | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+type Order = IssuedCertificate;
+type Trust = NonNullable<NonNullable<Order["spec"]>["trust"]> & { readonly signer: string; readonly rootCertificates: string };
+
+export function startCertificateLoop(options: CertificateLoopOptions, signal: AbortSignal): CertificateLoop {
+  const { cluster, namespace, internal, clock, log } = options;
+  /** Texts of the last problem of each order, so that each is logged once. */
+  const problems = new Map<string, string>();
+  /** The last report on each order. */
+  const reported = new Map<string, readonly Resource[]>();
+  /** Signing a request costs the more, the longer its key. */
+  const requests = new Map<string, { readonly key: string; readonly request: string }>();
+  const restarts = meshRestarts({ cluster, clock, log }, signal);
+  let isSettled = true;
+  let isRestarting = false;
+
+  async function run(): Promise<void> {
+    const resources = internal();
+    const ordered = resources?.ordered;
+    if (resources === undefined || ordered === undefined) return;
+    const reports: Resource[] = [];
+    let [isWaiting, restarting] = [false, false];
+    let pods: Promise<MeshPods> | undefined;
+    for (const resource of [...ordered.values()].filter((one) => kindKeyOf(one) === kindKeyOf(IssuedCertificate))) {
+      const order = orderIn(resource);
+      if (order === undefined) continue;
+      const podsOf = (place: PodPlace) => (pods ??= meshPods(cluster, place, signal));
+      const key = resourceKeyOf(refOf(order));
+      const report = await restarted(order, await reportOn(order, ordered, podsOf), podsOf);
+      if (signal.aborted) return;
+      if (report?.state !== "FINISHED") isWaiting = true;
+      if (report?.restarting !== undefined) restarting = true;
+      if (report !== undefined) {
+        tell(order, report.error);
+        const request = report.request === undefined ? [] : [requestReport(order, report.request)];
+        reported.set(key, [certificateReport(order, report), ...request]);
+      }
+      reports.push(...(reported.get(key) ?? []));
+      // Another control plane has other labels.
+      pods = undefined;
+    }
+    [isSettled, isRestarting] = [!isWaiting, restarting];
+    // What was ordered meanwhile is looked at in the next round.
+    if (internal()?.ordered === ordered) resources.report(reports);
+  }
+
+  async function reportOn(
+    order: Order,
+    ordered: ReadonlyMap<string, Resource>,
+    podsOf: (place: PodPlace) => Promise<MeshPods>,
+  ): Promise<MeshReport | undefined> {
+    try {
+      return await step(order, ordered, podsOf);
+    } catch (error) {
+      // What was reported before stays: the order that it repeats is the one that it is about.
+      if (signal.aborted || isTransient(error)) return undefined;
+      if (error instanceof AuthorityProblem || error instanceof InvalidPem) return { state: "FAILED", error: error.message };
+      if (!(error instanceof ClusterError)) throw error;
+      return { state: "FAILED", error: problemOfCluster(order, error) };
+    }
+  }
+
+  /** Restarts what has to, where users want it: the control plane first. */
+  async function restarted(
+    order: Order,
+    report: MeshReport | undefined,
+    podsOf: (place: PodPlace) => Promise<MeshPods>,
+  ): Promise<MeshReport | undefined> {
+    const { restart = [], unread = [], restartsCountFrom = 0 } = report ?? {};
+    // Earlier, it would be in vain: times of pods are whole seconds.
+    if (clock.now() < restartsCountFrom + 1_000) return report;
+    if (report === undefined || order.spec?.podBounceDirective === undefined || restart.length + unread.length === 0) return report;
+    const namespace = order.spec.issuedCertificateSecret?.namespace ?? "";
+    try {
+      const { proxies, controlPlane } = await podsOf({ namespace, labels: order.spec.trust?.controlPlaneLabels ?? {} });
+      const all = [...controlPlane, ...proxies];
+      const restarting = await restarts.next(order.metadata.name, { all, outdated: unread.length > 0 ? unread : restart });
+      return restarting === undefined ? report : { ...report, restarting };
+    } catch (error) {
+      if (signal.aborted || !(error instanceof ClusterError)) throw error;
+      return report;
+    }
+  }
+
+  async function step(
+    order: Order,
+    ordered: ReadonlyMap<string, Resource>,
+    podsOf: (place: PodPlace) => Promise<MeshPods>,
+  ): Promise<MeshReport> {
+    const { spec = {} } = order;
+    const ref = { name: spec.issuedCertificateSecret?.name ?? "", namespace: spec.issuedCertificateSecret?.namespace ?? "" };
+    if (ref.name === "" || ref.namespace === "") return { state: "PENDING" };
+    const place = { namespace: ref.namespace, labels: spec.trust?.controlPlaneLabels ?? {} };
+    const found = await observed(await findAuthority(cluster, ref, signal), ref, () => podsOf(place));
+    const trust = trustIn(order);
+    if (trust === undefined) {
+      const { problem } = spec.trust ?? {};
+      const base = await trustReport(found, undefined, () => podsOf(place));
+      return problem === undefined ? { state: "PENDING", ...base } : { state: "FAILED", error: problem, ...base };
+    }
+    const keyRef = { name: order.metadata.name, namespace };
+    const answer = await answerTo(order, { trust, keyRef, ordered });
+    const wanted = optionsOf(order);
+    const current = { facts: found.facts, issuedWith: found.record.issuedWith };
+    const gracePeriodRatio = spec.certOptions?.secretRotationGracePeriodRatio || DEFAULT_RATIO;
+    const next = authorityStep({
+      order: trust,
+      current,
+      options: wanted,
+      gracePeriodRatio,
+      isAnswered: answer !== undefined,
+      now: clock.now(),
+    });
+    if (next === "request") return requested(order, { found, trust, keyRef, ordered, podsOf: () => podsOf(place) });
+    if (next === "keep") {
+      await forgetPendingKey(cluster, keyRef, signal);
+      requests.delete(resourceKeyOf(refOf(order)));
+      const base = await trustReport(found, trust, () => podsOf(place));
+      return { state: base.isInForce && trust.step === "KEEP" ? "FINISHED" : "ISSUED", ...base };
+    }
+    const authority = next === "installRequested" && answer !== undefined ? answer : found.authority;
+    await install(
+      ref,
+      found,
+      { ...authority, rootCertificates: trust.rootCertificates },
+      next === "installRequested" ? wanted : found.record.issuedWith,
+    );
+    log.info(
+      { secret: `${ref.namespace}/${ref.name}`, step: trust.step ?? "" },
+      next === "installRequested" ? "installed a new CA of the mesh" : "installed the root certificates that the mesh trusts",
+    );
+    loop.request();
+    const after = await findAuthority(cluster, ref, signal);
+    return { state: "ISSUED", ...(await trustReport(after, trust, () => podsOf(place))) };
+  }
+
+  /** With what has become certain since: that the control plane has read what was installed. */
+  async function observed(
+    found: FoundAuthority,
+    ref: { readonly namespace: string },
+    podsOf: () => Promise<MeshPods>,
+  ): Promise<FoundAuthority> {
+    const { secret, record, facts } = found;
+    const last = record.generations.at(-1);
+    if (secret === undefined || last === undefined) return found;
+    const before = record.generations.at(-2);
+    if (last.since !== undefined && before === undefined) return found;
+    const pods = await podsOf();
+    const isRead = last.since !== undefined || (await hasRead(pods, { last, before, facts, ref }));
+    const settled = last.since === undefined && isRead ? { ...last, since: clock.now() + CLOCK_SKEW_MS } : last;
+    const generations = generationsInUse([...record.generations.slice(0, -1), settled], pods.proxies);
+    if (generations.length === record.generations.length && settled === last) return found;
+    await noteGenerations(cluster, secret, { ...record, generations }, signal);
+    return findAuthority(cluster, { name: secret.metadata.name, namespace: ref.namespace }, signal);
+  }
+
+  /** Whether every replica of the control plane has read the last content of the Secret. Source: specification "trust on real Istio". */
+  async function hasRead(
+    { controlPlane, proxies }: MeshPods,
+    {
+      last,
+      before,
+      facts,
+      ref,
+    }: { last: TrustGeneration; before: TrustGeneration | undefined; facts: FoundAuthority["facts"]; ref: { readonly namespace: string } },
+  ): Promise<boolean> {
+    if (controlPlane.length === 0 || !controlPlane.every(({ isReady }) => isReady)) return false;
+    const namespaces = new Set([ref.namespace, ...proxies.map(({ namespace: one }) => one)]);
+    if (!(await haveRootsArrived(cluster, { namespaces, rootCertificates: facts.rootCertificates }, signal))) return false;
+    if (outdatedPods(controlPlane, last).length === 0) return true;
+    return reloads(controlPlane, { last, before }) && clock.now() > last.installedAt + MOUNT_DELAY_MS;
+  }
+
+  async function install(
+    ref: { readonly name: string; readonly namespace: string },
+    found: FoundAuthority,
+    authority: InstalledAuthority,
+    issuedWith: string | undefined,
+  ): Promise<void> {
+    const { roots, signer } = await authorityFacts(authority);
+    if (found.record.generations.length >= MOST_GENERATIONS) {
+      throw new AuthorityProblem(
+        `Secret ${ref.namespace}/${ref.name} was changed ${MOST_GENERATIONS} times and istiod has not read it: restart istiod and the workloads of the mesh`,
+      );
+    }
+    const generations = [...found.record.generations, { roots, signer, installedAt: clock.now() }];
+    const record = { generations, ...(issuedWith === undefined ? {} : { issuedWith }) };
+    await installAuthority(cluster, ref, { before: found.secret, authority, record }, signal);
+  }
+
+  /** The CA that was signed for the key of the request, with its chain; undefined before there is one. */
+  async function answerTo(
+    order: Order,
+    {
+      trust,
+      keyRef,
+      ordered,
+    }: { readonly trust: Trust; readonly keyRef: { name: string; namespace: string }; readonly ordered: ReadonlyMap<string, Resource> },
+  ): Promise<InstalledAuthority | undefined> {
+    const { signedCertificate, signingRootCa } = answerIn(order, ordered)?.status ?? {};
+    if (signedCertificate === undefined || signingRootCa === undefined) return undefined;
+    const key = await pendingKey(cluster, keyRef, undefined, signal);
+    if (key === undefined) return undefined;
+    const [certificate, root] = [decodedText(signedCertificate), decodedText(signingRootCa)];
+    const request = await requestWith(order, key);
+    const problem = await answerProblem({ certificate, root }, { request, key, signer: trust.signer, now: clock.now() });
+    if (problem === undefined)
+      return { certificate, key, chain: withNewline(certificate) + root, rootCertificates: trust.rootCertificates };
+    log.debug({ order: order.metadata.name }, `the answer of the management server is left aside: ${problem}`);
+    return undefined;
+  }
+
+  async function requested(
+    order: Order,
+    {
+      found,
+      trust,
+      keyRef,
+      ordered,
+      podsOf,
+    }: {
+      found: FoundAuthority;
+      trust: Trust;
+      keyRef: { name: string; namespace: string };
+      ordered: ReadonlyMap<string, Resource>;
+      podsOf: () => Promise<MeshPods>;
+    },
+  ): Promise<MeshReport> {
+    const key = await pendingKey(cluster, keyRef, order.spec?.certOptions?.rsaKeySizeBytes || DEFAULT_KEY_BITS, signal);
+    const base = await trustReport(found, trust, podsOf);
+    if (key === undefined) return { state: "PENDING", ...base };
+    const { state, error } = answerIn(order, ordered)?.status ?? {};
+    const request = await requestWith(order, key);
+    return state === "FAILED" && error !== undefined
+      ? { state: "FAILED", error, request, ...base }
+      : { state: "REQUESTED", request, ...base };
+  }
+
+  async function requestWith(order: Order, key: string): Promise<string> {
+    const orderKey = resourceKeyOf(refOf(order));
+    const known = requests.get(orderKey);
+    if (known?.key === key) return known.request;
+    const { hosts = [], certOptions, org } = order.spec ?? {};
+    const organization = certOptions?.orgName || org || "Istio";
+    const request = await createMeshRequest(key, { commonName: order.metadata.name, organization, uris: hosts });
+    requests.set(orderKey, { key, request });
+    return request;
+  }
+
+  /** What is installed and in force. What is ordered may be installed at any moment: it counts as if it were. */
+  async function trustReport(
+    { facts, record }: FoundAuthority,
+    trust: Trust | undefined,
+    podsOf: () => Promise<MeshPods>,
+  ): Promise<Omit<MeshReport, "state"> & { readonly isInForce: boolean }> {
+    const { generations } = record;
+    const ordered = trust === undefined ? [] : await orderedGeneration(trust);
+    const isInForce = generations.length === 1 && generations[0]?.since !== undefined;
+    const last = generations.at(-1);
+    const { proxies, controlPlane } = isInForce ? NO_PODS : await podsOf();
+    return {
+      isInForce,
+      facts,
+      inForce: trustInForce([...generations, ...ordered], proxies),
+      restart: podsToRestart(generations, proxies),
+      unread: unreadBy(controlPlane, generations, trust?.step),
+      ...(last === undefined ? {} : { restartsCountFrom: last.since ?? last.installedAt + CLOCK_SKEW_MS }),
+    };
+  }
+
+  function tell(order: Order, error: string | undefined): void {
+    const key = resourceKeyOf(refOf(order));
+    if (problems.get(key) === error) return;
+    if (error === undefined) problems.delete(key);
+    else problems.set(key, error);
+    if (error !== undefined) log.warn({ object: formatRef(refOf(order)) }, error);
+  }
+
+  const loop = coalesced(run, { clock, pauseMs: PAUSE_MS, restMs: REST_MS }, signal);
+  async function tick(): Promise<void> {
+    while (!signal.aborted) {
+      await clock.sleep(isSettled ? SETTLED_MS : isRestarting ? RESTARTING_MS : WAITING_MS, signal).catch(() => undefined);
+      loop.request();
+    }
+  }
+  loop.request();
+  return { changed: loop.request, ended: Promise.all([loop.ended, tick()]).then(() => undefined) };
+}
+
+interface PodPlace {
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+function orderIn(resource: Resource): Order | undefined {
+  try {
+    return IssuedCertificate.parse(resource);
+  } catch {
+    // A server of another version: what is not understood is not done.
+    return undefined;
+  }
+}
+
+/** Of the control plane, what started before the last change. */
+function outdatedPods(controlPlane: readonly RestartablePod[], last: TrustGeneration): readonly RestartablePod[] {
+  return controlPlane.filter(({ createdAt }) => createdAt <= last.installedAt + CLOCK_SKEW_MS);
+}
+
+/** It reloads by itself what it has read at its start, if the roots are byte for byte the same. Source: specification "trust on real Istio". */
+function reloads(
+  controlPlane: readonly RestartablePod[],
+  { last, before }: { readonly last: TrustGeneration; readonly before: TrustGeneration | undefined },
+): boolean {
+  const hasSameRoots = before !== undefined && before.installedAt > 0 && before.roots.join() === last.roots.join();
+  return hasSameRoots && controlPlane.every(({ createdAt }) => createdAt > before.installedAt + CLOCK_SKEW_MS);
+}
+
+/** The pods of the control plane that must restart: of a renewal none, which can wait until it is reloaded. */
+function unreadBy(
+  controlPlane: readonly RestartablePod[],
+  generations: readonly TrustGeneration[],
+  step: Trust["step"],
+): readonly RestartablePod[] {
+  const last = generations.at(-1);
+  if (last === undefined || last.since !== undefined) return [];
+  if (step === "KEEP" && reloads(controlPlane, { last, before: generations.at(-2) })) return [];
+  return outdatedPods(controlPlane, last);
+}
+
+function trustIn({ spec }: Order): Trust | undefined {
+  const { trust } = spec ?? {};
+  const { signer = "", rootCertificates = "" } = trust ?? {};
+  return trust === undefined || signer === "" || rootCertificates === "" ? undefined : { ...trust, signer, rootCertificates };
+}
+
+function answerIn(order: Order, ordered: ReadonlyMap<string, Resource>): CertificateRequest | undefined {
+  const key = resourceKeyOf({ ...refOf(order), apiVersion: CertificateRequest.apiVersion, kind: CertificateRequest.kind });
+  const resource = ordered.get(key);
+  try {
+    return resource === undefined ? undefined : CertificateRequest.parse(resource);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text of what a CA is issued with: another one is a reason to issue it again. */
+function optionsOf({ spec }: Order): string {
+  const { ttlDays, rsaKeySizeBytes, orgName } = spec?.certOptions ?? {};
+  return JSON.stringify([ttlDays, rsaKeySizeBytes, orgName, spec?.hosts]);
+}
+
+async function orderedGeneration({ rootCertificates, signer }: Trust): Promise<readonly TrustGeneration[]> {
+  return [{ roots: await fingerprints(rootCertificates), signer, installedAt: 0 }];
+}
+
+function problemOfCluster({ spec, metadata: { clusterName = "" } }: Order, error: ClusterError): string {
+  const namespace = spec?.issuedCertificateSecret?.namespace ?? "";
+  if (error.code !== "Forbidden") return `the CA of the mesh cannot be installed in ${clusterName}: ${error.message}`;
+  return (
+    `the agent of ${clusterName} may not do what the CA of the mesh in namespace ${namespace} needs: ${error.message}: add ${namespace} to ` +
+    "the value meshCertificates.namespaces of its chart, or grant it the roles of docs/reference/rbac.md"
+  );
+}
+
+function withNewline(text: string): string {
+  return text.endsWith("\n") ? text : `${text}\n`;
+}
+
+const NO_PODS: MeshPods = { proxies: [], controlPlane: [] };
+const PAUSE_MS = 20;
+const REST_MS = 500;
+// A kubelet brings a Secret into a pod that runs after 60 to 90 s.
+const MOUNT_DELAY_MS = 180_000;
+// Clocks of nodes and of the agent may differ by as much; times of objects are whole seconds.
+const CLOCK_SKEW_MS = 5_000;
+const WAITING_MS = 5_000;
+// Between two pods: their list is read each time.
+const RESTARTING_MS = 2_000;
+const SETTLED_MS = 60_000;
+const MOST_GENERATIONS = 8;
+const DEFAULT_RATIO = 0.1;
+const DEFAULT_KEY_BITS = 4096;

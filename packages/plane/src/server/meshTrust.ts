@@ -1,0 +1,197 @@
+import { CertificateRequest, IssuedCertificate, Secret } from "@isthmus/api";
+import { InvalidPem, issueIntermediate } from "@isthmus/certificates";
+import {
+  type Clock,
+  equalJson,
+  formatRef,
+  type Kind,
+  type Log,
+  messageOf,
+  type Resource,
+  type ResourceRef,
+  refOf,
+  resourceKeyOf,
+} from "@isthmus/core";
+import type { Translation } from "@isthmus/translators";
+import { decodedText, encodedText } from "../identity/secretData.ts";
+import type { Informer } from "../informer/informer.ts";
+import type { Cluster, Leadership } from "../ports/clusterPort.ts";
+import { coalesced } from "../runtime/coalesce.ts";
+import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
+import type { DeliveryLog } from "./delivery.ts";
+import type { OrderSender } from "./orderSender.ts";
+import { generatedRoots, type MeshOrder, trustOrders } from "./trustOrders.ts";
+import { RootProblem, trustRoots } from "./trustRoots.ts";
+
+/**
+ * Brings the meshes of each VirtualMesh below one root: makes generated roots, tells each agent its next step, and signs what agents
+ * request. What is to be done follows from what is there; only answers that agents have not taken yet are kept, in memory.
+ */
+export interface MeshTrustLoop {
+  /** Something that orders follow from may have changed. */
+  request(): void;
+  forget(clusterName: string): void;
+  readonly ended: Promise<void>;
+}
+
+export interface MeshTrustOptions {
+  readonly cluster: Cluster;
+  readonly view: Informer;
+  readonly store: SnapshotStore;
+  readonly orders: OrderSender;
+  readonly delivery: Pick<DeliveryLog, "wanted" | "acknowledged">;
+  /** Called when other outputs in the management cluster are there. */
+  readonly delivered: () => void;
+  readonly leadership: Leadership;
+  readonly world: () => Translation | undefined;
+  /** Name of this server process. */
+  readonly instance: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The kinds of what agents are told. */
+export const ORDERED_KINDS: readonly Kind[] = [IssuedCertificate, CertificateRequest];
+
+interface Answer {
+  /** The request, and what it was signed by. */
+  readonly basis: string;
+  readonly resource: Resource;
+}
+
+export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): MeshTrustLoop {
+  const { cluster, view, store, orders: sender, delivery, leadership, world, instance, clock, log } = options;
+  const roots = trustRoots({ cluster, clock, log, changed: () => loop.request() }, signal);
+  let ordered: ReadonlyMap<string, MeshOrder> = new Map();
+  const answers = new Map<string, Answer>();
+  let orders = 0;
+  /** The last set of roots that is known to be there. */
+  let kept: ReturnType<Translation["networking"]["inCluster"]> | undefined;
+
+  function connectionOf(clusterName: string): string | undefined {
+    const state = store.clusters.get(clusterName);
+    if (state?.phase !== "synced" || !state.connected || state.agent === undefined) return undefined;
+    return `${instance}/${state.agent.instance}`;
+  }
+
+  async function run(): Promise<void> {
+    const now = world();
+    // Another replica orders, makes and signs while it leads.
+    if (now === undefined || !view.isComplete || !leadership.isLeader) return;
+    const management = view.snapshot;
+    await generateRoots(now);
+    tellKept(now);
+    const nextNumber = () => ++orders;
+    const next = trustOrders(now, { snapshotIn: store.snapshotIn, connectionOf, management, rootIn: roots.of, ordered, nextNumber });
+    ordered = next;
+    tellAll();
+    await sign(next);
+    tellAll();
+  }
+
+  /** Nobody else answers for the roots: no agent writes them. */
+  function tellKept({ networking }: Translation): void {
+    const wanted = networking.inCluster("");
+    const secrets = view.snapshot.of(Secret);
+    if (kept !== undefined && wanted.changesSince(kept).length === 0) return;
+    for (const [, { resource }] of wanted.entries()) if (secrets.get(refOf(resource)) === undefined) return;
+    kept = wanted;
+    delivery.wanted("", wanted);
+    delivery.acknowledged("", { revision: 0, rejected: [] }, wanted);
+    options.delivered();
+  }
+
+  /** To each agent all that is ordered of it, with the answers that it has not taken yet. */
+  function tellAll(): void {
+    // In each cluster, as an earlier leader may have ordered something there.
+    const byCluster = new Map<string, Resource[]>([...store.clusters.keys()].map((name) => [name, []]));
+    for (const resource of [...[...ordered.values()].map(resourceOf), ...[...answers.values()].map((answer) => answer.resource)]) {
+      const { clusterName = "" } = resource.metadata;
+      byCluster.set(clusterName, [...(byCluster.get(clusterName) ?? []), resource]);
+    }
+    for (const [clusterName, resources] of byCluster) sender.set(clusterName, resources);
+  }
+
+  async function generateRoots(now: Translation): Promise<void> {
+    for (const { ref, virtualMesh } of generatedRoots(now)) {
+      const exists = view.snapshot.of(Secret).get({ ...ref, clusterName: "" }) !== undefined;
+      if (!exists) await roots.generate(ref, virtualMesh, signal);
+    }
+  }
+
+  async function sign(orders: ReadonlyMap<string, MeshOrder>): Promise<void> {
+    const requested = new Set<string>();
+    for (const order of orders.values()) {
+      const request = store.snapshotIn(order.ref.clusterName).of(CertificateRequest).get(order.ref);
+      const csr = request?.spec?.certificateSigningRequest;
+      if (request === undefined || csr === undefined) continue;
+      const ref = refOf(request);
+      const key = resourceKeyOf(ref);
+      requested.add(key);
+      const basis = JSON.stringify([csr, order.spec.trust?.signer, order.spec.certOptions, order.spec.hosts]);
+      const known = answers.get(key);
+      if (known?.basis === basis && !isFailed(known.resource)) continue;
+      const status = await answerTo(order, csr);
+      if (status === undefined || !leadership.isLeader || signal.aborted) continue;
+      const { apiVersion, kind } = request;
+      const answer: Answer = { basis, resource: { apiVersion, kind, metadata: metadataOf(ref), status } as Resource };
+      if (equalJson(known?.resource, answer.resource)) continue;
+      answers.set(key, answer);
+    }
+    for (const key of answers.keys()) if (!requested.has(key)) answers.delete(key);
+  }
+
+  async function answerTo({ ref, spec }: MeshOrder, csr: string): Promise<object | undefined> {
+    const { name = "", namespace = "" } = spec.glooMeshCa?.signingCertificateSecret ?? {};
+    try {
+      const root = await roots.signing({ name, namespace }, signal);
+      const { ttlDays, orgName } = spec.certOptions ?? {};
+      const names = { commonName: ref.name, organization: orgName || spec.org || "Istio", uris: spec.hosts ?? [] };
+      const certificate = await issueIntermediate(root, decodedText(csr), {
+        ...names,
+        now: clock.now(),
+        lifetimeMs: (ttlDays || 365) * DAY_MS,
+      });
+      log.info({ cluster: ref.clusterName, mesh: ref.name }, "signed the CA of a mesh");
+      return { state: "FINISHED", signedCertificate: encodedText(certificate), signingRootCa: encodedText(root.certificate) };
+    } catch (error) {
+      if (error instanceof RootProblem || error instanceof InvalidPem) return { state: "FAILED", error: error.message };
+      if (!signal.aborted) log.warn({ cluster: ref.clusterName }, `cannot sign the CA of ${formatRef(ref)}: ${messageOf(error)}; retrying`);
+      return undefined;
+    }
+  }
+
+  const loop = coalesced(run, { clock, pauseMs: PAUSE_MS, restMs: REST_MS }, signal);
+  async function tick(): Promise<void> {
+    while (!signal.aborted) {
+      await clock.sleep(CHECK_MS, signal).catch(() => undefined);
+      loop.request();
+    }
+  }
+  return {
+    request: loop.request,
+    forget(clusterName) {
+      ordered = new Map([...ordered].filter(([, { ref }]) => ref.clusterName !== clusterName));
+      for (const [key, { resource }] of answers) if (resource.metadata.clusterName === clusterName) answers.delete(key);
+    },
+    ended: Promise.all([loop.ended, tick()]).then(() => undefined),
+  };
+}
+
+function resourceOf({ ref, spec }: MeshOrder): Resource {
+  return { apiVersion: IssuedCertificate.apiVersion, kind: IssuedCertificate.kind, metadata: metadataOf(ref), spec } as Resource;
+}
+
+function metadataOf({ name, namespace, clusterName }: ResourceRef) {
+  return { name, namespace, clusterName };
+}
+
+function isFailed(resource: Resource): boolean {
+  return (resource as CertificateRequest).status?.state === "FAILED";
+}
+
+const PAUSE_MS = 20;
+const REST_MS = 200;
+// A certificate expires, and what failed is tried again, while nothing changes.
+const CHECK_MS = 30_000;
+const DAY_MS = 86_400_000;

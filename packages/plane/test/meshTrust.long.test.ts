@@ -1,0 +1,456 @@
+import { randomUUID, X509Certificate } from "node:crypto";
+import { IssuedCertificate, Secret, VirtualMesh } from "@isthmus/api";
+import { createMeshRoot } from "@isthmus/certificates";
+import type { SimulatedCluster } from "@isthmus/simulator";
+import { memoryStore } from "@isthmus/store";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { secretOf, secretTexts } from "../src/identity/secretData.ts";
+import { bookinfoMesh, demoFleet, type Fleet, register, statusOf } from "./fleet.ts";
+import { type IstiodDouble, istiodDouble } from "./istiodDouble.ts";
+import { lead } from "./lead.ts";
+import { clock, quiet } from "./virtualTime.ts";
+
+let fleet: Fleet;
+let istiods: Record<string, IstiodDouble>;
+/** The server to which agents are connected. */
+let serving: string | undefined;
+const CLUSTERS = ["cluster-1", "cluster-2"] as const;
+
+beforeEach(async () => {
+  fleet = demoFleet();
+  await register(fleet);
+  fleet.startServer();
+  istiods = {};
+  serving = undefined;
+  for (const name of CLUSTERS) {
+    await clusterOf(name).create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "gloo-mesh" } });
+    fleet.startAgent(name);
+  }
+  // The pods of the demo are there.
+  await quiet(10_000);
+  for (const name of CLUSTERS) istiods[name] = await istiodDouble(clusterOf(name));
+  await fleet.management.create(trusting);
+});
+afterEach(() => fleet.stop());
+
+const trusting: VirtualMesh = {
+  ...bookinfoMesh,
+  spec: {
+    ...bookinfoMesh.spec,
+    mtlsConfig: {
+      shared: {
+        rootCertificateAuthority: { generated: { rsaKeySizeBytes: 2048 } },
+        intermediateCertOptions: { rsaKeySizeBytes: 2048 },
+      },
+    },
+  },
+};
+
+/** Lets time pass until `holds` does not throw. Keys take real time, so that no number of virtual minutes is enough for sure. */
+async function eventually(holds: () => void | Promise<void>): Promise<void> {
+  for (const end = performance.now() + PATIENCE_MS; ; await new Promise((resolve) => setTimeout(resolve, 2))) {
+    await clock.advance(200);
+    try {
+      return await holds();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+    }
+  }
+}
+
+const PATIENCE_MS = 240_000;
+
+function clusterOf(name: string): SimulatedCluster {
+  const cluster = fleet.clusters[name];
+  if (cluster === undefined) throw new Error(`no cluster ${name}`);
+  return cluster;
+}
+
+async function cacertsOf(name: string): Promise<Readonly<Record<string, string>> | undefined> {
+  const secret = await clusterOf(name).get(Secret, { name: "cacerts", namespace: "istio-system" });
+  return secret === undefined ? undefined : secretTexts(secret);
+}
+
+async function rootSecret(): Promise<Readonly<Record<string, string>>> {
+  const secret = await fleet.management.get(Secret, { name: "bookinfo.gloo-mesh", namespace: "gloo-mesh" });
+  if (secret === undefined) throw new Error("no root");
+  return secretTexts(secret);
+}
+
+function reportOf(name: string): IssuedCertificate | undefined {
+  const ref = { name: `istiod-istio-system-${name}`, namespace: "gloo-mesh", clusterName: name };
+  return fleet.server(serving).store.snapshotIn(name).of(IssuedCertificate).get(ref);
+}
+
+const stepsNow = () => CLUSTERS.map((name) => reportOf(name)?.spec?.trust?.step);
+const statesNow = () => CLUSTERS.map((name) => reportOf(name)?.status?.state);
+
+async function conditionOf(type: string): Promise<{ readonly status?: string; readonly message?: string }> {
+  const { conditions = [] } = await statusOf(fleet, trusting);
+  return conditions.find((one) => one.type === type) ?? {};
+}
+
+async function warningsOf(mesh: string): Promise<string> {
+  const { meshes = {} } = (await statusOf(fleet, trusting)) as { readonly meshes?: Readonly<Record<string, object>> };
+  return JSON.stringify(Object.entries(meshes).find(([key]) => key.includes(mesh))?.[1] ?? {});
+}
+
+const certificatesIn = (pem = "") => pem.split("-----BEGIN").length - 1;
+
+/** The control planes first; the proxies once it is known that they get what is new. */
+async function restartAll(): Promise<void> {
+  for (const name of CLUSTERS) await restart(name);
+}
+
+async function restart(name: string): Promise<void> {
+  await eventually(() => expect(reportOf(name)?.status?.isControlPlaneOutdated).toBe(true));
+  // Clocks of nodes may differ by some seconds.
+  await quiet(10_000);
+  await istiods[name]?.restart();
+  await eventually(() => expect(reportOf(name)?.status?.isControlPlaneOutdated).toBeUndefined());
+  await quiet(10_000);
+  await istiods[name]?.restartProxies();
+}
+
+describe("a VirtualMesh with shared trust", () => {
+  it("brings running meshes below a generated root in three steps, each of which waits for restarts in all of them", async () => {
+    await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+    await eventually(async () => expect(certificatesIn((await cacertsOf("cluster-1"))?.["root-cert.pem"])).toBe(2));
+    const root = await rootSecret();
+    const own = istiods["cluster-1"]?.roots() ?? "";
+    // Of itself, istiod goes on with the CA that it has.
+    expect(await cacertsOf("cluster-1")).toMatchObject({ "ca-cert.pem": own, "root-cert.pem": own + root["root-cert.pem"], "key.pem": "" });
+    await eventually(async () => expect(await warningsOf("cluster-1")).toContain("restart istiod in namespace istio-system"));
+    await eventually(async () => expect((await conditionOf("Applied")).status).toBe("False"));
+    await quiet(60_000);
+    expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]);
+
+    await restartAll();
+    await eventually(() => expect(stepsNow()).toEqual(["REISSUE", "REISSUE"]));
+    const issued = async () => new X509Certificate((await cacertsOf("cluster-1"))?.["ca-cert.pem"] ?? "");
+    const isBelowRoot = async () => (await issued()).checkIssued(new X509Certificate(root["root-cert.pem"] ?? ""));
+    await eventually(async () => expect(await isBelowRoot()).toBe(true));
+    expect((await issued()).subjectAltName).toBe("URI:spiffe://cluster.local/ns/istio-system/sa/istiod");
+    expect(certificatesIn((await cacertsOf("cluster-1"))?.["root-cert.pem"])).toBe(2);
+    await quiet(60_000);
+    expect(stepsNow()).toEqual(["REISSUE", "REISSUE"]);
+
+    await restartAll();
+    await eventually(async () => expect((await cacertsOf("cluster-1"))?.["root-cert.pem"]).toBe(root["root-cert.pem"]));
+    await restartAll();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    expect(stepsNow()).toEqual(["KEEP", "KEEP"]);
+    const expiries = fleet
+      .server()
+      .metrics()
+      .filter(({ name }) => name === "gloo_mesh_certificate_expiry_timestamp_seconds");
+    const expiryOf = (use: string, cluster: string) =>
+      expiries.find(({ labels }) => labels["use"] === use && labels["cluster"] === cluster)?.value;
+    expect(expiryOf("meshRoot", "")).toBe(Date.parse(new X509Certificate(root["root-cert.pem"] ?? "").validTo) / 1000);
+    expect(expiryOf("meshIntermediate", "cluster-1")).toBe(Date.parse((await issued()).validTo) / 1000);
+    await eventually(async () => expect((await conditionOf("Applied")).status).toBe("True"));
+    expect((await cacertsOf("cluster-1"))?.["ca-key.pem"]).not.toBe((await cacertsOf("cluster-2"))?.["ca-key.pem"]);
+  });
+
+  it("holds while a cluster is offline, and continues when it is back; nothing is lost by restarts of server and agents", async () => {
+    await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
+    await restart("cluster-1");
+    await fleet.stopAgent("cluster-2");
+    await quiet(60_000);
+    expect(stepsNow()[0]).toBe("TRUST_BOTH");
+    await fleet.stopServer();
+    fleet.startServer();
+    await eventually(() => expect(reportOf("cluster-1")?.spec?.trust?.step).toBe("TRUST_BOTH"));
+    expect(reportOf("cluster-1")?.spec?.trust?.waitsFor).toContain("gloo-mesh/istiod-istio-system-cluster-2");
+    fleet.startAgent("cluster-2");
+    await restart("cluster-2");
+    await eventually(() => expect(stepsNow()).toEqual(["REISSUE", "REISSUE"]));
+    await fleet.stopAgent("cluster-1");
+    fleet.startAgent("cluster-1");
+    await fleet.stopServer();
+    fleet.startServer();
+    await restartAll();
+    const root = await rootSecret();
+    for (const name of CLUSTERS)
+      await eventually(async () => expect((await cacertsOf(name))?.["root-cert.pem"]).toBe(root["root-cert.pem"]));
+    // An order that is not answered yet is repeated, so each mesh was signed for once, and once more where the server had no memory of it.
+    expect(fleet.log.infos.filter((line) => line.startsWith("signed the CA")).length).toBeLessThanOrEqual(2 * CLUSTERS.length);
+  });
+
+  it("leaves cacerts as they are when it is deleted, and shows no key to anybody", async () => {
+    await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
+    await restartAll();
+    await eventually(async () => expect(certificatesIn((await cacertsOf("cluster-1"))?.["cert-chain.pem"])).toBe(2));
+    const before = await cacertsOf("cluster-1");
+    await fleet.management.delete({ ...trusting, name: "bookinfo", namespace: "gloo-mesh", clusterName: "" });
+    await eventually(() => expect(reportOf("cluster-1")).toBeUndefined());
+    await quiet(60_000);
+    expect(await cacertsOf("cluster-1")).toEqual(before);
+    const secret = [before?.["ca-key.pem"], (await cacertsOf("cluster-2"))?.["ca-key.pem"], (await rootSecret())["key.pem"]];
+    const { infos, warnings, steps } = fleet.log;
+    const seen = JSON.stringify([everythingReported(), infos, warnings, steps]);
+    for (const key of secret) {
+      const [, line = ""] = (key ?? "").split("\n");
+      expect(line.length).toBeGreaterThan(40);
+      expect(seen).not.toContain(line);
+      expect(seen).not.toContain(btoa(key ?? "").slice(0, 60));
+    }
+  });
+
+  it("overwrites no cacerts of somebody else, and says what to do", async () => {
+    await fleet.management.delete({ ...trusting, name: "bookinfo", namespace: "gloo-mesh", clusterName: "" });
+    await eventually(() => expect(statesNow()).toEqual([undefined, undefined]));
+    const foreign = secretOf({ name: "cacerts", namespace: "istio-system" }, { "ca-cert.pem": "theirs", "ca-key.pem": "theirs" });
+    const first = clusterOf("cluster-1");
+    const known = await first.get(Secret, { name: "cacerts", namespace: "istio-system" });
+    await (known === undefined
+      ? first.create(foreign)
+      : first.update({ ...foreign, metadata: { ...foreign.metadata, resourceVersion: known.metadata.resourceVersion ?? "" } }));
+    await fleet.management.create(trusting);
+    await eventually(() => expect(reportOf("cluster-1")?.status?.state).toBe("FAILED"));
+    await eventually(async () =>
+      expect(await warningsOf("cluster-1")).toMatch(/istio-system\/cacerts was not written by this agent.*isthmus\.mesh\/adopt/),
+    );
+    await quiet(60_000);
+    expect(await cacertsOf("cluster-1")).toEqual({ "ca-cert.pem": "theirs", "ca-key.pem": "theirs" });
+    // The other mesh waits: what this one trusts is unknown.
+    await eventually(() => expect(reportOf("cluster-2")?.spec?.trust?.waitsFor).toContain("gloo-mesh/istiod-istio-system-cluster-1"));
+  });
+
+  it("renews a CA when little of its lifetime is left or its options change, without a restart", async () => {
+    await finished();
+    const before = await authorityOf("cluster-1");
+    await changeMesh(withOptions({ rsaKeySizeBytes: 2048, ttlDays: 30 }));
+    await eventually(async () => expect(Date.parse((await authorityOf("cluster-1")).validTo) - clock.now()).toBeLessThan(31 * DAY_MS));
+    const renewed = await authorityOf("cluster-1");
+    expect(renewed.publicKey.equals(before.publicKey)).toBe(false);
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    // A tenth of 30 days, as nobody has set the ratio.
+    await skip(26 * DAY_MS);
+    expect((await authorityOf("cluster-1")).fingerprint256).toBe(renewed.fingerprint256);
+    await skip(2 * DAY_MS);
+    await eventually(async () => expect((await authorityOf("cluster-1")).fingerprint256).not.toBe(renewed.fingerprint256));
+  });
+
+  it("leaves cacerts as they are when a mesh leaves it, or a cluster is deregistered", async () => {
+    await finished();
+    const before = await Promise.all(CLUSTERS.map(cacertsOf));
+    const [first] = trusting.spec?.meshes ?? [];
+    await changeMesh({ ...trusting, spec: { ...trusting.spec, meshes: [first ?? {}] } });
+    await eventually(() => expect(reportOf("cluster-2")).toBeUndefined());
+    const registration = {
+      apiVersion: "multicluster.solo.io/v1alpha1",
+      kind: "KubernetesCluster",
+      namespace: "gloo-mesh",
+      clusterName: "",
+    };
+    await fleet.management.delete({ ...registration, name: "cluster-1" });
+    await eventually(() => expect(reportOf("cluster-1")).toBeUndefined());
+    await quiet(120_000);
+    expect(await Promise.all(CLUSTERS.map(cacertsOf))).toEqual(before);
+  });
+
+  it("moves meshes from the generated root to one of the user, and says what is wrong with it before", async () => {
+    await finished();
+    const running = await Promise.all(CLUSTERS.map(cacertsOf));
+    const theirs = { name: "theirs", namespace: "pki" };
+    // Other options at the same time: nothing is signed below the old root any more.
+    const shared = { rootCertificateAuthority: { secret: theirs }, intermediateCertOptions: { rsaKeySizeBytes: 2048, ttlDays: 90 } };
+    await changeMesh({ ...trusting, spec: { ...trusting.spec, mtlsConfig: { shared } } });
+    await eventually(async () => expect(await warningsOf("cluster-1")).toMatch(/Secret pki\/theirs .*does not exist: create it/));
+    expect(await Promise.all(CLUSTERS.map(cacertsOf))).toEqual(running);
+    const options = { commonName: "their root", organization: "them", lifetimeMs: 3650 * DAY_MS, now: clock.now() };
+    const root = await createMeshRoot(options, "P-256");
+    await fleet.management.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "pki" } });
+    await fleet.management.create(secretOf(theirs, { "root-cert.pem": root.certificate, "key.pem": root.key }));
+    await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+    for (let round = 0; round < 3; round++) await restartAll();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    expect((await cacertsOf("cluster-2"))?.["root-cert.pem"]).toBe(root.certificate);
+    expect((await authorityOf("cluster-2")).checkIssued(new X509Certificate(root.certificate))).toBe(true);
+  });
+
+  it("says which right is missing and how it is granted, and installs once it is there", async () => {
+    await fleet.management.delete({ ...trusting, name: "bookinfo", namespace: "gloo-mesh", clusterName: "" });
+    await eventually(() => expect(statesNow()).toEqual([undefined, undefined]));
+    const isOfAuthority = ({ name }: { readonly name: string }) => ["cacerts", "istio-ca-secret"].includes(name);
+    const { faults } = clusterOf("cluster-1");
+    faults.fail({ code: "Forbidden", times: 1_000_000, matches: ({ ref }) => isOfAuthority(ref) });
+    await fleet.management.create(trusting);
+    await eventually(async () => expect(await warningsOf("cluster-1")).toMatch(/istio-system.*meshCertificates\.namespaces/));
+    faults.heal();
+    await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
+  });
+
+  it("orders of agents that are connected to another replica than the leader, and goes on when that one leads", async () => {
+    await fleet.stopServer();
+    const leads = lead();
+    const store = memoryStore({ clock, id: randomUUID });
+    for (const name of ["a", "b"]) fleet.startServer(name, { store, leadership: leads.of(name) });
+    fleet.route("cluster-1", "a");
+    fleet.route("cluster-2", "b");
+    serving = "a";
+    await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+    await restartAll();
+    await eventually(() => expect(stepsNow()).toEqual(["REISSUE", "REISSUE"]));
+    leads.pass("b");
+    serving = "b";
+    await restartAll();
+    await eventually(() => expect(stepsNow()).toEqual(["RETIRE", "RETIRE"]));
+    await restartAll();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    const root = await rootSecret();
+    for (const name of CLUSTERS) expect((await cacertsOf(name))?.["root-cert.pem"]).toBe(root["root-cert.pem"]);
+    // What is shared says who orders, and no key.
+    const orders = JSON.stringify([...(await store.records("orders")).values()]);
+    expect(orders).toContain("istiod-istio-system-cluster-2");
+    expect(orders).not.toMatch(/PRIVATE KEY/);
+  });
+
+  it("withdraws what an earlier leader ordered and nobody wants any more", async () => {
+    await fleet.stopServer();
+    const leads = lead();
+    const store = memoryStore({ clock, id: randomUUID });
+    for (const name of ["a", "b"]) fleet.startServer(name, { store, leadership: leads.of(name) });
+    for (const name of CLUSTERS) fleet.route(name, "b");
+    serving = "b";
+    await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+    await fleet.stopServer("a");
+    await fleet.management.delete({ ...trusting, name: "bookinfo", namespace: "gloo-mesh", clusterName: "" });
+    leads.pass("b");
+    await eventually(() => expect(CLUSTERS.map(reportOf)).toEqual([undefined, undefined]));
+    await eventually(async () => expect((await store.records("orders")).size).toBe(0));
+  });
+
+  it("goes on when another replica of the server leads: the root stays, and the step", async () => {
+    await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
+    const root = await rootSecret();
+    await restart("cluster-1");
+    await fleet.stopServer();
+    const leads = lead();
+    const store = memoryStore({ clock, id: randomUUID });
+    for (const name of ["a", "b"]) fleet.startServer(name, { store, leadership: leads.of(name) });
+    for (const name of CLUSTERS) fleet.route(name, "a");
+    serving = "a";
+    await restart("cluster-2");
+    await eventually(() => expect(stepsNow()).toEqual(["REISSUE", "REISSUE"]));
+    leads.pass("b");
+    for (const name of CLUSTERS) fleet.route(name, "b");
+    serving = "b";
+    await fleet.stopServer("a");
+    await restartAll();
+    await eventually(() => expect(stepsNow()).toEqual(["RETIRE", "RETIRE"]));
+    await restartAll();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    expect(await rootSecret()).toEqual(root);
+  });
+
+  it("restarts pods where users want it: as budgets allow, never two of a workload, until all is in force", async () => {
+    const restarting: VirtualMesh = {
+      ...trusting,
+      spec: { ...trusting.spec, mtlsConfig: { ...trusting.spec?.mtlsConfig, autoRestartPods: true } },
+    };
+    const { faults } = clusterOf("cluster-1");
+    faults.fail({
+      code: "Blocked",
+      message: "The disruption budget reviews needs 1 healthy pods and has 1 currently",
+      times: 1_000_000,
+      matches: ({ verb, ref }) => verb === "evict" && ref.name.startsWith("reviews"),
+    });
+    await changeMesh(restarting);
+    const ending = new AbortController();
+    const istiod = Promise.all(CLUSTERS.map((name) => istiods[name]?.serve(ending.signal)));
+    await eventually(async () =>
+      expect(await warningsOf("cluster-1")).toMatch(/pod bookinfo\/reviews.* cannot be evicted: The disruption budget reviews/),
+    );
+    expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]);
+    faults.heal();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    const root = await rootSecret();
+    for (const name of CLUSTERS) expect((await cacertsOf(name))?.["root-cert.pem"]).toBe(root["root-cert.pem"]);
+    ending.abort();
+    await istiod;
+  });
+
+  it("is never said to be applied before it is", async () => {
+    await changeMesh(bookinfoMesh);
+    await eventually(async () => expect((await conditionOf("Applied")).status).toBe("True"));
+    const { clusterName: _, ...place } = { name: "bookinfo", namespace: "gloo-mesh", clusterName: "" };
+    await changeMesh(trusting);
+    const { generation } = (await fleet.management.get(VirtualMesh, place))?.metadata ?? {};
+    const seen = new Set<string>();
+    for (let i = 0; i < 500; i++) {
+      const { conditions = [] } = await statusOf(fleet, trusting);
+      const applied = conditions.find((one) => one.type === "Applied") as { status: string; observedGeneration?: number; message?: string };
+      if (applied?.observedGeneration === generation) seen.add(`${applied?.status} ${applied?.message}`);
+      await clock.advance(20);
+    }
+    expect([...seen].filter((one) => one.startsWith("True"))).toEqual([]);
+    expect(seen.size).toBeGreaterThan(0);
+  });
+
+  it("goes on when server and agents restart at each step", async () => {
+    await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+    for (let step = 0; step < 3; step++) {
+      await restartPlane();
+      await restartAll();
+      await restartPlane();
+    }
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    const root = await rootSecret();
+    for (const name of CLUSTERS) expect((await cacertsOf(name))?.["root-cert.pem"]).toBe(root["root-cert.pem"]);
+  });
+});
+
+const DAY_MS = 86_400_000;
+
+/** Below the root, with all that it needs of restarts. */
+async function finished(): Promise<void> {
+  await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+  for (let round = 0; round < 3; round++) await restartAll();
+  await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+}
+
+async function authorityOf(name: string): Promise<X509Certificate> {
+  return new X509Certificate((await cacertsOf(name))?.["ca-cert.pem"] ?? "");
+}
+
+function withOptions(intermediateCertOptions: object): VirtualMesh {
+  const { mtlsConfig } = trusting.spec ?? {};
+  return { ...trusting, spec: { ...trusting.spec, mtlsConfig: { shared: { ...mtlsConfig?.shared, intermediateCertOptions } } } };
+}
+
+async function changeMesh(next: VirtualMesh): Promise<void> {
+  const known = await fleet.management.get(VirtualMesh, { name: "bookinfo", namespace: "gloo-mesh" });
+  await fleet.management.update({ ...next, metadata: { ...next.metadata, resourceVersion: known?.metadata.resourceVersion ?? "" } });
+}
+
+/** Days pass while nothing of ours runs, and some minutes after they have. */
+async function skip(ms: number): Promise<void> {
+  await stopPlane();
+  await clock.advance(ms);
+  startPlane();
+  await quiet(120_000);
+}
+
+async function stopPlane(): Promise<void> {
+  for (const name of CLUSTERS) await fleet.stopAgent(name);
+  await fleet.stopServer();
+}
+
+function startPlane(): void {
+  fleet.startServer();
+  for (const name of CLUSTERS) fleet.startAgent(name);
+}
+
+async function restartPlane(): Promise<void> {
+  await stopPlane();
+  startPlane();
+}
+
+function everythingReported(): unknown {
+  return CLUSTERS.map((name) => {
+    const snapshot = fleet.server(serving).store.snapshotIn(name);
+    return [...snapshot.collections().values()].map((collection) => [...collection]);
+  });
+}

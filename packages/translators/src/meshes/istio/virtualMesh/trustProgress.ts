@@ -1,0 +1,60 @@
+import type { IssuedCertificate, Mesh, VirtualMesh } from "@isthmus/api";
+import { formatRef, type Report, refOf } from "@isthmus/core";
+import { reportOf, warningFinding } from "../../../findings.ts";
+import type { MeshInputs } from "../../inputs.ts";
+
+/**
+ * How far a mesh is from the root of its VirtualMesh, as its agent reports. Nothing is said of a mesh whose proxies all use it: then it
+ * is carried out.
+ */
+export function trustProgress({ mesh, issued }: Pick<MeshInputs, "mesh" | "issued">, virtualMesh: VirtualMesh): readonly Report[] {
+  if (issued?.status?.state === "FINISHED") return [];
+  const message = `${FIELD}: ${formatRef(refOf(mesh))} ${stateOf(mesh, issued)}; until then the trust that it has stays in force`;
+  return [reportOf(refOf(virtualMesh), warningFinding("CertificatesNotIssued", message), refOf(mesh))];
+}
+
+function stateOf(mesh: Mesh, issued: IssuedCertificate | undefined): string {
+  const cluster = mesh.spec?.istio?.installation?.cluster ?? "";
+  if (mesh.spec?.agentInfo === undefined) {
+    return `has no certificates of the root: no agent runs in cluster ${cluster} that could make a key there: install the agent`;
+  }
+  // Without a status it is what we ask for, as we wrote it.
+  if (issued?.status === undefined) {
+    return (
+      `has no certificates of the root: the agent of cluster ${cluster} has not reported any: check that it is connected and ` +
+      "that it is not of an earlier version; clusters that are connected without an agent get none"
+    );
+  }
+  const { state, error } = issued.status;
+  if (state === "FAILED") return `is left as it is: ${error ?? "the agent gives no reason"}`;
+  const { step } = issued.spec?.trust ?? {};
+  if (state === "REQUESTED") return "waits for its certificate to be signed by the management server (step REISSUE)";
+  if (step === undefined) return "waits for the root to be generated or read by the management server";
+  return `is at step ${step}, ${STEPS[step]}${waiting(issued)}`;
+}
+
+const STEPS = {
+  TRUST_BOTH: "in which its proxies come to trust the new root beside the old one",
+  REISSUE: "in which its proxies get certificates of the new root",
+  RETIRE: "in which its proxies cease to trust the old root",
+  KEEP: "in which its proxies take over what is installed",
+} as const;
+
+/** What has to happen next, and who does it. */
+function waiting({ spec, status, metadata }: IssuedCertificate): string {
+  if (status?.restart !== undefined) return `: ${status.restart}`;
+  const { isControlPlaneOutdated, podsToRestart = [], podsToRestartCount = podsToRestart.length } = status ?? {};
+  const namespace = spec?.issuedCertificateSecret?.namespace ?? "";
+  if (isControlPlaneOutdated === true) {
+    return `: restart istiod in namespace ${namespace} of cluster ${metadata.clusterName ?? ""}, which has not read the new Secret ${namespace}/cacerts`;
+  }
+  if (podsToRestart.length > 0) {
+    const more = podsToRestartCount > MOST_NAMED ? ` and ${podsToRestartCount - MOST_NAMED} more` : "";
+    return `: restart the workloads of these pods, which use earlier certificates: ${podsToRestart.slice(0, MOST_NAMED).join(", ")}${more}`;
+  }
+  const { waitsFor = [] } = spec?.trust ?? {};
+  return waitsFor.length === 0 ? "" : `: it waits for ${waitsFor.join(", ")}`;
+}
+
+const FIELD = "spec.mtlsConfig.shared";
+const MOST_NAMED = 10;
