@@ -102,10 +102,31 @@ describe("a follower", () => {
   test("gives up what its agent reported when it may have missed another replica's fence", () => {
     const unwritten: FollowerShare = { ...following, unwritten: "everything" };
     const given = { ...following, unwritten: "nothing", minimumFence: 6 };
-    expect(stepShare(unwritten, { type: "missed" }, AWAY)).toEqual([given, []]);
+    const [doubted] = stepShare(unwritten, { type: "missed" }, AWAY);
+    expect(doubted).toEqual({ ...following, awaitsAgent: true });
     expect(stepShare(unwritten, { type: "missed" }, HERE)).toEqual([unwritten, []]);
     expect(stepShare(unwritten, { type: "raised", fence: 5, by: "two" }, AWAY)).toEqual([unwritten, []]);
     expect(stepShare(unwritten, { type: "raised", fence: 6, by: "two" }, AWAY)).toEqual([given, []]);
+  });
+
+  test("that may have missed a fence takes what the agent reports elsewhere, also to the owner of before, and nothing else", () => {
+    const doubted: FollowerShare = { ...following, awaitsAgent: true };
+    const head = headAt(at(5, 2));
+    expect(acceptsHead(doubted, head)).toBe(true);
+    for (const other of [{ isHeard: false }, { connected: false }, { phase: "stale" as const }])
+      expect(acceptsHead(doubted, { ...head, meta: metaJson({ ...meta, ...other }) })).toBe(false);
+    expect(stepShare(doubted, { type: "written", notice: writtenAt(at(5), at(5, 2)), isOwn: false }, AWAY)).toEqual([doubted, [WAKE]]);
+    expect(isNewShare({ ...NEW_SHARE, awaitsAgent: true })).toBe(false);
+  });
+
+  test("does not wait for ever for what is written under a fence: the store may have lost it", () => {
+    const waiting: FollowerShare = { ...following, minimumFence: 6 };
+    const [since] = stepShare(waiting, compared, AWAY);
+    expect(since).toEqual({ ...waiting, belowMinimumSince: 0 });
+    expect(stepShare(since, { ...compared, now: 299_999 }, AWAY)[0]).toEqual(since);
+    expect(stepShare(since, { ...compared, now: 300_000 }, AWAY)[0]).toEqual({ ...following, awaitsAgent: true });
+    expect(stepShare(since, { ...compared, version: undefined, now: 300_000 }, AWAY)[0]).toEqual({ ...following, awaitsAgent: true });
+    expect(stepShare(since, { ...compared, version: at(6), now: 300_000 }, AWAY)[0]).toEqual(waiting);
   });
 
   test("forgets what it followed when the partition was cleared since", () => {

@@ -133,7 +133,14 @@ export function shareDriver({ violations, history }: ShareRecord, leave: (one: S
     const { isServed, remembers } = viewOf(one);
     const { version } = share.followed;
     // What the agent itself reported here since is newer.
-    if (isServed || remembers || share.unwritten !== "nothing" || share.minimumFence !== undefined || isSameVersion(version, NO_VERSION))
+    if (
+      isServed ||
+      remembers ||
+      share.unwritten !== "nothing" ||
+      share.minimumFence !== undefined ||
+      share.awaitsAgent ||
+      isSameVersion(version, NO_VERSION)
+    )
       return;
     const written = history.get(nameOf(version));
     if (written === undefined) violated(one, `follows ${nameOf(version)}, which was never complete`);
@@ -173,7 +180,7 @@ export function shareDriver({ violations, history }: ShareRecord, leave: (one: S
         publish(one, effect.meta, one.snapshots.snapshotIn(CLUSTER));
         break;
       case "publishContent":
-        if ("minimumFence" in before && before.minimumFence !== undefined && !effect.meta.isHeard)
+        if ("minimumFence" in before && (before.minimumFence !== undefined || before.awaitsAgent) && !effect.meta.isHeard)
           violated(one, "takes what its writer has not heard from the agent for newer than what the agent reported here");
         publish(one, effect.meta, effect.content);
         break;

@@ -161,7 +161,8 @@ export function shareFleet(size: number) {
 
   /** Everything that is on its way arrives, and everything is done. The agent connects to `home` as often as its connection ends. */
   function settle(home?: ShareReplica): void {
-    for (let round = 0; round < 6; round++) {
+    // Long enough that nobody waits any more for what will never be written.
+    for (let round = 0; round < 7; round++) {
       if (home !== undefined && serving === undefined) connect(home);
       report();
       for (const one of replicas) {

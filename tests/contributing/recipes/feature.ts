@@ -38,7 +38,7 @@ export const loadBalancer = defineFeature({
     ),
     insertBefore(LIST, 'import { mirror } from "./mirror.ts";', 'import { loadBalancer } from "./loadBalancer.ts";\n'),
     insertAfter(LIST, "\n  csrf,", "\n  loadBalancer,"),
-    insertAfter("packages/api/src/istio/destinationRule.ts", "\n  connectionPool,", "\n  loadBalancer: fields({ simple: Type.String() }),"),
+    insertAfter("packages/api/src/istio/destinationRule.ts", "\n  loadBalancer: fields({", " simple: Type.String(),"),
     createFile(
       `packages/translators/testdata/${NAMES.folder}/${NAMES.case}.in.yaml`,
       `${istioDestination}---

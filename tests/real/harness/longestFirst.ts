@@ -2,12 +2,15 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Suites that take minutes. The others, of less than one each, fill up what they leave. */
 const LONGEST = [
+  "dataplane/trust.test.ts",
   "dataplane/dataplane.test.ts",
   "tests/real/upgrade.test.ts",
   "tests/real/docs.test.ts",
   "tests/real/restore.test.ts",
   "tests/real/crashes.test.ts",
   "tests/real/registerAgent.test.ts",
+  "tests/real/registrationRefusals.test.ts",
+  "dataplane/failover.test.ts",
   "dataplane/endToEnd.test.ts",
   "tests/real/images.test.ts",
   "tests/real/modes.test.ts",

@@ -1,5 +1,5 @@
 import { discoveryKinds, isAsked, kindOf, parseOffline, unsupportedKind } from "@isthmus/api";
-import { formatRef, InvalidResource, type Kind, messageOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import { excessOf, formatRef, InvalidResource, type Kind, messageOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import { withoutMembers } from "./readablePart.ts";
 import { type InputObject, stepsOf } from "./unfold.ts";
 
@@ -190,6 +190,8 @@ function rejectedObject(object: InputObject, error: InvalidResource, kind: Kind)
 }
 
 function readablePart(kind: Kind, value: InputObject["value"], error: InvalidResource): Resource | undefined {
+  // What is too much for a resource is not walked to its end.
+  if (excessOf(value) !== undefined) return undefined;
   let read: Resource | InvalidResource = error;
   // Without a member, what holds it may be wrong.
   for (let left: object | undefined = value, i = 0; read instanceof InvalidResource && i < 4; i++) {

@@ -28,6 +28,10 @@ interface Knowledge {
    * one.
    */
   readonly minimumFence: number | undefined;
+  /** Since when, by `uptimeOf`, the store is seen without that fence: it may have lost it. */
+  readonly belowMinimumSince: number | undefined;
+  /** The same, of what the agent reports now to whichever replica it is connected to, under any fence. */
+  readonly awaitsAgent: boolean;
   /** The version that was known when an older state of the store was logged: each is logged once. */
   readonly loggedVersion: StoreVersion | undefined;
   /** Since when, by `uptimeOf`, the store holds the cluster without a registration. */
@@ -192,6 +196,8 @@ export const NEW_SHARE: FollowerShare = {
   meta: undefined,
   unwritten: "nothing",
   minimumFence: undefined,
+  belowMinimumSince: undefined,
+  awaitsAgent: false,
   loggedVersion: undefined,
   unregisteredSince: undefined,
 };
@@ -199,10 +205,9 @@ export const NEW_SHARE: FollowerShare = {
 /** Whether nothing is known, so that nothing need be kept. */
 export function isNewShare(share: ClusterShare): boolean {
   if (share.type !== "follower") return false;
-  const { followed, meta, unwritten, minimumFence, unregisteredSince } = share;
-  return (
-    followed === undefined && meta === undefined && unwritten === "nothing" && minimumFence === undefined && unregisteredSince === undefined
-  );
+  const { followed, meta, unwritten, minimumFence, awaitsAgent, unregisteredSince } = share;
+  const isAwaiting = minimumFence !== undefined || awaitsAgent;
+  return followed === undefined && meta === undefined && unwritten === "nothing" && !isAwaiting && unregisteredSince === undefined;
 }
 
 /** Whether this replica writes the cluster, and its agent has reported everything here. */

@@ -24,8 +24,7 @@ export function stepUnowned(share: UnownedShare, event: ShareEvent, view: Cluste
     case "replicasChanged":
       return [share, share.meta !== undefined && isFollowing(view) ? [{ type: "publishMeta", meta: share.meta }] : []];
     case "missed":
-      // Another replica may have raised the fence meanwhile.
-      return [view.isServed ? share : overtaken(share, fenceOf(share) + 1), []];
+      return [view.isServed ? share : doubted(share), []];
     case "raised":
       return [view.isServed || event.fence <= fenceOf(share) ? share : overtaken(share, event.fence), []];
     case "written":
@@ -47,10 +46,12 @@ export function stepUnowned(share: UnownedShare, event: ShareEvent, view: Cluste
 
 /** Whether what the store has may replace what is known. Where not, what its owner reports of the cluster may hold all the same. */
 export function acceptsHead(share: UnownedShare, head: StoreHead): boolean {
-  const { minimumFence, unwritten } = share;
+  const { minimumFence, unwritten, awaitsAgent } = share;
   if (isOlder(share, head.version)) return false;
+  const { isHeard, connected, phase } = metaOf(head);
+  if (awaitsAgent) return isHeard && connected && phase === "synced";
   if (minimumFence === undefined && unwritten === "nothing") return true;
-  return head.version.fence >= (minimumFence ?? 0) && metaOf(head).isHeard;
+  return head.version.fence >= (minimumFence ?? 0) && isHeard;
 }
 
 /** Whether what the owner reports counts here: of a registered cluster, while its agent is not connected to this replica. */
@@ -76,7 +77,17 @@ function reported(share: UnownedShare, { isSynced }: ClusterView): UnownedShare 
 
 /** What an agent that is gone reported here is not to be written any more: another replica writes, under `fence`, or may. */
 function overtaken(share: UnownedShare, fence: number): UnownedShare {
-  return share.unwritten === "everything" ? { ...share, unwritten: "nothing", minimumFence: fence } : share;
+  return share.unwritten === "everything"
+    ? { ...share, unwritten: "nothing", minimumFence: fence, belowMinimumSince: undefined, awaitsAgent: false }
+    : share;
+}
+
+/**
+ * Another replica may have raised the fence meanwhile, or none: what an agent that is gone reported here is not to be written any more,
+ * and gives way to what it reports to whom it is connected now, also to the owner of before if it has returned to it.
+ */
+function doubted(share: UnownedShare): UnownedShare {
+  return share.unwritten === "everything" ? { ...share, unwritten: "nothing", awaitsAgent: true } : share;
 }
 
 function forgotten({ type, unregisteredSince }: UnownedShare, { leads }: ClusterView): ShareStep<UnownedShare> {
@@ -101,7 +112,7 @@ function follow<Share extends UnownedShare>(share: Share, notice: WrittenNotice,
   const { followed } = share;
   if (followed !== undefined && isNotAfter(head.version, followed.version)) return [share, []];
   if (followed === undefined || delta === undefined || !isSameVersion(base, followed.version) || !isFollowing(view)) return undefined;
-  if (share.unwritten !== "nothing" || share.minimumFence !== undefined) return undefined;
+  if (share.unwritten !== "nothing" || share.minimumFence !== undefined || share.awaitsAgent) return undefined;
   const meta = metaOf(head);
   return [{ ...share, meta, followed: { version: head.version, kinds: head.kinds } }, [{ type: "publishDelta", meta, delta }]];
 }
@@ -109,26 +120,39 @@ function follow<Share extends UnownedShare>(share: Share, notice: WrittenNotice,
 function compared(share: UnownedShare, event: Extract<ShareEvent, { type: "compared" }>, view: ClusterView): ShareStep<UnownedShare> {
   const { version, now } = event;
   const { isRegistered, areRegistrationsKnown, leads } = view;
+  const current = withMinimum(share, event);
   const isNews = version !== undefined && !isSameVersion(share.followed?.version, version);
-  if (!areRegistrationsKnown) return [{ ...share, unregisteredSince: undefined }, isNews ? [WAKE] : []];
+  if (!areRegistrationsKnown) return [{ ...current, unregisteredSince: undefined }, isNews ? [WAKE] : []];
   const unregisteredSince = version === undefined || isRegistered ? undefined : (share.unregisteredSince ?? now);
   // After a while only: another replica may hear of a registration before this one does.
   const isLeft = leads && unregisteredSince !== undefined && now - unregisteredSince >= UNREGISTERED_MS;
   if (isLeft || share.type === "withdrawn") {
-    const known = share.type === "reading" ? ended(share) : share;
+    const known = current.type === "reading" ? ended(current) : current;
     return [{ ...known, type: "withdrawn", unregisteredSince }, [WAKE]];
   }
-  return [{ ...share, unregisteredSince }, isNews ? [WAKE] : []];
+  return [{ ...current, unregisteredSince }, isNews ? [WAKE] : []];
+}
+
+/** What is awaited under a fence is not awaited for ever: who raised it may be gone, or the store that granted it was emptied since. */
+function withMinimum<Share extends UnownedShare>(
+  share: Share,
+  { version, now }: { readonly version: StoreVersion | undefined; readonly now: number },
+): Share {
+  const { minimumFence } = share;
+  if (minimumFence === undefined || (version?.fence ?? 0) >= minimumFence) return { ...share, belowMinimumSince: undefined };
+  const belowMinimumSince = share.belowMinimumSince ?? now;
+  if (now - belowMinimumSince < AWAITED_MS) return { ...share, belowMinimumSince };
+  return { ...share, minimumFence: undefined, belowMinimumSince: undefined, awaitsAgent: true };
 }
 
 function headFound(share: UnownedShare, head: StoreHead, view: ClusterView): ShareStep<UnownedShare> {
-  const { followed, minimumFence, unwritten, loggedVersion } = share;
+  const { followed, minimumFence, unwritten, awaitsAgent, loggedVersion } = share;
   if (isOlder(share, head.version)) {
     const effects: readonly ShareEffect[] = isSameVersion(loggedVersion, followed?.version) ? [] : [{ type: "logOlderState" }];
     return [{ ...share, loggedVersion: followed?.version }, effects];
   }
   const meta = metaOf(head);
-  const isKept = (minimumFence !== undefined && head.version.fence >= minimumFence) || unwritten !== "nothing";
+  const isKept = (minimumFence !== undefined && head.version.fence >= minimumFence) || unwritten !== "nothing" || awaitsAgent;
   // What its owner reports of the cluster holds all the same.
   if (!isKept || meta.isHeard || !isFollowing(view)) return [share, []];
   return [{ ...share, meta }, [{ type: "publishMeta", meta }]];
@@ -142,7 +166,8 @@ function loaded(share: ReadingShare, event: Extract<ShareEvent, { type: "loaded"
   if (!isFollowing(view)) return [before, []];
   const meta = metaOf(head);
   const followed = { version: head.version, kinds: head.kinds };
-  let taken: FollowerShare = { ...before, meta, unwritten: "nothing", minimumFence: undefined, followed };
+  const awaitsNothing = { unwritten: "nothing", minimumFence: undefined, belowMinimumSince: undefined, awaitsAgent: false } as const;
+  let taken: FollowerShare = { ...before, ...awaitsNothing, meta, followed };
   const effects: ShareEffect[] = [
     { type: "publishContent", meta, content },
     ...since.map((delta) => ({ type: "publishDelta", meta, delta }) as const),
@@ -165,3 +190,5 @@ function ended({ written: _, ...known }: ReadingShare): FollowerShare {
 const MOST_WRITTEN = 1_000;
 
 const UNREGISTERED_MS = 60_000;
+// Far longer than an agent takes to report everything to the replica that raised the fence.
+const AWAITED_MS = 300_000;

@@ -45,8 +45,13 @@ export function stepReleasing(share: ReleasingShare, event: ShareEvent, view: Cl
   const { followed } = event;
   // What was not written is in memory alone. A fence that is not known is above the one of here.
   const isAhead = followed === undefined || isSameVersion(followed.version, NO_VERSION);
-  const minimumFence = isAhead ? (to.fence ?? fence.number + 1) : undefined;
-  return [{ ...NEW_SHARE, followed, minimumFence }, [...(view.isServed ? [{ type: "disconnect", to: to.replica } as const] : []), WAKE]];
+  const minimumFence = isAhead && view.isKnown ? (to.fence ?? fence.number + 1) : undefined;
+  // While nothing is known there is nothing to protect, and a store that was emptied may never have that fence.
+  const unwritten = isAhead && !view.isKnown ? "part" : "nothing";
+  return [
+    { ...NEW_SHARE, followed, minimumFence, unwritten },
+    [...(view.isServed ? [{ type: "disconnect", to: to.replica } as const] : []), WAKE],
+  ];
 }
 
 function compared(
