@@ -26,6 +26,13 @@ describe("the agent's manifest", () => {
     expect(JSON.stringify(objects.find(({ kind }) => kind === "Deployment"))).toContain("--management-namespace=plane");
   });
 
+  it("says that the agent has no client certificate, where it has none", () => {
+    const argsOf = (given: Parameters<typeof agentObjects>[0]) =>
+      JSON.stringify(agentObjects(given).find(({ kind }) => kind === "Deployment"));
+    expect(argsOf(settings)).not.toContain("--disable-client-certificates");
+    expect(argsOf({ ...settings, clientCertificates: false })).toContain('"--disable-client-certificates"');
+  });
+
   it("begins with what the rest needs", () => {
     const kinds = agentObjects(settings).map(({ kind }) => kind);
     expect(kinds.indexOf("ServiceAccount")).toBeLessThan(kinds.indexOf("Deployment"));

@@ -204,6 +204,22 @@ describe("meshctl cluster register --standard of a cluster that others know", ()
   });
 });
 
+describe("options that contradict each other", () => {
+  it.each([
+    [["--standard", "--disable-client-certificates"], "--disable-client-certificates and --standard are mutually exclusive"],
+    [["--standard", "--print-join"], "--print-join and --standard are mutually exclusive"],
+    [["--standard", "--no-probe"], "--no-probe and --standard are mutually exclusive"],
+    [["--api-server-address", "10.0.0.1"], "--api-server-address needs --standard"],
+    [["--disable-client-certificates", "--token-ttl", "5m"], "--token-ttl and --disable-client-certificates are mutually exclusive"],
+    [["--print-gitops", "--rollback"], "--rollback and --print-gitops are mutually exclusive"],
+    [["--print-join", "--timeout", "1m"], "--timeout and --print-join are mutually exclusive"],
+  ])("%j are refused, and nothing is created", async (options, message) => {
+    const before = image();
+    await expect(run("register", "east", ...options)).rejects.toThrow(message);
+    expect(image()).toEqual(before);
+  });
+});
+
 describe("the address of an API server", () => {
   const local = { server: "https://127.0.0.1:6443", ca: "PEM", isUnverified: false };
   const named = { ...local, server: "https://api.east:8443" };

@@ -34,6 +34,8 @@ export interface FakeKubeletOptions {
   readonly namespace?: string;
 }
 
+const PASSED_ON = ["--relay-authority", "--management-namespace", "--disable-client-certificates"];
+
 /** Watches for the Deployment of the agent until stopped; one that is deleted has its process ended. */
 export function startFakeKubelet({ server, cluster, directory, namespace = "gloo-mesh" }: FakeKubeletOptions): FakeKubelet {
   const agents: App[] = [];
@@ -56,10 +58,7 @@ export function startFakeKubelet({ server, cluster, directory, namespace = "gloo
       relayAddress: flagValue("--relay-address"),
       directory,
       name: `agent-${cluster.name}-${agents.length}`,
-      more: [
-        `--namespace=${namespace}`,
-        ...args.filter((arg) => arg.startsWith("--relay-authority=") || arg.startsWith("--management-namespace=")),
-      ],
+      more: [`--namespace=${namespace}`, ...args.filter((arg) => PASSED_ON.some((flag) => arg.split("=", 1)[0] === flag))],
     });
     agents.push(app);
     return app;

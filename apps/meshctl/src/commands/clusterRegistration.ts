@@ -62,6 +62,10 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
       )
       .option("--relay-server-address <host:port>", "where the agent reaches the server; default: as the Service of the server says")
       .option("--relay-authority <name>", "name in the server's certificate; default: that of its Service, SERVICE.NAMESPACE")
+      .option(
+        "--disable-client-certificates",
+        "the agent has no certificate: each call carries the shared token, as the server must be set up",
+      )
       .option("--no-probe", "do not try the address from here: only the cluster can reach it")
       .addOption(durationOption("--token-ttl <duration>", "lifetime of the join token, at most 24h", "15m"))
       .addOption(durationOption("--timeout <duration>", "how long to wait for the agent", "2m"))
@@ -70,9 +74,10 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
       .option("--print-gitops", "print what to commit, without secrets; creates nothing")
       .option("--api-server-address <host[:port]>", "--standard: API server address for the server, if it differs from your kubeconfig")
       .addHelpText("after", HELP)
-      .action((name: string | undefined, second: string | undefined, options: RegisterOptions) => {
+      .action((name: string | undefined, second: string | undefined, options: RegisterOptions, command: Command) => {
         const { clusterName, isStandard } = nameAndMode([name, second], options);
         if (isStandard && options.mode !== undefined) throw new UsageError(STANDARD_MODE);
+        checkTogether(command, isStandard);
         return isStandard ? registerStandard(clusterName, options) : registerWithAgent(withAgent, clusterName, options);
       }),
     withPlaces(new Command("deregister"))
@@ -136,6 +141,35 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
       }),
     );
   }
+}
+
+/** Options that say something of an agent, of which there is none in standard mode. */
+const OF_AGENTS = [
+  "relayServerAddress",
+  "relayAuthority",
+  "disableClientCertificates",
+  "probe",
+  "tokenTtl",
+  "timeout",
+  "printJoin",
+  "printGitops",
+];
+
+/** Throws UsageError for options of which one would be passed over. */
+function checkTogether(command: Command, isStandard: boolean): void {
+  const given = (name: string): boolean => command.getOptionValueSource(name) === "cli";
+  const flag = (name: string): string => command.options.find((option) => option.attributeName() === name)?.long ?? name;
+  const [ofAgent] = OF_AGENTS.filter(given);
+  if (isStandard && ofAgent !== undefined)
+    throw new UsageError(`${flag(ofAgent)} and --standard are mutually exclusive: it is about an agent`);
+  if (!isStandard && given("apiServerAddress"))
+    throw new UsageError("--api-server-address needs --standard: an agent reaches the API server of its own cluster");
+  if (given("disableClientCertificates") && given("tokenTtl"))
+    throw new UsageError("--token-ttl and --disable-client-certificates are mutually exclusive: the shared token has no lifetime");
+  const [printed] = ["printJoin", "printGitops"].filter(given);
+  const [unused] = ["rollback", "timeout", "probe"].filter(given);
+  if (printed !== undefined && unused !== undefined)
+    throw new UsageError(`${flag(unused)} and ${flag(printed)} are mutually exclusive: nothing is installed, and nothing waited for`);
 }
 
 const STANDARD_MODE =

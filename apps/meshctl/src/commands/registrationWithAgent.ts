@@ -22,6 +22,7 @@ export interface RegisterAgentOptions {
   readonly relayAuthority?: string;
   readonly probe: boolean;
   readonly tokenTtl: number;
+  readonly disableClientCertificates?: true;
   readonly timeout: number;
   readonly rollback?: true;
   readonly printJoin?: true;
@@ -71,6 +72,8 @@ export async function registerWithAgent(
       probe: options.probe ? probeRelay : undefined,
       precheck: (needs) => registrationProblems(targets, needs),
       tokenLifetimeMs: options.tokenTtl,
+      clientCertificates: options.disableClientCertificates !== true,
+      serverHasClientCertificates: () => serverSetup(management, options.mgmtNamespace),
       timeoutMs: options.timeout,
       rollback: options.rollback === true,
       agentComplaint: log === undefined ? undefined : () => agentComplaint(remote, options.remoteNamespace, log),
@@ -82,6 +85,19 @@ export async function registerWithAgent(
     }),
   );
   io.err(`Cluster ${clusterName} is registered.\n`);
+}
+
+/** Whether the management server has client certificates; undefined where nothing says so, as of one that runs elsewhere. */
+async function serverSetup(management: Cluster, namespace: string): Promise<boolean | undefined> {
+  const { DeploymentStates, hasClientCertificates } = await import("../plane/deployments.ts");
+  const { ClusterError } = await import("@isthmus/plane/ports");
+  try {
+    return hasClientCertificates((await management.list(DeploymentStates, { namespace })).items);
+  } catch (error) {
+    // Who registers clusters may not be allowed to see Deployments: then the agent's own complaint tells.
+    if (error instanceof ClusterError && error.code === "Forbidden") return undefined;
+    throw error;
+  }
 }
 
 /** `meshctl cluster deregister` of a cluster with an agent. False: it is registered without one. */
@@ -140,24 +156,31 @@ async function printRegistration(
     mode: options.mode,
     relay: options.relay,
     authority: options.relayAuthority,
+    clientCertificates: options.disableClientCertificates !== true,
   });
   if (options.printJoin === true) {
     const { objects, expiresAt } = await inManagementCluster(managementPlace(options), connect, (management) =>
       joinObjects(printed(management), { lifetimeMs: options.tokenTtl, clock: systemClock }),
     );
-    io.err(
-      `Paste this into a shell whose kubectl is connected to ${clusterName}. It contains a join token, which is valid once until ${new Date(expiresAt).toISOString()}.\n`,
-    );
+    const token =
+      expiresAt === undefined
+        ? "the shared token, whose holder can act as any cluster"
+        : `a join token, which is valid once until ${new Date(expiresAt).toISOString()}`;
+    io.err(`Paste this into a shell whose kubectl is connected to ${clusterName}. It contains ${token}.\n`);
     await io.out(`kubectl apply --server-side --field-manager=meshctl -f - <<'END_OF_MANIFEST'\n${documents(objects)}END_OF_MANIFEST\n`);
     return;
   }
   const { management, remote } = await inManagementCluster(managementPlace(options), connect, (cluster) =>
     committedObjects(printed(cluster)),
   );
+  const token =
+    options.disableClientCertificates === true
+      ? `copy the shared one:\n  meshctl cluster token shared --agent-namespace ${options.remoteNamespace} | kubectl apply -f -\n`
+      : "create it when the first part is applied, within 15 minutes before the agent starts:\n" +
+        `  meshctl cluster token create --cluster ${clusterName} --ttl 15m --manifest --agent-namespace ${options.remoteNamespace} | kubectl apply -f -\n`;
   io.err(
     "Nothing was created. Commit the first part for the management cluster, the rest for the other one. The agent also needs a token, which\n" +
-      "must not be committed; create it when the first part is applied, within 15 minutes before the agent starts:\n" +
-      `  meshctl cluster token create --cluster ${clusterName} --ttl 15m --manifest --agent-namespace ${options.remoteNamespace} | kubectl apply -f -\n`,
+      `must not be committed; ${token}`,
   );
   await io.out(
     `# For the management cluster\n${documents(management)}# For ${clusterName}; its token is not part of it: Secret ${options.remoteNamespace}/relay-identity-token-secret, key token\n${documents(remote)}`,

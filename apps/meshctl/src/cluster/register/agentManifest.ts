@@ -11,6 +11,8 @@ export interface AgentInstallation {
   /** Of the management plane, in its cluster. */
   readonly managementNamespace: string;
   readonly relay: Pick<RelayAddress, "host" | "port" | "authority">;
+  /** Whether the agent obtains a certificate; else each of its calls carries the shared token. Default: it does. */
+  readonly clientCertificates?: boolean;
 }
 
 /** Name of the agent's Deployment and its label `app`. */
@@ -36,30 +38,40 @@ export function checkAgentInstallation({ clusterName, namespace, managementNames
  */
 export function agentObjects(settings: AgentInstallation): readonly AnyResource[] {
   checkAgentInstallation(settings);
-  const { clusterName, namespace, managementNamespace, relay } = settings;
+  const { clusterName, namespace, managementNamespace, relay, clientCertificates = true } = settings;
   const values = new Map([
     ["CLUSTER_NAME", clusterName],
     ["RELAY_ADDRESS", addressText(relay)],
     ["RELAY_AUTHORITY", relay.authority],
   ]);
   const objects = placedObjects(manifest as unknown as readonly AnyResource[], { namespace, values });
-  return inApplyOrder(objects.map((object) => (isAgent(object) ? withArgument(object, managementNamespace) : object)));
+  const more = [
+    // Where it is another than the agent assumes.
+    ...(managementNamespace === RENDERED_NAMESPACE ? [] : [`${MANAGEMENT_NAMESPACE}=${managementNamespace}`]),
+    ...(clientCertificates ? [] : ["--disable-client-certificates"]),
+  ];
+  return inApplyOrder(objects.map((object) => (isAgent(object) ? withArguments(object, more) : object)));
 }
 
 export function isAgent({ kind, metadata }: AnyResource): boolean {
   return kind === "Deployment" && metadata.name === AGENT;
 }
 
-/** Names the namespace of the management plane, where it is another than the agent assumes. */
-function withArgument(deployment: AnyResource, managementNamespace: string): AnyResource {
-  if (managementNamespace === RENDERED_NAMESPACE) return deployment;
+/** With more arguments for the agent; one that it has is replaced. */
+function withArguments(deployment: AnyResource, more: readonly string[]): AnyResource {
+  if (more.length === 0) return deployment;
   const { spec } = deployment as unknown as AgentDeployment;
   const { template } = spec;
   const [agent, ...others] = template.spec.containers;
   if (agent === undefined) return deployment;
-  const args = (agent.args ?? []).filter((argument) => !argument.startsWith(`${MANAGEMENT_NAMESPACE}=`));
-  const containers = [{ ...agent, args: [...args, `${MANAGEMENT_NAMESPACE}=${managementNamespace}`] }, ...others];
+  const flags = new Set(more.map(flagOf));
+  const args = [...(agent.args ?? []).filter((argument) => !flags.has(flagOf(argument))), ...more];
+  const containers = [{ ...agent, args }, ...others];
   return { ...deployment, spec: { ...spec, template: { ...template, spec: { ...template.spec, containers } } } };
+}
+
+function flagOf(argument: string): string {
+  return argument.split("=", 1)[0] ?? "";
 }
 
 interface AgentDeployment {

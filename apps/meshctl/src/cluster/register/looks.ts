@@ -71,18 +71,24 @@ export interface RegistrationToWatch {
   readonly uid: string;
 }
 
-/** Whether the agent has a certificate by which the management plane knows this very cluster. */
+/** Where the certificate of an agent is, and the join token that it is obtained with. */
+interface CertificateToWatch {
+  readonly remote: Cluster;
+  readonly remoteNamespace: string;
+  readonly tokenName: string | undefined;
+}
+
+/** Whether the management plane knows this very cluster, by the certificate of its agent; undefined: without, by the UID that comes with the token. */
 export async function lookAtCertificate(
   { management, managementNamespace, clusterName, uid }: RegistrationToWatch,
-  {
-    remote,
-    remoteNamespace,
-    tokenName,
-  }: { readonly remote: Cluster; readonly remoteNamespace: string; readonly tokenName: string | undefined },
+  certificate: CertificateToWatch | undefined,
 ): Promise<Look> {
   const registration = await management.get(KubernetesCluster, { name: clusterName, namespace: managementNamespace });
   const owner = registration?.status?.clusterUid ?? "";
   if (owner !== "" && owner !== uid) return { failed: `another cluster has registered as ${clusterName} meanwhile (UID ${owner})` };
+  if (certificate === undefined)
+    return owner === uid ? { open: "none: the management server knows this cluster by its UID" } : { waiting: NOT_REGISTERED };
+  const { remote, remoteNamespace, tokenName } = certificate;
   const secret = await remote.get(Secret, { name: CLIENT_SECRET, namespace: remoteNamespace });
   const pem = Buffer.from(secret?.data?.["tls.crt"] ?? "", "base64").toString("utf8");
   if (owner === uid && pem !== "") {
@@ -94,9 +100,11 @@ export async function lookAtCertificate(
   return {
     waiting: isUsed
       ? `the join token was used, but the agent has not stored its certificate in Secret ${remoteNamespace}/${CLIENT_SECRET}`
-      : "the agent has not registered with the management server",
+      : NOT_REGISTERED,
   };
 }
+
+const NOT_REGISTERED = "the agent has not registered with the management server";
 
 function validity(pem: string): string | undefined {
   try {

@@ -4,7 +4,7 @@ import { type Cluster, RELAY_SECRETS, secretsToJoin } from "@isthmus/plane";
 import { agentObjects } from "./agentManifest.ts";
 import { clockAhead, offsetOf } from "./clocks.ts";
 import { findRelayAddress, type RelayAddress } from "./relayAddress.ts";
-import { mintToken } from "./relaySecrets.ts";
+import { type MintedToken, mintToken } from "./relaySecrets.ts";
 
 /** A cluster that somebody else registers with what is printed. */
 export interface PrintedRegistration {
@@ -16,13 +16,15 @@ export interface PrintedRegistration {
   readonly mode: string | undefined;
   readonly relay: Pick<RelayAddress, "host" | "port"> | undefined;
   readonly authority: string | undefined;
+  /** Whether the agent obtains a certificate; else each of its calls carries the shared token. */
+  readonly clientCertificates: boolean;
 }
 
-/** Everything that is applied in the cluster, with a join token that was made for it, and until when that is good (ms since 1970). */
+/** Everything that is applied in the cluster: with a join token that was made for it, and until when that is good (ms since 1970), or with the shared one. */
 export async function joinObjects(
   registration: PrintedRegistration,
   { lifetimeMs, clock }: { readonly lifetimeMs: number; readonly clock: Clock },
-): Promise<{ readonly objects: readonly AnyResource[]; readonly expiresAt: number }> {
+): Promise<{ readonly objects: readonly AnyResource[]; readonly expiresAt: number | undefined }> {
   const { management, managementNamespace, remoteNamespace, clusterName } = registration;
   const agent = await objectsOf(registration);
   const existing = await management.get(KubernetesCluster, { name: clusterName, namespace: managementNamespace });
@@ -35,11 +37,15 @@ export async function joinObjects(
     );
   }
   if (existing === undefined) await management.create(registrationObject(registration) as KubernetesCluster);
-  const ahead = clockAhead(clock, await offsetOf(management, trialIn(managementNamespace), clock));
-  const { token, expiresAt } = await mintToken(registration, { clusterName, lifetimeMs, clock: ahead });
-  const secrets = await secretsOf(registration, token);
+  const minted = registration.clientCertificates ? await minting() : undefined;
+  const secrets = await secretsOf(registration, minted?.token);
   const [first, ...rest] = withNamespace(agent, remoteNamespace);
-  return { objects: [...(first === undefined ? [] : [first]), ...secrets, ...rest], expiresAt };
+  return { objects: [...(first === undefined ? [] : [first]), ...secrets, ...rest], expiresAt: minted?.expiresAt };
+
+  async function minting(): Promise<MintedToken> {
+    const ahead = clockAhead(clock, await offsetOf(management, trialIn(managementNamespace), clock));
+    return mintToken(registration, { clusterName, lifetimeMs, clock: ahead });
+  }
 }
 
 /** What may be committed: for the management cluster, and for the other one. No secret is in it. */
@@ -56,13 +62,14 @@ export async function committedObjects(
 
 async function secretsOf(
   { management, managementNamespace: namespace, remoteNamespace: agentNamespace }: PrintedRegistration,
-  token: string,
+  token: string | undefined,
 ): Promise<readonly AnyResource[]> {
-  return (await secretsToJoin(management, { namespace, agentNamespace, token })).map((secret) => ({ ...secret }));
+  const given = token === undefined ? {} : { token };
+  return (await secretsToJoin(management, { namespace, agentNamespace, ...given })).map((secret) => ({ ...secret }));
 }
 
 async function objectsOf(registration: PrintedRegistration): Promise<readonly AnyResource[]> {
-  const { management, managementNamespace, remoteNamespace, clusterName, relay: given, authority } = registration;
+  const { management, managementNamespace, remoteNamespace, clusterName, relay: given, authority, clientCertificates } = registration;
   const found = given === undefined ? await findRelayAddress(management, managementNamespace) : undefined;
   const relay = {
     authority: `gloo-mesh-mgmt-server.${managementNamespace}`,
@@ -70,7 +77,7 @@ async function objectsOf(registration: PrintedRegistration): Promise<readonly An
     ...given,
     ...(authority === undefined ? {} : { authority }),
   };
-  return agentObjects({ clusterName, namespace: remoteNamespace, managementNamespace, relay: relay as RelayAddress });
+  return agentObjects({ clusterName, namespace: remoteNamespace, managementNamespace, relay: relay as RelayAddress, clientCertificates });
 }
 
 function withNamespace(objects: readonly AnyResource[], name: string): readonly AnyResource[] {

@@ -23,6 +23,7 @@ import { applyObjects, type Change, takeBack } from "./ownObjects.ts";
 import { addressText, findRelayAddress, type RelayAddress } from "./relayAddress.ts";
 import {
   agentSecretsToApply,
+  checkCallToken,
   forgetCertificate,
   type MintedToken,
   mintToken,
@@ -60,6 +61,10 @@ export interface AgentRegistration extends Places {
   /** What is wrong with the clusters, or with the rights of their users; none when all is well. */
   readonly precheck: (needs: NeededFoundations) => Promise<readonly string[]>;
   readonly tokenLifetimeMs: number;
+  /** Whether the agent obtains a certificate; else each of its calls carries the shared token. */
+  readonly clientCertificates: boolean;
+  /** The same of the management server, as its Deployment says; undefined where none can be read. */
+  readonly serverHasClientCertificates: () => Promise<boolean | undefined>;
   readonly timeoutMs: number;
   /** Takes back what was made when a gate does not open. */
   readonly rollback: boolean;
@@ -136,29 +141,37 @@ async function throughGates(registration: AgentRegistration, plan: Plan, { writt
   const gates = gateKeeper(registration);
   const { naming, existing } = plan;
   const relay = await throughAddress(registration, gates);
+  const { clientCertificates } = registration;
 
   let tokenPlan = "join" as TokenPlan;
   let token: MintedToken | undefined;
   await gates.pass("token", [hints.management("get", "secrets", "-l", "isthmus.mesh/join-token")], async () => {
-    tokenPlan = await planToken(registration, existing, naming.uid);
+    await checkSetup(registration);
+    if (clientCertificates) tokenPlan = await planToken(registration, existing, naming.uid);
+    else {
+      tokenPlan = "calls";
+      await checkCallToken(registration);
+    }
     if (tokenPlan === "shared" && mode !== undefined && mode !== "manage") throw new UsageError(sharedTokenManages(registration));
     // Tried first: of two that register one name at once, the second one has written nothing.
     if (tokenPlan !== "shared") await reserveName(management, naming, { clusterDomain, mode }, { dryRun: true });
     written();
     // Of an earlier registration: the server would take it, and not register the cluster again. Before the KubernetesCluster is there.
-    if (tokenPlan !== "certificate" && existing?.status?.clusterUid !== naming.uid) await forgetCertificate(registration);
+    if (tokenPlan !== "certificate" && tokenPlan !== "calls" && existing?.status?.clusterUid !== naming.uid)
+      await forgetCertificate(registration);
     if (tokenPlan !== "shared") await reserveName(management, naming, { clusterDomain, mode });
     if (tokenPlan === "shared") return `the shared token in Secret ${remoteNamespace}/relay-identity-token-secret, as it was copied there`;
+    if (tokenPlan === "calls") return "the shared token, on each call of the agent: its holder can act as any cluster";
     if (tokenPlan === "certificate") return "not needed: the agent has a certificate and is connected";
     token = await mintToken(registration, { clusterName, lifetimeMs: tokenLifetimeMs, clock: plan.clock });
     return `join token for ${clusterName}, valid once until ${new Date(token.expiresAt).toISOString()}`;
   });
 
-  const inAgentsNamespace = { clusterName, namespace: remoteNamespace, managementNamespace, relay };
+  const inAgentsNamespace = { clusterName, namespace: remoteNamespace, managementNamespace, relay, clientCertificates };
   const objects = agentObjects(inAgentsNamespace);
   await gates.pass("pods", [hints.remote("get", "all")], async () => {
     await ensureFoundations(registration, changed);
-    const secrets = await agentSecretsToApply(registration, token?.token);
+    const secrets = await agentSecretsToApply(registration, clientCertificates ? token : "shared");
     await applyObjects(remote, [...secrets, ...objects.filter((object) => !isAgent(object)), ...objects.filter(isAgent)], changed);
     return `Deployment ${remoteNamespace}/${AGENT} is applied`;
   });
@@ -167,14 +180,24 @@ async function throughGates(registration: AgentRegistration, plan: Plan, { writt
 
   const registered = { management, managementNamespace, clusterName, uid: naming.uid };
   const logs = [hints.remote("logs", `deployment/${AGENT}`)];
-  await gates.wait("certificate", logs, () =>
-    explained(registration, plan, lookAtCertificate(registered, { remote, remoteNamespace, tokenName: token?.secretName })),
-  );
+  const certificate = clientCertificates ? { remote, remoteNamespace, tokenName: token?.secretName } : undefined;
+  await gates.wait("certificate", logs, () => explained(registration, plan, lookAtCertificate(registered, certificate)));
   await gates.wait("first snapshot", [...logs, hints.management("describe", "kubernetescluster", clusterName)], () =>
     explained(registration, plan, lookAtSnapshot(registered)),
   );
   // What the server made with the shared token has no domain yet.
   if (tokenPlan !== "shared" || clusterDomain !== undefined) await completeRegistration(management, naming, { clusterDomain, mode });
+}
+
+/** Server and agent must agree on how agents are authenticated: else the one refuses the other for ever. Throws UsageError. */
+async function checkSetup({ clientCertificates, serverHasClientCertificates }: AgentRegistration): Promise<void> {
+  const ofServer = await serverHasClientCertificates();
+  if (ofServer === undefined || ofServer === clientCertificates) return;
+  throw new UsageError(
+    ofServer
+      ? "the management server requires client certificates: leave out --disable-client-certificates"
+      : "the management server runs without client certificates, so the agent has to, too: add --disable-client-certificates",
+  );
 }
 
 /** The server creates the KubernetesCluster then, and the cluster is managed until somebody says otherwise. */

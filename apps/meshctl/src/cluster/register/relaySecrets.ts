@@ -13,7 +13,9 @@ export type TokenPlan =
   /** A Secret that somebody copied there has the shared token. */
   | "shared"
   /** A join token is created for it. */
-  | "join";
+  | "join"
+  /** With the shared token on each call: there are no client certificates. */
+  | "calls";
 
 export interface Places {
   readonly management: Cluster;
@@ -49,24 +51,40 @@ export async function planToken(
   return "shared";
 }
 
+/** The shared token is for each call. Throws UsageError where somebody has put another one in its place. */
+export async function checkCallToken({ management, managementNamespace, remote, remoteNamespace }: Places): Promise<void> {
+  const [shared] = (await secretsToJoin(management, { namespace: managementNamespace, agentNamespace: remoteNamespace })).filter(isToken);
+  const copied = await remote.get(Secret, { name: RELAY_SECRETS.token, namespace: remoteNamespace });
+  if (copied === undefined || isMadeByMeshctl(copied) || shared === undefined || textIn(shared, "token") === textIn(copied, "token"))
+    return;
+  throw new UsageError(
+    `Secret ${remoteNamespace}/${RELAY_SECRETS.token} of this cluster was not created by meshctl and does not have the shared token of the management cluster: ` +
+      `delete it: kubectl -n ${remoteNamespace} delete secret ${RELAY_SECRETS.token}`,
+  );
+}
+
+function isToken({ metadata }: Secret): boolean {
+  return metadata.name === RELAY_SECRETS.token;
+}
+
 function textIn({ data = {} }: Secret, key: string): string {
   return Buffer.from(data[key] ?? "", "base64")
     .toString("utf8")
     .trim();
 }
 
-/** The Secrets that the agent needs and does not have from somebody else. */
+/** The Secrets that the agent needs and does not have from somebody else, with the shared token, a join token, or none. */
 export async function agentSecretsToApply(
   { management, managementNamespace, remote, remoteNamespace }: Places,
-  token: string | undefined,
+  token: "shared" | MintedToken | undefined,
 ): Promise<readonly AnyResource[]> {
   const secrets = await secretsToJoin(management, {
     namespace: managementNamespace,
     agentNamespace: remoteNamespace,
-    // Without a join token only the root is needed: the token there stays as it is.
-    token: token ?? "unused",
+    // Without a token only the root is needed: the token there stays as it is.
+    ...(token === "shared" ? {} : { token: token?.token ?? "unused" }),
   });
-  const needed = secrets.filter(({ metadata }) => token !== undefined || metadata.name !== RELAY_SECRETS.token);
+  const needed = secrets.filter((secret) => token !== undefined || !isToken(secret));
   const found = await Promise.all(needed.map(({ metadata }) => remote.get(Secret, { name: metadata.name, namespace: remoteNamespace })));
   return needed
     .filter((_, i) => {
