@@ -345,11 +345,13 @@ describeReal("a cluster is registered by one command", (components) => {
   });
 
   it("one of two clusters that are registered under one name at once is refused", async () => {
-    const args = ["register", "both", "--timeout", "45s"];
-    // Others that look the same to the one that comes second.
+    const args = ["register", "both", "--timeout", "90s"];
+    // Until the second has been refused, the first is registering.
+    kubelets[1]?.hold(true);
     const first = meshctl("west", args);
     await waitFor("the first to have the name", async () => (await registration("both")) !== undefined);
     await refused("registering", "east", [...args, "--rollback"]);
+    kubelets[1]?.hold(false);
     const answer = await first;
     expect(answer.code, answer.err).toBe(0);
     await refused("name-taken-by-then", "east", args);

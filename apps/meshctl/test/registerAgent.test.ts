@@ -1,5 +1,5 @@
 import { allKinds, KubernetesCluster, VirtualService } from "@isthmus/api";
-import type { Clock, Resource } from "@isthmus/core";
+import type { AnyResource, Clock, Resource } from "@isthmus/core";
 import { systemClock } from "@isthmus/plane";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { describe, expect, it } from "vitest";
@@ -127,6 +127,25 @@ describe("a name", () => {
     expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     const refused = outcomes.find((outcome) => outcome.status === "rejected");
     expect(String(refused?.reason)).toMatch(/another cluster is being registered as east \(UID (one|two)\): .*deregister east --force/);
+  });
+
+  it("whose registration by another cluster ended since it was looked at is refused, and nothing is left of the try", async () => {
+    const management = cluster("management");
+    const declared = { clusterDomain: "one.local" };
+    await reserveName(management, naming("one"), declared);
+    await completeRegistration(management, naming("one"), declared);
+    const registered = await management.get(KubernetesCluster, { name: "east", namespace });
+    const { managedFields: _, ...metadata } = registered?.metadata ?? { name: "east" };
+    await management.updateStatus({ ...registered, metadata, status: { clusterUid: "one" } } as AnyResource);
+    const left = async () => {
+      const found = await management.get(KubernetesCluster, { name: "east", namespace });
+      return { spec: found?.spec, annotations: found?.metadata.annotations ?? {} };
+    };
+    for (const dryRun of [true, false]) {
+      const attempt = reserveName(management, naming("two"), { mode: "observe" }, { dryRun });
+      await expect(attempt, `dry run: ${dryRun}`).rejects.toThrow(/another cluster is registered as east \(UID one\): use another name/);
+      expect(await left()).toEqual({ spec: declared, annotations: {} });
+    }
   });
 
   it("bears the mark of its registration until it is complete", async () => {

@@ -48,6 +48,7 @@ export function startPods({ components, server, cluster, directory, loopback }: 
   const ending = new AbortController();
   let redis: RealRedis | undefined;
   let isCurrent = false;
+  let problem: unknown;
 
   async function run(name: Name, replicas: number): Promise<readonly InstalledProgram[]> {
     redis ??= name === "gloo-mesh-mgmt-server" ? await startRedis(components.redis, `${directory}/redis-${server.name}`) : undefined;
@@ -90,20 +91,27 @@ export function startPods({ components, server, cluster, directory, loopback }: 
 
   const following = (async () => {
     while (!ending.signal.aborted) {
-      const all: boolean[] = [];
-      for (const name of Object.keys(PROGRAMS) as Name[]) all.push(await follow(name));
-      isCurrent = all.every(Boolean);
+      try {
+        const all: boolean[] = [];
+        for (const name of Object.keys(PROGRAMS) as Name[]) all.push(await follow(name));
+        isCurrent = all.every(Boolean);
+        problem = undefined;
+      } catch (error) {
+        // Tried again, as a kubelet does: an account may be on its way, or a program have ended while it was started.
+        problem = error;
+      }
       await sleep(200);
     }
   })();
-  // Shown where it is stopped.
-  following.catch(() => undefined);
 
   return {
     async ready() {
       // Twice: what was just applied is seen by the next round.
       isCurrent = false;
-      await waitFor(`the pods of ${server.name}`, () => isCurrent);
+      await waitFor(`the pods of ${server.name}`, () => {
+        if (!isCurrent && problem !== undefined) throw problem;
+        return isCurrent;
+      });
       await Promise.all([...running.values()].flatMap(({ programs }) => programs.map((program) => isServing(program, "/readyz"))));
     },
     async stop() {

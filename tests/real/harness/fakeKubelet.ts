@@ -24,6 +24,8 @@ interface AgentDeployment {
 export interface FakeKubelet {
   /** Agents that were started so far. */
   readonly agents: readonly App[];
+  /** Whether nothing is started for a while, as on a node that is full. */
+  hold(isHeld: boolean): void;
   stop(): Promise<void>;
 }
 
@@ -92,17 +94,20 @@ export function startFakeKubelet({ server, cluster, directory, namespace = "gloo
     );
   }
 
+  let isHeld = false;
   const looking = (async () => {
     while (!ending.signal.aborted) {
-      await look();
+      // Tried again, as a kubelet does: its account may just be deleted, with the Deployment next.
+      if (!isHeld) await look().catch((error: unknown) => console.error(`the kubelet of ${cluster.name}:`, error));
       await sleep(200);
     }
   })();
-  // Shown where it is stopped.
-  looking.catch(() => undefined);
 
   return {
     agents,
+    hold(next) {
+      isHeld = next;
+    },
     async stop() {
       ending.abort();
       await current?.app.program.stop();

@@ -31,11 +31,20 @@ export async function findPlane(cluster: Cluster, namespace: string, helm: "upgr
     wanted,
     found: await cluster.get(kind, placeOf(wanted)),
   });
-  const found = await Promise.all(objects.map((object) => look(kindOf(object), object)));
-  const definitions = await Promise.all((customResourceDefinitions() as readonly AnyResource[]).map((crd) => look(Definition, crd)));
+  const found = await inOrder(objects.map((object) => look(kindOf(object), object)));
+  const definitions = await inOrder((customResourceDefinitions() as readonly AnyResource[]).map((crd) => look(Definition, crd)));
   const legacy = await cluster.get(Deployment, { name: NAMES.enterprise.server, namespace });
   refuseHelm([...found.flatMap((object) => object.found ?? []), ...(legacy === undefined ? [] : [legacy])], helm);
   return { objects: found, definitions };
+}
+
+/** All of them; rejects with the first in their order, not in time: what is refused is told in the same words each time. */
+async function inOrder<T>(answers: readonly Promise<T>[]): Promise<readonly T[]> {
+  const settled = await Promise.allSettled(answers);
+  return settled.map((answer) => {
+    if (answer.status === "rejected") throw answer.reason;
+    return answer.value;
+  });
 }
 
 function refuseHelm(objects: readonly Resource[], command: "upgrade" | "uninstall"): void {

@@ -133,8 +133,9 @@ export async function reserveName(
   { dryRun = false } = {},
 ): Promise<void> {
   const { clusterName, namespace, uid } = naming;
+  let reserved: Reserved;
   try {
-    await applyRegistration(management, naming, { annotations: { [REGISTERING]: uid }, declared, dryRun });
+    reserved = await applyRegistration(management, naming, { annotations: { [REGISTERING]: uid }, declared, dryRun });
   } catch (error) {
     if (!(error instanceof ClusterError && error.code === "Conflict")) throw error;
     const other = await management.get(KubernetesCluster, { name: clusterName, namespace });
@@ -146,6 +147,13 @@ export async function reserveName(
       `another cluster is being registered as ${clusterName} (UID ${registering}): use another name or, if that registration was given up, ` +
         `run "meshctl cluster deregister ${clusterName} --force" first`,
     );
+  }
+  try {
+    // Another cluster's registration may have come to its end since the name was looked at: then nothing of it conflicts.
+    await checkOwner(management, naming, reserved.object);
+  } catch (error) {
+    if (!dryRun) await applyFields(management, naming, { annotations: {}, spec: reserved.earlier, dryRun });
+    throw error;
   }
 }
 
@@ -194,23 +202,43 @@ export async function completeRegistration(management: Cluster, naming: Registra
   await applyRegistration(management, naming, { annotations: {}, declared, dryRun: false });
 }
 
+interface Reserved {
+  readonly object: KubernetesCluster;
+  /** What this cluster had declared before. */
+  readonly earlier: DeclaredFields;
+}
+
+interface AppliedFields {
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly dryRun: boolean;
+}
+
 async function applyRegistration(
   management: Cluster,
-  { clusterName, namespace, uid }: RegistrationOfName,
-  {
-    annotations,
-    declared,
-    dryRun,
-  }: { readonly annotations: Readonly<Record<string, string>>; readonly declared: DeclaredFields; readonly dryRun: boolean },
-): Promise<void> {
-  const { apiVersion, kind } = KubernetesCluster;
-  // A field manager for each cluster: what another one claims is a conflict, not an update.
-  const fieldManager = `${MANAGER}-${uid}`;
-  const earlier = declaredIn(await management.get(KubernetesCluster, { name: clusterName, namespace }), fieldManager);
+  naming: RegistrationOfName,
+  { annotations, declared, dryRun }: AppliedFields & { readonly declared: DeclaredFields },
+): Promise<Reserved> {
+  const { clusterName: name, namespace, uid } = naming;
+  const earlier = declaredIn(await management.get(KubernetesCluster, { name, namespace }), managerOf(uid));
   const given = Object.entries(declared).filter(([, value]) => value !== undefined);
   const spec = { ...earlier, ...Object.fromEntries(given) };
-  const metadata = { name: clusterName, namespace, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
-  await management.apply({ apiVersion, kind, metadata, spec } as KubernetesCluster, { fieldManager, dryRun });
+  return { object: await applyFields(management, naming, { annotations, spec, dryRun }), earlier };
+}
+
+function applyFields(
+  management: Cluster,
+  { clusterName: name, namespace, uid }: RegistrationOfName,
+  { annotations, spec, dryRun }: AppliedFields & { readonly spec: DeclaredFields },
+): Promise<KubernetesCluster> {
+  const { apiVersion, kind } = KubernetesCluster;
+  const metadata = { name, namespace, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
+  const fields = { apiVersion, kind, metadata, spec } as KubernetesCluster;
+  return management.apply(fields, { fieldManager: managerOf(uid), dryRun });
+}
+
+/** A field manager for each cluster: what another one claims is a conflict, not an update. */
+function managerOf(uid: string): string {
+  return `${MANAGER}-${uid}`;
 }
 
 /** What an earlier run has declared: server-side apply deletes what is not declared again, and without its mode a cluster would be written to. */
