@@ -142,8 +142,8 @@ export function connectionTo({ kubeconfig, clock, silenceMs }: ConnectionOptions
       outgoing.on("error", (error) => {
         if (signal?.aborted) return reject(signal.reason);
         // A connection that was kept open may be closed by the other side just as it is used again. What is not repeatable
-        // is left to the caller.
-        if (outgoing.reusedSocket && !isRetry && request.method !== "POST") return resolve("stale");
+        // is left to the caller. One that is only silent is open: asked again, the API server would have the time of silence twice.
+        if (outgoing.reusedSocket && !(error instanceof Silence) && !isRetry && request.method !== "POST") return resolve("stale");
         reject(new ClusterError("Unavailable", `cannot reach the API server ${server}: ${causeOf(error)}`, {}, error));
       });
       outgoing.end(body);
