@@ -226,7 +226,7 @@ describe("an agent without certificates (TLS setup)", () => {
       /the token is not valid/,
     );
     expect(await complaintOf(agent({ address, root: identity.root, credentials: undefined, token: undefined }))).toMatch(
-      /no relay identity token is set/,
+      /no relay identity token is set.*: meshctl cluster token shared/,
     );
   });
 
@@ -248,7 +248,9 @@ describe("an agent says what is wrong and waits", () => {
   test("with no token", async () => {
     const { address, identity } = await server();
     const started = agent({ address, root: identity.root, token: undefined });
-    expect(await complaintOf(started)).toMatch(/cannot register cluster-1: it has no certificate yet, and no relay identity token is set/);
+    expect(await complaintOf(started)).toMatch(
+      /cannot register cluster-1: it has no certificate yet, and no relay identity token is set .*: meshctl cluster token create --cluster cluster-1 --manifest/,
+    );
   });
 
   // In each of these the server has heard nothing: neither the token nor a name.

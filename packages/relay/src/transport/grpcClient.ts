@@ -117,7 +117,8 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
     if (given === undefined || given === "") {
       throw new RelayError(
         "WrongToken",
-        `cannot register ${clusterName}: ${why}, and no relay identity token is set (Secret relay-identity-token-secret, key token)`,
+        `cannot register ${clusterName}: ${why}, and no relay identity token is set (Secret relay-identity-token-secret, key token): ` +
+          `create one in the management cluster: meshctl cluster token create --cluster ${clusterName} --manifest`,
       );
     }
     progress("registering", `registering ${clusterName} at ${address}: ${why}`);
@@ -252,7 +253,10 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
   async function tokenNow(): Promise<string> {
     const given = await asked("the relay identity token", options.token);
     if (given === undefined || given === "")
-      throw new RelayError("WrongToken", "no relay identity token is set, which is required without client certificates (RELAY_TOKEN)");
+      throw new RelayError(
+        "WrongToken",
+        "no relay identity token is set, which is required without client certificates (RELAY_TOKEN): copy the one of the management cluster: meshctl cluster token shared",
+      );
     return given;
   }
 
