@@ -6,12 +6,14 @@ import { KubernetesCluster, Secret, TrafficPolicy } from "@isthmus/api";
 import type { AnyResource, Kind } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Asked, denying, startAlteredApiServer } from "./harness/alteredApiServer.ts";
 import { type ManagementServer, startManagementServer } from "./harness/apps.ts";
 import { anyKind, CustomResourceDefinition, clusterOf, Namespace } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { chartForAnyVersion, helm, renderedObjects } from "./harness/helm.ts";
 import { applyAll } from "./harness/manifests.ts";
+import { requestTo } from "./harness/requestTo.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
 const MESHCTL = fileURLToPath(new URL("../../apps/meshctl/bin/meshctl.js", import.meta.url));
@@ -109,6 +111,28 @@ describeReal("the management plane is installed by one command", (components) =>
     expect(await management.get(Namespace, { name: namespace, namespace: "" })).toBeUndefined();
   });
 
+  it("takes back all that it made, the namespace too, when the cluster refuses a part of it: --rollback", async () => {
+    const isDeployment = ({ method, path }: Asked) => method === "PATCH" && path.includes("/deployments/gloo-mesh-redis");
+    const webhook = 'admission webhook "policy.example" denied the request: images must be signed';
+    const { kubeconfig, close } = await startAlteredApiServer(fleet.servers.management, "denying", denying(isDeployment, webhook));
+    const { code, err } = await meshctl(["install", "--namespace", "fresh", "--rollback"], kubeconfig);
+    await close();
+    expect(code, err).toBe(2);
+    expect(err).toContain(webhook);
+    expect(err).toContain("Rolled back: what this run created is deleted, and what it changed is as before.");
+    // In place of the controller that protects claims: one that is being deleted and that no pod uses goes.
+    const Claim = anyKind("v1", "PersistentVolumeClaim", "persistentvolumeclaims");
+    const claim = (await management.get(Claim, { name: "gloo-mesh-redis", namespace: "fresh" })) as AnyResource;
+    expect(claim.metadata).toHaveProperty("deletionTimestamp");
+    await management.update({ ...claim, metadata: { ...claim.metadata, finalizers: [] } } as AnyResource);
+    const place = await management.get(Namespace, { name: "fresh", namespace: "" });
+    expect(place?.metadata).toHaveProperty("deletionTimestamp");
+    // In place of a namespace controller: a namespace that is being deleted goes.
+    await requestTo(fleet.servers.management, "PUT", "/api/v1/namespaces/fresh/finalize", { ...place, spec: { finalizers: [] } });
+    await waitFor("the CRDs to go", async () => (await definitions()).length === 0);
+    expect(await standing()).toEqual([]);
+  });
+
   it("passes all gates, once the server has made its Secrets and has an address", async () => {
     const [{ code, err }] = await Promise.all([meshctl(["install", "--timeout", "60s"]), comesUp()]);
     expect(code, err).toBe(0);
@@ -125,6 +149,41 @@ describeReal("the management plane is installed by one command", (components) =>
     expect(await objects()).toEqual(before);
     expect((await meshctl(["install", "--dry-run"])).out).toContain(`Deployment ${namespace}/${SERVER}: would be applied again`);
     expect(await objects()).toEqual(before);
+  });
+
+  it("restores what an upgrade changed, so that the next one is not refused: --rollback", async () => {
+    // Of an earlier release: what this one has not, and something that it has otherwise.
+    const crd = "trafficpolicies.networking.mesh.gloo.solo.io";
+    const labels = { "isthmus.test/earlier": "true" };
+    const rendered = (await renderedObjects({ components, chart: SERVER })).find(
+      ({ kind, metadata }) => kind === "Deployment" && metadata.name === SERVER,
+    ) as AnyResource;
+    const spec = { ...(rendered["spec"] as object), progressDeadlineSeconds: 77 };
+    await management.apply(
+      { ...rendered, metadata: { ...rendered.metadata, labels: { ...rendered.metadata["labels"], ...labels } }, spec } as AnyResource,
+      {
+        fieldManager: "meshctl",
+        force: true,
+      },
+    );
+    const definition = (await management.get(CustomResourceDefinition, { name: crd, namespace: "" })) as AnyResource;
+    const shown = async () => {
+      const { metadata, ...rest } = (await management.get(Deployment, { name: SERVER, namespace })) as AnyResource;
+      const managers = (metadata.managedFields ?? []).filter(({ operation }) => operation === "Apply").map(({ fieldsV1 }) => fieldsV1);
+      return { labels: metadata["labels"], spec: rest["spec"], managers };
+    };
+    const before = await shown();
+    // The last one that is applied.
+    const isLast = ({ method, path }: Asked) => method === "PATCH" && path.includes("/deployments/gloo-mesh-redis");
+    const { kubeconfig, close } = await startAlteredApiServer(fleet.servers.management, "refusing", denying(isLast, "refused for now"));
+    const { code, err } = await meshctl(["install", "--rollback", "--timeout", "5s"], kubeconfig);
+    await close();
+    expect(code, err).toBe(2);
+    expect(err).toContain("Rolled back");
+    expect(await shown()).toEqual(before);
+    expect((await management.get(CustomResourceDefinition, { name: crd, namespace: "" }))?.metadata.uid).toBe(definition.metadata.uid);
+    const again = await meshctl(["install", "--timeout", "60s", "--no-wait"]);
+    expect(again.code, again.err).toBe(0);
   });
 
   it("installs in another namespace what Helm renders for it, and uninstalls that", async () => {

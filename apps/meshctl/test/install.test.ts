@@ -214,6 +214,63 @@ describe("meshctl install", () => {
     expect(answer.code).toBe(124);
   });
 
+  it.each([80, 120])("takes back what it made when a gate does not open: --rollback (%i columns)", async (columns) => {
+    const cluster = management();
+    const before = cluster.objects();
+    const answer = await run(cluster, ["install", "--context", "mgmt", "--timeout", "0s", "--rollback"], { columns });
+    expectGolden(`install/rollback-${columns}`, answer.err);
+    expect(answer.code).toBe(124);
+    expect(cluster.objects()).toEqual(before);
+  });
+
+  it("takes back only what this run made: what it changed is restored, what others made meanwhile is kept (--rollback)", async () => {
+    const cluster = await installed();
+    const service = cluster.objects().find(({ kind }) => kind === "Service") as AnyResource;
+    const { apiVersion, kind, metadata } = service;
+    const older = { apiVersion, kind, metadata: { name: metadata.name, namespace }, spec: { ...(service["spec"] as object), older: true } };
+    await cluster.delete({ ...older, ...older.metadata, clusterName: "" });
+    await cluster.apply(older as unknown as AnyResource, { fieldManager: "meshctl" });
+    const redis = { apiVersion: "apps/v1", kind: "Deployment", name: "gloo-mesh-redis", namespace, clusterName: "" };
+    await cluster.delete(redis);
+    const contents = () =>
+      cluster.objects().map(({ metadata: { resourceVersion: _, ...rest }, ...object }) => ({ ...object, metadata: rest }));
+    const before = contents();
+    const token = { apiVersion: Secret.apiVersion, kind: Secret.kind, metadata: { name: "relay-identity-token-secret", namespace } };
+    const made = until(async () => (await cluster.get(Deployment, redis)) !== undefined).then(() => cluster.create(token));
+    const [{ code, err }] = await Promise.all([run(cluster, ["install", "--timeout", "1s", "--rollback"], { columns: 1000 }), made]);
+    expect(code).toBe(124);
+    expect(err).toContain("Rolled back: what this run created is deleted, and what it changed is as before.");
+    // The server was there before: its Secrets are not of this run.
+    const after = contents().filter(({ metadata: { name } }) => name !== token.metadata.name);
+    expect(after).toEqual(before);
+    expect(await cluster.get(Secret, token.metadata)).toBeDefined();
+  });
+
+  it("deletes the Secrets of its server, and keeps CRD and namespace with something in them (--rollback)", async () => {
+    const cluster = management();
+    const before = cluster.objects();
+    const server = async () => (await cluster.get(Deployment, { name: "gloo-mesh-mgmt-server", namespace })) !== undefined;
+    const secret = (name: string) => ({ apiVersion: Secret.apiVersion, kind: Secret.kind, metadata: { name, namespace } });
+    const policy = { apiVersion: TrafficPolicy.apiVersion, kind: TrafficPolicy.kind, metadata: { name: "mine", namespace } };
+    const meanwhile = until(server).then(async () => {
+      await cluster.create(secret("relay-root-tls-secret"));
+      await cluster.create(policy);
+    });
+    const [{ code, err }] = await Promise.all([run(cluster, ["install", "--timeout", "1s", "--rollback"], { columns: 1000 }), meanwhile]);
+    expect(code).toBe(124);
+    expect(err).toContain(`Namespace ${namespace} is kept: it has TrafficPolicy ${namespace}/mine`);
+    expect(err).toContain(
+      `CustomResourceDefinition trafficpolicies.networking.mesh.gloo.solo.io is kept: it has TrafficPolicy ${namespace}/mine`,
+    );
+    const known = new Set(before.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
+    const left = cluster.objects().map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(left.filter((name) => !known.has(name)).sort()).toEqual([
+      "CustomResourceDefinition trafficpolicies.networking.mesh.gloo.solo.io",
+      `Namespace ${namespace}`,
+      "TrafficPolicy mine",
+    ]);
+  });
+
   it("waits until CRDs are served", async () => {
     const cluster = management();
     const servedKinds = async () => (await cluster.servedKinds()).filter(({ kind }) => kind !== "TrafficPolicy");

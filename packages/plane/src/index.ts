@@ -12,7 +12,7 @@ export { mirrorJoinTokens } from "./identity/joinTokenMirror.ts";
 export { createJoinToken, JOIN_TOKEN_LABEL, type JoinTokenKeeper, keepJoinTokens, type NewJoinToken } from "./identity/joinTokens.ts";
 export { type ClusterRegistrations, clusterRegistrations, REPLACE, REVOKED_BEFORE, revocationOf } from "./identity/registrations.ts";
 export { type KeptIdentity, keepRelayIdentity, type RelayIdentityOptions } from "./identity/relayIdentity.ts";
-export { type GeneratedIdentity, RELAY_SECRETS, type RelayIdentity } from "./identity/relaySecrets.ts";
+export { GENERATED_SECRET, type GeneratedIdentity, RELAY_SECRETS, type RelayIdentity } from "./identity/relaySecrets.ts";
 export { ensureSecret, type SecretData } from "./identity/secretData.ts";
 export { rotateSharedToken, secretsToJoin } from "./identity/sharedToken.ts";
 export { areRootsTrustedByAll } from "./identity/trustedRoots.ts";

@@ -1,3 +1,4 @@
+import { UsageError } from "@isthmus/core";
 import { Command } from "commander";
 import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import { plainText } from "../output/plainText.ts";
@@ -8,6 +9,7 @@ import { terminalColumns } from "./terminal.ts";
 interface InstallOptions extends ManagementTarget {
   readonly dryRun?: true;
   readonly wait: boolean;
+  readonly rollback?: true;
   readonly timeout: number;
 }
 
@@ -17,10 +19,12 @@ export function installCommand({ io, connect, connectApiServer }: CommandRuntime
     .description("Install the management plane, or upgrade one that meshctl installed, and wait until agents can connect to it.")
     .option("--dry-run", "let the API server check what would be applied, print it, and change nothing")
     .option("--no-wait", "do not wait until the server runs")
+    .option("--rollback", "if the installation fails, delete what this run created, and restore what it changed")
     .addOption(durationOption("--timeout <duration>", "how long to wait", "5m"))
     .addHelpText("after", HELP)
-    .action(async ({ dryRun, wait, timeout, ...place }: InstallOptions) => {
+    .action(async ({ dryRun, wait, rollback, timeout, ...place }: InstallOptions) => {
       const { namespace } = place;
+      if (dryRun === true && rollback === true) throw new UsageError("--rollback and --dry-run are mutually exclusive");
       const { installPlane, previewInstallation } = await import("../cluster/install/installPlane.ts");
       const { planeProblems } = await import("../plane/precheck/planePrecheck.ts");
       const { gateText } = await import("../cluster/register/gateText.ts");
@@ -37,6 +41,7 @@ export function installCommand({ io, connect, connectApiServer }: CommandRuntime
           precheck: (needs: Parameters<typeof planeProblems>[2]) => planeProblems(api, namespace, needs),
           waits: wait,
           timeoutMs: timeout,
+          rollback: rollback === true,
           hints,
           clock: systemClock,
           passed: (result: Parameters<typeof gateText>[0]) => io.err(`${gateText({ ...result, text: plainText(result.text) }, columns)}\n`),
@@ -56,7 +61,7 @@ export function installCommand({ io, connect, connectApiServer }: CommandRuntime
 
 const HELP = `
 Applies what the charts in deploy/helm contain with their default values. For other values use Helm; an installation by Helm is never changed.
-CRDs that others have created stay as they are. Can be repeated.
+CRDs that others have created stay as they are. Can be repeated. --rollback keeps a CRD or a namespace with something in it, and says so.
 
 Exit codes: 0 installed, 2 usage error, no answer, or a gate did not open, 124 a gate did not open within --timeout.
 

@@ -5,11 +5,12 @@ import { kindOfDefinition } from "../register/agentDefinitions.ts";
 import { GateFailure, type GateResult, gateKeeper, type Look } from "../register/gates.ts";
 import type { ManagementHints } from "../register/hints.ts";
 import { lookAtPods } from "../register/looks.ts";
-import { applyObjects, applyOne, isMadeByMeshctl } from "../register/ownObjects.ts";
+import { applyObjects, applyOne, type Change, isMadeByMeshctl } from "../register/ownObjects.ts";
 import { addressText, findRelayAddress } from "../register/relayAddress.ts";
-import { RemoteNamespace } from "../remoteAccess.ts";
+import { namespaceToCreate, RemoteNamespace } from "../remoteAccess.ts";
 import { WaitTimeout } from "../waitTimeout.ts";
 import { type FoundObject, type FoundPlane, findPlane, refuseForeign } from "./foundPlane.ts";
+import { relaySecretsIn, rollBackPlane } from "./rollbackPlane.ts";
 import { REDIS, SERVER } from "./serverManifest.ts";
 
 /** What has to be created that not every user may create. */
@@ -27,6 +28,8 @@ export interface PlaneInstallation {
   /** Whether to wait until the server runs. */
   readonly waits: boolean;
   readonly timeoutMs: number;
+  /** Takes back what this run made when a gate does not open. */
+  readonly rollback: boolean;
   readonly hints: ManagementHints;
   readonly clock: Clock;
   readonly passed: (result: GateResult) => void;
@@ -44,22 +47,36 @@ interface InstallationPlan {
 
 /**
  * Installs the management plane, or upgrades one that meshctl has installed, and waits until agents can connect to it. May be repeated.
- * Throws UsageError with the cause and what to do next.
+ * Throws UsageError with the cause and what to do next; with `rollback` after taking back what it has made and changed.
  */
 export async function installPlane(installation: PlaneInstallation): Promise<void> {
-  const written = { count: 0 };
+  const changes: Change[] = [];
+  const secretsBefore = installation.rollback ? await relaySecretsIn(installation.cluster, installation.namespace) : undefined;
   try {
-    await throughGates(installation, () => {
-      written.count += 1;
+    await throughGates(installation, (change) => {
+      changes.push(change);
     });
   } catch (error) {
     if (!(error instanceof GateFailure)) throw error;
     const Failed = error.isTimeout ? WaitTimeout : UsageError;
     const look = `To look further:\n${error.next.map((command) => `  ${command}`).join("\n")}`;
-    const undo =
-      written.count === 0 ? "Nothing was changed." : `To take back what was applied:\n  ${installation.hints.meshctl("uninstall")}`;
+    const undo = await undone(installation, changes, secretsBefore);
     throw new Failed(`the management plane is not installed: it did not pass the gate "${error.gate}"\n${look}\n${undo}`);
   }
+}
+
+/** How what was applied is taken back, or that it was. */
+async function undone(
+  { cluster, namespace, clock, rollback, hints }: PlaneInstallation,
+  changes: readonly Change[],
+  secretsBefore: ReadonlySet<string> | undefined,
+): Promise<string> {
+  if (changes.length === 0) return "Nothing was changed.";
+  if (!rollback) return `To take back what was applied:\n  ${hints.meshctl("uninstall")}`;
+  const { problems, kept } = await rollBackPlane({ cluster, namespace, clock, changes, secretsBefore });
+  const rest = kept.map((text) => `\n${text}`).join("");
+  if (problems.length > 0) return `Not everything could be rolled back: ${problems.join("; ")}${rest}`;
+  return `Rolled back: what this run created is deleted, and what it changed is as before.${rest}`;
 }
 
 /** What an installation would apply, one object per line, after the API server was asked to try it. Nothing is written. */
@@ -89,7 +106,7 @@ async function planOf({ cluster, namespace, precheck }: PlaneInstallation): Prom
   return {
     definitions,
     kept: plane.definitions.length - definitions.length,
-    namespace: place === undefined ? { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } } : undefined,
+    namespace: place === undefined ? namespaceToCreate(namespace) : undefined,
     objects: plane.objects,
   };
 }
@@ -98,7 +115,7 @@ function definitionsOf({ definitions }: FoundPlane): readonly FoundObject[] {
   return definitions.filter(({ found }) => found === undefined || isMadeByMeshctl(found));
 }
 
-async function throughGates(installation: PlaneInstallation, changed: () => void): Promise<void> {
+async function throughGates(installation: PlaneInstallation, changed: (change: Change) => void): Promise<void> {
   const { cluster, namespace, hints, waits } = installation;
   const gates = gateKeeper(installation);
   let plan: InstallationPlan = { definitions: [], kept: 0, namespace: undefined, objects: [] };

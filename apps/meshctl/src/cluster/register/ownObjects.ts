@@ -47,7 +47,12 @@ export async function applyObjects(cluster: Cluster, objects: readonly AnyResour
   if (foreign.length > 0) throw new UsageError(foreignText(foreign as readonly AnyResource[]));
   for (const [i, object] of objects.entries()) {
     const before = found[i];
-    const applied = await applyOne(cluster, object);
+    const applied = await applyOne(cluster, object).catch((error: unknown) => {
+      // The API server may have done it all the same, and only its answer is lost.
+      const isUnknown = error instanceof ClusterError && error.code === "Unavailable";
+      if (isUnknown) changed({ cluster, kind: kindOf(object), applied: object, before });
+      throw error;
+    });
     if (applied.metadata.resourceVersion === before?.metadata.resourceVersion) continue;
     changed({ cluster, kind: kindOf(object), applied, before });
   }
@@ -82,8 +87,9 @@ export async function takeBack(changes: readonly Change[]): Promise<readonly str
   const problems: string[] = [];
   for (const { cluster, kind, applied, before } of [...changes].reverse()) {
     try {
-      if (before === undefined) await deleteIfSame(cluster, kind, applied);
-      else await cluster.update(withoutVersion(before));
+      if (before !== undefined) await restore(cluster, kind, before);
+      else if (applied.metadata.uid !== undefined) await deleteIfSame(cluster, kind, applied);
+      else await deleteIfOurs(cluster, kind, applied);
     } catch (error) {
       if (!(error instanceof ClusterError)) throw error;
       problems.push(`${formatRef(refOf(applied))}: ${error.message}`);
@@ -92,9 +98,28 @@ export async function takeBack(changes: readonly Change[]): Promise<readonly str
   return problems;
 }
 
-function withoutVersion(object: Resource): Resource {
-  const { resourceVersion: _, managedFields: __, ...metadata } = object.metadata;
-  return { ...object, metadata };
+/**
+ * Makes an object what it was: its fields, and whose they are. Else the next apply would find the restored fields with another field manager,
+ * and be refused.
+ */
+async function restore(cluster: Cluster, kind: Kind, before: Resource): Promise<void> {
+  const found = await cluster.get(kind, placeOf(before));
+  // Gone, or another one by now.
+  if (found === undefined || found.metadata.uid !== before.metadata.uid) return;
+  const { managedFields, ...metadata } = before.metadata;
+  const { resourceVersion } = found.metadata;
+  const restored = await cluster.update({
+    ...before,
+    metadata: { ...metadata, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+  });
+  // Apart from the fields: of what one write changes, the API server makes the writer the manager.
+  if (managedFields !== undefined) await cluster.update({ ...restored, metadata: { ...restored.metadata, managedFields } });
+}
+
+/** Of a write whose answer was lost: it was not there before. */
+async function deleteIfOurs(cluster: Cluster, kind: Kind, object: Resource): Promise<void> {
+  const found = await cluster.get(kind, placeOf(object));
+  if (found !== undefined && isMadeByMeshctl(found)) await deleteIfSame(cluster, kind, found);
 }
 
 /** Deletes the very object that was looked at, if it is still there. */
