@@ -296,7 +296,9 @@ describe("a VirtualMesh with shared trust", () => {
         .metrics()
         .find(({ name, labels }) => name === "gloo_mesh_certificate_expiry_timestamp_seconds" && labels["use"] === "joinToken");
     expect(metric()).toMatchObject({ labels: { cluster: "east" }, value: expiresAt / 1000 });
-    const [secret] = (await fleet.management.list(Secret, { namespace: "gloo-mesh" })).items.filter(({ data }) => data?.["hash"] !== undefined);
+    const [secret] = (await fleet.management.list(Secret, { namespace: "gloo-mesh" })).items.filter(
+      ({ data }) => data?.["hash"] !== undefined,
+    );
     const shown = JSON.stringify([entries(), [...fleet.server().view.snapshot.of(Secret)]]);
     expect(shown).not.toContain(secret?.data?.["hash"] ?? fail());
     expect(shown).not.toContain(token);

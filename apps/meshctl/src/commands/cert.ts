@@ -99,7 +99,7 @@ async function rotate(name: string, options: RotateOptions, runtime: CommandRunt
   const entry = namedEntry(entries, name);
   if (isPlan === true) return printPlan(entry, entries, { options, contexts }, runtime);
   if (contexts.size > 0) throw new UsageError("--workload-context needs --plan");
-  const { rotateCertificate } = await import("../cluster/rotateCertificate.ts");
+  const { rotateCertificate } = await import("../plane/certificates/rotateCertificate.ts");
   const ordered = await inManagementCluster(place, connect, (cluster, signal) =>
     rotateCertificate(cluster, entry, { entries, now: now() }, signal),
   );
@@ -156,7 +156,7 @@ function contextsIn(texts: readonly string[]): ReadonlyMap<string, string> {
 
 const LIST_HELP = `${ADMIN_HELP}
 
-States: VALID; EXPIRING, whoever renews it should have done so, or you have to; EXPIRED; NO_EXPIRY; UNKNOWN, nobody reports it.
+States: VALID; EXPIRING, its renewal is overdue; EXPIRED; NO_EXPIRY; UNKNOWN, nobody reports it.
 
 Exit codes: 0 all are valid, 1 some have expired or have to be renewed now, 2 usage error or no answer, 3 some are unknown, or some
 replicas have not answered.

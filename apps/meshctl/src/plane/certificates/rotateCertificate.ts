@@ -3,7 +3,7 @@ import { displayName, UsageError } from "@isthmus/core";
 import { reissueAnnotation } from "@isthmus/plane";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { generationOfRoot, ROOT_GENERATION } from "@isthmus/translators";
-import type { Entry } from "../plane/certificates/entries.ts";
+import type { Entry } from "./entries.ts";
 
 /** Orders another CA, or another generated root, by an annotation of the VirtualMesh. Gives what was ordered, for users. Throws UsageError. */
 export async function rotateCertificate(
