@@ -205,7 +205,9 @@ test("tells of what a malformed policy refers to in the same run", async () => {
     expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.policy.requestTimeout: 5 is not a duration"),
     expect.stringMatching(/^rejected DestinationUnknown: .* shop\/cartt in east not found: .*\(did you mean shop\/cart in east\?\)$/),
   ]);
-  expect(await findings([malformed("policy: {requestTimeout: -5s, retries: {attempts: x, perTryTimeout: -1s}, faultInjection: 5}")])).toEqual([
+  expect(
+    await findings([malformed("policy: {requestTimeout: -5s, retries: {attempts: x, perTryTimeout: -1s}, faultInjection: 5}")]),
+  ).toEqual([
     expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.policy.faultInjection"),
     expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.policy.retries.attempts"),
     expect.stringContaining("rejected DurationOutOfRange: TrafficPolicy shop/t: spec.policy.requestTimeout"),
