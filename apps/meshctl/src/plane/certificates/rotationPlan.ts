@@ -87,7 +87,7 @@ function blockersOf(
     ...(isConnected ? [] : [`the agent of ${cluster} is not connected: all meshes wait for it, on both roots`]),
     ...(state === undefined ? [`no certificate of ${name} is reported: check the agent of ${cluster}`] : []),
     ...(state === "FAILED" ? [error ?? "the agent gives no reason"] : []),
-    ...(restart === undefined || !/cannot be evicted|not evicted/.test(restart) ? [] : [restart]),
+    ...(restart === undefined || !NOT_EVICTED.some((words) => restart.includes(words)) ? [] : [restart]),
     ...(waitsFor.length === 0 ? [] : [`the change before is not finished: it waits for ${waitsFor.join(", ")}`]),
   ];
 }
@@ -110,6 +110,8 @@ function named(names: readonly string[], count: number): string {
   return `${shown.join(", ")}${count > shown.length ? ` and ${count - shown.length} more` : ""}`;
 }
 
+/** Words of an agent's report by which it says that a pod stays. Source: packages/plane/src/agent/meshRestarts.ts */
+const NOT_EVICTED = ["cannot be evicted", "not evicted"];
 // Source: docs/decisions/0059, "10 s each".
 const SECONDS_PER_POD = 10;
 const SECONDS_PER_ROUND = 30;
