@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 
-// For `npm run mutate`: the tests of one package, which get a mutant in place of one source file.
-const { MUTANT_PATH: path, MUTANT_SOURCE: source } = process.env;
+// For `npm run mutate`: the tests of one package, which get a mutant in place of one source file; MUTANT_LONG: one of its long tests, too.
+const { MUTANT_PATH: path, MUTANT_SOURCE: source, MUTANT_LONG: long } = process.env;
 
 export default defineConfig({
   plugins: [
@@ -13,10 +13,15 @@ export default defineConfig({
     },
   ],
   test: {
-    include: ["packages/*/{src,test}/**/*.test.ts", "tests/real/redis/contract.test.ts"],
-    exclude: ["**/node_modules/**", "**/*.long.test.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    include: [
+      "packages/*/{src,test}/**/!(*.long).test.ts",
+      "tests/real/redis/{contract,forgery}.test.ts",
+      ...(long === undefined ? [] : [long]),
+    ],
+    exclude: ["**/node_modules/**"],
+    // A busy machine notices no mutant.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     maxWorkers: 1,
   },
 });

@@ -5,6 +5,7 @@ import { readAdminPage } from "./cluster/adminPort.ts";
 import { apiServerOfKubeconfig } from "./cluster/apiServer.ts";
 import { connectWithKubeconfig } from "./cluster/managementCluster.ts";
 import { WaitTimeout } from "./cluster/waitTimeout.ts";
+import { certCommand } from "./commands/cert.ts";
 import { checkCommand, precheckCommand } from "./commands/check.ts";
 import { clusterCommand } from "./commands/cluster.ts";
 import { clusterModeCommands } from "./commands/clusterMode.ts";
@@ -70,6 +71,7 @@ function programOf(runtime: CommandRuntime): Command {
     installCommand(runtime),
     uninstallCommand(runtime),
     clusterGroup(runtime),
+    certCommand(runtime),
     logsCommand(runtime),
     versionCommand(runtime),
     completionCommand(io),

@@ -205,6 +205,14 @@ test("tells of what a malformed policy refers to in the same run", async () => {
     expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.policy.requestTimeout: 5 is not a duration"),
     expect.stringMatching(/^rejected DestinationUnknown: .* shop\/cartt in east not found: .*\(did you mean shop\/cart in east\?\)$/),
   ]);
+  expect(
+    await findings([malformed("policy: {requestTimeout: -5s, retries: {attempts: x, perTryTimeout: -1s}, faultInjection: 5}")]),
+  ).toEqual([
+    expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.policy.faultInjection"),
+    expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.policy.retries.attempts"),
+    expect.stringContaining("rejected DurationOutOfRange: TrafficPolicy shop/t: spec.policy.requestTimeout"),
+    expect.stringContaining("rejected DurationOutOfRange: TrafficPolicy shop/t: spec.policy.retries.perTryTimeout"),
+  ]);
   // What it is wrong in is not looked into; the rest is.
   expect(await findings([malformed(`${services}, policy: {${shift}}`)])).toEqual([
     expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.destinationSelector[0].kubeServiceRefs.services[1].name"),

@@ -11,6 +11,7 @@ export function serverAdminPages(server: Server): Readonly<Record<string, Page>>
     ]),
     "/snapshots/output": snapshotPage(() => outputs(server)),
     "/evidence": listPage(() => server.removals.entries.map(({ at, ...entry }) => ({ at: new Date(at).toISOString(), ...entry }))),
+    "/certificates": listPage(() => server.certificates({ hasForecasts: true })),
     "/pending": pendingPage(server),
     "/diagnostics": diagnosticsPage(),
   };

@@ -68,7 +68,7 @@ export async function issueIntermediate(root: KeyedCertificate, request: string,
   const foreign = asked.find((uri) => !uris.includes(uri));
   if (foreign !== undefined) {
     throw new InvalidPem(
-      `the certificate request asks for the identity ${foreign.slice(0, 256)}, which is not that of this mesh (${uris.join(", ")})`,
+      `the certificate request asks for the identity ${foreign.slice(0, 256)}, which is not that of this mesh (${uris.join(", ")}): check who acts as the agent of its cluster; "meshctl cluster revoke" disconnects it`,
     );
   }
   const times = validity(now, lifetimeMs, { authority: certificateFacts(root.certificate) });

@@ -3,7 +3,15 @@ import { authorityStep } from "../src/index.ts";
 
 const DAY_MS = 86_400_000;
 const current = {
-  facts: { rootCertificates: "old\n", roots: ["old"], signer: "old", notBefore: 0, notAfter: 100 * DAY_MS },
+  facts: {
+    rootCertificates: "old\n",
+    roots: ["old"],
+    signer: "old",
+    notBefore: 0,
+    notAfter: 100 * DAY_MS,
+    rootNotAfter: 1000 * DAY_MS,
+    certificate: "",
+  },
   issuedWith: "options",
 };
 const inputs: Parameters<typeof authorityStep>[0] = {
@@ -55,5 +63,21 @@ describe("an agent's next step", () => {
     const order = { step: "REISSUE", rootCertificates: "old\nnew\n", signer: "new" } as const;
     expect(authorityStep({ ...inputs, order, current: both })).toBe("request");
     expect(authorityStep({ ...inputs, order, current: both, isAnswered: true })).toBe("installRequested");
+  });
+
+  test("renews a CA below the old root while others are waited for, once the new roots are there and somebody can still sign", () => {
+    const order = { step: "TRUST_BOTH", rootCertificates: "old\nnew\n", signer: "old", isRenewable: true } as const;
+    expect(authorityStep({ ...inputs, order, now: 99 * DAY_MS })).toBe("installCurrent");
+    const both = { ...current, facts: { ...current.facts, rootCertificates: "old\nnew\n", roots: ["old", "new"] } };
+    const waiting = { ...inputs, order, current: both };
+    expect(authorityStep({ ...waiting, now: 89 * DAY_MS, options: "others" })).toBe("keep");
+    expect(authorityStep({ ...waiting, now: 90 * DAY_MS })).toBe("request");
+    expect(authorityStep({ ...waiting, now: 90 * DAY_MS, isAnswered: true })).toBe("installRequested");
+    expect(authorityStep({ ...waiting, now: 90 * DAY_MS, order: { ...order, isRenewable: false } })).toBe("keep");
+  });
+
+  test("is no renewal of a CA that ends with its root", () => {
+    const last = { ...current, facts: { ...current.facts, rootNotAfter: current.facts.notAfter } };
+    expect(authorityStep({ ...inputs, current: last, now: 99 * DAY_MS })).toBe("keep");
   });
 });

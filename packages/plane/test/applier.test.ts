@@ -2,7 +2,7 @@ import { ServiceEntry } from "@isthmus/api";
 import { type AnyResource, type Delta, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Applier, startApplier } from "../src/apply/applier.ts";
+import { type Applier, type ApplierOptions, startApplier } from "../src/apply/applier.ts";
 import { type Informer, startInformer } from "../src/informer/informer.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually } from "./virtualTime.ts";
@@ -21,9 +21,18 @@ function entry(name: string, host: string, labels: Record<string, string> = { [o
 let stop = new AbortController();
 afterEach(() => stop.abort());
 
-async function started(
-  ...existing: Resource[]
-): Promise<{ cluster: SimulatedCluster; view: Informer; applier: Applier; hosts: () => Promise<Record<string, unknown>> }> {
+interface Started {
+  readonly cluster: SimulatedCluster;
+  readonly view: Informer;
+  readonly applier: Applier;
+  readonly hosts: () => Promise<Record<string, unknown>>;
+}
+
+function started(...existing: Resource[]): Promise<Started> {
+  return startedWith({}, ...existing);
+}
+
+async function startedWith(options: Pick<ApplierOptions, "mayWrite">, ...existing: Resource[]): Promise<Started> {
   stop = new AbortController();
   const log = recordingLog();
   const cluster = simulatedCluster({ name: "a", clock, kinds: [ServiceEntry] });
@@ -33,7 +42,7 @@ async function started(
   const changed = (delta: Delta) => applier.observed(delta);
   const view = startInformer({ ...shared, kinds: [ServiceEntry], changed }, stop.signal);
   const applier = startApplier(
-    { ...shared, kinds: [ServiceEntry], owners: [owner], live: () => view.snapshot, settled: () => undefined },
+    { ...shared, ...options, kinds: [ServiceEntry], owners: [owner], live: () => view.snapshot, settled: () => undefined },
     stop.signal,
   );
   await eventually(() => expect(view.isComplete).toBe(true));
@@ -238,5 +247,35 @@ describe("applier", () => {
     await eventually(() => expect([...applier.rejections.values()][0]).toMatchObject({ code: "Unserved" }));
     cluster.serve(ServiceEntry);
     await eventually(async () => expect(await hosts()).toEqual({ one: "one.global" }));
+  });
+
+  describe("where nothing may be written", () => {
+    const said = (applier: Applier) => [...applier.rejections.values()].map(({ code, message }) => `${code} ${message}`);
+
+    it("tells what a desired object would become, with the reason where the API server cannot be asked, and asks again", async () => {
+      const { cluster, applier, hosts } = await startedWith({ mayWrite: () => false }, entry("one", "theirs.example", { team: "shop" }));
+      cluster.faults.fail({ code: "Unavailable", times: 1, message: "etcd is away", matches: ({ verb }) => verb === "get" });
+      applier.put(entry("one", "one.global"));
+      await eventually(() => expect(said(applier)).toEqual(["Failed ServiceEntry istio-system/one in a: etcd is away"]));
+      await eventually(() => expect(said(applier)[0]).toMatch(/^WouldConflict .* exists, managed by kubectl, and differs: spec.hosts;/));
+      expect(await hosts()).toEqual({ one: "theirs.example" });
+    });
+
+    it("tells what would be deleted, and deletes nothing", async () => {
+      const { applier, hosts } = await startedWith({ mayWrite: () => false }, entry("one", "one.global"));
+      applier.remove({ ref: refOf(entry("one", "")), evidence: evidence(refOf(entry("cause", ""))) });
+      await eventually(() => expect(said(applier)[0]).toMatch(/^WouldDelete ServiceEntry istio-system\/one in a: would be deleted: /));
+      expect(await hosts()).toEqual({ one: "one.global" });
+    });
+
+    it("tells that the cluster does not serve the kind, until it does", async () => {
+      const { cluster, applier, hosts } = await startedWith({ mayWrite: () => false });
+      cluster.unserve(ServiceEntry);
+      applier.put(entry("one", "one.global"));
+      await eventually(() => expect(said(applier)[0]).toMatch(/^Unserved .* the cluster does not serve ServiceEntry/));
+      cluster.serve(ServiceEntry);
+      await eventually(() => expect(said(applier)).toEqual(["WouldCreate ServiceEntry istio-system/one in a: would be created"]));
+      expect(await hosts()).toEqual({});
+    });
   });
 });

@@ -79,6 +79,8 @@ async function holding(
   readonly down: Downstream;
   readonly acknowledged: () => Acknowledgement | undefined;
   readonly names: () => Promise<number>;
+  /** What was logged. */
+  readonly infos: readonly string[];
   /** Whether anything may be written. */
   readonly mode: { mayWrite: boolean };
 }> {
@@ -128,7 +130,7 @@ async function holding(
   const names = async () => (await cluster.list(ServiceEntry)).items.length;
   await eventually(async () => expect(await names()).toBe(count));
   await eventually(() => expect(last?.rejected).toEqual([]));
-  return { cluster, down, acknowledged: () => last, names, mode };
+  return { cluster, down, acknowledged: () => last, names, infos: log.infos, mode };
 }
 
 function removals(count: number, input: Pick<ResourceRef, "apiVersion" | "kind">): readonly DeleteOrder[] {
@@ -187,6 +189,24 @@ describe("an agent that is to remove sixty objects at once", () => {
     await eventually(() => expect(acknowledged()).toEqual({ revision: 3, rejected: [] }));
     expect(down.resumeDeletes("server")).toBe(0);
     expect(await names()).toBe(60);
+  });
+
+  it("forgets why they were to go when the cluster is deregistered: what is ordered later has reasons of its own", async () => {
+    const { down, acknowledged, names, infos } = await holding(60);
+    down.desired({ revision: 2, complete: false, put: [], remove: removals(60, Destination) });
+    await eventually(() => expect(down.held).toBe(60));
+    down.release();
+    expect(down.held).toBe(0);
+    expect(down.resumeDeletes("server")).toBe(0);
+
+    down.desired({ revision: 3, complete: true, put: [], remove: [] });
+    await eventually(() => expect(acknowledged()).toMatchObject({ revision: 3 }));
+    expect(acknowledged()?.rejected).toHaveLength(60);
+    expect(down.resumeDeletes("server")).toBe(60);
+    await eventually(async () => expect(await names()).toBe(0));
+    const deleted = infos.filter((line) => line.startsWith("deleted "));
+    expect(deleted).toHaveLength(60);
+    for (const line of deleted) expect(line).toMatch(/: not in the complete desired state of this cluster$/);
   });
 
   it("holds nothing of a few, when it is told of many others that never came here", async () => {

@@ -1,9 +1,10 @@
 import { randomUUID, X509Certificate } from "node:crypto";
 import { IssuedCertificate, Secret, VirtualMesh } from "@isthmus/api";
-import { createMeshRoot } from "@isthmus/certificates";
+import { createAuthority, createMeshRoot, issueServerCertificate } from "@isthmus/certificates";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createJoinToken } from "../src/identity/joinTokens.ts";
 import { secretOf, secretTexts } from "../src/identity/secretData.ts";
 import { bookinfoMesh, demoFleet, type Fleet, register, statusOf } from "./fleet.ts";
 import { type IstiodDouble, istiodDouble } from "./istiodDouble.ts";
@@ -75,6 +76,16 @@ async function rootSecret(): Promise<Readonly<Record<string, string>>> {
   const secret = await fleet.management.get(Secret, { name: "bookinfo.gloo-mesh", namespace: "gloo-mesh" });
   if (secret === undefined) throw new Error("no root");
   return secretTexts(secret);
+}
+
+function fail(): never {
+  throw new Error("it is not there");
+}
+
+async function rootRef() {
+  const place = { name: "bookinfo.gloo-mesh", namespace: "gloo-mesh" };
+  await eventually(async () => expect(await fleet.management.get(Secret, place)).toBeDefined());
+  return { apiVersion: "v1", kind: "Secret", ...place };
 }
 
 function reportOf(name: string): IssuedCertificate | undefined {
@@ -188,7 +199,9 @@ describe("a VirtualMesh with shared trust", () => {
     expect(await cacertsOf("cluster-1")).toEqual(before);
     const secret = [before?.["ca-key.pem"], (await cacertsOf("cluster-2"))?.["ca-key.pem"], (await rootSecret())["key.pem"]];
     const { infos, warnings, steps } = fleet.log;
-    const seen = JSON.stringify([everythingReported(), infos, warnings, steps]);
+    const inventory = fleet.server().certificates({ hasForecasts: true });
+    expect(inventory.map(({ use }) => use)).toContain("meshRoot");
+    const seen = JSON.stringify([everythingReported(), infos, warnings, steps, inventory]);
     for (const key of secret) {
       const [, line = ""] = (key ?? "").split("\n");
       expect(line.length).toBeGreaterThan(40);
@@ -230,6 +243,154 @@ describe("a VirtualMesh with shared trust", () => {
     expect((await authorityOf("cluster-1")).fingerprint256).toBe(renewed.fingerprint256);
     await skip(2 * DAY_MS);
     await eventually(async () => expect((await authorityOf("cluster-1")).fingerprint256).not.toBe(renewed.fingerprint256));
+  });
+
+  it("renews a CA below the old root as long as a cluster holds the rotation, and goes on when it is back", async () => {
+    const { mtlsConfig } = withOptions({ rsaKeySizeBytes: 2048, ttlDays: 30 }).spec ?? {};
+    const shared = { ...mtlsConfig?.shared, rootCertificateAuthority: { generated: { rsaKeySizeBytes: 2048, ttlDays: 3650 } } };
+    const long: VirtualMesh = { ...trusting, spec: { ...trusting.spec, mtlsConfig: { shared } } };
+    await changeMesh(long);
+    await fleet.management.delete({ ...(await rootRef()), clusterName: "" });
+    await finished();
+    const old = await rootSecret();
+    await fleet.stopAgent("cluster-2");
+    const other = { ...long, metadata: { ...long.metadata, annotations: { "isthmus.mesh/root-generation": "2" } } };
+    await changeMesh(other);
+    await eventually(async () => expect(certificatesIn((await cacertsOf("cluster-1"))?.["root-cert.pem"])).toBe(2));
+    await restart("cluster-1");
+    const before = await cacertsOf("cluster-1");
+    const renewed = await authorityOf("cluster-1");
+    for (const round of [1, 2]) {
+      await fleet.stopAgent("cluster-1");
+      await fleet.stopServer();
+      await clock.advance(28 * DAY_MS);
+      fleet.startServer();
+      fleet.startAgent("cluster-1");
+      const isLater = async () => Date.parse((await authorityOf("cluster-1")).validTo) - Date.parse(renewed.validTo);
+      await eventually(async () => expect(await isLater()).toBeGreaterThan(27 * round * DAY_MS));
+      expect(reportOf("cluster-1")?.spec?.trust?.step).toBe("TRUST_BOTH");
+      expect((await authorityOf("cluster-1")).checkIssued(new X509Certificate(old["root-cert.pem"] ?? ""))).toBe(true);
+      // The same bytes: istiod reads the new CA without a restart.
+      expect((await cacertsOf("cluster-1"))?.["root-cert.pem"]).toBe(before?.["root-cert.pem"]);
+      expect(reportOf("cluster-1")?.status?.isControlPlaneOutdated).toBeUndefined();
+    }
+    fleet.startAgent("cluster-2");
+    await restart("cluster-2");
+    for (let round = 0; round < 2; round++) await restartAll();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    const next = await fleet.management.get(Secret, { name: "bookinfo.gloo-mesh.root-2", namespace: "gloo-mesh" });
+    expect((await cacertsOf("cluster-1"))?.["root-cert.pem"]).toBe(secretTexts(next ?? fail())["root-cert.pem"]);
+    // An abort is possible as long as the old one is there.
+    expect(await rootSecret()).toEqual(old);
+  });
+
+  it("lists every certificate of the meshes, what a rotation restarts, and join tokens until they end, without their hash", async () => {
+    await finished();
+    const place = { namespace: "gloo-mesh", clock };
+    const { token, expiresAt } = await createJoinToken(fleet.management, { ...place, clusterName: "east", lifetimeMs: 3_600_000 });
+    const entries = () => fleet.server().certificates({ hasForecasts: true });
+    await eventually(() => expect(entries().find(({ use }) => use === "joinToken")).toMatchObject({ cluster: "east", state: "VALID" }));
+    const metric = () =>
+      fleet
+        .server()
+        .metrics()
+        .find(({ name, labels }) => name === "gloo_mesh_certificate_expiry_timestamp_seconds" && labels["use"] === "joinToken");
+    expect(metric()).toMatchObject({ labels: { cluster: "east" }, value: expiresAt / 1000 });
+    const [secret] = (await fleet.management.list(Secret, { namespace: "gloo-mesh" })).items.filter(
+      ({ data }) => data?.["hash"] !== undefined,
+    );
+    const shown = JSON.stringify([entries(), [...fleet.server().view.snapshot.of(Secret)]]);
+    expect(shown).not.toContain(secret?.data?.["hash"] ?? fail());
+    expect(shown).not.toContain(token);
+    const ca = entries().find(({ use, cluster }) => use === "meshIntermediate" && cluster === "cluster-1");
+    expect(new X509Certificate(ca?.certificate ?? "").fingerprint256).toBe((await authorityOf("cluster-1")).fingerprint256);
+    expect(ca?.forecast).toMatchObject({ isConnected: true, step: "KEEP", state: "FINISHED", autoRestartPods: false, waitsFor: [] });
+    expect(ca?.forecast?.proxies).toBeGreaterThan(2);
+    expect(ca?.forecast?.controlPlanePods).toBeGreaterThan(0);
+    await clock.advance(3_600_000);
+    expect(metric()).toBeUndefined();
+  });
+
+  it("says on the VirtualMesh when a root or a CA expires and nobody renews it", async () => {
+    await finished();
+    const expiring = () => conditionOf("CertificateExpiring");
+    await eventually(async () => expect(await expiring()).toMatchObject({ status: "False", reason: "RenewedInTime" }));
+    await stopPlane();
+    await clock.advance(310 * DAY_MS);
+    startPlane();
+    await eventually(async () => expect(await expiring()).toMatchObject({ status: "True", reason: "RenewalOverdue" }));
+    expect((await expiring()).message).toMatch(/the root in Secret gloo-mesh\/bookinfo\.gloo-mesh expires at .*: meshctl cert rotate/);
+    await stopPlane();
+    await clock.advance(56 * DAY_MS);
+    startPlane();
+    await eventually(async () => expect(await expiring()).toMatchObject({ status: "True", reason: "Expired" }));
+    // As soon as the agents have reported theirs again.
+    const ofMesh = /the CA of Mesh istiod-istio-system-cluster-1 in Secret istio-system\/cacerts of cluster-1 expired at/;
+    await eventually(async () => expect((await expiring()).message).toMatch(ofMesh));
+  });
+
+  it("leaves the running trust byte for byte as it is with a root that cannot be used, and says why on each mesh", async () => {
+    await finished();
+    const running = await Promise.all(CLUSTERS.map(cacertsOf));
+    const made = (commonName: string, lifetimeMs = 3650 * DAY_MS, now = clock.now()) =>
+      createMeshRoot({ commonName, organization: "them", lifetimeMs, now }, "P-256");
+    const [good, other, old] = [await made("good"), await made("other"), await made("old", DAY_MS, clock.now() - 2 * DAY_MS)];
+    const leaf = await issueServerCertificate(good, { dnsNames: ["a.example"], now: clock.now() });
+    const flat = await createAuthority(good, { commonName: "flat", now: clock.now() });
+    const cases: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] = [
+      [{ "root-cert.pem": good.certificate }, /key\.pem is missing: add the private key of the root/],
+      [{ "root-cert.pem": good.certificate, "key.pem": other.key }, /key\.pem is not the private key of root-cert\.pem: replace one/],
+      [{ "root-cert.pem": old.certificate, "key.pem": old.key }, /root-cert\.pem expired at .*: replace it and key\.pem/],
+      [{ "root-cert.pem": leaf.certificate, "key.pem": leaf.key }, /root-cert\.pem is not a CA certificate .*: replace it/],
+      [{ "root-cert.pem": flat.certificate, "key.pem": flat.key }, /path length of 0, which permits no intermediate CA .*: replace it/],
+    ];
+    await fleet.management.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "pki" } });
+    for (const [i, [texts, message]] of cases.entries()) {
+      const theirs = { name: `theirs-${i}`, namespace: "pki" };
+      await fleet.management.create(secretOf(theirs, texts));
+      const shared = { rootCertificateAuthority: { secret: theirs }, intermediateCertOptions: { rsaKeySizeBytes: 2048 } };
+      await changeMesh({ ...trusting, spec: { ...trusting.spec, mtlsConfig: { shared } } });
+      for (const name of CLUSTERS) {
+        await eventually(async () => expect(await warningsOf(name)).toMatch(message));
+        expect(await warningsOf(name)).toContain(`Mesh gloo-mesh/istiod-istio-system-${name}`);
+        expect(await warningsOf(name)).toContain(`Secret pki/theirs-${i} of the management cluster`);
+      }
+      expect(await Promise.all(CLUSTERS.map(cacertsOf))).toEqual(running);
+    }
+    await changeMesh(trusting);
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    expect(await Promise.all(CLUSTERS.map(cacertsOf))).toEqual(running);
+  });
+
+  it("names the Secret and the namespace when istiod's namespace is gone", async () => {
+    await fleet.management.delete({ ...trusting, name: "bookinfo", namespace: "gloo-mesh", clusterName: "" });
+    await eventually(() => expect(statesNow()).toEqual([undefined, undefined]));
+    const { faults } = clusterOf("cluster-1");
+    const message = 'namespaces "istio-system" not found';
+    faults.fail({ code: "NotFound", message, times: 1_000_000, matches: ({ verb, ref }) => verb !== "get" && ref.name === "cacerts" });
+    await fleet.management.create(trusting);
+    await eventually(async () =>
+      expect(await warningsOf("cluster-1")).toMatch(
+        /Secret istio-system\/cacerts .*cluster-1: .*not found: install istiod .*, or remove the mesh/,
+      ),
+    );
+    faults.heal();
+    await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
+  });
+
+  it("issues the CA of one mesh again on demand, and once", async () => {
+    await finished();
+    const [first, second] = [await authorityOf("cluster-1"), await authorityOf("cluster-2")];
+    const annotations = { "reissue.isthmus.mesh/istiod-istio-system-cluster-1": "2026-11-24T12:00:00Z" };
+    await changeMesh({ ...trusting, metadata: { ...trusting.metadata, annotations } });
+    await eventually(async () => expect((await authorityOf("cluster-1")).fingerprint256).not.toBe(first.fingerprint256));
+    const again = await authorityOf("cluster-1");
+    expect(again.publicKey.equals(first.publicKey)).toBe(false);
+    await changeMesh(trusting);
+    await quiet(300_000);
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    expect((await authorityOf("cluster-1")).fingerprint256).toBe(again.fingerprint256);
+    expect((await authorityOf("cluster-2")).fingerprint256).toBe(second.fingerprint256);
   });
 
   it("leaves cacerts as they are when a mesh leaves it, or a cluster is deregistered", async () => {

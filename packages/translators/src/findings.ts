@@ -165,6 +165,11 @@ export const FINDINGS = {
     meaning: "A reference to the Secret of a root certificate has no name or namespace.",
     example: "spec.mtlsConfig.shared.rootCertificateAuthority.secret: name and namespace are required: …",
   },
+  RootGenerationInvalid: {
+    meaning: "The number of a VirtualMesh's generated root is no number. Its meshes keep the trust that they have.",
+    example:
+      'metadata.annotations[isthmus.mesh/root-generation]: is not a number from 1: set the number of the root, or run "meshctl cert rotate"',
+  },
   KeyTooSmall: {
     meaning: "An RSA key is too short to be secure.",
     example: "spec.mtlsConfig.shared.rootCertificateAuthority.generated.rsaKeySizeBytes: 1024 bits are fewer than 2048: …",

@@ -88,8 +88,11 @@ function placesOf({ file, text, root, wanted }: Bundle): readonly Place[] {
       if (!wanted(path)) continue;
       const lines = sources.get(path) ?? readFileSync(resolve(root, path), "utf8").split("\n");
       sources.set(path, lines);
-      const original = (lines[entry.originalLine] ?? "").slice(entry.originalColumn);
+      const at = lines[entry.originalLine] ?? "";
+      const original = at.slice(entry.originalColumn);
       const key = `${path}:${entry.originalLine}:${entry.originalColumn}`;
+      // What declares a function of one line runs when the module is loaded, and is no part of it.
+      if (/^(export )?const /.test(at) && entry.originalColumn < at.indexOf("=>")) continue;
       // Closing brackets belong to what has been left already.
       if (key === last || !/^[\w"'`([{!-]/.test(original) || /^(import|export|type|interface)\b/.test(original)) continue;
       last = key;

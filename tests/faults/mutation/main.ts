@@ -7,7 +7,7 @@ import { seededRandom } from "../random.ts";
 import { mutantsOf } from "./generate.ts";
 import { KNOWN, knownMutant } from "./known.ts";
 import { type Mutant, nameOf } from "./mutant.ts";
-import { tried, type Verdict } from "./trial.ts";
+import { measured, tried, type Verdict } from "./trial.ts";
 
 const USAGE = `usage: npm run mutate -- [--sample N] [--seed S] [--runs R] [--files TEXT] [--no-known] [--list]
   --sample    mutants that are drawn from all that are generated (default 40)
@@ -45,18 +45,21 @@ async function main(args: readonly string[]): Promise<number> {
   mkdirSync(cache, { recursive: true });
   const [seed, runs] = [number("seed", values.seed), number("runs", values.runs)];
   let failures = 0;
-  for (const known of values["no-known"] ? [] : KNOWN) {
-    const mutant = knownMutant(root, known);
-    const verdict = await tried(mutant, { root, cache, runs: KNOWN_RUNS, seed, focus: known.focus });
-    report(verdict, mutant, known.name);
+  const known = (values["no-known"] ? [] : KNOWN).map((entry) => ({ ...entry, mutant: knownMutant(root, entry) }));
+  const chosen = drawn(all, number("sample", values.sample), seed);
+  const options = { root, cache, runs, seed };
+  const baseline = await measured([...known.map(({ mutant }) => mutant), ...chosen], options);
+  for (const { mutant, name, focus } of known) {
+    const verdict = await tried(mutant, { ...options, runs: KNOWN_RUNS, focus }, baseline);
+    report(verdict, mutant, name);
     if (verdict === "survived" || verdict === "broken") failures++;
   }
   const reasons = survivors(root);
   const counts = new Map<Verdict, number>();
-  for (const mutant of drawn(all, number("sample", values.sample), seed)) {
+  for (const mutant of chosen) {
     const source = sources.get(mutant.path) ?? "";
     const name = nameOf(mutant, source, mutant);
-    const verdict = await tried(mutant, { root, cache, runs, seed });
+    const verdict = await tried(mutant, options, baseline);
     counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
     const reason = reasons.get(name);
     report(verdict, mutant, verdict === "survived" && reason !== undefined ? `${name} (listed: ${reason})` : name);

@@ -52,6 +52,20 @@ describeReal("a real Redis", ({ redis: command }) => {
     });
   }
 
+  it("is sent each script once, and runs it by its hash then, also when it has lost it", async () => {
+    const redis = await start();
+    const store = await reached(redisStore(redis.settings, { log, keys }));
+    const sent = () => Number(/cmdstat_eval:calls=(\d+)/.exec(redis.cli("info", "commandstats"))?.[1] ?? 0);
+    const before = sent();
+    for (let i = 0; i < 5; i++) await store.putRecord("tokens", "x", String(i));
+    expect(sent()).toBe(before + 1);
+    redis.cli("script", "flush");
+    for (let i = 0; i < 5; i++) await store.putRecord("tokens", "x", String(i));
+    expect(sent()).toBe(before + 2);
+    await store.close();
+    await redis.stop();
+  });
+
   describe("that fails", () => {
     let redis: RealRedis;
     let store: Store;

@@ -46,11 +46,12 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     expect(crashes).toEqual([]);
   });
 
-  async function connect(given: StoreKeys = { key: Buffer.alloc(32, "the plane's") }): Promise<Store> {
+  async function connect(given: StoreKeys = { key: Buffer.alloc(32, "the plane's") }, now = Date.now): Promise<Store> {
     const error = (_: object, line: string) => void lines.push(line);
     const store = redisStore(redis.settings, {
       keys: async () => given,
       refused: (what) => refused.set(what, (refused.get(what) ?? 0) + 1),
+      now,
       log: { ...silent, error },
     });
     stores.push(store);
@@ -364,6 +365,21 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     expect([...(await store.records("revocations")).keys()]).toEqual([]);
   });
 
+  it("cannot make a record last longer than its writer said, apart from what clocks may differ", async () => {
+    let time = Date.now();
+    const store = await connect(undefined, () => time);
+    await store.putRecord("tokens", "a", "once", { ttlMs: 60_000 });
+    redis.cli("persist", keyOf(":record:tokens:a"));
+    time += 60_000 + 600_000 - 1;
+    expect(await store.record("tokens", "a")).toBe("once");
+    time += 1;
+    expect(await store.record("tokens", "a")).toBeUndefined();
+    expect([...(await store.records("tokens"))]).toEqual([]);
+    expect(await store.exchangeRecord("tokens", "a", { from: "once", to: "again" })).toBe(false);
+    expect(await store.putRecord("tokens", "a", "new", { ifAbsent: true })).toBe(true);
+    expect([...refused]).toEqual([]);
+  });
+
   it("finds nothing in a Redis that is not used, as the key cannot be read; it is used once that can", async () => {
     let answers = false;
     const key = Buffer.alloc(32, "late");
@@ -372,7 +388,17 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     stores.push(store);
     let missed = 0;
     store.subscribe(() => missed++, new AbortController().signal);
-    for (const call of [() => store.overview("input"), () => store.record("a", "b"), () => store.putRecord("a", "b", "c")])
+    // What was not read is not absent: each of them fails.
+    for (const call of [
+      () => store.overview("input"),
+      () => store.head(partition),
+      () => store.record("a", "b"),
+      () => store.records("a"),
+      () => store.putRecord("a", "b", "c"),
+      () => store.putRecord("a", "b", "c", { ifAbsent: true }),
+      () => store.removeRecord("a", "b"),
+      () => store.exchangeRecord("a", "b", { from: "c", to: undefined }),
+    ])
       await expect(call()).rejects.toThrow(/is not used: Secret relay-store-key-secret cannot be read/);
     expect(redis.cli("--raw", "--scan")).toBe("");
     answers = true;

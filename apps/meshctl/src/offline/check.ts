@@ -15,7 +15,7 @@ import { type Doubt, knownObjects } from "./checks/knownObjects.ts";
 import { withNearMisses } from "./checks/nearMisses.ts";
 import { placementDoubts } from "./checks/placement.ts";
 import { referenceDoubts } from "./checks/references.ts";
-import { rejectedReferences } from "./checks/rejectedReferences.ts";
+import { rejectedMistakes } from "./checks/rejectedMistakes.ts";
 import { parseDocuments, type Unreadable } from "./documents.ts";
 import { type OfflineFinding, offlineFindings, type Severity, statusReports } from "./findings.ts";
 import { readInputFiles } from "./inputFiles.ts";
@@ -69,7 +69,7 @@ async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
   const statuses = statusUpdates(world, stage);
   const known = knownObjects({ resources, given, rejected, world, namespace, isOneCluster: agentCluster !== undefined });
   const findings = offlineFindings({ notes: [...notes, ...homeless(resources, options)], rejected, sourceOf }, [
-    ...withNearMisses([...world.reports, ...rejectedReferences(rejected, world, translation)], known),
+    ...withNearMisses([...world.reports, ...rejectedMistakes({ rejected, given }, world, translation)], known),
     ...statusReports(statuses, world.reports),
     ...[...placementDoubts(known, resources), ...referenceDoubts(known)].map(doubtReport),
   ]);

@@ -84,10 +84,14 @@ function isRejected(state: unknown): boolean {
   return state === "INVALID" || state === "FAILED";
 }
 
-/** Messages begin with the field they are about: then its own line is named. */
+/** The field that a message is about, with which it begins; "" where it is about the object. */
+export function fieldOf(message: string): string {
+  return /^(?:spec|metadata|status)(?:\.\w+|\[\d+\])*(?=: )/.exec(message)?.[0] ?? "";
+}
+
+/** The line of the field, where there is one. */
 function placeOf({ subject, message }: Report, sourceOf: Intake["sourceOf"]): Pick<OfflineFinding, "file" | "line"> {
-  const field = /^(?:spec|metadata|status)(?:\.\w+|\[\d+\])*(?=: )/.exec(message)?.[0] ?? "";
-  const source = sourceOf(subject, field);
+  const source = sourceOf(subject, fieldOf(message));
   return source === undefined ? {} : placeIn(source);
 }
 

@@ -32,7 +32,7 @@ export interface RejectedObject {
   /** Whether it is of a kind that users write and that has a status: then the status must say it. */
   readonly isUsersOwn: boolean;
   readonly code: "Malformed" | "KindUnknown";
-  /** What of it can be read, of a kind that users write: the references in it are checked, and nothing else. */
+  /** What of it can be read, of a kind that users write: what is there, and what it refers to, is checked. */
   readonly readable?: Resource;
   /** All that is known to be wrong with it. */
   readonly problems: readonly RejectedProblem[];
@@ -96,7 +96,8 @@ export function intake(objects: readonly InputObject[]): Intake {
   return { resources: [...resources.values()], rejected: [...rejected.values()], notes, sourceOf, given };
 }
 
-function memberAt(value: unknown, steps: readonly (string | number)[]): unknown {
+/** What is at a place in an object; undefined where nothing is. */
+export function memberAt(value: unknown, steps: readonly (string | number)[]): unknown {
   let member = value;
   for (const step of steps) {
     if (typeof member !== "object" || member === null || !Object.hasOwn(member, step)) return undefined;

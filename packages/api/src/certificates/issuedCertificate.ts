@@ -15,6 +15,12 @@ const trustOrder = fields(
     signer: Type.String({ description: "SHA-256 of the root of the certificate authority, hex." }),
     controlPlaneLabels: stringMap({ description: "Labels of the pods of the control plane." }),
     waitsFor: strings({ description: "Meshes that the next step waits for." }),
+    isRenewable: Type.Boolean({
+      description: "During TRUST_BOTH: the management server can still sign below the root of the present certificate authority.",
+    }),
+    reissue: Type.String({
+      description: "On demand of a user: a certificate authority that was issued with another value is issued again.",
+    }),
     problem: Type.String({ description: "Reason for which no root can be used." }),
     term: Type.String({ description: "Identifies this request, and the connection in which it was made." }),
   },
@@ -67,6 +73,7 @@ export const IssuedCertificate = defineKind({
           roots: strings({ description: "SHA-256 of each certificate in it, hex." }),
           signer: Type.String({ description: "SHA-256 of the root of the certificate authority, hex." }),
           notAfter: Type.String({ format: "date-time", description: "Time at which the certificate authority expires." }),
+          certificate: Type.String({ description: "Certificate of the certificate authority, PEM." }),
         },
         { description: "What the control plane uses from its next start at the latest." },
       ),

@@ -6,9 +6,14 @@ import { foreignStringMap } from "./schema.ts";
 // Keys that hold certificates, which everybody may see: of Istio, of our own roots, and of kubernetes.io/tls.
 const PUBLIC_KEYS = new Set(["root-cert.pem", "ca-cert.pem", "cert-chain.pem", "tls.crt", "ca.crt"]);
 
+/** Label of the Secrets that keep join tokens; its value is the cluster's name. */
+export const JOIN_TOKEN_LABEL = "isthmus.mesh/join-token";
+// Of a join token: when it ends. Its hash stays where it is.
+const PUBLIC_OF_TOKEN = "expires";
+
 /**
  * A Kubernetes Secret. Secrets of workload clusters are never sent; of one in the management cluster, translation sees its name,
- * its type, which keys it holds, and public certificates.
+ * its type, which keys it holds, public certificates, and when a join token ends.
  */
 export const Secret = defineKind(
   {
@@ -19,7 +24,9 @@ export const Secret = defineKind(
   },
   (secret) => {
     const { apiVersion, kind, type, data = {} } = secret;
-    const reduced = Object.entries(data).map(([key, value]) => [key, PUBLIC_KEYS.has(key) ? value : ""]);
+    const isToken = secret.metadata.labels?.[JOIN_TOKEN_LABEL] !== undefined;
+    const isPublic = (key: string) => PUBLIC_KEYS.has(key) || (isToken && key === PUBLIC_OF_TOKEN);
+    const reduced = Object.entries(data).map(([key, value]) => [key, isPublic(key) ? value : ""]);
     const metadata = projectedMetadata(secret.metadata, () => false);
     return { apiVersion, kind, metadata, ...(type === undefined ? {} : { type }), data: Object.fromEntries(reduced) };
   },

@@ -9,7 +9,11 @@ export interface CurrentAuthority {
 }
 
 export interface AuthorityInputs {
-  readonly order: Pick<TrustOrder, "rootCertificates" | "signer"> & { readonly step?: TrustStep };
+  readonly order: Pick<TrustOrder, "rootCertificates" | "signer"> & {
+    readonly step?: TrustStep;
+    /** In TRUST_BOTH: below the old root can still be signed. */
+    readonly isRenewable?: boolean;
+  };
   readonly current: CurrentAuthority;
   /** The options that it is to have. */
   readonly options: string;
@@ -30,9 +34,13 @@ export type AuthorityStep = "keep" | "installCurrent" | "installRequested" | "re
 /** A pure function of what is there: an agent that starts again goes on where it was. */
 export function authorityStep({ order, current, options, gracePeriodRatio, isAnswered, now }: AuthorityInputs): AuthorityStep {
   const { facts, issuedWith } = current;
-  // While the old root is left, nothing is signed below it any more: the new roots must not wait for that.
-  const isRenewable = order.step !== "TRUST_BOTH";
-  const isOutdated = isRenewable && issuedWith !== undefined && (issuedWith !== options || now >= renewalOf(facts, gracePeriodRatio));
+  // One that ends with its root gains nothing by a renewal: the root has to be rotated.
+  const isDue = now >= renewalOf(facts, gracePeriodRatio) && facts.notAfter < facts.rootNotAfter;
+  const isOutdated =
+    order.step === "TRUST_BOTH"
+      ? // The new roots must not wait for a signature below the old one. Once they are there, others may be waited for, longer than a CA lives.
+        isDue && order.isRenewable === true && facts.rootCertificates === order.rootCertificates
+      : issuedWith !== undefined && (issuedWith !== options || isDue);
   if (facts.signer !== order.signer || isOutdated) return isAnswered ? "installRequested" : "request";
   return facts.rootCertificates === order.rootCertificates ? "keep" : "installCurrent";
 }

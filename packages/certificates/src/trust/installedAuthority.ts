@@ -18,6 +18,10 @@ export interface AuthorityFacts {
   readonly signer: string;
   readonly notBefore: number;
   readonly notAfter: number;
+  /** Of that root: no CA below it lives longer. */
+  readonly rootNotAfter: number;
+  /** PEM */
+  readonly certificate: string;
 }
 
 /** The CA in a Secret, or undefined where a part of it is missing. */
@@ -40,7 +44,9 @@ export async function authorityFacts({ certificate, chain, rootCertificates }: I
   const { notBefore, notAfter } = certificateFacts(certificate);
   for (const [i, root] of texts.entries()) {
     const signer = roots[i];
-    if (signer !== undefined && (await isBelow(certificate, chain, root))) return { rootCertificates, roots, signer, notBefore, notAfter };
+    if (signer === undefined || !(await isBelow(certificate, chain, root))) continue;
+    const { notAfter: rootNotAfter } = certificateFacts(root);
+    return { rootCertificates, roots, signer, notBefore, notAfter, rootNotAfter, certificate };
   }
   throw new InvalidPem("ca-cert.pem is signed by none of the certificates in root-cert.pem");
 }

@@ -150,7 +150,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     }
     const keyRef = { name: order.metadata.name, namespace };
     const answer = await answerTo(order, { trust, keyRef, ordered });
-    const wanted = optionsOf(order);
+    const wanted = optionsOf(order, found.record.issuedWith);
     const current = { facts: found.facts, issuedWith: found.record.issuedWith };
     const gracePeriodRatio = spec.certOptions?.secretRotationGracePeriodRatio || DEFAULT_RATIO;
     const next = authorityStep({
@@ -373,7 +373,9 @@ function unreadBy(
 ): readonly RestartablePod[] {
   const last = generations.at(-1);
   if (last === undefined || last.since !== undefined) return [];
-  if (step === "KEEP" && reloads(controlPlane, { last, before: generations.at(-2) })) return [];
+  const before = generations.at(-2);
+  const isRenewal = step === "KEEP" || before?.signer === last.signer;
+  if (isRenewal && reloads(controlPlane, { last, before })) return [];
   return outdatedPods(controlPlane, last);
 }
 
@@ -393,10 +395,25 @@ function answerIn(order: Order, ordered: ReadonlyMap<string, Resource>): Certifi
   }
 }
 
-/** A text of what a CA is issued with: another one is a reason to issue it again. */
-function optionsOf({ spec }: Order): string {
+/**
+ * A text of what a CA is issued with: another one is a reason to issue it again. Without a demand to reissue, the last one stands: that
+ * somebody withdraws it is none.
+ */
+function optionsOf({ spec }: Order, issuedWith: string | undefined): string {
   const { ttlDays, rsaKeySizeBytes, orgName } = spec?.certOptions ?? {};
-  return JSON.stringify([ttlDays, rsaKeySizeBytes, orgName, spec?.hosts]);
+  const reissue = spec?.trust?.reissue ?? reissuedWith(issuedWith);
+  return JSON.stringify([ttlDays, rsaKeySizeBytes, orgName, spec?.hosts, ...(reissue === undefined ? [] : [reissue])]);
+}
+
+/** The demand that a CA was issued on, if any. */
+function reissuedWith(issuedWith = "[]"): string | undefined {
+  try {
+    const [, , , , reissue] = JSON.parse(issuedWith) as readonly unknown[];
+    return typeof reissue === "string" ? reissue : undefined;
+  } catch {
+    // Somebody else wrote there.
+    return undefined;
+  }
 }
 
 async function orderedGeneration({ rootCertificates, signer }: Trust): Promise<readonly TrustGeneration[]> {
@@ -405,7 +422,14 @@ async function orderedGeneration({ rootCertificates, signer }: Trust): Promise<r
 
 function problemOfCluster({ spec, metadata: { clusterName = "" } }: Order, error: ClusterError): string {
   const namespace = spec?.issuedCertificateSecret?.namespace ?? "";
-  if (error.code !== "Forbidden") return `the CA of the mesh cannot be installed in ${clusterName}: ${error.message}`;
+  if (error.code === "NotFound") {
+    return (
+      `Secret ${namespace}/cacerts cannot be written in ${clusterName}: ${error.message}: install istiod in namespace ${namespace} again, ` +
+      "or remove the mesh from spec.meshes of the VirtualMesh"
+    );
+  }
+  if (error.code !== "Forbidden")
+    return `the CA of the mesh cannot be installed in Secret ${namespace}/cacerts of ${clusterName}: ${error.message}`;
   return (
     `the agent of ${clusterName} may not do what the CA of the mesh in namespace ${namespace} needs: ${error.message}: add ${namespace} to ` +
     "the value meshCertificates.namespaces of its chart, or grant it the roles of docs/reference/rbac.md"

@@ -54,8 +54,8 @@ export function requestReport({ metadata }: IssuedCertificate, request: string):
   };
 }
 
-function installedIn({ rootCertificates, roots, signer, notAfter }: AuthorityFacts) {
-  return { rootCertificates, roots: [...roots], signer, notAfter: new Date(notAfter).toISOString() };
+function installedIn({ rootCertificates, roots, signer, notAfter, certificate }: AuthorityFacts) {
+  return { rootCertificates, roots: [...roots], signer, notAfter: new Date(notAfter).toISOString(), certificate };
 }
 
 const MOST_NAMED = 20;

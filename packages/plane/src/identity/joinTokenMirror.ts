@@ -1,8 +1,8 @@
-import { Secret } from "@isthmus/api";
+import { JOIN_TOKEN_LABEL, Secret } from "@isthmus/api";
 import { type Clock, type Log, messageOf } from "@isthmus/core";
 import { runReflector } from "../informer/reflector.ts";
 import { type Cluster, JOIN_TOKENS, type Leadership, type Store, StoreError } from "../ports/clusterPort.ts";
-import { JOIN_TOKEN_LABEL, joinTokenId } from "./joinTokens.ts";
+import { joinTokenId } from "./joinTokens.ts";
 import { secretTexts } from "./secretData.ts";
 
 export interface JoinTokenMirrorOptions {

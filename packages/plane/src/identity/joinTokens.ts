@@ -1,11 +1,8 @@
-import { Secret } from "@isthmus/api";
+import { JOIN_TOKEN_LABEL, Secret } from "@isthmus/api";
 import { type Clock, isClusterName, UsageError } from "@isthmus/core";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { randomText } from "../runtime/randomText.ts";
 import { type SecretData, secretOf, secretTexts } from "./secretData.ts";
-
-/** Label of the Secrets that keep join tokens; its value is the cluster's name. */
-export const JOIN_TOKEN_LABEL = "isthmus.mesh/join-token";
 
 /** The longest life that may be asked for: a token is for joining, not for keeping. Source: field-notes X1. */
 const LONGEST_LIFETIME_MS = 24 * 3_600_000;

@@ -1,5 +1,5 @@
 import { CertificateRequest, IssuedCertificate, Secret } from "@isthmus/api";
-import { InvalidPem, issueIntermediate } from "@isthmus/certificates";
+import { fingerprints, InvalidPem, issueIntermediate } from "@isthmus/certificates";
 import {
   type Clock,
   equalJson,
@@ -7,6 +7,7 @@ import {
   type Kind,
   type Log,
   messageOf,
+  type ObjectRef,
   type Resource,
   type ResourceRef,
   refOf,
@@ -21,7 +22,7 @@ import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import type { DeliveryLog } from "./delivery.ts";
 import type { OrderSender } from "./orderSender.ts";
 import { generatedRoots, type MeshOrder, trustOrders } from "./trustOrders.ts";
-import { RootProblem, trustRoots } from "./trustRoots.ts";
+import { type KnownRoot, RootProblem, trustRoots } from "./trustRoots.ts";
 
 /**
  * Brings the meshes of each VirtualMesh below one root: makes generated roots, tells each agent its next step, and signs what agents
@@ -31,6 +32,8 @@ export interface MeshTrustLoop {
   /** Something that orders follow from may have changed. */
   request(): void;
   forget(clusterName: string): void;
+  /** What is known of the root in a Secret, on the leader. */
+  rootIn(ref: ObjectRef): KnownRoot | undefined;
   readonly ended: Promise<void>;
 }
 
@@ -40,10 +43,12 @@ export interface MeshTrustOptions {
   readonly store: SnapshotStore;
   readonly orders: OrderSender;
   readonly delivery: Pick<DeliveryLog, "wanted" | "acknowledged">;
-  /** Called when other outputs in the management cluster are there. */
+  /** Called when other outputs in the management cluster are there, and from time to time, as certificates expire. */
   readonly delivered: () => void;
   readonly leadership: Leadership;
   readonly world: () => Translation | undefined;
+  /** Of the management plane. */
+  readonly namespace: string;
   /** Name of this server process. */
   readonly instance: string;
   readonly clock: Clock;
@@ -60,7 +65,7 @@ interface Answer {
 }
 
 export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): MeshTrustLoop {
-  const { cluster, view, store, orders: sender, delivery, leadership, world, instance, clock, log } = options;
+  const { cluster, view, store, orders: sender, delivery, leadership, world, namespace, instance, clock, log } = options;
   const roots = trustRoots({ cluster, clock, log, changed: () => loop.request() }, signal);
   let ordered: ReadonlyMap<string, MeshOrder> = new Map();
   const answers = new Map<string, Answer>();
@@ -82,7 +87,15 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
     await generateRoots(now);
     tellKept(now);
     const nextNumber = () => ++orders;
-    const next = trustOrders(now, { snapshotIn: store.snapshotIn, connectionOf, management, rootIn: roots.of, ordered, nextNumber });
+    const next = trustOrders(now, {
+      namespace,
+      snapshotIn: store.snapshotIn,
+      connectionOf,
+      management,
+      rootIn: roots.of,
+      ordered,
+      nextNumber,
+    });
     ordered = next;
     tellAll();
     await sign(next);
@@ -141,10 +154,12 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
     for (const key of answers.keys()) if (!requested.has(key)) answers.delete(key);
   }
 
-  async function answerTo({ ref, spec }: MeshOrder, csr: string): Promise<object | undefined> {
-    const { name = "", namespace = "" } = spec.glooMeshCa?.signingCertificateSecret ?? {};
+  async function answerTo({ ref, spec, signWith }: MeshOrder, csr: string): Promise<object | undefined> {
     try {
-      const root = await roots.signing({ name, namespace }, signal);
+      const root = await roots.signing(signWith, signal);
+      const { step, signer } = spec.trust ?? {};
+      // It was replaced after it was looked at: another CA than is ordered would be of no use.
+      if (step === "TRUST_BOTH" && !(await fingerprints(root.certificate)).includes(signer ?? "")) return undefined;
       const { ttlDays, orgName } = spec.certOptions ?? {};
       const names = { commonName: ref.name, organization: orgName || spec.org || "Istio", uris: spec.hosts ?? [] };
       const certificate = await issueIntermediate(root, decodedText(csr), {
@@ -166,9 +181,11 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
     while (!signal.aborted) {
       await clock.sleep(CHECK_MS, signal).catch(() => undefined);
       loop.request();
+      options.delivered();
     }
   }
   return {
+    rootIn: (ref) => (leadership.isLeader ? roots.known(ref) : undefined),
     request: loop.request,
     forget(clusterName) {
       ordered = new Map([...ordered].filter(([, { ref }]) => ref.clusterName !== clusterName));

@@ -10,6 +10,7 @@ import { eventHub } from "../runtime/eventHub.ts";
 import { randomText } from "../runtime/randomText.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { agentModes } from "./agentModes.ts";
+import { type CertificateEntry, certificateInventory } from "./certificateInventory.ts";
 import { confirmations } from "./confirmations.ts";
 import { deliveryLog } from "./delivery.ts";
 import { expiryMetrics } from "./expiries.ts";
@@ -26,6 +27,7 @@ import type { ServerOptions } from "./serverOptions.ts";
 import { startServerSharing } from "./serverSharing.ts";
 import { startStatusLoop } from "./statusLoop.ts";
 import { startTelemetry } from "./telemetry.ts";
+import { trustExpiring } from "./trustExpiring.ts";
 
 /** A running management server. */
 export interface Server {
@@ -45,6 +47,8 @@ export interface Server {
   cannotConnect(clusterName: string, problem: string | undefined): void;
   /** What of a cluster's objects is not written because its mode forbids it. */
   pendingIn(clusterName: string): Iterable<Rejection>;
+  /** Every certificate and token that it knows of, without what is secret. */
+  certificates(options?: { readonly hasForecasts?: boolean }): readonly CertificateEntry[];
   /** Figures as they are now, beside those that the meter was told. */
   metrics(): readonly Metric[];
   readonly ended: Promise<void>;
@@ -125,6 +129,11 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   );
   events.on("managementChanged", members.changed);
 
+  function certificates({ hasForecasts = false } = {}): readonly CertificateEntry[] {
+    const sources = { namespace, management: view.snapshot, store, world: reconcile.world, rootIn: trust.rootIn, now: clock.now() };
+    return certificateInventory(sources, { hasForecasts });
+  }
+
   const writes = startLeaderWrites(
     {
       cluster,
@@ -150,7 +159,16 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const parts = { inputs, delivery, telemetry, notices, sharing, events };
   const reconcile = startReconcileLoop({ ...options, ...parts, link, publisher: writes.publisher, meter }, signal);
   const statuses = startStatusLoop(
-    { ...options, ...parts, leadership, resumption, writes, sharedStore: options.sharing?.store, reconciled: reconcile },
+    {
+      ...options,
+      ...parts,
+      leadership,
+      resumption,
+      writes,
+      sharedStore: options.sharing?.store,
+      reconciled: reconcile,
+      expiring: () => trustExpiring(certificates()),
+    },
     signal,
   );
 
@@ -178,6 +196,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       delivered: statusesDue,
       leadership,
       world: () => reconcile.world,
+      namespace,
       instance: randomText(16),
       clock,
       log,
@@ -200,12 +219,13 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     revokedBefore: members.revokedBefore,
     cannotConnect: statuses.cannotConnect,
     pendingIn: delivery.pendingIn,
+    certificates,
     metrics() {
       const { world, waiting } = reconcile;
       const { lags } = telemetry;
       return [
         ...serverMetrics({ store, delivery, confirmations: confirmed, lags, world, waiting, queues: writes.queues(), now: clock.now() }),
-        ...expiryMetrics({ management: view.snapshot, store }),
+        ...expiryMetrics(certificates()),
         ...sharing.metrics(),
       ];
     },

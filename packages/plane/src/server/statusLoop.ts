@@ -13,7 +13,7 @@ import { BATCH_MS } from "./reconcileLoop.ts";
 import type { DeleteResumption } from "./resumeDeletes.ts";
 import type { ServerEventHub } from "./serverEvents.ts";
 import type { ServerOptions } from "./serverOptions.ts";
-import { statusUpdates } from "./statusUpdates.ts";
+import { type StatusUpdatesOptions, statusUpdates } from "./statusUpdates.ts";
 import { storeConditions } from "./storeConditions.ts";
 import type { Telemetry } from "./telemetry.ts";
 
@@ -39,6 +39,8 @@ export interface StatusLoopOptions
   /** The store that replicas share; undefined where there is none. */
   readonly sharedStore: NonNullable<ServerOptions["sharing"]>["store"] | undefined;
   readonly telemetry: Telemetry;
+  /** The conditions of VirtualMeshes about certificates, by `namespace/name`. */
+  readonly expiring: StatusUpdatesOptions["expiring"];
   readonly reconciled: { readonly world: Translation | undefined };
   readonly events: ServerEventHub;
 }
@@ -60,6 +62,7 @@ export function startStatusLoop(options: StatusLoopOptions, signal: AbortSignal)
     lateSince: telemetry.lags.lateSince,
     modeOf: options.modeOf,
     alsoOf: (ref) => (resourceKeyOf(ref) === resourceKeyOf(options.ownStatus) ? ownConditions() : []),
+    expiring: options.expiring,
     view: () => view,
     store,
     kinds,

@@ -1,8 +1,10 @@
-import type { WriteMode } from "@isthmus/api";
+import { VirtualMesh, type WriteMode } from "@isthmus/api";
 import {
   type Condition,
   type CooperativeTask,
   type Delta,
+  displayName,
+  equalJson,
   kindKeyOf,
   type Resource,
   type ResourceRef,
@@ -53,6 +55,8 @@ export interface StatusUpdatesOptions {
   readonly modeOf: (registration: Resource) => WriteMode;
   /** What else is to be said of an object than translation says. */
   readonly alsoOf: (ref: ResourceRef) => readonly Condition[];
+  /** The conditions of VirtualMeshes about certificates, by `namespace/name`. */
+  readonly expiring: () => ReadonlyMap<string, readonly Condition[]>;
   /** Whether Settings let whoever has the shared token take any cluster's name. */
   readonly areNamesOpen: () => boolean;
   readonly view: () => Informer;
@@ -67,6 +71,7 @@ export function statusUpdates({
   problemIn,
   modeOf,
   alsoOf,
+  expiring,
   areNamesOpen,
   view,
   store,
@@ -78,6 +83,7 @@ export function statusUpdates({
   const touched = new Map<string, ResourceRef>();
   /** What the status of each cluster was made of. */
   let clusters: ReadonlyMap<string, ClusterStatusInputs> = new Map();
+  let certificates: ReadonlyMap<string, readonly Condition[]> = new Map();
   let statuses: Statuses | undefined;
 
   const touch = (ref: ResourceRef) => void touched.set(resourceKeyOf(ref), ref);
@@ -85,6 +91,7 @@ export function statusUpdates({
   function startOver(): void {
     statuses = undefined;
     clusters = new Map();
+    certificates = new Map();
     touched.clear();
     for (const { ref } of view().malformed.values()) touch(ref);
   }
@@ -123,6 +130,21 @@ export function statusUpdates({
     clusters = facts;
   }
 
+  /** Certificates expire while nothing else changes. */
+  function touchVirtualMeshes(): void {
+    const before = certificates;
+    certificates = expiring();
+    for (const virtualMesh of view().snapshot.of(VirtualMesh)) {
+      const name = displayName(virtualMesh.metadata);
+      if (!equalJson(before.get(name), certificates.get(name))) touch(refOf(virtualMesh));
+    }
+  }
+
+  function conditionsOf(ref: ResourceRef): readonly Condition[] {
+    const own = kindKeyOf(ref) === kindKeyOf(VirtualMesh) ? (certificates.get(displayName(ref)) ?? []) : [];
+    return [...own, ...alsoOf(ref)];
+  }
+
   function updateOf(ref: ResourceRef): readonly DesiredStatus[] {
     if (kindKeyOf(ref) === registration) {
       const cluster = view().snapshot.of(kinds.registration).get(ref);
@@ -131,7 +153,7 @@ export function statusUpdates({
     const malformed = view().malformed.get(resourceKeyOf(ref));
     if (malformed !== undefined && asked.has(kindKeyOf(ref))) return [malformedStatus(malformed)];
     const update = statuses?.of(ref);
-    return update === undefined ? [] : observedAsPublished(keepUnreported(withConditions(update, alsoOf(ref)), view().snapshot));
+    return update === undefined ? [] : observedAsPublished(keepUnreported(withConditions(update, conditionsOf(ref)), view().snapshot));
   }
 
   /**
@@ -164,6 +186,7 @@ export function statusUpdates({
         }
       }
       touchClusters({ resumed, now });
+      touchVirtualMeshes();
       // What is touched from now on is looked at the next time.
       const refs = [...touched.values()];
       touched.clear();

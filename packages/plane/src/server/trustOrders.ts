@@ -2,6 +2,7 @@ import { IssuedCertificate, type IssuedCertificateSpec, Mesh, type RequestedTrus
 import { type MeshTrust, type OrderedTrust, type TrustMember, type TrustOrder, trustPlan } from "@isthmus/certificates";
 import { equalJson, kindKeyOf, type ObjectRef, type ResourceRef, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
+import { earlierRoots } from "./earlierRoots.ts";
 import type { KnownRoot } from "./trustRoots.ts";
 
 /** What is ordered of one mesh's agent. */
@@ -9,6 +10,8 @@ export interface MeshOrder {
   readonly ref: ResourceRef;
   readonly virtualMesh: VirtualMesh;
   readonly spec: IssuedCertificateSpec;
+  /** The Secret with the root that the CA is to be signed with. */
+  readonly signWith: ObjectRef;
   /** Rises with each order to anybody. */
   readonly number: number;
   /** The first order of an unbroken series to this mesh: what is reported of earlier ones says nothing. */
@@ -23,6 +26,8 @@ interface GivenTrust extends OrderedTrust {
 
 /** What orders follow from, beside the translation. */
 export interface TrustSources {
+  /** Of the management plane. */
+  readonly namespace: string;
   /** What agents report of a cluster. */
   readonly snapshotIn: (clusterName: string) => Snapshot;
   /** Names the connection of a cluster's agent; undefined while what is known of the cluster may be old. */
@@ -62,12 +67,16 @@ function orderOf(
   const last = sources.ordered.get(resourceKeyOf(ref));
   const connection = sources.connectionOf(ref.clusterName);
   const { roots = [], ...asked } = step ?? {};
+  const earlier = step?.step === "TRUST_BOTH" ? earlierRootOf(virtualMesh, step.signer, sources) : undefined;
+  const reissue = virtualMesh.metadata.annotations?.[reissueAnnotation(mesh.metadata.name)]?.slice(0, LONGEST_DEMAND);
   const asOf = (number: number): IssuedCertificateSpec => {
     const trust: RequestedTrust = {
       controlPlaneLabels: mesh.spec?.istio?.installation?.podLabels ?? {},
       ...(connection === undefined ? {} : { term: termOf(connection, number) }),
       ...(target !== undefined && "problem" in target ? { problem: target.problem } : {}),
       ...asked,
+      ...(earlier === undefined ? {} : { isRenewable: true }),
+      ...(reissue === undefined ? {} : { reissue }),
     };
     return { ...spec, trust };
   };
@@ -76,7 +85,26 @@ function orderOf(
   const { since = number, given = [] } = last ?? {};
   const open = step === undefined ? given : withOrder(given, { roots, signer: step.signer, number });
   const answered = answeredNumber(ref, sources) ?? 0;
-  return { ref, virtualMesh, spec: asOf(number), number, since, given: open.filter((one) => one.number > answered) };
+  const signWith = earlier ?? signingSecretOf(spec);
+  return { ref, virtualMesh, spec: asOf(number), signWith, number, since, given: open.filter((one) => one.number > answered) };
+}
+
+/** The Secret with the root that a mesh is to leave, where it is known and may still sign. */
+function earlierRootOf(virtualMesh: VirtualMesh, signer: string, { namespace, management, rootIn }: TrustSources): ObjectRef | undefined {
+  return earlierRoots(virtualMesh, namespace, management).find((ref) => {
+    const known = rootIn(ref, management.of(Secret).get({ ...ref, clusterName: "" })?.metadata.resourceVersion);
+    return known !== undefined && "root" in known && known.root.fingerprint === signer;
+  });
+}
+
+function signingSecretOf({ glooMeshCa }: IssuedCertificateSpec): ObjectRef {
+  const { name = "", namespace = "" } = glooMeshCa?.signingCertificateSecret ?? {};
+  return { name, namespace };
+}
+
+/** On a VirtualMesh, for one of its meshes: another value has the mesh's CA issued again. */
+export function reissueAnnotation(meshName: string): string {
+  return `reissue.isthmus.mesh/${meshName}`;
 }
 
 /** Of several orders for the same trust the last one counts: it is answered last. */
@@ -93,7 +121,8 @@ function termPrefix(connection: string): string {
   return `${connection}/`;
 }
 
-interface Member {
+/** A mesh whose CA this server signs. */
+export interface Member {
   readonly ref: ResourceRef;
   readonly mesh: Mesh;
   readonly spec: IssuedCertificateSpec;
@@ -102,13 +131,13 @@ interface Member {
 /** Where the roots of VirtualMeshes are to be, with the VirtualMeshes that have theirs generated. */
 export function generatedRoots(world: Translation): readonly { readonly ref: ObjectRef; readonly virtualMesh: VirtualMesh }[] {
   return [...issuedByVirtualMesh(world)].flatMap(([virtualMesh, [first]]) => {
-    const { name = "", namespace = "" } = first?.spec.glooMeshCa?.signingCertificateSecret ?? {};
-    return hasGivenRoot(virtualMesh) || name === "" ? [] : [{ ref: { name, namespace }, virtualMesh }];
+    const ref = signingSecretOf(first?.spec ?? {});
+    return hasGivenRoot(virtualMesh) || ref.name === "" ? [] : [{ ref, virtualMesh }];
   });
 }
 
 /** The IssuedCertificates that this server signs, by their VirtualMesh. */
-function issuedByVirtualMesh({ attached, networking }: Translation): ReadonlyMap<VirtualMesh, readonly Member[]> {
+export function issuedByVirtualMesh({ attached, networking }: Translation): ReadonlyMap<VirtualMesh, readonly Member[]> {
   const found = new Map<VirtualMesh, Member[]>();
   for (const mesh of attached.of(Mesh)) {
     const ref = refOfIssued(mesh);
@@ -134,7 +163,7 @@ function refOfIssued({ metadata, spec }: Mesh): ResourceRef {
 }
 
 function rootOf(virtualMesh: VirtualMesh, [first]: readonly Member[], { management, rootIn }: TrustSources): KnownRoot | undefined {
-  const { name = "", namespace = "" } = first?.spec.glooMeshCa?.signingCertificateSecret ?? {};
+  const { name, namespace } = signingSecretOf(first?.spec ?? {});
   const secret = management.of(Secret).get({ name, namespace, clusterName: "" });
   // One that is generated comes to be by itself. One of the user may be where the server watches nothing.
   return secret === undefined && !hasGivenRoot(virtualMesh) ? undefined : rootIn({ name, namespace }, secret?.metadata.resourceVersion);
@@ -197,3 +226,5 @@ function trustIn(reported: IssuedCertificate | undefined): MeshTrust | undefined
   if (trusted === undefined || signers === undefined) return undefined;
   return { installed: { rootCertificates, roots, signer }, inForce: { trusted, signers } };
 }
+
+const LONGEST_DEMAND = 64;

@@ -3,6 +3,7 @@ import { checkedRoot, createMeshRoot, fingerprints, type KeyedCertificate, type 
 import { type Clock, equalJson, type Log, messageOf } from "@isthmus/core";
 import { secretOf, secretTexts } from "../identity/secretData.ts";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
+import { GENERATED_ROOT_TYPE } from "./earlierRoots.ts";
 
 /** A root below which the CAs of meshes are signed, or why it can't be used. */
 export type KnownRoot = { readonly root: TrustRoot } | { readonly problem: string };
@@ -19,6 +20,8 @@ export interface TrustRoots {
    * what is not watched is looked at again after a while.
    */
   of(ref: RootRef, version: string | undefined): KnownRoot | undefined;
+  /** The same as it was when it was looked at last. */
+  known(ref: RootRef): KnownRoot | undefined;
   /** The root with its key. Throws RootProblem. */
   signing(ref: RootRef, signal: AbortSignal): Promise<KeyedCertificate>;
   /** Makes the root of a VirtualMesh, unless its Secret exists. */
@@ -90,6 +93,7 @@ export function trustRoots({ cluster, clock, log, changed }: TrustRootsOptions, 
       }
       return found?.root;
     },
+    known: (ref) => known.get(`${ref.namespace}/${ref.name}`)?.root,
     signing: read,
     async generate(ref, virtualMesh, until) {
       const key = `${ref.namespace}/${ref.name}`;
@@ -119,8 +123,6 @@ function newRoot({ metadata, spec }: VirtualMesh, now: number): Promise<KeyedCer
   return createMeshRoot(options, rsaKeySizeBytes || 4096);
 }
 
-/** Source: specification of the published product, "Generated root". */
-const GENERATED_ROOT_TYPE = "certificates.mesh.gloo.solo.io/generated_signing_cert";
 const DAY_MS = 86_400_000;
 const RECHECK_MS = 60_000;
 // Source: RFC 5280, ub-common-name.

@@ -5,9 +5,9 @@ import { inputKind, inputTable, join, unionOf } from "../incremental/join.ts";
 import { entriesOf, type MapEntry } from "../incremental/lookupTable.ts";
 import type { DestinationInputs, MeshInputs, TranslationContext, VirtualMeshInputs } from "../meshes/inputs.ts";
 import { meshTranslators } from "../meshes/meshTranslators.ts";
+import { generatedRootName } from "../policy/generatedRoots.ts";
 import { serviceKeyOf } from "../policy/hostnames.ts";
 import { byMesh, byPodLabel, byService, podLabelKey } from "../policy/indexes.ts";
-import { userNameOf } from "../policy/userResources.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
 import { byCallers, byPlaceOfTrust, isSameTrust } from "./callingMeshes.ts";
 import {
@@ -184,7 +184,7 @@ function byIssuedCertificate({ metadata: { name }, spec }: Mesh): readonly strin
 
 /** VirtualMeshes by the name of the Secret with their generated root. */
 function byRootSecret({ value }: MapEntry<VirtualMesh>): readonly string[] {
-  return [userNameOf(value.metadata)];
+  return [generatedRootName(value)];
 }
 
 /** Secrets of the management cluster by name. */

@@ -75,12 +75,18 @@ const destinations = inputKind<InputTables, Destination>(Destination);
 export const checkedTraffic = checkedPolicies<TrafficPolicy, CheckedPolicy<TrafficPolicy>>({
   kind: TrafficPolicy,
   findingsOf: (policy, limit) => [...trafficFindings(policy), ...subsetFindings(policy, limit)],
+  findingsIfUnsound: ruleFindings,
   isMistaken: () => false,
   madeOf: (row, policy) => {
     const isSound = row.isSound && !isMisspeltWide(policy);
     return { ...row, policy, isSound, selectors: isSound ? [policy.spec?.destinationSelector] : NONE };
   },
 });
+
+/** What is wrong with the rules of a policy that is in force nowhere. Of others it is said on each Destination. */
+export function ruleFindings({ spec }: TrafficPolicy, context: TranslationContext): readonly Finding[] {
+  return meshTranslators.flatMap((translator) => translator.ruleFindings?.(spec?.policy ?? {}, context) ?? NONE);
+}
 
 const trafficFindings = memoizeRow((policy: TrafficPolicy) => [
   ...andDoubts(policy, ineffectiveFindings(policy), doubtfulTraffic),
@@ -108,6 +114,8 @@ export const checkedAccess = checkedPolicies<AccessPolicy, CheckedAccess>({
 interface Checks<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy<P>> {
   readonly kind: Kind<P>;
   findingsOf(policy: P, limit: PolicyLimit): readonly Finding[];
+  /** What else is wrong with a policy that is in force nowhere: all mistakes are reported at once. */
+  findingsIfUnsound?(policy: P, context: TranslationContext): readonly Finding[];
   /** Whether it is not sound for another reason, which the findings about its reach tell. */
   isMistaken(policy: P, limit: PolicyLimit): boolean;
   madeOf(row: Pick<C, "key" | "isSound" | "reports">, policy: P): C;
@@ -117,6 +125,7 @@ interface Checks<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy
 function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy<P>>({
   kind,
   findingsOf,
+  findingsIfUnsound,
   isMistaken,
   madeOf,
 }: Checks<P, C>): Derived<InputTables, C> {
@@ -141,7 +150,11 @@ function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends Check
       ];
       const isSound = grounds.every(({ state }) => state !== "INVALID") && !isMistaken(policy, limit);
       // To ask for too much takes nothing away of what is in reach.
-      const findings = [...policyScopeFindings(policy, limit), ...grounds];
+      const findings = [
+        ...policyScopeFindings(policy, limit),
+        ...grounds,
+        ...(isSound ? NONE : (findingsIfUnsound?.(policy, context) ?? NONE)),
+      ];
       const reports = findings.length === 0 ? NONE : findings.map((finding) => reportOf(refOf(policy), finding));
       const made = madeOf({ key: keyOfResource(policy), isSound, reports }, policy);
       return row?.policy === policy && row.isSound === made.isSound && equalJson(row.reports, reports) ? row : made;

@@ -24,12 +24,12 @@ import { selectedDestinations, selectingCandidates } from "../policy/selection.t
 import { selectsIdentity, selectsWorkload } from "../policy/selectors.ts";
 import { isAccessPolicy, selectableTraitsOf, selectedTraitsOf } from "../policy/workloadTraits.ts";
 import type { AttachmentStep } from "./attachment.ts";
-import { bySelection, type CheckedAccess, type CheckedPolicy, type InputTables } from "./policies.ts";
+import { bySelection, type CheckedAccess, type CheckedPolicy, type InputTables, ruleFindings } from "./policies.ts";
 
 type Policy = TrafficPolicy | AccessPolicy;
 type Checked = CheckedPolicy<Policy>;
 
-/** That a policy selects nothing. */
+/** That a policy selects nothing, and what would be wrong with it if it did. */
 export interface SelectionDoubt {
   /** Of the policy. */
   readonly key: string;
@@ -221,19 +221,22 @@ const selectionDoubts: Derived<DoubtTables, SelectionDoubt> = derived({
     places: join({ from: policies, key: () => ONLY_ROW, to: places, select: ({ value }: MapEntry<PlaceNames>) => value }),
   },
   make: ({ key, policy, reports: known }, { lookup, context, before }): SelectionDoubt | undefined => {
-    if (!matchesServices(policy) && !namesSources(policy)) return undefined;
     const { clusterName, namespace } = policyScopeFrom(context).limitOf(policy);
     const [names] = lookup("places");
     // A limited policy is told nothing of what lies beyond.
     if (names === undefined || clusterName !== undefined || namespace !== undefined) return undefined;
     // Else it is said already why.
     if (known.some(({ state }) => state === "INVALID")) return undefined;
-    const doubts: string[] = [];
-    if (names.clustersOfServices.length > 0 && matchesServices(policy) && lookup("destination").length === 0)
-      doubts.push(noDestination(policy, names));
+    const hasServices = names.clustersOfServices.length > 0;
+    const selectsNone = hasServices && matchesServices(policy) && lookup("destination").length === 0;
+    const doubts: string[] = selectsNone ? [noDestination(policy, names)] : [];
     if (names.clustersOfWorkloads.length > 0 && namesSources(policy) && lookup("source").length === 0) doubts.push(noSource(policy, names));
-    if (doubts.length === 0) return undefined;
-    const reports = doubts.map((message) => reportOf(refOf(policy), warningFinding("NothingSelected", message)));
+    const findings = [
+      ...doubts.map((message) => warningFinding("NothingSelected", message)),
+      ...(isAccessPolicy(policy) || (hasServices && !selectsNone) ? NONE : ruleFindings(policy, context)),
+    ];
+    if (findings.length === 0) return undefined;
+    const reports = findings.map((finding) => reportOf(refOf(policy), finding));
     return before !== undefined && equalJson(before.reports, reports) ? before : { key, reports };
   },
 });

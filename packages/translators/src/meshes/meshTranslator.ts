@@ -18,6 +18,7 @@ import type {
   DestinationInputs,
   MeshInputs,
   TargetTranslation,
+  TranslationContext,
   UserObject,
   VirtualDestinationInputs,
   VirtualMeshInputs,
@@ -45,6 +46,8 @@ export interface MeshTranslator {
 
   /** What such meshes would refuse in how a TrafficPolicy says which requests it is for, whatever Destinations it selects. */
   requestFindings?(spec: TrafficPolicySpec): readonly Finding[];
+  /** What such meshes would refuse in the rules of a TrafficPolicy, whatever they refer to and whatever Destinations it selects. */
+  ruleFindings?(rules: TrafficPolicyRules, context: Pick<TranslationContext, "settings">): readonly Finding[];
   /** What such meshes would refuse in a VirtualMesh, as warnings: the rest of it is in force. */
   virtualMeshFindings?(virtualMesh: VirtualMesh): readonly Finding[];
   /** What such meshes would refuse in a VirtualDestination, or take otherwise than it is written. */

@@ -4,8 +4,9 @@ import { trustDomainOf } from "./callers.ts";
 import { evaluatePolicies } from "./conflicts/conflicts.ts";
 import { translateIstioDestination } from "./istio.ts";
 import { policiesBehind } from "./policiesBehind.ts";
-import { referencesOfRules } from "./policyFields.ts";
+import { findingsOfRules, referencesOfRules } from "./policyFields.ts";
 import { requestFindings } from "./requestFindings.ts";
+import { allowsHeaderOperators } from "./routeContext.ts";
 import { hostsOf } from "./userObjects.ts";
 import { outlierFindings } from "./virtualDestination/outliers.ts";
 import { translateVirtualDestination } from "./virtualDestination/virtualDestination.ts";
@@ -23,6 +24,7 @@ export const istioTranslator: MeshTranslator = {
   translateVirtualMesh: rootSecretOf,
   translateVirtualDestination,
   requestFindings,
+  ruleFindings: (rules, context) => findingsOfRules(rules, { allowsHeaderOperators: allowsHeaderOperators(context) }),
   virtualMeshFindings,
   virtualDestinationFindings: outlierFindings,
   referencesOf: referencesOfRules,

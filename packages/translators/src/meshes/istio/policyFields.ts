@@ -51,6 +51,11 @@ export function policiesWriting(outputKind: string, policies: readonly TrafficPo
   return fields && policies.filter(({ spec }) => fields.some((field) => spec?.policy?.[field] !== undefined));
 }
 
+/** What is wrong with rules, whatever they refer to. */
+export const findingsOfRules = bySettings((rules, context) =>
+  features.flatMap((feature) => (isReferring(feature) ? [] : feature.findingsOf(rules, context))),
+);
+
 /** What rules refer to beside the Destination that they are in force on. */
 export function referencesOfRules(rules: TrafficPolicyRules): readonly PolicyReference[] {
   return features.flatMap((feature) => feature.referencesOf?.(rules) ?? []);

@@ -1,7 +1,7 @@
 import type { IssuedCertificateSpec, MtlsConfig, VirtualMesh } from "@isthmus/api";
 import type { ObjectRef, Resource } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
-import { userNameOf } from "../../../policy/userResources.ts";
+import { generatedRootName, ROOT_GENERATION, rootGenerationOf } from "../../../policy/generatedRoots.ts";
 
 /** What signs the certificate authorities of a VirtualMesh's meshes. */
 export type CertificateAuthority =
@@ -58,7 +58,7 @@ export function trustFindings({ spec }: VirtualMesh): readonly Finding[] {
 
 /** The Secret that holds the generated root of a VirtualMesh. */
 function generatedRootRef(virtualMesh: VirtualMesh, namespace: string): ObjectRef {
-  return { name: userNameOf(virtualMesh.metadata), namespace };
+  return { name: generatedRootName(virtualMesh), namespace };
 }
 
 function generatedRoot(
@@ -67,6 +67,10 @@ function generatedRoot(
   options: GeneratedRootOptions,
   rootSecret: Resource | undefined,
 ): CertificateAuthority {
+  if (rootGenerationOf(virtualMesh) === undefined) {
+    const message = `metadata.annotations[${ROOT_GENERATION}]: is not a number from 1: set the number of the root, or run "meshctl cert rotate"`;
+    return { type: "invalid", finding: invalidFinding("RootGenerationInvalid", message) };
+  }
   const size = options.rsaKeySizeBytes ?? 0;
   if (rootSecret === undefined && size !== 0 && size < MINIMUM_KEY_BITS) {
     const message =

@@ -1,0 +1,266 @@
+import { allKinds, VirtualMesh } from "@isthmus/api";
+import { createMeshRoot } from "@isthmus/certificates";
+import type { AnyResource, Kind } from "@isthmus/core";
+import { describe, expect, it } from "vitest";
+import { NOW, virtualMesh } from "./fleetObjects.ts";
+import { expectGolden } from "./goldenText.ts";
+import { managementCluster, type Run, runIn } from "./planeRun.ts";
+
+const DAY_MS = 86_400_000;
+const at = (days: number): string => new Date(NOW + days * DAY_MS).toISOString();
+
+interface ForecastFixture {
+  readonly step?: string;
+  readonly autoRestartPods?: boolean;
+  readonly isConnected?: boolean;
+  readonly waitsFor?: readonly string[];
+}
+
+function intermediate(cluster: string, forecast: ForecastFixture = {}, entry: object = {}): object {
+  const counts = { controlPlanePods: 2, proxies: 40, workloads: 12, single: ["bookinfo/ratings-v1"], singleCount: 1 };
+  const place = { controlPlaneNamespace: "istio-system", controlPlaneLabels: { app: "istiod" } };
+  return {
+    use: "meshIntermediate",
+    name: `istiod-istio-system-${cluster}`,
+    namespace: "istio-system",
+    cluster,
+    notBefore: at(-100),
+    notAfter: at(265),
+    state: "VALID",
+    next: `renewed by the agent of ${cluster} on 2027-07-07`,
+    virtualMesh: "gloo-mesh/bookinfo",
+    forecast: {
+      ...{
+        sequence: "STANDARD",
+        rounds: 3,
+        ...place,
+        ...counts,
+        autoRestartPods: true,
+        isConnected: true,
+        state: "FINISHED",
+        step: "KEEP",
+        waitsFor: [],
+      },
+      ...forecast,
+    },
+    ...entry,
+  };
+}
+
+function root(entry: object = {}): object {
+  const times = { notBefore: at(-320), notAfter: at(45) };
+  const place = { use: "meshRoot", name: "bookinfo.gloo-mesh", namespace: "gloo-mesh", cluster: "", virtualMesh: "gloo-mesh/bookinfo" };
+  return { ...place, ...times, state: "EXPIRING", next: "replace it now: meshctl cert rotate", isGenerated: true, ...entry };
+}
+
+const OTHERS: readonly object[] = [
+  {
+    use: "agent",
+    name: "east",
+    namespace: "gloo-mesh",
+    cluster: "east",
+    notBefore: at(-0.4),
+    notAfter: at(0.6),
+    state: "VALID",
+    next: "renewed by its agent",
+  },
+  {
+    use: "relayServer",
+    name: "relay-server-tls-secret",
+    namespace: "gloo-mesh",
+    cluster: "",
+    notAfter: at(200),
+    state: "VALID",
+    next: "renewed by the server",
+  },
+  {
+    use: "joinToken",
+    name: "relay-join-token-abcdefghijkl",
+    namespace: "gloo-mesh",
+    cluster: "west",
+    notAfter: at(0.02),
+    state: "VALID",
+    next: "deleted after its use or its end",
+  },
+  {
+    use: "sharedToken",
+    name: "relay-identity-token-secret",
+    namespace: "gloo-mesh",
+    cluster: "",
+    state: "NO_EXPIRY",
+    next: "replaced by meshctl cluster revoke --rotate-token",
+  },
+];
+
+function budget(name: string, disruptionsAllowed: number, labels: Readonly<Record<string, string>>): AnyResource {
+  return {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: { name, namespace: "bookinfo" },
+    spec: { selector: { matchLabels: labels } },
+    status: { disruptionsAllowed, currentHealthy: 1, desiredHealthy: 1 },
+  };
+}
+
+const BUDGETS: Kind = {
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  plural: "poddisruptionbudgets",
+  namespaced: true,
+  versions: ["policy/v1"],
+  parse: (input) => input as AnyResource,
+};
+
+const POD: AnyResource = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "reviews-1", namespace: "bookinfo", labels: { app: "reviews" } },
+  spec: { containers: [{ name: "istio-proxy", image: "istio/proxyv2:1.24" }] },
+};
+
+async function cert(
+  args: readonly string[],
+  entries: readonly object[] = [root(), intermediate("east"), intermediate("west"), ...OTHERS],
+  {
+    columns,
+    plane = managementCluster([virtualMesh("bookinfo", ["east", "west"])]),
+    east = [],
+  }: { columns?: number; plane?: ReturnType<typeof managementCluster>; east?: readonly AnyResource[] } = {},
+): Promise<Run> {
+  const page = JSON.stringify({ items: entries });
+  const workload = managementCluster([POD, ...east], [...allKinds(), BUDGETS]);
+  return runIn(plane, ["cert", ...args, "--admin-address", "http://127.0.0.1:9091"], columns, {
+    readAdminPage: async () => page,
+    connect: async ({ context }) => (context === "ctx-east" || context === "ctx-west" ? workload : plane),
+  });
+}
+
+describe("meshctl cert list", () => {
+  it("prints what needs somebody first, and exits with 1 as long as there is any", async () => {
+    for (const columns of [undefined, 80]) {
+      const { code, out, err } = await cert(["list"], undefined, columns === undefined ? {} : { columns });
+      expect({ code, err }).toEqual({ code: 1, err: "7 certificates and tokens: 1 expired or to be renewed now, 0 unknown\n" });
+      expectGolden(`cert/list${columns === undefined ? "" : `-${columns}`}`, out);
+    }
+    expect((await cert(["list"], OTHERS)).code).toBe(0);
+    expect((await cert(["list"], [intermediate("east", {}, { state: "UNKNOWN" })])).code).toBe(3);
+  });
+
+  it("prints the same for programs", async () => {
+    const { out } = await cert(["list", "-o", "json"]);
+    const { certificates } = JSON.parse(out) as { readonly certificates: readonly object[] };
+    expect(certificates).toHaveLength(7);
+    expect(certificates[0]).toMatchObject({ use: "meshRoot", state: "EXPIRING", notAfter: at(45) });
+    expect((await cert(["list", "-o", "yaml"])).out).toContain("use: meshRoot");
+  });
+
+  it("says that a server of an earlier version has no such page", async () => {
+    const run = await runIn(managementCluster([]), ["cert", "list", "--admin-address", "http://127.0.0.1:9091"], undefined, {
+      readAdminPage: async () => "not found",
+    });
+    expect(run).toMatchObject({ code: 2, err: expect.stringContaining("earlier version") });
+  });
+});
+
+describe("meshctl cert inspect", () => {
+  it("prints what a certificate says, within 80 columns", async () => {
+    const options = { commonName: "root of bookinfo.gloo-mesh", organization: "gloo-mesh", lifetimeMs: 365 * DAY_MS, now: NOW };
+    const { certificate, key } = await createMeshRoot(options, "P-256");
+    const { code, out } = await cert(["inspect", "bookinfo.gloo-mesh"], [root({ certificate })], { columns: 80 });
+    expect(code).toBe(1);
+    for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    expect(out).toMatch(/^Subject: .*CN=root of bookinfo\.gloo-mesh/m);
+    expect(out).toMatch(/^SHA-256: +([0-9A-F]{2}:)+/m);
+    expect(out).toMatch(/^CA: +true$/m);
+    expect(out).not.toContain(key.split("\n")[1]);
+  });
+
+  it("names the nearest one, and asks for the use where a name is not enough", async () => {
+    expect(await cert(["inspect", "bokinfo.gloo-mesh"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("did you mean bookinfo.gloo-mesh?"),
+    });
+    const twice = [root(), root({ use: "relayRoot" })];
+    expect(await cert(["inspect", "bookinfo.gloo-mesh"], twice)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("meshRoot/bookinfo.gloo-mesh, relayRoot/bookinfo.gloo-mesh"),
+    });
+  });
+});
+
+describe("meshctl cert rotate", () => {
+  const annotationsIn = async (plane: ReturnType<typeof managementCluster>) =>
+    (await plane.get(VirtualMesh, { name: "bookinfo", namespace: "gloo-mesh" }))?.metadata.annotations;
+
+  it("orders another generated root by a number that none has had", async () => {
+    const plane = managementCluster([virtualMesh("bookinfo", ["east"])]);
+    const unused = root({ name: "bookinfo.gloo-mesh.root-4", virtualMesh: undefined });
+    const { code, err } = await cert(["rotate", "meshRoot/bookinfo.gloo-mesh"], [root(), unused, intermediate("east")], { plane });
+    expect(code).toBe(0);
+    expect(err).toContain("not done yet");
+    expect(await annotationsIn(plane)).toEqual({ "isthmus.mesh/root-generation": "5" });
+  });
+
+  it("orders another CA of one mesh", async () => {
+    const plane = managementCluster([virtualMesh("bookinfo", ["east"])]);
+    expect((await cert(["rotate", "istiod-istio-system-east"], undefined, { plane })).code).toBe(0);
+    expect(await annotationsIn(plane)).toEqual({ "reissue.isthmus.mesh/istiod-istio-system-east": new Date(NOW).toISOString() });
+  });
+
+  it.each([
+    ["agent/east", [], "not rotated by this command: renewed by its agent"],
+    [
+      "meshRoot/theirs",
+      [root({ name: "theirs", isGenerated: false })],
+      "create a Secret with another root, and name it in VirtualMesh gloo-mesh/bookinfo",
+    ],
+    ["meshRoot/left", [root({ name: "left", virtualMesh: undefined })], "used by no VirtualMesh"],
+    ["meshRoot/bookinfo.gloo-mesh", [root(), intermediate("east", { step: "REISSUE" })], "istiod-istio-system-east is at step REISSUE"],
+  ])("changes nothing for %s, and says what to do", async (name, entries, message) => {
+    const plane = managementCluster([virtualMesh("bookinfo", ["east"])]);
+    const run = await cert(["rotate", name], [...entries, ...OTHERS], { plane });
+    expect(run).toMatchObject({ code: 2, err: expect.stringContaining(message) });
+    expect(await annotationsIn(plane)).toBeUndefined();
+  });
+
+  it("says beforehand what restarts, how long it takes, and what blocks", async () => {
+    const plan = ["rotate", "meshRoot/bookinfo.gloo-mesh", "--plan", "--workload-context", "east=ctx-east"];
+    const unseen = await cert(plan, undefined, { columns: 80 });
+    expect(unseen.code).toBe(3);
+    for (const line of unseen.out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    expectGolden("cert/plan-80", unseen.out);
+    const both = [...plan, "--workload-context", "west=ctx-west"];
+    expect((await cert(both)).code).toBe(0);
+    // Of other pods, and one that permits a disruption, nothing is said.
+    const east = [
+      budget("reviews", 0, { app: "reviews" }),
+      budget("ratings", 0, { app: "ratings" }),
+      budget("open", 1, { app: "reviews" }),
+    ];
+    const blocked = await cert([...both, "-o", "json"], undefined, { east });
+    expect(blocked.code).toBe(1);
+    expect(blocked.out).toContain("PodDisruptionBudget bookinfo/reviews permits no disruption");
+    expect(blocked.out).not.toMatch(/bookinfo\/(ratings permits|open)/);
+    const offline = await cert(both, [
+      root(),
+      intermediate("east", { isConnected: false }),
+      intermediate("west", { autoRestartPods: false }),
+    ]);
+    expect(offline.code).toBe(1);
+    expect(offline.out).toMatch(/the agent of east is not\s+connected/);
+    expect(offline.out).toMatch(/autoRestartPods is\s+off/);
+  });
+
+  it("says of one CA that nothing restarts", async () => {
+    const { code, out } = await cert(["rotate", "istiod-istio-system-east", "--plan", "-o", "json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ change: "INTERMEDIATE", meshes: [{ sequence: "RELOAD", proxies: 0, restartedBy: "nobody" }] });
+  });
+
+  it("needs both halves of a context", async () => {
+    expect(await cert(["rotate", "x", "--plan", "--workload-context", "east"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("east=admin@east"),
+    });
+  });
+});
