@@ -250,7 +250,9 @@ describe("meshctl install", () => {
     const cluster = management();
     const before = cluster.objects();
     const server = async () => (await cluster.get(Deployment, { name: "gloo-mesh-mgmt-server", namespace })) !== undefined;
-    const secret = (name: string) => ({ apiVersion: Secret.apiVersion, kind: Secret.kind, metadata: { name, namespace } });
+    // As the server makes it.
+    const labels = { app: "gloo-mesh" };
+    const secret = (name: string) => ({ apiVersion: Secret.apiVersion, kind: Secret.kind, metadata: { name, namespace, labels } });
     const policy = { apiVersion: TrafficPolicy.apiVersion, kind: TrafficPolicy.kind, metadata: { name: "mine", namespace } };
     const meanwhile = until(server).then(async () => {
       await cluster.create(secret("relay-root-tls-secret"));
@@ -269,6 +271,16 @@ describe("meshctl install", () => {
       `Namespace ${namespace}`,
       "TrafficPolicy mine",
     ]);
+  });
+
+  it("leaves a Secret of the relay that a user brings meanwhile (--rollback)", async () => {
+    const cluster = management();
+    const server = async () => (await cluster.get(Deployment, { name: "gloo-mesh-mgmt-server", namespace })) !== undefined;
+    const metadata = { name: "relay-root-tls-secret", namespace };
+    const theirs = until(server).then(() => cluster.create({ apiVersion: Secret.apiVersion, kind: Secret.kind, metadata }));
+    const [{ err }] = await Promise.all([run(cluster, ["install", "--timeout", "1s", "--rollback"], { columns: 1000 }), theirs]);
+    expect(err).toContain(`Namespace ${namespace} is kept: it has Secret ${namespace}/relay-root-tls-secret`);
+    expect(await cluster.get(Secret, metadata)).toBeDefined();
   });
 
   it("waits until CRDs are served", async () => {

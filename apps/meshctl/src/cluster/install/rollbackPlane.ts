@@ -74,7 +74,8 @@ async function dropSecrets({ cluster, namespace, clock, changes, secretsBefore }
   await serversEnded(cluster, clock);
   for (const name of MADE_BY_SERVER) {
     const found = secretsBefore.has(name) ? undefined : await cluster.get(Secret, { name, namespace });
-    if (found !== undefined) made.push(found as unknown as AnyResource);
+    // One that a user brings meanwhile has no label of ours.
+    if (found !== undefined && found.metadata.labels?.["app"] === "gloo-mesh") made.push(found as unknown as AnyResource);
   }
   const clusters = made.length === 0 ? [] : await registeredClusters(cluster, namespace);
   if (clusters.length > 0) return [`the Secrets of the relay are kept: registered clusters may use them: ${clusters.join(", ")}`];

@@ -1,4 +1,4 @@
-import { type AnyResource, formatRef, type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
+import { type AnyResource, equalJson, formatRef, type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { untyped } from "../remoteAccess.ts";
 
@@ -87,7 +87,7 @@ export async function takeBack(changes: readonly Change[]): Promise<readonly str
   const problems: string[] = [];
   for (const { cluster, kind, applied, before } of [...changes].reverse()) {
     try {
-      if (before !== undefined) await restore(cluster, kind, before);
+      if (before !== undefined) await restore(cluster, kind, { applied, before });
       else if (applied.metadata.uid !== undefined) await deleteIfSame(cluster, kind, applied);
       else await deleteIfOurs(cluster, kind, applied);
     } catch (error) {
@@ -100,12 +100,20 @@ export async function takeBack(changes: readonly Change[]): Promise<readonly str
 
 /**
  * Makes an object what it was: its fields, and whose they are. Else the next apply would find the restored fields with another field manager,
- * and be refused.
+ * and be refused. What somebody has written since stays: throws ClusterError.
  */
-async function restore(cluster: Cluster, kind: Kind, before: Resource): Promise<void> {
+async function restore(
+  cluster: Cluster,
+  kind: Kind,
+  { applied, before }: { readonly applied: Resource; readonly before: Resource },
+): Promise<void> {
   const found = await cluster.get(kind, placeOf(before));
   // Gone, or another one by now.
   if (found === undefined || found.metadata.uid !== before.metadata.uid) return;
+  // Without a version the answer to our write was lost: what it has made of the object is not known.
+  if (applied.metadata.resourceVersion !== undefined && !equalJson(contentOf(found), contentOf(applied))) {
+    throw new ClusterError("Conflict", "was changed by somebody else since, and is left as it is: compare it with what it was before");
+  }
   const { managedFields, ...metadata } = before.metadata;
   const { resourceVersion } = found.metadata;
   const restored = await cluster.update({
@@ -114,6 +122,12 @@ async function restore(cluster: Cluster, kind: Kind, before: Resource): Promise<
   });
   // Apart from the fields: of what one write changes, the API server makes the writer the manager.
   if (managedFields !== undefined) await cluster.update({ ...restored, metadata: { ...restored.metadata, managedFields } });
+}
+
+/** What people and programs declare in an object. */
+function contentOf({ metadata: { labels = {} }, ...rest }: Resource): object {
+  const { status: _, ...declared } = rest as Partial<AnyResource>;
+  return { ...declared, labels };
 }
 
 /** Of a write whose answer was lost: it was not there before. */
