@@ -142,7 +142,7 @@ export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
     KUBE_APISERVER: components.kubeApiserver,
     PILOT_DISCOVERY: components.istiod,
     PILOT_AGENT: components.istioAgent,
-    ENVOY: components.envoy,
+    ENVOY: writeEnvoyInOwnGroup(components.envoy, join(directory, "envoy")),
     ISTIO_CRDS: join(components.istio, "manifests/charts/base/files/crd-all.gen.yaml"),
     ENVOY_BOOTSTRAP_TEMPLATE: join(components.istio, "tools/packaging/common/envoy_bootstrap.json"),
     TESTBED_STATE: state,
@@ -284,6 +284,15 @@ function requestArguments(options: RequestOptions): readonly string[] {
     ...(deployment === undefined ? [] : ["--pod", deployment]),
     ...Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}:${value}`]),
   ];
+}
+
+/**
+ * The testbed signals process groups; a kubelet signals the first process of a container, here Istio's agent, which then drains its
+ * Envoy. An Envoy that got the signal as well would end at once, before its callers can have heard that it does.
+ */
+function writeEnvoyInOwnGroup(envoy: string, file: string): string {
+  writeFileSync(file, `#!/bin/sh\nexec setpriv --pdeathsig KILL setsid '${envoy}' "$@"\n`, { mode: 0o755 });
+  return file;
 }
 
 interface Run {
