@@ -124,6 +124,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps: "wait - 5 0;staleLists a 0 0;restoreManagementEtcd - 1 0;deletePublished - 8 0;restartServer - 0 0",
   },
   {
+    name: "who lost the race for the lead knows of that turn, though the Lease is restored as it was before it",
+    seed: 3346974062,
+    clusters: 3,
+    hasStore: true,
+    steps: "wait - 5 0;terminateNamespace b 2 0;pauseLeader - 1 0;restoreManagementEtcd - 1 0;deletePublished - 22 0",
+  },
+  {
     name: "what Settings say of reach counts for a cluster that is away before what they say of scope",
     seed: 2524815907,
     clusters: 3,

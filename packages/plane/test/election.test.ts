@@ -233,6 +233,18 @@ describe("a lease that is not what it was", () => {
       for (const { kill } of [a, b]) kill();
     }
   });
+
+  it("has one leader at a time when it is restored as it was before the first turn, and the other had only lost the race for that", async () => {
+    const slow: Cluster = { ...cluster, update: (resource, signal) => clock.sleep(10).then(() => cluster.update(resource, signal)) };
+    const a = replica("a", { over: cut(cluster) });
+    const b = replica("b", { over: slow });
+    await clock.advance(1_000);
+    expect([a.election.isLeader, b.election.isLeader]).toEqual([true, false]);
+    isCut = true;
+    await cluster.update(released);
+    await neverTwo(12_000, a, b);
+    expect(b.election.isLeader).toBe(true);
+  });
 });
 
 describe("a clock that is set", () => {

@@ -135,6 +135,8 @@ export function startElection(options: ElectionOptions, signal: AbortSignal): El
   function failed(error: unknown): void {
     // Whether our write was carried out is unknown, or another one was: until that is read, the deadline says whether we lead.
     isOutdated = true;
+    // Somebody was faster, so that turn has begun: a lease that says less when it is read is an older one.
+    if (error instanceof ClusterError && OUTRUN.has(error.code)) turns = Math.max(turns, attempted);
     if (error instanceof ClusterError && TAKEN.has(error.code)) return;
     const message = messageOf(error);
     if (message !== complaint) log.warn({ lease: place.name }, `cannot ${told ? "renew" : "read"} the Lease: ${message}; retrying`);
@@ -227,7 +229,9 @@ const ELECTION_TIMING: ElectionTiming = { leaseMs: 8_000, deadlineMs: 5_000, ret
 const REREAD_MS = 100;
 
 /** What the API server says when another replica was faster. */
-const TAKEN: ReadonlySet<ClusterErrorCode> = new Set(["Conflict", "AlreadyExists", "NotFound"]);
+const OUTRUN: ReadonlySet<ClusterErrorCode> = new Set(["Conflict", "AlreadyExists"]);
+/** What it says when the lease is not as it was read. */
+const TAKEN: ReadonlySet<ClusterErrorCode> = new Set([...OUTRUN, "NotFound"]);
 
 function versionOf(lease: Lease | undefined): { readonly resourceVersion?: string } {
   const resourceVersion = lease?.metadata.resourceVersion;
