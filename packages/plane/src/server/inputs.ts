@@ -76,6 +76,8 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
     changed: inputChanged,
   });
 
+  events.on("clusterRemoved", store.forget);
+
   /** What was known of each kind when something last changed. */
   let known = "";
   let wasComplete = false;
