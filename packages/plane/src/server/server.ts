@@ -17,10 +17,10 @@ import { expiryMetrics } from "./expiries.ts";
 import { fleetCertificates } from "./fleetCertificates.ts";
 import { startServerInputs } from "./inputs.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
-import { ORDERED_KINDS, startMeshTrust } from "./meshTrust.ts";
+import { REQUESTED_KINDS, startMeshTrust } from "./meshTrust.ts";
 import { agentNoticeSender } from "./notices.ts";
-import { startOrderSender } from "./orderSender.ts";
 import { startReconcileLoop } from "./reconcileLoop.ts";
+import { startRequestSender } from "./requestSender.ts";
 import { deleteResumption } from "./resumeDeletes.ts";
 import type { ServerEvents } from "./serverEvents.ts";
 import { serverMetrics } from "./serverMetrics.ts";
@@ -70,7 +70,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const { view, store } = inputs;
   for (const { forget } of [delivery, confirmed, telemetry.lags]) events.on("clusterRemoved", forget);
 
-  const agents = options.link(inputs.handler, inputs.door);
+  const agents = options.link(inputs.handler, inputs.reportFilter);
   const link: ServerLink = {
     disconnect: agents.disconnect,
     sendNotices: agents.sendNotices,
@@ -155,27 +155,27 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const parts = { inputs, delivery, telemetry, notices, sharing, events };
   const reconcile = startReconcileLoop({ ...options, ...parts, link, publisher: writes.publisher, meter }, signal);
 
-  const orders = startOrderSender(
+  const requests = startRequestSender(
     {
       link,
       store: options.sharing?.store,
       leadership,
       served: () => new Set([...store.clusters].filter(([, { isServed }]) => isServed).map(([name]) => name)),
-      kinds: new Set(ORDERED_KINDS.map(kindKeyOf)),
+      kinds: new Set(REQUESTED_KINDS.map(kindKeyOf)),
       clock,
       random,
     },
     signal,
   );
-  events.on("clusterChanged", orders.touch);
-  events.on("clusterRemoved", orders.forget);
+  events.on("clusterChanged", requests.touch);
+  events.on("clusterRemoved", requests.forget);
 
   const trust = startMeshTrust(
     {
       cluster,
       view,
       store,
-      orders,
+      requests,
       delivery,
       delivered: statusesDue,
       leadership,
@@ -237,7 +237,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       sharing.ended,
       members.ended,
       trust.ended,
-      orders.ended,
+      requests.ended,
     ]).then(() => undefined),
   };
 }

@@ -33,8 +33,8 @@ export interface ServerKinds {
 
 export interface ServerOptions {
   readonly cluster: Cluster;
-  /** Makes the link to the agents; called once, at the start. The door says what of their words it takes. */
-  readonly link: (handler: ServerLinkHandler, door: ReportFilter) => ServerLink;
+  /** Makes the link to the agents; called once, at the start. The filter says what of their words it takes. */
+  readonly link: (handler: ServerLinkHandler, reportFilter: ReportFilter) => ServerLink;
   readonly kinds: ServerKinds;
   /** Tells the agent of a cluster that the removals it holds back may go; rejects when it cannot be told. */
   readonly resumeDeletes: (clusterName: string) => Promise<void>;

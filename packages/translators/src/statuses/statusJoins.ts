@@ -12,7 +12,7 @@ import { userKeyOf } from "../policy/userResources.ts";
 import type { DeliveryProgress } from "./approval.ts";
 import { REPORTING } from "./newReports.ts";
 import { policiesAttachedTo, type StatusIndex } from "./statusIndex.ts";
-import { byQuestion, type PolicySelection, type SelectedWorkloads } from "./workloads.ts";
+import { byQuery, type PolicySelection, type SelectedWorkloads } from "./workloads.ts";
 
 /** The tables from which statuses follow. */
 export interface StatusTables {
@@ -188,7 +188,7 @@ const selection = join({
 /** Each policy → the answer. */
 export const selectedWorkloads = join({
   from: selection.source,
-  key: byQuestion,
+  key: byQuery,
   to: inputTable(
     ({ answers }: StatusTables) => answers,
     ({ key }) => key,
