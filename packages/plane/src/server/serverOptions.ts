@@ -24,7 +24,7 @@ export interface ServerKinds {
   /** The kinds (`kindKeyOf`) whose objects' ages count. */
   readonly aged: ReadonlySet<string>;
   /** Whether users ask things of us by objects of this kind. */
-  readonly isAsked: (kind: Kind) => boolean;
+  readonly hasUserStatus: (kind: Kind) => boolean;
   /** Whether the last good form of an object that can't be read stays in use. */
   readonly keepsLastGood: (kind: Kind) => boolean;
   /** Whether users may write objects of a kind (`kindKeyOf`) in workload clusters. */

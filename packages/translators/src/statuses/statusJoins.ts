@@ -1,4 +1,4 @@
-import { askedKinds, Destination, VirtualDestination, VirtualMesh } from "@isthmus/api";
+import { Destination, userStatusKinds, VirtualDestination, VirtualMesh } from "@isthmus/api";
 import { keyOf, keyOfResource, type Report, type Resource, refOf, resourceKeyOf, type SortedMap, type Table } from "@isthmus/core";
 import type { Reporting } from "../attachment/attachment.ts";
 import type { Memberships } from "../attachment/virtualMeshes.ts";
@@ -32,7 +32,7 @@ export interface UserFindings {
 
 type Indexes = Pick<StatusTables, "index">;
 
-const usersOf = unionOfKinds(askedKinds(), ({ kind }) => `${kind}/`);
+const usersOf = unionOfKinds(userStatusKinds(), ({ kind }) => `${kind}/`);
 
 /** What users ask something of us by, by `userKeyOf`. */
 export const users = inputTable(
