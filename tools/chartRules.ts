@@ -1,6 +1,5 @@
 import {
   agentKinds,
-  askedKinds,
   contributedKinds,
   deliveredKinds,
   KubernetesCluster,
@@ -8,6 +7,7 @@ import {
   ownKinds,
   publishedKinds,
   Settings,
+  userStatusKinds,
 } from "@isthmus/api";
 import { groupOf, type Kind } from "@isthmus/core";
 
@@ -191,7 +191,7 @@ export function serverRules(): ChartRules {
         "users' resources, and what is published of workload clusters",
         READ,
       ),
-      ...rulesOn(askedKinds(), "statuses of user resources", { patch: "server-side apply of the status alone" }, "/status"),
+      ...rulesOn(userStatusKinds(), "statuses of user resources", { patch: "server-side apply of the status alone" }, "/status"),
       CRDS,
     ],
     namespaceRules: [

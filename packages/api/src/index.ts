@@ -69,15 +69,14 @@ export {
   agedKinds,
   agentKinds,
   allKinds,
-  askedKinds,
   computedKinds,
   contributedKinds,
   customResourceDefinitions,
   deliveredKinds,
   discoveryKinds,
-  isAsked,
-  isGuard,
+  hasUserStatus,
   isInstalled,
+  keepsLastGood,
   keptFor,
   kindOf,
   managementKinds,
@@ -85,6 +84,7 @@ export {
   publishedKinds,
   referredKinds,
   scopedKinds,
+  userStatusKinds,
 } from "./roles.ts";
 export { Settings, type SettingsSpec } from "./settings/settings.ts";
 export { settingsInForce } from "./settings/settingsInForce.ts";

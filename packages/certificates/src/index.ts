@@ -25,9 +25,9 @@ export {
 export { generationsInUse, type ProxyPod, podsToRestart, type TrustGeneration, trustInForce } from "./trust/trustInForce.ts";
 export {
   type MeshTrust,
-  type OrderedTrust,
+  type PendingTrust,
   type TrustMember,
-  type TrustOrder,
+  type TrustRequest,
   type TrustRoot,
   type TrustStep,
   trustPlan,

@@ -1,7 +1,7 @@
 import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { generationsInUse, type TrustGeneration, type TrustMember, type TrustOrder, trustInForce, trustPlan } from "../src/index.ts";
+import { generationsInUse, type TrustGeneration, type TrustMember, type TrustRequest, trustInForce, trustPlan } from "../src/index.ts";
 
 // A model of meshes: a control plane reads its Secret when it restarts, a proxy takes roots and certificate from it when it starts. The
 // decisions are the real ones; messages between server and agents are lost, late and repeated, and everything restarts.
@@ -12,7 +12,7 @@ interface Proxy {
   readonly createdAt: number;
 }
 
-interface NumberedOrder extends TrustOrder {
+interface NumberedOrder extends TrustRequest {
   readonly term: number;
   readonly number: number;
 }
@@ -113,7 +113,7 @@ function model() {
     return { installed, inForce: trustInForce([...mesh.generations, ...pending], pods) };
   }
 
-  const generationOf = ({ rootCertificates, signer }: TrustOrder) => ({ roots: rootsIn(rootCertificates), signer, installedAt: now });
+  const generationOf = ({ rootCertificates, signer }: TrustRequest) => ({ roots: rootsIn(rootCertificates), signer, installedAt: now });
 
   function step(op: Op): void {
     now += 1;
@@ -163,7 +163,7 @@ function model() {
     mesh.generations = generationsInUse([...mesh.generations.slice(0, -1), since], pods);
   }
 
-  function planFor(mesh: ModelMesh): TrustOrder | undefined {
+  function planFor(mesh: ModelMesh): TrustRequest | undefined {
     const members = meshes.map((one, i): TrustMember => {
       const number = answered(one);
       const ordered = (given.get(one) ?? []).filter((order) => order.number > (number ?? 0));

@@ -1,7 +1,7 @@
 export { type Agent, type AgentOptions, startAgent } from "./agent/agent.ts";
 export type { AgentLimits } from "./agent/limits.ts";
 export { type Generation, NAMES } from "./agent/processes.ts";
-export { answerQuestion } from "./agent/questions.ts";
+export { answerQuery } from "./agent/queries.ts";
 export { type AgentSecrets, agentSecrets, type ClientCredentials } from "./agent/relaySecrets.ts";
 export type { DeletionLog, DeletionRecord } from "./apply/deletionLog.ts";
 export { FIELD_MANAGER } from "./apply/ownership.ts";
@@ -30,5 +30,5 @@ export type { RestartForecast } from "./server/restartForecast.ts";
 export { type Server, startServer } from "./server/server.ts";
 export type { ServerKinds, ServerOptions } from "./server/serverOptions.ts";
 export { type StoreKeySource, storeKeys } from "./server/storeKey.ts";
-export { reissueAnnotation } from "./server/trustOrders.ts";
+export { reissueAnnotation } from "./server/trustRequests.ts";
 export type { ClusterPhase, ClusterState, SnapshotStore } from "./snapshots/snapshotStore.ts";

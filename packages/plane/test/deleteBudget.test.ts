@@ -3,12 +3,12 @@ import { type Delta, kindKeyOf, noMeter, type Resource, type ResourceRef, refOf 
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Downstream, downstream } from "../src/agent/downstream.ts";
-import { orderCheck } from "../src/agent/limits.ts";
+import { requestCheck } from "../src/agent/limits.ts";
 import { startApplier } from "../src/apply/applier.ts";
 import { DELETE_LIMITS, deleteBudget, type PlannedRemoval } from "../src/apply/deleteBudget.ts";
 import { FIELD_MANAGER } from "../src/apply/ownership.ts";
 import { startInformer } from "../src/informer/informer.ts";
-import type { Acknowledgement, DeleteOrder } from "../src/ports/clusterPort.ts";
+import type { Acknowledgement, DeleteRequest } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, quiet } from "./virtualTime.ts";
 
@@ -117,7 +117,7 @@ async function holding(
       discovered,
       deleteLimits: () => DELETE_LIMITS,
       removalsPerHour: undefined,
-      orders: orderCheck({ kinds: [ServiceEntry], owners: [owner], limits: {} }),
+      requests: requestCheck({ kinds: [ServiceEntry], owners: [owner], limits: {} }),
       resumedOn: "Namespace gloo-mesh",
       meter: noMeter,
       clock,
@@ -133,7 +133,7 @@ async function holding(
   return { cluster, down, acknowledged: () => last, names, infos: log.infos, mode };
 }
 
-function removals(count: number, input: Pick<ResourceRef, "apiVersion" | "kind">): readonly DeleteOrder[] {
+function removals(count: number, input: Pick<ResourceRef, "apiVersion" | "kind">): readonly DeleteRequest[] {
   return range(0, count).map((i) => ({
     ref: refOf(entry(i)),
     evidence: {

@@ -1,10 +1,10 @@
 import {
   AccessPolicy,
-  askedKinds,
   contributedKinds,
   KubernetesCluster,
   Settings,
   TrafficPolicy,
+  userStatusKinds,
   VirtualDestination,
   VirtualMesh,
 } from "@isthmus/api";
@@ -12,7 +12,7 @@ import type { AnyResource, Kind } from "@isthmus/core";
 import { leavesOf, type SchemaField, type SchemaNode, withField } from "./schemaFields.ts";
 
 /** Every kind by which users ask something: those with a status, those that they may write in workload clusters, and registrations. */
-export const USER_KINDS: readonly Kind[] = [...new Set([...askedKinds(), ...contributedKinds(), KubernetesCluster])];
+export const USER_KINDS: readonly Kind[] = [...new Set([...userStatusKinds(), ...contributedKinds(), KubernetesCluster])];
 
 /** The schema of a kind's `spec`. */
 export function specOf(kind: Kind): SchemaNode {

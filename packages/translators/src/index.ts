@@ -1,6 +1,6 @@
 export { istioSidecar } from "./discovery/detectors/istioSidecar.ts";
+export { lastKnownMeshChanges, lastKnownMeshOf, lastKnownMeshRefOf } from "./discovery/detectors/lastKnownMesh.ts";
 export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";
-export { lastKnownMeshChanges, lastKnownMeshOf, lastKnownMeshRefOf } from "./discovery/lastKnownMesh.ts";
 export { discoveryOwner } from "./discovery/metadata.ts";
 export { discoveryScope, type Scope } from "./discovery/scope.ts";
 export { FINDINGS, type FindingCode } from "./findings.ts";

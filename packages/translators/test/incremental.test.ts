@@ -21,7 +21,7 @@ import {
   translate,
   translateInSteps,
 } from "../src/index.ts";
-import { kubernetesTraces, networkingTraces, type WorldTrace } from "./worldTraces.ts";
+import { kubernetesTraces, networkingTraces, type WorldTrace } from "./inputTraces.ts";
 
 const NAMESPACE = "gloo-mesh";
 

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import {
-  askedKinds,
   contributedKinds,
   Destination,
   deliveredKinds,
@@ -11,6 +10,7 @@ import {
   publishedKinds,
   Secret,
   TrafficPolicy,
+  userStatusKinds,
   VirtualMesh,
   VirtualService,
 } from "@isthmus/api";
@@ -374,7 +374,9 @@ describeReal("charts that are installed with Helm, their programs with the token
     const account = name === "east" ? "gloo-mesh-agent" : "gloo-mesh-mgmt-server";
     const granted = await grantedVerbs(name === "east" ? east : management, { name: account, namespace });
     // Kinds of one class go through the same lines: what is done with one of them is done with each.
-    const classes = [deliveredKinds(), contributedKinds(), publishedKinds(), askedKinds()].map((kinds) => new Set(kinds.map(resourceOf)));
+    const classes = [deliveredKinds(), contributedKinds(), publishedKinds(), userStatusKinds()].map(
+      (kinds) => new Set(kinds.map(resourceOf)),
+    );
     const isUsedOnSibling = (right: string): boolean => {
       const [resource = "", verb = ""] = right.split(" ");
       const status = resource.endsWith("/status") ? "/status" : "";

@@ -1,4 +1,4 @@
-import { askedKinds, DaemonSet, Deployment, Service, StatefulSet } from "@isthmus/api";
+import { DaemonSet, Deployment, Service, StatefulSet, userStatusKinds } from "@isthmus/api";
 import {
   formatRef,
   isClusterName as isDnsLabel,
@@ -130,7 +130,7 @@ const RUNNING: ReadonlySet<string> = new Set([Deployment, DaemonSet, StatefulSet
 
 /** Discovery alone does not judge what users ask for. */
 function statusUpdates(world: Translation, stage: CheckOptions["stage"]): readonly UserObjectStatusUpdate[] {
-  const asked = new Set(askedKinds().map(kindKeyOf));
+  const asked = new Set(userStatusKinds().map(kindKeyOf));
   return statusesOf(world).filter(({ ref }) => stage !== "discovery" || !asked.has(kindKeyOf(ref)));
 }
 

@@ -1,4 +1,4 @@
-import { discoveryKinds, isAsked, kindOf, parseOffline, unsupportedKind } from "@isthmus/api";
+import { discoveryKinds, hasUserStatus, kindOf, parseOffline, unsupportedKind } from "@isthmus/api";
 import { excessOf, formatRef, InvalidResource, type Kind, messageOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import { withoutMembers } from "./readablePart.ts";
 import { type InputObject, stepsOf } from "./unfold.ts";
@@ -114,7 +114,7 @@ function isStatusAlone({ value }: InputObject): boolean {
   const { apiVersion, kind: name, metadata, status, ...rest } = value;
   const kind = kindOf(apiVersion, name);
   if (kind === undefined || status === undefined || Object.keys(rest).length > 0) return false;
-  if (!isAsked(kind) && !discoveryKinds().includes(kind)) return false;
+  if (!hasUserStatus(kind) && !discoveryKinds().includes(kind)) return false;
   return Object.keys((metadata ?? {}) as object).every((key) => NAMING.has(key));
 }
 
@@ -179,11 +179,11 @@ function refIn({ value }: InputObject): ResourceRef | undefined {
 
 function rejectedObject(object: InputObject, error: InvalidResource, kind: Kind): RejectedObject {
   const { generation } = (object.value["metadata"] ?? {}) as Readonly<Record<string, unknown>>;
-  const readable = isAsked(kind) ? readablePart(kind, object.value, error) : undefined;
+  const readable = hasUserStatus(kind) ? readablePart(kind, object.value, error) : undefined;
   return {
     ref: refIn(object),
     generation: typeof generation === "number" ? generation : undefined,
-    isUsersOwn: isAsked(kind),
+    isUsersOwn: hasUserStatus(kind),
     code: "Malformed",
     problems: error.problems.map(({ path }, i) => ({ message: error.messages[i] ?? "", source: placeOf(object, path) })),
     ...(readable === undefined ? {} : { readable }),

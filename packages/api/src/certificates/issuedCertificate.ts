@@ -5,7 +5,7 @@ import { defineKind, type Value } from "../shared/defineKind.ts";
 import { atMostOneOf, fields, oneOfWords, stringMap, strings, uint32 } from "../shared/schema.ts";
 import { workflowColumns, workflowFields, workflowObjectRef } from "./workflow.ts";
 
-const trustOrder = fields(
+const requestedTrust = fields(
   {
     step: oneOfWords(["TRUST_BOTH", "REISSUE", "RETIRE", "KEEP"], {
       description:
@@ -28,7 +28,7 @@ const trustOrder = fields(
 );
 
 /** The next step of a mesh towards the root of its VirtualMesh. */
-export type RequestedTrust = Value<typeof trustOrder>;
+export type RequestedTrust = Value<typeof requestedTrust>;
 
 const issuedCertificateSpec = fields(
   {
@@ -46,7 +46,7 @@ const issuedCertificateSpec = fields(
       { description: "The management server signs the certificate." },
     ),
     agentCa: intermediateCertificateAuthority,
-    trust: trustOrder,
+    trust: requestedTrust,
   },
   { description: "A certificate authority for one mesh, signed by the VirtualMesh's root.", ...atMostOneOf("glooMeshCa", "agentCa") },
 );

@@ -1,5 +1,5 @@
 import type { AuthorityFacts } from "./installedAuthority.ts";
-import type { TrustOrder, TrustStep } from "./trustPlan.ts";
+import type { TrustRequest, TrustStep } from "./trustPlan.ts";
 
 /** What an agent knows of the CA of a mesh's control plane. */
 export interface CurrentAuthority {
@@ -9,7 +9,7 @@ export interface CurrentAuthority {
 }
 
 export interface AuthorityInputs {
-  readonly order: Pick<TrustOrder, "rootCertificates" | "signer"> & {
+  readonly order: Pick<TrustRequest, "rootCertificates" | "signer"> & {
     readonly step?: TrustStep;
     /** In TRUST_BOTH: below the old root can still be signed. */
     readonly isRenewable?: boolean;

@@ -77,7 +77,7 @@ export function statusUpdates({
   store,
   kinds,
 }: StatusUpdatesOptions): StatusUpdates {
-  const asked = new Set(kinds.management.filter(kinds.isAsked).map(kindKeyOf));
+  const asked = new Set(kinds.management.filter(kinds.hasUserStatus).map(kindKeyOf));
   const discovery = new Map(kinds.discovery.map((kind) => [kindKeyOf(kind), kind]));
   const registration = kindKeyOf(kinds.registration);
   const touched = new Map<string, ResourceRef>();

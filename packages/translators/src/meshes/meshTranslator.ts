@@ -33,6 +33,8 @@ export type MeshType = Exclude<keyof MeshSpec, "agentInfo">;
  */
 export interface MeshTranslator {
   readonly type: MeshType;
+  /** What messages call such a mesh, with its article. */
+  readonly displayName: string;
 
   /** All that a Destination of such a mesh needs, in its own cluster and in those it is federated to. */
   translateDestination(inputs: DestinationInputs): TargetTranslation;

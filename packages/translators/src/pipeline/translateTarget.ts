@@ -1,4 +1,3 @@
-import type { Mesh } from "@isthmus/api";
 import { formatRef, refOf } from "@isthmus/core";
 import { reportOf, warningFinding } from "../findings.ts";
 import { effectiveAccessPolicies } from "../meshes/enforcedAccess.ts";
@@ -11,7 +10,7 @@ import {
   type VirtualDestinationInputs,
   type VirtualMeshInputs,
 } from "../meshes/inputs.ts";
-import { meshTranslators, translatorOf } from "../meshes/meshTranslators.ts";
+import { joinableMeshes, meshTranslators, meshTypeName, translatorOf } from "../meshes/meshTranslators.ts";
 
 /** Whatever networking makes something of: one record of inputs each. */
 export type TargetInputs = DestinationInputs | MeshInputs | VirtualMeshInputs | VirtualDestinationInputs;
@@ -25,9 +24,8 @@ function notWritten({
   heldAccess,
   surroundings,
 }: DestinationInputs): TargetTranslation {
-  const what = typeIn(mesh);
   const [target, where] = [refOf(destination), formatRef(refOf(mesh))];
-  const message = `${formatRef(target)} is in ${where}, ${what}, which is not configured, so this policy has no effect there: narrow the destinationSelector`;
+  const message = `${formatRef(target)} is in ${where}, ${meshTypeName(mesh)}, which is not configured, so this policy has no effect there: narrow the destinationSelector`;
   const reports = [...trafficPolicies, ...effectiveAccessPolicies({ accessPolicies, heldAccess }, surroundings.ages)].map((policy) =>
     reportOf(refOf(policy), warningFinding("MeshNotWritten", message), target),
   );
@@ -40,7 +38,7 @@ function notJoined({ mesh, virtualMesh }: MeshInputs): TargetTranslation {
   if (virtualMesh === undefined || fields.length === 0) return emptyTranslation;
   const paths = fields.map((field) => `spec.${field}`).join(", ");
   const target = refOf(mesh);
-  const message = `${paths}: no effect on ${formatRef(target)}, ${typeIn(mesh)}, because only Istio meshes can be joined: remove it from spec.meshes`;
+  const message = `${paths}: no effect on ${formatRef(target)}, ${meshTypeName(mesh)}, because only ${joinableMeshes} can be joined: remove it from spec.meshes`;
   return { outputs: [], reports: [reportOf(refOf(virtualMesh), warningFinding("MeshNotWritten", message), target)] };
 }
 
@@ -48,10 +46,6 @@ function notJoined({ mesh, virtualMesh }: MeshInputs): TargetTranslation {
 function virtualDestinationTranslation(inputs: VirtualDestinationInputs): TargetTranslation {
   const made = meshTranslators.map((translator) => translator.translateVirtualDestination?.(inputs) ?? emptyTranslation);
   return mergeTranslations([{ outputs: [], reports: inputs.reports }, ...made]);
-}
-
-function typeIn({ spec }: Mesh): string {
-  return spec?.awsAppMesh !== undefined ? "an AWS App Mesh" : spec?.osm !== undefined ? "an Open Service Mesh" : "a mesh of another type";
 }
 
 /** What networking makes of one target. */

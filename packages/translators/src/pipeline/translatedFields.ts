@@ -1,4 +1,4 @@
-import { AccessPolicy, isAsked, KubernetesCluster, kindOf, VirtualDestination } from "@isthmus/api";
+import { AccessPolicy, hasUserStatus, KubernetesCluster, kindOf, VirtualDestination } from "@isthmus/api";
 import { type AnyResource, equalJson, kindKeyOf, type Resource } from "@isthmus/core";
 
 /**
@@ -11,7 +11,7 @@ export function translatedFieldsOf(resource: Resource): Resource {
   if (kindKeyOf(resource) === kindKeyOf(AccessPolicy)) return withStatus(resource, lastAcceptedIn(resource as AccessPolicy));
   if (kindKeyOf(resource) === kindKeyOf(VirtualDestination)) return withStatus(resource, lastAcceptedIn(resource as VirtualDestination));
   const kind = kindOf(resource.apiVersion, resource.kind);
-  return kind !== undefined && isAsked(kind) ? withStatus(resource, undefined) : resource;
+  return kind !== undefined && hasUserStatus(kind) ? withStatus(resource, undefined) : resource;
 }
 
 function placeOfAgent({ status }: KubernetesCluster): object | undefined {

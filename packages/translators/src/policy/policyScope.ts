@@ -89,8 +89,20 @@ export function workloadLocation({ spec }: Workload): NamespaceLocation {
 
 /** The cluster of a mesh; "" when it is in no one cluster. */
 export function meshCluster(mesh: Mesh): string {
-  const [only = "", ...others] = mesh.spec?.awsAppMesh?.clusters ?? [];
-  return meshInstallationOf(mesh)?.cluster ?? (others.length === 0 ? only : "");
+  const [only = "", ...others] = meshClusters(mesh);
+  return others.length === 0 ? only : "";
+}
+
+/** The clusters of a mesh: that of its control plane, or those in which a mesh without one was found. */
+export function meshClusters(mesh: Mesh): readonly string[] {
+  const { spec = {} } = mesh;
+  const cluster = meshInstallationOf(mesh)?.cluster;
+  if (cluster !== undefined) return [cluster];
+  for (const type of MESH_TYPES) {
+    const member = spec[type];
+    if (member !== undefined && "clusters" in member) return [...new Set(member.clusters)];
+  }
+  return [];
 }
 
 /** Where the control plane of a mesh runs; undefined when it runs in no cluster. */

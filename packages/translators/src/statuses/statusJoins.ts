@@ -1,4 +1,4 @@
-import { askedKinds, Destination, VirtualDestination, VirtualMesh } from "@isthmus/api";
+import { Destination, userStatusKinds, VirtualDestination, VirtualMesh } from "@isthmus/api";
 import { keyOf, keyOfResource, type Report, type Resource, refOf, resourceKeyOf, type SortedMap, type Table } from "@isthmus/core";
 import type { Reporting } from "../attachment/attachment.ts";
 import type { Memberships } from "../attachment/virtualMeshes.ts";
@@ -12,7 +12,7 @@ import { userKeyOf } from "../policy/userResources.ts";
 import type { DeliveryProgress } from "./approval.ts";
 import { REPORTING } from "./newReports.ts";
 import { policiesAttachedTo, type StatusIndex } from "./statusIndex.ts";
-import { byQuestion, type PolicySelection, type SelectedWorkloads } from "./workloads.ts";
+import { byQuery, type PolicySelection, type SelectedWorkloads } from "./workloads.ts";
 
 /** The tables from which statuses follow. */
 export interface StatusTables {
@@ -32,7 +32,7 @@ export interface UserFindings {
 
 type Indexes = Pick<StatusTables, "index">;
 
-const usersOf = unionOfKinds(askedKinds(), ({ kind }) => `${kind}/`);
+const usersOf = unionOfKinds(userStatusKinds(), ({ kind }) => `${kind}/`);
 
 /** What users ask something of us by, by `userKeyOf`. */
 export const users = inputTable(
@@ -188,7 +188,7 @@ const selection = join({
 /** Each policy → the answer. */
 export const selectedWorkloads = join({
   from: selection.source,
-  key: byQuestion,
+  key: byQuery,
   to: inputTable(
     ({ answers }: StatusTables) => answers,
     ({ key }) => key,

@@ -60,7 +60,7 @@ export const policySelections = derived({
     const meshes = new Set(lookup("destinations").flatMap(byMesh));
     const groups = new Set([...meshes].map((mesh) => groupOf.get(mesh) ?? groupAlone(mesh)));
     const selection = workloadSelectionOf(object, groups, context.scope.limitOf(object));
-    return before?.policy === object && before.question === selection.question ? before : { key, ...selection };
+    return before?.policy === object && before.query === selection.query ? before : { key, ...selection };
   },
 });
 

@@ -1,4 +1,4 @@
-import { askedKinds, KubernetesCluster, Namespace, VirtualDestination } from "@isthmus/api";
+import { KubernetesCluster, Namespace, userStatusKinds, VirtualDestination } from "@isthmus/api";
 import { nearestName, type Resource } from "@isthmus/core";
 import type { Doubt, KnownObjects } from "./knownObjects.ts";
 
@@ -9,7 +9,7 @@ export function placementDoubts(known: KnownObjects, resources: readonly Resourc
 }
 
 // What people write by hand, and no API server has completed.
-const USER_KINDS = [...askedKinds(), VirtualDestination, KubernetesCluster];
+const USER_KINDS = [...userStatusKinds(), VirtualDestination, KubernetesCluster];
 
 function withoutNamespace(object: Resource): readonly Doubt[] {
   if ((object.metadata.namespace ?? "") !== "") return [];

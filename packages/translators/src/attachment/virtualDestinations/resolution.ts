@@ -2,7 +2,7 @@ import type { Destination, VirtualDestination } from "@isthmus/api";
 import { displayName, formatRef, keyOf, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../../findings.ts";
 import type { MeshWithGateways } from "../../meshes/inputs.ts";
-import { translatorOf } from "../../meshes/meshTranslators.ts";
+import { joinableMeshes, translatorOf } from "../../meshes/meshTranslators.ts";
 import { byMesh } from "../../policy/indexes.ts";
 import { destinationLocation, isWithinLimit, meshCluster, type PolicyLimit } from "../../policy/policyScope.ts";
 import { selectsDestination } from "../../policy/selectors.ts";
@@ -136,7 +136,7 @@ function targetsOf({ spec, selectors }: VirtualDestinationForm, { selected, mesh
   if (isStatic(spec)) return inOrder(spec.static?.destinations ?? [], within);
   if (within.length > 0) return { targets: within, findings: [] };
   const path = "spec.localized.destinationSelectors";
-  const message = `${path}: select no Service in an Istio mesh that this VirtualDestination may target: check labels, namespaces and clusters`;
+  const message = `${path}: select no Service in ${joinableMeshes} that this VirtualDestination may target: check labels, namespaces and clusters`;
   return { targets: [], findings: [invalidFinding("NothingSelected", message)] };
 }
 
@@ -159,7 +159,7 @@ function inOrder(order: StaticDestinations, known: readonly Destination[]): Chos
     const target = byKey.get(keyOf(service));
     if (target !== undefined) targets.add(target);
     else if (service.name !== "" && service.namespace !== "" && service.clusterName !== "") {
-      const message = `spec.static.destinations[${i}].kubeService: Destination for service ${displayName(service)} not found: check the name, that its cluster is registered, and that its pods are in an Istio mesh`;
+      const message = `spec.static.destinations[${i}].kubeService: Destination for service ${displayName(service)} not found: check the name, that its cluster is registered, and that its pods are in ${joinableMeshes}`;
       findings.push(invalidFinding("DestinationUnknown", message));
     }
   });

@@ -19,6 +19,7 @@ import { virtualMeshFindings } from "./virtualMesh/virtualMeshFindings.ts";
 /** Istio. */
 export const istioTranslator: MeshTranslator = {
   type: "istio",
+  displayName: "an Istio mesh",
   translateDestination: translateIstioDestination,
   translateMesh: translateIstioMesh,
   translateVirtualMesh: rootSecretOf,

@@ -1,11 +1,11 @@
 import { type Clock, formatRef, type Log, type Meter, type ResourceRef, resourceKeyOf, uptimeOf } from "@isthmus/core";
 import type { Rejection } from "../ports/clusterPort.ts";
-import type { OrderRefusal } from "./limits.ts";
+import type { RequestRefusal } from "./limits.ts";
 
 /** Orders of the server that were not carried out, as they go beyond what it may order here. */
-export interface OrderRefusals {
+export interface RequestRefusals {
   /** Logs it and counts it, unless the same was refused before. */
-  add(ref: ResourceRef, refusal: OrderRefusal): void;
+  add(ref: ResourceRef, refusal: RequestRefusal): void;
   /** Another order took its place, or the object is gone. */
   settled(ref: ResourceRef): void;
   clear(): void;
@@ -13,13 +13,13 @@ export interface OrderRefusals {
   readonly all: ReadonlyMap<string, Rejection>;
 }
 
-export interface OrderRefusalsOptions {
+export interface RequestRefusalsOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
 }
 
-export function orderRefusals({ clock, log, meter }: OrderRefusalsOptions): OrderRefusals {
+export function requestRefusals({ clock, log, meter }: RequestRefusalsOptions): RequestRefusals {
   const all = new Map<string, Rejection>();
   let lines = { since: uptimeOf(clock), count: 0 };
 

@@ -4,12 +4,12 @@ import { kindKeyOf, type Resource, type ResourceRef } from "@isthmus/core";
 import { type MemoryStore, memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { StoreError } from "../src/index.ts";
-import { type OrderSender, startOrderSender } from "../src/server/orderSender.ts";
+import { type RequestSender, startRequestSender } from "../src/server/requestSender.ts";
 import { lead } from "./lead.ts";
 import { clock, eventually, quiet } from "./virtualTime.ts";
 
 interface Replica {
-  readonly sender: OrderSender;
+  readonly sender: RequestSender;
   /** What the agents that it serves were told and not told to forget. */
   readonly told: Map<string, Resource>;
   readonly serves: Set<string>;
@@ -38,7 +38,7 @@ function replica(name: string, ...clusters: readonly string[]): Replica {
     ...store,
     record: (group, of) => (isAway ? Promise.reject(new StoreError("away")) : store.record(group, of)),
   };
-  const sender = startOrderSender(
+  const sender = startRequestSender(
     {
       link: {
         sendNotices(_, { put, remove }) {

@@ -15,23 +15,23 @@ import {
   type UpStep,
 } from "../src/session/serverUp.ts";
 import { bodyOf, refMessage } from "../src/session/wire.ts";
-import { deployment, service } from "./world.ts";
+import { deployment, service } from "./sessionFleet.ts";
 
 const CLUSTER = "cluster-1";
 const SERVICES = "/Service";
 
-/** A server's hearing behind a door, and what it has taken. */
-function hearing(door: Partial<ReportFilter> = {}, ledger?: ServerUp["ledger"]) {
+/** A server's hearing behind a report filter, and what it has taken. */
+function hearing(reportFilter: Partial<ReportFilter> = {}, ledger?: ServerUp["ledger"]) {
   const quota = { objects: 100, bytes: 100_000 };
   const taken = new Map<string, Resource>();
   const hears = {
     clusterName: CLUSTER,
-    door: {
+    reportFilter: {
       ...ACCEPT_ALL,
       quota: () => quota,
       heldObjects: () => taken.size,
       isHeld: (ref: Parameters<ReportFilter["isHeld"]>[0]) => taken.has(keyOf(ref)),
-      ...door,
+      ...reportFilter,
     },
   };
   let up = startReceiving(undefined, ledger);
@@ -51,7 +51,7 @@ function hearing(door: Partial<ReportFilter> = {}, ledger?: ServerUp["ledger"]) 
   return {
     quota: (now: Partial<Quota>) => Object.assign(quota, now),
     taken: () => [...taken.values()].map(({ metadata }) => metadata.name).sort(),
-    excess: () => quotaExcessOf(up, hears.door),
+    excess: () => quotaExcessOf(up, hears.reportFilter),
     get up() {
       return up;
     },
@@ -174,7 +174,7 @@ describe("kinds that agents do not report", () => {
     expect(up.up.held.size).toBe(0);
     const claimed = create(KindDigestSchema, { kind: "apps/Deployment", count: 1, digest: "0000000000000000" });
     const step = takeSyncComplete(up.up, create(SyncCompleteSchema, { kinds: [claimed], unserved: ["x/Y"] }), {
-      door: { ...ACCEPT_ALL, isAccepted },
+      reportFilter: { ...ACCEPT_ALL, isAccepted },
     });
     expect([step.resync, step.broken, step.synced?.complete.size, step.up.unserved.size]).toEqual([undefined, undefined, 0, 0]);
   });

@@ -7,7 +7,7 @@ import { startWorkQueue } from "../runtime/workQueue.ts";
  * that is ordered there, and a replica that serves a cluster tells its agent what stands there. A replica that has not read it lately
  * tells nothing: an agent that is told nothing changes nothing, and one that is told what was ordered long ago might.
  */
-export interface OrderSender {
+export interface RequestSender {
   /** All that this replica orders in a cluster, while it leads. */
   set(clusterName: string, resources: readonly Resource[]): void;
   /** The agent of a cluster has connected here, or is gone. */
@@ -16,7 +16,7 @@ export interface OrderSender {
   readonly ended: Promise<void>;
 }
 
-export interface OrderSenderOptions {
+export interface RequestSenderOptions {
   readonly link: Pick<ServerLink, "sendNotices">;
   /** Where there is none, there is one replica. */
   readonly store: Store | undefined;
@@ -29,7 +29,7 @@ export interface OrderSenderOptions {
   readonly random: () => number;
 }
 
-export function startOrderSender(options: OrderSenderOptions, signal: AbortSignal): OrderSender {
+export function startRequestSender(options: RequestSenderOptions, signal: AbortSignal): RequestSender {
   const { link, store, leadership, served, kinds, clock, random } = options;
   /** What agents were told, by cluster and `resourceKeyOf`. */
   const told = new Map<string, ReadonlyMap<string, Resource>>();

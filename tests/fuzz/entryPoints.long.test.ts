@@ -6,20 +6,20 @@ import { Skipped, type Target } from "./target.ts";
 import { TARGETS, targetNamed } from "./targets.ts";
 import { drawnInput } from "./worker.ts";
 
-// A taste of each door, within this process: exceptions are noticed, and rejections that nobody handles. What ends, stalls or fills a
+// A taste of each entry point, within this process: exceptions are noticed, and rejections that nobody handles. What ends, stalls or fills a
 // process is looked for by `npm run fuzz` and fuzz.long.test.ts.
 const INPUTS = 5;
 const SEED = 1;
 const DOORS = TARGETS.filter(({ isPractice }) => isPractice !== true);
 
-/** Gives inputs to a door of a target; false where the door cannot be had on this machine. */
+/** Gives inputs to an entry point of a target; false where the entry point cannot be had on this machine. */
 async function take({ start }: Target, inputs: Iterable<Buffer>): Promise<boolean> {
   try {
-    const door = await start();
+    const entryPoint = await start();
     try {
-      for (const input of inputs) await door.take(input);
+      for (const input of inputs) await entryPoint.take(input);
     } finally {
-      await door.stop();
+      await entryPoint.stop();
     }
     return true;
   } catch (error) {
@@ -45,7 +45,7 @@ test.each(foundInputs().map(({ target, file }) => [`${target}: ${basename(file)}
   },
 );
 
-test("a door that throws is noticed", async () => {
+test("an entry point that throws is noticed", async () => {
   const practice = targetNamed("practice-throws");
   await expect(take(practice, [Buffer.from([41])])).resolves.toBe(true);
   await expect(take(practice, [Buffer.from([42])])).rejects.toThrow("on purpose");

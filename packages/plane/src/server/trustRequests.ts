@@ -1,12 +1,12 @@
 import { IssuedCertificate, type IssuedCertificateSpec, Mesh, type RequestedTrust, Secret, VirtualMesh } from "@isthmus/api";
-import { type MeshTrust, type OrderedTrust, type TrustMember, type TrustOrder, trustPlan } from "@isthmus/certificates";
+import { type MeshTrust, type PendingTrust, type TrustMember, type TrustRequest, trustPlan } from "@isthmus/certificates";
 import { equalJson, kindKeyOf, type ObjectRef, type ResourceRef, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
 import { earlierRoots } from "./earlierRoots.ts";
 import type { KnownRoot } from "./trustRoots.ts";
 
 /** What is ordered of one mesh's agent. */
-export interface MeshOrder {
+export interface MeshTrustRequest {
   readonly ref: ResourceRef;
   readonly virtualMesh: VirtualMesh;
   readonly spec: IssuedCertificateSpec;
@@ -20,7 +20,7 @@ export interface MeshOrder {
   readonly given: readonly GivenTrust[];
 }
 
-interface GivenTrust extends OrderedTrust {
+interface GivenTrust extends PendingTrust {
   readonly number: number;
 }
 
@@ -36,14 +36,14 @@ export interface TrustSources {
   /** The root in a Secret, of this version where it is watched. */
   readonly rootIn: (ref: { readonly name: string; readonly namespace: string }, version: string | undefined) => KnownRoot | undefined;
   /** What was ordered last, by `resourceKeyOf`. */
-  readonly ordered: ReadonlyMap<string, MeshOrder>;
+  readonly ordered: ReadonlyMap<string, MeshTrustRequest>;
   /** A number that no order bears yet. */
   readonly nextNumber: () => number;
 }
 
 /** What each agent is to do for the trust of its meshes, by `resourceKeyOf` the IssuedCertificate. Made of what is there, and of nothing kept. */
-export function trustOrders(world: Translation, sources: TrustSources): ReadonlyMap<string, MeshOrder> {
-  const orders = new Map<string, MeshOrder>();
+export function trustRequests(world: Translation, sources: TrustSources): ReadonlyMap<string, MeshTrustRequest> {
+  const orders = new Map<string, MeshTrustRequest>();
   for (const [virtualMesh, members] of issuedByVirtualMesh(world)) {
     const target = rootOf(virtualMesh, members, sources);
     const plan = planOf(virtualMesh, members, { world, sources, target });
@@ -62,8 +62,8 @@ function orderOf(
     target,
     step,
     sources,
-  }: { virtualMesh: VirtualMesh; target: KnownRoot | undefined; step: TrustOrder | undefined; sources: TrustSources },
-): MeshOrder {
+  }: { virtualMesh: VirtualMesh; target: KnownRoot | undefined; step: TrustRequest | undefined; sources: TrustSources },
+): MeshTrustRequest {
   const last = sources.ordered.get(resourceKeyOf(ref));
   const connection = sources.connectionOf(ref.clusterName);
   const { roots = [], ...asked } = step ?? {};
@@ -177,7 +177,7 @@ function planOf(
   virtualMesh: VirtualMesh,
   members: readonly Member[],
   { world, sources, target }: { readonly world: Translation; readonly sources: TrustSources; readonly target: KnownRoot | undefined },
-): ReadonlyMap<string, TrustOrder> {
+): ReadonlyMap<string, TrustRequest> {
   if (target === undefined || "problem" in target) return new Map();
   const known = members.map((member): TrustMember => ({ name: nameOf(member.mesh), ...reportOf(member, sources) }));
   return trustPlan([...known, ...missing(virtualMesh, world)], target.root);

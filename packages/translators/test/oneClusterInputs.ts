@@ -73,7 +73,7 @@ export function twoWorlds(): fc.Arbitrary<TwoWorlds> {
     });
 }
 
-/** As the server's door leaves it: stamped, whatever it said. */
+/** As the server's filter of reports leaves it: stamped, whatever it said. */
 function seen(object: AnyResource, at: number): AnyResource {
   const { metadata } = object;
   const stamp = new Date(Date.UTC(2026, 0, 1) + at).toISOString();

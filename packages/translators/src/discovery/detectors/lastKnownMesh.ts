@@ -1,7 +1,7 @@
 import { Mesh } from "@isthmus/api";
 import { type Delta, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
-import type { DiscoveryTranslation } from "./discovery.ts";
-import { DISCOVERED_CLUSTER_LABEL } from "./metadata.ts";
+import type { DiscoveryTranslation } from "../discovery.ts";
+import { DISCOVERED_CLUSTER_LABEL } from "../metadata.ts";
 
 /**
  * What was last known of an Istio mesh, as it is published: for when its mesh config names no usable trust domain any more, or can't be

@@ -4,8 +4,8 @@ import { ConnectRequestSchema, HelloSchema } from "../src/gen/relay/v1/relay_pb.
 import { serverSession, serverWakeAt, stepServer } from "../src/session/serverSession.ts";
 import { startSyncLimiter } from "../src/session/syncLimiter.ts";
 import { inMemoryNetwork } from "../src/transport/inMemory.ts";
+import { KINDS, testAgent, testServer } from "./sessionFleet.ts";
 import { virtualClock } from "./virtualClock.ts";
-import { KINDS, testAgent, testServer } from "./world.ts";
 
 function setUp(places: number) {
   const clock = virtualClock();

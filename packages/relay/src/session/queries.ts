@@ -3,16 +3,16 @@ import { type Answer, AnswerSchema } from "../gen/relay/v1/relay_pb.ts";
 import { BATCH_BYTES, shortened } from "./wire.ts";
 
 /** What a server may ask an agent, over the stream that the agent opened. The topic says what the bytes mean. */
-export interface Question {
+export interface Query {
   readonly topic: string;
   readonly body: Uint8Array;
 }
 
-/** The answer to a question, or why there is none. */
+/** The answer to a query, or why there is none. */
 export type Reply = { readonly body: Uint8Array } | { readonly error: string };
 
-/** How many questions one agent answers at a time; more are turned down. */
-export const MAX_QUESTIONS = 16;
+/** How many queries one agent answers at a time; more are turned down. */
+export const MAX_QUERIES = 16;
 
 /** The largest answer, in bytes: it is put together in the server's memory. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { noMeter } from "@isthmus/core";
 import { virtualClock } from "@isthmus/simulator";
 import { expect, test } from "vitest";
-import { orderRefusals } from "../src/agent/orderRefusals.ts";
+import { requestRefusals } from "../src/agent/requestRefusals.ts";
 import { recordingLog } from "./recordingLog.ts";
 
 const refOf = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", name, namespace: "shop", clusterName: "a" });
@@ -9,7 +9,7 @@ const refOf = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", name, na
 test("refused orders are logged once each, a hundred in a minute, and then how many more there were", async () => {
   const clock = virtualClock();
   const log = recordingLog();
-  const refusals = orderRefusals({ clock, log, meter: noMeter });
+  const refusals = requestRefusals({ clock, log, meter: noMeter });
   const refuse = (name: string) => refusals.add(refOf(name), { reason: "Kind", message: `${name} is refused` });
   for (let i = 0; i < 150; i++) refuse(`one-${i}`);
   refuse("one-0");
