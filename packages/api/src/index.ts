@@ -85,6 +85,7 @@ export {
   publishedKinds,
   referredKinds,
   scopedKinds,
+  userKinds,
 } from "./roles.ts";
 export { Settings, type SettingsSpec } from "./settings/settings.ts";
 export { settingsInForce } from "./settings/settingsInForce.ts";
