@@ -37,7 +37,7 @@ import { exerciseEveryKind } from "./everyKind.ts";
 import { agentRights, agentSecretRights, meshSecretRights, type Rights, serverRights } from "./expectedRights.ts";
 import { accountKubeconfig, type InstalledProgram, isServing, startInstalled } from "./installedProgram.ts";
 import { handOut, leaveOwnAuthority } from "./istiodRoots.ts";
-import { namespace, release, secret } from "./release.ts";
+import { namespace, release, secret, upgrade } from "./release.ts";
 
 const MESHCTL = fileURLToPath(new URL("../../../apps/meshctl/bin/meshctl.js", import.meta.url));
 const PASSWORD = "a-password-of-redis";
@@ -160,7 +160,7 @@ describeReal("charts that are installed with Helm, their programs with the token
 
   /** As an operator registers the cluster: with a token that is valid once. */
   async function copySecrets(cluster: Cluster, name: string): Promise<void> {
-    await applyAll(cluster, objectsIn(await meshctl("token", "create", `--cluster=${name}`, "--manifest")));
+    await applyAll(cluster, objectsIn(await meshctl("token", "create", `--cluster=${name}`, "--ttl=30m", "--manifest")));
   }
 
   it("are installed, and their programs start: the server makes its Secrets, the agent joins", async () => {
@@ -307,17 +307,28 @@ describeReal("charts that are installed with Helm, their programs with the token
       { podLabels: { upgraded: "twice" }, networkPolicy: { enabled: false } },
     ];
     for (const change of changes) {
-      await release(target("management"), "gloo-mesh-crds");
-      await release(target("management"), "gloo-mesh-mgmt-server", { ...serverValues, ...change });
+      await upgrade(target("management"), "gloo-mesh-crds");
+      await upgrade(target("management"), "gloo-mesh-mgmt-server", change);
       await Promise.all(servers.map(({ program }) => program.stop()));
       await startServers();
-      const relay = { cluster: "east", serverAddress: servers[0]?.relayAddress ?? "" };
-      await release(target("east"), "gloo-mesh-agent", { ...agentValues, relay, ...change });
+      // Of the values of before only the address of the server is another.
+      await upgrade(target("east"), "gloo-mesh-agent", { relay: { serverAddress: servers[0]?.relayAddress ?? "" }, ...change });
       await agent.program.stop();
       agent = await startAgent();
       await applyAll(management, [policy("timeout", `${changes.indexOf(change) + 5}s`)]);
       await waitFor("the route", async () => (await timeoutOf("reviews")) === `${changes.indexOf(change) + 5}s`);
       expect([await fingerprints(management), await fingerprints(east)]).toEqual(before);
+    }
+    for (const name of ["gloo-mesh-mgmt-server", "gloo-mesh-agent"] as const) {
+      const { stdout } = await helm(target(name === "gloo-mesh-agent" ? "east" : "management"), [
+        "get",
+        "values",
+        name,
+        `--namespace=${namespace}`,
+        "--output=json",
+      ]);
+      // What the first upgrade set is still so after the second.
+      expect(JSON.parse(stdout)).toMatchObject({ verbose: true, podLabels: { upgraded: "twice" } });
     }
     for (const server of [fleet.servers.management, fleet.servers.east]) expect(server.planeRefusals()).toEqual([]);
     expect(await east.get(Secret, { name: "relay-client-tls-secret", namespace })).toBeDefined();
