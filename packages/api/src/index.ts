@@ -1,3 +1,14 @@
+export {
+  type AccessRule,
+  accessRulesOn,
+  CLUSTER_UID_RULE,
+  READ_BEFORE_WRITING_REASONS,
+  READ_REASONS,
+  SERVED_KINDS_RULE,
+  STATUS_REASONS,
+  WRITE_REASONS,
+  workloadClusterRules,
+} from "./accessRules.ts";
 export { AppMesh, VIRTUAL_NODE_VARIABLE } from "./aws/appMesh.ts";
 export { CertificateRequest } from "./certificates/certificateRequest.ts";
 export { IssuedCertificate, type IssuedCertificateSpec, type RequestedTrust } from "./certificates/issuedCertificate.ts";
@@ -84,6 +95,7 @@ export {
   publishedKinds,
   referredKinds,
   scopedKinds,
+  userKinds,
   userStatusKinds,
 } from "./roles.ts";
 export { Settings, type SettingsSpec } from "./settings/settings.ts";

@@ -188,6 +188,12 @@ export function managementKinds(): readonly Kind[] {
   return kindsWith("watchedByServer");
 }
 
+/** What users write in the management cluster, and nothing makes again: what a backup holds, beside Secrets. */
+export function userKinds(): readonly Kind[] {
+  const [made, own] = [publishedKinds(), ownKinds()];
+  return managementKinds().filter((kind) => !made.includes(kind) && !own.includes(kind));
+}
+
 /** Of what the server watches in the management cluster, what it reads in the namespace of the management plane alone. */
 export function ownKinds(): readonly Kind[] {
   return kindsWith("inPlaneNamespace");

@@ -91,7 +91,7 @@
     - watch # changes as they happen
 # applied for the management server; conflicts are found before
 - apiGroups: ["certificates.mesh.gloo.solo.io"]
-  resources: [issuedcertificates, podbouncedirectives]
+  resources: [podbouncedirectives]
   verbs:
     - get # read again right before a write: what is not ours is never changed
     - list # the state at the start, and after a watch has expired
@@ -157,7 +157,7 @@
     - delete # only objects with our owner label and field manager, with UID and resourceVersion as preconditions
 # applied for the management server
 - apiGroups: ["certificates.mesh.gloo.solo.io"]
-  resources: [issuedcertificates, podbouncedirectives]
+  resources: [podbouncedirectives]
   verbs:
     - create # first write of an object; unlike apply, it never joins an object that somebody else creates at the same moment
     - update # hands the fields of a created object over to server-side apply, once
