@@ -1,6 +1,7 @@
 import { KubernetesCluster, Secret } from "@isthmus/api";
 import { type AnyResource, type Clock, formatRef, isClusterName, type Kind, messageOf, refOf, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError, KUBECONFIG_SECRET_TYPE } from "@isthmus/plane";
+import { KUBECONFIG_SECRET_TYPE } from "@isthmus/plane/installation";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { type ApiServerAddress, kubeconfigOf } from "./apiServerAddress.ts";
 import { checkNameWithoutAgent, declareWithoutAgent, uidOfCluster } from "./register/clusterNames.ts";
 import type { Hints } from "./register/hints.ts";

@@ -1,5 +1,5 @@
 import { UsageError } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane";
+import type { Cluster } from "@isthmus/plane/ports";
 import type { ConnectApiServer } from "../cluster/apiServer.ts";
 import { type Connect, inManagementCluster } from "../cluster/managementCluster.ts";
 import type { RelayAddress } from "../cluster/register/relayAddress.ts";

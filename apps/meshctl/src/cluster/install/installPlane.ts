@@ -1,6 +1,7 @@
 import { Secret } from "@isthmus/api";
 import { type AnyResource, type Clock, formatRef, kindKeyOf, messageOf, refOf, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError, RELAY_SECRETS } from "@isthmus/plane";
+import { RELAY_SECRETS } from "@isthmus/plane/installation";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { kindOfDefinition } from "../register/agentDefinitions.ts";
 import { GateFailure, type GateResult, gateKeeper, type Look } from "../register/gates.ts";
 import type { ManagementHints } from "../register/hints.ts";
