@@ -1,4 +1,4 @@
-import { AccessPolicy, Destination, KubernetesCluster, Mesh, TrafficPolicy, VirtualMesh, Workload } from "@isthmus/api";
+import { AccessPolicy, Destination, KubernetesCluster, Mesh, TrafficPolicy, VirtualDestination, VirtualMesh, Workload } from "@isthmus/api";
 import type { AnyResource, Kind } from "@isthmus/core";
 
 /** When the objects are looked at. */
@@ -152,6 +152,20 @@ export function virtualMesh(
 ): AnyResource {
   const meshes = clusters.map((cluster) => ({ name: `istiod-istio-system-${cluster}`, namespace: NAMESPACE }));
   return managed(VirtualMesh, name, { spec: { meshes, ...spec }, ...status });
+}
+
+/** A host for the service reviews in both clusters. */
+export function virtualDestination(
+  name: string,
+  status: object = approval("ACCEPTED", { targetCount: 2, destinationCount: 2 }),
+): AnyResource {
+  const spec = {
+    hostname: `${name}.mesh.global`,
+    port: { number: 9080, protocol: "HTTP", targetName: "http" },
+    virtualMesh: { name: "bookinfo", namespace: NAMESPACE },
+    localized: { destinationSelectors: [{ kubeServiceMatcher: { labels: { app: name } } }], outlierDetection: {} },
+  };
+  return managed(VirtualDestination, name, { spec, ...status }, "bookinfo");
 }
 
 export function condition(type: string, status: string, message: string, reason = "Reason"): object {
