@@ -7,6 +7,7 @@ import {
   destination,
   managed,
   mesh,
+  observedCluster,
   trafficPolicy,
   virtualDestination,
   virtualMesh,
@@ -161,6 +162,10 @@ describe("meshctl cluster", () => {
       const { code, out } = await runIn(plane, ["cluster", "describe", "west"], columns);
       expect(code).toBe(0);
       expectGolden(`cluster/describe-${columns}`, out);
+    }
+    for (const columns of [80, 120]) {
+      const { out } = await runIn(managementCluster([observedCluster("east")]), ["cluster", "describe", "east"], columns);
+      expectGolden(`cluster/observed-${columns}`, out);
     }
     const unknown = await runIn(plane, ["cluster", "describe", "est"]);
     expect(unknown).toMatchObject({
