@@ -2,23 +2,29 @@ import type { Secret } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
 import { Command, Option } from "commander";
 import type { ConnectApiServer } from "../cluster/apiServer.ts";
+import type { CatchInterrupts } from "../cluster/interruption.ts";
 import { type Connect, connectWithKubeconfig, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import type { Io } from "../io.ts";
 import { type ConnectRemote, connectRemote, registrationCommands } from "./clusterRegistration.ts";
 import { durationMs, inManagement } from "./commandRuntime.ts";
+
+interface ClusterOptions {
+  readonly connectApiServer?: ConnectApiServer;
+  readonly catchInterrupts?: CatchInterrupts;
+}
 
 /** `meshctl cluster`: who may join the management plane, and who no longer may. */
 export function clusterCommand(
   io: Io,
   connect: Connect = connectWithKubeconfig,
   toRemote: ConnectRemote = connectRemote,
-  connectApiServer?: ConnectApiServer,
+  { connectApiServer, catchInterrupts = () => new AbortController().signal }: ClusterOptions = {},
 ): Command {
   const group = new Command("cluster").description("Manage which clusters may join the management plane.");
   const token = new Command("token").description("Manage single-use tokens for joining clusters.");
   token.addCommand(tokenCreateCommand(io, connect));
   token.addCommand(tokenSharedCommand(io, connect));
-  const registration = registrationCommands({ io, connect, toRemote, connectApiServer });
+  const registration = registrationCommands({ io, connect, toRemote, connectApiServer, catchInterrupts });
   for (const command of [token, ...registration, revokeCommand(io, connect), replaceCommand(io, connect)]) group.addCommand(command);
   return group;
 }

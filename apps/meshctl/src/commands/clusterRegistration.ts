@@ -47,7 +47,7 @@ const SILENCE_MS = 10_000;
 
 /** `meshctl cluster register` and `deregister`: with an agent in the cluster, or (`--standard`) without. */
 export function registrationCommands(withAgent: WithAgent): readonly Command[] {
-  const { io, connect, toRemote, connectApiServer } = withAgent;
+  const { io, connect, toRemote, connectApiServer, catchInterrupts } = withAgent;
   return [
     withPublishedFlags(withPlaces(new Command("register")))
       .description("Register a cluster: installs an agent in it, and waits until the management plane knows the cluster.")
@@ -112,6 +112,7 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
         address: where,
         precheck: () => standardRegistrationProblems(targets),
         rollback: options.rollback === true,
+        interrupt: catchInterrupts(),
         hints: hintsFor(givenPlaces(options)),
         clock: systemClock,
         say: (line) => io.err(`${line}\n`),
@@ -176,7 +177,8 @@ const STANDARD_MODE =
   "--mode and --standard are mutually exclusive: create the KubernetesCluster with spec.mode before, or pause the cluster afterwards";
 
 const HELP = `
-Exit codes: 0 registered, 2 usage error, no answer, or a gate did not open, 124 a gate did not open within --timeout.
+Exit codes: 0 registered, 2 usage error, no answer, or a gate did not open, 124 a gate did not open within --timeout, 130
+interrupted (Ctrl-C): with --rollback after deleting what was created; a second Ctrl-C ends at once.
 
 Can be repeated: existing objects are kept, and objects not created by meshctl are never overwritten. "cluster register enterprise NAME" is
 the same, "cluster register community NAME" the same as --standard.
