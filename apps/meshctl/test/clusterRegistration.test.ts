@@ -183,6 +183,17 @@ describe("meshctl cluster register --standard of a cluster that others know", ()
     expect(names()).toEqual(before);
   });
 
+  it("is deregistered with the flags of the published commands; those that cannot be followed are refused", async () => {
+    await run("register", "community", "east");
+    const before = image();
+    await expect(run("deregister", "community", "east", "--cert-agent-chart-file", "f")).rejects.toThrow(
+      "--cert-agent-chart-file: is not supported; no chart is installed without an agent: leave it out",
+    );
+    expect(image()).toEqual(before);
+    await run("deregister", "community", "east", "--api-server-address", "host.docker.internal", "--cluster-domain", "cluster.local");
+    expect(await management.get(KubernetesCluster, place)).toBeUndefined();
+  });
+
   it("takes back what was made when it is interrupted (--rollback)", async () => {
     const before = names();
     const interrupt = new AbortController();

@@ -80,10 +80,13 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
         checkTogether(command, isStandard);
         return isStandard ? registerStandard(clusterName, options) : registerWithAgent(withAgent, clusterName, options);
       }),
-    withPlaces(new Command("deregister"))
+    withPublishedFlags(withPlaces(new Command("deregister")))
       .description("Undo register. Mesh configuration in that cluster is kept; resources generated from it in other clusters are deleted.")
       .option("--force", "do not connect to the cluster: it no longer exists")
       .option("--purge", "also delete the mesh configuration that was applied to the cluster")
+      // Of the published commands: what is undone is known without them.
+      .addOption(new Option("--api-server-address <host[:port]>").hideHelp())
+      .addOption(new Option("--cluster-domain <domain>").hideHelp())
       .addHelpText("after", DEREGISTER_HELP)
       .action(async (name: string | undefined, second: string | undefined, options: DeregisterOptions) => {
         const { clusterName } = nameAndMode([name, second], options);
