@@ -111,6 +111,10 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
       holds: "Which kinds an agent and a server deal with, from the table of `packages/api/src/roles.ts`.",
       imports: ["agent", "server"],
     },
+    "installation.ts": {
+      holds: "What commands read and write of a plane that is installed: names, Secrets, tokens. Loads little.",
+      imports: ["agent", "apply", "identity", "server"],
+    },
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
   meshctl: {

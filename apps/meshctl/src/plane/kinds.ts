@@ -34,8 +34,8 @@ export const PRINTED_KINDS: readonly PrintedKind[] = [
   {
     name: "policies",
     aliases: ["policy"],
-    description: "TrafficPolicies, AccessPolicies and VirtualMeshes, each with its state",
-    kinds: ["TrafficPolicy", "AccessPolicy", "VirtualMesh"],
+    description: "TrafficPolicies, AccessPolicies, VirtualMeshes and VirtualDestinations, each with its state",
+    kinds: ["TrafficPolicy", "AccessPolicy", "VirtualMesh", "VirtualDestination"],
   },
   { name: "trafficpolicies", aliases: ["trafficpolicy", "tpol"], description: "TrafficPolicies", kinds: ["TrafficPolicy"] },
   { name: "accesspolicies", aliases: ["accesspolicy", "apol"], description: "AccessPolicies", kinds: ["AccessPolicy"] },
@@ -45,7 +45,12 @@ export const PRINTED_KINDS: readonly PrintedKind[] = [
     description: "VirtualMeshes",
     kinds: ["VirtualMesh"],
   },
-  { name: "virtualdestinations", aliases: ["virtualdestination"], description: "VirtualDestinations", kinds: ["VirtualDestination"] },
+  {
+    name: "virtualdestinations",
+    aliases: ["virtualdestination", "vdest"],
+    description: "VirtualDestinations",
+    kinds: ["VirtualDestination"],
+  },
   { name: "clusters", aliases: ["cluster", "kubernetesclusters"], description: "the registered clusters", kinds: ["KubernetesCluster"] },
 ];
 

@@ -3,6 +3,7 @@ import { type MeshTrust, type PendingTrust, type TrustMember, type TrustRequest,
 import { equalJson, kindKeyOf, type ObjectRef, type ResourceRef, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
 import { earlierRoots } from "./earlierRoots.ts";
+import { reissueAnnotation } from "./reissueAnnotation.ts";
 import type { KnownRoot } from "./trustRoots.ts";
 
 /** What is ordered of one mesh's agent. */
@@ -100,11 +101,6 @@ function earlierRootOf(virtualMesh: VirtualMesh, signer: string, { namespace, ma
 function signingSecretOf({ glooMeshCa }: IssuedCertificateSpec): ObjectRef {
   const { name = "", namespace = "" } = glooMeshCa?.signingCertificateSecret ?? {};
   return { name, namespace };
-}
-
-/** On a VirtualMesh, for one of its meshes: another value has the mesh's CA issued again. */
-export function reissueAnnotation(meshName: string): string {
-  return `reissue.isthmus.mesh/${meshName}`;
 }
 
 /** Of several orders for the same trust the last one counts: it is answered last. */

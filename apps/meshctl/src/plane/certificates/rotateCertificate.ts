@@ -1,6 +1,6 @@
 import { VirtualMesh } from "@isthmus/api";
 import { displayName, UsageError } from "@isthmus/core";
-import { reissueAnnotation } from "@isthmus/plane";
+import { reissueAnnotation } from "@isthmus/plane/installation";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { generationOfRoot, ROOT_GENERATION } from "@isthmus/translators";
 import type { Entry } from "./entries.ts";
