@@ -48,6 +48,14 @@ describe("the examples of docs/policies", () => {
     },
   );
 
+  test("what if a cluster fails: the host of a VirtualDestination moves to the other one", async () => {
+    const [{ yaml } = { yaml: "" }] = examples.filter(({ object }) => object.kind === VirtualDestination.kind);
+    const io = recordedIo(`${String(federation)}\n---\n${yaml}`);
+    expect(await meshctl(["what-if", "--without", "cluster-1", ...files, "-f", "-", "--fail-on", "never"], io)).toBe(0);
+    expect(io.written.out).toMatch(/^BACKUP_LOST +reviews\.mesh\.global +cluster-2 +cluster-2 +cluster-2, then cluster-1$/m);
+    expect(io.written.out).toMatch(/^ELSEWHERE +reviews\.bookinfo\.svc\.cluster\.local +cluster-1 /m);
+  });
+
   test.each([TrafficPolicy, AccessPolicy, VirtualDestination])("show each field of $kind", ({ kind, definition }) => {
     const shown = new Set(examples.filter(({ object }) => object.kind === kind).flatMap(({ object }) => fieldsOf(object.spec)));
     const fields = fieldsOfSchema((definition.fields as { readonly spec: Schema }).spec);
