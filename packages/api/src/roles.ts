@@ -28,6 +28,7 @@ import { Service } from "./kubernetes/service.ts";
 import { StatefulSet } from "./kubernetes/statefulSet.ts";
 import { KubernetesCluster } from "./multicluster/kubernetesCluster.ts";
 import { AccessPolicy } from "./networking/accessPolicy.ts";
+import { ServiceDependency } from "./networking/serviceDependency.ts";
 import { TrafficPolicy } from "./networking/trafficPolicy.ts";
 import { VirtualDestination } from "./networking/virtualDestination.ts";
 import { VirtualMesh } from "./networking/virtualMesh.ts";
@@ -93,7 +94,7 @@ const ROLES: readonly Role[] = [
   { kind: DaemonSet, tasks: ["sent", "scoped", "aged"] },
   { kind: StatefulSet, tasks: ["sent", "scoped", "aged"] },
 
-  // Users have such objects of their own: those are sent; ours bear our label and are not. Translation finds conflicts with three of the
+  // Users have such objects of their own: those are sent; ours bear our label and are not. Translation finds conflicts with four of the
   // kinds. The agent watches what it delivers in any case: it never overwrites what is not ours.
   // A route to a host, or to a subset of it, that a proxy does not know answers 503.
   { kind: VirtualService, tasks: ["sent", "scoped", "delivered"], refersTo: [ServiceEntry, DestinationRule] },
@@ -101,7 +102,8 @@ const ROLES: readonly Role[] = [
   { kind: ServiceEntry, tasks: ["sent", "scoped", "delivered"] },
   { kind: Gateway, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },
   { kind: AuthorizationPolicy, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },
-  { kind: Sidecar, tasks: ["sent", "scoped"], keptFor: CONSOLE },
+  // A proxy that is limited to hosts before they exist loses them for a moment.
+  { kind: Sidecar, tasks: ["sent", "scoped", "delivered"], refersTo: [ServiceEntry] },
   { kind: EnvoyFilter, tasks: ["delivered"] },
 
   { kind: AppMesh, tasks: ["sent", "aged"] },
@@ -125,6 +127,7 @@ const ROLES: readonly Role[] = [
   { kind: AccessPolicy, tasks: ["read", "asked", "contributed", "guard", "aged"] },
   { kind: VirtualMesh, tasks: ["read", "asked", "contributed", "aged"] },
   { kind: VirtualDestination, tasks: ["read", "asked", "contributed", "aged"] },
+  { kind: ServiceDependency, tasks: ["read", "asked", "contributed"] },
   // Never sent by agents. Of those of the management plane, `project` leaves out all but public certificates. Translation
   // asks for a generated root by a Secret with placeholders: that is an order for whoever makes keys, and never written as it is.
   { kind: Secret, tasks: ["read", "own"] },

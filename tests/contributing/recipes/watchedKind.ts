@@ -29,7 +29,7 @@ export const CiliumNetworkPolicy = defineKind({
     ),
     insertAfter(
       ROLES,
-      '{ kind: Sidecar, tasks: ["sent", "scoped"], keptFor: CONSOLE },',
+      '{ kind: AuthorizationPolicy, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },',
       '\n  { kind: CiliumNetworkPolicy, tasks: ["sent", "scoped"], keptFor: CONSOLE },',
     ),
     insertBefore(
