@@ -25,6 +25,7 @@ import { translateCommand } from "./commands/translate.ts";
 import { uninstallCommand } from "./commands/uninstall.ts";
 import { validateCommand } from "./commands/validate.ts";
 import { versionCommand } from "./commands/version.ts";
+import { whatIfCommand } from "./commands/whatIf.ts";
 import type { ExitCode, Io } from "./io.ts";
 
 /** What a command line reaches beside its streams; a test gives its own. */
@@ -70,6 +71,7 @@ function programOf(runtime: CommandRuntime): Command {
   const commands = [
     translateCommand(io, finish),
     validateCommand(io, finish),
+    whatIfCommand(io, finish),
     checkCommand(runtime),
     precheckCommand(runtime),
     getCommand(runtime),

@@ -37,6 +37,7 @@ export { type ConnectionPolicy, DestinationRule, type Subset } from "./istio/des
 export { EnvoyFilter, type HttpFilter } from "./istio/envoyFilter.ts";
 export { Gateway } from "./istio/gateway.ts";
 export { ServiceEntry, type ServiceEntryPort, type ServiceEntrySpec, type WorkloadEntry } from "./istio/serviceEntry.ts";
+export { Sidecar } from "./istio/sidecar.ts";
 export { type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/virtualService.ts";
 export { ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
 export type { Controller } from "./kubernetes/controller.ts";
@@ -69,6 +70,7 @@ export {
   UNREADABLE,
 } from "./networking/accessPolicy.ts";
 export type { ConnectionPoolSettings, TcpKeepalive } from "./networking/connectionPool.ts";
+export { lastAcceptedServiceDependency, ServiceDependency, type ServiceDependencySpec } from "./networking/serviceDependency.ts";
 export { TrafficPolicy } from "./networking/trafficPolicy.ts";
 export type { TrafficPolicyRules, TrafficPolicySpec } from "./networking/trafficPolicySpec.ts";
 export type { MtlsConfig } from "./networking/trust.ts";

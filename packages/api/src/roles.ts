@@ -28,6 +28,7 @@ import { Service } from "./kubernetes/service.ts";
 import { StatefulSet } from "./kubernetes/statefulSet.ts";
 import { KubernetesCluster } from "./multicluster/kubernetesCluster.ts";
 import { AccessPolicy } from "./networking/accessPolicy.ts";
+import { ServiceDependency } from "./networking/serviceDependency.ts";
 import { TrafficPolicy } from "./networking/trafficPolicy.ts";
 import { VirtualDestination } from "./networking/virtualDestination.ts";
 import { VirtualMesh } from "./networking/virtualMesh.ts";
@@ -93,7 +94,7 @@ const ROLES: readonly Role[] = [
   { kind: DaemonSet, tasks: ["watchedByAgent", "inDiscoveryScope", "comparedByAge"] },
   { kind: StatefulSet, tasks: ["watchedByAgent", "inDiscoveryScope", "comparedByAge"] },
 
-  // Users have such objects of their own: agents send those; ours bear our label and are not. Translation finds conflicts with three of the
+  // Users have such objects of their own: agents send those; ours bear our label and are not. Translation finds conflicts with four of the
   // kinds. The agent watches what it delivers in any case: it never overwrites what is not ours.
   // A route to a host, or to a subset of it, that a proxy does not know answers 503.
   { kind: VirtualService, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], refersTo: [ServiceEntry, DestinationRule] },
@@ -101,7 +102,8 @@ const ROLES: readonly Role[] = [
   { kind: ServiceEntry, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"] },
   { kind: Gateway, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },
   { kind: AuthorizationPolicy, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },
-  { kind: Sidecar, tasks: ["watchedByAgent", "inDiscoveryScope"], keptFor: CONSOLE },
+  // A proxy that is limited to hosts before they exist loses them for a moment.
+  { kind: Sidecar, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], refersTo: [ServiceEntry] },
   { kind: EnvoyFilter, tasks: ["delivered"] },
 
   { kind: AppMesh, tasks: ["watchedByAgent", "comparedByAge"] },
@@ -125,6 +127,7 @@ const ROLES: readonly Role[] = [
   { kind: AccessPolicy, tasks: ["watchedByServer", "hasUserStatus", "contributed", "keepsLastGood", "comparedByAge"] },
   { kind: VirtualMesh, tasks: ["watchedByServer", "hasUserStatus", "contributed", "comparedByAge"] },
   { kind: VirtualDestination, tasks: ["watchedByServer", "hasUserStatus", "contributed", "comparedByAge"] },
+  { kind: ServiceDependency, tasks: ["watchedByServer", "hasUserStatus", "contributed"] },
   // Never sent by agents. Of those of the management plane, `project` leaves out all but public certificates. Translation
   // asks for a generated root by a Secret with placeholders: that is an order for whoever makes keys, and never written as it is.
   { kind: Secret, tasks: ["watchedByServer", "inPlaneNamespace"] },

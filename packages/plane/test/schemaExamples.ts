@@ -2,6 +2,7 @@ import {
   AccessPolicy,
   contributedKinds,
   KubernetesCluster,
+  ServiceDependency,
   Settings,
   TrafficPolicy,
   userStatusKinds,
@@ -222,6 +223,17 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
       given: { ...NAMED_HOST, "spec.localized.destinationSelectors": [{ kubeServiceRefs: { services: [service("cart")] } }] },
     },
     "spec.localized.outlierDetection.maxEjectionPercent": { value: 50 },
+  },
+  [ServiceDependency.kind]: {
+    spec: { given: { "spec.sourceSelectors": [{}], "spec.destinationSelectors": SELECTED } },
+    "spec.sourceSelectors[].kubeWorkloadMatcher.labels{}": { value: "stock" },
+    "spec.sourceSelectors[].kubeWorkloadMatcher.namespaces": { value: ["nowhere"] },
+    "spec.sourceSelectors[].kubeWorkloadMatcher.clusters": { value: ["west"] },
+    "spec.destinationSelectors[].kubeServiceMatcher.labels{}": { value: "stock" },
+    "spec.destinationSelectors[].kubeServiceRefs.services[]": {
+      given: { "spec.sourceSelectors": [{}], "spec.destinationSelectors": [{ kubeServiceRefs: { services: [service("cart")] } }] },
+    },
+    "spec.destinationSelectors[].kubeServiceRefs.services[].name": { value: "stock" },
   },
   [KubernetesCluster.kind]: {
     "spec.providerInfo": { isSilent: "describes the cluster for people and for tools of the published product; it asks for nothing" },

@@ -29,7 +29,7 @@ export const CiliumNetworkPolicy = defineKind({
     ),
     insertAfter(
       ROLES,
-      '{ kind: Sidecar, tasks: ["watchedByAgent", "inDiscoveryScope"], keptFor: CONSOLE },',
+      '{ kind: AuthorizationPolicy, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },',
       '\n  { kind: CiliumNetworkPolicy, tasks: ["watchedByAgent", "inDiscoveryScope"], keptFor: CONSOLE },',
     ),
     insertBefore(

@@ -9,7 +9,7 @@ import {
   snapshotOf,
   UsageError,
 } from "@isthmus/core";
-import { statusesOf, type Translation, translate, type UserObjectStatusUpdate } from "@isthmus/translators";
+import { type AgeSource, statusesOf, type Translation, translate, type UserObjectStatusUpdate } from "@isthmus/translators";
 import type { Io } from "../io.ts";
 import { type Doubt, knownObjects } from "./checks/knownObjects.ts";
 import { withNearMisses } from "./checks/nearMisses.ts";
@@ -30,6 +30,8 @@ export interface CheckOptions {
   readonly namespace: string;
   readonly agentCluster?: string;
   readonly disallowIntersectingConfig?: boolean;
+  /** How old objects of workload clusters are. Default: as their own clusters say, which nobody else recorded. */
+  readonly ages?: AgeSource;
 }
 
 /** Everything that follows from the input. */
@@ -52,7 +54,7 @@ export async function checkFiles(options: CheckOptions, io: Io): Promise<Checked
 }
 
 async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
-  const { agentCluster, namespace, stage, disallowIntersectingConfig = false } = options;
+  const { agentCluster, namespace, stage, disallowIntersectingConfig = false, ages = "CREATED" } = options;
   if (agentCluster !== undefined && !isDnsLabel(agentCluster)) {
     throw new UsageError(`--agent-cluster ${agentCluster}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
   }
@@ -64,7 +66,7 @@ async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
   const count = resources.length + rejected.length;
   if (count === 0) throw new UsageError(nothingRead(options.file, notes));
   const agent = agentCluster === undefined ? {} : { agentCluster };
-  const translation = { namespace, stage, ages: "CREATED", disallowIntersectingConfig, ...agent } as const;
+  const translation = { namespace, stage, ages, disallowIntersectingConfig, ...agent };
   const world = translate(snapshotOf(resources), translation);
   const statuses = statusUpdates(world, stage);
   const known = knownObjects({ resources, given, rejected, world, namespace, isOneCluster: agentCluster !== undefined });

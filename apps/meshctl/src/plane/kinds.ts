@@ -19,6 +19,7 @@ export type KindName =
   | "AccessPolicy"
   | "VirtualMesh"
   | "VirtualDestination"
+  | "ServiceDependency"
   | "KubernetesCluster";
 
 /** What `get` prints. Names only: the kinds themselves are loaded when a command reads them. */
@@ -51,6 +52,7 @@ export const PRINTED_KINDS: readonly PrintedKind[] = [
     description: "VirtualDestinations",
     kinds: ["VirtualDestination"],
   },
+  { name: "servicedependencies", aliases: ["servicedependency", "sdep"], description: "ServiceDependencies", kinds: ["ServiceDependency"] },
   { name: "clusters", aliases: ["cluster", "kubernetesclusters"], description: "the registered clusters", kinds: ["KubernetesCluster"] },
 ];
 

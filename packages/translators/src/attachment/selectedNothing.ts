@@ -51,7 +51,7 @@ interface KnownPlaces {
 }
 
 /** The very same while no place comes or goes. */
-type PlaceNames = Readonly<Record<Place, readonly string[]>>;
+export type PlaceNames = Readonly<Record<Place, readonly string[]>>;
 type Place = keyof typeof PLACES;
 
 const ofController =
@@ -204,9 +204,10 @@ function selectsSource(policy: Policy, workload: Workload): boolean {
     : selectsWorkload(policy.spec?.sourceSelector, workload);
 }
 
-const onlyRowOf = memoizeRow((names: PlaceNames) => entriesOf(new Map([["", names]])));
+/** The names as the one row of a table. */
+export const rowOfPlaces = memoizeRow((names: PlaceNames) => entriesOf(new Map([["", names]])));
 const places = inputTable(
-  ({ places: { names } }: DoubtTables) => onlyRowOf(names),
+  ({ places: { names } }: DoubtTables) => rowOfPlaces(names),
   ({ key }) => key,
 );
 const ONLY_ROW = [""];
@@ -272,8 +273,10 @@ interface Selected {
   readonly remedy: string;
 }
 
-const SERVICE: Selected = { what: "Service", remedy: "check its labels, which are those of the Service and not of its pods" };
-const WORKLOAD: Selected = { what: "workload", remedy: "check its labels, which are those of the pods" };
+/** What a destination selector selects. */
+export const SERVICE: Selected = { what: "Service", remedy: "check its labels, which are those of the Service and not of its pods" };
+/** What a selector of workloads selects. */
+export const WORKLOAD: Selected = { what: "workload", remedy: "check its labels, which are those of the pods" };
 
 interface KnownNames {
   readonly namespaces: readonly string[];
@@ -281,7 +284,7 @@ interface KnownNames {
 }
 
 /** The first place that nothing is in, with the one that was perhaps meant. */
-function unknownPlaces(matchers: readonly Matcher[], known: KnownNames, { what, remedy }: Selected): string {
+export function unknownPlaces(matchers: readonly Matcher[], known: KnownNames, { what, remedy }: Selected): string {
   for (const [member, place] of [
     ["namespaces", "namespace"],
     ["clusters", "cluster"],

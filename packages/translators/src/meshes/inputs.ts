@@ -4,8 +4,10 @@ import type {
   IssuedCertificate,
   Mesh,
   Secret,
+  ServiceDependency,
   ServiceEntry,
   Settings,
+  Sidecar,
   TrafficPolicy,
   VirtualDestination,
   VirtualDestinationSpec,
@@ -128,6 +130,26 @@ export interface VirtualDestinationInputs {
   readonly userEntries: readonly ServiceEntry[];
   /** What was found when this was decided. */
   readonly reports: readonly Report[];
+  readonly surroundings: TranslationContext;
+}
+
+/** All that the translation of one Workload may read which ServiceDependencies select. */
+export interface DependentWorkloadInputs {
+  readonly workload: Workload;
+  /** The mesh it is in. */
+  readonly mesh: Mesh;
+  /** The ServiceDependencies that select it, in key order. */
+  readonly dependencies: readonly ServiceDependency[];
+  /** Those of them because of which it is not limited. */
+  readonly open: readonly ServiceDependency[];
+  /** The Destinations that it depends on, with their federation in their statuses, in key order. */
+  readonly destinations: readonly Destination[];
+  /** Hosts of VirtualDestinations that may lead to these, in order. */
+  readonly virtualHosts: readonly string[];
+  /** Other Workloads whose pods have all the labels of its own. */
+  readonly neighbors: readonly Workload[];
+  /** Sidecars of users in its namespace. */
+  readonly userSidecars: readonly Sidecar[];
   readonly surroundings: TranslationContext;
 }
 

@@ -2,6 +2,7 @@ import { formatRef, refOf } from "@isthmus/core";
 import { reportOf, warningFinding } from "../findings.ts";
 import { effectiveAccessPolicies } from "../meshes/enforcedAccess.ts";
 import {
+  type DependentWorkloadInputs,
   type DestinationInputs,
   emptyTranslation,
   type MeshInputs,
@@ -13,7 +14,7 @@ import {
 import { joinableMeshes, meshTranslators, meshTypeName, translatorOf } from "../meshes/meshTranslators.ts";
 
 /** Whatever networking makes something of: one record of inputs each. */
-export type TargetInputs = DestinationInputs | MeshInputs | VirtualMeshInputs | VirtualDestinationInputs;
+export type TargetInputs = DestinationInputs | MeshInputs | VirtualMeshInputs | VirtualDestinationInputs | DependentWorkloadInputs;
 
 /** Of a mesh that is discovered and not configured: whoever wrote a policy for it must not take it for enforced. */
 function notWritten({
@@ -48,6 +49,13 @@ function virtualDestinationTranslation(inputs: VirtualDestinationInputs): Target
   return mergeTranslations([{ outputs: [], reports: inputs.reports }, ...made]);
 }
 
+/** Of a mesh whose proxies know all hosts, or are not configured. */
+function notLimited({ workload, mesh, dependencies }: DependentWorkloadInputs): TargetTranslation {
+  const target = refOf(workload);
+  const message = `${formatRef(target)} is in ${formatRef(refOf(mesh))}, ${meshTypeName(mesh)}, whose proxies cannot be limited to hosts, so this ServiceDependency has no effect there: narrow the sourceSelectors`;
+  return { outputs: [], reports: dependencies.map((one) => reportOf(refOf(one), warningFinding("MeshNotWritten", message), target)) };
+}
+
 /** What networking makes of one target. */
 export function translateTarget(inputs: TargetInputs): TargetTranslation {
   if ("destination" in inputs) {
@@ -55,6 +63,7 @@ export function translateTarget(inputs: TargetInputs): TargetTranslation {
     return translator === undefined ? notWritten(inputs) : translator.translateDestination(inputs);
   }
   if ("virtualDestination" in inputs) return virtualDestinationTranslation(inputs);
+  if ("workload" in inputs) return translatorOf(inputs.mesh)?.translateWorkload?.(inputs) ?? notLimited(inputs);
   if ("mesh" in inputs) return translatorOf(inputs.mesh)?.translateMesh?.(inputs) ?? notJoined(inputs);
   return mergeTranslations(meshTranslators.map((translator) => translator.translateVirtualMesh?.(inputs) ?? emptyTranslation));
 }

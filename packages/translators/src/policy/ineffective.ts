@@ -29,6 +29,11 @@ export function ineffectiveFindings(object: TrafficPolicy | VirtualMesh | Settin
   });
 }
 
+/** What to say of a field, and what follows from it. */
+export function fieldMessage(field: IneffectiveField, consequence: string): string {
+  return messageOf(field, consequence);
+}
+
 /** Of a field that is left out. */
 export function ignoredField(field: IneffectiveField): Finding {
   return warningFinding(codeOf(field), messageOf(field, consequenceOf(field)));

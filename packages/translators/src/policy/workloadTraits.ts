@@ -1,4 +1,4 @@
-import { AccessPolicy, type TrafficPolicy, type Workload } from "@isthmus/api";
+import { AccessPolicy, type TrafficPolicy, type Workload, type WorkloadSelector } from "@isthmus/api";
 import { labelKey } from "./indexes.ts";
 
 /** What a Workload has by which policies select their sources: workloads are found by it, and so are the policies that may be about one. */
@@ -14,7 +14,20 @@ export function selectableTraitsOf({ spec }: Workload): readonly string[] {
 export function selectedTraitsOf(policy: TrafficPolicy | AccessPolicy): readonly string[] | "any" {
   const lists = isAccessPolicy(policy)
     ? (policy.spec?.sourceSelector ?? []).map(traitsOfIdentities)
-    : (policy.spec?.sourceSelector ?? []).map(({ kubeWorkloadMatcher }) => traitsOfWorkloads(kubeWorkloadMatcher ?? {}));
+    : (policy.spec?.sourceSelector ?? []).map(traitsOfEntry);
+  return unionOf(lists);
+}
+
+/** The same for a list of selectors of workloads. */
+export function traitsOfSources(selectors: readonly WorkloadSelector[]): readonly string[] | "any" {
+  return unionOf(selectors.map(traitsOfEntry));
+}
+
+function traitsOfEntry({ kubeWorkloadMatcher }: WorkloadSelector): readonly string[] | "any" {
+  return traitsOfWorkloads(kubeWorkloadMatcher ?? {});
+}
+
+function unionOf(lists: readonly (readonly string[] | "any")[]): readonly string[] | "any" {
   const traits = new Set<string>();
   for (const list of lists) {
     if (list === "any") return "any";

@@ -1,4 +1,4 @@
-import { Destination, userStatusKinds, VirtualDestination, VirtualMesh } from "@isthmus/api";
+import { Destination, ServiceDependency, userStatusKinds, VirtualDestination, VirtualMesh } from "@isthmus/api";
 import { keyOf, keyOfResource, type Report, type Resource, refOf, resourceKeyOf, type SortedMap, type Table } from "@isthmus/core";
 import type { Reporting } from "../attachment/attachment.ts";
 import type { Memberships } from "../attachment/virtualMeshes.ts";
@@ -7,6 +7,7 @@ import { entriesOf, type MapEntry, sortedEntriesOf } from "../incremental/lookup
 import type { Matching } from "../incremental/matching.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { unionOfKinds } from "../incremental/unionOfKinds.ts";
+import type { TranslatedTarget } from "../pipeline/targets.ts";
 import { byMesh } from "../policy/indexes.ts";
 import { userKeyOf } from "../policy/userResources.ts";
 import type { DeliveryProgress } from "./approval.ts";
@@ -161,6 +162,24 @@ export const translatedVirtualDestinations = join({
   ),
   select: ({ inputs }) => inputs,
 });
+
+/** Each ServiceDependency → the Workloads that it selects. */
+export const dependentWorkloads = join({
+  from: users,
+  when: ({ kind }: Resource) => kind === ServiceDependency.kind,
+  key: (object: Resource) => [userKeyOf(refOf(object))],
+  to: inputTable(
+    ({ index }: Indexes) => index.world.cache.targets,
+    ({ key }) => key,
+  ),
+  index: byDependency,
+  select: ({ inputs }) => ("workload" in inputs ? keyOfResource(inputs.workload) : ""),
+});
+
+/** Targets by the ServiceDependencies that select them. */
+function byDependency({ inputs }: TranslatedTarget): readonly string[] {
+  return "workload" in inputs ? inputs.dependencies.map((one) => userKeyOf(refOf(one))) : NONE;
+}
 
 /** By VirtualMesh, the Destinations that it would federate. */
 export const federated = join({

@@ -1,4 +1,4 @@
-import { AccessPolicy, Settings, TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
+import { AccessPolicy, ServiceDependency, Settings, TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
 import { type JsonObject, type Report, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
 import { derived } from "../incremental/derived.ts";
@@ -8,8 +8,10 @@ import { userKeyOf } from "../policy/userResources.ts";
 import { conditionsOf, messagesOf, NO_PROGRESS } from "./approval.ts";
 import { groupAlone } from "./meshGroups.ts";
 import { policyStatus } from "./policies.ts";
+import { serviceDependencyStatus } from "./serviceDependencies.ts";
 import type { StatusContext } from "./statusIndex.ts";
 import {
+  dependentWorkloads,
   destinationsOfPolicies,
   federated,
   findings,
@@ -68,7 +70,7 @@ export const policySelections = derived({
 export const userStatuses = derived({
   from: users,
   context: ({ index }: StatusTables) => index.context,
-  joins: { findings, orders, progress, selectedWorkloads, membership, federated, translatedVirtualDestinations },
+  joins: { findings, orders, progress, selectedWorkloads, membership, federated, translatedVirtualDestinations, dependentWorkloads },
   make: (object, { key, lookup, context, before }): UserStatus | undefined => {
     const told = () => ({
       reports: lookup("findings")[0]?.reports ?? NONE,
@@ -88,6 +90,7 @@ export const userStatuses = derived({
         const [inputs] = lookup("translatedVirtualDestinations");
         return virtualDestinationStatus(object, { ...told(), inputs: inputs !== undefined && "homes" in inputs ? inputs : undefined });
       }
+      if (isServiceDependency(object)) return serviceDependencyStatus(object, { ...told(), workloads: lookup("dependentWorkloads") });
       return isSettings(object) && isUsed(object, context) ? settingsStatus(object, told().reports) : undefined;
     };
     const status = statusOf();
@@ -112,6 +115,10 @@ function isVirtualMesh(object: Resource): object is VirtualMesh {
 
 function isVirtualDestination(object: Resource): object is VirtualDestination {
   return object.kind === VirtualDestination.kind;
+}
+
+function isServiceDependency(object: Resource): object is ServiceDependency {
+  return object.kind === ServiceDependency.kind;
 }
 
 function isSettings(object: Resource): object is Settings {

@@ -7,6 +7,7 @@ import { policiesBehind } from "./policiesBehind.ts";
 import { findingsOfRules, referencesOfRules } from "./policyFields.ts";
 import { requestFindings } from "./requestFindings.ts";
 import { allowsHeaderOperators } from "./routeContext.ts";
+import { sidecarFor } from "./sidecars.ts";
 import { hostsOf } from "./userObjects.ts";
 import { outlierFindings } from "./virtualDestination/outliers.ts";
 import { translateVirtualDestination } from "./virtualDestination/virtualDestination.ts";
@@ -24,6 +25,7 @@ export const istioTranslator: MeshTranslator = {
   translateMesh: translateIstioMesh,
   translateVirtualMesh: rootSecretOf,
   translateVirtualDestination,
+  translateWorkload: sidecarFor,
   requestFindings,
   ruleFindings: (rules, context) => findingsOfRules(rules, { allowsHeaderOperators: allowsHeaderOperators(context) }),
   virtualMeshFindings,
