@@ -1,5 +1,5 @@
 import { randomUUID, X509Certificate } from "node:crypto";
-import { IssuedCertificate, Secret, VirtualMesh } from "@isthmus/api";
+import { ConfigMap, IssuedCertificate, Secret, VirtualMesh } from "@isthmus/api";
 import { createAuthority, createMeshRoot, issueServerCertificate } from "@isthmus/certificates";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { memoryStore } from "@isthmus/store";
@@ -87,6 +87,15 @@ async function rootRef() {
   await eventually(async () => expect(await fleet.management.get(Secret, place)).toBeDefined());
   return { apiVersion: "v1", kind: "Secret", ...place };
 }
+
+/** As a restored backup has it. */
+function withoutVersion<R extends Secret | ConfigMap>(resource: R, namespace = resource.metadata.namespace): R {
+  const { resourceVersion: _, uid: __, ...metadata } = resource.metadata;
+  return { ...resource, metadata: { ...metadata, namespace } };
+}
+
+const SECRET = { apiVersion: "v1", kind: "Secret" };
+const CACERTS = { name: "cacerts", namespace: "istio-system" };
 
 function reportOf(name: string): IssuedCertificate | undefined {
   const ref = { name: `istiod-istio-system-${name}`, namespace: "gloo-mesh", clusterName: name };
@@ -236,6 +245,106 @@ describe("a VirtualMesh with shared trust", () => {
     expect(await cacertsOf("cluster-1")).toEqual({ "ca-cert.pem": "theirs", "ca-key.pem": "theirs" });
     // The other mesh waits: what this one trusts is unknown.
     await eventually(() => expect(reportOf("cluster-2")?.spec?.trust?.waitsFor).toContain("gloo-mesh/istiod-istio-system-cluster-1"));
+  });
+
+  it("leaves a mesh whose cacerts was deleted as it is, as istiod continues with the old CA, and continues when it is restored", async () => {
+    await finished();
+    const [first, others] = [clusterOf("cluster-1"), await cacertsOf("cluster-2")];
+    const secret = (await first.get(Secret, CACERTS)) ?? fail();
+    await first.delete({ ...SECRET, ...CACERTS, clusterName: "cluster-1" });
+    await eventually(async () =>
+      expect(await warningsOf("cluster-1")).toMatch(
+        /Mesh gloo-mesh\/istiod-istio-system-cluster-1 is left as it is: Secret istio-system\/cacerts does not exist.*restore .* from a backup/,
+      ),
+    );
+    await quiet(300_000);
+    expect(await cacertsOf("cluster-1")).toBeUndefined();
+    expect(await cacertsOf("cluster-2")).toEqual(others);
+    await first.create(withoutVersion(secret));
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    expect(await cacertsOf("cluster-1")).toEqual(secretTexts(secret));
+  });
+
+  it("believes no old cacerts that somebody restored, orders nothing, and continues when the last one is back", async () => {
+    await finished();
+    const first = clusterOf("cluster-1");
+    const old = (await first.get(Secret, CACERTS)) ?? fail();
+    await changeMesh({ ...trusting, metadata: { ...trusting.metadata, annotations: { "isthmus.mesh/root-generation": "2" } } });
+    await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+    for (let round = 0; round < 3; round++) await restartAll();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    const now = (await first.get(Secret, CACERTS)) ?? fail();
+    await first.update({ ...old, metadata: { ...old.metadata, resourceVersion: now.metadata.resourceVersion ?? "" } });
+    await eventually(async () =>
+      expect(await warningsOf("cluster-1")).toMatch(
+        /Secret istio-system\/cacerts has other roots than istiod hands out in ConfigMap istio-system\/istio-ca-root-cert: its content was replaced.*restore/,
+      ),
+    );
+    await quiet(300_000);
+    expect(await cacertsOf("cluster-1")).toEqual(secretTexts(old));
+    expect(reportOf("cluster-2")?.spec?.trust?.step).toBe("KEEP");
+    const { resourceVersion = "" } = (await first.get(Secret, CACERTS))?.metadata ?? {};
+    await first.update({ ...now, metadata: { ...now.metadata, resourceVersion } });
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    expect(await cacertsOf("cluster-1")).toEqual(secretTexts(now));
+  });
+
+  it("takes over a cacerts of somebody else when a user permits it and istiod has read it, and not before", async () => {
+    await fleet.management.delete({ ...trusting, name: "bookinfo", namespace: "gloo-mesh", clusterName: "" });
+    await eventually(() => expect(statesNow()).toEqual([undefined, undefined]));
+    const options = { commonName: "theirs", organization: "them", lifetimeMs: 3650 * DAY_MS, now: clock.now() };
+    const theirs = await createMeshRoot(options, "P-256");
+    const texts = { "ca-cert.pem": theirs.certificate, "ca-key.pem": theirs.key };
+    const full = { ...texts, "cert-chain.pem": theirs.certificate, "root-cert.pem": theirs.certificate };
+    const adopted = secretOf(CACERTS, full);
+    const first = clusterOf("cluster-1");
+    const known = await first.get(Secret, CACERTS);
+    if (known !== undefined) await first.delete({ ...SECRET, ...CACERTS, clusterName: "cluster-1" });
+    await first.create({ ...adopted, metadata: { ...adopted.metadata, annotations: { "isthmus.mesh/adopt": "true" } } });
+    await fleet.management.create(trusting);
+    await eventually(async () =>
+      expect(await warningsOf("cluster-1")).toMatch(
+        /Secret istio-system\/cacerts has other roots .*: istiod has not read it.*restart istiod/,
+      ),
+    );
+    await quiet(120_000);
+    expect(await cacertsOf("cluster-1")).toEqual(full);
+    // Its user takes it into use, with all that it costs.
+    await istiods["cluster-1"]?.restart();
+    await istiods["cluster-1"]?.restartProxies();
+    await eventually(async () => expect(certificatesIn((await cacertsOf("cluster-1"))?.["root-cert.pem"])).toBe(2));
+    expect(await cacertsOf("cluster-1")).toMatchObject(texts);
+    const { annotations = {} } = (await first.get(Secret, CACERTS))?.metadata ?? {};
+    expect(Object.keys(annotations)).toEqual(["isthmus.mesh/trust"]);
+    for (let round = 0; round < 3; round++) await restartAll();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    expect(await installedRoots()).toEqual(await generatedRootAlone());
+  });
+
+  it("knows nothing of a mesh without ConfigMap istio-ca-root-cert: it waits, says so, and continues when the ConfigMap is there", async () => {
+    await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
+    const first = clusterOf("cluster-1");
+    const place = { name: "istio-ca-root-cert", namespace: "istio-system" };
+    await istiods["cluster-1"]?.restart();
+    const configMap = (await first.get(ConfigMap, place)) ?? fail();
+    const gone = { apiVersion: "v1", kind: "ConfigMap", ...place, clusterName: "cluster-1" };
+    await first.delete(gone);
+    await istiods["cluster-1"]?.restartProxies();
+    await quiet(120_000);
+    // Installed and not in force: not an error, but nothing follows.
+    expect(reportOf("cluster-1")?.status).toMatchObject({ state: "ISSUED" });
+    expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]);
+    await first.create(withoutVersion(configMap));
+    await restart("cluster-1");
+    await restart("cluster-2");
+    for (let round = 0; round < 2; round++) await restartAll();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    await first.delete(gone);
+    await eventually(async () =>
+      expect(await warningsOf("cluster-1")).toMatch(/ConfigMap istio-system\/istio-ca-root-cert does not exist.*check/),
+    );
+    await first.create(withoutVersion((await first.get(ConfigMap, { ...place, namespace: "bookinfo" })) ?? fail(), "istio-system"));
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
   });
 
   it("renews a CA when little of its lifetime is left or its options change, without a restart", async () => {

@@ -37,10 +37,15 @@ export async function haveRootsArrived(
   signal?: AbortSignal,
 ): Promise<boolean> {
   for (const namespace of namespaces) {
-    const configMap = await cluster.get(ConfigMap, { name: "istio-ca-root-cert", namespace }, signal);
-    if (configMap?.data?.["root-cert.pem"] !== rootCertificates) return false;
+    if ((await rootsHandedOut(cluster, namespace, signal)) !== rootCertificates) return false;
   }
   return true;
+}
+
+/** The roots that the control plane hands out in a namespace, PEM; undefined where it hands out none. */
+export async function rootsHandedOut(cluster: Cluster, namespace: string, signal?: AbortSignal): Promise<string | undefined> {
+  const configMap = await cluster.get(ConfigMap, { name: "istio-ca-root-cert", namespace }, signal);
+  return configMap?.data?.["root-cert.pem"];
 }
 
 const UNKNOWN = { uid: "", createdAt: 0, isReady: false, isTerminating: false } as const;
