@@ -1,5 +1,5 @@
 import { randomUUID, X509Certificate } from "node:crypto";
-import { ConfigMap, IssuedCertificate, Secret, VirtualMesh } from "@isthmus/api";
+import { ConfigMap, Deployment, IssuedCertificate, Pod, Secret, VirtualMesh } from "@isthmus/api";
 import { createAuthority, createMeshRoot, issueServerCertificate } from "@isthmus/certificates";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { memoryStore } from "@isthmus/store";
@@ -97,8 +97,8 @@ function withoutVersion<R extends Secret | ConfigMap>(resource: R, namespace = r
 const SECRET = { apiVersion: "v1", kind: "Secret" };
 const CACERTS = { name: "cacerts", namespace: "istio-system" };
 
-function reportOf(name: string): IssuedCertificate | undefined {
-  const ref = { name: `istiod-istio-system-${name}`, namespace: "gloo-mesh", clusterName: name };
+function reportOf(name: string, mesh = `istiod-istio-system-${name}`): IssuedCertificate | undefined {
+  const ref = { name: mesh, namespace: "gloo-mesh", clusterName: name };
   return fleet.server(serving).store.snapshotIn(name).of(IssuedCertificate).get(ref);
 }
 
@@ -596,7 +596,7 @@ describe("a VirtualMesh with shared trust", () => {
     await fleet.stopServer("a");
     await fleet.management.delete({ ...trusting, name: "bookinfo", namespace: "gloo-mesh", clusterName: "" });
     leads.pass("b");
-    await eventually(() => expect(CLUSTERS.map(reportOf)).toEqual([undefined, undefined]));
+    await eventually(() => expect(CLUSTERS.map((name) => reportOf(name))).toEqual([undefined, undefined]));
     await eventually(async () => expect((await store.records("orders")).size).toBe(0));
   });
 
@@ -650,6 +650,68 @@ describe("a VirtualMesh with shared trust", () => {
     await istiod;
   });
 
+  it("gives revisions of istiod that read one Secret one CA with the identities of all, and waits for each of them", async () => {
+    await addControlPlane("cluster-1", { revision: "canary", namespace: "istio-system" });
+    await changeMesh(withMesh(CANARY));
+    await eventually(() => expect(reportOf("cluster-1", CANARY)?.spec?.trust?.step).toBe("TRUST_BOTH"));
+    await eventually(async () => expect(certificatesIn((await cacertsOf("cluster-1"))?.["root-cert.pem"])).toBe(2));
+    await quiet(10_000);
+    await istiods["cluster-1"]?.restart("istiod");
+    await quiet(60_000);
+    // The other revision may still hand out the roots before.
+    for (const mesh of [undefined, CANARY]) expect(reportOf("cluster-1", mesh)?.status?.isControlPlaneOutdated).toBe(true);
+    for (let round = 0; round < 3; round++) await restartAll();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    await eventually(() => expect(reportOf("cluster-1", CANARY)?.status).toEqual(reportOf("cluster-1")?.status));
+    const { subjectAltName, fingerprint256 } = await authorityOf("cluster-1");
+    expect(subjectAltName).toContain("/sa/istiod-canary");
+    expect(subjectAltName).toMatch(/\/sa\/istiod(,|$)/);
+    await quiet(600_000);
+    expect((await authorityOf("cluster-1")).fingerprint256).toBe(fingerprint256);
+    expect(fleet.log.infos.filter((line) => line.startsWith("signed the CA"))).toHaveLength(2);
+  });
+
+  it("changes no Secret that control planes of two VirtualMeshes read, and says so on both", async () => {
+    await addControlPlane("cluster-1", { revision: "canary", namespace: "istio-system" });
+    await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+    const before = await cacertsOf("cluster-1");
+    const meshes = [{ name: CANARY, namespace: "gloo-mesh" }];
+    const other: VirtualMesh = { ...trusting, metadata: { name: "other", namespace: "gloo-mesh" }, spec: { ...trusting.spec, meshes } };
+    await fleet.management.create(other);
+    await eventually(async () =>
+      expect(await warningsOf("cluster-1")).toMatch(
+        /Secret istio-system\/cacerts of cluster-1 is read by several control planes .*VirtualMesh gloo-mesh\/other, .*VirtualMesh gloo-mesh\/bookinfo/,
+      ),
+    );
+    await quiet(60_000);
+    expect(await cacertsOf("cluster-1")).toEqual(before);
+  });
+
+  it("restarts no pod of another control plane, and says that its users have to", async () => {
+    await addControlPlane("cluster-1", { revision: "other", namespace: "istio-other" });
+    const first = clusterOf("cluster-1");
+    await first.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "theirs", labels: { "istio.io/rev": "other" } } });
+    const reviews = (await first.get(Deployment, { name: "reviews-v1", namespace: "bookinfo" })) ?? fail();
+    await first.create({ ...reviews, metadata: { name: "reviews-v1", namespace: "theirs", labels: reviews.metadata.labels ?? {} } });
+    const podsIn = async (namespace: string) => (await first.list(Pod, { namespace })).items.map(({ metadata }) => metadata.uid);
+    await eventually(async () => expect(await podsIn("theirs")).toHaveLength(1));
+    const [theirs, ours] = [await podsIn("theirs"), await podsIn("bookinfo")];
+    await changeMesh({ ...trusting, spec: { ...trusting.spec, mtlsConfig: { ...trusting.spec?.mtlsConfig, autoRestartPods: true } } });
+    const ending = new AbortController();
+    const serving = Promise.all(CLUSTERS.map((name) => istiods[name]?.serve(ending.signal)));
+    await eventually(async () =>
+      expect(await warningsOf("cluster-1")).toMatch(
+        /restart the workloads of these pods, which use earlier certificates: theirs\/reviews-v1-\S+"/,
+      ),
+    );
+    expect(await podsIn("theirs")).toEqual(theirs);
+    expect(ours.filter((uid) => uid !== undefined).length).toBeGreaterThan(0);
+    const now = await podsIn("bookinfo");
+    expect(now.filter((uid) => ours.includes(uid))).toEqual([]);
+    ending.abort();
+    await serving;
+  });
+
   it("is never said to be applied before it is", async () => {
     await changeMesh(bookinfoMesh);
     await eventually(async () => expect((await conditionOf("Applied")).status).toBe("True"));
@@ -681,6 +743,31 @@ describe("a VirtualMesh with shared trust", () => {
 });
 
 const DAY_MS = 86_400_000;
+const CANARY = "istiod-canary-istio-system-cluster-1";
+
+function withMesh(name: string): VirtualMesh {
+  return { ...trusting, spec: { ...trusting.spec, meshes: [...(trusting.spec?.meshes ?? []), { name, namespace: "gloo-mesh" }] } };
+}
+
+/** Another revision of istiod. */
+async function addControlPlane(clusterName: string, { revision, namespace }: { revision: string; namespace: string }): Promise<void> {
+  const cluster = clusterOf(clusterName);
+  const name = `istiod-${revision}`;
+  const place = { namespace: "istio-system" };
+  const istiod = (await cluster.get(Deployment, { ...place, name: "istiod" })) ?? fail();
+  const config = (await cluster.get(ConfigMap, { ...place, name: "istio" })) ?? fail();
+  if (namespace !== "istio-system") await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+  await cluster.create({ ...config, metadata: { name: `istio-${revision}`, namespace } });
+  const labels = { app: name, istio: "pilot", "istio.io/rev": revision };
+  const template = {
+    ...istiod.spec?.template,
+    metadata: { labels: { ...labels, "sidecar.istio.io/inject": "false" } },
+    spec: { ...istiod.spec?.template?.spec, serviceAccountName: name },
+  };
+  const spec = { ...istiod.spec, selector: { matchLabels: labels }, template };
+  await cluster.create({ ...istiod, metadata: { name, namespace, labels }, spec } as Deployment);
+  await quiet(10_000);
+}
 
 /** Below the root, with all that it needs of restarts. */
 async function finished(): Promise<void> {

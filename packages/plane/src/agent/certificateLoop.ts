@@ -1,4 +1,3 @@
-import { IssuedCertificate } from "@isthmus/api";
 import {
   answerProblem,
   authorityFacts,
@@ -13,7 +12,7 @@ import {
   type TrustGeneration,
   trustInForce,
 } from "@isthmus/certificates";
-import { type Clock, formatRef, kindKeyOf, type Log, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import { type Clock, formatRef, type Log, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
 import { decodedText } from "../identity/secretData.ts";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
@@ -29,11 +28,22 @@ import {
   type SecretRef,
   unconfirmed,
 } from "./authoritySecrets.ts";
-import { answerIn, type Order, optionsOf, orderedGeneration, orderIn, type RootOrder, trustIn } from "./certificateOrders.ts";
+import {
+  answerIn,
+  contradictionOf,
+  controlPlanesOfOrder,
+  isOneDemand,
+  type Order,
+  optionsOf,
+  orderedGeneration,
+  ordersBySecret,
+  type RootOrder,
+  trustIn,
+} from "./certificateOrders.ts";
 import { certificateReport, type MeshReport, requestReport } from "./certificateReports.ts";
 import { CLOCK_SKEW_MS, outdatedPods, reloads, unreadBy } from "./controlPlaneReads.ts";
 import type { InternalResources } from "./internalResources.ts";
-import { haveRootsArrived, type MeshPods, meshPods, rootsHandedOut } from "./meshProxies.ts";
+import { type ControlPlanes, haveRootsArrived, type MeshPods, meshPods, rootsHandedOut } from "./meshProxies.ts";
 import { meshRestarts } from "./meshRestarts.ts";
 
 /** Makes, requests and installs the CAs of the meshes in this cluster, as the server orders. Keys stay in Secrets of this cluster. */
@@ -72,21 +82,24 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     const reports: Resource[] = [];
     let [isWaiting, restarting] = [false, false];
     let pods: Promise<MeshPods> | undefined;
-    for (const resource of [...ordered.values()].filter((one) => kindKeyOf(one) === kindKeyOf(IssuedCertificate))) {
-      const order = orderIn(resource);
-      if (order === undefined) continue;
-      const podsOf = (place: PodPlace) => (pods ??= meshPods(cluster, place, signal));
-      const key = resourceKeyOf(refOf(order));
-      const report = await restarted(order, await reportOn(order, ordered, podsOf), podsOf);
+    for (const orders of ordersBySecret(ordered.values())) {
+      const [order] = orders;
+      const podsOf = (place: ControlPlanes) => (pods ??= meshPods(cluster, place, signal));
+      const report = isOneDemand(orders)
+        ? await restarted(order, await reportOn(order, ordered, podsOf), podsOf)
+        : { state: "FAILED" as const, error: contradictionOf(orders) };
       if (signal.aborted) return;
       if (report?.state !== "FINISHED") isWaiting = true;
       if (report?.restarting !== undefined) restarting = true;
-      if (report !== undefined) {
-        tell(order, report.error);
-        const request = report.request === undefined ? [] : [requestReport(order, report.request)];
-        reported.set(key, [certificateReport(order, report), ...request]);
+      for (const one of orders) {
+        const key = resourceKeyOf(refOf(one));
+        if (report !== undefined) {
+          tell(one, report.error);
+          const request = report.request === undefined || one !== order ? [] : [requestReport(one, report.request)];
+          reported.set(key, [certificateReport(one, report), ...request]);
+        }
+        reports.push(...(reported.get(key) ?? []));
       }
-      reports.push(...(reported.get(key) ?? []));
       // Another control plane has other labels.
       pods = undefined;
     }
@@ -98,7 +111,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   async function reportOn(
     order: Order,
     ordered: ReadonlyMap<string, Resource>,
-    podsOf: (place: PodPlace) => Promise<MeshPods>,
+    podsOf: (place: ControlPlanes) => Promise<MeshPods>,
   ): Promise<MeshReport | undefined> {
     try {
       return await step(order, ordered, podsOf);
@@ -115,17 +128,18 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   async function restarted(
     order: Order,
     report: MeshReport | undefined,
-    podsOf: (place: PodPlace) => Promise<MeshPods>,
+    podsOf: (place: ControlPlanes) => Promise<MeshPods>,
   ): Promise<MeshReport | undefined> {
     const { restart = [], unread = [], restartsCountFrom = 0 } = report ?? {};
     // Earlier, it would be in vain: times of pods are whole seconds.
     if (clock.now() < restartsCountFrom + 1_000) return report;
     if (report === undefined || order.spec?.podBounceDirective === undefined || restart.length + unread.length === 0) return report;
-    const namespace = order.spec.issuedCertificateSecret?.namespace ?? "";
+    // The users of another control plane have not asked for it.
+    const own = restart.filter(({ isOfOther }) => isOfOther !== true);
     try {
-      const { proxies, controlPlane } = await podsOf({ namespace, labels: order.spec.trust?.controlPlaneLabels ?? {} });
+      const { proxies, controlPlane } = await podsOf(controlPlanesOfOrder(order));
       const all = [...controlPlane, ...proxies];
-      const restarting = await restarts.next(order.metadata.name, { all, outdated: unread.length > 0 ? unread : restart });
+      const restarting = await restarts.next(order.metadata.name, { all, outdated: unread.length > 0 ? unread : own });
       return restarting === undefined ? report : { ...report, restarting };
     } catch (error) {
       if (signal.aborted || !(error instanceof ClusterError)) throw error;
@@ -136,12 +150,12 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   async function step(
     order: Order,
     ordered: ReadonlyMap<string, Resource>,
-    podsOf: (place: PodPlace) => Promise<MeshPods>,
+    podsOf: (place: ControlPlanes) => Promise<MeshPods>,
   ): Promise<MeshReport> {
     const { spec = {} } = order;
     const ref = { name: spec.issuedCertificateSecret?.name ?? "", namespace: spec.issuedCertificateSecret?.namespace ?? "" };
     if (ref.name === "" || ref.namespace === "") return { state: "PENDING" };
-    const place = { namespace: ref.namespace, labels: spec.trust?.controlPlaneLabels ?? {} };
+    const place = controlPlanesOfOrder(order);
     const found = await observed(await confirmed(await findAuthority(cluster, ref, signal), ref), ref, () => podsOf(place));
     const trust = trustIn(order);
     if (trust === undefined) {
@@ -347,11 +361,6 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   }
   loop.request();
   return { changed: loop.request, ended: Promise.all([loop.ended, tick()]).then(() => undefined) };
-}
-
-interface PodPlace {
-  readonly namespace: string;
-  readonly labels: Readonly<Record<string, string>>;
 }
 
 function problemOfCluster({ spec, metadata: { clusterName = "" } }: Order, error: ClusterError): string {

@@ -1,6 +1,7 @@
 import { CertificateRequest, IssuedCertificate } from "@isthmus/api";
 import { fingerprints, type TrustGeneration } from "@isthmus/certificates";
-import { type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import { equalJson, kindKeyOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import type { ControlPlanes } from "./meshProxies.ts";
 
 // What a management server orders of the CA of a mesh, as its agent reads it.
 
@@ -9,8 +10,50 @@ export type Order = IssuedCertificate;
 /** The roots that are to be installed. */
 export type RootOrder = NonNullable<NonNullable<Order["spec"]>["trust"]> & { readonly signer: string; readonly rootCertificates: string };
 
-/** The order that a resource is; undefined for what cannot be read. */
-export function orderIn(resource: Resource): Order | undefined {
+/** Orders for one Secret, which several control planes may read, in the order of their names. */
+export type SharedOrders = readonly [Order, ...Order[]];
+
+/** The orders among what is ordered. Orders without a Secret stand alone. */
+export function ordersBySecret(resources: Iterable<Resource>): readonly SharedOrders[] {
+  const groups = new Map<string, SharedOrders>();
+  const orders = [...resources].filter((one) => kindKeyOf(one) === kindKeyOf(IssuedCertificate)).flatMap((one) => orderIn(one) ?? []);
+  for (const order of orders.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
+    const { name = "", namespace = "" } = order.spec?.issuedCertificateSecret ?? {};
+    const key = name === "" ? resourceKeyOf(refOf(order)) : `${namespace}/${name}`;
+    const before = groups.get(key);
+    groups.set(key, before === undefined ? [order] : [...before, order]);
+  }
+  return [...groups.values()];
+}
+
+/** Whether orders for one Secret want the same of it. */
+export function isOneDemand([first, ...others]: SharedOrders): boolean {
+  return others.every((one) => equalJson(demandOf(one), demandOf(first)));
+}
+
+function demandOf({ spec = {} }: Order): object {
+  const { hosts, certOptions, trust = {} } = spec;
+  const { step, signer, rootCertificates, reissue, isRenewable, problem } = trust;
+  return { hosts, certOptions, step, signer, rootCertificates, reissue, isRenewable, problem };
+}
+
+/** What is wrong with orders that want several things of one Secret. */
+export function contradictionOf(orders: SharedOrders): string {
+  const { name, namespace } = orders[0].spec?.issuedCertificateSecret ?? {};
+  const meshes = orders.map(({ metadata }) => metadata.name).join(", ");
+  return `Secret ${namespace}/${name} is read by the control planes ${meshes}, of which the management server demands several things: list these meshes in one VirtualMesh`;
+}
+
+/** Where the control planes are whose CA is ordered, and the others of the cluster. */
+export function controlPlanesOfOrder({ metadata, spec }: Order): ControlPlanes {
+  const namespace = spec?.issuedCertificateSecret?.namespace ?? "";
+  const { controlPlanes = [], controlPlaneLabels = {} } = spec?.trust ?? {};
+  const all = controlPlanes.map(({ name = "", namespace: of = "", labels = {} }) => ({ name, namespace: of, labels }));
+  // A server of an earlier version names one alone.
+  return { namespace, all: all.length > 0 ? all : [{ name: metadata.name, namespace, labels: controlPlaneLabels }] };
+}
+
+function orderIn(resource: Resource): Order | undefined {
   try {
     return IssuedCertificate.parse(resource);
   } catch {
