@@ -105,9 +105,12 @@ function reportOf(name: string, mesh = `istiod-istio-system-${name}`): IssuedCer
 const stepsNow = () => CLUSTERS.map((name) => reportOf(name)?.spec?.trust?.step);
 const statesNow = () => CLUSTERS.map((name) => reportOf(name)?.status?.state);
 
-async function conditionOf(type: string): Promise<{ readonly status?: string; readonly message?: string }> {
+async function conditionOf(
+  type: string,
+): Promise<Readonly<Record<"status" | "reason" | "message" | "lastTransitionTime", string | undefined>>> {
   const { conditions = [] } = await statusOf(fleet, trusting);
-  return conditions.find((one) => one.type === type) ?? {};
+  const { status, reason, message, lastTransitionTime } = { ...conditions.find((one) => one.type === type) };
+  return { status, reason, message, lastTransitionTime };
 }
 
 async function warningsOf(mesh: string): Promise<string> {
@@ -203,6 +206,39 @@ describe("a VirtualMesh with shared trust", () => {
       await eventually(async () => expect((await cacertsOf(name))?.["root-cert.pem"]).toBe(root["root-cert.pem"]));
     // An order that is not answered yet is repeated, so each mesh was signed for once, and once more where the server had no memory of it.
     expect(fleet.log.infos.filter((line) => line.startsWith("signed the CA")).length).toBeLessThanOrEqual(2 * CLUSTERS.length);
+  });
+
+  it("shows the step of each mesh, since when, what blocks it, and which offline cluster holds it", async () => {
+    const phase = async () => {
+      const { meshes = {} } = (await statusOf(fleet, trusting)) as VirtualMesh["status"] & object;
+      return meshes["istiod-istio-system-cluster-1.gloo-mesh."]?.trust;
+    };
+    await eventually(async () => expect(await phase()).toMatchObject({ state: "ISSUED", step: "TRUST_BOTH" }));
+    await eventually(async () =>
+      expect((await phase())?.blockedBy).toMatch(/^restart istiod in namespace istio-system of cluster cluster-1/),
+    );
+    await eventually(async () => expect(await conditionOf("TrustInForce")).toMatchObject({ status: "False", reason: "RootChanging" }));
+    const since = (await phase())?.since ?? fail();
+    expect(Date.parse(since)).toBeLessThanOrEqual(clock.now());
+    expect((await conditionOf("TrustInForce")).lastTransitionTime).toBeDefined();
+    await restart("cluster-1");
+    await fleet.stopAgent("cluster-2");
+    const held = { mesh: "gloo-mesh/istiod-istio-system-cluster-2", cluster: "cluster-2", offline: true };
+    await eventually(async () => expect(await phase()).toMatchObject({ waitsFor: [held] }));
+    await eventually(async () => expect((await conditionOf("TrustInForce")).reason).toBe("ClusterOffline"));
+    expect((await conditionOf("TrustInForce")).message).toContain("gloo-mesh/istiod-istio-system-cluster-2 of cluster-2 (offline)");
+    await fleet.stopServer();
+    fleet.startServer();
+    await quiet(60_000);
+    await eventually(async () => expect(await phase()).toMatchObject({ state: "ISSUED", step: "TRUST_BOTH", since, waitsFor: [held] }));
+    fleet.startAgent("cluster-2");
+    await restart("cluster-2");
+    await eventually(async () => expect(await phase()).toMatchObject({ step: "REISSUE" }));
+    expect(Date.parse((await phase())?.since ?? "")).toBeGreaterThan(Date.parse(since));
+    for (let round = 0; round < 2; round++) await restartAll();
+    await eventually(async () => expect(await phase()).toMatchObject({ state: "FINISHED", step: "KEEP" }));
+    expect(await phase()).not.toHaveProperty("waitsFor");
+    await eventually(async () => expect(await conditionOf("TrustInForce")).toMatchObject({ status: "True", reason: "RootInForce" }));
   });
 
   it("leaves cacerts as they are when it is deleted, and shows no key to anybody", async () => {

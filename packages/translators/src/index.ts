@@ -5,6 +5,7 @@ export { discoveryOwner } from "./discovery/metadata.ts";
 export { discoveryScope, type Scope } from "./discovery/scope.ts";
 export { FINDINGS, type FindingCode } from "./findings.ts";
 export { INPUT_FINDINGS } from "./inputFindings.ts";
+export { trustBlocker } from "./meshes/istio/virtualMesh/trustProgress.ts";
 export { networkingOwner } from "./meshes/outputMetadata.ts";
 export { exclusionsOf } from "./pipeline/exclusions.ts";
 export { isInScope, publicationScopeOf, publicationScopeSource, rescoped } from "./pipeline/publicationScope.ts";
