@@ -26,6 +26,7 @@ export { systemClock } from "./runtime/systemClock.ts";
 export { startWorkQueue, type WorkQueue, type WorkQueueOptions } from "./runtime/workQueue.ts";
 export type { CertificateEntry, CertificateState, CertificateUse } from "./server/certificateInventory.ts";
 export { KUBECONFIG_SECRET_TYPE, keepConnected, startConnections } from "./server/connections.ts";
+export { PREVIOUS_ROOTS } from "./server/earlierRoots.ts";
 export type { RestartForecast } from "./server/restartForecast.ts";
 export { type Server, startServer } from "./server/server.ts";
 export type { ServerKinds, ServerOptions } from "./server/serverOptions.ts";

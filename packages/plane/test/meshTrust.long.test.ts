@@ -437,6 +437,32 @@ describe("a VirtualMesh with shared trust", () => {
     expect(await rootSecret()).toEqual(old);
   });
 
+  it("goes back to the root before when a change is aborted before its last step, from TRUST_BOTH as from REISSUE", async () => {
+    await finished();
+    const [old, before] = [await rootSecret(), await Promise.all(CLUSTERS.map(cacertsOf))];
+    const other = { ...trusting, metadata: { ...trusting.metadata, annotations: { "isthmus.mesh/root-generation": "2" } } };
+    for (const step of ["TRUST_BOTH", "REISSUE"]) {
+      await changeMesh(other);
+      await eventually(async () => expect((await installedRoots()).map(certificatesIn)).toEqual([2, 2]));
+      await restart("cluster-1");
+      if (step === "REISSUE") await restart("cluster-2");
+      await eventually(() => expect(reportOf("cluster-1")?.spec?.trust?.step).toBe(step));
+      if (step === "REISSUE") {
+        await eventually(async () => expect((await cacertsOf("cluster-1"))?.["ca-cert.pem"]).not.toBe(before[0]?.["ca-cert.pem"]));
+        await restart("cluster-1");
+      }
+      await changeMesh(trusting);
+      for (const name of CLUSTERS) {
+        for (let round = 0; round < 4 && reportOf(name)?.status?.state !== "FINISHED"; round++) await restartAsTold();
+      }
+      await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+      expect(await installedRoots()).toEqual(CLUSTERS.map(() => old["root-cert.pem"]));
+      for (const name of CLUSTERS) {
+        expect((await authorityOf(name)).checkIssued(new X509Certificate(old["root-cert.pem"] ?? ""))).toBe(true);
+      }
+    }
+  });
+
   it("lists every certificate of the meshes, what a rotation restarts, and join tokens until they end, without their hash", async () => {
     await finished();
     const place = { namespace: "gloo-mesh", clock };
@@ -777,6 +803,15 @@ describe("a VirtualMesh with shared trust", () => {
     for (const name of CLUSTERS) expect((await cacertsOf(name))?.["root-cert.pem"]).toBe(root["root-cert.pem"]);
   });
 });
+
+/** What has to restart now, in all clusters: after an abort not each mesh has as much to do. */
+async function restartAsTold(): Promise<void> {
+  await quiet(30_000);
+  for (const name of CLUSTERS) if (reportOf(name)?.status?.isControlPlaneOutdated === true) await istiods[name]?.restart();
+  await quiet(240_000);
+  for (const name of CLUSTERS) if ((reportOf(name)?.status?.podsToRestart ?? []).length > 0) await istiods[name]?.restartProxies();
+  await quiet(30_000);
+}
 
 const DAY_MS = 86_400_000;
 const CANARY = "istiod-canary-istio-system-cluster-1";
