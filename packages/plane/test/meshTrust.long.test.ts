@@ -608,6 +608,22 @@ describe("a VirtualMesh with shared trust", () => {
     await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
     expect((await cacertsOf("cluster-2"))?.["root-cert.pem"]).toBe(root.certificate);
     expect((await authorityOf("cluster-2")).checkIssued(new X509Certificate(root.certificate))).toBe(true);
+
+    // From one of their Secrets to another one.
+    const others = { name: "others", namespace: "pki" };
+    const next = await createMeshRoot({ ...options, commonName: "their next root" }, "P-256");
+    await fleet.management.create(secretOf(others, { "root-cert.pem": next.certificate, "key.pem": next.key }));
+    await changeMesh({
+      ...trusting,
+      spec: { ...trusting.spec, mtlsConfig: { shared: { ...shared, rootCertificateAuthority: { secret: others } } } },
+    });
+    await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+    for (let round = 0; round < 3; round++) await restartAll();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    for (const name of CLUSTERS) {
+      expect((await cacertsOf(name))?.["root-cert.pem"]).toBe(next.certificate);
+      expect((await authorityOf(name)).checkIssued(new X509Certificate(next.certificate))).toBe(true);
+    }
   });
 
   it("says which right is missing and how it is granted, and installs once it is there", async () => {
