@@ -102,7 +102,7 @@ export {
 } from "./roles.ts";
 export { Settings, type SettingsSpec } from "./settings/settings.ts";
 export { settingsInForce } from "./settings/settingsInForce.ts";
-export type { ApprovalStatus } from "./shared/approval.ts";
+export type { ApprovalStatus, TrustProgressStatus } from "./shared/approval.ts";
 export type {
   CrdDefinition,
   DefinedKind,

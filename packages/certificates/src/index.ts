@@ -22,7 +22,7 @@ export {
   authorityTexts,
   type InstalledAuthority,
 } from "./trust/installedAuthority.ts";
-export { generationsInUse, type ProxyPod, podsToRestart, type TrustGeneration, trustInForce } from "./trust/trustInForce.ts";
+export { generationsInUse, isHandedOut, type ProxyPod, podsToRestart, type TrustGeneration, trustInForce } from "./trust/trustInForce.ts";
 export {
   type MeshTrust,
   type PendingTrust,

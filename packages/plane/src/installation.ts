@@ -9,4 +9,5 @@ export { KUBECONFIG_SECRET_TYPE } from "./identity/kubeconfigSecret.ts";
 export { clusterRegistrations, REPLACE, REVOKED_BEFORE } from "./identity/registrations.ts";
 export { GENERATED_SECRET, RELAY_SECRETS } from "./identity/relaySecrets.ts";
 export { rotateSharedToken, secretsToJoin } from "./identity/sharedToken.ts";
+export { PREVIOUS_ROOTS } from "./server/earlierRoots.ts";
 export { reissueAnnotation } from "./server/reissueAnnotation.ts";

@@ -264,7 +264,13 @@ export interface PublishedStatus {
   readonly state?: string;
   readonly errors?: readonly string[];
   readonly destinations?: Readonly<Record<string, { readonly errors?: readonly string[] }>>;
-  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly message?: string;
+    readonly reason?: string;
+    readonly lastTransitionTime?: string;
+  }[];
 }
 
 /** Every object that bears our owner label in a workload cluster, with its version: equal before and after means that nothing was written. */

@@ -174,6 +174,11 @@ export const FINDINGS = {
     meaning: "An RSA key is too short to be secure.",
     example: "spec.mtlsConfig.shared.rootCertificateAuthority.generated.rsaKeySizeBytes: 1024 bits are fewer than 2048: …",
   },
+  RenewalRatioTooLarge: {
+    meaning: "Certificates would be renewed as soon as they are issued.",
+    example:
+      "spec.mtlsConfig.shared.intermediateCertOptions.secretRotationGracePeriodRatio: is not less than 1, …: set a fraction such as 0.1, …",
+  },
   CertificatesNotIssued: {
     meaning:
       "A VirtualMesh manages the trust of its meshes, and the proxies of a mesh do not all use certificates of its root yet. The rest of it is in force.",

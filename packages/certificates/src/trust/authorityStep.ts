@@ -45,7 +45,10 @@ export function authorityStep({ order, current, options, gracePeriodRatio, isAns
   return facts.rootCertificates === order.rootCertificates ? "keep" : "installCurrent";
 }
 
-/** When a CA is renewed: when no more than this fraction of its lifetime is left. */
+/** When a CA is renewed: when no more than this fraction of its lifetime is left. One that has just been issued never is: that would be without end. */
 function renewalOf({ notBefore, notAfter }: Pick<AuthorityFacts, "notBefore" | "notAfter">, ratio: number): number {
-  return notAfter - (notAfter - notBefore) * Math.min(Math.max(ratio, 0), 1);
+  return notAfter - (notAfter - notBefore) * Math.min(Math.max(ratio, 0), GREATEST_RATIO);
 }
+
+// A CA begins some minutes before it is issued, which must be less than the rest of its life.
+const GREATEST_RATIO = 0.9;

@@ -29,6 +29,7 @@ import { startServerSharing } from "./serverSharing.ts";
 import { startStatusLoop } from "./statusLoop.ts";
 import { startTelemetry } from "./telemetry.ts";
 import { trustExpiring } from "./trustExpiring.ts";
+import { trustPhases } from "./trustPhases.ts";
 
 /** A running management server. */
 export interface Server {
@@ -201,6 +202,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       sharedStore: options.sharing?.store,
       reconciled: reconcile,
       expiring: () => trustExpiring(certificates.entries()),
+      phases: () => trustPhases({ world: reconcile.world, store }),
     },
     signal,
   );

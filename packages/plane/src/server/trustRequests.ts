@@ -1,6 +1,6 @@
 import { IssuedCertificate, type IssuedCertificateSpec, Mesh, type RequestedTrust, Secret, VirtualMesh } from "@isthmus/api";
 import { type MeshTrust, type PendingTrust, type TrustMember, type TrustRequest, trustPlan } from "@isthmus/certificates";
-import { equalJson, kindKeyOf, type ObjectRef, type ResourceRef, resourceKeyOf, type Snapshot } from "@isthmus/core";
+import { displayName, equalJson, kindKeyOf, type ObjectRef, type ResourceRef, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
 import { earlierRoots } from "./earlierRoots.ts";
 import { reissueAnnotation } from "./reissueAnnotation.ts";
@@ -45,12 +45,18 @@ export interface TrustSources {
 /** What each agent is to do for the trust of its meshes, by `resourceKeyOf` the IssuedCertificate. Made of what is there, and of nothing kept. */
 export function trustRequests(world: Translation, sources: TrustSources): ReadonlyMap<string, MeshTrustRequest> {
   const orders = new Map<string, MeshTrustRequest>();
-  for (const [virtualMesh, members] of issuedByVirtualMesh(world)) {
+  const issued = issuedByVirtualMesh(world);
+  const controlPlanes = controlPlanesByCluster(world);
+  const secrets = sharedSecrets(issued);
+  for (const [virtualMesh, members] of issued) {
     const target = rootOf(virtualMesh, members, sources);
     const plan = planOf(virtualMesh, members, { world, sources, target });
     for (const member of members) {
-      const step = plan.get(nameOf(member.mesh));
-      orders.set(resourceKeyOf(member.ref), orderOf(member, { virtualMesh, target, step, sources }));
+      const sharing = secrets.get(secretKeyOf(member)) ?? { members: [member], problem: undefined };
+      // Control planes that read the same Secret take the same step.
+      const step = sharing.problem === undefined ? plan.get(nameOf((sharing.members[0] ?? member).mesh)) : undefined;
+      const planes = controlPlanes.get(member.ref.clusterName) ?? [];
+      orders.set(resourceKeyOf(member.ref), orderOf(member, { virtualMesh, target, step, sources, sharing, planes }));
     }
   }
   return orders;
@@ -63,23 +69,35 @@ function orderOf(
     target,
     step,
     sources,
-  }: { virtualMesh: VirtualMesh; target: KnownRoot | undefined; step: TrustRequest | undefined; sources: TrustSources },
+    sharing,
+    planes,
+  }: {
+    readonly virtualMesh: VirtualMesh;
+    readonly target: KnownRoot | undefined;
+    readonly step: TrustRequest | undefined;
+    readonly sources: TrustSources;
+    readonly sharing: SharedSecret;
+    readonly planes: NonNullable<RequestedTrust["controlPlanes"]>;
+  },
 ): MeshTrustRequest {
   const last = sources.ordered.get(resourceKeyOf(ref));
   const connection = sources.connectionOf(ref.clusterName);
   const { roots = [], ...asked } = step ?? {};
   const earlier = step?.step === "TRUST_BOTH" ? earlierRootOf(virtualMesh, step.signer, sources) : undefined;
-  const reissue = virtualMesh.metadata.annotations?.[reissueAnnotation(mesh.metadata.name)]?.slice(0, LONGEST_DEMAND);
+  const reissue = reissueOf(virtualMesh, sharing.members);
+  const hosts = [...new Set(sharing.members.flatMap((member) => member.spec.hosts ?? []))];
+  const problem = sharing.problem ?? (target !== undefined && "problem" in target ? target.problem : undefined);
   const asOf = (number: number): IssuedCertificateSpec => {
     const trust: RequestedTrust = {
       controlPlaneLabels: mesh.spec?.istio?.installation?.podLabels ?? {},
       ...(connection === undefined ? {} : { term: termOf(connection, number) }),
-      ...(target !== undefined && "problem" in target ? { problem: target.problem } : {}),
+      ...(planes.length === 0 ? {} : { controlPlanes: planes }),
+      ...(problem === undefined ? {} : { problem }),
       ...asked,
       ...(earlier === undefined ? {} : { isRenewable: true }),
       ...(reissue === undefined ? {} : { reissue }),
     };
-    return { ...spec, trust };
+    return { ...spec, hosts, trust };
   };
   const isSame = last !== undefined && equalJson(demandOf(asOf(last.number)), demandOf(last.spec));
   const number = isSame ? last.number : sources.nextNumber();
@@ -101,6 +119,61 @@ function earlierRootOf(virtualMesh: VirtualMesh, signer: string, { namespace, ma
 function signingSecretOf({ glooMeshCa }: IssuedCertificateSpec): ObjectRef {
   const { name = "", namespace = "" } = glooMeshCa?.signingCertificateSecret ?? {};
   return { name, namespace };
+}
+
+/** A Secret that several control planes read, such as revisions of istiod in one namespace. */
+interface SharedSecret {
+  /** In the order of their names. */
+  readonly members: readonly Member[];
+  /** Why nothing can be ordered. */
+  readonly problem: string | undefined;
+}
+
+function sharedSecrets(issued: ReadonlyMap<VirtualMesh, readonly Member[]>): ReadonlyMap<string, SharedSecret> {
+  const found = new Map<string, { readonly member: Member; readonly virtualMesh: VirtualMesh }[]>();
+  for (const [virtualMesh, members] of issued) {
+    for (const member of members) {
+      const key = secretKeyOf(member);
+      found.set(key, [...(found.get(key) ?? []), { member, virtualMesh }]);
+    }
+  }
+  const shared = [...found].map(([key, users]): [string, SharedSecret] => {
+    const sorted = [...users].sort((a, b) => (nameOf(a.member.mesh) < nameOf(b.member.mesh) ? -1 : 1));
+    return [key, { members: sorted.map(({ member }) => member), problem: sharingProblem(sorted) }];
+  });
+  return new Map(shared);
+}
+
+function sharingProblem(users: readonly { readonly member: Member; readonly virtualMesh: VirtualMesh }[]): string | undefined {
+  const [first, ...others] = users;
+  if (first === undefined || others.every(({ virtualMesh }) => virtualMesh === first.virtualMesh)) return undefined;
+  const { name, namespace } = first.member.spec.issuedCertificateSecret ?? {};
+  const named = users.map(({ member, virtualMesh }) => `Mesh ${nameOf(member.mesh)} of VirtualMesh ${displayName(virtualMesh.metadata)}`);
+  return (
+    `Secret ${namespace}/${name} of ${first.member.ref.clusterName} is read by several control planes whose roots differ: ${named.join(", ")}: ` +
+    "list these meshes in one VirtualMesh, or install each control plane in its own namespace"
+  );
+}
+
+function secretKeyOf({ ref, spec }: Member): string {
+  const { name = ref.name, namespace = "" } = spec.issuedCertificateSecret ?? {};
+  return `${ref.clusterName}/${namespace}/${name}`;
+}
+
+function controlPlanesByCluster({ attached }: Translation): ReadonlyMap<string, NonNullable<RequestedTrust["controlPlanes"]>> {
+  const found = new Map<string, NonNullable<RequestedTrust["controlPlanes"]>>();
+  for (const { metadata, spec } of attached.of(Mesh)) {
+    if (spec?.istio === undefined) continue;
+    const { cluster = "", namespace = "", podLabels = {} } = spec.istio.installation ?? {};
+    found.set(cluster, [...(found.get(cluster) ?? []), { name: metadata.name, namespace, labels: podLabels }]);
+  }
+  return found;
+}
+
+/** The last demand for any of the meshes: they share the CA. */
+function reissueOf({ metadata }: VirtualMesh, members: readonly Member[]): string | undefined {
+  const demands = members.flatMap(({ mesh }) => metadata.annotations?.[reissueAnnotation(mesh.metadata.name)] ?? []);
+  return demands.sort().at(-1)?.slice(0, LONGEST_DEMAND);
 }
 
 /** Of several orders for the same trust the last one counts: it is answered last. */
