@@ -311,7 +311,8 @@ export const FINDINGS = {
     example: 'spec.hostname: "*.cart" is not a DNS name: set a host name of two or more parts, such as reviews.mesh.global',
   },
   HostTaken: {
-    meaning: "The host of a VirtualDestination belongs to an older one, or to a federated service.",
+    meaning:
+      "The host of a VirtualDestination belongs to an older one, or to a service: its federated host, or the one in its own cluster.",
     example: "spec.hostname: reviews.mesh.global is already the host of VirtualDestination gloo-mesh/reviews: choose another",
   },
   ExportMissing: {

@@ -82,6 +82,7 @@ export const virtualDestinationInputs = derived({
         meshes,
         hasVirtualMesh: (key) => inForce.has(key),
         ofSameHost: lookup("ofSameHost"),
+        clusterDomains: surroundings.clusterDomains,
         limit: policyScopeFrom(surroundings).limitOf(virtualDestination),
       }),
     );
