@@ -315,6 +315,11 @@ export const FINDINGS = {
       "The host of a VirtualDestination belongs to an older one, or to a service: its federated host, or the one in its own cluster.",
     example: "spec.hostname: reviews.mesh.global is already the host of VirtualDestination gloo-mesh/reviews: choose another",
   },
+  VirtualHostUnsupported: {
+    meaning: "A TrafficPolicy selects a VirtualDestination and has a rule that its host cannot have.",
+    example:
+      "spec.policy.csrf: is not supported for the host of a VirtualDestination: select the Services behind it instead, with kubeServiceMatcher or kubeServiceRefs",
+  },
   ExportMissing: {
     meaning: "A VirtualDestination names no mesh that can call it.",
     example: "spec: has neither virtualMesh nor meshList, so no mesh can call the host: set virtualMesh",

@@ -126,6 +126,8 @@ export interface VirtualDestinationInputs {
   readonly virtualIp: VirtualIp;
   /** ServiceEntries of users for its host. */
   readonly userEntries: readonly ServiceEntry[];
+  /** TrafficPolicies in force on its host, in order of precedence. */
+  readonly trafficPolicies: readonly TrafficPolicy[];
   /** What was found when this was decided. */
   readonly reports: readonly Report[];
   readonly surroundings: TranslationContext;

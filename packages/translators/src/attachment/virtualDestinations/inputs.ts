@@ -13,12 +13,15 @@ import { DEFAULT_HOSTNAME_SUFFIX } from "../../policy/hostnames.ts";
 import { byMesh, byPodLabel, byServiceName } from "../../policy/indexes.ts";
 import { policyScopeFrom } from "../../policy/policyScope.ts";
 import { selectedDestinations, selectingCandidates } from "../../policy/selection.ts";
+import { selectedUnder } from "../../policy/virtualSelection.ts";
 import { bySelector } from "../assembly.ts";
 import { type AttachedSources, destinations } from "../destinationJoins.ts";
 import type { AttachedMesh } from "../meshes.ts";
+import { byVirtualTarget } from "../policies.ts";
 import { addressedRefs, virtualIpOf } from "../virtualIps.ts";
 import { acceptedByKey, meshKey, meshKeysOf } from "../virtualMeshes.ts";
 import { bySelectedTargets, formsOf } from "./forms.ts";
+import { evaluatedPolicies, policiesOn } from "./policies.ts";
 import { isUsable, type JoinedMesh, type Resolution, resolvedForm } from "./resolution.ts";
 
 const virtualDestinations = inputKind<AttachedSources, VirtualDestination>(VirtualDestination);
@@ -28,6 +31,10 @@ const attachedMeshes = inputTable(
 );
 const hosts = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.virtualHosts), entryKey);
 const displacedIps = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.virtualIps.displaced), entryKey);
+const checkedPolicies = inputTable(
+  ({ attachment }: AttachedSources) => attachment.traffic,
+  ({ key }) => key,
+);
 const virtualMeshes = inputTable(({ attachment }: AttachedSources) => entriesOf(acceptedByKey(attachment.membership)), entryKey);
 
 /** A VirtualDestination and the Destinations that any form of it selects. */
@@ -60,6 +67,7 @@ export const virtualDestinationInputs = derived({
     homes: join({ from: selected.source, key: byMesh, to: attachedMeshes, isSame: isSameMesh }),
     workloads: join({ from: selected.source, key: bySelector, to: inputKind<AttachedSources, Workload>(Workload), index: byPodLabel }),
     hosts: join({ from: virtualDestinations, key: byHost, to: hosts }),
+    traffic: join({ from: virtualDestinations, key: selectedUnder, to: checkedPolicies, index: byVirtualTarget }),
     ofSameHost: join({ from: virtualDestinations, key: byServiceOfHost, to: destinations, index: byServiceName }),
     displacedIp: join({ from: virtualDestinations, key: byAddress, to: displacedIps }),
     userEntries: join({
@@ -90,6 +98,8 @@ export const virtualDestinationInputs = derived({
     const { targets = NONE, exports = NONE } = chosen ?? {};
     const host = chosen?.form.spec.hostname;
     const homes = [...new Set(targets.flatMap(byMesh))].sort().flatMap((key) => meshes.get(key) ?? []);
+    const policies = policiesOn(virtualDestination, lookup("traffic"), surroundings);
+    const judged = evaluatedPolicies(policies, { virtualDestination, spec: chosen?.form.spec, exports, surroundings });
     const [ref = refOf(virtualDestination)] = addressedRefs(virtualDestination);
     return {
       virtualDestination,
@@ -100,7 +110,8 @@ export const virtualDestinationInputs = derived({
       workloads: exactly([...new Set(lookup("workloads"))]),
       virtualIp: reuseIfEqual(virtualIpOf(ref, lookup("displacedIp")[0]?.value), before?.virtualIp),
       userEntries: lookup("userEntries").filter(({ spec }) => host !== undefined && spec?.hosts?.includes(host) === true),
-      reports: reuseIfEqual(reportsOf(virtualDestination, resolutions, chosen), before?.reports),
+      trafficPolicies: judged.trafficPolicies,
+      reports: reuseIfEqual([...reportsOf(virtualDestination, resolutions, chosen), ...judged.reports], before?.reports),
       surroundings,
     };
   },

@@ -4,6 +4,7 @@ import {
   Gateway,
   ServiceEntry,
   type ServiceEntrySpec,
+  VirtualService,
   type WorkloadEntry,
 } from "@isthmus/api";
 import { formatRef, type Output, refOf, sanitizedName } from "@isthmus/core";
@@ -16,6 +17,7 @@ import { resolutionOf } from "../virtualMesh/endpoints.ts";
 import { lacksDnsProxying, needsDnsProxying } from "../virtualMesh/federationRefusals.ts";
 import { type EndpointOptions, endpointsOf, failoverPriority } from "./endpoints.ts";
 import { outlierDetectionOf } from "./outliers.ts";
+import { connectionsWithPolicies, routesWithPolicies } from "./policies.ts";
 import { istioPlaceOf, type Tier, tiersFor } from "./tiers.ts";
 
 /** What is in force of a VirtualDestination, for the translation of one mesh after the other. */
@@ -70,7 +72,20 @@ function forClients(host: Host, exported: MeshWithGateways): TargetTranslation {
   if (resolution === undefined || findings.some(({ state }) => state === "INVALID")) return { outputs: [], reports };
   const place = { namespace: clientNamespace(host, exported), clusterName: istioPlaceOf(mesh).cluster };
   const entry = { exportTo: ["*"], addresses: [inputs.virtualIp.address], ...entrySpec(host, endpoints), resolution };
-  return { outputs: [output(host, place, ServiceEntry, entry), output(host, place, DestinationRule, ruleSpec(host, tiers))], reports };
+  const rule = connectionsWithPolicies(inputs, mesh, ruleSpec(host, tiers));
+  const routes = routesWithPolicies(inputs, mesh, { hostname: host.hostname, port: options.spec.port?.number ?? 0 });
+  return {
+    outputs: [
+      output(host, place, ServiceEntry, entry),
+      output(host, place, DestinationRule, rule),
+      ...(routes === undefined ? [] : [output({ ...host, origin: originWithPolicies(inputs) }, place, VirtualService, routes)]),
+    ],
+    reports,
+  };
+}
+
+function originWithPolicies({ surroundings, virtualDestination, trafficPolicies }: VirtualDestinationInputs): OutputOrigin {
+  return originOf({ surroundings, parents: [virtualDestination, ...trafficPolicies] });
 }
 
 /** Where clients look a host up, which must not be where gateways do: there theirs hides it. */
@@ -134,7 +149,7 @@ function output(
   { inputs, origin }: Host,
   place: { readonly namespace: string; readonly clusterName: string },
   type: { readonly apiVersion: string; readonly kind: string },
-  spec: NonNullable<Entry["spec"] | DestinationRule["spec"]>,
+  spec: NonNullable<Entry["spec"] | DestinationRule["spec"] | VirtualService["spec"]>,
 ): Output {
   return outputOf({ name: userNameOf(inputs.virtualDestination.metadata), ...place, origin }, type, spec);
 }
