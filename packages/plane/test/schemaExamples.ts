@@ -235,6 +235,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
   [Settings.kind]: {
     spec: { beside: [VIRTUAL_MESH] },
     "spec.mtls.istio.tlsMode": { value: "ISTIO_MUTUAL" },
+    "spec.failover.excludeOffline.after": { isSilent: "shows once an agent has been away for so long: offlineClusters.test.ts" },
     "spec.discovery.istio.ingressGatewayDetectors{}.gatewayWorkloadLabels{}": { value: "example" },
     "spec.discovery.istio.ingressGatewayDetectors{}.gatewayTlsPortName": { value: "other" },
     "spec.discovery.selectors[].matchLabels{}": { value: "shop" },

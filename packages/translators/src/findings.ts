@@ -320,6 +320,11 @@ export const FINDINGS = {
     example:
       "spec.policy.csrf: is not supported for the host of a VirtualDestination: select the Services behind it instead, with kubeServiceMatcher or kubeServiceRefs",
   },
+  OfflineExcluded: {
+    meaning: "Clusters whose agents are offline are left out of the host of a VirtualDestination, as the Settings ask for.",
+    example:
+      "spec: other clusters do not call cluster-2 while they have something else to call, because its agent has been offline for longer than failover.excludeOffline of the Settings says: check the agent",
+  },
   ExportMissing: {
     meaning: "A VirtualDestination names no mesh that can call it.",
     example: "spec: has neither virtualMesh nor meshList, so no mesh can call the host: set virtualMesh",

@@ -124,6 +124,8 @@ export interface VirtualDestinationInputs {
   /** Workloads behind those Destinations, in key order. */
   readonly workloads: readonly Workload[];
   readonly virtualIp: VirtualIp;
+  /** Clusters of those Destinations that others are to call no more while they have something else to call. */
+  readonly offlineClusters: readonly string[];
   /** ServiceEntries of users for its host. */
   readonly userEntries: readonly ServiceEntry[];
   /** TrafficPolicies in force on its host, in order of precedence. */

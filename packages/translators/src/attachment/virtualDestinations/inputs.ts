@@ -10,7 +10,7 @@ import { isSameRecord, reuseIfEqual } from "../../incremental/rows.ts";
 import type { VirtualDestinationInputs } from "../../meshes/inputs.ts";
 import { NETWORKING_OWNER_LABEL } from "../../meshes/outputMetadata.ts";
 import { DEFAULT_HOSTNAME_SUFFIX } from "../../policy/hostnames.ts";
-import { byMesh, byPodLabel, byServiceName } from "../../policy/indexes.ts";
+import { byMesh, byPodLabel, byServiceName, destinationsByCluster } from "../../policy/indexes.ts";
 import { policyScopeFrom } from "../../policy/policyScope.ts";
 import { selectedDestinations, selectingCandidates } from "../../policy/selection.ts";
 import { selectedUnder } from "../../policy/virtualSelection.ts";
@@ -35,6 +35,7 @@ const checkedPolicies = inputTable(
   ({ attachment }: AttachedSources) => attachment.traffic,
   ({ key }) => key,
 );
+const offlineClusters = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.offline), entryKey);
 const virtualMeshes = inputTable(({ attachment }: AttachedSources) => entriesOf(acceptedByKey(attachment.membership)), entryKey);
 
 /** A VirtualDestination and the Destinations that any form of it selects. */
@@ -66,6 +67,7 @@ export const virtualDestinationInputs = derived({
     listed: join({ from: virtualDestinations, key: byListedMesh, to: attachedMeshes, isSame: isSameMesh }),
     homes: join({ from: selected.source, key: byMesh, to: attachedMeshes, isSame: isSameMesh }),
     workloads: join({ from: selected.source, key: bySelector, to: inputKind<AttachedSources, Workload>(Workload), index: byPodLabel }),
+    offline: join({ from: selected.source, key: destinationsByCluster, to: offlineClusters }),
     hosts: join({ from: virtualDestinations, key: byHost, to: hosts }),
     traffic: join({ from: virtualDestinations, key: selectedUnder, to: checkedPolicies, index: byVirtualTarget }),
     ofSameHost: join({ from: virtualDestinations, key: byServiceOfHost, to: destinations, index: byServiceName }),
@@ -110,6 +112,7 @@ export const virtualDestinationInputs = derived({
       workloads: exactly([...new Set(lookup("workloads"))]),
       virtualIp: reuseIfEqual(virtualIpOf(ref, lookup("displacedIp")[0]?.value), before?.virtualIp),
       userEntries: lookup("userEntries").filter(({ spec }) => host !== undefined && spec?.hosts?.includes(host) === true),
+      offlineClusters: [...new Set(lookup("offline").map(({ key }) => key))].sort(),
       trafficPolicies: judged.trafficPolicies,
       reports: reuseIfEqual([...reportsOf(virtualDestination, resolutions, chosen), ...judged.reports], before?.reports),
       surroundings,

@@ -7,7 +7,7 @@ import {
   VirtualService,
   type WorkloadEntry,
 } from "@isthmus/api";
-import { formatRef, type Output, refOf, sanitizedName } from "@isthmus/core";
+import { formatRef, type Output, type Report, refOf, sanitizedName } from "@isthmus/core";
 import { type Finding, invalidFinding, reportOf, warningFinding } from "../../../findings.ts";
 import { userNameOf } from "../../../policy/userResources.ts";
 import { emptyTranslation, type MeshWithGateways, type TargetTranslation, type VirtualDestinationInputs } from "../../inputs.ts";
@@ -40,12 +40,15 @@ export function translateVirtualDestination(inputs: VirtualDestinationInputs): T
   const host: Host = {
     inputs,
     hostname: spec.hostname ?? "",
-    options: { spec, workloads: inputs.workloads, port },
+    options: { spec, workloads: inputs.workloads, port, offline: inputs.offlineClusters },
     origin: originOf({ surroundings, parents: [virtualDestination] }),
   };
   const clients = distinctClusters(exports).map((mesh) => forClients(host, mesh));
   const gateways = distinctClusters([...exports, ...homes]).flatMap((mesh) => forGateways(host, mesh));
-  return { outputs: [...clients.flatMap(({ outputs }) => outputs), ...gateways], reports: clients.flatMap(({ reports }) => reports) };
+  return {
+    outputs: [...clients.flatMap(({ outputs }) => outputs), ...gateways],
+    reports: [...offlineReports(inputs), ...clients.flatMap(({ reports }) => reports)],
+  };
 }
 
 const DEFAULT_PROTOCOL = "HTTP";
@@ -59,6 +62,12 @@ function distinctClusters(meshes: readonly MeshWithGateways[]): readonly MeshWit
     if (one.mesh.spec?.istio !== undefined && (known === undefined || known.gateways.length === 0)) byCluster.set(cluster, one);
   }
   return [...byCluster.values()];
+}
+
+function offlineReports({ virtualDestination, offlineClusters }: VirtualDestinationInputs): readonly Report[] {
+  if (offlineClusters.length === 0) return [];
+  const message = `spec: other clusters do not call ${offlineClusters.join(", ")} while they have something else to call, because its agent has been offline for longer than failover.excludeOffline of the Settings says: check the agent`;
+  return [reportOf(refOf(virtualDestination), warningFinding("OfflineExcluded", message))];
 }
 
 function forClients(host: Host, exported: MeshWithGateways): TargetTranslation {
