@@ -39,12 +39,17 @@ describe("the examples of docs/policies", () => {
   test.for(examples.map((example) => [`${example.page}: ${example.object.metadata.name}`, example] as const))(
     "%s is accepted without a warning, and has an effect",
     async ([, { yaml }]) => {
-      const isFederated = /trafficShift|mirror|VirtualDestination|ServiceDependency/.test(yaml);
-      const checked = await run("validate", yaml, isFederated);
+      const isFederated = /trafficShift|mirror|[vV]irtualDestination|ServiceDependency/.test(yaml);
+      // What a policy selects beside it, of the same page.
+      const beside = /virtualDestination(Refs|Matcher)/.test(yaml)
+        ? examples.filter(({ object }) => object.metadata.name === "reviews")
+        : [];
+      const together = (policy: string) => [...beside.map((one) => one.yaml), policy].join("---\n");
+      const checked = await run("validate", together(yaml), isFederated);
       expect([checked.code, checked.err]).toEqual([0, expect.stringMatching(/^\d+ objects read; 0 rejected, 0 warnings\n$/)]);
-      const without = await run("translate", "apiVersion: v1\nkind: List\nitems: []\n", isFederated);
+      const without = await run("translate", together("apiVersion: v1\nkind: List\nitems: []\n"), isFederated);
       expect(without.out).not.toBe("");
-      expect((await run("translate", yaml, isFederated)).out).not.toBe(without.out);
+      expect((await run("translate", together(yaml), isFederated)).out).not.toBe(without.out);
     },
   );
 

@@ -91,6 +91,7 @@ const NAMED_HOST = {
 };
 const HOST = { ...NAMED_HOST, "spec.localized.destinationSelectors": SELECTED };
 const ORDER = { ...NAMED_HOST, "spec.static.destinations": [{ kubeService: service("cart") }] };
+const MATCHED = { "spec.destinationSelector": [{ virtualDestinationMatcher: {} }] };
 const VIRTUAL_DESTINATION = objectSaying(VirtualDestination, HOST);
 
 const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
@@ -100,6 +101,10 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     "spec.destinationSelector[].kubeServiceMatcher.labels{}": { value: "cart" },
     "spec.destinationSelector[].kubeServiceRefs.services[]": {
       given: { ...TIMEOUT, "spec.destinationSelector": [{ kubeServiceRefs: { services: [service("cart")] } }] },
+    },
+    "spec.destinationSelector[].virtualDestinationMatcher": {
+      given: { ...TIMEOUT, ...MATCHED },
+      beside: [VIRTUAL_MESH, VIRTUAL_DESTINATION],
     },
     "spec.httpRequestMatchers[].name": {
       isSilent: "a name for people: the schema says that it documents the matcher, and asks for nothing",
@@ -161,6 +166,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     "spec.destinationSelector[].kubeServiceRefs.services[]": {
       given: { "spec.destinationSelector": [{ kubeServiceRefs: { services: [service("cart")] } }] },
     },
+    "spec.destinationSelector[].virtualDestinationMatcher": { given: MATCHED, beside: [VIRTUAL_MESH, VIRTUAL_DESTINATION] },
     "spec.sourceSelector[].kubeIdentityMatcher.clusters": { value: ["west"] },
     "spec.sourceSelector[].kubeServiceAccountRefs.serviceAccounts[]": {
       given: { ...CLOSED, "spec.sourceSelector": [{ kubeServiceAccountRefs: { serviceAccounts: [service("cart")] } }] },
@@ -241,6 +247,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
   [Settings.kind]: {
     spec: { beside: [VIRTUAL_MESH] },
     "spec.mtls.istio.tlsMode": { value: "ISTIO_MUTUAL" },
+    "spec.failover.excludeOffline.after": { isSilent: "shows once an agent has been away for so long: offlineClusters.test.ts" },
     "spec.discovery.istio.ingressGatewayDetectors{}.gatewayWorkloadLabels{}": { value: "example" },
     "spec.discovery.istio.ingressGatewayDetectors{}.gatewayTlsPortName": { value: "other" },
     "spec.discovery.selectors[].matchLabels{}": { value: "shop" },

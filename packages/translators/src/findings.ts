@@ -316,8 +316,19 @@ export const FINDINGS = {
     example: 'spec.hostname: "*.cart" is not a DNS name: set a host name of two or more parts, such as reviews.mesh.global',
   },
   HostTaken: {
-    meaning: "The host of a VirtualDestination belongs to an older one, or to a federated service.",
+    meaning:
+      "The host of a VirtualDestination belongs to an older one, or to a service: its federated host, or the one in its own cluster.",
     example: "spec.hostname: reviews.mesh.global is already the host of VirtualDestination gloo-mesh/reviews: choose another",
+  },
+  VirtualHostUnsupported: {
+    meaning: "A TrafficPolicy selects a VirtualDestination and has a rule that its host cannot have.",
+    example:
+      "spec.policy.csrf: is not supported for the host of a VirtualDestination: select the Services behind it instead, with kubeServiceMatcher or kubeServiceRefs",
+  },
+  OfflineExcluded: {
+    meaning: "Clusters whose agents are offline are left out of the host of a VirtualDestination, as the Settings ask for.",
+    example:
+      "spec: other clusters do not call cluster-2 while they have something else to call, because its agent has been offline for longer than failover.excludeOffline of the Settings says: check the agent",
   },
   ExportMissing: {
     meaning: "A VirtualDestination names no mesh that can call it.",

@@ -160,6 +160,8 @@ function destinationSelectors(): fc.Arbitrary<readonly object[]> {
     [{}, { kubeServiceMatcher: {} }],
     [{ kubeServiceMatcher: { labels: { app: "cart" } }, kubeServiceRef: {} }],
     [{ kubeServiceRefs: { services: [service("nobody", "east")] } }],
+    [{ virtualDestinationRefs: { virtualDestinations: [{ name: "a", namespace: "gloo-mesh" }] } }],
+    [{ virtualDestinationMatcher: {}, kubeServiceRefs: { services: [service("cart", "east")] } }],
   );
 }
 

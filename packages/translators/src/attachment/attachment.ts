@@ -23,6 +23,8 @@ import { type Memberships, memberships } from "./virtualMeshes.ts";
 export interface AttachmentStep {
   readonly inputs: Snapshot;
   readonly surroundings: TranslationContext;
+  /** Clusters that others are to call no more. */
+  readonly offline: ReadonlySet<string>;
   /** Since the run before; undefined from scratch. */
   readonly since: { readonly inputs: Snapshot; readonly changes: Changes; readonly surroundings: TranslationContext } | undefined;
 }
@@ -42,6 +44,8 @@ export interface Attachment {
   readonly supports: Table<SubsetUsage>;
   readonly virtualIps: VirtualIps;
   readonly virtualHosts: VirtualHosts;
+  /** Clusters that others are to call no more, by name. */
+  readonly offline: ReadonlyMap<string, true>;
   readonly others: OtherObjects;
   readonly doubts: SelectionDoubts;
   /** ServiceDependencies of which something is to be said by themselves. */
@@ -61,6 +65,7 @@ export function nothingAttached(): Attachment {
     supports: noSubsetUsage(),
     virtualIps: noVirtualIps,
     virtualHosts: noVirtualHosts,
+    offline: new Map(),
     others: noOtherObjects(),
     doubts: noSelectionDoubts(),
     dependencies: noDependencies(),
@@ -112,8 +117,15 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const knownChanges = changesIn(known, before.known);
   const virtualIps = yield* assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
   const hosts = virtualHosts(step, before.virtualHosts);
-  const rest = { virtualIps, virtualHosts: hosts, others, doubts, dependencies };
+  const offline = offlineIn(step, before.offline);
+  const rest = { virtualIps, virtualHosts: hosts, offline, others, doubts, dependencies };
   return { membership, federation, loads, ...sources, standings: judged, supports, ...rest };
+}
+
+/** The very same while no cluster comes or goes. */
+function offlineIn({ offline }: AttachmentStep, before: ReadonlyMap<string, true>): ReadonlyMap<string, true> {
+  const isAsBefore = before.size === offline.size && [...offline].every((name) => before.has(name));
+  return isAsBefore ? before : new Map([...offline].sort().map((name) => [name, true]));
 }
 
 /** Rows of any stage, as far as they tell something. */

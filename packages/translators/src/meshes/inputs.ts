@@ -126,8 +126,12 @@ export interface VirtualDestinationInputs {
   /** Workloads behind those Destinations, in key order. */
   readonly workloads: readonly Workload[];
   readonly virtualIp: VirtualIp;
+  /** Clusters of those Destinations that others are to call no more while they have something else to call. */
+  readonly offlineClusters: readonly string[];
   /** ServiceEntries of users for its host. */
   readonly userEntries: readonly ServiceEntry[];
+  /** TrafficPolicies in force on its host, in order of precedence. */
+  readonly trafficPolicies: readonly TrafficPolicy[];
   /** What was found when this was decided. */
   readonly reports: readonly Report[];
   readonly surroundings: TranslationContext;

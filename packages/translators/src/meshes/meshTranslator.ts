@@ -65,6 +65,8 @@ export interface MeshTranslator {
    * are in force, and `translateDestination` reports what it does not support.
    */
   policyVerdicts?(target: PolicyTarget): readonly PolicyEvaluation[];
+  /** The same for a VirtualDestination's host. Absent: none of them is in force. */
+  virtualPolicyVerdicts?(target: VirtualPolicyTarget): readonly PolicyEvaluation[];
   /** Whether a part of a Destination's pods can be a target of traffic. */
   readonly hasSubsets: boolean;
 
@@ -101,7 +103,13 @@ export interface PolicyTarget extends Pick<DestinationInputs, "destination" | "f
   readonly references: ReferenceLookup;
 }
 
-/** What was found of one policy on one Destination. */
+/** A VirtualDestination in force with the TrafficPolicies that select it, in order of precedence. */
+export interface VirtualPolicyTarget extends Pick<VirtualDestinationInputs, "virtualDestination" | "exports" | "surroundings"> {
+  readonly spec: VirtualDestinationSpec;
+  readonly policies: readonly TrafficPolicy[];
+}
+
+/** What was found of one policy on one target. */
 export interface PolicyEvaluation {
   readonly policy: TrafficPolicy;
   readonly isInForce: boolean;

@@ -171,9 +171,12 @@ export function misspeltSelector(policy: AccessPolicy): { readonly value: unknow
 
 // A member of an entry of a selector or of a list of matchers.
 const IN_ENTRY = /(sourceSelector|destinationSelectors?|httpRequestMatchers|federation\.selectors)\[\d+\]/;
+// Understood where policies select: entries count for what else they select.
+const OTHER_DESTINATIONS = /\.virtualDestination(Matcher|Refs)$/;
 const NO_EFFECT = "the field is ignored";
 
 function consequenceOf({ path }: IneffectiveField): string {
+  if (OTHER_DESTINATIONS.test(path)) return "it selects nothing";
   return IN_ENTRY.test(path) ? "the entry that contains it selects nothing" : NO_EFFECT;
 }
 

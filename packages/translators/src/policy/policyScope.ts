@@ -134,12 +134,18 @@ export function policyScopeFindings({ spec }: TrafficPolicy | AccessPolicy, limi
  */
 export function namesDestinationOutOfScope({ spec }: TrafficPolicy | AccessPolicy, limit: PolicyLimit): boolean {
   if (!isLimited(limit)) return false;
-  const services = (spec?.destinationSelector ?? []).flatMap(({ kubeServiceRefs }) => kubeServiceRefs?.services ?? []);
-  return services.some(({ clusterName = "", namespace = "" }) => !isWithinLimit(limit, { clusterName, namespace }));
+  return (spec?.destinationSelector ?? []).some(({ kubeServiceRefs, virtualDestinationRefs }) => {
+    const services = kubeServiceRefs?.services ?? [];
+    const virtual = virtualDestinationRefs?.virtualDestinations ?? [];
+    return (
+      services.some(({ clusterName = "", namespace = "" }) => !isWithinLimit(limit, { clusterName, namespace })) ||
+      virtual.some(({ namespace = "" }) => !isWithinLimit(limit, { clusterName: "", namespace }))
+    );
+  });
 }
 
 function reachingBeyond(selectors: readonly DestinationSelector[], limit: PolicyLimit): readonly string[] {
-  return selectors.flatMap(({ kubeServiceMatcher, kubeServiceRefs }, i) => {
+  return selectors.flatMap(({ kubeServiceMatcher, kubeServiceRefs, virtualDestinationMatcher, virtualDestinationRefs }, i) => {
     const path = `spec.destinationSelector[${i}]`;
     const { clusters = [], namespaces = [] } = kubeServiceMatcher ?? {};
     // Who names none means what is in reach.
@@ -161,7 +167,19 @@ function reachingBeyond(selectors: readonly DestinationSelector[], limit: Policy
         ? []
         : [`${path}.kubeServiceRefs.services[${j}]: names a Destination outside the allowed scope`],
     );
-    return [...ofMatcher, ...ofRefs];
+    // They are of the management cluster, and of their namespace.
+    const ofVirtual = [
+      ...(virtualDestinationMatcher !== undefined &&
+      (limit.clusterName !== undefined || isBeyond(virtualDestinationMatcher.namespaces ?? [], limit.namespace))
+        ? [`${path}.virtualDestinationMatcher: selects VirtualDestinations outside the allowed scope`]
+        : []),
+      ...(virtualDestinationRefs?.virtualDestinations ?? []).flatMap(({ namespace = "" }, j) =>
+        namespace === "" || isWithinLimit(limit, { clusterName: "", namespace })
+          ? []
+          : [`${path}.virtualDestinationRefs.virtualDestinations[${j}]: names a VirtualDestination outside the allowed scope`],
+      ),
+    ];
+    return [...ofMatcher, ...ofRefs, ...ofVirtual];
   });
 }
 

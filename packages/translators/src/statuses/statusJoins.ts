@@ -1,4 +1,12 @@
-import { Destination, ServiceDependency, userStatusKinds, VirtualDestination, VirtualMesh } from "@isthmus/api";
+import {
+  AccessPolicy,
+  Destination,
+  ServiceDependency,
+  TrafficPolicy,
+  userStatusKinds,
+  VirtualDestination,
+  VirtualMesh,
+} from "@isthmus/api";
 import { keyOf, keyOfResource, type Report, type Resource, refOf, resourceKeyOf, type SortedMap, type Table } from "@isthmus/core";
 import type { Reporting } from "../attachment/attachment.ts";
 import type { Memberships } from "../attachment/virtualMeshes.ts";
@@ -10,6 +18,7 @@ import { unionOfKinds } from "../incremental/unionOfKinds.ts";
 import type { TranslatedTarget } from "../pipeline/targets.ts";
 import { byMesh } from "../policy/indexes.ts";
 import { userKeyOf } from "../policy/userResources.ts";
+import { selectedUnder, virtualSelectionKeys } from "../policy/virtualSelection.ts";
 import type { DeliveryProgress } from "./approval.ts";
 import { REPORTING } from "./newReports.ts";
 import { policiesAttachedTo, type StatusIndex } from "./statusIndex.ts";
@@ -151,6 +160,15 @@ export const meshGroups = unionOf(
   ),
 );
 
+/** Each policy → the VirtualDestinations that it may select. */
+export const selectableVirtualDestinations = join({
+  from: users,
+  when: isPolicy,
+  key: (object: Resource) => virtualSelectionKeys(isPolicy(object) ? object.spec?.destinationSelector : undefined),
+  to: inputTable(({ index }: Indexes) => index.world.attached.of(VirtualDestination), keyOfResource),
+  index: selectedUnder,
+});
+
 /** Each VirtualDestination → what is in force of it. */
 export const translatedVirtualDestinations = join({
   from: users,
@@ -220,6 +238,11 @@ function entryKey({ key }: MapEntry<unknown>): string {
 
 function entryValue<V>({ value }: MapEntry<V>): V {
   return value;
+}
+
+/** Whether an object is a policy. */
+export function isPolicy(object: Resource): object is TrafficPolicy | AccessPolicy {
+  return object.kind === TrafficPolicy.kind || object.kind === AccessPolicy.kind;
 }
 
 const NONE: readonly never[] = [];

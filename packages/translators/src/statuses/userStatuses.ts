@@ -1,9 +1,11 @@
-import { AccessPolicy, ServiceDependency, Settings, TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
+import { type AccessPolicy, ServiceDependency, Settings, type TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
 import { type JsonObject, type Report, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { backingSelectors } from "../attachment/backingSelectors.ts";
 import { observedMetadata } from "../attachment/meshes.ts";
 import { derived } from "../incremental/derived.ts";
 import { isSame, reuseIfEqual } from "../incremental/rows.ts";
 import { byMesh } from "../policy/indexes.ts";
+import { isWithinLimit, type PolicyScope } from "../policy/policyScope.ts";
 import { userKeyOf } from "../policy/userResources.ts";
 import { conditionsOf, messagesOf, NO_PROGRESS } from "./approval.ts";
 import { groupAlone } from "./meshGroups.ts";
@@ -15,12 +17,14 @@ import {
   destinationsOfPolicies,
   federated,
   findings,
+  isPolicy,
   membership,
   meshGroups,
   orders,
   progress,
   reporting,
   type StatusTables,
+  selectableVirtualDestinations,
   selectedWorkloads,
   translatedVirtualDestinations,
   type UserFindings,
@@ -66,11 +70,27 @@ export const policySelections = derived({
   },
 });
 
+function selectorsInServices(policy: TrafficPolicy | AccessPolicy, candidates: readonly VirtualDestination[], scope: PolicyScope) {
+  const limit = scope.limitOf(policy);
+  const within = candidates.filter(({ metadata: { namespace = "" } }) => isWithinLimit(limit, { clusterName: "", namespace }));
+  return backingSelectors(policy.spec?.destinationSelector, { candidates: within, limitOf: (one) => scope.limitOf(one) });
+}
+
 /** The status of each object that a user wrote; none of those of which nothing is said. */
 export const userStatuses = derived({
   from: users,
   context: ({ index }: StatusTables) => index.context,
-  joins: { findings, orders, progress, selectedWorkloads, membership, federated, translatedVirtualDestinations, dependentWorkloads },
+  joins: {
+    findings,
+    orders,
+    progress,
+    selectedWorkloads,
+    membership,
+    federated,
+    selectableVirtualDestinations,
+    translatedVirtualDestinations,
+    dependentWorkloads,
+  },
   make: (object, { key, lookup, context, before }): UserStatus | undefined => {
     const told = () => ({
       reports: lookup("findings")[0]?.reports ?? NONE,
@@ -79,7 +99,8 @@ export const userStatuses = derived({
     const statusOf = (): object | undefined => {
       if (isPolicy(object)) {
         const places = new Map(lookup("orders")[0]?.value);
-        return policyStatus(object, { ...told(), orders: places, workloads: lookup("selectedWorkloads")[0]?.keys ?? NONE });
+        const selectors = selectorsInServices(object, lookup("selectableVirtualDestinations"), context.scope);
+        return policyStatus(object, { ...told(), orders: places, workloads: lookup("selectedWorkloads")[0]?.keys ?? NONE, selectors });
       }
       const [known] = lookup("membership");
       if (isVirtualMesh(object) && known !== undefined) {
@@ -103,10 +124,6 @@ const NONE: readonly never[] = [];
 function statusRow(key: string, object: Resource, status: JsonObject, before: UserStatus | undefined): UserStatus {
   const same = reuseIfEqual(status, before?.status);
   return before !== undefined && same === before.status ? before : { key, ref: refOf(object), status: same };
-}
-
-function isPolicy(object: Resource): object is TrafficPolicy | AccessPolicy {
-  return object.kind === TrafficPolicy.kind || object.kind === AccessPolicy.kind;
 }
 
 function isVirtualMesh(object: Resource): object is VirtualMesh {

@@ -89,11 +89,17 @@ function workloadLines({ kubeWorkloadMatcher = {} }: WorkloadSelector): Cell {
   return [...fieldLines({ Namespaces: namespaces, Clusters: clusters }), ...labelLines("LABELS", labels)];
 }
 
-function destinationLines({ kubeServiceMatcher, kubeServiceRefs }: DestinationSelector): Cell {
+function destinationLines(selector: DestinationSelector): Cell {
+  const { kubeServiceMatcher, kubeServiceRefs, virtualDestinationMatcher = {}, virtualDestinationRefs } = selector;
   const { namespaces, clusters, labels } = kubeServiceMatcher ?? {};
   return paragraphs([
     [...fieldLines({ Namespaces: namespaces, Clusters: clusters }), ...labelLines("LABELS", labels)],
     refsLines(kubeServiceRefs?.services ?? []),
+    [
+      ...fieldLines({ "VirtualDestinations in": virtualDestinationMatcher.namespaces }),
+      ...labelLines("VIRTUALDESTINATION LABELS", virtualDestinationMatcher.labels),
+    ],
+    refsLines(virtualDestinationRefs?.virtualDestinations ?? []),
   ]);
 }
 

@@ -10,6 +10,7 @@ import { allowsHeaderOperators } from "./routeContext.ts";
 import { sidecarFor } from "./sidecars.ts";
 import { hostsOf } from "./userObjects.ts";
 import { outlierFindings } from "./virtualDestination/outliers.ts";
+import { evaluateVirtualPolicies } from "./virtualDestination/policyVerdicts.ts";
 import { translateVirtualDestination } from "./virtualDestination/virtualDestination.ts";
 import { federationRefusals, meshesThatResolve } from "./virtualMesh/federationRefusals.ts";
 import { eastWestGateways, notedGateways, withoutNotedGateways } from "./virtualMesh/gatewaySelection.ts";
@@ -32,6 +33,7 @@ export const istioTranslator: MeshTranslator = {
   virtualDestinationFindings: outlierFindings,
   referencesOf: referencesOfRules,
   policyVerdicts: evaluatePolicies,
+  virtualPolicyVerdicts: evaluateVirtualPolicies,
   hasSubsets: true,
   federation: { refusals: federationRefusals, meshesThatResolve, eastWestGateways, notedGateways, withoutNotedGateways },
   userObjects: { kinds: [VirtualService, DestinationRule], hostsOf },
