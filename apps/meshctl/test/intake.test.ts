@@ -195,6 +195,8 @@ status: {state: ACCEPTED}
       ["p", true],
       ["live", false],
     ]);
-    expect(notes).toEqual(["ignored 2 statuses without their objects (the first in in.yaml, document 2): statuses are recomputed"]);
+    expect(notes).toEqual([
+      "ignored a status without its object (in.yaml, document 3): statuses are recomputed, so add the file of its object",
+    ]);
   });
 });
