@@ -6,13 +6,14 @@ import { transition } from "../incremental/transition.ts";
 import type { TranslationContext } from "../meshes/inputs.ts";
 import { byService, indexedForAttachment } from "../policy/indexes.ts";
 import { type AttachedPolicies, type AttachedPoliciesTables, attachedPolicies, noAttachedPolicies } from "./attachedPolicies.ts";
+import { federationDoubtsAfter, noFederationDoubts } from "./federatedNothing.ts";
 import type { FederationSizes } from "./federationSizes.ts";
 import { type AttachedMesh, attachedMeshes, type MeshTables, noMeshes } from "./meshes.ts";
 import { checkedOtherObjects, noOtherObjects, type OtherObjects } from "./otherObjects.ts";
 import { type CheckedAccess, type CheckedPolicy, checkedAccess, checkedTraffic, type InputTables, noPolicies } from "./policies.ts";
 import { type FederationDecision, noPolicyDestinations, policyDestinations } from "./policyDestinations.ts";
 import { countSubsetUsage, noSubsetUsage, type SubsetUsage } from "./requiredSubsets.ts";
-import { noSelectionDoubts, type SelectionDoubts, selectionDoubtsAfter } from "./selectedNothing.ts";
+import { noSelectionDoubts, type SelectionDoubt, type SelectionDoubts, selectionDoubtsAfter } from "./selectedNothing.ts";
 import { noUserObjectHosts, type UserObjectHosts, userObjectHosts } from "./userObjects.ts";
 import { noVirtualHosts, type VirtualHosts, virtualHosts } from "./virtualDestinations/hosts.ts";
 import { assignedVirtualIps, byPlainAddress, noVirtualIps, type VirtualIps } from "./virtualIps.ts";
@@ -43,6 +44,8 @@ export interface Attachment {
   readonly virtualHosts: VirtualHosts;
   readonly others: OtherObjects;
   readonly doubts: SelectionDoubts;
+  /** Of VirtualMeshes. */
+  readonly federationDoubts: Table<SelectionDoubt>;
 }
 
 /** Nothing attached to anything. */
@@ -60,6 +63,7 @@ export function nothingAttached(): Attachment {
     virtualHosts: noVirtualHosts,
     others: noOtherObjects(),
     doubts: noSelectionDoubts(),
+    federationDoubts: noFederationDoubts(),
   };
 }
 
@@ -81,6 +85,10 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const access = yield* updated(before.access, checkedAccess, change);
   const others = yield* checkedOtherObjects(change, before.others);
   const doubts = yield* selectionDoubtsAfter(step, { traffic, access }, before);
+  const federationDoubts = yield* federationDoubtsAfter(step, doubts.places, {
+    doubts: before.federationDoubts,
+    places: before.doubts.places,
+  });
   const changesIn = <V extends object>(after: Table<V>, earlier: Table<V>) =>
     since?.changes.between(after, earlier) ?? after.changesSince(earlier);
   const { known, federation, loads } = yield* policyDestinations(step, before, { membership, meshes });
@@ -98,7 +106,19 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const knownChanges = changesIn(known, before.known);
   const virtualIps = yield* assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
   const hosts = virtualHosts(step, before.virtualHosts);
-  return { membership, federation, loads, ...sources, standings: judged, supports, virtualIps, virtualHosts: hosts, others, doubts };
+  return {
+    membership,
+    federation,
+    loads,
+    ...sources,
+    standings: judged,
+    supports,
+    virtualIps,
+    virtualHosts: hosts,
+    others,
+    doubts,
+    federationDoubts,
+  };
 }
 
 /** Rows of any stage, as far as they tell something. */
@@ -116,6 +136,7 @@ export const REPORTING_ATTACHMENTS: readonly ((attachment: Attachment) => Table<
   ({ standings }) => standings,
   ({ doubts }) => doubts.traffic,
   ({ doubts }) => doubts.access,
+  ({ federationDoubts }) => federationDoubts,
   ({ others }) => others.settings,
   ({ others }) => others.registrations,
 ];

@@ -46,6 +46,8 @@ import { serviceOf } from "../policy/serviceRefs.ts";
 export interface CheckedPolicy<P extends TrafficPolicy | AccessPolicy> {
   readonly key: string;
   readonly policy: P;
+  /** What it may target. */
+  readonly limit: PolicyLimit;
   /** Whether its references hold, and enough of it is understood: else it is in force nowhere. */
   readonly isSound: boolean;
   /** Lists of selectors, each of which selects Destinations on which the policy bears. */
@@ -118,7 +120,7 @@ interface Checks<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy
   findingsIfUnsound?(policy: P, context: TranslationContext): readonly Finding[];
   /** Whether it is not sound for another reason, which the findings about its reach tell. */
   isMistaken(policy: P, limit: PolicyLimit): boolean;
-  madeOf(row: Pick<C, "key" | "isSound" | "reports">, policy: P): C;
+  madeOf(row: Pick<C, "key" | "isSound" | "reports" | "limit">, policy: P): C;
 }
 
 /** Each policy with what can be said of it, and whether it is sound. */
@@ -156,8 +158,10 @@ function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends Check
         ...(isSound ? NONE : (findingsIfUnsound?.(policy, context) ?? NONE)),
       ];
       const reports = findings.length === 0 ? NONE : findings.map((finding) => reportOf(refOf(policy), finding));
-      const made = madeOf({ key: keyOfResource(policy), isSound, reports }, policy);
-      return row?.policy === policy && row.isSound === made.isSound && equalJson(row.reports, reports) ? row : made;
+      const made = madeOf({ key: keyOfResource(policy), limit, isSound, reports }, policy);
+      const isSame =
+        row?.policy === policy && row.isSound === made.isSound && equalJson(row.limit, limit) && equalJson(row.reports, reports);
+      return isSame ? row : made;
     },
   });
 }
