@@ -391,8 +391,19 @@ export const FINDINGS = {
     example:
       "spec.secretName: kubeconfig-east is not read, because the Secret with the kubeconfig of a cluster has the name of the cluster: rename the Secret to east, or remove the field if an agent runs in the cluster",
   },
+  GatewayNotSelected: {
+    meaning: "The gateway selectors of a VirtualMesh select no Service in one of its meshes. The default gateway of that mesh is used.",
+    example:
+      "spec.federation.eastWestIngressGatewaySelectors: selects no Service in Mesh gloo-mesh/istiod-istio-system-east, so its default gateway is used: check the names and labels, or select a Service of that mesh as well, such as its default gateway",
+  },
+  NothingFederated: {
+    meaning: "A federation selector of a VirtualMesh selects no Service in its meshes.",
+    example:
+      "spec.federation.selectors[1].destinationSelectors: selects no Service in a mesh of this VirtualMesh, so it federates nothing: no Service is in namespace bokinfo (did you mean bookinfo?)",
+  },
   NothingSelected: {
-    meaning: "A policy or ServiceDependency of the management cluster selects no Service in a mesh, or no workload.",
+    meaning:
+      "A policy or ServiceDependency, or an entry of its destinationSelector, selects no Service in a mesh, or it selects no workload.",
     example:
       "spec.destinationSelector: selects no Service in a mesh, so this policy has no effect: no Service is in namespace bokinfo (did you mean bookinfo?)",
   },

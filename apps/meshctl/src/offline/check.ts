@@ -19,7 +19,7 @@ import { rejectedMistakes } from "./checks/rejectedMistakes.ts";
 import { parseDocuments, type Unreadable } from "./documents.ts";
 import { type OfflineFinding, offlineFindings, type Severity, statusReports } from "./findings.ts";
 import { readInputFiles } from "./inputFiles.ts";
-import { intake, type Note, type RejectedObject } from "./intake.ts";
+import { type Intake, intake, type Note, type RejectedObject } from "./intake.ts";
 import { type InputObject, unfold } from "./unfold.ts";
 
 /** What is read, and how it is translated. */
@@ -42,6 +42,8 @@ export interface CheckedFiles {
   readonly statuses: readonly UserObjectStatusUpdate[];
   readonly rejected: readonly RejectedObject[];
   readonly findings: readonly OfflineFinding[];
+  /** A field of an object as it was given; "" is the object itself. */
+  readonly given: Intake["given"];
 }
 
 /** Reads and translates. Throws UsageError, which is exit code 2, for input that can't be read or that holds nothing. */
@@ -75,7 +77,7 @@ async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
     ...statusReports(statuses, world.reports),
     ...[...placementDoubts(known, resources), ...referenceDoubts(known)].map(doubtReport),
   ]);
-  return { count, world, statuses, rejected, findings };
+  return { count, world, statuses, rejected, findings, given };
 }
 
 function doubtReport({ object, code, message }: Doubt): Report {

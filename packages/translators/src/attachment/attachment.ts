@@ -6,13 +6,14 @@ import { transition } from "../incremental/transition.ts";
 import type { TranslationContext } from "../meshes/inputs.ts";
 import { byService, indexedForAttachment } from "../policy/indexes.ts";
 import { type AttachedPolicies, type AttachedPoliciesTables, attachedPolicies, noAttachedPolicies } from "./attachedPolicies.ts";
+import { federationDoubtsAfter, noFederationDoubts } from "./federatedNothing.ts";
 import type { FederationSizes } from "./federationSizes.ts";
 import { type AttachedMesh, attachedMeshes, type MeshTables, noMeshes } from "./meshes.ts";
 import { type CheckedObject, checkedOtherObjects, noOtherObjects, type OtherObjects } from "./otherObjects.ts";
 import { type CheckedAccess, type CheckedPolicy, checkedAccess, checkedTraffic, type InputTables, noPolicies } from "./policies.ts";
 import { type FederationDecision, noPolicyDestinations, policyDestinations } from "./policyDestinations.ts";
 import { countSubsetUsage, noSubsetUsage, type SubsetUsage } from "./requiredSubsets.ts";
-import { noSelectionDoubts, type SelectionDoubts, selectionDoubtsAfter } from "./selectedNothing.ts";
+import { noSelectionDoubts, type SelectionDoubt, type SelectionDoubts, selectionDoubtsAfter } from "./selectedNothing.ts";
 import { type DependencyTables, dependenciesAfter, noDependencies } from "./serviceDependencies/checked.ts";
 import { noUserObjectHosts, type UserObjectHosts, userObjectHosts } from "./userObjects.ts";
 import { noVirtualHosts, type VirtualHosts, virtualHosts } from "./virtualDestinations/hosts.ts";
@@ -48,6 +49,8 @@ export interface Attachment {
   readonly offline: ReadonlyMap<string, true>;
   readonly others: OtherObjects;
   readonly doubts: SelectionDoubts;
+  /** Of VirtualMeshes. */
+  readonly federationDoubts: Table<SelectionDoubt>;
   /** ServiceDependencies of which something is to be said by themselves. */
   readonly dependencies: Table<CheckedObject>;
 }
@@ -68,6 +71,7 @@ export function nothingAttached(): Attachment {
     offline: new Map(),
     others: noOtherObjects(),
     doubts: noSelectionDoubts(),
+    federationDoubts: noFederationDoubts(),
     dependencies: noDependencies(),
   };
 }
@@ -90,6 +94,10 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const access = yield* updated(before.access, checkedAccess, change);
   const others = yield* checkedOtherObjects(change, before.others);
   const doubts = yield* selectionDoubtsAfter(step, { traffic, access }, before);
+  const federationDoubts = yield* federationDoubtsAfter(step, doubts.places, {
+    doubts: before.federationDoubts,
+    places: before.doubts.places,
+  });
   const dependencies = yield* dependenciesAfter(
     transition<DependencyTables>(
       { inputs, surroundings, places: doubts.places.names },
@@ -118,7 +126,7 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const virtualIps = yield* assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
   const hosts = virtualHosts(step, before.virtualHosts);
   const offline = offlineIn(step, before.offline);
-  const rest = { virtualIps, virtualHosts: hosts, offline, others, doubts, dependencies };
+  const rest = { virtualIps, virtualHosts: hosts, offline, others, doubts, federationDoubts, dependencies };
   return { membership, federation, loads, ...sources, standings: judged, supports, ...rest };
 }
 
@@ -143,6 +151,7 @@ export const REPORTING_ATTACHMENTS: readonly ((attachment: Attachment) => Table<
   ({ standings }) => standings,
   ({ doubts }) => doubts.traffic,
   ({ doubts }) => doubts.access,
+  ({ federationDoubts }) => federationDoubts,
   ({ dependencies }) => dependencies,
   ({ others }) => others.settings,
   ({ others }) => others.registrations,

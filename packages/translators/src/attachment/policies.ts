@@ -49,6 +49,8 @@ import { backingSelectors } from "./backingSelectors.ts";
 export interface CheckedPolicy<P extends TrafficPolicy | AccessPolicy> {
   readonly key: string;
   readonly policy: P;
+  /** What it may target. */
+  readonly limit: PolicyLimit;
   /** Whether its references hold, and enough of it is understood: else it is in force nowhere. */
   readonly isSound: boolean;
   /** Lists of selectors, each of which selects Destinations on which the policy bears. */
@@ -125,7 +127,7 @@ interface Checks<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy
   /** Whether nothing to select is a mistake, as what it closed before would be open. */
   readonly isClosing?: boolean;
   /** `backing` puts the Services behind them in the place of VirtualDestinations. */
-  madeOf(row: Pick<C, "key" | "isSound" | "reports">, policy: P, backing: (selectors: SelectorList) => SelectorList): C;
+  madeOf(row: Pick<C, "key" | "isSound" | "reports" | "limit">, policy: P, backing: (selectors: SelectorList) => SelectorList): C;
 }
 
 /** Each policy with what can be said of it, and whether it is sound. */
@@ -177,9 +179,14 @@ function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends Check
       ];
       const reports = findings.length === 0 ? NONE : findings.map((finding) => reportOf(refOf(policy), finding));
       const backing = (selectors: SelectorList) => backingSelectors(selectors, { candidates, limitOf: (one) => scope.limitOf(one) });
-      const made = madeOf({ key: keyOfResource(policy), isSound, reports }, policy, backing);
-      const isAsBefore = row?.policy === policy && row.isSound === made.isSound && equalJson(row.reports, reports);
-      return isAsBefore && equalJson(row.selectors, made.selectors) ? row : made;
+      const made = madeOf({ key: keyOfResource(policy), limit, isSound, reports }, policy, backing);
+      const isSame =
+        row?.policy === policy &&
+        row.isSound === made.isSound &&
+        equalJson(row.limit, limit) &&
+        equalJson(row.reports, reports) &&
+        equalJson(row.selectors, made.selectors);
+      return isSame ? row : made;
     },
   });
 }

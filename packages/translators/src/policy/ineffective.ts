@@ -69,6 +69,7 @@ const RESTRICTING = [
   "spec.discovery.selectors",
 ];
 
+const TOO_OPEN = "the policy is rejected, because ignoring the field could allow too much";
 const TOO_WIDE = "the policy is rejected, because ignoring the field could make it apply to too much";
 
 function isUnknownBesideSelectors({ type, path }: IneffectiveField): boolean {
@@ -83,9 +84,8 @@ export function accessFindings(policy: AccessPolicy): readonly Finding[] {
   return fieldsOf(policy).flatMap((field) => {
     if (field.path === UNREADABLE_PATH) return unreadable(policy);
     if (field.type === "unsupported" && !IN_ENTRY.test(field.path)) return [warningFinding(codeOf(field), messageOf(field, NO_EFFECT))];
-    return [
-      invalidFinding("SelectorNotUnderstood", messageOf(field, "the policy is rejected, because ignoring the field could allow too much")),
-    ];
+    const known = isUnknownBesideSelectors(field) ? Object.keys(SPECS.AccessPolicy.properties) : [];
+    return [invalidFinding("SelectorNotUnderstood", messageOf(field, TOO_OPEN, known))];
   });
 }
 

@@ -1,5 +1,6 @@
 import { AccessPolicy, type TrafficPolicy, type Workload, type WorkloadSelector } from "@isthmus/api";
 import { labelKey } from "./indexes.ts";
+import type { PolicyLimit } from "./policyScope.ts";
 
 /** What a Workload has by which policies select their sources: workloads are found by it, and so are the policies that may be about one. */
 export function selectableTraitsOf({ spec }: Workload): readonly string[] {
@@ -35,6 +36,11 @@ function unionOf(lists: readonly (readonly string[] | "any")[]): readonly string
   }
   // An empty list selects every one.
   return lists.length === 0 ? "any" : [...traits];
+}
+
+/** The trait of all that is within a limit; "any" without one. */
+export function traitsOfLimit({ clusterName, namespace }: PolicyLimit): readonly string[] | "any" {
+  return traitsOfPlaces(namespace === undefined ? NONE : [namespace], clusterName === undefined ? NONE : [clusterName]);
 }
 
 /** Whether a policy is an AccessPolicy. */
