@@ -12,7 +12,7 @@ import { selectedDestinations, selectingCandidates, selectionKeys } from "../pol
 import { selectsDestination } from "../policy/selectors.ts";
 import { virtualMeshDoubts } from "../policy/virtualMeshDoubts.ts";
 import type { AttachmentStep } from "./attachment.ts";
-import { type KnownPlaces, type PlaceNames, rowOfPlaces, whyNothing } from "./knownPlaces.ts";
+import { type KnownPlaces, type PlaceNames, rowOfPlaces, causeOfNothing } from "./knownPlaces.ts";
 import type { InputTables } from "./policies.ts";
 import type { SelectionDoubt } from "./selectedNothing.ts";
 import { meshKey } from "./virtualMeshes.ts";
@@ -92,7 +92,7 @@ const federationDoubts: Derived<FederationTables, SelectionDoubt> = derived({
       // Of one that is not understood it is said elsewhere.
       const selector = federation?.selectors?.[i];
       if (selector === undefined || isMisspeltSelector(selector) || isSelecting(selectors, found)) return NONE;
-      const why = whyNothing(
+      const why = causeOfNothing(
         selectors.map(({ kubeServiceMatcher = {} }) => kubeServiceMatcher),
         known,
         "service",

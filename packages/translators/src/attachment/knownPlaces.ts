@@ -155,7 +155,7 @@ export const SELECTED = {
 } as const;
 
 /** Why nothing is selected: the first place that nothing is in, with the one that was perhaps meant. */
-export function whyNothing(matchers: readonly PlaceMatcher[], known: SelectablePlaces, selected: keyof typeof SELECTED): string {
+export function causeOfNothing(matchers: readonly PlaceMatcher[], known: SelectablePlaces, selected: keyof typeof SELECTED): string {
   const { what, remedy } = SELECTED[selected];
   for (const [member, place] of [
     ["namespaces", "namespace"],

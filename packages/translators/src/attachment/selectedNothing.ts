@@ -21,7 +21,7 @@ import {
   placesAfter,
   rowOfPlaces,
   type SelectablePlaces,
-  whyNothing,
+  causeOfNothing,
 } from "./knownPlaces.ts";
 import { bySelection, type CheckedAccess, type CheckedPolicy, type InputTables, ruleFindings } from "./policies.ts";
 
@@ -252,7 +252,7 @@ function matchesServices({ spec }: Policy): boolean {
 
 function noDestination({ policy, limit }: Checked, known: SelectablePlaces): string {
   const matchers = (policy.spec?.destinationSelector ?? NONE).map(({ kubeServiceMatcher = {} }) => kubeServiceMatcher);
-  const why = whyNothing(matchers, known, "service");
+  const why = causeOfNothing(matchers, known, "service");
   return `spec.destinationSelector: selects no Service in a mesh${within(limit)}, so this policy has no effect: ${why}`;
 }
 
@@ -263,13 +263,13 @@ function idleEntries(row: Checked, found: readonly Destination[], known: Selecta
     // Of one that is not understood, and of services that it names, it is said elsewhere.
     if (kubeServiceMatcher === undefined || kubeServiceRefs !== undefined || !isUnderstoodDestination(entry)) return NONE;
     if (found.some((destination) => entrySelects(entry, destination))) return NONE;
-    const why = whyNothing([row.policy.spec?.destinationSelector?.[i]?.kubeServiceMatcher ?? {}], known, "service");
+    const why = causeOfNothing([row.policy.spec?.destinationSelector?.[i]?.kubeServiceMatcher ?? {}], known, "service");
     return [`spec.destinationSelector[${i}]: selects no Service in a mesh${within(row.limit)}, so this entry has no effect: ${why}`];
   });
 }
 
 function noSource({ policy, limit }: Checked, known: SelectablePlaces): string {
-  const why = whyNothing(sourceMatchers(policy), known, "workload");
+  const why = causeOfNothing(sourceMatchers(policy), known, "workload");
   const effect = isAccessPolicy(policy) ? "allows no caller" : "applies to no request";
   const elsewhere = limit.clusterName === undefined ? "" : "; if another cluster is meant, name it in clusters";
   return `spec.sourceSelector: selects no workload in a mesh${within(limit)}, so this policy ${effect}: ${why}${elsewhere}`;

@@ -9,7 +9,7 @@ import { policyScopeFrom } from "../../policy/policyScope.ts";
 import { selectorFindings } from "../../policy/references.ts";
 import { dependencyFormOf } from "../../policy/serviceDependencyFindings.ts";
 import { serviceOf } from "../../policy/serviceRefs.ts";
-import { type PlaceNames, rowOfPlaces, whyNothing } from "../knownPlaces.ts";
+import { type PlaceNames, rowOfPlaces, causeOfNothing } from "../knownPlaces.ts";
 import type { CheckedObject } from "../otherObjects.ts";
 import type { InputTables } from "../policies.ts";
 import { dependedOn, firstWorkload } from "./matching.ts";
@@ -73,13 +73,13 @@ type Form = ReturnType<typeof dependencyFormOf>;
 function noDestination({ destinations: selectors }: Form, names: PlaceNames): readonly Finding[] {
   const matchers = (selectors ?? []).flatMap(({ kubeServiceMatcher }) => kubeServiceMatcher ?? []);
   if (matchers.length === 0) return [];
-  const why = whyNothing(matchers, { namespaces: names.namespacesOfServices, clusters: names.clustersOfServices }, "service");
+  const why = causeOfNothing(matchers, { namespaces: names.namespacesOfServices, clusters: names.clustersOfServices }, "service");
   return [warningFinding("NothingSelected", `spec.destinationSelectors: select no Service in a mesh, so no workload is limited: ${why}`)];
 }
 
 function noWorkload({ sources = [] }: Form, names: PlaceNames): Finding {
   const matchers = sources.flatMap(({ kubeWorkloadMatcher }) => kubeWorkloadMatcher ?? []);
-  const why = whyNothing(matchers, { namespaces: names.namespacesOfWorkloads, clusters: names.clustersOfWorkloads }, "workload");
+  const why = causeOfNothing(matchers, { namespaces: names.namespacesOfWorkloads, clusters: names.clustersOfWorkloads }, "workload");
   return warningFinding(
     "NothingSelected",
     `spec.sourceSelectors: select no workload in a mesh, so this ServiceDependency has no effect: ${why}`,
