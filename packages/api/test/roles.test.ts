@@ -46,5 +46,6 @@ test("users write what is neither published nor a Secret: a backup holds it", ()
     "AccessPolicy",
     "VirtualMesh",
     "VirtualDestination",
+    "ServiceDependency",
   ]);
 });

@@ -12,7 +12,7 @@ import { selectedDestinations, selectingCandidates, selectionKeys } from "../pol
 import { selectsDestination } from "../policy/selectors.ts";
 import { virtualMeshDoubts } from "../policy/virtualMeshDoubts.ts";
 import type { AttachmentStep } from "./attachment.ts";
-import { type KnownPlaces, type PlaceNames, rowOfPlaces, causeOfNothing } from "./knownPlaces.ts";
+import { causeOfNothing, type KnownPlaces, type PlaceNames, rowOfPlaces } from "./knownPlaces.ts";
 import type { InputTables } from "./policies.ts";
 import type { SelectionDoubt } from "./selectedNothing.ts";
 import { meshKey } from "./virtualMeshes.ts";

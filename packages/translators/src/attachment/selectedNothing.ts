@@ -14,6 +14,7 @@ import { isAccessPolicy, selectableTraitsOf, selectedTraitsOf, traitsOfLimit } f
 import type { AttachmentStep } from "./attachment.ts";
 import {
   type ClusterPlaces,
+  causeOfNothing,
   type KnownPlaces,
   noPlaces,
   type PlaceMatcher,
@@ -21,7 +22,6 @@ import {
   placesAfter,
   rowOfPlaces,
   type SelectablePlaces,
-  causeOfNothing,
 } from "./knownPlaces.ts";
 import { bySelection, type CheckedAccess, type CheckedPolicy, type InputTables, ruleFindings } from "./policies.ts";
 

@@ -9,7 +9,7 @@ import { policyScopeFrom } from "../../policy/policyScope.ts";
 import { selectorFindings } from "../../policy/references.ts";
 import { dependencyFormOf } from "../../policy/serviceDependencyFindings.ts";
 import { serviceOf } from "../../policy/serviceRefs.ts";
-import { type PlaceNames, rowOfPlaces, causeOfNothing } from "../knownPlaces.ts";
+import { causeOfNothing, type PlaceNames, rowOfPlaces } from "../knownPlaces.ts";
 import type { CheckedObject } from "../otherObjects.ts";
 import type { InputTables } from "../policies.ts";
 import { dependedOn, firstWorkload } from "./matching.ts";
