@@ -16,6 +16,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   translate: ["-f", "/dev/null"],
   validate: ["-f", "/dev/null"],
   completion: ["bash"],
+  "what-if": ["--without", "east", "-f", "/dev/null"],
   "explain delete": ["VirtualService/a/b", "--cluster", "east"],
   "cert inspect": ["a"],
   "cert rotate": ["a"],

@@ -3,6 +3,7 @@ import { displayName, keyOf, keyOfResource, matchesLabels } from "@isthmus/core"
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
 import { missingMembers } from "./missingMembers.ts";
 import { isWithinLimit, type PolicyLimit } from "./policyScope.ts";
+import { isUnderstoodDestination } from "./selectors.ts";
 
 type Selectors = readonly DestinationSelector[] | undefined;
 
@@ -22,12 +23,17 @@ export function selectedUnder(virtualDestination: VirtualDestination): readonly 
 
 const EVERY = "every";
 
-/** Whether some entry names a VirtualDestination of the management cluster, or matches it. An empty list selects none. */
+/**
+ * Whether some entry names a VirtualDestination of the management cluster, or matches it. An empty list selects none. An entry with a
+ * member that is not understood selects nothing, as leaving the member out could widen it.
+ */
 export function selectsVirtualDestination(selectors: Selectors, virtualDestination: VirtualDestination): boolean {
   const { labels: own, namespace = "", clusterName = "" } = virtualDestination.metadata;
   if (clusterName !== "") return false;
   const key = keyOfResource(virtualDestination);
-  return (selectors ?? []).some(({ virtualDestinationMatcher, virtualDestinationRefs }) => {
+  return (selectors ?? []).some((selector) => {
+    if (!isUnderstoodDestination(selector)) return false;
+    const { virtualDestinationMatcher, virtualDestinationRefs } = selector;
     if (namedIn(virtualDestinationRefs).includes(key)) return true;
     if (virtualDestinationMatcher === undefined) return false;
     const { labels, namespaces = [] } = virtualDestinationMatcher;
