@@ -51,6 +51,18 @@ describe("delete budget", () => {
     expect(budget.admit(unseen(...range(50, 100)), 50)).toHaveLength(50);
   });
 
+  it("counts an hour for the limit that holds for all, to the millisecond", () => {
+    const afterwards = (passed: number): number => {
+      let now = 0;
+      const budget = deleteBudget(() => now, undefined, DELETE_LIMITS);
+      const asked = unseen(...range(0, 51)).map((removal) => ({ ...removal, isOnPurpose: true }));
+      expect(budget.admit(asked.slice(0, 50), 100)).toHaveLength(50);
+      now = passed;
+      return budget.admit(asked.slice(50), 50).length;
+    };
+    expect([3_599_999, 3_600_000].map(afterwards)).toEqual([0, 1]);
+  });
+
   it("never holds back what somebody asked for", () => {
     const budget = deleteBudget(() => 0);
     const asked = unseen(...range(0, 300)).map((removal) => ({ ...removal, isOnPurpose: true }));
