@@ -3,7 +3,7 @@ import { MAX_RESOURCE_BYTES, type Resource, refOf } from "@isthmus/core";
 import { expect, test } from "vitest";
 import { ResourceBodySchema } from "../src/gen/relay/v1/relay_pb.ts";
 import { bodyOf, refMessage, resourceFrom } from "../src/session/wire.ts";
-import { service } from "./world.ts";
+import { service } from "./sessionFleet.ts";
 
 /** What becomes of an object whose JSON has so many bytes: blanks after it mean nothing. */
 function received(bytes: number): object {
