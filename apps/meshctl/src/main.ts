@@ -1,10 +1,4 @@
-import { interruptsOf } from "./cluster/interruption.ts";
 import { processIo } from "./io.ts";
 import { meshctl } from "./meshctl.ts";
 
-const io = processIo();
-const catchInterrupts = interruptsOf(process, (line) => {
-  io.progress("");
-  io.err(`${line}\n`);
-});
-process.exitCode = await meshctl(process.argv.slice(2), io, { catchInterrupts });
+process.exitCode = await meshctl(process.argv.slice(2), processIo());

@@ -82,12 +82,12 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
   const server: Server = startServer(
     {
       cluster,
-      link: (handler, reportFilter) => {
+      link: (handler, door) => {
         link = startServerLink(
           {
             serverId: config.replica,
             handler,
-            reportFilter,
+            door,
             remembers: (name) => server.store.remembers(name),
             tellsFirst: true,
             clock,

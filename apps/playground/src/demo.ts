@@ -5,7 +5,7 @@ import {
   type Agent,
   agentRoles,
   agentSecrets,
-  answerQuery,
+  answerQuestion,
   clusterRegistrations,
   ensureSecret,
   keepJoinTokens,
@@ -133,18 +133,9 @@ async function startPlane(
   const server: Server = startServer(
     {
       cluster: management,
-      link: (handler, reportFilter) => {
+      link: (handler, door) => {
         link = startServerLink(
-          {
-            serverId: "demo",
-            handler,
-            reportFilter,
-            remembers: (name) => server.store.remembers(name),
-            tellsFirst: true,
-            clock,
-            random,
-            log,
-          },
+          { serverId: "demo", handler, door, remembers: (name) => server.store.remembers(name), tellsFirst: true, clock, random, log },
           signal,
         );
         return link;
@@ -228,7 +219,7 @@ async function runAgent(
             agent: about,
             connector,
             handler,
-            answer: answerQuery(() => agent),
+            answer: answerQuestion(() => agent),
             clock,
             random,
             log,

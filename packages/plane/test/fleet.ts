@@ -7,7 +7,7 @@ import { demoClusters, type SimulatedCluster, simulatedCluster, startControllers
 import {
   type Agent,
   agentRoles,
-  answerQuery,
+  answerQuestion,
   type Cluster,
   type Leadership,
   RESUME_DELETES_TOPIC,
@@ -87,12 +87,12 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     const server: Server = startServer(
       {
         cluster: over(management),
-        link: (handler, reportFilter) => {
+        link: (handler, door) => {
           link = startServerLink(
             {
               serverId: name,
               handler,
-              reportFilter,
+              door,
               remembers: (cluster) => server.store.remembers(cluster),
               tellsFirst: true,
               clock,
@@ -153,7 +153,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
                     .connect(...asked),
               },
               handler,
-              answer: answerQuery(() => agent),
+              answer: answerQuestion(() => agent),
               clock,
               random,
               log,
@@ -264,13 +264,7 @@ export interface PublishedStatus {
   readonly state?: string;
   readonly errors?: readonly string[];
   readonly destinations?: Readonly<Record<string, { readonly errors?: readonly string[] }>>;
-  readonly conditions?: readonly {
-    readonly type: string;
-    readonly status: string;
-    readonly message?: string;
-    readonly reason?: string;
-    readonly lastTransitionTime?: string;
-  }[];
+  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
 }
 
 /** Every object that bears our owner label in a workload cluster, with its version: equal before and after means that nothing was written. */

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DeletionEvidence } from "../src/session/index.ts";
 import { inMemoryNetwork } from "../src/transport/inMemory.ts";
+import { virtualClock } from "./virtualClock.ts";
 import {
   byKey,
   deployment,
@@ -15,8 +16,7 @@ import {
   testServer,
   virtualService,
   wantedSet,
-} from "./sessionFleet.ts";
-import { virtualClock } from "./virtualClock.ts";
+} from "./world.ts";
 
 const CLUSTER = "cluster-1";
 const MINUTE = 60_000;

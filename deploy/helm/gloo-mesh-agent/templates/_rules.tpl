@@ -25,6 +25,12 @@
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
+- apiGroups: ["networking.istio.io"]
+  resources: [sidecars]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# reported to the management server
 - apiGroups: ["appmesh.k8s.aws"]
   resources: [meshes]
   verbs:
@@ -44,13 +50,13 @@
     - watch # changes as they happen
 # reported to the management server
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
-  resources: [virtualdestinations, servicedependencies]
+  resources: [virtualdestinations]
   verbs:
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # applied for the management server; conflicts are found before
 - apiGroups: ["networking.istio.io"]
-  resources: [virtualservices, destinationrules, serviceentries, gateways, sidecars, envoyfilters]
+  resources: [virtualservices, destinationrules, serviceentries, gateways, envoyfilters]
   verbs:
     - get # read again right before a write: what is not ours is never changed
     - list # the state at the start, and after a watch has expired
@@ -85,7 +91,7 @@
     - watch # changes as they happen
 # applied for the management server; conflicts are found before
 - apiGroups: ["certificates.mesh.gloo.solo.io"]
-  resources: [podbouncedirectives]
+  resources: [issuedcertificates, podbouncedirectives]
   verbs:
     - get # read again right before a write: what is not ours is never changed
     - list # the state at the start, and after a watch has expired
@@ -97,7 +103,7 @@
     - patch # server-side apply of the status alone
 # statuses of user resources in this cluster
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
-  resources: [virtualdestinations/status, servicedependencies/status]
+  resources: [virtualdestinations/status]
   verbs:
     - patch # server-side apply of the status alone
 # which kinds the cluster serves, and since when not
@@ -111,7 +117,7 @@
 {{- define "gloo-mesh-agent.writeRules" -}}
 # applied for the management server
 - apiGroups: ["networking.istio.io"]
-  resources: [virtualservices, destinationrules, serviceentries, gateways, sidecars, envoyfilters]
+  resources: [virtualservices, destinationrules, serviceentries, gateways, envoyfilters]
   verbs:
     - create # first write of an object; unlike apply, it never joins an object that somebody else creates at the same moment
     - update # hands the fields of a created object over to server-side apply, once
@@ -151,7 +157,7 @@
     - delete # only objects with our owner label and field manager, with UID and resourceVersion as preconditions
 # applied for the management server
 - apiGroups: ["certificates.mesh.gloo.solo.io"]
-  resources: [podbouncedirectives]
+  resources: [issuedcertificates, podbouncedirectives]
   verbs:
     - create # first write of an object; unlike apply, it never joins an object that somebody else creates at the same moment
     - update # hands the fields of a created object over to server-side apply, once

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { approvalColumns } from "../shared/approval.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { fields, listOf, port, strings, userFields } from "../shared/schema.ts";
-import { identitySelector, policyDestinationSelector } from "../shared/selectors.ts";
+import { destinationSelector, identitySelector } from "../shared/selectors.ts";
 import { policyStatusFields } from "./trafficPolicy.ts";
 
 const accessPolicySpec = userFields(
@@ -12,9 +12,8 @@ const accessPolicySpec = userFields(
       description: "Callers that are allowed: at least one entry must match. Empty: all callers.",
       maxItems: 256,
     }),
-    destinationSelector: listOf(policyDestinationSelector, {
-      description:
-        "Destinations that may be called: at least one entry must match. Empty: all. VirtualDestinations stand for the Destinations behind them.",
+    destinationSelector: listOf(destinationSelector, {
+      description: "Destinations that may be called: at least one entry must match. Empty: all.",
       maxItems: 256,
     }),
     allowedPaths: strings({

@@ -185,7 +185,7 @@ export type {
   AgentInfo,
   AgentLink,
   AgentLinkHandler,
-  DeleteRequest,
+  DeleteOrder,
   DeletionCause,
   DeletionEvidence,
   DesiredUpdate,

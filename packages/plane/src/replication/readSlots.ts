@@ -1,15 +1,11 @@
-/**
- * Lets so many clusters be read at a time. Those that wait are called when there is room, and hold up nothing else meanwhile. No `semaphore`
- * of core: that one runs what waits itself, while here the call queues a cluster for its worker, which may come to it sooner for another
- * reason, and may then find that nothing is to be read: its place is free again without having been used.
- */
+/** Lets so many clusters be read at a time. Those that wait are called when there is room, and hold up nothing else meanwhile. */
 export interface ReadSlots {
   /** A cluster is worked on, for whatever reason: it needs no call any more. */
-  started(clusterName: string): void;
+  comes(clusterName: string): void;
   /** Reads it, or has it called later. */
   take(clusterName: string, read: () => Promise<void>): Promise<"done" | "later">;
-  /** A cluster has been worked on. It may have been called, and not have been read. */
-  finished(): void;
+  /** A cluster has been worked on. It may have been its turn, and not have needed it. */
+  goes(): void;
 }
 
 /** `call` asks for a cluster to be worked on. */
@@ -28,7 +24,7 @@ export function readSlots(limit: number, call: (clusterName: string) => void): R
   }
 
   return {
-    started(clusterName) {
+    comes(clusterName) {
       waiting.delete(clusterName);
       called.delete(clusterName);
     },
@@ -46,6 +42,6 @@ export function readSlots(limit: number, call: (clusterName: string) => void): R
         running.delete(clusterName);
       }
     },
-    finished: callNext,
+    goes: callNext,
   };
 }

@@ -17,7 +17,7 @@ export interface ServerInputs {
   /** The workload clusters. */
   readonly store: SnapshotStore;
   /** What is accepted of an agent's report. */
-  readonly reportFilter: ReportFilter;
+  readonly door: ReportFilter;
   /** Takes in what agents report. */
   readonly handler: ServerLinkHandler;
   /** Whether a KubernetesCluster of this name exists in the management namespace. */
@@ -76,8 +76,6 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
     changed: inputChanged,
   });
 
-  events.on("clusterRemoved", store.forget);
-
   /** What was known of each kind when something last changed. */
   let known = "";
   let wasComplete = false;
@@ -93,7 +91,7 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
     for (const { metadata } of view.snapshot.of(kinds.registration)) store.registered(metadata.name);
   });
 
-  const reportFilter: ReportFilter = {
+  const door: ReportFilter = {
     isAccepted: kinds.isReported,
     quota: () => options.agentQuota(view.snapshot),
     heldObjects: (name) => countObjects(store.snapshotIn(name)),
@@ -125,5 +123,5 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
       events.emit("clusterChanged", name);
     },
   };
-  return { view, store, reportFilter, handler, isRegistered };
+  return { view, store, door, handler, isRegistered };
 }

@@ -64,8 +64,6 @@ export interface ReconcilerOptions {
   readonly rememberedRequests: LastKnownRequestSources["rememberedRequests"];
   readonly memoryChanges: (now: Translation, before: Translation | undefined) => Delta;
   readonly translation: TranslateOptions;
-  /** Clusters that others are to call no more. */
-  readonly offline: () => ReadonlySet<string>;
   readonly clock: Clock;
   /** For how long, in ms, others may be kept waiting. */
   readonly sliceMs: number;
@@ -87,7 +85,6 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     rememberedRequests,
     memoryChanges,
     translation: translationOptions,
-    offline,
     clock,
     sliceMs,
     log,
@@ -110,7 +107,6 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   const arrivals = joinQueue();
   let inputs = emptySnapshot();
   let translated: Snapshot | undefined;
-  let excluded: ReadonlySet<string> | undefined;
 
   /** Unknown is not empty: nothing is wanted of a cluster before everything in it is known, and translated. */
   function isKnown(clusterName: string): boolean {
@@ -174,9 +170,8 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     const started = clock.now();
     yield* takenUp(admitted);
     const before = world;
-    const offlineNow = offline();
-    if (before !== undefined && inputs === translated && excluded === offlineNow) return yield* handOn(before, before, known);
-    const now = yield* translateInSteps(inputs, { ...translationOptions, offline: offlineNow }, before ?? withheld);
+    if (before !== undefined && inputs === translated) return yield* handOn(before, before, known);
+    const now = yield* translateInSteps(inputs, translationOptions, before ?? withheld);
     withheld = before === undefined && publicationScopeOf(now) === "NONE" && isMissing(forgotten()) ? now : undefined;
     if (withheld !== undefined) return;
     meter.add("gloo_mesh_translations_total");
@@ -187,7 +182,6 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     // Only now: what is told of a world is about what its clusters were asked for.
     world = now;
     translated = inputs;
-    excluded = offlineNow;
     const { put, remove } = memoryChanges(now, before);
     if (put.length + remove.length > 0) inputs = inputs.apply({ put, remove });
     tellProgress(admitted, { known, ms: clock.now() - started });

@@ -1,7 +1,6 @@
 import { KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, UsageError } from "@isthmus/core";
-import { clusterRegistrations } from "@isthmus/plane/installation";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError, clusterRegistrations } from "@isthmus/plane";
 import { RemoteNamespace } from "../remoteAccess.ts";
 import { MANAGER } from "./ownObjects.ts";
 

@@ -19,14 +19,14 @@ export type GateName =
 export class GateFailure extends UsageError {
   readonly gate: GateName;
   readonly next: readonly string[];
-  /** Why: an interruption and a timeout end a command otherwise than a failure. */
-  readonly reason: Error;
+  /** Whether it might have opened later. */
+  readonly isTimeout: boolean;
 
   constructor(gate: GateName, cause: Error, next: readonly string[]) {
     super(messageOf(cause));
     this.gate = gate;
     this.next = next;
-    this.reason = cause;
+    this.isTimeout = cause instanceof WaitTimeout;
   }
 }
 
@@ -56,12 +56,10 @@ export interface GateOptions {
   readonly passed: (result: GateResult) => void;
   /** What is being waited for; "" for nothing any more. */
   readonly progress: (text: string) => void;
-  /** Aborted when the user has ended the command: no gate opens any more. */
-  readonly interrupt: AbortSignal;
 }
 
 /** Keeps the gates of one command. Each rejects with GateFailure when it does not open. */
-export function gateKeeper({ clock, timeoutMs, passed, progress, interrupt }: GateOptions): GateKeeper {
+export function gateKeeper({ clock, timeoutMs, passed, progress }: GateOptions): GateKeeper {
   const until = uptimeOf(clock) + timeoutMs;
 
   async function through(gate: GateName, next: readonly string[], work: () => Promise<string>): Promise<void> {
@@ -69,7 +67,6 @@ export function gateKeeper({ clock, timeoutMs, passed, progress, interrupt }: Ga
     const tookMs = () => uptimeOf(clock) - began;
     progress(`${gate} ...`);
     try {
-      interrupt.throwIfAborted();
       const text = await work();
       progress("");
       passed({ gate, isOpen: true, tookMs: tookMs(), text });
@@ -88,7 +85,7 @@ export function gateKeeper({ clock, timeoutMs, passed, progress, interrupt }: Ga
       if ("failed" in seen) throw new UsageError(seen.failed);
       progress(`${gate}: ${seen.waiting}`);
       if (uptimeOf(clock) >= until) throw new WaitTimeout(`${seen.waiting} (waited ${timeoutMs / 1000} s: --timeout)`);
-      await clock.sleep(Math.min(POLL_MS, Math.max(1, until - uptimeOf(clock))), interrupt);
+      await clock.sleep(Math.min(POLL_MS, Math.max(1, until - uptimeOf(clock))));
     }
   }
 

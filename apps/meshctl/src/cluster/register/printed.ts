@@ -1,7 +1,6 @@
 import { KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, type Clock, UsageError } from "@isthmus/core";
-import { RELAY_SECRETS, secretsToJoin } from "@isthmus/plane/installation";
-import type { Cluster } from "@isthmus/plane/ports";
+import { type Cluster, RELAY_SECRETS, secretsToJoin } from "@isthmus/plane";
 import { agentObjects } from "./agentManifest.ts";
 import { clockAhead, offsetOf } from "./clocks.ts";
 import { findRelayAddress, type RelayAddress } from "./relayAddress.ts";

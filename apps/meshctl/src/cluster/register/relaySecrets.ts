@@ -1,7 +1,6 @@
 import { type KubernetesCluster, Secret } from "@isthmus/api";
 import { type AnyResource, type Clock, UsageError } from "@isthmus/core";
-import { createJoinToken, RELAY_SECRETS, secretsToJoin } from "@isthmus/plane/installation";
-import type { Cluster } from "@isthmus/plane/ports";
+import { type Cluster, createJoinToken, RELAY_SECRETS, secretsToJoin } from "@isthmus/plane";
 import { deleteIfSame, isMadeByMeshctl } from "./ownObjects.ts";
 
 /** What an agent keeps the certificate in that it was issued. Source: the seeds. */

@@ -1,17 +1,15 @@
-import type { AccessPolicy, ApprovalStatus, TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
+import type { AccessPolicy, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import type { TimedCondition } from "@isthmus/core";
 import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
 import type { PlaneState } from "./planeState.ts";
 
 const category = CATEGORIES.configuration;
-const reads = ["trafficPolicies", "accessPolicies", "virtualMeshes", "virtualDestinations"] as const;
+const reads = ["trafficPolicies", "accessPolicies", "virtualMeshes"] as const;
 
-type Policy = TrafficPolicy | AccessPolicy | VirtualMesh | VirtualDestination;
+type Policy = TrafficPolicy | AccessPolicy | VirtualMesh;
 
-type ByTarget = Readonly<Record<string, ApprovalStatus>>;
-
-function policiesOf({ trafficPolicies, accessPolicies, virtualMeshes, virtualDestinations }: PlaneState): readonly Policy[] {
-  return [...trafficPolicies, ...accessPolicies, ...virtualMeshes, ...virtualDestinations];
+function policiesOf({ trafficPolicies, accessPolicies, virtualMeshes }: PlaneState): readonly Policy[] {
+  return [...trafficPolicies, ...accessPolicies, ...virtualMeshes];
 }
 
 /** The resources of users. Source: the published `meshctl check`. */
@@ -44,9 +42,8 @@ function problemOf(policy: Policy): readonly CheckFinding[] {
   return [];
 }
 
-function firstTargetError({ status = {} }: Policy): string | undefined {
-  const { destinations = {}, meshes = {} }: { readonly destinations?: ByTarget; readonly meshes?: ByTarget } = status;
-  return Object.values({ ...destinations, ...meshes }).flatMap(({ errors = [] }) => errors)[0];
+function firstTargetError({ status }: Policy): string | undefined {
+  return Object.values(status?.destinations ?? {}).flatMap(({ errors = [] }) => errors)[0];
 }
 
 /** What was accepted, but is not written everywhere, or has warnings. */
