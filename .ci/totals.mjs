@@ -1,7 +1,11 @@
-// Adds up what the suites of `.ci/run` left in a folder: NAME.status (exit code) with NAME.vitest.json or NAME.log.
-// Prints one line per suite, then the totals; exits 1 when something failed or, with CI=true, was skipped.
+// Adds up what the suites of `.ci/run` left in a folder: NAME.status (exit code) with NAME.vitest.json or NAME.log, and of suites of vitest
+// NAME.seconds (user and system time). Prints one line per suite, the processor time of `npm test`, then the totals; exits 1 when something
+// failed or, with CI=true, was skipped.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+
+// What CONTRIBUTING.md promises.
+const TEST_LIMIT_S = 180;
 
 const folder = process.argv[2];
 const suites = readdirSync(folder)
@@ -16,6 +20,12 @@ for (const { name, passed, failed, skipped, note } of suites) {
   total.failed += failed;
   total.skipped += skipped;
 }
+const seconds = processorSeconds(join(folder, "test.seconds"));
+if (seconds !== undefined) {
+  // No failure: processor time too depends on the machine, and on what else runs there.
+  const isOver = seconds > TEST_LIMIT_S;
+  console.log(`${isOver ? "WARNING: " : ""}npm test took ${Math.round(seconds)} s of processor time; the limit is ${TEST_LIMIT_S} s`);
+}
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed > 0 || (process.env.CI === "true" && total.skipped > 0) ? 1 : 0;
 
@@ -25,6 +35,13 @@ function figuresOf(name) {
   if (figures === undefined) return succeeded ? { passed: 1, failed: 0, skipped: 0 } : { passed: 0, failed: 1, skipped: 0 };
   // A suite that broke off has failed, whatever it counted until then.
   return succeeded || figures.failed > 0 ? figures : { ...figures, failed: 1 };
+}
+
+/** The user and system time in a file; undefined where there is none. */
+function processorSeconds(path) {
+  if (!existsSync(path)) return undefined;
+  const times = /^([\d.]+) ([\d.]+)$/.exec(readFileSync(path, "utf8").trim());
+  return times === null ? undefined : Number(times[1]) + Number(times[2]);
 }
 
 function vitestFigures(path) {

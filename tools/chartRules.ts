@@ -1,62 +1,27 @@
 import {
-  agentKinds,
-  askedKinds,
-  contributedKinds,
-  deliveredKinds,
+  type AccessRule,
+  accessRulesOn,
+  CLUSTER_UID_RULE,
   KubernetesCluster,
   managementKinds,
   ownKinds,
   publishedKinds,
+  READ_BEFORE_WRITING_REASONS,
+  READ_REASONS,
+  SERVED_KINDS_RULE,
   Settings,
+  STATUS_REASONS,
+  userStatusKinds,
+  WRITE_REASONS,
+  workloadClusterRules,
 } from "@isthmus/api";
-import { groupOf, type Kind } from "@isthmus/core";
-
-/** One rule of a role: each verb with its reason. */
-export interface ChartRule {
-  readonly about: string;
-  readonly apiGroup: string;
-  readonly resources: readonly string[];
-  /** Narrows the verbs to objects of these names; a list or watch then names one of them. */
-  readonly resourceNames?: readonly string[];
-  readonly verbs: Readonly<Record<string, string>>;
-}
 
 /** The rules of one chart, by the name of their template. */
-export type ChartRules = Readonly<Record<string, readonly ChartRule[]>>;
+export type ChartRules = Readonly<Record<string, readonly AccessRule[]>>;
 
-const READ = {
-  list: "the state at the start, and after a watch has expired",
-  watch: "changes as they happen",
-};
+const SECRETS = { get: "read again right before it is used, or written", ...READ_REASONS };
 
-// An object is looked up again right before it is written or deleted: a watch may be a moment late.
-const READ_BEFORE_WRITING = { get: "read again right before a write: what is not ours is never changed", ...READ };
-
-const WRITE = {
-  create: "first write of an object; unlike apply, it never joins an object that somebody else creates at the same moment",
-  update: "hands the fields of a created object over to server-side apply, once",
-  patch: "server-side apply of changes",
-  delete: "only objects with our owner label and field manager, with UID and resourceVersion as preconditions",
-};
-
-const CLUSTER_UID: ChartRule = {
-  about: "the UID of kube-system, which identifies the cluster",
-  apiGroup: "",
-  resources: ["namespaces"],
-  resourceNames: ["kube-system"],
-  verbs: { get: "once at the start" },
-};
-
-const CRDS: ChartRule = {
-  about: "which kinds the cluster serves, and since when not",
-  apiGroup: "apiextensions.k8s.io",
-  resources: ["customresourcedefinitions"],
-  verbs: READ,
-};
-
-const SECRETS = { get: "read again right before it is used, or written", ...READ };
-
-const LEASES: ChartRule = {
+const LEASES: AccessRule = {
   about: "leader election among replicas",
   apiGroup: "coordination.k8s.io",
   resources: ["leases"],
@@ -65,26 +30,10 @@ const LEASES: ChartRule = {
 
 /** What an agent needs, from the table of kinds; `write` apart, so that it can be granted in some namespaces only. */
 export function agentRules(): ChartRules {
-  const reported = [...agentKinds(), ...contributedKinds()];
-  const delivered = deliveredKinds();
+  const { read, write } = workloadClusterRules("agent");
   return {
-    clusterRules: [
-      CLUSTER_UID,
-      ...rulesOn(
-        reported.filter((kind) => !delivered.includes(kind)),
-        "reported to the management server",
-        READ,
-      ),
-      ...rulesOn(delivered, "applied for the management server; conflicts are found before", READ_BEFORE_WRITING),
-      ...rulesOn(
-        contributedKinds(),
-        "statuses of user resources in this cluster",
-        { patch: "server-side apply of the status alone" },
-        "/status",
-      ),
-      CRDS,
-    ],
-    writeRules: rulesOn(delivered, "applied for the management server", WRITE),
+    clusterRules: read,
+    writeRules: write,
     namespaceRules: [
       {
         about: "its certificate, the root that it trusts, and its token: no other Secret",
@@ -166,7 +115,7 @@ const CERTIFICATE_RULES: ChartRules = {
 };
 
 // What the ClusterRole system:auth-delegator grants.
-const ADMIN_RULES: readonly ChartRule[] = [
+const ADMIN_RULES: readonly AccessRule[] = [
   {
     about: "protected pages of the admin port: who sends the token",
     apiGroup: "authentication.k8s.io",
@@ -185,14 +134,14 @@ const ADMIN_RULES: readonly ChartRule[] = [
 export function serverRules(): ChartRules {
   return {
     clusterRules: [
-      CLUSTER_UID,
-      ...rulesOn(
+      CLUSTER_UID_RULE,
+      ...accessRulesOn(
         managementKinds().filter((kind) => !ownKinds().includes(kind)),
         "users' resources, and what is published of workload clusters",
-        READ,
+        READ_REASONS,
       ),
-      ...rulesOn(askedKinds(), "statuses of user resources", { patch: "server-side apply of the status alone" }, "/status"),
-      CRDS,
+      ...accessRulesOn(userStatusKinds(), "statuses of user resources", STATUS_REASONS, "/status"),
+      SERVED_KINDS_RULE,
     ],
     namespaceRules: [
       {
@@ -206,38 +155,26 @@ export function serverRules(): ChartRules {
           delete: "join tokens, which are valid once",
         },
       },
-      ...rulesOn(publishedKinds(), "discovery, published in its own namespace", { get: READ_BEFORE_WRITING.get, ...WRITE }),
-      ...rulesOn(
-        publishedKinds(),
-        "which policies apply to what was discovered",
-        { patch: "server-side apply of the status alone" },
-        "/status",
-      ),
-      ...rulesOn([KubernetesCluster], "registration of clusters", {
+      ...accessRulesOn(publishedKinds(), "discovery, published in its own namespace", {
+        get: READ_BEFORE_WRITING_REASONS.get,
+        ...WRITE_REASONS,
+      }),
+      ...accessRulesOn(publishedKinds(), "which policies apply to what was discovered", STATUS_REASONS, "/status"),
+      ...accessRulesOn([KubernetesCluster], "registration of clusters", {
         get: "read again right before a registration",
         create: "an agent with a valid token registers a new name",
       }),
-      ...rulesOn([Settings], "registration of clusters", { get: "whether new names may register, right before one does" }),
-      ...rulesOn(
+      ...accessRulesOn([Settings], "registration of clusters", { get: "whether new names may register, right before one does" }),
+      ...accessRulesOn(
         [KubernetesCluster],
         "who is registered and connected",
-        { patch: "server-side apply of the status alone", update: "in exactly the version that permits a cluster to be replaced" },
+        { ...STATUS_REASONS, update: "in exactly the version that permits a cluster to be replaced" },
         "/status",
       ),
     ],
     electionRules: [LEASES],
     adminRules: ADMIN_RULES,
   };
-}
-
-/** One rule for each API group, in the order of the table. */
-function rulesOn(kinds: readonly Kind[], about: string, verbs: ChartRule["verbs"], subresource = ""): readonly ChartRule[] {
-  const groups = new Map<string, string[]>();
-  for (const { apiVersion, plural } of kinds) {
-    const group = groupOf(apiVersion);
-    groups.set(group, [...(groups.get(group) ?? []), `${plural}${subresource}`]);
-  }
-  return [...groups].map(([apiGroup, resources]) => ({ about, apiGroup, resources, verbs }));
 }
 
 /** A file of Helm templates, one for each list of rules, as YAML with the reasons as comments. */
@@ -248,7 +185,7 @@ export function rulesTemplate(chart: string, rules: ChartRules): string {
   return `{{- /* Generated by npm run generate:charts from packages/api/src/roles.ts and tools/chartRules.ts. */}}\n${templates.join("\n")}`;
 }
 
-function ruleText({ about, apiGroup, resources, resourceNames, verbs }: ChartRule): string {
+function ruleText({ about, apiGroup, resources, resourceNames, verbs }: AccessRule): string {
   return [
     `# ${about}`,
     `- apiGroups: ["${apiGroup}"]`,

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { checkDocs } from "./checkDocs.ts";
 import { checkImports } from "./checkImports.ts";
 import { checkLanguage } from "./checkLanguage.ts";
+import { checkMeshTypes } from "./checkMeshTypes.ts";
 import { checkProto } from "./checkProto.ts";
 import type { CheckResult } from "./checkResult.ts";
 import { checkSizes } from "./checkSizes.ts";
@@ -26,6 +27,7 @@ const checks: readonly Check[] = [
     run: () => commandResult(["node_modules/.bin/biome", "check", "--colors=off", "--error-on-warnings", "."], "lint and format"),
   },
   { name: "imports", run: () => checkImports(readSourceTree(root)) },
+  { name: "meshes", run: () => checkMeshTypes(readSourceTree(root)) },
   { name: "sizes", run: () => checkSizes(readSourceTree(root)) },
   { name: "dead code", run: () => commandResult(["node_modules/.bin/knip", "--no-progress", "--no-config-hints"], "knip") },
   { name: "CRDs", run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateCrds.ts", "--check"], "deploy/crds") },

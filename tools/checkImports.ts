@@ -34,10 +34,27 @@ export function checkImports(tree: SourceTree): CheckResult {
   }
   // A tree of a test holds some files of a package only.
   if (tree.has("tools/packageTable.ts")) for (const [name, pairs] of used) problems.push(...tableProblems(name, pairs));
+  problems.push(...packagesWithoutTable(tree));
   for (const cycle of cyclesOf(graph)) problems.push(`import cycle at run time: ${[...cycle, cycle[0]].join(" -> ")}`);
   // A checker that looks at nothing finds nothing wrong.
   if (graph.size === 0) problems.push("no TypeScript file was found");
   return { summary: `${graph.size} files`, problems };
+}
+
+/** A package whose source has folders needs a table of them: else any of its files may import any other. */
+function packagesWithoutTable(tree: SourceTree): readonly string[] {
+  const without = new Map<string, string>();
+  for (const path of tree.keys()) {
+    const { kind, name, inside, isTest } = placeOf(path);
+    if (kind === "project" || isTest || !isTypeScript(path) || Object.hasOwn(folderTable, name)) continue;
+    const [src, folder, ...rest] = inside.split("/");
+    if (src === "src" && folder !== undefined && rest.length > 0 && !without.has(`${kind}s/${name}`))
+      without.set(`${kind}s/${name}`, folder);
+  }
+  return [...without].map(
+    ([place, folder]) =>
+      `${place} has the folder src/${folder} and no table of folders: add it to folderTable of tools/packageTable.ts, and its section to ARCHITECTURE.md`,
+  );
 }
 
 function targetOf(importer: string, specifier: string, entries: ReadonlyMap<string, string>): Target {

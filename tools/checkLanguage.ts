@@ -11,7 +11,7 @@ import { isTypeScript, placeOf, type SourceTree } from "./sourceTree.ts";
 export interface LanguageRules {
   /** Exported names that several files may declare, each with the reason. */
   readonly sharedNames: Readonly<Record<string, string>>;
-  /** Words, or sequences of words, that exported names, files and folders no longer have, each with its replacement. */
+  /** Words, or sequences of words, that exported names, files, folders and fields of log lines no longer have, each with its replacement. */
   readonly retiredNames: Readonly<Record<string, string>>;
   /** Words, or sequences of words, that documents and strings of the source no longer have, each with its replacement. */
   readonly retiredProse: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export function checkLanguage(tree: SourceTree, documents: ReadonlyMap<string, s
     ...retiredInPaths(tree, rules),
     ...retiredInStrings(tree, rules),
     ...retiredInDocuments(documents, rules),
-    ...missingInGlossary(documents, rules),
+    ...glossaryProblems(documents, rules),
   ];
   // A checker that looks at nothing finds nothing wrong.
   if (declared.size === 0) problems.push("no exported name was found");
@@ -86,8 +86,9 @@ function retiredInPaths(tree: SourceTree, { retiredNames }: LanguageRules): read
   );
 }
 
-function retiredInStrings(tree: SourceTree, { retiredProse }: LanguageRules): readonly string[] {
+function retiredInStrings(tree: SourceTree, { retiredProse, retiredNames }: LanguageRules): readonly string[] {
   const retired = prosePatterns(retiredProse);
+  const names = phrases(retiredNames);
   const problems: string[] = [];
   for (const [path, text] of tree) {
     // Strings of packages that only tests import are titles of tests.
@@ -95,7 +96,10 @@ function retiredInStrings(tree: SourceTree, { retiredProse }: LanguageRules): re
     const source = parseSource(path, text);
     const visit = (node: ts.Node): void => {
       if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return;
-      const literal = proseOf(node);
+      const line = logLineOf(node);
+      for (const { phrase, replacement } of (line?.fields ?? []).flatMap((field) => found(wordsOf(field), names)))
+        problems.push(`${path}:${lineOf(source, node)}: "${phrase}" is retired: ${replacement}`);
+      const literal = proseOf(node) ?? line?.word;
       if (literal !== undefined) {
         for (const { match, replacement } of proseIn(literal, retired))
           problems.push(`${path}:${lineOf(source, node)}: "${match}" is retired: ${replacement}`);
@@ -124,14 +128,40 @@ function retiredInDocuments(documents: ReadonlyMap<string, string>, { retiredPro
   return problems;
 }
 
-/** The glossary is where a reader looks up why a word is refused, so its table of retired words has each of them. */
-function missingInGlossary(documents: ReadonlyMap<string, string>, rules: LanguageRules): readonly string[] {
+/**
+ * The glossary is where a reader looks up why a word is refused, so its table has each retired word, and its last column says where the word
+ * is refused.
+ */
+function glossaryProblems(documents: ReadonlyMap<string, string>, { retiredNames, retiredProse }: LanguageRules): readonly string[] {
   const [, table = ""] = (documents.get(GLOSSARY) ?? "").split("## Retired words");
-  const explained = table.split("\n").map((row) => wordsOf(row.split("|")[1] ?? ""));
-  const retired = { ...rules.retiredNames, ...rules.retiredProse };
-  return Object.keys(retired)
-    .filter((phrase) => !explained.some((words) => containsPhrase(words, wordsOf(phrase))))
+  const [, , ...rows] = table.split("\n").filter((line) => line.startsWith("|"));
+  const explained = rows.flatMap((row) => {
+    const [, items = "", , level = ""] = row.split("|");
+    // What is in parentheses says which meaning of the word is retired.
+    return items
+      .replace(/\([^)]*\)/g, "")
+      .split(",")
+      .map((item) => ({ item: item.trim(), words: wordsOf(item), level: level.trim() }));
+  });
+  const isListed = (retired: Readonly<Record<string, string>>, words: readonly string[]) =>
+    Object.keys(retired).some((phrase) => isPhrase(words, wordsOf(phrase)));
+  const missing = [...new Set([...Object.keys(retiredNames), ...Object.keys(retiredProse)])]
+    .filter((phrase) => !explained.some(({ words }) => isPhrase(words, wordsOf(phrase))))
     .map((phrase) => `${GLOSSARY}: the table of retired words lacks "${phrase}", which tools/language.ts lists`);
+  const wrong = explained.flatMap(({ item, words, level }) => {
+    const places = [...(isListed(retiredNames, words) ? ["names"] : []), ...(isListed(retiredProse, words) ? ["text"] : [])];
+    const expected = places.join(", ") || "review";
+    return level === expected
+      ? []
+      : [
+          `${GLOSSARY}: "${item}" is refused in "${level}" by the table of retired words, and in "${expected}" by tools/language.ts: change one of them`,
+        ];
+  });
+  return [...missing, ...wrong];
+}
+
+function isPhrase(words: readonly string[], phrase: readonly string[]): boolean {
+  return words.length === phrase.length && containsPhrase(words, phrase);
 }
 
 /** Hand-written source of packages and apps, without tests. */
@@ -144,6 +174,18 @@ function isSource(path: string): boolean {
 function proseOf(node: ts.Node): string | undefined {
   const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
   return isText && /\s/.test(node.text) ? node.text : undefined;
+}
+
+const LOG_LEVELS: ReadonlySet<string> = new Set(["debug", "info", "warn", "error"]);
+
+/** The names of a log line's fields, and its message where that is a single word, which `proseOf` passes over; undefined for other nodes. */
+function logLineOf(node: ts.Node): { readonly fields: readonly string[]; readonly word: string | undefined } | undefined {
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
+  if (!LOG_LEVELS.has(node.expression.name.text)) return undefined;
+  const [fields, message] = node.arguments;
+  if (fields === undefined || message === undefined || !ts.isObjectLiteralExpression(fields)) return undefined;
+  const names = fields.properties.flatMap(({ name }) => (name !== undefined && ts.isIdentifier(name) ? [name.text] : []));
+  return { fields: names, word: ts.isStringLiteralLike(message) && proseOf(message) === undefined ? message.text : undefined };
 }
 
 /** The words of a name in lower case: `asTLSRecord` gives as, tls, record; `status-fights.test.ts` gives status, fights, test, ts. */

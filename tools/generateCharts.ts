@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { workloadClusterRules } from "@isthmus/api";
 import { agentRules, rulesTemplate, serverRules } from "./chartRules.ts";
 import { printsUsage } from "./generatorUsage.ts";
 
@@ -41,8 +42,8 @@ function generated(): ReadonlyMap<string, string> {
 }
 
 function ownCluster() {
-  const { clusterRules = [], writeRules = [] } = agentRules();
-  return { ownClusterRules: clusterRules, ownWriteRules: writeRules };
+  const { read, write } = workloadClusterRules("server");
+  return { ownClusterRules: read, ownWriteRules: write };
 }
 
 /** A deleted CRD deletes every object of its kind: uninstalling the chart must not. */

@@ -3,7 +3,7 @@ const CHECK = " [-- --check]\n  --check  write nothing; exit code 1 if what is t
 
 /** Prints how a script of package.json that generates files is used, where that is asked for; else it would write them. */
 export function printsUsage(script: string, options = CHECK): boolean {
-  const isAsked = process.argv.slice(2).some((arg) => HELP.includes(arg));
-  if (isAsked) console.log(`usage: npm run ${script}${options}`);
-  return isAsked;
+  const hasUserStatus = process.argv.slice(2).some((arg) => HELP.includes(arg));
+  if (hasUserStatus) console.log(`usage: npm run ${script}${options}`);
+  return hasUserStatus;
 }

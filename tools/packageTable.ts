@@ -111,6 +111,10 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
       holds: "Which kinds an agent and a server deal with, from the table of `packages/api/src/roles.ts`.",
       imports: ["agent", "server"],
     },
+    "installation.ts": {
+      holds: "What commands read and write of a plane that is installed: names, Secrets, tokens. Loads little.",
+      imports: ["agent", "apply", "identity", "server"],
+    },
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
   meshctl: {
@@ -124,6 +128,46 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     },
     commands: { holds: "One file per command: its options and its help.", imports: ["io.ts", "output", "cluster", "offline", "plane"] },
     ".": { holds: "The program: all commands, and its start.", imports: ["io.ts", "cluster", "commands"] },
+  },
+  api: {
+    shared: { holds: "How a kind is defined, validated and documented.", imports: [] },
+    networking: { holds: "Kinds in which users ask for routing, access and trust.", imports: ["shared"] },
+    settings: { holds: "The Settings of the management plane.", imports: ["shared", "networking"] },
+    discovery: { holds: "Kinds in which discovery writes what it found.", imports: ["shared", "networking"] },
+    certificates: { holds: "Kinds by which CAs of meshes are requested and reported.", imports: ["shared", "networking"] },
+    multicluster: { holds: "The kind that registers a cluster, and what may be written there.", imports: ["shared"] },
+    "*": { holds: "Of the kinds of somebody else's API group, the fields that are read or written.", imports: ["shared"] },
+    kubernetes: { holds: "Fields of Kubernetes' own kinds, and our kinds as CRDs.", imports: ["shared", "*"] },
+    "roles.ts": {
+      holds: "The table of kinds: who watches, sends, writes and publishes each.",
+      imports: ["shared", "networking", "settings", "discovery", "certificates", "multicluster", "*", "kubernetes"],
+    },
+    ".": {
+      holds: "Which kinds are not supported, and how files are read without a cluster.",
+      imports: ["shared", "multicluster", "kubernetes", "roles.ts"],
+    },
+    "index.ts": { holds: "What other packages may use.", imports: "any" },
+  },
+  certificates: {
+    ".": { holds: "Certificates and keys: made, signed, renewed and read. Only `x509.ts` uses the X.509 library.", imports: [] },
+    trust: { holds: "How the meshes of a VirtualMesh move from one root to another, step by step.", imports: ["."] },
+    "index.ts": { holds: "What other packages may use.", imports: "any" },
+  },
+  simulator: {
+    "kinds.ts": { holds: "Which kinds a simulated cluster serves.", imports: [] },
+    apply: { holds: "Server-side apply: field managers, field sets, merging.", imports: ["kinds.ts"] },
+    ".": { holds: "A cluster in memory: its API, its store, its watches and its faults.", imports: ["kinds.ts", "apply"] },
+    controllers: {
+      holds: "Controllers as Kubernetes has them, from Deployments to pods, addresses and sidecars.",
+      imports: ["kinds.ts", "apply", "."],
+    },
+    demo: { holds: "The manifests of the demo's clusters, as text.", imports: [] },
+    "index.ts": { holds: "What other packages may use.", imports: "any" },
+  },
+  testing: {
+    clusterContract: { holds: "What a cluster must do whatever stands behind its port, by topic.", imports: [] },
+    ".": { holds: "Contracts of ports, generators of inputs, golden files, measures of growth.", imports: ["clusterContract"] },
+    "index.ts": { holds: "What tests may use.", imports: "any" },
   },
 };
 

@@ -1,7 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readDocuments } from "../../tools/documents.ts";
-import { type Block, blocksOf, isShell, problemOf } from "./blocks.ts";
+import { type Block, blocksOf, isShell } from "./blocks.ts";
+import { problemOf } from "./problems.ts";
 import { runDocuments } from "./runDocuments.ts";
 import { commandsOf, differenceOf } from "./transcript.ts";
 
@@ -45,6 +46,18 @@ describe("problemOf", () => {
     ["a block that nothing runs", `${fence}sh\nls\n${fence}`, notRun, "no test runs this block"],
     ["a reason that says nothing", `<!-- not run: cannot -->\n${fence}sh\nls\n${fence}`, isRun, "is no reason"],
     ["a test that does not exist", `<!-- run by: tests/none.test.ts -->\n${fence}sh\nls\n${fence}`, isRun, "does not exist"],
+    [
+      "a subcommand that the named test does not run",
+      `<!-- run by: tests/real/podPorts.test.ts -->\n${fence}sh\nkubectl rollback x\n${fence}`,
+      notRun,
+      "does not run rollback:",
+    ],
+    [
+      "a flag that the named test does not use",
+      `<!-- run by: tests/real/charts/installation.test.ts -->\n${fence}sh\nhelm upgrade x --take-ownership\n${fence}`,
+      notRun,
+      "does not run --take-ownership",
+    ],
     ["a comment of another kind", `<!-- skip: needs a load balancer -->\n${fence}sh\nls\n${fence}`, isRun, "unknown comment"],
     ["commands in another language", `${fence}bash\nls\n${fence}`, isRun, "use sh"],
     ["commands without a language", `${fence}\nkubectl get pods\n${fence}`, isRun, "these are commands"],

@@ -126,7 +126,7 @@ function comparable({ observedGeneration: _, ...status }: JsonObject): unknown {
   const text = JSON.stringify({ status }, (key, value: unknown) =>
     ["lastTransitionTime", "observedGeneration", "firstSeen"].includes(key) || isEmptyObject(value) ? undefined : value,
   );
-  return JSON.parse(text.replace(/cannot be written \((\w+)\): (?:[^"\\]|\\.)*/g, "cannot be written ($1)"));
+  return JSON.parse(text.replace(/cannot be written(?: \((\w+)\))?: (?:[^"\\]|\\.)*/g, "cannot be written ($1)"));
 }
 
 function registrationProblems({ management }: Fleet, truth: Truth): string[] {

@@ -1,5 +1,5 @@
 import { kindKeyOf, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
-import type { DeleteOrder, DesiredUpdate } from "@isthmus/plane/ports";
+import type { DeleteRequest, DesiredUpdate } from "@isthmus/plane/ports";
 import { SERVER_ROLES } from "./roles.ts";
 
 /** How a removal that an agent has made is to be judged. */
@@ -31,7 +31,7 @@ interface Told {
   wanted: Set<string> | undefined;
   /** What was not, and then was. */
   readonly unwanted: Set<string>;
-  readonly removals: Map<string, DeleteOrder>;
+  readonly removals: Map<string, DeleteRequest>;
 }
 
 const DISCOVERED = new Set(SERVER_ROLES.kinds.discovery.map(kindKeyOf));
@@ -74,6 +74,6 @@ export function orders(): Orders {
   };
 }
 
-function isUnseen({ reason, inputs }: DeleteOrder["evidence"]): boolean {
+function isUnseen({ reason, inputs }: DeleteRequest["evidence"]): boolean {
   return reason === "InputRemoved" && inputs.every((input) => DISCOVERED.has(kindKeyOf(input)));
 }

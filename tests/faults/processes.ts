@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { type Clock, kindKeyOf, type Log } from "@isthmus/core";
-import { type Agent, answerQuestion, RESUME_DELETES_TOPIC, type Server, startAgent, startElection, startServer } from "@isthmus/plane";
+import { type Agent, answerQuery, RESUME_DELETES_TOPIC, type Server, startAgent, startElection, startServer } from "@isthmus/plane";
 import type { Acknowledgement, Cluster, DesiredUpdate, Leadership, Store } from "@isthmus/plane/ports";
 import { type Connector, type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
 import type { VirtualClock } from "@isthmus/simulator";
@@ -75,7 +75,7 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
       ...(store === undefined ? {} : { sharing: { store: tampering.store?.(store) ?? store, replica: name } }),
       ...SERVER_ROLES,
       cluster: tampering.serverCluster?.(cluster) ?? cluster,
-      link: (handler, door) => {
+      link: (handler, reportFilter) => {
         const told = tampering.serverHandler?.(handler) ?? handler;
         const remembers = (clusterName: string) => server.store.remembers(clusterName);
         link = startServerLink(
@@ -83,7 +83,7 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
             ...shared,
             serverId: name,
             handler: told,
-            door,
+            reportFilter,
             remembers,
             tellsFirst: true,
             maxMessageBytes,
@@ -169,7 +169,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
             kinds,
             userKinds: ROLES.userKinds.map(kindKeyOf),
             agent: { instance: `${instance}.${++turns}`, version: "1.0.0", agentNamespace: NAMESPACE, clusterUid: cluster.name },
-            answer: answerQuestion(() => agent),
+            answer: answerQuery(() => agent),
             connector,
             handler: {
               ...inner,

@@ -17,7 +17,7 @@ const USAGE = `usage: npm run fuzz -- [--minutes N] [--seed S] [--targets A,B] [
        npm run fuzz -- --found
   --minutes     how long (default 1)
   --seed        inputs follow from it (default: a fresh one, which is printed)
-  --targets     only these doors: see below
+  --targets     only these entry points: see below
   --jobs        processes at a time (default: one per processor)
   --keep-going  do not end with the first failure; of failures that are alike the first is told
   --stall       seconds without a sign of life after which a process is given up (default 10)

@@ -26,7 +26,7 @@ export interface ShiftResult {
 }
 
 const LOOK_MS = 250;
-// A process reads its bundle and makes its door on a busy machine.
+// A process reads its bundle and makes its entry point on a busy machine.
 const START_MS = 120_000;
 const ERROR_LINES = 40;
 

@@ -1,26 +1,26 @@
 import type { Random } from "../faults/random.ts";
 
-/** A door that inputs are given to. Inputs are bytes, so that any of them can be kept in a file. */
+/** An entry point that inputs are given to. Inputs are bytes, so that any of them can be kept in a file. */
 export interface Target {
   readonly name: string;
   /** What an input is, and whom it is given to. */
   readonly about: string;
-  /** Not a door: it fails on purpose, to see that the fuzzer notices. Only when asked for. */
+  /** Not an entry point: it fails on purpose, to see that the fuzzer notices. Only when asked for. */
   readonly isPractice?: true;
   /** The same bytes for the same numbers. */
   draw(random: Random): Buffer;
-  /** Makes the door. Rejects with `Skipped` where it cannot be had on this machine. */
-  start(): Promise<Door>;
+  /** Makes the entryPoint. Rejects with `Skipped` where it cannot be had on this machine. */
+  start(): Promise<EntryPoint>;
 }
 
-/** A door as it stands in one process. */
-export interface Door {
-  /** Throws, or rejects, when the input did what no input may do. What the door says of a bad input is no failure. */
+/** An entry point as it stands in one process. */
+export interface EntryPoint {
+  /** Throws, or rejects, when the input did what no input may do. What the entry point says of a bad input is no failure. */
   take(input: Buffer): void | Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A door cannot be had here, for instance as a program is not installed. */
+/** An entry point cannot be had here, for instance as a program is not installed. */
 export class Skipped extends Error {
   override readonly name = "Skipped";
 }

@@ -13,7 +13,7 @@ import { joining, relay, streams } from "./targets/relay.ts";
 import { storeFiles, storeMemory } from "./targets/stores.ts";
 import { tlsPort } from "./targets/tlsPort.ts";
 
-/** Every door. Those that need no socket come first. */
+/** Every entryPoint. Those that need no socket come first. */
 export const TARGETS: readonly Target[] = [
   objects,
   meshConfig,

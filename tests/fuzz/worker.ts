@@ -3,12 +3,12 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { seededRandom, seedOfRun } from "../faults/random.ts";
 import { groupOf } from "./groups.ts";
 import type { Block, Errand, Order, Word } from "./messages.ts";
-import { type Door, patienceMs, Skipped, type Target } from "./target.ts";
+import { type EntryPoint, patienceMs, Skipped, type Target } from "./target.ts";
 import { targetNamed } from "./targets.ts";
 
-// What a process holds for good: sources, schemas, what doors remember by design.
+// What a process holds for good: sources, schemas, what entry points remember by design.
 const ROOM_BYTES = 128 * 1024 * 1024;
-// Until then doors fill their caches.
+// Until then entry points fill their caches.
 const WARM_INPUTS = 1_000;
 // Beside the end of each block.
 const WEIGH_EACH = 5_000;
@@ -41,9 +41,9 @@ export async function work(errand: Errand): Promise<void> {
     });
   }
 
-  let door: Door;
+  let entryPoint: EntryPoint;
   try {
-    door = await target.start();
+    entryPoint = await target.start();
   } catch (error) {
     if (!(error instanceof Skipped)) throw error;
     say({ type: "skipped", reason: error.message }, () => process.exit(0));
@@ -59,7 +59,7 @@ export async function work(errand: Errand): Promise<void> {
     const [cpu, began] = [process.cpuUsage(), performance.now()];
     let error: unknown;
     try {
-      const pending = door.take(bytes);
+      const pending = entryPoint.take(bytes);
       if (pending !== undefined) await pending;
     } catch (thrown) {
       error = thrown ?? new Error("undefined was thrown");
@@ -115,7 +115,7 @@ export async function work(errand: Errand): Promise<void> {
   }
 
   process.on("message", (order: Order) => {
-    if (order.type === "end") void Promise.race([door.stop(), sleep(STOP_MS)]).then(() => process.exit(0));
+    if (order.type === "end") void Promise.race([entryPoint.stop(), sleep(STOP_MS)]).then(() => process.exit(0));
     else void run(order.block);
   });
   // The parent is gone.

@@ -1,18 +1,31 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { Destination, KubernetesCluster, Secret, TrafficPolicy, VirtualMesh, VirtualService } from "@isthmus/api";
-import type { Kind, TimedCondition } from "@isthmus/core";
+import {
+  AppMesh,
+  Destination,
+  IssuedCertificate,
+  KubernetesCluster,
+  PodBounceDirective,
+  Secret,
+  TrafficPolicy,
+  VirtualMesh,
+  VirtualService,
+} from "@isthmus/api";
+import { type AnyResource, groupOf, type Kind, type TimedCondition } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { compareRights, grantedVerbs } from "./charts/accountRights.ts";
+import { exerciseEveryKind } from "./charts/everyKind.ts";
 import type { PlaneWrite } from "./harness/apiServer.ts";
 import { type App, type ManagementServer, startAgent, startManagementServer } from "./harness/apps.ts";
 import type { Program } from "./harness/childProcess.ts";
 import { anyKind, clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
-import { applyAll } from "./harness/manifests.ts";
+import { anyFieldsCrd, applyAll, installCrds } from "./harness/manifests.ts";
 import { fillMeshCluster } from "./harness/meshCluster.ts";
+import { osmCrds, osmInstallation } from "./harness/osmInstallation.ts";
 import { virtualMesh } from "./harness/policies.ts";
 import { written } from "./harness/slice.ts";
 import { startTokenController } from "./harness/tokenController.ts";
@@ -44,6 +57,8 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
     const meshes = [clusterOf(fleet.servers.management, "cluster-1"), second];
     const filled = await Promise.all(meshes.map((cluster) => fillMeshCluster(cluster, components, controllers.signal)));
     ends.push(...filled.map(({ ended }) => ended));
+    await installCrds(second, [...osmCrds(components, { own: true }), anyFieldsCrd(AppMesh)]);
+    await applyAll(second, osmInstallation());
   }, 300_000);
   afterAll(async () => {
     await Promise.all([tokens, ...apps.map(({ program }) => program)].map((program) => program?.stop()));
@@ -232,6 +247,29 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
     });
     expect(fleet.servers["cluster-2"].planeRefusals()).toEqual([]);
     for (const { evidence } of removed) expect(evidence.inputs.map(({ name }) => name)).toEqual([POLICY.name]);
+  });
+
+  it("each verb of the role that registration gave is used, and nothing is forbidden", async () => {
+    const spec = (more: object): AnyResource => {
+      const { spec, ...rest } = virtualMesh();
+      const { federation: _, ...meshes } = spec as { readonly federation: object };
+      return { ...rest, spec: { ...meshes, ...more } };
+    };
+    const server = fleet.servers["cluster-2"];
+    const except = [IssuedCertificate, PodBounceDirective];
+    await exerciseEveryKind({ management, cluster: "cluster-2", workload: second, server, except, virtualMesh: spec });
+    await applyAll(management, [virtualMesh()]);
+    await inForce(VirtualMesh, "all");
+    const granted = await grantedVerbs(second, { name: "gloomesh-remote-access", namespace });
+    const writes = ["get", "create", "update", "patch", "delete"];
+    const reason =
+      "without an agent nobody makes a key: an order for one that an earlier agent left may be found, and is written again by no story";
+    const exceptions = Object.fromEntries(
+      except.flatMap(({ apiVersion, plural }) => writes.map((verb) => [`${groupOf(apiVersion)}/${plural} ${verb}`, reason])),
+    );
+    expect(granted.length).toBeGreaterThan(60);
+    expect(compareRights({ granted, used: server.planeVerbs(), exceptions })).toEqual({ unused: [], needless: [] });
+    expect(server.planeRefusals()).toEqual([]);
   });
 
   it("a cluster that is deregistered keeps what it has, and the other one forgets it", async () => {

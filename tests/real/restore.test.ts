@@ -1,20 +1,18 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { KubernetesCluster, TrafficPolicy, VirtualMesh, VirtualService } from "@isthmus/api";
-import type { AnyResource, Kind, TimedCondition } from "@isthmus/core";
+import { KubernetesCluster, TrafficPolicy, VirtualDestination, VirtualMesh, VirtualService } from "@isthmus/api";
+import type { Kind, TimedCondition } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ApiServer, startApiServer } from "./harness/apiServer.ts";
 import { type ManagementServer, startManagementServer } from "./harness/apps.ts";
-import { backUp, restore, secretDigests } from "./harness/backup.ts";
+import { type Backup, backUp, restore, secretDigests } from "./harness/backup.ts";
 import { anyKind, clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Etcd, startEtcd } from "./harness/etcd.ts";
-import { namespace } from "./harness/istioInstallation.ts";
 import { kubectl } from "./harness/kubectl.ts";
-import { applyAll, installCrds } from "./harness/manifests.ts";
-import { ourCrds } from "./harness/meshCluster.ts";
-import { shiftPolicy, timeoutPolicy, virtualMesh } from "./harness/policies.ts";
+import { applyAll } from "./harness/manifests.ts";
+import { shiftPolicy, timeoutPolicy, virtualDestination, virtualMesh } from "./harness/policies.ts";
 import { type Slice, startSlice, written } from "./harness/slice.ts";
 import { type Switchboard, startSwitchboard } from "./harness/switchboard.ts";
 import { waitFor } from "./harness/waitFor.ts";
@@ -36,7 +34,7 @@ for (const late of [undefined, "cluster-2"] as const) {
     (components) => {
       let slice: Slice;
       let switchboard: Switchboard;
-      let backup: readonly AnyResource[];
+      let backup: Backup;
       let etcd: Etcd | undefined;
       let apiServer: ApiServer | undefined;
       let server: ManagementServer | undefined;
@@ -97,10 +95,16 @@ for (const late of [undefined, "cluster-2"] as const) {
       }
 
       it("has a backup, and then one more policy", async () => {
-        await applyAll(management, [virtualMesh(), shiftPolicy(75)]);
+        await applyAll(management, [virtualMesh(), shiftPolicy(75), virtualDestination()]);
         await inForce(VirtualMesh, "all");
         await inForce(TrafficPolicy, "shift");
-        backup = await backUp({ components, server: slice.fleet.servers.management });
+        await inForce(VirtualDestination, "reviews");
+        const { directory, servers } = slice.fleet;
+        backup = await backUp({ components, server: servers.management, directory: join(directory, "backup") });
+        const names = backup.objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+        expect(names).toEqual(expect.arrayContaining(["VirtualDestination reviews", "Secret relay-tls-signing-secret"]));
+        expect(names).not.toContain("Secret relay-store-key-secret");
+        expect(backup.objects.filter((object) => "status" in object || object.metadata.resourceVersion !== undefined)).toEqual([]);
         await applyAll(management, [timeoutPolicy("ratings")]);
         await inForce(TrafficPolicy, "timeout-ratings");
         before = await state();
@@ -116,9 +120,7 @@ for (const late of [undefined, "cluster-2"] as const) {
         etcd = await startEtcd(components, directory);
         apiServer = await startApiServer({ components, name: "management", directory, etcdUrl: etcd.url, audit: true });
         management = clusterOf(apiServer, "");
-        await installCrds(management, ourCrds());
-        await applyAll(management, [namespace("gloo-mesh")]);
-        await restore({ components, server: apiServer }, backup);
+        await restore({ components, server: apiServer, directory: join(directory, "restore") }, backup);
         server = await startManagementServer({ server: apiServer, directory });
         switchboard.to(server.relayAddress);
         await server.app.ready();
@@ -150,6 +152,7 @@ for (const late of [undefined, "cluster-2"] as const) {
         }
         await inForce(VirtualMesh, "all");
         await inForce(TrafficPolicy, "shift");
+        await inForce(VirtualDestination, "reviews");
         // What comes from the one policy that the backup lacks, and nothing else.
         for (const name of names) expect((await deletesPaused(name))?.message).toMatch(/^2 objects /);
         expect(await state()).toEqual(before);

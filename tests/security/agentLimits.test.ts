@@ -232,13 +232,13 @@ describe("what a hostile server tells an agent", () => {
   });
 });
 
-test("a hostile server gets no answer to questions but the one that agents know", async () => {
+test("a hostile server gets no answer to queries but the one that agents know", async () => {
   cluster.load([
     { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: NAMESPACE }, data: { token: "dG9w" } } as unknown as Resource,
   ]);
   await connect();
   for (const topic of ["snapshot", "secrets", "/snapshots/input", "__proto__", "constructor", "", "x".repeat(100_000)]) {
-    await expect(server.ask(topic)).rejects.toThrow(/does not support the question/);
+    await expect(server.ask(topic)).rejects.toThrow(/does not support the query/);
   }
 });
 

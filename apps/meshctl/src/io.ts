@@ -26,9 +26,9 @@ export interface Colors {
 
 /**
  * 0: clean. 1: something was rejected. 2: usage, unreadable input, or a fault of ours. 3: not all that was asked for could be read or done.
- * 124: what was waited for did not come in time.
+ * 124: what was waited for did not come in time. 130: the user has ended the command.
  */
-export type ExitCode = 0 | 1 | 2 | 3 | 124;
+export type ExitCode = 0 | 1 | 2 | 3 | 124 | 130;
 
 /** The streams of this process. Colours only on a terminal, never with NO_COLOR (no-color.org) or TERM=dumb. */
 export function processIo(): Io {

@@ -1,4 +1,10 @@
+import { interruptsOf } from "./cluster/interruption.ts";
 import { processIo } from "./io.ts";
 import { meshctl } from "./meshctl.ts";
 
-process.exitCode = await meshctl(process.argv.slice(2), processIo());
+const io = processIo();
+const catchInterrupts = interruptsOf(process, (line) => {
+  io.progress("");
+  io.err(`${line}\n`);
+});
+process.exitCode = await meshctl(process.argv.slice(2), io, { catchInterrupts });

@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { version } from "../package.json";
 import { readAdminPage } from "./cluster/adminPort.ts";
 import { apiServerOfKubeconfig } from "./cluster/apiServer.ts";
+import { Interrupted } from "./cluster/interruption.ts";
 import { connectWithKubeconfig } from "./cluster/managementCluster.ts";
 import { WaitTimeout } from "./cluster/waitTimeout.ts";
 import { certCommand } from "./commands/cert.ts";
@@ -24,12 +25,19 @@ import { translateCommand } from "./commands/translate.ts";
 import { uninstallCommand } from "./commands/uninstall.ts";
 import { validateCommand } from "./commands/validate.ts";
 import { versionCommand } from "./commands/version.ts";
+import { whatIfCommand } from "./commands/whatIf.ts";
 import type { ExitCode, Io } from "./io.ts";
 
 /** What a command line reaches beside its streams; a test gives its own. */
 export type Outside = Omit<CommandRuntime, "io" | "finish">;
 
-const OUTSIDE: Outside = { connect: connectWithKubeconfig, connectApiServer: apiServerOfKubeconfig, readAdminPage, now: Date.now };
+const OUTSIDE: Outside = {
+  connect: connectWithKubeconfig,
+  connectApiServer: apiServerOfKubeconfig,
+  readAdminPage,
+  now: Date.now,
+  catchInterrupts: () => new AbortController().signal,
+};
 
 /** Runs one command line, without the program's own name, and gives its exit code. A user's mistake never shows a stack trace. */
 export async function meshctl(args: readonly string[], io: Io, outside: Partial<Outside> = {}): Promise<ExitCode> {
@@ -45,6 +53,7 @@ export async function meshctl(args: readonly string[], io: Io, outside: Partial<
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof UsageError) io.err(`${io.colors.red("error:")} ${errorText(error)}\n`);
     else io.err(`${io.colors.red("internal error:")} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    if (error instanceof Interrupted) return 130;
     return error instanceof WaitTimeout ? 124 : 2;
   }
 }
@@ -62,6 +71,7 @@ function programOf(runtime: CommandRuntime): Command {
   const commands = [
     translateCommand(io, finish),
     validateCommand(io, finish),
+    whatIfCommand(io, finish),
     checkCommand(runtime),
     precheckCommand(runtime),
     getCommand(runtime),
@@ -82,7 +92,7 @@ function programOf(runtime: CommandRuntime): Command {
 
 /** `meshctl cluster`: who may join, how those that have joined are, and whether anything is written in them. */
 function clusterGroup(runtime: CommandRuntime): Command {
-  const group = clusterCommand(runtime.io, runtime.connect, connectRemote, runtime.connectApiServer);
+  const group = clusterCommand(runtime.io, runtime.connect, connectRemote, runtime);
   for (const command of [...clusterStateCommands(runtime), ...clusterModeCommands(runtime)]) group.addCommand(command);
   return group;
 }
@@ -115,4 +125,4 @@ Examples:
   meshctl cluster token create --cluster east
 
 Exit codes: 0 success, 1 at least one object was rejected or a check failed, 2 usage error, unreadable input or no answer, 3 not all that
-was asked for could be read or done, 124 it was not done in the time that --timeout gives.`;
+was asked for could be read or done, 124 it was not done in the time that --timeout gives, 130 interrupted.`;

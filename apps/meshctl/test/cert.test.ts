@@ -198,7 +198,10 @@ describe("meshctl cert rotate", () => {
     const { code, err } = await cert(["rotate", "meshRoot/bookinfo.gloo-mesh"], [root(), unused, intermediate("east")], { plane });
     expect(code).toBe(0);
     expect(err).toContain("not done yet");
-    expect(await annotationsIn(plane)).toEqual({ "isthmus.mesh/root-generation": "5" });
+    expect(await annotationsIn(plane)).toEqual({
+      "isthmus.mesh/root-generation": "5",
+      "isthmus.mesh/previous-root-generation": "1, before 5",
+    });
   });
 
   it("orders another CA of one mesh", async () => {
@@ -219,6 +222,41 @@ describe("meshctl cert rotate", () => {
   ])("changes nothing for %s, and says what to do", async (name, entries, message) => {
     const plane = managementCluster([virtualMesh("bookinfo", ["east"])]);
     const run = await cert(["rotate", name], [...entries, ...OTHERS], { plane });
+    expect(run).toMatchObject({ code: 2, err: expect.stringContaining(message) });
+    expect(await annotationsIn(plane)).toBeUndefined();
+  });
+
+  it.each(["TRUST_BOTH", "REISSUE"])("aborts a change of the generated root at step %s", async (step) => {
+    const plane = managementCluster([virtualMesh("bookinfo", ["east"])]);
+    await cert(["rotate", "meshRoot/bookinfo.gloo-mesh"], [root(), intermediate("east")], { plane });
+    const moving = [root({ name: "bookinfo.gloo-mesh.root-2" }), root({ virtualMesh: undefined }), intermediate("east", { step })];
+    const { code, err } = await cert(["rotate", "meshRoot/bookinfo.gloo-mesh.root-2", "--abort"], moving, { plane });
+    expect([code, err]).toEqual([0, expect.stringContaining("isthmus.mesh/root-generation is 1 again")]);
+    expect(await annotationsIn(plane)).toEqual({ "isthmus.mesh/root-generation": "1" });
+  });
+
+  it("aborts a change to a Secret, back to the Secret that is noted as the root before", async () => {
+    const mesh = virtualMesh("bookinfo", ["east"]);
+    const secret = (name: string) => ({ shared: { rootCertificateAuthority: { secret: { name, namespace: "pki" } } } });
+    const annotations = { "isthmus.mesh/previous-roots": "pki/old" };
+    const plane = managementCluster([
+      { ...mesh, metadata: { ...mesh.metadata, annotations }, spec: { meshes: [], mtlsConfig: secret("new") } },
+    ]);
+    const moving = [root({ name: "new", namespace: "pki", isGenerated: false }), intermediate("east", { step: "TRUST_BOTH" })];
+    expect((await cert(["rotate", "meshRoot/new", "--abort"], moving, { plane })).code).toBe(0);
+    const found = await plane.get(VirtualMesh, { name: "bookinfo", namespace: "gloo-mesh" });
+    expect(found?.spec?.mtlsConfig).toEqual(secret("old"));
+    expect(found?.metadata.annotations).toEqual({ "isthmus.mesh/previous-roots": "pki/new" });
+  });
+
+  it.each([
+    [[intermediate("east", { step: "RETIRE" }), intermediate("west", { step: "REISSUE" })], "istiod-istio-system-east is at step RETIRE"],
+    [[intermediate("east", { step: "KEEP" }), intermediate("west", { step: "RETIRE" })], "cannot be aborted any more"],
+    [[intermediate("east", { step: "KEEP" })], "no change of root is running"],
+    [[intermediate("east", { step: "TRUST_BOTH" })], "was not changed by meshctl, so the one before is not noted"],
+  ])("aborts nothing that is over, or of which the root before is unknown", async (entries, message) => {
+    const plane = managementCluster([virtualMesh("bookinfo", ["east"])]);
+    const run = await cert(["rotate", "meshRoot/bookinfo.gloo-mesh", "--abort"], [root(), ...entries], { plane });
     expect(run).toMatchObject({ code: 2, err: expect.stringContaining(message) });
     expect(await annotationsIn(plane)).toBeUndefined();
   });

@@ -3,7 +3,18 @@ import type { AnyResource } from "@isthmus/core";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { accessPolicy, approval, cluster, condition, deployment, destination, mesh, trafficPolicy, virtualMesh } from "./fleetObjects.ts";
+import {
+  accessPolicy,
+  approval,
+  cluster,
+  condition,
+  deployment,
+  destination,
+  mesh,
+  trafficPolicy,
+  virtualDestination,
+  virtualMesh,
+} from "./fleetObjects.ts";
 import { expectGolden } from "./goldenText.ts";
 import { managementCluster, runIn } from "./planeRun.ts";
 
@@ -65,6 +76,19 @@ describe("meshctl check", () => {
         ),
       ),
     );
+  });
+
+  it("looks at VirtualDestinations, also at what one mesh refuses", async () => {
+    const meshes = { "istiod-istio-system-east.gloo-mesh.": { state: "INVALID", errors: ["the host is a user's ServiceEntry"] } };
+    const refused = virtualDestination("reviews", approval("INVALID", { meshes }));
+    const warned = virtualDestination("ratings", approval("ACCEPTED", { warnings: ["spec.virtualMesh: no effect"] }));
+    const waiting = virtualDestination("details", {});
+    const { code, out } = await runIn(managementCluster([...HEALTHY, refused, warned, waiting]), ["check"]);
+    expect(code).toBe(1);
+    expect(out).toContain("error: VirtualDestination bookinfo/reviews is INVALID: the host is a user's ServiceEntry [CFG1101]");
+    expect(out).toContain("meshctl describe virtualdestination bookinfo/reviews");
+    expect(out).toContain("warning: VirtualDestination bookinfo/ratings: spec.virtualMesh: no effect [CFG1103]");
+    expect(out).toContain("warning: VirtualDestination bookinfo/details is not processed yet");
   });
 
   it("says that a certificate has expired, and that no cluster is registered", async () => {

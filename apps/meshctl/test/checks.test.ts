@@ -99,6 +99,20 @@ test("the world itself is sound", async () => {
 test.each([
   ["an object without a namespace", [timeout("name: t")], "warning NamespaceMissing: TrafficPolicy t: metadata.namespace: is missing"],
   [
+    "an unknown field of metadata",
+    [timeout("name: t, namespace: shop, labls: {a: b}")],
+    "warning FieldUnknown: TrafficPolicy shop/t: metadata.labls: unknown field (did you mean labels?); the field is ignored",
+  ],
+  [
+    "a federation selector that matches no Service",
+    [
+      virtualMesh(
+        `${BOTH}, federation: {selectors: [{destinationSelectors: [{kubeServiceMatcher: {namespaces: [shpo]}}]}, {destinationSelectors: [{kubeServiceMatcher: {namespaces: [shop]}}]}]}`,
+      ),
+    ],
+    "warning NothingFederated: VirtualMesh gloo-mesh/v: spec.federation.selectors[0].destinationSelectors: selects no Service in a mesh of this VirtualMesh, so it federates nothing: no Service is in namespace shpo (did you mean shop?)",
+  ],
+  [
     "a namespace that is not among those given",
     [core("Namespace", "name: shop"), core("Namespace", "name: gloo-mesh"), timeout("name: t, namespace: shpo")],
     "warning NamespaceUnknown: TrafficPolicy shpo/t: metadata.namespace: the input has Namespaces of the management cluster, and shpo is not one of them: did you mean shop?",

@@ -80,4 +80,76 @@ describe("meshctl cluster pause and resume", () => {
     expect(err).toContain("cluster eats is not registered: KubernetesCluster gloo-mesh/eats not found: did you mean east?");
     expect(await specIn(plane)).not.toHaveProperty("mode");
   });
+
+  describe("with --only", () => {
+    const observed = (managedObjects?: readonly object[]): Cluster => {
+      const east = cluster("east") as AnyResource & { spec: object };
+      return managementCluster([
+        { ...east, spec: { ...east.spec, mode: "observe", ...(managedObjects === undefined ? {} : { managedObjects }) } },
+      ]);
+    };
+    const REVIEWS = { kind: "VirtualService", namespace: "bookinfo", name: "reviews" };
+    const ANY = { kind: "DestinationRule", namespace: "*", name: "*" };
+
+    it("has single objects written, and takes them back, while the mode remains observe", async () => {
+      const plane = observed();
+      const add = ["cluster", "resume", "east", "--only", "virtualservices/bookinfo/reviews", "--only", "DestinationRule/*/*"];
+      const { code, err } = await runIn(plane, add);
+      expect({ code, err }).toEqual({
+        code: 0,
+        err: "east: mode observe, and written is VirtualService/bookinfo/reviews, DestinationRule/*/*. To see what remains: meshctl cluster describe east\n",
+      });
+      expect(await specIn(plane)).toMatchObject({ mode: "observe", managedObjects: [REVIEWS, ANY] });
+      // What is named already is not named again, also by another entry.
+      await runIn(plane, [...add, "--only", "DestinationRule/bookinfo/ratings"]);
+      expect(await specIn(plane)).toMatchObject({ managedObjects: [REVIEWS, ANY] });
+      await runIn(plane, ["cluster", "pause", "east", "--only", "DestinationRule/*/*"]);
+      expect(await specIn(plane)).toMatchObject({ mode: "observe", managedObjects: [REVIEWS] });
+      const { err: last } = await runIn(plane, ["cluster", "pause", "east", "--only", "VirtualService/bookinfo/reviews"]);
+      expect(last).toContain("written is nothing.");
+      expect(await specIn(plane)).not.toHaveProperty("managedObjects");
+    });
+
+    it("is over when everything is resumed, or nothing is written any more", async () => {
+      for (const verb of ["resume", "pause"]) {
+        const plane = observed([REVIEWS]);
+        await runIn(plane, ["cluster", verb, "east", "--no-wait"]);
+        expect(await specIn(plane)).not.toHaveProperty("managedObjects");
+      }
+      const plane = observed([REVIEWS]);
+      await runIn(plane, ["cluster", "pause", "east", "--observe", "--no-wait"]);
+      expect(await specIn(plane)).toMatchObject({ managedObjects: [REVIEWS] });
+    });
+
+    it.each([
+      [
+        "resume",
+        "VirtualService/reviews",
+        "--only VirtualService/reviews: must be KIND/NAMESPACE/NAME, such as VirtualService/bookinfo/reviews",
+      ],
+      ["resume", "VirtualServce/a/b", "VirtualServce is no kind that is written in clusters: did you mean VirtualService?"],
+      ["resume", "VirtualService/a/B_", "--only VirtualService/a/B_: B_ is no name of a Kubernetes object, and not * for any"],
+      ["pause", "VirtualService/a/b", "cluster east: VirtualService/a/b is not in spec.managedObjects"],
+      ["pause", "DestinationRule/a/b", "DestinationRule/a/b is written because of the entry DestinationRule/*/*: name that"],
+    ])("refuses %s of %s, and changes nothing", async (verb, object, message) => {
+      const plane = observed([ANY]);
+      const { code, err } = await runIn(plane, ["cluster", verb, "east", "--only", object]);
+      expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
+      expect(await specIn(plane)).toMatchObject({ managedObjects: [ANY] });
+    });
+
+    it.each([
+      [
+        "manage",
+        "cluster east is managed, so everything is written in it: --only is for mode observe (meshctl cluster pause east --observe)",
+      ],
+      ["freeze", "cluster east is frozen, so nothing is written in it: --only is for mode observe"],
+    ])("refuses a cluster in mode %s", async (mode, message) => {
+      const plane = east("CONNECTED");
+      await runIn(plane, ["cluster", mode === "manage" ? "resume" : "pause", "east", "--no-wait"]);
+      const { code, err } = await runIn(plane, ["cluster", "resume", "east", "--only", "VirtualService/a/b"]);
+      expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
+      expect(await specIn(plane)).not.toHaveProperty("managedObjects");
+    });
+  });
 });

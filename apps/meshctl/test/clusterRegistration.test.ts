@@ -5,6 +5,7 @@ import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { Command } from "commander";
 import { beforeEach, describe, expect, it } from "vitest";
 import { addressFor } from "../src/cluster/apiServerAddress.ts";
+import { Interrupted } from "../src/cluster/interruption.ts";
 import { ClusterRole, ClusterRoleBinding, RemoteNamespace, ServiceAccount } from "../src/cluster/remoteAccess.ts";
 import { clusterCommand } from "../src/commands/cluster.ts";
 import { inheriting } from "../src/meshctl.ts";
@@ -23,12 +24,17 @@ beforeEach(() => {
 
 /** Runs a command, while something gives ServiceAccounts' Secrets their tokens as kube-controller-manager does. */
 async function run(...args: string[]): Promise<string> {
+  return runUntil(new AbortController().signal, ...args);
+}
+
+async function runUntil(interrupt: AbortSignal, ...args: string[]): Promise<string> {
   const io = recordedIo();
   const address = { server: "https://127.0.0.1:6443", ca: "PEM", isUnverified: false };
   const command = clusterCommand(
     io,
     async () => management,
     async () => ({ cluster: remote, address }),
+    { catchInterrupts: () => interrupt },
   );
   let isOver = false;
   const giving = (async () => {
@@ -174,6 +180,33 @@ describe("meshctl cluster register --standard of a cluster that others know", ()
     await expect(run("register", "--standard", "east", "--rollback")).rejects.toThrow(
       /delete or rename it\nRolled back: all that was created has been deleted\.$/,
     );
+    expect(names()).toEqual(before);
+  });
+
+  it("is deregistered with the flags of the published commands; those that cannot be followed are refused", async () => {
+    await run("register", "community", "east");
+    const before = image();
+    await expect(run("deregister", "community", "east", "--cert-agent-chart-file", "f")).rejects.toThrow(
+      "--cert-agent-chart-file: is not supported; no chart is installed without an agent: leave it out",
+    );
+    expect(image()).toEqual(before);
+    await run("deregister", "community", "east", "--api-server-address", "host.docker.internal", "--cluster-domain", "cluster.local");
+    expect(await management.get(KubernetesCluster, place)).toBeUndefined();
+  });
+
+  it("takes back what was made when it is interrupted (--rollback)", async () => {
+    const before = names();
+    const interrupt = new AbortController();
+    const update = remote.update.bind(remote);
+    // While the account's token is waited for.
+    remote.update = async (resource, signal) => {
+      if (resource.metadata.name !== "east-token") return update(resource, signal);
+      interrupt.abort(new Interrupted("interrupted"));
+      return resource as AnyResource;
+    };
+    const error = await runUntil(interrupt.signal, "register", "--standard", "east", "--rollback").catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Interrupted);
+    expect(String(error)).toMatch(/interrupted\nRolled back: all that was created has been deleted\.$/);
     expect(names()).toEqual(before);
   });
 

@@ -1,4 +1,4 @@
-import { AccessPolicy, Destination, KubernetesCluster, Mesh, TrafficPolicy, VirtualMesh, Workload } from "@isthmus/api";
+import { AccessPolicy, Destination, KubernetesCluster, Mesh, TrafficPolicy, VirtualDestination, VirtualMesh, Workload } from "@isthmus/api";
 import type { AnyResource, Kind } from "@isthmus/core";
 
 /** When the objects are looked at. */
@@ -154,8 +154,37 @@ export function virtualMesh(
   return managed(VirtualMesh, name, { spec: { meshes, ...spec }, ...status });
 }
 
+/** A host for the service reviews in both clusters. */
+export function virtualDestination(
+  name: string,
+  status: object = approval("ACCEPTED", { targetCount: 2, destinationCount: 2 }),
+): AnyResource {
+  const spec = {
+    hostname: `${name}.mesh.global`,
+    port: { number: 9080, protocol: "HTTP", targetName: "http" },
+    virtualMesh: { name: "bookinfo", namespace: NAMESPACE },
+    localized: { destinationSelectors: [{ kubeServiceMatcher: { labels: { app: name } } }], outlierDetection: {} },
+  };
+  return managed(VirtualDestination, name, { spec, ...status }, "bookinfo");
+}
+
 export function condition(type: string, status: string, message: string, reason = "Reason"): object {
   return { type, status, reason, message, lastTransitionTime: "2026-11-20T11:50:00Z" };
+}
+
+/** A cluster in mode observe, in which others have written already. */
+export function observedCluster(name: string): AnyResource {
+  const examples = [
+    `VirtualService bookinfo/reviews in ${name}: exists, managed by helm, and differs: spec.http[0].timeout; it would not be changed: delete or rename it, or add our owner label`,
+    `DestinationRule bookinfo/reviews in ${name}: would be changed: spec.trafficPolicy.outlierDetection`,
+    `VirtualService bookinfo/ratings in ${name}: would be created`,
+  ];
+  const managedObjects = [{ kind: "ServiceEntry", namespace: "*", name: "*" }];
+  return cluster(name, "CONNECTED", {
+    spec: { mode: "observe", managedObjects },
+    mode: "observe",
+    comparison: { mode: "observe", same: 40, wouldCreate: 2, wouldChange: 1, wouldDelete: 0, conflicts: 1, examples },
+  });
 }
 
 export function cluster(
@@ -165,8 +194,17 @@ export function cluster(
     conditions = [],
     version = "0.1.0",
     isSynced = true,
+    spec = {},
     ...status
-  }: { conditions?: readonly object[]; version?: string; agent?: object; isSynced?: boolean } = {},
+  }: {
+    conditions?: readonly object[];
+    version?: string;
+    agent?: object;
+    isSynced?: boolean;
+    spec?: object;
+    mode?: string;
+    comparison?: object;
+  } = {},
 ): AnyResource {
   const standard = [
     condition("Connected", state in AWAY ? "False" : "True", AWAY[state] ?? `agent ${version} is connected`),
@@ -174,7 +212,7 @@ export function cluster(
   ];
   const agent = { version, connected: !(state in AWAY), certificateNotAfter: "2026-11-21T06:00:00.000Z" };
   return managed(KubernetesCluster, name, {
-    spec: { clusterDomain: "cluster.local" },
+    spec: { clusterDomain: "cluster.local", ...spec },
     status: {
       state,
       clusterUid: `uid-of-${name}`,

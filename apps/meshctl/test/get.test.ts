@@ -1,6 +1,18 @@
 import { Mesh } from "@isthmus/api";
 import { describe, expect, it } from "vitest";
-import { accessPolicy, approval, cluster, destination, managed, mesh, trafficPolicy, virtualMesh, workload } from "./fleetObjects.ts";
+import {
+  accessPolicy,
+  approval,
+  cluster,
+  destination,
+  managed,
+  mesh,
+  observedCluster,
+  trafficPolicy,
+  virtualDestination,
+  virtualMesh,
+  workload,
+} from "./fleetObjects.ts";
 import { expectGolden } from "./goldenText.ts";
 import { managementCluster, runIn } from "./planeRun.ts";
 
@@ -17,6 +29,18 @@ const FLEET = [
   destination("reviews", "west"),
   destination("ratings", "east"),
   virtualMesh("bookinfo", ["east", "west"], { globalAccessPolicy: "ENABLED" }),
+  virtualDestination(
+    "reviews",
+    approval("INVALID", {
+      targetCount: 2,
+      acceptedCount: 1,
+      meshes: { "istiod-istio-system-west.gloo-mesh.": { state: "INVALID", errors: ["the host is a user's ServiceEntry"] } },
+      selectedDestinations: ["east", "west"].map((clusterName) => ({
+        ref: { name: `reviews-bookinfo-${clusterName}`, namespace: "gloo-mesh" },
+        destination: { kubeService: { name: "reviews", namespace: "bookinfo", clusterName } },
+      })),
+    }),
+  ),
   trafficPolicy("slow"),
   accessPolicy("reviewers"),
   trafficPolicy(
@@ -54,7 +78,7 @@ describe("meshctl get", () => {
   it("prints one List as JSON, also of nothing", async () => {
     const { out } = await runIn(plane, ["get", "destinations", "--cluster", "west", "-o", "json"]);
     expect(JSON.parse(out)).toMatchObject({ kind: "List", items: [{ kind: "Destination", metadata: { name: "reviews-bookinfo-west" } }] });
-    const none = await runIn(plane, ["get", "virtualdestinations", "-o", "json"]);
+    const none = await runIn(plane, ["get", "virtualdestinations", "-n", "gloo-mesh", "-o", "json"]);
     expect(JSON.parse(none.out)).toEqual({ apiVersion: "v1", kind: "List", metadata: {}, items: [] });
     expect(none).toMatchObject({ code: 0, err: "No resources found.\n" });
   });
@@ -87,17 +111,43 @@ describe("meshctl get", () => {
 describe("meshctl describe", () => {
   const plane = managementCluster(FLEET);
 
-  it.each([["mesh"], ["workload", "-s", "review"], ["destination"], ["virtualmesh"], ["trafficpolicy"], ["accesspolicy"]])(
-    "prints %s %s %s",
-    async (...args) => {
-      for (const columns of [undefined, 80, 120]) {
-        const { code, out, err } = await runIn(plane, ["describe", ...args], columns);
-        expect({ code, err }).toEqual({ code: 0, err: "" });
-        for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(columns ?? Number.POSITIVE_INFINITY);
-        expectGolden(`describe/${args.join("-")}${columns === undefined ? "" : `-${columns}`}`, out);
-      }
-    },
-  );
+  it.each([
+    ["mesh"],
+    ["workload", "-s", "review"],
+    ["destination"],
+    ["virtualmesh"],
+    ["virtualdestination"],
+    ["trafficpolicy"],
+    ["accesspolicy"],
+  ])("prints %s %s %s", async (...args) => {
+    for (const columns of [undefined, 80, 120]) {
+      const { code, out, err } = await runIn(plane, ["describe", ...args], columns);
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+      for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(columns ?? Number.POSITIVE_INFINITY);
+      expectGolden(`describe/${args.join("-")}${columns === undefined ? "" : `-${columns}`}`, out);
+    }
+  });
+
+  it("describes all kinds of policies, by plural names, too", async () => {
+    const text = async (...args: readonly string[]): Promise<string> => (await runIn(plane, ["describe", ...args])).out;
+    const each = ["trafficpolicies", "accesspolicies", "virtualmeshes", "virtualdestinations"];
+    expect(await text("policies")).toBe((await Promise.all(each.map((name) => text(name)))).join(""));
+    expect(await text("policies", "-s", "reviewers")).toBe(await text("accesspolicy"));
+    expect(await runIn(managementCluster([]), ["describe", "policies"])).toEqual({ code: 0, out: "", err: "No resources found.\n" });
+    for (const kind of ["meshes", "workloads", "destinations"]) expect(await text(kind)).toContain("METADATA");
+    expect(await runIn(plane, ["describe", "policies", "revews"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("did you mean reviews"),
+    });
+  });
+
+  it("prints the objects that it describes for programs, as get does", async () => {
+    for (const format of ["json", "yaml"]) {
+      const described = await runIn(plane, ["describe", "virtualdestination", "reviews", "-o", format]);
+      expect(described).toEqual(await runIn(plane, ["get", "virtualdestinations", "reviews", "-o", format]));
+      expect(described.out).toContain("reviews.mesh.global");
+    }
+  });
 });
 
 describe("meshctl cluster", () => {
@@ -112,6 +162,10 @@ describe("meshctl cluster", () => {
       const { code, out } = await runIn(plane, ["cluster", "describe", "west"], columns);
       expect(code).toBe(0);
       expectGolden(`cluster/describe-${columns}`, out);
+    }
+    for (const columns of [80, 120]) {
+      const { out } = await runIn(managementCluster([observedCluster("east")]), ["cluster", "describe", "east"], columns);
+      expectGolden(`cluster/observed-${columns}`, out);
     }
     const unknown = await runIn(plane, ["cluster", "describe", "est"]);
     expect(unknown).toMatchObject({

@@ -4,6 +4,7 @@ import { ClusterError, systemClock } from "@isthmus/plane";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { describe, expect, it } from "vitest";
 import { serverObjects } from "../src/cluster/install/serverManifest.ts";
+import { Interrupted } from "../src/cluster/interruption.ts";
 import { untyped } from "../src/cluster/remoteAccess.ts";
 import { meshctl, type Outside } from "../src/meshctl.ts";
 import { expectGolden } from "./goldenText.ts";
@@ -221,6 +222,22 @@ describe("meshctl install", () => {
     expectGolden(`install/rollback-${columns}`, answer.err);
     expect(answer.code).toBe(124);
     expect(cluster.objects()).toEqual(before);
+  });
+
+  it("takes back what it made when it is interrupted, and says without --rollback how", async () => {
+    for (const flags of [["--rollback"], []]) {
+      const cluster = management();
+      const before = cluster.objects();
+      const interrupt = new AbortController();
+      const server = async () => (await cluster.get(Deployment, { name: "gloo-mesh-mgmt-server", namespace })) !== undefined;
+      const interrupted = until(server).then(() => interrupt.abort(new Interrupted("interrupted")));
+      const outside = { catchInterrupts: () => interrupt.signal };
+      const [{ code, err }] = await Promise.all([run(cluster, ["install", ...flags], { columns: 1000, outside }), interrupted]);
+      expect(code).toBe(130);
+      expect(err).toMatch(/error: the management plane is not installed: it was interrupted at the gate "(objects|pods)"/);
+      if (flags.length > 0) expect(cluster.objects()).toEqual(before);
+      else expect(err).toContain("To take back what was applied:\n  meshctl uninstall");
+    }
   });
 
   it("takes back only what this run made: what it changed is restored, what others made meanwhile is kept (--rollback)", async () => {
@@ -451,5 +468,15 @@ describe("meshctl uninstall", () => {
     expect(code).toBe(0);
     expect(err).toContain("ServiceAccount gloo-mesh/gloo-mesh-mgmt-server, which meshctl has not created");
     expect(cluster.objects()).toEqual(before);
+  });
+});
+
+it("meshctl uninstall says once which cluster does not answer, and what to do", async () => {
+  const cluster = management();
+  cluster.servedKinds = () => Promise.reject(new ClusterError("Unavailable", "cannot reach the API server https://one: ECONNREFUSED"));
+  const { code, err } = await run(cluster, ["uninstall", "--yes"]);
+  expect({ code, err }).toEqual({
+    code: 2,
+    err: "error: management cluster: cannot reach the API server https://one: ECONNREFUSED (check the server address of this context, and that the API server runs)\n",
   });
 });

@@ -53,6 +53,7 @@ metadata: {name: b}
     expect(message("networking.smh.solo.io/v1alpha2", "TrafficPolicy")).toMatch(
       /before Gloo Mesh 1.0: use TrafficPolicy of networking.mesh/,
     );
+    expect(message("smh.solo.io/v1", "TrafficPolicy")).toMatch(/belongs to Service Mesh Hub, before Gloo Mesh 1.0: use TrafficPolicy/);
     expect(message("networking.gloo.solo.io/v2", "RouteTable")).toMatch(/API v2.*: use TrafficPolicy/);
     expect(message("admin.gloo.solo.io/v2", "KubernetesCluster")).toMatch(
       /API v2.*: use KubernetesCluster of multicluster.solo.io\/v1alpha1/,
@@ -138,7 +139,8 @@ spec: {}
         { source: "in.yaml:8", message: 'TrafficPolicy n/t: spec.policy.retries.attempts: must be an integer, is "x"' },
         {
           source: "in.yaml:9",
-          message: 'TrafficPolicy n/t: spec.policy.mtls.istio.tlsMode: "NO" is not one of DISABLE, SIMPLE, ISTIO_MUTUAL',
+          message:
+            'TrafficPolicy n/t: spec.policy.mtls.istio.tlsMode: "NO" is not one of DISABLE, SIMPLE, ISTIO_MUTUAL: did you mean DISABLE?',
         },
         { source: "in.yaml:10", message: "TrafficPolicy n/t: spec.policy.requestTimout: unknown field (did you mean requestTimeout?)" },
       ],
@@ -195,6 +197,8 @@ status: {state: ACCEPTED}
       ["p", true],
       ["live", false],
     ]);
-    expect(notes).toEqual(["ignored 2 statuses without their objects (the first in in.yaml, document 2): statuses are recomputed"]);
+    expect(notes).toEqual([
+      "ignored a status without its object (in.yaml, document 3): statuses are recomputed, so add the file of its object",
+    ]);
   });
 });

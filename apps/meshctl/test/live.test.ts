@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { cluster, condition } from "./fleetObjects.ts";
+import { cluster, condition, observedCluster } from "./fleetObjects.ts";
 import { expectGolden } from "./goldenText.ts";
 import { managementCluster, runIn } from "./planeRun.ts";
 
@@ -82,6 +82,23 @@ describe("meshctl sync status", () => {
     expect(JSON.parse(out)).toMatchObject({
       clusters: [{ cluster: "east", reported: 412, queued: 3, unacknowledged: 1, rejected: 3, lagSeconds: 94.5 }, { cluster: "north" }, {}],
     });
+  });
+
+  it("says what would be written in clusters that are not managed, and what others have there", async () => {
+    const waiting = cluster("south", "CONNECTED", { spec: { mode: "freeze" }, mode: "manage" });
+    const plane = managementCluster([cluster("north"), observedCluster("east"), waiting]);
+    for (const columns of [80, 120]) {
+      const run = await runIn(plane, ["sync", "status"], columns);
+      expect(run).toMatchObject({ code: 0, err: "1 of 3 clusters are connected and have what is desired; 2 in mode observe or freeze\n" });
+      for (const line of run.out.split("\n")) expect(line.length).toBeLessThanOrEqual(columns);
+      expectGolden(`sync/observed-${columns}`, run.out);
+    }
+    const { clusters } = JSON.parse((await runIn(plane, ["sync", "status", "-o", "json"])).out) as { readonly clusters: readonly object[] };
+    expect(clusters).toMatchObject([
+      { cluster: "east", mode: "observe", comparison: { wouldCreate: 2, conflicts: 1 }, managedObjects: ["ServiceEntry */*"] },
+      { cluster: "north", mode: "manage" },
+      { cluster: "south", mode: "freeze", acknowledged: "manage" },
+    ]);
   });
 
   it("succeeds when nothing is behind", async () => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { AccessPolicy, TrafficPolicy, VirtualDestination } from "@isthmus/api";
+import { AccessPolicy, ServiceDependency, TrafficPolicy, VirtualDestination } from "@isthmus/api";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { meshctl } from "../src/meshctl.ts";
@@ -39,16 +39,29 @@ describe("the examples of docs/policies", () => {
   test.for(examples.map((example) => [`${example.page}: ${example.object.metadata.name}`, example] as const))(
     "%s is accepted without a warning, and has an effect",
     async ([, { yaml }]) => {
-      const isFederated = /trafficShift|mirror|VirtualDestination/.test(yaml);
-      const checked = await run("validate", yaml, isFederated);
+      const isFederated = /trafficShift|mirror|[vV]irtualDestination|ServiceDependency/.test(yaml);
+      // What a policy selects beside it, of the same page.
+      const beside = /virtualDestination(Refs|Matcher)/.test(yaml)
+        ? examples.filter(({ object }) => object.metadata.name === "reviews")
+        : [];
+      const together = (policy: string) => [...beside.map((one) => one.yaml), policy].join("---\n");
+      const checked = await run("validate", together(yaml), isFederated);
       expect([checked.code, checked.err]).toEqual([0, expect.stringMatching(/^\d+ objects read; 0 rejected, 0 warnings\n$/)]);
-      const without = await run("translate", "apiVersion: v1\nkind: List\nitems: []\n", isFederated);
+      const without = await run("translate", together("apiVersion: v1\nkind: List\nitems: []\n"), isFederated);
       expect(without.out).not.toBe("");
-      expect((await run("translate", yaml, isFederated)).out).not.toBe(without.out);
+      expect((await run("translate", together(yaml), isFederated)).out).not.toBe(without.out);
     },
   );
 
-  test.each([TrafficPolicy, AccessPolicy, VirtualDestination])("show each field of $kind", ({ kind, definition }) => {
+  test("what if a cluster fails: the host of a VirtualDestination moves to the other one", async () => {
+    const [{ yaml } = { yaml: "" }] = examples.filter(({ object }) => object.kind === VirtualDestination.kind);
+    const io = recordedIo(`${String(federation)}\n---\n${yaml}`);
+    expect(await meshctl(["what-if", "--without", "cluster-1", ...files, "-f", "-", "--fail-on", "never"], io)).toBe(0);
+    expect(io.written.out).toMatch(/^BACKUP_LOST +reviews\.mesh\.global +cluster-2 +cluster-2 +cluster-2, then cluster-1$/m);
+    expect(io.written.out).toMatch(/^ELSEWHERE +reviews\.bookinfo\.svc\.cluster\.local +cluster-1 /m);
+  });
+
+  test.each([TrafficPolicy, AccessPolicy, VirtualDestination, ServiceDependency])("show each field of $kind", ({ kind, definition }) => {
     const shown = new Set(examples.filter(({ object }) => object.kind === kind).flatMap(({ object }) => fieldsOf(object.spec)));
     const fields = fieldsOfSchema((definition.fields as { readonly spec: Schema }).spec);
     expect(fields.filter((field) => !shown.has(field) && !(field in NOT_SHOWN))).toEqual([]);

@@ -6,12 +6,13 @@ import { describe, expect, it } from "vitest";
 import { agentComplaint } from "../src/cluster/register/agentComplaint.ts";
 import { clockAhead, clockOffsets, clockWarning } from "../src/cluster/register/clocks.ts";
 import { completeRegistration, isTaken, reserveName } from "../src/cluster/register/clusterNames.ts";
-import { gateKeeper, type Look } from "../src/cluster/register/gates.ts";
+import { type GateFailure, gateKeeper, type Look } from "../src/cluster/register/gates.ts";
 import { gateText } from "../src/cluster/register/gateText.ts";
 import { hintsFor } from "../src/cluster/register/hints.ts";
 import { addressText, findRelayAddress, readAddress } from "../src/cluster/register/relayAddress.ts";
 import { mintToken } from "../src/cluster/register/relaySecrets.ts";
 import { removeRegistration } from "../src/cluster/register/removeRegistration.ts";
+import { WaitTimeout } from "../src/cluster/waitTimeout.ts";
 
 const namespace = "gloo-mesh";
 
@@ -161,16 +162,19 @@ describe("a name", () => {
 
 describe("a gate", () => {
   const through = (look: Look) => {
-    const options = { clock: systemClock, timeoutMs: 1, passed: () => undefined, progress: () => undefined };
+    const interrupt = new AbortController().signal;
+    const options = { clock: systemClock, timeoutMs: 1, passed: () => undefined, progress: () => undefined, interrupt };
     return gateKeeper(options).wait("pods", [], async () => look);
   };
 
   it("that might open later is told from one that never will", async () => {
     await expect(through({ waiting: "not yet" })).rejects.toMatchObject({
-      isTimeout: true,
+      reason: expect.any(WaitTimeout),
       message: "not yet (waited 0.001 s: --timeout)",
     });
-    await expect(through({ failed: "never" })).rejects.toMatchObject({ isTimeout: false, message: "never" });
+    const never = await through({ failed: "never" }).catch((error: unknown) => error as GateFailure);
+    expect(never).toMatchObject({ message: "never" });
+    expect((never as GateFailure).reason).not.toBeInstanceOf(WaitTimeout);
     await expect(through({ open: "there" })).resolves.toBeUndefined();
   });
 });

@@ -291,6 +291,51 @@ describe("meshctl translate", () => {
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('"../east" is not a valid cluster name') });
   });
 
+  it("gives kubectl whole objects with their statuses, and reads them back as what they were", async () => {
+    const mine = policy("mine", "5s").replace("metadata: {", "metadata: {clusterName: east, ");
+    const policies = `${policy("slow", "5s")}---${policy("bad", "soon")}---${mine}`;
+    const [dump, users] = [file("in.yaml", DISCOVERED), file("policies.yaml", policies)];
+    const folder = join(dump, "..", "whole");
+    for (const format of ["yaml", "json"]) await translate(["-f", dump, users, "--status", "--out-dir", folder, "-o", format]);
+    const given = documents(policies);
+    for (const [name, members] of [
+      ["management", ["slow", "bad"]],
+      ["east", ["mine"]],
+    ] as const) {
+      const text = readFileSync(join(folder, `${name}.yaml`), "utf8");
+      const objects = documents(text);
+      const list = JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8")) as { readonly items: readonly Printed[] };
+      expect(list.items).toEqual(objects);
+      expect(objects.filter((one) => "status" in one && !("spec" in one))).toEqual([]);
+      for (const member of members) {
+        const { clusterName: _, ...metadata } = given.find(({ metadata }) => metadata.name === member)?.metadata ?? { name: "" };
+        const { status, ...object } = objects.find(({ metadata }) => metadata.name === member) ?? {};
+        expect(object).toEqual({ ...given.find(({ metadata }) => metadata.name === member), metadata });
+        expect(status?.state).toBe(member === "bad" ? "INVALID" : "ACCEPTED");
+      }
+    }
+    const one = await translate(["-f", dump, users, "--status", "--cluster", "east"]);
+    expect(one.out).toBe(readFileSync(join(folder, "east.yaml"), "utf8"));
+
+    // What was printed says all that was given: beside it, and in its place.
+    const management = join(folder, "management.yaml");
+    const first = await translate(["-f", dump, users, "--cluster", "east"]);
+    const others = file("mine.yaml", mine);
+    for (const files of [
+      [dump, others, management],
+      [dump, users, management],
+    ]) {
+      expect((await translate(["-f", ...files, "--cluster", "east"])).out).toBe(first.out);
+    }
+  });
+
+  it("does not miss the objects of statuses that are in the input", async () => {
+    const path = file("in.yaml", `${DISCOVERED}---${policy("slow", "5s")}`);
+    const printed = file("out.yaml", (await translate(["-f", path, "--status"])).out);
+    expect((await translate(["-f", path, printed])).err).not.toContain("without");
+    expect((await translate(["-f", printed])).err).toMatch(/ignored \d+ statuses without their objects .* add the files of their objects/);
+  });
+
   it("prints what it derives and its status as one document, which can be read back", async () => {
     const first = await translate(["-f", "docs/examples", "--status"]);
     const printed = documents(first.out);

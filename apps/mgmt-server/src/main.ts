@@ -82,12 +82,12 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
   const server: Server = startServer(
     {
       cluster,
-      link: (handler, door) => {
+      link: (handler, reportFilter) => {
         link = startServerLink(
           {
             serverId: config.replica,
             handler,
-            door,
+            reportFilter,
             remembers: (name) => server.store.remembers(name),
             tellsFirst: true,
             clock,

@@ -74,9 +74,9 @@ export async function startDirectFleet(options: DirectFleetOptions = {}): Promis
   const server: Server = startServer(
     {
       cluster: management,
-      link: (handler, door) => {
+      link: (handler, reportFilter) => {
         const remembers = (name: string) => server.store.remembers(name);
-        link = startServerLink({ serverId: "server", handler, door, remembers, tellsFirst: true, clock, random, log }, stop.signal);
+        link = startServerLink({ serverId: "server", handler, reportFilter, remembers, tellsFirst: true, clock, random, log }, stop.signal);
         return link;
       },
       ...serverRoles(namespace),

@@ -5,7 +5,7 @@ import {
   type Agent,
   agentRoles,
   agentSecrets,
-  answerQuestion,
+  answerQuery,
   clusterRegistrations,
   ensureSecret,
   keepJoinTokens,
@@ -133,9 +133,18 @@ async function startPlane(
   const server: Server = startServer(
     {
       cluster: management,
-      link: (handler, door) => {
+      link: (handler, reportFilter) => {
         link = startServerLink(
-          { serverId: "demo", handler, door, remembers: (name) => server.store.remembers(name), tellsFirst: true, clock, random, log },
+          {
+            serverId: "demo",
+            handler,
+            reportFilter,
+            remembers: (name) => server.store.remembers(name),
+            tellsFirst: true,
+            clock,
+            random,
+            log,
+          },
           signal,
         );
         return link;
@@ -219,7 +228,7 @@ async function runAgent(
             agent: about,
             connector,
             handler,
-            answer: answerQuestion(() => agent),
+            answer: answerQuery(() => agent),
             clock,
             random,
             log,

@@ -87,7 +87,8 @@ export async function onKeys(demo: Demo, say: (line: string) => void, signal: Ab
   }
 }
 
-async function pressedKey(key: string, demo: Demo, say: (line: string) => void): Promise<void> {
+/** Runs the action of a key, or lists the keys. */
+export async function pressedKey(key: string, demo: Demo, say: (line: string) => void): Promise<void> {
   const action = ACTIONS.find((one) => one.key === key);
   if (action === undefined) say(`Keys:\n\n${help()}\n`);
   else await action.run(demo, say);

@@ -1,3 +1,14 @@
+export {
+  type AccessRule,
+  accessRulesOn,
+  CLUSTER_UID_RULE,
+  READ_BEFORE_WRITING_REASONS,
+  READ_REASONS,
+  SERVED_KINDS_RULE,
+  STATUS_REASONS,
+  WRITE_REASONS,
+  workloadClusterRules,
+} from "./accessRules.ts";
 export { AppMesh, VIRTUAL_NODE_VARIABLE } from "./aws/appMesh.ts";
 export { CertificateRequest } from "./certificates/certificateRequest.ts";
 export { IssuedCertificate, type IssuedCertificateSpec, type RequestedTrust } from "./certificates/issuedCertificate.ts";
@@ -26,6 +37,7 @@ export { type ConnectionPolicy, DestinationRule, type Subset } from "./istio/des
 export { EnvoyFilter, type HttpFilter } from "./istio/envoyFilter.ts";
 export { Gateway } from "./istio/gateway.ts";
 export { ServiceEntry, type ServiceEntryPort, type ServiceEntrySpec, type WorkloadEntry } from "./istio/serviceEntry.ts";
+export { Sidecar } from "./istio/sidecar.ts";
 export { type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/virtualService.ts";
 export { ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
 export type { Controller } from "./kubernetes/controller.ts";
@@ -58,6 +70,7 @@ export {
   UNREADABLE,
 } from "./networking/accessPolicy.ts";
 export type { ConnectionPoolSettings, TcpKeepalive } from "./networking/connectionPool.ts";
+export { lastAcceptedServiceDependency, ServiceDependency, type ServiceDependencySpec } from "./networking/serviceDependency.ts";
 export { TrafficPolicy } from "./networking/trafficPolicy.ts";
 export type { TrafficPolicyRules, TrafficPolicySpec } from "./networking/trafficPolicySpec.ts";
 export type { MtlsConfig } from "./networking/trust.ts";
@@ -69,15 +82,14 @@ export {
   agedKinds,
   agentKinds,
   allKinds,
-  askedKinds,
   computedKinds,
   contributedKinds,
   customResourceDefinitions,
   deliveredKinds,
   discoveryKinds,
-  isAsked,
-  isGuard,
+  hasUserStatus,
   isInstalled,
+  keepsLastGood,
   keptFor,
   kindOf,
   managementKinds,
@@ -85,10 +97,12 @@ export {
   publishedKinds,
   referredKinds,
   scopedKinds,
+  userKinds,
+  userStatusKinds,
 } from "./roles.ts";
 export { Settings, type SettingsSpec } from "./settings/settings.ts";
 export { settingsInForce } from "./settings/settingsInForce.ts";
-export type { ApprovalStatus } from "./shared/approval.ts";
+export type { ApprovalStatus, TrustProgressStatus } from "./shared/approval.ts";
 export type {
   CrdDefinition,
   DefinedKind,

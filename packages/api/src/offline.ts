@@ -5,7 +5,7 @@ import { LAST_APPLIED_ANNOTATION } from "./kubernetes/project.ts";
 import { Service } from "./kubernetes/service.ts";
 import { StatefulSet } from "./kubernetes/statefulSet.ts";
 import { KubernetesCluster } from "./multicluster/kubernetesCluster.ts";
-import { agentKinds, askedKinds } from "./roles.ts";
+import { agentKinds, userStatusKinds } from "./roles.ts";
 import type { DefinedKind } from "./shared/defineKind.ts";
 import { MOST_PROBLEMS } from "./shared/problems.ts";
 import { unknownFieldText } from "./shared/unknownFields.ts";
@@ -62,7 +62,7 @@ function applicable(kind: Kind, input: unknown, resource: Resource): Resource {
   );
 }
 
-const WRITTEN_BY_USERS = (): readonly Kind[] => [...askedKinds(), KubernetesCluster];
+const WRITTEN_BY_USERS = (): readonly Kind[] => [...userStatusKinds(), KubernetesCluster];
 const LABEL = "lower-case letters, digits and hyphens, at most 63";
 const NAME = "lower-case letters, digits, hyphens and dots, at most 253";
 

@@ -28,6 +28,7 @@ import { Service } from "./kubernetes/service.ts";
 import { StatefulSet } from "./kubernetes/statefulSet.ts";
 import { KubernetesCluster } from "./multicluster/kubernetesCluster.ts";
 import { AccessPolicy } from "./networking/accessPolicy.ts";
+import { ServiceDependency } from "./networking/serviceDependency.ts";
 import { TrafficPolicy } from "./networking/trafficPolicy.ts";
 import { VirtualDestination } from "./networking/virtualDestination.ts";
 import { VirtualMesh } from "./networking/virtualMesh.ts";
@@ -42,35 +43,35 @@ import { TrafficTarget } from "./smi/trafficTarget.ts";
 /** What is done with objects of one kind, and by whom. */
 type Task =
   /** The agent watches it in its cluster and sends it up, as translation reads it or as `keptFor` says; `Kind.project` says what of it. */
-  | "sent"
-  /** Of that, only what is in namespaces that discovery looks into. */
-  | "scoped"
+  | "watchedByAgent"
+  /** Of what the agent watches, only what is in namespaces that discovery looks into. */
+  | "inDiscoveryScope"
   /** Translation writes it into workload clusters, through their agents. */
   | "delivered"
   /** The agent holds it in memory, and reports it as if it were in its cluster, which never stores it. Of what is also delivered: only where no agent runs it is written. */
   | "computed"
   /** The server watches it in the management cluster. */
-  | "read"
-  /** Of that, only what is in the namespace of the management plane. */
-  | "own"
+  | "watchedByServer"
+  /** Of what the server watches, only what is in the namespace of the management plane. */
+  | "inPlaneNamespace"
   /** The server writes it into the management cluster. */
   | "published"
   /** Users ask something of us with it; its status answers them. */
-  | "asked"
+  | "hasUserStatus"
   /** Users may write it in workload clusters too: agents send it where its CRD is served, and write its status there. */
   | "contributed"
   /** It keeps callers out: an object that can't be read must not count as gone, as its last good form stays in use. */
-  | "guard"
+  | "keepsLastGood"
   /** Made by discovery. */
   | "discovered"
   /** Translation compares the ages of its objects: of those that agents report the server keeps when it first saw them. */
-  | "aged";
+  | "comparedByAge";
 
 /** One row of the table of kinds. */
 interface Role {
   readonly kind: Kind;
   readonly tasks: readonly Task[];
-  /** Of what is sent and no translator reads: for whom it is kept all the same. */
+  /** Of what agents watch and no translator reads: for whom it is kept all the same. */
   readonly keptFor?: string;
   /** Of what is delivered: the kinds to whose objects it refers. They are written before it, and deleted after it. */
   readonly refersTo?: readonly Kind[];
@@ -81,31 +82,32 @@ const CONSOLE = "the console, beside what we write";
 
 /** Every kind that we deal with. Nothing on the way between clusters names a kind: it asks this table. */
 const ROLES: readonly Role[] = [
-  { kind: Namespace, tasks: ["sent"] },
-  { kind: Node, tasks: ["sent"] },
-  { kind: Service, tasks: ["sent", "scoped", "aged"] },
-  { kind: Endpoints, tasks: ["sent", "scoped"] },
-  { kind: EndpointSlice, tasks: ["sent", "scoped"] },
-  { kind: Pod, tasks: ["sent", "scoped"] },
-  { kind: ConfigMap, tasks: ["sent"] },
-  { kind: Deployment, tasks: ["sent", "scoped", "aged"] },
-  { kind: ReplicaSet, tasks: ["sent", "scoped"] },
-  { kind: DaemonSet, tasks: ["sent", "scoped", "aged"] },
-  { kind: StatefulSet, tasks: ["sent", "scoped", "aged"] },
+  { kind: Namespace, tasks: ["watchedByAgent"] },
+  { kind: Node, tasks: ["watchedByAgent"] },
+  { kind: Service, tasks: ["watchedByAgent", "inDiscoveryScope", "comparedByAge"] },
+  { kind: Endpoints, tasks: ["watchedByAgent", "inDiscoveryScope"] },
+  { kind: EndpointSlice, tasks: ["watchedByAgent", "inDiscoveryScope"] },
+  { kind: Pod, tasks: ["watchedByAgent", "inDiscoveryScope"] },
+  { kind: ConfigMap, tasks: ["watchedByAgent"] },
+  { kind: Deployment, tasks: ["watchedByAgent", "inDiscoveryScope", "comparedByAge"] },
+  { kind: ReplicaSet, tasks: ["watchedByAgent", "inDiscoveryScope"] },
+  { kind: DaemonSet, tasks: ["watchedByAgent", "inDiscoveryScope", "comparedByAge"] },
+  { kind: StatefulSet, tasks: ["watchedByAgent", "inDiscoveryScope", "comparedByAge"] },
 
-  // Users have such objects of their own: those are sent; ours bear our label and are not. Translation finds conflicts with three of the
+  // Users have such objects of their own: agents send those; ours bear our label and are not. Translation finds conflicts with four of the
   // kinds. The agent watches what it delivers in any case: it never overwrites what is not ours.
   // A route to a host, or to a subset of it, that a proxy does not know answers 503.
-  { kind: VirtualService, tasks: ["sent", "scoped", "delivered"], refersTo: [ServiceEntry, DestinationRule] },
-  { kind: DestinationRule, tasks: ["sent", "scoped", "delivered"] },
-  { kind: ServiceEntry, tasks: ["sent", "scoped", "delivered"] },
-  { kind: Gateway, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },
-  { kind: AuthorizationPolicy, tasks: ["sent", "scoped", "delivered"], keptFor: CONSOLE },
-  { kind: Sidecar, tasks: ["sent", "scoped"], keptFor: CONSOLE },
+  { kind: VirtualService, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], refersTo: [ServiceEntry, DestinationRule] },
+  { kind: DestinationRule, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"] },
+  { kind: ServiceEntry, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"] },
+  { kind: Gateway, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },
+  { kind: AuthorizationPolicy, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },
+  // A proxy that is limited to hosts before they exist loses them for a moment.
+  { kind: Sidecar, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], refersTo: [ServiceEntry] },
   { kind: EnvoyFilter, tasks: ["delivered"] },
 
-  { kind: AppMesh, tasks: ["sent", "aged"] },
-  { kind: OsmMeshConfig, tasks: ["sent"] },
+  { kind: AppMesh, tasks: ["watchedByAgent", "comparedByAge"] },
+  { kind: OsmMeshConfig, tasks: ["watchedByAgent"] },
   { kind: TrafficSplit, tasks: ["delivered"], refersTo: [HTTPRouteGroup] },
   { kind: TrafficTarget, tasks: ["delivered"], refersTo: [HTTPRouteGroup, TCPRoute] },
   { kind: HTTPRouteGroup, tasks: ["delivered"] },
@@ -115,19 +117,20 @@ const ROLES: readonly Role[] = [
   { kind: PodBounceDirective, tasks: ["delivered"] },
   { kind: CertificateRequest, tasks: ["computed"] },
 
-  { kind: Mesh, tasks: ["discovered", "published", "read"] },
-  { kind: Workload, tasks: ["discovered", "published", "read"] },
-  { kind: Destination, tasks: ["discovered", "published", "read"] },
+  { kind: Mesh, tasks: ["discovered", "published", "watchedByServer"] },
+  { kind: Workload, tasks: ["discovered", "published", "watchedByServer"] },
+  { kind: Destination, tasks: ["discovered", "published", "watchedByServer"] },
 
-  { kind: Settings, tasks: ["read", "asked"] },
-  { kind: KubernetesCluster, tasks: ["read"] },
-  { kind: TrafficPolicy, tasks: ["read", "asked", "contributed", "aged"] },
-  { kind: AccessPolicy, tasks: ["read", "asked", "contributed", "guard", "aged"] },
-  { kind: VirtualMesh, tasks: ["read", "asked", "contributed", "aged"] },
-  { kind: VirtualDestination, tasks: ["read", "asked", "contributed", "aged"] },
+  { kind: Settings, tasks: ["watchedByServer", "hasUserStatus"] },
+  { kind: KubernetesCluster, tasks: ["watchedByServer"] },
+  { kind: TrafficPolicy, tasks: ["watchedByServer", "hasUserStatus", "contributed", "comparedByAge"] },
+  { kind: AccessPolicy, tasks: ["watchedByServer", "hasUserStatus", "contributed", "keepsLastGood", "comparedByAge"] },
+  { kind: VirtualMesh, tasks: ["watchedByServer", "hasUserStatus", "contributed", "comparedByAge"] },
+  { kind: VirtualDestination, tasks: ["watchedByServer", "hasUserStatus", "contributed", "comparedByAge"] },
+  { kind: ServiceDependency, tasks: ["watchedByServer", "hasUserStatus", "contributed"] },
   // Never sent by agents. Of those of the management plane, `project` leaves out all but public certificates. Translation
   // asks for a generated root by a Secret with placeholders: that is an order for whoever makes keys, and never written as it is.
-  { kind: Secret, tasks: ["read", "own"] },
+  { kind: Secret, tasks: ["watchedByServer", "inPlaneNamespace"] },
 ];
 
 const BY_KEY: ReadonlyMap<string, Kind> = new Map(ROLES.map(({ kind }) => [kindKeyOf(kind), kind]));
@@ -145,7 +148,7 @@ export function allKinds(): readonly Kind[] {
 
 /** What an agent watches in its cluster and sends to the server. */
 export function agentKinds(): readonly Kind[] {
-  return kindsWith("sent");
+  return kindsWith("watchedByAgent");
 }
 
 /** For whom a kind is kept that agents send and no translator reads; undefined for what is read. */
@@ -155,7 +158,7 @@ export function keptFor(kind: Kind): string | undefined {
 
 /** What an agent sends only of namespaces that discovery looks into. */
 export function scopedKinds(): readonly Kind[] {
-  return kindsWith("scoped");
+  return kindsWith("inDiscoveryScope");
 }
 
 /** What users may write in workload clusters to ask something of the plane. */
@@ -165,7 +168,7 @@ export function contributedKinds(): readonly Kind[] {
 
 /** Of what agents report, the kinds whose objects' ages count. */
 export function agedKinds(): readonly Kind[] {
-  return kindsWith("aged");
+  return kindsWith("comparedByAge");
 }
 
 /** What translation writes into workload clusters. */
@@ -185,12 +188,18 @@ export function referredKinds(): ReadonlyMap<string, readonly Kind[]> {
 
 /** What the server watches in the management cluster. */
 export function managementKinds(): readonly Kind[] {
-  return kindsWith("read");
+  return kindsWith("watchedByServer");
+}
+
+/** What users write in the management cluster, and nothing makes again: what a backup holds, beside Secrets. */
+export function userKinds(): readonly Kind[] {
+  const [made, own] = [publishedKinds(), ownKinds()];
+  return managementKinds().filter((kind) => !made.includes(kind) && !own.includes(kind));
 }
 
 /** Of what the server watches in the management cluster, what it reads in the namespace of the management plane alone. */
 export function ownKinds(): readonly Kind[] {
-  return kindsWith("own");
+  return kindsWith("inPlaneNamespace");
 }
 
 /** What the server writes into the management cluster. */
@@ -204,18 +213,18 @@ export function discoveryKinds(): readonly Kind[] {
 }
 
 /** By objects of which users ask things of us: they have a status that answers. */
-export function askedKinds(): readonly Kind[] {
-  return kindsWith("asked");
+export function userStatusKinds(): readonly Kind[] {
+  return kindsWith("hasUserStatus");
 }
 
 /** Whether users ask things of us by objects of this kind. */
-export function isAsked(kind: Kind): boolean {
-  return ROLES.some((role) => role.kind === kind && role.tasks.includes("asked"));
+export function hasUserStatus(kind: Kind): boolean {
+  return ROLES.some((role) => role.kind === kind && role.tasks.includes("hasUserStatus"));
 }
 
 /** Whether an object of this kind keeps callers out, so that it must not count as gone while it can't be read. */
-export function isGuard(kind: Kind): boolean {
-  return ROLES.some((role) => role.kind === kind && role.tasks.includes("guard"));
+export function keepsLastGood(kind: Kind): boolean {
+  return ROLES.some((role) => role.kind === kind && role.tasks.includes("keepsLastGood"));
 }
 
 /** The CustomResourceDefinitions of our own kinds, in the order of the table. */

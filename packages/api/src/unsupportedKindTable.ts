@@ -47,7 +47,6 @@ export const UNSUPPORTED_KINDS: readonly UnsupportedGroup[] = [
       VirtualGateway: `is not supported: ${INGRESS}`,
       VirtualHost: `is not supported: ${INGRESS}`,
       RouteTable: `is not supported: ${TRAFFIC}, or VirtualService of Istio`,
-      ServiceDependency: "is not supported: use Sidecar of Istio to limit the dependencies of a workload",
       WasmDeployment: "is not supported: use WasmPlugin of Istio",
       RateLimiterServerConfig: `is not supported: ${RATE_LIMITS}`,
       RateLimitServerConfig: `is not supported: ${RATE_LIMITS}`,
@@ -108,7 +107,7 @@ export const UNSUPPORTED_KINDS: readonly UnsupportedGroup[] = [
       FailoverPolicy: `${JOINED_HOST} (localized.failoverDirectives)`,
       ActiveHealthCheckPolicy: GATEWAY_FILTERS,
       AdaptiveRequestConcurrencyPolicy: GATEWAY_FILTERS,
-      TrimProxyConfigPolicy: "use Sidecar of Istio",
+      TrimProxyConfigPolicy: "use ServiceDependency of networking.enterprise.mesh.gloo.solo.io/v1beta1",
       // trafficcontrol.policy.gloo.solo.io
       MirrorPolicy: `${TRAFFIC} (mirror)`,
       HeaderManipulationPolicy: `${TRAFFIC} (headerManipulation)`,

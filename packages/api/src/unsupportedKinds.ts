@@ -25,9 +25,11 @@ export function unsupportedKind({ apiVersion, kind }: { readonly apiVersion: str
 /** Groups of the Gloo Mesh APIs, of all generations. Source: the group names of their CRDs, specs/networking §1. */
 function isOurGroup(group: string): boolean {
   if (GATEWAY_GROUPS.has(group)) return false;
-  return group === "multicluster.solo.io" || OUR_SUFFIXES.some((suffix) => group.endsWith(suffix));
+  return group === "multicluster.solo.io" || EARLIER_GROUPS.has(group) || OUR_SUFFIXES.some((suffix) => group.endsWith(suffix));
 }
 
+// Without a prefix as well: a bare `gloo.solo.io` is Gloo Gateway's.
+const EARLIER_GROUPS: ReadonlySet<string> = new Set(["smh.solo.io", "zephyr.solo.io"]);
 const OUR_SUFFIXES = [".gloo.solo.io", ".smh.solo.io", ".zephyr.solo.io"];
 // Of Gloo Gateway, another product. Source: its CRDs.
 const GATEWAY_GROUPS: ReadonlySet<string> = new Set(["enterprise.gloo.solo.io", "graphql.gloo.solo.io"]);
@@ -39,7 +41,7 @@ function isInternal(group: string): boolean {
 
 /** What does the same as a kind of an earlier or later generation in this API. */
 function successor(group: string, kind: string): string | undefined {
-  const row = UNSUPPORTED_KINDS.find(({ group: name }) => (name.startsWith(".") ? group.endsWith(name) : group === name));
+  const row = UNSUPPORTED_KINDS.find(({ group: name }) => (name.startsWith(".") ? `.${group}`.endsWith(name) : group === name));
   // The groups of this generation end as those of the next one do.
   if (row === undefined || (row.group === ".gloo.solo.io" && group.endsWith(".mesh.gloo.solo.io"))) return undefined;
   const { belongsTo, kinds } = row;

@@ -1,6 +1,16 @@
 import { kindKeyOf } from "@isthmus/core";
 import { expect, test } from "vitest";
-import { agentKinds, allKinds, deliveredKinds, discoveryKinds, kindOf, managementKinds, publishedKinds, Secret } from "../src/index.ts";
+import {
+  agentKinds,
+  allKinds,
+  deliveredKinds,
+  discoveryKinds,
+  kindOf,
+  managementKinds,
+  publishedKinds,
+  Secret,
+  userKinds,
+} from "../src/index.ts";
 
 test("the table names each kind once", () => {
   const keys = allKinds().map(kindKeyOf);
@@ -26,4 +36,16 @@ test("what is discovered is published, and read back for its status", () => {
     expect(managementKinds()).toContain(kind);
     expect(agentKinds()).not.toContain(kind);
   }
+});
+
+test("users write what is neither published nor a Secret: a backup holds it", () => {
+  expect(userKinds().map(({ kind }) => kind)).toEqual([
+    "Settings",
+    "KubernetesCluster",
+    "TrafficPolicy",
+    "AccessPolicy",
+    "VirtualMesh",
+    "VirtualDestination",
+    "ServiceDependency",
+  ]);
 });

@@ -22,12 +22,12 @@ export {
   authorityTexts,
   type InstalledAuthority,
 } from "./trust/installedAuthority.ts";
-export { generationsInUse, type ProxyPod, podsToRestart, type TrustGeneration, trustInForce } from "./trust/trustInForce.ts";
+export { generationsInUse, isHandedOut, type ProxyPod, podsToRestart, type TrustGeneration, trustInForce } from "./trust/trustInForce.ts";
 export {
   type MeshTrust,
-  type OrderedTrust,
+  type PendingTrust,
   type TrustMember,
-  type TrustOrder,
+  type TrustRequest,
   type TrustRoot,
   type TrustStep,
   trustPlan,

@@ -31,14 +31,16 @@ describe("an agent's next step", () => {
   test.each([
     [0.1, 90],
     [0.25, 75],
-    [1, 0],
-    // Out of range: the nearest that means something.
-    [7, 0],
+    [0.9, 10],
+    // Out of range: the nearest that means something, and never at once, as that would be without end.
+    [0.99, 10],
+    [1, 10],
+    [7, 10],
     [-1, 100],
   ])("with a ratio of %d is a new request on day %d of 100, and not before", (gracePeriodRatio, day) => {
     const at = day * DAY_MS;
     expect(authorityStep({ ...inputs, gracePeriodRatio, now: at })).toBe("request");
-    if (at > 0) expect(authorityStep({ ...inputs, gracePeriodRatio, now: at - 1 })).toBe("keep");
+    expect(authorityStep({ ...inputs, gracePeriodRatio, now: at - 1 })).toBe("keep");
   });
 
   test("is a request when the options have changed, and the answer is installed when it is there", () => {

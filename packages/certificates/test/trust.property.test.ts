@@ -1,7 +1,15 @@
 import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { generationsInUse, type TrustGeneration, type TrustMember, type TrustOrder, trustInForce, trustPlan } from "../src/index.ts";
+import {
+  generationsInUse,
+  isHandedOut,
+  type TrustGeneration,
+  type TrustMember,
+  type TrustRequest,
+  trustInForce,
+  trustPlan,
+} from "../src/index.ts";
 
 // A model of meshes: a control plane reads its Secret when it restarts, a proxy takes roots and certificate from it when it starts. The
 // decisions are the real ones; messages between server and agents are lost, late and repeated, and everything restarts.
@@ -12,7 +20,7 @@ interface Proxy {
   readonly createdAt: number;
 }
 
-interface NumberedOrder extends TrustOrder {
+interface NumberedOrder extends TrustRequest {
   readonly term: number;
   readonly number: number;
 }
@@ -28,6 +36,12 @@ interface ModelMesh {
   term: number | undefined;
   /** On the wire. */
   sent: NumberedOrder | undefined;
+  /** What another hand has put in the place of the Secret; undefined: nothing. */
+  tampered: { readonly with: readonly TrustGeneration[] } | undefined;
+  /** The own CA of the control plane, which it uses when it starts without a Secret. */
+  readonly own: TrustGeneration;
+  /** Earlier contents of the Secret, each below one root: what a backup of a mesh at rest has. */
+  backups: (readonly TrustGeneration[])[];
   /** As the server knows it. */
   reported: { readonly member: TrustMember["trust"]; readonly order: ModelMesh["order"] } | undefined;
 }
@@ -36,7 +50,8 @@ const NAMES = ["east", "west"];
 type Op =
   | { readonly op: "report" | "order" | "deliver" | "install" | "readSecret" | "takenUp" | "cut" | "connect"; readonly at: number }
   | { readonly op: "restartProxy"; readonly at: number; readonly proxy: number }
-  | { readonly op: "restartAgent"; readonly at: number }
+  | { readonly op: "restartAgent" | "deleteSecret" | "repairSecret"; readonly at: number }
+  | { readonly op: "restoreSecret"; readonly at: number; readonly backup: number }
   /** What happens in a mesh when nothing fails, but for the steps that are skipped. */
   | { readonly op: "round"; readonly at: number; readonly skipped: number }
   | { readonly op: "target"; readonly root: string }
@@ -73,6 +88,8 @@ const operation: fc.Arbitrary<Op> = fc.oneof(
   { weight: 16, arbitrary: fc.record({ op: fc.constant("round" as const), at, skipped }) },
   { weight: 3, arbitrary: fc.record({ op: fc.constant("target" as const), root: fc.constantFrom("A", "B") }) },
   { weight: 1, arbitrary: fc.constant<Op>({ op: "restartServer" }) },
+  { weight: 2, arbitrary: fc.record({ op: fc.constantFrom("deleteSecret", "repairSecret", "repairSecret" as const), at }) },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant("restoreSecret" as const), at, backup: fc.nat(3) }) },
 );
 
 function model() {
@@ -83,10 +100,14 @@ function model() {
   /** As the server keeps them: what it ordered of a mesh and has no answer to, with the number that the answer repeats. */
   const given = new Map<ModelMesh, readonly { readonly number: number; readonly roots: readonly string[]; readonly signer: string }[]>();
   let numbers = 0;
+  const untouched = new Map<ModelMesh, readonly TrustGeneration[]>();
   const meshes = NAMES.map((name): ModelMesh => {
     const own = { roots: [`own of ${name}`], signer: `own of ${name}` };
     return {
       generations: [{ ...own, installedAt: 0, since: 0 }],
+      own: { ...own, installedAt: 0, since: 0 },
+      tampered: undefined,
+      backups: [],
       controlPlane: own,
       proxies: [0, 1].map(() => ({ ...own, createdAt: 1 })),
       order: undefined,
@@ -105,7 +126,8 @@ function model() {
   }
 
   /** With what was ordered and not done yet: it may be done at any time. */
-  function knownToAgent(mesh: ModelMesh): NonNullable<TrustMember["trust"]> {
+  function knownToAgent(mesh: ModelMesh): TrustMember["trust"] {
+    if (!isHandedOut(mesh.generations, mesh.controlPlane.roots)) return undefined;
     const { roots, signer } = last(mesh.generations);
     const pods = mesh.proxies.map(({ createdAt }, i) => ({ namespace: "n", name: String(i), createdAt }));
     const pending = mesh.order === undefined ? [] : [generationOf(mesh.order)];
@@ -113,7 +135,7 @@ function model() {
     return { installed, inForce: trustInForce([...mesh.generations, ...pending], pods) };
   }
 
-  const generationOf = ({ rootCertificates, signer }: TrustOrder) => ({ roots: rootsIn(rootCertificates), signer, installedAt: now });
+  const generationOf = ({ rootCertificates, signer }: TrustRequest) => ({ roots: rootsIn(rootCertificates), signer, installedAt: now });
 
   function step(op: Op): void {
     now += 1;
@@ -141,12 +163,18 @@ function model() {
       }
     }
     if (op === "deliver" && mesh.sent !== undefined) mesh.order = mesh.sent;
-    if (op === "install" && mesh.order !== undefined) {
+    if (op === "install" && mesh.order !== undefined && knownToAgent(mesh) !== undefined) {
       const next = generationOf(mesh.order);
       const now = last(mesh.generations);
-      if (textOf(now.roots) !== textOf(next.roots) || now.signer !== next.signer) mesh.generations = [...mesh.generations, next];
+      if (textOf(now.roots) !== textOf(next.roots) || now.signer !== next.signer) {
+        mesh.generations = [...mesh.generations, next];
+      }
     }
-    if (op === "readSecret") mesh.controlPlane = last(mesh.generations);
+    // A control plane that starts with what another hand has put there breaks its mesh, which nobody can prevent. What the agent writes is read.
+    if (op === "readSecret" && mesh.generations !== mesh.tampered?.with) mesh.controlPlane = last(mesh.generations);
+    if (op === "deleteSecret") tamper(mesh, [mesh.own]);
+    if (op === "restoreSecret" && "backup" in details) tamper(mesh, mesh.backups.at(details.backup - 4) ?? mesh.generations);
+    if (op === "repairSecret") repair(mesh);
     if (op === "takenUp") takenUp(mesh);
     if (op === "restartProxy" && "proxy" in details) mesh.proxies[details.proxy] = { ...mesh.controlPlane, createdAt: now };
     if (op === "cut") Object.assign(mesh, { term: undefined, sent: undefined });
@@ -154,16 +182,32 @@ function model() {
     if (op === "restartAgent") Object.assign(mesh, { order: undefined, term: undefined, sent: undefined });
   }
 
+  function tamper(mesh: ModelMesh, content: readonly TrustGeneration[]): void {
+    if (mesh.tampered !== undefined || content === mesh.generations) return;
+    untouched.set(mesh, mesh.generations);
+    mesh.generations = content;
+    mesh.tampered = { with: content };
+  }
+
+  /** Puts the content back that was there before, where nothing else has been written since. */
+  function repair(mesh: ModelMesh): void {
+    const before = untouched.get(mesh);
+    if (before !== undefined && mesh.generations === mesh.tampered?.with) mesh.generations = before;
+    mesh.tampered = undefined;
+  }
+
   function takenUp(mesh: ModelMesh): void {
+    if (knownToAgent(mesh) === undefined) return;
     const newest = last(mesh.generations);
     if (newest.since !== undefined || mesh.controlPlane !== newest) return;
     const pods = mesh.proxies.map(({ createdAt }, i) => ({ namespace: "n", name: String(i), createdAt }));
     const since = { ...newest, since: now };
     mesh.controlPlane = since;
     mesh.generations = generationsInUse([...mesh.generations.slice(0, -1), since], pods);
+    if (since.roots.length === 1) mesh.backups = [...mesh.backups, mesh.generations].slice(-4);
   }
 
-  function planFor(mesh: ModelMesh): TrustOrder | undefined {
+  function planFor(mesh: ModelMesh): TrustRequest | undefined {
     const members = meshes.map((one, i): TrustMember => {
       const number = answered(one);
       const ordered = (given.get(one) ?? []).filter((order) => order.number > (number ?? 0));
@@ -193,6 +237,7 @@ function model() {
     for (let round = 0; round < 12; round++) {
       for (const [at] of meshes.entries()) {
         const mesh = meshes[at] as ModelMesh;
+        if (mesh.tampered !== undefined) step({ op: "repairSecret", at });
         if (mesh.term === undefined) step({ op: "connect", at });
         for (const op of ["report", "order", "deliver", "report"] as const) step({ op, at });
       }
@@ -227,6 +272,17 @@ describe("the plan of trust", () => {
       }),
       { numRuns: runs(2_000) },
     );
+  });
+
+  test("orders nothing of a mesh whose Secret is deleted, and keeps the others as they are", () => {
+    const world = model();
+    world.settle();
+    world.step({ op: "deleteSecret", at: 0 });
+    for (let i = 0; i < 4; i++) for (const at of [0, 1]) world.step({ op: "round", at, skipped: 0 });
+    expect(world.meshes[0]?.generations).toEqual([world.meshes[0]?.own]);
+    expect(world.meshes[1]?.generations.at(-1)?.roots).toEqual(["A"]);
+    world.settle();
+    expect(world.meshes.map(({ generations }) => generations.at(-1)?.roots)).toEqual([["A"], ["A"]]);
   });
 
   test.each<readonly [string, readonly Op[]]>([

@@ -1,4 +1,4 @@
-export { type BackoffRange, backoffMs } from "./backoff.ts";
+export { type BackoffRange, backoffMs, doublingMs } from "./backoff.ts";
 export { type Clock, uptimeOf } from "./clock.ts";
 export { type Collection, emptyCollection } from "./collection.ts";
 export { compact, parseCompact } from "./compact.ts";

@@ -10,7 +10,7 @@ export class ResourceExcess extends Error {
 }
 
 /**
- * Why a JSON value is too much for a resource, with the remedy; undefined: it is not. Every door asks this before anything that walks
+ * Why a JSON value is too much for a resource, with the remedy; undefined: it is not. Every entry point asks this before anything that walks
  * a value to its end: the API server, the wire, the store, files. It goes down as far as the limit and no further, so that no value
  * can fill its stack, and gives up as soon as a limit is passed: aliases that multiply cost no more than what they may.
  */

@@ -1,6 +1,7 @@
 import { accessSync, readFileSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { fileProblem, UsageError } from "@isthmus/core";
 import type { Cluster, Context, User } from "@kubernetes/client-node";
 import { newClusters, newContexts, newUsers } from "@kubernetes/client-node/dist/config_types.js";
 import { load } from "js-yaml";
@@ -42,12 +43,29 @@ export function contentOfFile(path: string): KubeconfigContent {
 /** Of the files in KUBECONFIG, else of ~/.kube/config, else of the pod's service account. Undefined: there is none of them. */
 export function defaultContent(env: NodeJS.ProcessEnv = process.env): KubeconfigContent | undefined {
   const files = (env["KUBECONFIG"] ?? "").split(delimiter).filter((file) => file !== "");
-  if (files.length > 0) return files.map(contentOfFile).reduce(merged);
+  if (files.length > 0) {
+    // As kubectl does: a list may name files that are not there. None of them is a mistake.
+    const there = files.filter(exists);
+    if (there.length > 0) return there.map(contentOfListed).reduce(merged);
+    const [are, them] = files.length === 1 ? ["does", "it"] : ["do", "them"];
+    throw new UsageError(
+      `${files.join(", ")} ${are} not exist: correct the variable KUBECONFIG, which names ${them}, or pass --kubeconfig`,
+    );
+  }
   const home = homes(env)
     .map((folder) => join(folder, ".kube", "config"))
     .find(exists);
   if (home !== undefined) return contentOfFile(home);
   return exists(ACCOUNT.token) ? serviceAccountContent(env) : undefined;
+}
+
+/** Of several files a message has to say which one it is about. */
+function contentOfListed(path: string): KubeconfigContent {
+  try {
+    return contentOfFile(path);
+  } catch (error) {
+    throw new UsageError(`${path}: ${error instanceof TypeError ? "is not a kubeconfig" : fileProblem(error).split("\n", 1)[0]}`);
+  }
 }
 
 /** Unlike kubectl, the library lets the last current context win, and refuses an entry that two files have. */

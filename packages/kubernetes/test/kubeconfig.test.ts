@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { UsageError } from "@isthmus/core";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { loadKubeconfig } from "../src/index.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "isthmus-kubeconfig-"));
@@ -92,5 +92,30 @@ describe("a user's mistake is one line that names the file", () => {
   ])("%s", (_, source, message) => {
     expect(() => loadKubeconfig(source)).toThrow(UsageError);
     expect(() => loadKubeconfig(source)).toThrow(message);
+  });
+});
+
+describe("KUBECONFIG", () => {
+  const there = () => {
+    const entry = { contexts: [{ name: "c", context: { cluster: "c", user: "u" } }], users: [{ name: "u", user: { token: "t" } }] };
+    const clusters = [{ name: "c", cluster: { server: "https://c" } }];
+    return fileWith("there", JSON.stringify({ ...entry, clusters, "current-context": "c" }));
+  };
+
+  it("may name files that are not there, as long as one is", () => {
+    vi.stubEnv("KUBECONFIG", ["/not/there", there(), "/nor/there"].join(delimiter));
+    expect(loadKubeconfig().server).toBe("https://c");
+  });
+
+  it.each([
+    ["/not/there", "kubeconfig: /not/there does not exist: correct the variable KUBECONFIG, which names it, or pass --kubeconfig"],
+    [
+      `/not/there${delimiter}/nor/there`,
+      "kubeconfig: /not/there, /nor/there do not exist: correct the variable KUBECONFIG, which names them, or pass --kubeconfig",
+    ],
+    [tmpdir(), `kubeconfig: ${tmpdir()}: is a directory`],
+  ])("says which file of %s cannot be read", (files, message) => {
+    vi.stubEnv("KUBECONFIG", files);
+    expect(() => loadKubeconfig()).toThrow(message);
   });
 });

@@ -3,12 +3,12 @@ import { type Delta, kindKeyOf, noMeter, type Resource, type ResourceRef, refOf 
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Downstream, downstream } from "../src/agent/downstream.ts";
-import { orderCheck } from "../src/agent/limits.ts";
+import { requestCheck } from "../src/agent/limits.ts";
 import { startApplier } from "../src/apply/applier.ts";
 import { DELETE_LIMITS, deleteBudget, type PlannedRemoval } from "../src/apply/deleteBudget.ts";
 import { FIELD_MANAGER } from "../src/apply/ownership.ts";
 import { startInformer } from "../src/informer/informer.ts";
-import type { Acknowledgement, DeleteOrder } from "../src/ports/clusterPort.ts";
+import type { Acknowledgement, DeleteRequest } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, quiet } from "./virtualTime.ts";
 
@@ -49,6 +49,18 @@ describe("delete budget", () => {
     expect(budget.admit(unseen(...range(0, 50)), 100)).toHaveLength(50);
     now = 61_000;
     expect(budget.admit(unseen(...range(50, 100)), 50)).toHaveLength(50);
+  });
+
+  it("counts an hour for the limit that holds for all, to the millisecond", () => {
+    const afterwards = (passed: number): number => {
+      let now = 0;
+      const budget = deleteBudget(() => now, undefined, DELETE_LIMITS);
+      const asked = unseen(...range(0, 51)).map((removal) => ({ ...removal, isOnPurpose: true }));
+      expect(budget.admit(asked.slice(0, 50), 100)).toHaveLength(50);
+      now = passed;
+      return budget.admit(asked.slice(50), 50).length;
+    };
+    expect([3_599_999, 3_600_000].map(afterwards)).toEqual([0, 1]);
   });
 
   it("never holds back what somebody asked for", () => {
@@ -117,7 +129,7 @@ async function holding(
       discovered,
       deleteLimits: () => DELETE_LIMITS,
       removalsPerHour: undefined,
-      orders: orderCheck({ kinds: [ServiceEntry], owners: [owner], limits: {} }),
+      requests: requestCheck({ kinds: [ServiceEntry], owners: [owner], limits: {} }),
       resumedOn: "Namespace gloo-mesh",
       meter: noMeter,
       clock,
@@ -133,7 +145,7 @@ async function holding(
   return { cluster, down, acknowledged: () => last, names, infos: log.infos, mode };
 }
 
-function removals(count: number, input: Pick<ResourceRef, "apiVersion" | "kind">): readonly DeleteOrder[] {
+function removals(count: number, input: Pick<ResourceRef, "apiVersion" | "kind">): readonly DeleteRequest[] {
   return range(0, count).map((i) => ({
     ref: refOf(entry(i)),
     evidence: {

@@ -3,6 +3,7 @@ import { type Delta, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Applier, startApplier } from "../src/apply/applier.ts";
+import { FIELD_MANAGER } from "../src/apply/ownership.ts";
 import { startInformer } from "../src/informer/informer.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually } from "./virtualTime.ts";
@@ -70,6 +71,22 @@ describe("drift", () => {
     await cluster.apply(entry("theirs", "changed.example", {}), { fieldManager: "kubectl" });
     await eventually(() => expect(applier.rejections.get(resourceKeyOf(refOf(entry("theirs", ""))))?.code).toBe("Conflict"));
     expect(await hostOf("theirs")).toBe("changed.example");
+  });
+
+  it("counts from the first change of what was found as it should be", async () => {
+    const { cluster, applier, hostOf } = await started();
+    const key = resourceKeyOf(refOf(entry("one", "")));
+    // As the agent before this one has left it.
+    await cluster.apply(entry("one", "one.global"), { fieldManager: FIELD_MANAGER });
+    await clock.advance(1_000);
+    applier.put(entry("one", "one.global"));
+    await clock.advance(1_000);
+    let edits = 0;
+    for (; applier.rejections.get(key) === undefined && edits < 20; await clock.advance(1_000)) {
+      await cluster.apply(entry("one", `edit-${edits++}.example`), { fieldManager: "other-controller", force: true });
+      await eventually(async () => expect(await hostOf("one")).toBe("one.global"));
+    }
+    expect(edits).toBe(5);
   });
 
   it("that comes back each time is a fight: its writer and its field are named, and it slows down", async () => {

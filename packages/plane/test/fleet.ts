@@ -7,7 +7,7 @@ import { demoClusters, type SimulatedCluster, simulatedCluster, startControllers
 import {
   type Agent,
   agentRoles,
-  answerQuestion,
+  answerQuery,
   type Cluster,
   type Leadership,
   RESUME_DELETES_TOPIC,
@@ -87,12 +87,12 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     const server: Server = startServer(
       {
         cluster: over(management),
-        link: (handler, door) => {
+        link: (handler, reportFilter) => {
           link = startServerLink(
             {
               serverId: name,
               handler,
-              door,
+              reportFilter,
               remembers: (cluster) => server.store.remembers(cluster),
               tellsFirst: true,
               clock,
@@ -153,7 +153,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
                     .connect(...asked),
               },
               handler,
-              answer: answerQuestion(() => agent),
+              answer: answerQuery(() => agent),
               clock,
               random,
               log,
@@ -264,7 +264,13 @@ export interface PublishedStatus {
   readonly state?: string;
   readonly errors?: readonly string[];
   readonly destinations?: Readonly<Record<string, { readonly errors?: readonly string[] }>>;
-  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly message?: string;
+    readonly reason?: string;
+    readonly lastTransitionTime?: string;
+  }[];
 }
 
 /** Every object that bears our owner label in a workload cluster, with its version: equal before and after means that nothing was written. */

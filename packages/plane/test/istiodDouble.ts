@@ -6,8 +6,8 @@ import { clock } from "./virtualTime.ts";
 
 /** What proxies of one namespace or all got when they started. */
 export interface IstiodDouble {
-  /** Reads Secret `cacerts`, as a control plane does when it starts, and hands out its roots. */
-  restart(): Promise<void>;
+  /** Reads Secret `cacerts`, as a control plane does when it starts, and hands out its roots. `app`: of the revision; default: all. */
+  restart(app?: string): Promise<void>;
   /** Hands out the roots that its newest pod has read, as often as it is replaced, until aborted. */
   serve(signal: AbortSignal): Promise<void>;
   /** Restarts every proxy. */
@@ -52,8 +52,8 @@ export async function istiodDouble(cluster: SimulatedCluster): Promise<IstiodDou
   const isIstiod = ({ metadata }: Pod) => metadata.labels?.["istio"] === "pilot";
   await handOut();
   return {
-    async restart() {
-      await deletePods(isIstiod);
+    async restart(app) {
+      await deletePods((pod) => isIstiod(pod) && (app === undefined || pod.metadata.labels?.["app"] === app));
       await readSecret();
     },
     async serve(signal) {
@@ -61,7 +61,7 @@ export async function istiodDouble(cluster: SimulatedCluster): Promise<IstiodDou
       while (!signal.aborted) {
         await clock.sleep(1_000, signal).catch(() => undefined);
         const { items } = await cluster.list(Pod);
-        const [pod] = items.filter(isIstiod);
+        const [pod] = items.filter((one) => isIstiod(one) && one.metadata.namespace === "istio-system");
         if (pod === undefined || pod.metadata.uid === newest) continue;
         newest = pod.metadata.uid;
         await readSecret();

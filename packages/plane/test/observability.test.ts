@@ -45,9 +45,9 @@ describe("one id of a change", () => {
     expect(id).toMatch(/^[0-9a-f]{32}$/);
     await eventually(() => expect(stepsOf(id)).toContain("status written"));
     await eventually(() =>
-      expect(stepsOf(id)).toEqual(expect.arrayContaining(["received", "translated", "sent", "wanted", "applied", "acknowledged"])),
+      expect(stepsOf(id)).toEqual(expect.arrayContaining(["received", "translated", "sent", "desired", "applied", "acknowledged"])),
     );
-    const order = ["received", "sent", "wanted", "applied", "acknowledged"].map((message) => stepsOf(id).indexOf(message));
+    const order = ["received", "sent", "desired", "applied", "acknowledged"].map((message) => stepsOf(id).indexOf(message));
     expect(order).toEqual([...order].sort((a, b) => a - b));
     const clusters = fleet.log.steps.filter(({ message, fields }) => message === "sent" && (fields["traces"] as string[]).includes(id));
     expect(clusters.map(({ fields }) => fields["cluster"]).sort()).toEqual(["cluster-1", "cluster-2"]);
@@ -61,7 +61,7 @@ describe("one id of a change", () => {
     const [[id = ""] = []] = ids("observed");
     await eventually(() =>
       expect(stepsOf(id)).toEqual(
-        expect.arrayContaining(["observed", "received", "translated", "sent", "wanted", "applied", "acknowledged"]),
+        expect.arrayContaining(["observed", "received", "translated", "sent", "desired", "applied", "acknowledged"]),
       ),
     );
   });

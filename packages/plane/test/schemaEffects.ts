@@ -4,7 +4,7 @@ import { simulatedCluster, virtualClock } from "@isthmus/simulator";
 import { isInScope, type Translation } from "@isthmus/translators";
 import { agentCertificateLifetimeMs, clusterRegistrations } from "../src/index.ts";
 import { serverRoles } from "../src/roles.ts";
-import { schemaWorld, translatedWorld } from "./schemaWorld.ts";
+import { schemaWorld, translatedWorld } from "./schemaFleet.ts";
 
 /** What comes of an object: what somebody carries out, and what its writer is told. */
 export interface Effects {

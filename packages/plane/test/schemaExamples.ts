@@ -1,10 +1,11 @@
 import {
   AccessPolicy,
-  askedKinds,
   contributedKinds,
   KubernetesCluster,
+  ServiceDependency,
   Settings,
   TrafficPolicy,
+  userStatusKinds,
   VirtualDestination,
   VirtualMesh,
 } from "@isthmus/api";
@@ -12,7 +13,7 @@ import type { AnyResource, Kind } from "@isthmus/core";
 import { leavesOf, type SchemaField, type SchemaNode, withField } from "./schemaFields.ts";
 
 /** Every kind by which users ask something: those with a status, those that they may write in workload clusters, and registrations. */
-export const USER_KINDS: readonly Kind[] = [...new Set([...askedKinds(), ...contributedKinds(), KubernetesCluster])];
+export const USER_KINDS: readonly Kind[] = [...new Set([...userStatusKinds(), ...contributedKinds(), KubernetesCluster])];
 
 /** The schema of a kind's `spec`. */
 export function specOf(kind: Kind): SchemaNode {
@@ -90,6 +91,7 @@ const NAMED_HOST = {
 };
 const HOST = { ...NAMED_HOST, "spec.localized.destinationSelectors": SELECTED };
 const ORDER = { ...NAMED_HOST, "spec.static.destinations": [{ kubeService: service("cart") }] };
+const MATCHED = { "spec.destinationSelector": [{ virtualDestinationMatcher: {} }] };
 const VIRTUAL_DESTINATION = objectSaying(VirtualDestination, HOST);
 
 const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
@@ -99,6 +101,10 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     "spec.destinationSelector[].kubeServiceMatcher.labels{}": { value: "cart" },
     "spec.destinationSelector[].kubeServiceRefs.services[]": {
       given: { ...TIMEOUT, "spec.destinationSelector": [{ kubeServiceRefs: { services: [service("cart")] } }] },
+    },
+    "spec.destinationSelector[].virtualDestinationMatcher": {
+      given: { ...TIMEOUT, ...MATCHED },
+      beside: [VIRTUAL_MESH, VIRTUAL_DESTINATION],
     },
     "spec.httpRequestMatchers[].name": {
       isSilent: "a name for people: the schema says that it documents the matcher, and asks for nothing",
@@ -160,6 +166,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     "spec.destinationSelector[].kubeServiceRefs.services[]": {
       given: { "spec.destinationSelector": [{ kubeServiceRefs: { services: [service("cart")] } }] },
     },
+    "spec.destinationSelector[].virtualDestinationMatcher": { given: MATCHED, beside: [VIRTUAL_MESH, VIRTUAL_DESTINATION] },
     "spec.sourceSelector[].kubeIdentityMatcher.clusters": { value: ["west"] },
     "spec.sourceSelector[].kubeServiceAccountRefs.serviceAccounts[]": {
       given: { ...CLOSED, "spec.sourceSelector": [{ kubeServiceAccountRefs: { serviceAccounts: [service("cart")] } }] },
@@ -223,12 +230,24 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     },
     "spec.localized.outlierDetection.maxEjectionPercent": { value: 50 },
   },
+  [ServiceDependency.kind]: {
+    spec: { given: { "spec.sourceSelectors": [{}], "spec.destinationSelectors": SELECTED } },
+    "spec.sourceSelectors[].kubeWorkloadMatcher.labels{}": { value: "stock" },
+    "spec.sourceSelectors[].kubeWorkloadMatcher.namespaces": { value: ["nowhere"] },
+    "spec.sourceSelectors[].kubeWorkloadMatcher.clusters": { value: ["west"] },
+    "spec.destinationSelectors[].kubeServiceMatcher.labels{}": { value: "stock" },
+    "spec.destinationSelectors[].kubeServiceRefs.services[]": {
+      given: { "spec.sourceSelectors": [{}], "spec.destinationSelectors": [{ kubeServiceRefs: { services: [service("cart")] } }] },
+    },
+    "spec.destinationSelectors[].kubeServiceRefs.services[].name": { value: "stock" },
+  },
   [KubernetesCluster.kind]: {
     "spec.providerInfo": { isSilent: "describes the cluster for people and for tools of the published product; it asks for nothing" },
   },
   [Settings.kind]: {
     spec: { beside: [VIRTUAL_MESH] },
     "spec.mtls.istio.tlsMode": { value: "ISTIO_MUTUAL" },
+    "spec.failover.excludeOffline.after": { isSilent: "shows once an agent has been away for so long: offlineClusters.test.ts" },
     "spec.discovery.istio.ingressGatewayDetectors{}.gatewayWorkloadLabels{}": { value: "example" },
     "spec.discovery.istio.ingressGatewayDetectors{}.gatewayTlsPortName": { value: "other" },
     "spec.discovery.selectors[].matchLabels{}": { value: "shop" },

@@ -1,7 +1,7 @@
 import { Settings } from "@isthmus/api";
 import { type AnyResource, type Kind, refOf, resourceKeyOf } from "@isthmus/core";
 import { relayEffects } from "./schemaEffects.ts";
-import { schemaWorld, translatedWorld } from "./schemaWorld.ts";
+import { schemaWorld, translatedWorld } from "./schemaFleet.ts";
 
 /**
  * Everything that an object is about, or that may be done because of it, each as a text: more of them is wider. Requests that a route is

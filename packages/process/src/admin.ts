@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import { setImmediate as turn } from "node:timers/promises";
 import { messageOf, UsageError } from "@isthmus/core";
 import { type Authorize, adminAuthorizer } from "./adminAuthorizer.ts";
-import { type AdminTls, followAdminTls, readAdminTls } from "./adminTls.ts";
+import { type AdminTls, readAdminTls, watchAdminTls } from "./adminTls.ts";
 import { limitConnections } from "./connectionLimiter.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -55,7 +55,7 @@ export async function startAdmin(options: AdminOptions): Promise<{ readonly port
   const server = secure ?? createServer(limits, listener);
   server.setTimeout(SILENCE_MS);
   limitConnections(server, { perAddress: MAX_PER_ADDRESS, inAll: maxConnections });
-  const following = tls === undefined ? undefined : followAdminTls(tls, (context) => secure?.setSecureContext(context));
+  const following = tls === undefined ? undefined : watchAdminTls(tls, (context) => secure?.setSecureContext(context));
   await listening(server, options);
   const address = server.address();
   return {

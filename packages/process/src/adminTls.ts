@@ -47,7 +47,7 @@ export function readAdminTls({ certificate, key }: AdminTls): SecureContextOptio
 }
 
 /** Calls `changed` with what the files say when they say something else, until stopped. What cannot be used, as half of it is written, is passed over. */
-export function followAdminTls(files: AdminTls, changed: (context: SecureContextOptions) => void): { stop(): void } {
+export function watchAdminTls(files: AdminTls, changed: (context: SecureContextOptions) => void): { stop(): void } {
   let last = textOf(readAdminTls(files));
   const timer = setInterval(() => {
     try {

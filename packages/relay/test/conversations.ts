@@ -4,8 +4,8 @@ import { RegisterRequestSchema, RegisterResponseSchema } from "../src/gen/relay/
 import { ConnectRequestSchema, ConnectResponseSchema } from "../src/gen/relay/v1/relay_pb.ts";
 import { type NoticeItem, noticeItems, withItems } from "../src/session/notices.ts";
 import { rejectionMessage } from "../src/session/wire.ts";
+import { deployment, KINDS, service, virtualService } from "./sessionFleet.ts";
 import { sessionPair } from "./sessionPair.ts";
-import { deployment, KINDS, service, virtualService } from "./world.ts";
 
 const CLUSTER = "cluster-1";
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -43,7 +43,7 @@ function session() {
   pair.down.push(create(ConnectResponseSchema, { epoch, body: { case: "resync", value: { kinds: ["/Service"] } } }));
   pair.up.push(create(ConnectRequestSchema, { epoch, body: { case: "resync", value: {} } }));
   record.run();
-  pair.serverDo({ type: "ask", question: { topic: "logs", body: new TextEncoder().encode("last 2 lines") } });
+  pair.serverDo({ type: "ask", query: { topic: "logs", body: new TextEncoder().encode("last 2 lines") } });
   record.run();
   pair.agentDo({ type: "answered", epoch: pair.epoch, id: 1, reply: { body: new TextEncoder().encode("one\ntwo") } });
   record.run();
@@ -104,7 +104,7 @@ function parts() {
       }),
     ),
   );
-  pair.serverDo({ type: "ask", question: { topic: "logs", body: new Uint8Array() } });
+  pair.serverDo({ type: "ask", query: { topic: "logs", body: new Uint8Array() } });
   record.run([], false);
   pair.up.push(
     ...["one", "two"].map((text, i) =>
@@ -172,7 +172,7 @@ function recorder(pair: ReturnType<typeof sessionPair>) {
       const agent = pair.agentEffects.flatMap((effect): unknown[] => {
         if (effect.type === "deliver") return [{ desired: effect.desired }];
         if (effect.type === "told") return [{ told: effect.notices }];
-        if (effect.type === "ask") return [{ asked: effect.question.topic }];
+        if (effect.type === "ask") return [{ asked: effect.query.topic }];
         if (effect.type === "drain") return [{ drain: effect.reconnectAfterMs }];
         return [];
       });

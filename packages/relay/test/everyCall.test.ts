@@ -8,7 +8,7 @@ import { unitOf } from "../src/registration/certificateCheck.ts";
 import { codeOf } from "./rawCall.ts";
 import { certificateOf, type RawOptions, rawConnect, reflectedServices } from "./rawClient.ts";
 import { type RealServer, realServer, TOKEN } from "./realRelay.ts";
-import { service as serviceObject } from "./world.ts";
+import { service as serviceObject } from "./sessionFleet.ts";
 
 const DAY = 86_400_000;
 const UID = "uid-of-cluster-1";

@@ -9,7 +9,7 @@ import { DEFAULT_AUTHORITY } from "../src/index.ts";
 import { openChannel } from "../src/transport/channel.ts";
 import { certificateOf, rawConnect } from "./rawClient.ts";
 import { type RealServer, realAgent, realServer, until } from "./realRelay.ts";
-import { KINDS, service, virtualService, wantedSet } from "./world.ts";
+import { KINDS, service, virtualService, wantedSet } from "./sessionFleet.ts";
 
 /** Bytes that are as good as random, and the same each time. */
 function noise(seed: number, length: number): Buffer {

@@ -4,7 +4,7 @@ import { type ConnectRequest, ConnectResponseSchema } from "../src/gen/relay/v1/
 import { createServerIdentity, startGrpcServer } from "../src/index.ts";
 import { type AgentSession, agentSession, stepAgent } from "../src/session/agentSession.ts";
 import { realAgent, registrationsOf, TOKEN, until } from "./realRelay.ts";
-import { KINDS, recordingLog, virtualService } from "./world.ts";
+import { KINDS, recordingLog, virtualService } from "./sessionFleet.ts";
 
 type Received = ConnectRequest["body"];
 type Body = NonNullable<MessageInitShape<typeof ConnectResponseSchema>["body"]>;
@@ -145,7 +145,7 @@ describe("an agent keeps for a server that takes nothing", () => {
     expect(session().stream?.answers.length).toBeLessThanOrEqual(16 * 342);
   });
 
-  test("few questions of its own about notices that do not come", () => {
+  test("few queries of its own about notices that do not come", () => {
     const digests = [{ kind: "notice", count: 7, digest: "0000000000000001" }];
     const heartbeats = Array.from({ length: 30 }, (): Body => ({ case: "heartbeat", value: { digests } }));
     const { of } = saying(welcome(), ...heartbeats);

@@ -8,7 +8,7 @@ import { serveGrpc } from "../src/transport/grpcOverHttp2.ts";
 import { startHttp2Server, WINDOW_BYTES } from "../src/transport/http2Server.ts";
 import { serverTlsContext } from "../src/transport/serverTls.ts";
 import { registrationsOf, until } from "./realRelay.ts";
-import { recordingLog } from "./world.ts";
+import { recordingLog } from "./sessionFleet.ts";
 
 const clock = { now: () => Date.now(), sleep: () => Promise.resolve() };
 

@@ -4,7 +4,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DeletionEvidence } from "../src/session/index.ts";
 import { inMemoryNetwork } from "../src/transport/inMemory.ts";
-import { virtualClock } from "./virtualClock.ts";
 import {
   byKey,
   deployment,
@@ -16,7 +15,8 @@ import {
   testServer,
   virtualService,
   wantedSet,
-} from "./world.ts";
+} from "./sessionFleet.ts";
+import { virtualClock } from "./virtualClock.ts";
 
 const CLUSTER = "cluster-1";
 const MINUTE = 60_000;

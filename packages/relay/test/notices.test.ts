@@ -14,8 +14,8 @@ import {
   withItems,
 } from "../src/session/notices.ts";
 import { inMemoryNetwork } from "../src/transport/inMemory.ts";
+import { KINDS, service, testAgent, testServer } from "./sessionFleet.ts";
 import { virtualClock } from "./virtualClock.ts";
-import { KINDS, service, testAgent, testServer } from "./world.ts";
 
 const CLUSTER = "cluster-1";
 const MAX = 1024 * 1024;

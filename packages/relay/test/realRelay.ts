@@ -11,7 +11,7 @@ import {
   type ServerIdentity,
   startGrpcServer,
 } from "../src/index.ts";
-import { recordingLog, type TestAgent, type TestAgentOptions, type TestServer, testAgent, testServer } from "./world.ts";
+import { recordingLog, type TestAgent, type TestAgentOptions, type TestServer, testAgent, testServer } from "./sessionFleet.ts";
 
 const realClock: Clock = {
   now: () => Date.now(),

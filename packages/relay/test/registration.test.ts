@@ -5,7 +5,7 @@ import { clusterOfCertificate } from "../src/registration/identity.ts";
 import { startRegistrar } from "../src/registration/register.ts";
 import { startThrottle } from "../src/registration/throttle.ts";
 import { isSameToken } from "../src/registration/token.ts";
-import { recordingLog } from "./world.ts";
+import { recordingLog } from "./sessionFleet.ts";
 
 describe("a token", () => {
   test("is the same or not; an empty one never is, nor is any when there is none to compare with", () => {

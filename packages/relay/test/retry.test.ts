@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import type { Connector } from "../src/session/connection.ts";
 import { RelayError } from "../src/session/relayError.ts";
 import { inMemoryNetwork } from "../src/transport/inMemory.ts";
+import { KINDS, testAgent, testServer } from "./sessionFleet.ts";
 import { virtualClock } from "./virtualClock.ts";
-import { KINDS, testAgent, testServer } from "./world.ts";
 
 const CLUSTER = "cluster-1";
 

@@ -4,7 +4,7 @@ import { UpSchema } from "../src/gen/relay/v1/relay_pb.ts";
 import { ACCEPT_ALL } from "../src/session/reportFilter.ts";
 import { startReceiving, takeUp } from "../src/session/serverUp.ts";
 
-const hearing = { clusterName: "a", door: ACCEPT_ALL };
+const hearing = { clusterName: "a", reportFilter: ACCEPT_ALL };
 
 function up(seq: number, name: string) {
   const ref = { apiVersion: "v1", kind: "Service", name, namespace: "shop", clusterName: "a" };

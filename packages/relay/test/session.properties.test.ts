@@ -2,8 +2,8 @@ import { type Resource, refOf } from "@isthmus/core";
 import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { deployment, KINDS, service, virtualService } from "./sessionFleet.ts";
 import { sessionPair } from "./sessionPair.ts";
-import { deployment, KINDS, service, virtualService } from "./world.ts";
 
 const CLUSTER = "cluster-1";
 const names = fc.constantFrom("a", "b", "c", "d");

@@ -3,8 +3,8 @@ import { refOf, resourceKeyOf } from "@isthmus/core";
 import { describe, expect, test } from "vitest";
 import { type ConnectRequest, ConnectRequestSchema, ConnectResponseSchema } from "../src/gen/relay/v1/relay_pb.ts";
 import { refMessage } from "../src/session/wire.ts";
+import { deployment, KINDS, service, virtualService } from "./sessionFleet.ts";
 import { sessionPair } from "./sessionPair.ts";
-import { deployment, KINDS, service, virtualService } from "./world.ts";
 
 const CLUSTER = "cluster-1";
 const MIB = 1024 * 1024;

@@ -12,7 +12,7 @@ import {
   serverSession,
   stepServer,
 } from "../src/session/serverSession.ts";
-import { byKey, wantedSet } from "./world.ts";
+import { byKey, wantedSet } from "./sessionFleet.ts";
 
 const CLUSTER = "cluster-1";
 const HEARTBEAT_MS = 1_000;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { connect, createServer, type Server } from "node:net";
 import { afterEach, test } from "vitest";
 import { realAgent, realServer, until } from "./realRelay.ts";
-import { KINDS, service } from "./world.ts";
+import { KINDS, service } from "./sessionFleet.ts";
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {

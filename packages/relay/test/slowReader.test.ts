@@ -9,7 +9,7 @@ import { type ConnectCall, serveStream } from "../src/transport/serverStream.ts"
 import { connectMethod } from "../src/transport/serviceDefinition.ts";
 import { startTurns } from "../src/transport/turns.ts";
 import { type RealServer, realServer, TOKEN, until } from "./realRelay.ts";
-import { service, virtualService, wantedSet } from "./world.ts";
+import { service, virtualService, wantedSet } from "./sessionFleet.ts";
 
 const CLUSTER = "cluster-1";
 const stops: (() => void | Promise<void>)[] = [];

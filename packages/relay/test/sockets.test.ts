@@ -13,7 +13,7 @@ import {
   registrationsOf,
   until,
 } from "./realRelay.ts";
-import { byKey, KINDS, service, type TestAgent, virtualService, wantedSet } from "./world.ts";
+import { byKey, KINDS, service, type TestAgent, virtualService, wantedSet } from "./sessionFleet.ts";
 
 const DAY = 86_400_000;
 const stops: (() => Promise<void>)[] = [];

@@ -11,8 +11,8 @@ import { updateDesired } from "../src/session/desiredState.ts";
 import { noticeItems, withItems } from "../src/session/notices.ts";
 import { serverSession, stepServer } from "../src/session/serverSession.ts";
 import { converse } from "./conversations.ts";
+import { KINDS, service, virtualService, wantedSet } from "./sessionFleet.ts";
 import { sessionPair } from "./sessionPair.ts";
-import { KINDS, service, virtualService, wantedSet } from "./world.ts";
 
 // Recordings of the wire, one folder for each version. A later version must still understand them: its decoder reads every
 // frame, its server makes the same of an old agent's words, and its agent the same of an old server's. They are written once,
@@ -124,7 +124,7 @@ describe.each(recordings.filter(({ file }) => file !== "registration.json"))("$v
           }
         }
         if (said.body.case === "ask")
-          session = stepServer(session, { type: "ask", question: { topic: said.body.value.topic, body: said.body.value.body } })[0];
+          session = stepServer(session, { type: "ask", query: { topic: said.body.value.topic, body: said.body.value.body } })[0];
         continue;
       }
       const message = fromBinary(ConnectRequestSchema, Buffer.from(frame.base64, "base64"));
@@ -172,7 +172,7 @@ describe.each(recordings.filter(({ file }) => file !== "registration.json"))("$v
         expect(effect.type).not.toBe("end");
         if (effect.type === "deliver") told.push({ desired: effect.desired });
         if (effect.type === "told") told.push({ told: effect.notices });
-        if (effect.type === "ask") told.push({ asked: effect.question.topic });
+        if (effect.type === "ask") told.push({ asked: effect.query.topic });
         if (effect.type === "drain") told.push({ drain: effect.reconnectAfterMs });
       }
     }

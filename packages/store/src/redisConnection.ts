@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Log, messageOf } from "@isthmus/core";
+import { type BackoffRange, doublingMs, type Log, messageOf } from "@isthmus/core";
 import { Redis } from "ioredis";
 
 export interface RedisSettings {
@@ -51,7 +51,7 @@ export function connectRedis(settings: RedisSettings, { purpose, problem = () =>
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResubscribe: false,
-    retryStrategy: (attempt) => Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 20)),
+    retryStrategy: (attempt) => doublingMs(attempt, RETRY),
   });
   let told = "";
   redis.on("error", (error: Error) => {
@@ -95,8 +95,7 @@ export function redisAddress({ host, port }: RedisSettings): string {
 }
 
 // Those of the published chart are 8 and 512 ms; a Redis that is away for minutes need not be asked twice a second.
-const FIRST_RETRY_MS = 8;
-const LAST_RETRY_MS = 2_000;
+const RETRY: BackoffRange = { firstMs: 16, lastMs: 2_000 };
 
 /** Runs scripts, by their hashes where Redis knows them already. */
 export function scriptRunner(redis: Redis): (script: string, keys: readonly string[], args: readonly string[]) => Promise<unknown> {

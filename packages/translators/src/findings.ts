@@ -1,4 +1,5 @@
 import type { Report, ResourceRef } from "@isthmus/core";
+import { VIRTUAL_DESTINATION_FINDINGS } from "./virtualDestinationFindings.ts";
 
 /** Something to tell whoever wrote a resource. */
 export interface Finding {
@@ -63,7 +64,7 @@ export const FINDINGS = {
   },
   SelectorNotUnderstood: {
     meaning:
-      "An AccessPolicy uses an unknown or unsupported selector, or a TrafficPolicy has an unknown field beside its selectors. The policy is rejected, because ignoring the field could allow, or apply to, too much. Of a VirtualMesh with an unknown field beside its federation selectors, nothing is federated.",
+      "An AccessPolicy uses an unknown or unsupported selector, or a TrafficPolicy has an unknown field beside its selectors. The policy is rejected, because ignoring the field could allow, or apply to, too much. Of a VirtualMesh with an unknown field beside its federation selectors, nothing is federated. A ServiceDependency with such a field is in force as it was last accepted, or limits nothing.",
     example:
       "spec.sourceSelector[0].requestIdentityMatcher: not supported, callers are identified by workload identity, not by a token of the request; the policy is rejected, because ignoring the field could allow too much",
   },
@@ -174,6 +175,11 @@ export const FINDINGS = {
     meaning: "An RSA key is too short to be secure.",
     example: "spec.mtlsConfig.shared.rootCertificateAuthority.generated.rsaKeySizeBytes: 1024 bits are fewer than 2048: …",
   },
+  RenewalRatioTooLarge: {
+    meaning: "Certificates would be renewed as soon as they are issued.",
+    example:
+      "spec.mtlsConfig.shared.intermediateCertOptions.secretRotationGracePeriodRatio: is not less than 1, …: set a fraction such as 0.1, …",
+  },
   CertificatesNotIssued: {
     meaning:
       "A VirtualMesh manages the trust of its meshes, and the proxies of a mesh do not all use certificates of its root yet. The rest of it is in force.",
@@ -201,7 +207,7 @@ export const FINDINGS = {
     example: "the valid part of this policy is in force here; callers that are not found are not allowed",
   },
   LastAcceptedInForce: {
-    meaning: "An AccessPolicy or VirtualDestination cannot be translated. Its last accepted spec stays in force.",
+    meaning: "An AccessPolicy, VirtualDestination or ServiceDependency cannot be translated. Its last accepted spec stays in force.",
     example:
       "this policy cannot be translated, so its last accepted spec (generation 3), status.lastAccepted, stays in force here: correct or delete it",
   },
@@ -299,59 +305,7 @@ export const FINDINGS = {
     meaning: "A service does not have the port.",
     example: "spec.policy.mirror.port: service bookinfo/reviews in cluster-1 has no port 1234, only 9080",
   },
-  // VirtualDestinations
-  VirtualDestinationNotWritten: {
-    meaning:
-      "A VirtualDestination of a workload cluster is read only where a traffic shift of its cluster names it: for its host name and port. Nothing defines the host.",
-    example:
-      "spec: no effect, because a VirtualDestination in a workload cluster, here cluster-1, is only read where a traffic shift of its cluster names it, for spec.hostname and spec.port.number: …",
-  },
-  HostnameInvalid: {
-    meaning: "A VirtualDestination has no host name, or one that is not a DNS name.",
-    example: 'spec.hostname: "*.cart" is not a DNS name: set a host name of two or more parts, such as reviews.mesh.global',
-  },
-  HostTaken: {
-    meaning: "The host of a VirtualDestination belongs to an older one, or to a federated service.",
-    example: "spec.hostname: reviews.mesh.global is already the host of VirtualDestination gloo-mesh/reviews: choose another",
-  },
-  ExportMissing: {
-    meaning: "A VirtualDestination names no mesh that can call it.",
-    example: "spec: has neither virtualMesh nor meshList, so no mesh can call the host: set virtualMesh",
-  },
-  ExportOutsideVirtualMesh: {
-    meaning: "A VirtualDestination is exported to a mesh that is in no VirtualMesh, or in another than the rest of its meshes.",
-    example:
-      "spec.meshList.meshes[1]: Mesh gloo-mesh/istiod-istio-system-cluster-3 is in no VirtualMesh in force, so it shares no trust with the destinations: add it there, or remove it here",
-  },
-  VirtualMeshUnknown: {
-    meaning: "A VirtualDestination names a VirtualMesh that does not exist, or is not in force.",
-    example: "spec.virtualMesh: VirtualMesh gloo-mesh/bookinfo not found, or not in force: check the name, and its status",
-  },
-  TargetsMissing: {
-    meaning: "A VirtualDestination names no destinations.",
-    example: "spec.localized.destinationSelectors: names no destinations: set localized.destinationSelectors, or static.destinations",
-  },
-  DirectiveInvalid: {
-    meaning:
-      "A failover directive of a VirtualDestination names no region, one of its own twice, or something that is no part of a locality.",
-    example: "spec.localized.failoverDirectives[0].from.rack: is not part of a locality: set region alone",
-  },
-  RegionUnknown: {
-    meaning: "A failover directive of a VirtualDestination names a region without a mesh that can call, or without a destination.",
-    example:
-      "spec.localized.failoverDirectives[0].to[1].region: none of the destinations is in region us-wst, only in us-east, us-west: check the region of the nodes",
-  },
-  FailoverIncomplete: {
-    meaning: "A setting keeps a part of the traffic from failing over.",
-    example:
-      "spec.localized.outlierDetection.maxEjectionPercent: with 50, failing endpoints above that share keep getting traffic instead of failing over: set 100",
-  },
-  NamespaceOfGateways: {
-    meaning:
-      "In a mesh, clients would look up the host of a VirtualDestination in the namespace of its gateways. Nothing is written for them there.",
-    example:
-      "spec: clients of Mesh gloo-mesh/istiod-istio-system-cluster-1 would find the host in namespace istio-system, where its east-west gateways run, and requests could circle between gateways: run the agent or the gateways in another namespace",
-  },
+  ...VIRTUAL_DESTINATION_FINDINGS,
   SettingsNotUsed: {
     meaning: "A Settings object is not the one that the management plane uses.",
     example:
@@ -375,10 +329,42 @@ export const FINDINGS = {
     example:
       "spec.secretName: kubeconfig-east is not read, because the Secret with the kubeconfig of a cluster has the name of the cluster: rename the Secret to east, or remove the field if an agent runs in the cluster",
   },
+  GatewayNotSelected: {
+    meaning: "The gateway selectors of a VirtualMesh select no Service in one of its meshes. The default gateway of that mesh is used.",
+    example:
+      "spec.federation.eastWestIngressGatewaySelectors: selects no Service in Mesh gloo-mesh/istiod-istio-system-east, so its default gateway is used: check the names and labels, or select a Service of that mesh as well, such as its default gateway",
+  },
+  NothingFederated: {
+    meaning: "A federation selector of a VirtualMesh selects no Service in its meshes.",
+    example:
+      "spec.federation.selectors[1].destinationSelectors: selects no Service in a mesh of this VirtualMesh, so it federates nothing: no Service is in namespace bokinfo (did you mean bookinfo?)",
+  },
   NothingSelected: {
-    meaning: "A policy of the management cluster selects no Service in a mesh, or no workload as a source of requests.",
+    meaning:
+      "A policy or ServiceDependency, or an entry of its destinationSelector, selects no Service in a mesh, or it selects no workload.",
     example:
       "spec.destinationSelector: selects no Service in a mesh, so this policy has no effect: no Service is in namespace bokinfo (did you mean bookinfo?)",
+  },
+  DependenciesNotLimited: {
+    meaning:
+      "The proxies of a workload are not limited to what its ServiceDependencies name: another one selects everything or was never accepted, or nothing that they name can be called from there.",
+    example:
+      "Workload gloo-mesh/web-shop-cluster-1-deployment is not limited, because ServiceDependency shop/all, which selects it too, selects everything: correct that one",
+  },
+  PodLabelsShared: {
+    meaning: "A Sidecar for a workload would apply to pods of another one too, or to all pods of its namespace. None is written.",
+    example:
+      "Workload gloo-mesh/web-shop-cluster-1-deployment is not limited, because pods of Workload gloo-mesh/web-canary-shop-cluster-1-deployment have all of its labels and would lose hosts too: give its pods a label of their own",
+  },
+  SidecarTaken: {
+    meaning: "A user-created Sidecar selects the pods of a workload. It stays, and none is written.",
+    example:
+      "Workload gloo-mesh/web-shop-cluster-1-deployment has Sidecar shop/mine in cluster-1 of a user already, and Istio uses only one, so that one stays: remove it, or narrow the sourceSelectors",
+  },
+  SidecarReplaced: {
+    meaning: "A user-created Sidecar for a whole namespace is not used for a workload with a Sidecar of its own.",
+    example:
+      "Sidecar shop/default in cluster-1 of a user, for all pods of its namespace, is not used for Workload gloo-mesh/web-shop-cluster-1-deployment any more, as Istio prefers a Sidecar with a workloadSelector: move what it needs of that one",
   },
   NotFederated: {
     meaning: "Traffic is sent to a service of another cluster that is not federated to every cluster that calls it.",

@@ -14,8 +14,8 @@ export const INPUT_FINDINGS = {
     example: "duplicate Service bookinfo/reviews: using b.yaml:3, ignoring a.yaml:9",
   },
   StatusIgnored: {
-    meaning: "Statuses without their objects. Statuses are recomputed.",
-    example: "ignored a status without its object (out.yaml, document 12): statuses are recomputed",
+    meaning: "Statuses without their objects, which are not in the input. Statuses are recomputed.",
+    example: "ignored a status without its object (out.yaml, document 12): statuses are recomputed, so add the file of its object",
   },
   ClusterMissing: {
     meaning: "Objects have no cluster name. Nothing is discovered from them.",

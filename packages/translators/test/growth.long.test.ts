@@ -1,8 +1,8 @@
 import { nanosecondsOf } from "@isthmus/api";
 import { growthOf, LARGE_TEXT, leastCpuMs, MOST_GROWTH, PATIENCE_MS, repeated, SMALL_TEXT } from "@isthmus/testing";
 import { describe, expect, it } from "vitest";
+import { MAX_MESH_CONFIG_BYTES, meshConfigOf } from "../src/discovery/detectors/istioMeshConfig.ts";
 import { imageVersion } from "../src/discovery/image.ts";
-import { MAX_MESH_CONFIG_BYTES, meshConfigOf } from "../src/discovery/meshConfig.ts";
 import { labelFindings, regexFindings } from "../src/meshes/istio/limits.ts";
 
 // Regular expressions that are put together when the program runs; all others are in tests/security/harness/regularExpressions.ts.

@@ -21,7 +21,7 @@ import {
   translate,
   translateInSteps,
 } from "../src/index.ts";
-import { kubernetesTraces, networkingTraces, type WorldTrace } from "./worldTraces.ts";
+import { kubernetesTraces, networkingTraces, type WorldTrace } from "./inputTraces.ts";
 
 const NAMESPACE = "gloo-mesh";
 
@@ -179,4 +179,65 @@ test("a trust domain that comes, changes or goes bears on the policies that name
   const targets = after.cache.targets.changesSince(before.cache.targets).map(({ key }) => key.split("|").at(-1));
   expect(targets).toEqual(expect.arrayContaining([expect.stringContaining("one-shop-east"), expect.stringContaining("any-shop-east")]));
   expect(targets).not.toContainEqual(expect.stringContaining("nobody-shop-east"));
+});
+
+test("policies follow a VirtualDestination that comes, selects others, and goes", () => {
+  const labelled = (name: string): AnyResource => ({
+    apiVersion: "discovery.mesh.gloo.solo.io/v1",
+    kind: "Destination",
+    metadata: { name: `${name}-shop-east`, namespace: NAMESPACE },
+    spec: {
+      kubeService: {
+        ref: { name, namespace: "shop", clusterName: "east" },
+        labels: { app: name },
+        workloadSelectorLabels: { app: name },
+        ports: [{ port: 80, name: "http", protocol: "TCP" }],
+      },
+      mesh: { name: "istiod-east", namespace: NAMESPACE },
+    },
+  });
+  const host = (app: string): AnyResource => ({
+    apiVersion: "networking.enterprise.mesh.gloo.solo.io/v1beta1",
+    kind: "VirtualDestination",
+    metadata: { name: "cart", namespace: NAMESPACE },
+    spec: {
+      hostname: "cart.mesh.global",
+      port: { number: 80 },
+      virtualMesh: { name: "all", namespace: NAMESPACE },
+      localized: { destinationSelectors: [{ kubeServiceMatcher: { labels: { app } } }] },
+    },
+  });
+  const selecting = (kind: string, name: string, selector: object, spec: object): AnyResource => ({
+    apiVersion: "networking.mesh.gloo.solo.io/v1",
+    kind,
+    metadata: { name, namespace: NAMESPACE },
+    spec: { destinationSelector: [selector], ...spec },
+  });
+  const named = { virtualDestinationRefs: { virtualDestinations: [{ name: "cart", namespace: NAMESPACE }] } };
+  const start = [
+    {
+      apiVersion: "discovery.mesh.gloo.solo.io/v1",
+      kind: "Mesh",
+      metadata: { name: "istiod-east", namespace: NAMESPACE },
+      spec: { istio: { installation: { cluster: "east", namespace: "istio-system" } }, agentInfo: { agentNamespace: NAMESPACE } },
+    },
+    {
+      apiVersion: "networking.mesh.gloo.solo.io/v1",
+      kind: "VirtualMesh",
+      metadata: { name: "all", namespace: NAMESPACE },
+      spec: { meshes: [{ name: "istiod-east", namespace: NAMESPACE }] },
+    },
+    labelled("one"),
+    labelled("two"),
+    selecting("TrafficPolicy", "timeout", named, { policy: { requestTimeout: "1s" } }),
+    selecting("AccessPolicy", "named", named, {}),
+    selecting("AccessPolicy", "matched", { virtualDestinationMatcher: {} }, {}),
+  ];
+  const { apiVersion, kind, metadata } = host("one");
+  const steps = [
+    { put: [host("one")], remove: [] },
+    { put: [host("two")], remove: [] },
+    { put: [], remove: [{ apiVersion, kind, name: metadata.name, namespace: NAMESPACE, clusterName: "" }] },
+  ];
+  checkTrace({ start, steps }, { namespace: NAMESPACE, stage: "networking" });
 });

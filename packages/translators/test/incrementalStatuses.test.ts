@@ -14,7 +14,7 @@ import {
   type Translation,
   translate,
 } from "../src/index.ts";
-import { kubernetesTraces, networkingTraces, type WorldTrace } from "./worldTraces.ts";
+import { kubernetesTraces, networkingTraces, type WorldTrace } from "./inputTraces.ts";
 
 const STATES: readonly DeliveryState[] = ["pending", "unheard", "applied", { code: "Conflict", message: "is somebody else's" }];
 

@@ -1,8 +1,8 @@
 import { kindOf, type Mesh } from "@isthmus/api";
 import { type AnyResource, snapshotOf } from "@isthmus/core";
 import { expect, test } from "vitest";
+import { lastKnownMeshOf } from "../src/discovery/detectors/lastKnownMesh.ts";
 import { translateDiscovery } from "../src/discovery/discovery.ts";
-import { lastKnownMeshOf } from "../src/discovery/lastKnownMesh.ts";
 
 const OPTIONS = { namespace: "gloo-mesh" };
 

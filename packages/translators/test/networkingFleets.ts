@@ -22,6 +22,8 @@ export function networkingFleets(): fc.Arbitrary<readonly AnyResource[]> {
       virtualMeshes: fc.array(virtualMesh(), { maxLength: 2 }),
       userObjects: fc.array(userObject(), { maxLength: 2 }),
       virtualDestinations: fc.array(virtualDestination(), { maxLength: 3 }),
+      serviceDependencies: fc.array(serviceDependency(), { maxLength: 3 }),
+      userSidecars: fc.array(userSidecar(), { maxLength: 2 }),
     })
     .map((parts) => distinct(Object.values(parts).flat()));
 }
@@ -158,6 +160,8 @@ function destinationSelectors(): fc.Arbitrary<readonly object[]> {
     [{}, { kubeServiceMatcher: {} }],
     [{ kubeServiceMatcher: { labels: { app: "cart" } }, kubeServiceRef: {} }],
     [{ kubeServiceRefs: { services: [service("nobody", "east")] } }],
+    [{ virtualDestinationRefs: { virtualDestinations: [{ name: "a", namespace: "gloo-mesh" }] } }],
+    [{ virtualDestinationMatcher: {}, kubeServiceRefs: { services: [service("cart", "east")] } }],
   );
 }
 
@@ -250,6 +254,39 @@ function virtualDestinationSpec(): fc.Arbitrary<object> {
       ),
     })
     .map(withoutUndefined);
+}
+
+/** What workloads call: right, wrong in some part, or right before it was changed. */
+function serviceDependency(): fc.Arbitrary<AnyResource> {
+  const spec = fc.record(
+    {
+      sourceSelectors: fc.constantFrom(
+        [{}],
+        [{ kubeWorkloadMatcher: { clusters: ["east"] } }],
+        [{ kubeWorkloadMatcher: { labels: { app: "cart" } } }, { kubeWorkloadMatcher: { namespaces: ["shop"], clusters: ["west"] } }],
+        [{ kubeWorkloadMatcher: { labels: { app: "nobody" } } }],
+        [{ kubeServiceMatcher: {} }],
+      ),
+      destinationSelectors: destinationSelectors(),
+    },
+    { requiredKeys: [] },
+  );
+  return fc
+    .record({ name: fc.constantFrom(...NAMES), origin: origin(), spec, lastAccepted: fc.option(spec, { nil: undefined }) })
+    .map(({ name, origin: from, spec: wanted, lastAccepted }) => {
+      const status = lastAccepted === undefined ? {} : { status: { lastAccepted: { generation: 1, spec: lastAccepted } } };
+      return object("networking.enterprise.mesh.gloo.solo.io/v1beta1", "ServiceDependency", name, { spec: wanted, ...status }, from);
+    });
+}
+
+function userSidecar(): fc.Arbitrary<AnyResource> {
+  const selector = fc.constantFrom({}, { workloadSelector: { labels: { app: "cart" } } }, { workloadSelector: { labels: { app: "x" } } });
+  return fc.tuple(selector, fc.constantFrom(...CLUSTERS), fc.constantFrom("p", "q")).map(([spec, clusterName, name]) => ({
+    apiVersion: "networking.istio.io/v1",
+    kind: "Sidecar",
+    metadata: { name, namespace: "shop", clusterName },
+    spec: { ...spec, egress: [{ hosts: ["./*"] }] },
+  }));
 }
 
 function userObject(): fc.Arbitrary<AnyResource> {

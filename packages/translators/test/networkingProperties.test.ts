@@ -1,4 +1,4 @@
-import { AccessPolicy, AuthorizationPolicy, askedKinds, Destination, kindOf, VirtualDestination } from "@isthmus/api";
+import { AccessPolicy, AuthorizationPolicy, Destination, kindOf, userStatusKinds, VirtualDestination } from "@isthmus/api";
 import { type AnyResource, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import { runs } from "@isthmus/testing";
 import fc from "fast-check";
@@ -7,7 +7,7 @@ import { statusesOf, type TranslateOptions, type Translation, translate } from "
 import { networkingFleets } from "./networkingFleets.ts";
 
 const OPTIONS: TranslateOptions = { namespace: "gloo-mesh", stage: "networking" };
-const USER_KINDS = askedKinds().map(({ kind }) => kind);
+const USER_KINDS = userStatusKinds().map(({ kind }) => kind);
 
 function world(resources: readonly Resource[], options = OPTIONS): Translation {
   return translate(snapshotOf(resources.map(parsed)), options);

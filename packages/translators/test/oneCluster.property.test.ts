@@ -3,7 +3,7 @@ import { type AnyResource, formatRef, type Resource, refOf, resourceKeyOf, snaps
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { statusesOf, type Translation, translate } from "../src/index.ts";
-import { HOSTILE, type TwoWorlds, twoWorlds, type WorldOptions, worldOptions } from "./oneClusterWorlds.ts";
+import { HOSTILE, type TwoWorlds, twoWorlds, type WorldOptions, worldOptions } from "./oneClusterInputs.ts";
 
 // How many worlds; more of them, for hours: ISTHMUS_WORLDS=1000000 npx vitest run packages/translators/test/oneCluster.property.test.ts
 const WORLDS = Number(process.env["ISTHMUS_WORLDS"] ?? 60);

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { askedKinds, ineffectiveFields, kindOf } from "@isthmus/api";
+import { ineffectiveFields, kindOf, userStatusKinds } from "@isthmus/api";
 import { InvalidResource, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import { readDocuments, withoutMaterial } from "@isthmus/testing";
 import { describe, expect, test } from "vitest";
 import { statusesOf, translate } from "../src/index.ts";
 
 const samples = join(resolve(process.env["ISTHMUS_SHARED"] ?? "../shared"), "examples/v1");
-const USER_KINDS = askedKinds().map(({ kind }) => kind);
+const USER_KINDS = userStatusKinds().map(({ kind }) => kind);
 
 describe(`public samples of the v1 API (${samples})`, () => {
   const files = existsSync(samples)

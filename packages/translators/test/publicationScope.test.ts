@@ -4,7 +4,7 @@ import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isInScope, rescoped, type TranslateOptions, type Translation, translate } from "../src/index.ts";
-import { kubernetesTraces } from "./worldTraces.ts";
+import { kubernetesTraces } from "./inputTraces.ts";
 
 const OPTIONS: TranslateOptions = { namespace: "gloo-mesh", stage: "all" };
 

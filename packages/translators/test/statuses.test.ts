@@ -195,6 +195,20 @@ test("a refused object is told to the policies behind it, and to no others", () 
   expect(refused.get("VirtualMesh vm")).toMatchObject({ state: "ACCEPTED" });
 });
 
+test("a cluster without the CRDs of Istio is told to have no Istio", () => {
+  const unserved = { code: "Unserved", message: "the cluster does not serve VirtualService (networking.istio.io/v1): install its CRD" };
+  const refused = statuses(delivered((kind) => (kind === "VirtualService" ? unserved : "applied")));
+  expect(refused.get("TrafficPolicy slow")).toMatchObject({
+    destinations: {
+      "cart-shop-a.gloo-mesh.": {
+        errors: [
+          "VirtualService shop/cart in a cannot be written: Istio is not installed in cluster a, or without its CRD of VirtualService: install it there",
+        ],
+      },
+    },
+  });
+});
+
 test("a refused object is told to those whose fields it has, and to no others", () => {
   const refused = (refusedKind: string) => delivered((kind) => (kind === refusedKind ? { code: "Conflict", message: "no" } : "applied"));
   const told = (kind: string) => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { askedKinds, VirtualDestination } from "@isthmus/api";
+import { userStatusKinds, VirtualDestination } from "@isthmus/api";
 import { kindKeyOf, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import { expect, test } from "vitest";
 import { changedStatuses, statusesAfter, statusesOf, translate } from "../src/index.ts";
@@ -15,8 +15,8 @@ const least = ({ apiVersion, kind }: { readonly apiVersion: string; readonly kin
 });
 
 test("a status answers each kind by which users ask, and follows what they ask", () => {
-  expect(askedKinds()).not.toEqual([]);
-  for (const kind of askedKinds()) {
+  expect(userStatusKinds()).not.toEqual([]);
+  for (const kind of userStatusKinds()) {
     const object = kind.parse(least(kind, 1));
     const before = statusesOf(translate(snapshotOf([object]), OPTIONS));
     // Of a host without a name there is nothing to accept.
@@ -33,7 +33,7 @@ test("a status answers each kind by which users ask, and follows what they ask",
 test("no list of translation names the kinds by which users ask", () => {
   const root = fileURLToPath(new URL("../src", import.meta.url));
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
-  const names = askedKinds().map(({ kind }) => kind);
+  const names = userStatusKinds().map(({ kind }) => kind);
   const lists = files.flatMap((file) =>
     readFileSync(join(root, file), "utf8")
       .split("\n")

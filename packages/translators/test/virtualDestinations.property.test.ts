@@ -3,7 +3,7 @@ import { type Resource, snapshotOf } from "@isthmus/core";
 import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { translate } from "../src/index.ts";
+import { type Translation, translate } from "../src/index.ts";
 
 // One service in up to four clusters, two of them in one region; some with pods, some federated, some with gateways.
 const CLUSTERS = ["a", "b", "c", "d"] as const;
@@ -100,7 +100,12 @@ interface Reached {
 
 /** The endpoints in one namespace of each cluster; undefined where there is no ServiceEntry. */
 function endpointsIn(drawn: World, namespace: string): (cluster: Cluster) => readonly Reached[] | undefined {
-  const { networking } = translate(snapshotOf(objectsOf(drawn)), { namespace: "gloo-mesh", stage: "networking" });
+  return endpointsOf(translate(snapshotOf(objectsOf(drawn)), OPTIONS), namespace);
+}
+
+const OPTIONS = { namespace: "gloo-mesh", stage: "networking" } as const;
+
+function endpointsOf({ networking }: Translation, namespace: string): (cluster: Cluster) => readonly Reached[] | undefined {
   const entries = [...networking].flatMap(({ resource }) => (resource.kind === ServiceEntry.kind ? [resource as ServiceEntry] : []));
   return (cluster) => {
     const { clusterName, name } = { clusterName: cluster, name: "cart.gloo-mesh" };
@@ -187,6 +192,28 @@ test("another cluster that can be reached changes nothing for clients with local
       for (const caller of drawn.exports) {
         if (caller === added || drawn.places[caller].pods === 0) continue;
         expect(firstOf(endpointsIn(localized, "gloo-mesh")(caller))).toEqual(firstOf(endpointsIn(without, "gloo-mesh")(caller)));
+      }
+    }),
+    { numRuns: runs(75) },
+  );
+});
+
+test("offline clusters are left out while something else is there, in the same order, and come back", () => {
+  fc.assert(
+    fc.property(world, fc.subarray([...CLUSTERS]), (drawn, away) => {
+      const given = snapshotOf(objectsOf(drawn));
+      const all = translate(given, OPTIONS);
+      const offline = new Set<string>(away);
+      const without = translate(given, { ...OPTIONS, offline }, all);
+      expect([...without.networking]).toEqual([...translate(given, { ...OPTIONS, offline }).networking]);
+      expect([...translate(given, OPTIONS, without).networking]).toEqual([...all.networking]);
+      for (const caller of drawn.exports) {
+        const [kept, before] = [endpointsOf(without, "gloo-mesh")(caller), endpointsOf(all, "gloo-mesh")(caller)];
+        const online = before?.filter(({ cluster }) => cluster === caller || !offline.has(cluster));
+        expect(kept).toEqual(online?.length === 0 ? before : online);
+      }
+      for (const cluster of CLUSTERS) {
+        expect(endpointsOf(without, "istio-system")(cluster)).toEqual(endpointsOf(all, "istio-system")(cluster));
       }
     }),
     { numRuns: runs(75) },

@@ -28,7 +28,7 @@ export async function* restartReplicaBenchmark(options: BenchmarkOptions): Async
     {
       ...shared,
       cluster,
-      link: (handler, door) => startServerLink({ ...shared, serverId: "replica", handler, door }, life.signal),
+      link: (handler, reportFilter) => startServerLink({ ...shared, serverId: "replica", handler, reportFilter }, life.signal),
       ...serverRoles(PLANE),
       resumeDeletes: async () => undefined,
       namespace: PLANE,

@@ -46,9 +46,9 @@ export async function startServerUnderTest(options: ServerUnderTestOptions): Pro
     {
       ...shared,
       cluster,
-      link: (handler, door) => {
+      link: (handler, reportFilter) => {
         const remembers = (name: string) => server.store.remembers(name);
-        link = startServerLink({ ...shared, serverId: "bench", handler, door, remembers, tellsFirst: true }, signal);
+        link = startServerLink({ ...shared, serverId: "bench", handler, reportFilter, remembers, tellsFirst: true }, signal);
         return link;
       },
       ...serverRoles(PLANE),

@@ -5,7 +5,7 @@ import {
   type AgentLink,
   type AgentLinkHandler,
   agentRoles,
-  answerQuestion,
+  answerQuery,
   type Cluster,
   startAgent,
   systemClock,
@@ -112,7 +112,7 @@ function watchedLink({ clusterName, address, wallet }: AgentPlace, signal: Abort
             notices: (notices) => handler.notices(notices),
             state: (state, detail) => handler.state(state, detail),
           },
-          ...(agent === undefined ? {} : { answer: answerQuestion(agent) }),
+          ...(agent === undefined ? {} : { answer: answerQuery(agent) }),
         },
         signal,
       );

@@ -61,6 +61,7 @@ import { originOf, outputOf } from "../outputMetadata.ts";
 /** Linkerd. Supports traffic shifts only. */
 export const linkerdTranslator: MeshTranslator = {
   type: "linkerd",
+  displayName: "a Linkerd mesh",
   translateDestination: trafficSplitOfPolicy,
   hasSubsets: false,
 };
@@ -83,7 +84,7 @@ function trafficSplitOfPolicy(inputs: DestinationInputs): TargetTranslation {
     ),
     insertBefore(
       `${MESHES}/meshTranslators.ts`,
-      'import type { MeshTranslator } from "./meshTranslator.ts";',
+      'import type { MeshTranslator, MeshType } from "./meshTranslator.ts";',
       'import { linkerdTranslator } from "./linkerd/linkerdTranslator.ts";\n',
     ),
     replaceText(`${MESHES}/meshTranslators.ts`, "[istioTranslator, osmTranslator]", "[istioTranslator, osmTranslator, linkerdTranslator]"),

@@ -29,8 +29,8 @@ export const CiliumNetworkPolicy = defineKind({
     ),
     insertAfter(
       ROLES,
-      '{ kind: Sidecar, tasks: ["sent", "scoped"], keptFor: CONSOLE },',
-      '\n  { kind: CiliumNetworkPolicy, tasks: ["sent", "scoped"], keptFor: CONSOLE },',
+      '{ kind: AuthorizationPolicy, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },',
+      '\n  { kind: CiliumNetworkPolicy, tasks: ["watchedByAgent", "inDiscoveryScope"], keptFor: CONSOLE },',
     ),
     insertBefore(
       "docs/reference/rbac.md",

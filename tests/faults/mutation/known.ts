@@ -23,6 +23,13 @@ export const KNOWN: readonly KnownMutant[] = [
     focus: ["meddleInBetween", "putService"],
   },
   {
+    name: "a delete is not bound to the version that was looked at",
+    path: "packages/plane/src/apply/applier.ts",
+    from: "...(resourceVersion === undefined ? {} : { resourceVersion }) },",
+    to: "},",
+    focus: ["meddleInBetween", "deletePolicy", "deleteService"],
+  },
+  {
     name: "leadership is not asked again right before a write",
     path: "packages/plane/src/leader/leadership.ts",
     from: "if (!leadership.isLeader) throw new ClusterError",

@@ -12,8 +12,23 @@ export interface Mutant {
   readonly what: string;
 }
 
-/** Names a mutant among all that a source text has, also after lines elsewhere have changed. */
-export function nameOf({ path, what }: Mutant, source: string, { start, end }: Pick<Mutant, "start" | "end">): string {
+/**
+ * The mutants of a source text by name: the line that they change, also after lines elsewhere have changed. Of several with the same
+ * name, the later ones have an ordinal, so that a reason is about one of them.
+ */
+export function named(mutants: readonly Mutant[], source: string): ReadonlyMap<string, Mutant> {
+  const byName = new Map<string, Mutant>();
+  const counts = new Map<string, number>();
+  for (const mutant of mutants) {
+    const name = nameOf(mutant, source, mutant);
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    byName.set(count === 1 ? name : `${name} #${count}`, mutant);
+  }
+  return byName;
+}
+
+function nameOf({ path, what }: Mutant, source: string, { start, end }: Pick<Mutant, "start" | "end">): string {
   const from = source.lastIndexOf("\n", start - 1) + 1;
   const to = source.indexOf("\n", end);
   const text = source.slice(from, to < 0 ? undefined : to).trim();

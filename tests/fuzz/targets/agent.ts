@@ -12,7 +12,7 @@ import { framed, grpcFrame, unframed } from "../drawing/frames.ts";
 import { number } from "../drawing/protobuf.ts";
 import { serverMessage, welcome } from "../drawing/relayMessages.ts";
 import { OthersHarmed, type Target } from "../target.ts";
-import { SILENT } from "./goodWorld.ts";
+import { SILENT } from "./goodInputs.ts";
 
 /** Who was cut off comes back at once, not after the pauses that a fleet needs. */
 const hasty: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 5), signal) };

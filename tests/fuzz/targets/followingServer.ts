@@ -4,7 +4,7 @@ import { allKinds } from "@isthmus/api";
 import { type Server, type Store, serverRoles, startServer, systemClock } from "@isthmus/plane";
 import { simulatedCluster } from "@isthmus/simulator";
 import { NAMESPACE } from "../drawing/fleetObjects.ts";
-import { operatorsObjects, SILENT } from "./goodWorld.ts";
+import { operatorsObjects, SILENT } from "./goodInputs.ts";
 
 /** A management server without agents, which learns of clusters from what its store holds. */
 export interface FollowingServer {

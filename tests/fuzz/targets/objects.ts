@@ -37,7 +37,7 @@ function objectIn(line: string): readonly Resource[] {
   try {
     value = parseCompact(isManagement ? line.slice(MANAGEMENT.length) : line);
   } catch (error) {
-    // As every door does with what is not JSON, or too much for an object.
+    // As every entry point does with what is not JSON, or too much for an object.
     if (error instanceof SyntaxError || error instanceof ResourceExcess) return [];
     throw error;
   }

@@ -3,7 +3,7 @@ import { InvalidResource, type Resource, snapshotOf } from "@isthmus/core";
 import { statusesAfter, type Translation, translate, translatedFieldsOf } from "@isthmus/translators";
 import { EVIL, GOOD, NAMESPACE } from "../drawing/fleetObjects.ts";
 import { OthersHarmed } from "../target.ts";
-import { goodObjects, operatorsObjects } from "./goodWorld.ts";
+import { goodObjects, operatorsObjects } from "./goodInputs.ts";
 
 const OPTIONS = { namespace: NAMESPACE, stage: "all" } as const;
 
@@ -27,7 +27,7 @@ export async function startPipeline(): Promise<Pipeline> {
   };
 }
 
-/** An object as its kind reads it; undefined where it is malformed, as every door takes it, whatever the reason. */
+/** An object as its kind reads it; undefined where it is malformed, as every entry point takes it, whatever the reason. */
 export function parsed(value: Resource): Resource | undefined {
   try {
     return kindOf(value.apiVersion, value.kind)?.parse(value);

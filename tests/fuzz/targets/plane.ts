@@ -19,7 +19,7 @@ import { NAMESPACE } from "../drawing/fleetObjects.ts";
 import { grpcFrame } from "../drawing/frames.ts";
 import { bytes, textFields } from "../drawing/protobuf.ts";
 import { OthersHarmed } from "../target.ts";
-import { goodCluster, operatorsObjects, SILENT } from "./goodWorld.ts";
+import { goodCluster, operatorsObjects, SILENT } from "./goodInputs.ts";
 
 // Tokens of fewer than 32 characters are warned about.
 export const TOKEN = "the relay identity token of a fuzzed plane";

@@ -13,7 +13,7 @@ import { unframed } from "../drawing/frames.ts";
 import { redisCommands } from "../drawing/storeCommands.ts";
 import { Skipped, type Target } from "../target.ts";
 import { startFollowingServer } from "./followingServer.ts";
-import { SILENT } from "./goodWorld.ts";
+import { SILENT } from "./goodInputs.ts";
 
 const PREFIX = "gloo-mesh:";
 const READ_EACH = 32;

@@ -9,7 +9,7 @@ import { fileStore, memoryStore } from "@isthmus/store";
 import { EVIL } from "../drawing/fleetObjects.ts";
 import { framed, unframed } from "../drawing/frames.ts";
 import { META, storedPartition } from "../drawing/storeCommands.ts";
-import type { Door, Target } from "../target.ts";
+import type { EntryPoint, Target } from "../target.ts";
 import { startFollowingServer } from "./followingServer.ts";
 
 // So often others get their turn before the next input: a server that follows has heard of it then.
@@ -17,7 +17,7 @@ const TURNS = 8;
 const PATIENCE_MS = 100_000;
 
 /** Writes inputs into the store as another replica does, for a server that follows, and reads them as readers do. */
-async function doorTo(store: Store, ended: () => Promise<void>): Promise<Door> {
+async function doorTo(store: Store, ended: () => Promise<void>): Promise<EntryPoint> {
   const { server, stop } = await startFollowingServer(store);
   let sequence = 0;
 

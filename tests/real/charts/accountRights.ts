@@ -2,9 +2,9 @@ import { groupOf } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import type { ApiServer } from "../harness/apiServer.ts";
 import { anyKind } from "../harness/clusters.ts";
-import { requestTo } from "../harness/requestTo.ts";
+import { requestTo, statusOf } from "../harness/requestTo.ts";
 
-const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
+const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"] as const;
 /** Of Kubernetes itself: what would let an account have others. */
 const SUBRESOURCES = ["/pods/exec", "/pods/log", "/pods/eviction", "/serviceaccounts/token", "/nodes/proxy", "/services/proxy"];
 /** What every authenticated user may do. */
@@ -23,7 +23,7 @@ interface Account {
 export async function rightsIn(
   { server, cluster, kubeconfig }: Account,
   namespace: string,
-): Promise<{ readonly allowed: readonly string[]; readonly asked: number }> {
+): Promise<{ readonly allowed: readonly string[]; readonly asked: number; readonly refused: readonly string[] }> {
   const resources = new Map<string, boolean>();
   for (const { apiVersion, plural, namespaced } of await cluster.servedKinds()) {
     const name = `${groupOf(apiVersion)}/${plural}`;
@@ -44,8 +44,58 @@ export async function rightsIn(
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, ask));
-  return { allowed: allowed.filter((right) => !EVERYONE.test(right)).sort(), asked: questions.length };
+  const known = new Set(allowed);
+  return {
+    allowed: allowed.filter((right) => !EVERYONE.test(right)).sort(),
+    asked: questions.length,
+    refused: questions.map(({ resource, verb }) => `${resource} ${verb}`).filter((right) => !known.has(right)),
+  };
 }
+
+/**
+ * Really tries a sample of what an account may not do in a namespace, with its token: each verb, and each resource at least once. Gives
+ * how often it tried, and what was answered otherwise than by a refusal.
+ */
+export async function tryRefused(
+  account: Account,
+  namespace: string,
+): Promise<{ readonly tried: number; readonly notRefused: readonly string[] }> {
+  const types = new Map((await account.cluster.servedKinds()).map((type) => [`${groupOf(type.apiVersion)}/${type.plural}`, type]));
+  const { refused } = await rightsIn(account, namespace);
+  const resources = [...new Set(refused.map((right) => right.replace(/ .*/, "")))];
+  // Another verb of each resource.
+  const sample = resources.flatMap((resource, i) => {
+    const rights = refused.filter((right) => right.startsWith(`${resource} `));
+    return rights[i % rights.length] ?? [];
+  });
+  const answers = sample.map(async (right) => {
+    const [resource = "", verb = ""] = right.split(" ");
+    const [group = "", plural = "", subresource] = resource.split("/");
+    const type = types.get(`${group}/${plural}`);
+    if (type === undefined) throw new Error(`${resource} is not served`);
+    const place = `${group === "" ? "/api" : "/apis"}/${type.apiVersion}${type.namespaced ? `/namespaces/${namespace}` : ""}/${plural}`;
+    const { method, of, query = "" } = REQUESTS[verb as keyof typeof REQUESTS];
+    const name = of === "object" || subresource !== undefined ? "/any" : "";
+    const path = `${place}${name}${subresource === undefined ? "" : `/${subresource}`}${query}`;
+    return { right, code: await statusOf({ ...account.server, kubeconfig: account.kubeconfig }, method, path) };
+  });
+  const others = (await Promise.all(answers)).filter(({ code }) => code !== FORBIDDEN);
+  return { tried: sample.length, notRefused: others.map(({ right, code }) => `${right}: ${code}`) };
+}
+
+const FORBIDDEN = 403;
+
+/** How each verb is asked for. */
+const REQUESTS: Readonly<Record<(typeof VERBS)[number], { method: string; of: "object" | "list"; query?: string }>> = {
+  get: { method: "GET", of: "object" },
+  list: { method: "GET", of: "list" },
+  watch: { method: "GET", of: "list", query: "?watch=1&timeoutSeconds=1" },
+  create: { method: "POST", of: "list" },
+  update: { method: "PUT", of: "object" },
+  patch: { method: "PATCH", of: "object" },
+  delete: { method: "DELETE", of: "object" },
+  deletecollection: { method: "DELETE", of: "list" },
+};
 
 /** What an account may do with single objects of a resource of the core group, as `name verb`. */
 export async function rightsOnNamed(
@@ -83,7 +133,7 @@ export async function grantedVerbs(
   { name, namespace }: { readonly name: string; readonly namespace: string },
 ): Promise<readonly string[]> {
   const lists = await Promise.all(ROLES.map((kind) => cluster.list(kind)));
-  const names = new Set([name, `${name}-${namespace}`, `${name}-certificates`]);
+  const names = new Set([name, `${name}-${namespace}`, `${name}-certificates`, `${name}-writes`]);
   const roles = lists.flatMap(({ items }) => items).filter(({ metadata }) => names.has(metadata.name)) as unknown as readonly RoleFields[];
   const rules = roles.flatMap((role) => role.rules);
   return [
@@ -93,4 +143,21 @@ export async function grantedVerbs(
       ),
     ),
   ].sort();
+}
+
+/** Rights that are granted and not used, but for exceptions; and exceptions without need, as they are used or not granted. Each exception has its reason. */
+export function compareRights({
+  granted,
+  used,
+  exceptions,
+}: {
+  readonly granted: readonly string[];
+  readonly used: readonly string[];
+  readonly exceptions: Readonly<Record<string, string>>;
+}): { readonly unused: readonly string[]; readonly needless: readonly string[] } {
+  const unused = granted.filter((right) => !used.includes(right));
+  return {
+    unused: unused.filter((right) => exceptions[right] === undefined),
+    needless: Object.keys(exceptions).filter((right) => !unused.includes(right)),
+  };
 }

@@ -1,4 +1,4 @@
-import { agentKinds, contributedKinds, deliveredKinds } from "@isthmus/api";
+import { agentKinds, computedKinds, contributedKinds, deliveredKinds } from "@isthmus/api";
 import { groupOf, type Kind } from "@isthmus/core";
 
 const READ = ["list", "watch"];
@@ -14,12 +14,23 @@ export interface Rights {
   readonly own: readonly string[];
 }
 
+/** To write what is delivered, by an agent or by a server that needs none. */
+export function writeRights(by: "agent" | "server"): readonly string[] {
+  // An agent keeps in memory what it computes.
+  return on(
+    deliveredKinds().filter((kind) => by === "server" || !computedKinds().includes(kind)),
+    WRITE,
+  );
+}
+
 /** Of an agent with an election, from the table of kinds. */
 export function agentRights(): Rights {
+  // It keeps in memory what it computes.
+  const applied = deliveredKinds().filter((kind) => !computedKinds().includes(kind));
   return {
     everywhere: [
-      ...on([...agentKinds(), ...contributedKinds(), ...deliveredKinds()], READ),
-      ...on(deliveredKinds(), ["get", ...WRITE]),
+      ...on([...agentKinds(), ...contributedKinds(), ...applied], READ),
+      ...on(applied, ["get", ...WRITE]),
       ...on(contributedKinds(), ["patch"], "/status"),
       ...CRDS,
       ...REVIEWS,

@@ -21,6 +21,14 @@ export async function release({ components, server, directory }: ReleaseTarget, 
   expect([code, stderr]).toEqual([0, ""]);
 }
 
+/** Upgrades a release as docs/operations/upgrade.md says: values that are not given stay as they are, new ones get their defaults. */
+export async function upgrade({ components, server, directory }: ReleaseTarget, chart: ChartName, values: ChartValues = {}): Promise<void> {
+  const folder = chartForAnyVersion(chart, directory);
+  const args = ["upgrade", chart, folder, `--namespace=${namespace}`, "--reset-then-reuse-values"];
+  const { code, stderr } = await helm({ components, server }, args, values);
+  expect([code, stderr]).toEqual([0, ""]);
+}
+
 /** A Secret with these texts. */
 export function secret(name: string, texts: Readonly<Record<string, string>>): AnyResource {
   const data = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")]));

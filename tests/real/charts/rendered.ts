@@ -6,6 +6,7 @@ export interface Container {
   readonly command?: readonly string[];
   readonly args: readonly string[];
   readonly env?: readonly ContainerVariable[];
+  readonly ports?: readonly { readonly containerPort: number }[];
   readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
 }
 

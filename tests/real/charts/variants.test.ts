@@ -11,8 +11,9 @@ import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
 import { chartFolder, helm, renderChart, renderedObjects } from "../harness/helm.ts";
 import { kubectl } from "../harness/kubectl.ts";
-import { applyAll, installCrds } from "../harness/manifests.ts";
+import { anyFieldsCrd, applyAll, installCrds } from "../harness/manifests.ts";
 import { meshCrds, ourCrds } from "../harness/meshCluster.ts";
+import { chartsWithValues, NAMESPACE, referenceValuesOf, valuesWith } from "./referenceValues.ts";
 import { podsIn } from "./rendered.ts";
 import { contradictions, variants } from "./variants.ts";
 
@@ -35,17 +36,10 @@ function helpOf(chart: keyof typeof BIN): string {
 }
 
 // Not the operator's own, which no Go module holds alone: any spec is accepted.
-const MONITORING_CRDS = [anySpecCrd("ServiceMonitor", "servicemonitors"), anySpecCrd("PrometheusRule", "prometheusrules")];
+const MONITORING_CRDS = [monitoringCrd("ServiceMonitor", "servicemonitors"), monitoringCrd("PrometheusRule", "prometheusrules")];
 
-function anySpecCrd(kind: string, plural: string): AnyResource {
-  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-  const group = "monitoring.coreos.com";
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}` },
-    spec: { group, scope: "Namespaced", names: { kind, plural }, versions: [{ name: "v1", served: true, storage: true, schema }] },
-  } as unknown as AnyResource;
+function monitoringCrd(kind: string, plural: string): AnyResource {
+  return anyFieldsCrd({ apiVersion: "monitoring.coreos.com/v1", kind, plural, namespaced: true });
 }
 
 describeReal("the charts, on a real Kubernetes", (components) => {
@@ -115,10 +109,45 @@ describeReal("the charts, on a real Kubernetes", (components) => {
     });
   });
 
+  it.each([
+    [false, "gloo-mesh-agent", [9977]],
+    [true, "enterprise-agent", [9977, 9988]],
+  ] as const)("gloo-mesh-agent: the Service for proxies is made only by its value, legacyNames: %s", async (legacyNames, name, ports) => {
+    const relay = { cluster: "east", serverAddress: "mgmt.example:9900" };
+    const render = async (enabled: boolean) => {
+      const objects = await renderedObjects({
+        components,
+        chart: "gloo-mesh-agent",
+        values: { relay, legacyNames, dataPlane: { enabled } },
+      });
+      const of = (kind: string) => objects.filter((object) => object.kind === kind) as unknown as readonly Ports[];
+      const services = of("Service").map(({ metadata, spec }) => [metadata.name, spec.ports?.map(({ port }) => port)]);
+      return [services, of("NetworkPolicy").flatMap(({ spec }) => spec.ingress?.flatMap((rule) => rule.ports.map(({ port }) => port)))];
+    };
+    expect(await render(true)).toEqual([[[name, ports]], ["stats", ...ports]]);
+    expect(await render(false)).toEqual([[], ["stats"]]);
+    // Nobody listens, so the pod promises nothing.
+    const [pod] = podsIn(await renderedObjects({ components, chart: "gloo-mesh-agent", values: { relay, dataPlane: { enabled: true } } }));
+    expect(pod?.spec.containers[0]?.ports?.map(({ containerPort }) => containerPort)).toEqual([9091]);
+  });
+
   it.each(contradictions.map((variant) => [variant.name, variant] as const))("refuses %s, with a sentence", async (_, variant) => {
     const { code, stdout, stderr } = await renderChart({ components, chart: variant.chart, values: variant.values });
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(variant.says);
+  });
+
+  const reference = chartsWithValues.flatMap((chart) => referenceValuesOf(chart).map((one) => [chart, one.value, one] as const));
+  it.each(reference)("%s: %s of the reference is refused with what to use instead", async (chart, value, { accepted, instead }) => {
+    const base = chart === "gloo-mesh-agent" ? { relay: { cluster: "east", serverAddress: "mgmt.example:9900" } } : {};
+    const render = (content: unknown) => renderChart({ components, chart, values: valuesWith(value, content, base) });
+    const other = await render(typeof accepted === "string" ? "another" : accepted === false ? true : { enabled: true });
+    expect([other.code, other.stdout]).toEqual([1, ""]);
+    expect(other.stderr).toContain(`${value}: ${instead}`);
+    if (accepted === undefined) return;
+    const same = await render(accepted === NAMESPACE ? "gloo-mesh" : accepted);
+    expect(same.code, same.stderr).toBe(0);
+    expect(same.stdout).toBe((await renderChart({ components, chart, values: base })).stdout);
   });
 
   it.each(["gloo-mesh-agent", "gloo-mesh-mgmt-server"] as const)("%s: the schema knows each value, and no other", (chart) => {
@@ -126,12 +155,30 @@ describeReal("the charts, on a real Kubernetes", (components) => {
     const [values] = parseAllDocuments(readFileSync(`${chartFolder(chart)}/values.yaml`, "utf8"));
     // Helm's own, which every chart has.
     expect(pathsIn(values?.toJS()).filter((path) => !hasPath(schema, path))).toEqual([]);
-    const { global: _global, ...properties } = schema.properties ?? {};
-    expect(Object.keys(properties).sort()).toEqual(Object.keys(values?.toJS() as object).sort());
+    // Those of the reference get to the templates, which say what to use instead.
+    const properties = Object.entries(schema.properties ?? {}).filter(
+      ([, { description = "" }]) => !description.startsWith("of the reference:"),
+    );
+    expect(
+      properties
+        .map(([name]) => name)
+        .filter((name) => name !== "global")
+        .sort(),
+    ).toEqual(Object.keys(values?.toJS() as object).sort());
   });
 });
 
+/** What is read of Services and NetworkPolicies. */
+interface Ports {
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly ports?: readonly { readonly port: number }[];
+    readonly ingress?: readonly { readonly ports: readonly { readonly port: number | string }[] }[];
+  };
+}
+
 interface Schema {
+  readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
   readonly definitions?: Readonly<Record<string, Schema>>;

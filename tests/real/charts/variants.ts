@@ -29,7 +29,17 @@ export const variants: readonly Variant[] = [
   {
     name: "agent with legacy names",
     chart: "gloo-mesh-agent",
-    values: { relay: { ...agent, authority: "enterprise-networking.gloo-mesh" }, legacyNames: true, floatingUserId: true },
+    values: {
+      relay: { ...agent, authority: "enterprise-networking.gloo-mesh" },
+      legacyNames: true,
+      floatingUserId: true,
+      dataPlane: { enabled: true },
+    },
+  },
+  {
+    name: "agent with a Service for proxies",
+    chart: "gloo-mesh-agent",
+    values: { relay: agent, dataPlane: { enabled: true, from: [{ namespaceSelector: { matchLabels: { mesh: "yes" } } }] } },
   },
   {
     name: "agent without client certificates, token as a variable",
@@ -163,8 +173,8 @@ export const contradictions: readonly (Variant & { readonly says: string })[] = 
   {
     name: "a setting that does not exist",
     chart: "gloo-mesh-mgmt-server",
-    values: { insecure: true },
-    says: "additional properties 'insecure' not allowed",
+    values: { unheardOf: true },
+    says: "additional properties 'unheardOf' not allowed",
   },
   {
     name: "replicas that share nothing",
@@ -251,6 +261,12 @@ function agentContradictions(): readonly (Variant & { readonly says: string })[]
       chart,
       values: { relay: agent, extraEnvs: { NODE_OPTIONS: { value: "x" } } },
       says: "extraEnvs.NODE_OPTIONS: this chart sets it",
+    },
+    {
+      name: "those who may connect to a Service that is not made",
+      chart,
+      values: { relay: agent, dataPlane: { from: [{ podSelector: {} }] } },
+      says: "dataPlane.from has no effect without dataPlane.enabled: enable it, or use networkPolicy.from for the port stats",
     },
     {
       name: "all namespaces, and one",

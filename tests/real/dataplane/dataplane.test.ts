@@ -8,6 +8,7 @@ import { headerCases } from "./cases/headers.ts";
 import { mirrorCases } from "./cases/mirror.ts";
 import { precedenceCases } from "./cases/precedence.ts";
 import { requestMatcherCases } from "./cases/requestMatchers.ts";
+import { serviceDependencyCases } from "./cases/serviceDependencies.ts";
 import { sourceSelectorCases } from "./cases/sourceSelectors.ts";
 import { tlsCases } from "./cases/tls.ts";
 import { trafficShiftCases } from "./cases/trafficShift.ts";
@@ -43,5 +44,6 @@ describeMeshes("real traffic", (parts) => {
   tlsCases(started);
   accessPolicyCases(started);
   precedenceCases(started);
+  serviceDependencyCases(started);
   analysisCases(started);
 });

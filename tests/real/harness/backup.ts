@@ -1,40 +1,58 @@
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
+import { blocksOf } from "../../documents/blocks.ts";
+import { makeWorkspace } from "../docs/workspace.ts";
+import type { ApiServer } from "./apiServer.ts";
 import { anyKind } from "./clusters.ts";
-import { type kubectl, kubectl as runKubectl } from "./kubectl.ts";
+import type { Components } from "./components.ts";
 
-type Target = Parameters<typeof kubectl>[0];
+const DOCUMENT = "docs/operations/backup.md";
+const COMMAND_MS = 120_000;
 
-/** What docs/operations/backup.md says to back up, as it says it. */
-const BACKED_UP = "kubernetesclusters,settings.settings.mesh.gloo.solo.io,virtualmeshes,trafficpolicies,accesspolicies";
-/** The Secret that a backup leaves out: without it nothing that a store may still hold is taken for the state of the new cluster. */
-const STORE_KEY = "relay-store-key-secret";
-
-/** The objects of a backup of the management cluster, made with kubectl. */
-export async function backUp(target: Target): Promise<readonly AnyResource[]> {
-  const secrets = await list(target, ["secrets", "--namespace=gloo-mesh"]);
-  const resources = await list(target, [BACKED_UP, "--all-namespaces"]);
-  return [...secrets.filter(({ metadata }) => metadata.name !== STORE_KEY), ...resources].map(withoutServerFields);
+/** Where the commands of docs/operations/backup.md are typed: the current context is of this API server. */
+interface Desk {
+  readonly components: Components;
+  readonly server: ApiServer;
+  /** Does not exist yet. */
+  readonly directory: string;
 }
 
-async function list(target: Target, what: readonly string[]): Promise<readonly AnyResource[]> {
-  const { code, stdout, stderr } = await runKubectl(target, ["get", ...what, "--output=json"]);
-  if (code !== 0) throw new Error(stderr);
-  return (JSON.parse(stdout) as { readonly items: readonly AnyResource[] }).items;
+/** A backup, as the files that the document makes. */
+export interface Backup {
+  readonly folder: string;
+  /** All that is in it. */
+  readonly objects: readonly AnyResource[];
 }
 
-/** As the jq program of the document does it. */
-function withoutServerFields({ status: _, metadata, ...rest }: AnyResource): AnyResource {
-  const { uid: __, resourceVersion: ___, creationTimestamp: ____, managedFields: _____, generation: ______, ...kept } = metadata;
-  const { "isthmus.mesh/resume-deletes": _______, ...annotations } = kept.annotations ?? {};
-  return { ...rest, metadata: { ...kept, annotations } } as AnyResource;
+const FILES = ["backup-secrets.json", "backup-resources.json"];
+
+/** Makes a backup of the management cluster with the commands of the document. */
+export async function backUp(desk: Desk): Promise<Backup> {
+  const folder = await typeBlock(desk, "> secrets.json");
+  const lists = FILES.map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")) as { readonly items: readonly AnyResource[] });
+  return { folder, objects: lists.flatMap(({ items }) => items) };
 }
 
-/** Creates the objects of a backup, as the document does it. Throws when one is refused. */
-export async function restore(target: Target, objects: readonly AnyResource[]): Promise<void> {
-  const { code, stderr } = await runKubectl(target, ["create", "--filename=-"], { apiVersion: "v1", kind: "List", items: objects });
-  if (code !== 0) throw new Error(stderr);
+/** Restores a backup into a new management cluster with the commands of the document, where its files lie. */
+export async function restore(desk: Desk, { folder }: Backup): Promise<void> {
+  await typeBlock(desk, "kubectl create --filename", folder);
+}
+
+/** Types the one block of the document that runs `command`. Rejects when one of its commands fails. Resolves to the folder in which it was typed. */
+async function typeBlock({ components, server, directory }: Desk, command: string, cwd?: string): Promise<string> {
+  const text = readFileSync(fileURLToPath(new URL(`../../../${DOCUMENT}`, import.meta.url)), "utf8");
+  const [block, ...others] = blocksOf(DOCUMENT, text).filter((one) => one.language === "sh" && one.text.includes(command));
+  if (block === undefined || others.length > 0) throw new Error(`${DOCUMENT}: not one block with ${command}`);
+  mkdirSync(directory);
+  const { folder, env } = makeWorkspace(components, directory, [server]);
+  await promisify(execFile)("bash", ["-euc", block.text], { cwd: cwd ?? folder, env, timeout: COMMAND_MS });
+  return folder;
 }
 
 /** A digest of what each Secret of the management plane in a cluster holds, without the records of Helm. */

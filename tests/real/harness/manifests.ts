@@ -1,4 +1,4 @@
-import type { AnyResource } from "@isthmus/core";
+import type { AnyResource, Kind } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { readDocuments } from "@isthmus/testing";
 import { CustomResourceDefinition } from "./clusters.ts";
@@ -36,6 +36,28 @@ export async function installCrds(cluster: Cluster, crds: readonly AnyResource[]
     const served = new Set((await cluster.servedKinds()).map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
     return wanted.every((type) => served.has(type));
   });
+}
+
+/** A CRD of a kind whose project's own one is at hand nowhere: it takes any fields. */
+export function anyFieldsCrd({
+  apiVersion,
+  kind,
+  plural,
+  namespaced,
+}: Pick<Kind, "apiVersion" | "kind" | "plural" | "namespaced">): AnyResource {
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  const [group = "", name = ""] = apiVersion.split("/");
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: namespaced ? "Namespaced" : "Cluster",
+      names: { kind, plural },
+      versions: [{ name, served: true, storage: true, schema }],
+    },
+  } as unknown as AnyResource;
 }
 
 interface CrdFields {

@@ -1,4 +1,4 @@
-import { TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
 import type { AnyResource, Kind } from "@isthmus/core";
 
 /** Joins the meshes of both clusters and makes everything callable from everywhere. */
@@ -22,6 +22,17 @@ export function shiftPolicy(remoteShare: number): AnyResource {
         ],
       },
     },
+  });
+}
+
+/** A host of its own in cluster-1, for the reviews there. */
+export function virtualDestination(): AnyResource {
+  return userObject(VirtualDestination, "reviews", {
+    hostname: "reviews.mesh.global",
+    port: { number: 9080, protocol: "http" },
+    meshList: { meshes: [{ name: "istiod-istio-system-cluster-1", namespace: "gloo-mesh" }] },
+    static: { destinations: [{ kubeService: { name: "reviews", namespace: "bookinfo", clusterName: "cluster-1" } }] },
+    localized: { outlierDetection: { consecutiveErrors: 3 } },
   });
 }
 

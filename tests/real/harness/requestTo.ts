@@ -10,6 +10,22 @@ export async function requestTo(
   path: string,
   body: unknown,
 ): Promise<unknown> {
+  const { code, answer } = await answerTo(server, method, path, body);
+  if (code < 300) return answer;
+  throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+}
+
+/** The HTTP status of the answer to one request without a body, as whoever the kubeconfig is of. */
+export async function statusOf(server: Pick<ApiServer, "url" | "kubeconfig">, method: string, path: string): Promise<number> {
+  return (await answerTo(server, method, path, {})).code;
+}
+
+async function answerTo(
+  server: Pick<ApiServer, "url" | "kubeconfig">,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<{ readonly code: number; readonly answer: unknown }> {
   const { clusters, users } = JSON.parse(readFileSync(server.kubeconfig, "utf8")) as {
     clusters: readonly [{ cluster: { "certificate-authority-data": string } }];
     users: readonly [{ user: { token: string } }];
@@ -19,8 +35,7 @@ export async function requestTo(
   return new Promise((resolve, reject) => {
     const outgoing = request(`${server.url}${path}`, { method, ca, headers }, (response) => {
       json(response).then((answer) => {
-        if ((response.statusCode ?? 500) < 300) resolve(answer);
-        else reject(new Error(`${method} ${path}: ${JSON.stringify(answer)}`));
+        resolve({ code: response.statusCode ?? 500, answer });
       }, reject);
     });
     outgoing.on("error", reject).end(typeof body === "string" ? body : JSON.stringify(body));

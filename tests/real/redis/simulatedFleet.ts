@@ -4,7 +4,7 @@ import { kindKeyOf, type Log, type Resource } from "@isthmus/core";
 import {
   type Agent,
   agentRoles,
-  answerQuestion,
+  answerQuery,
   type Leadership,
   type Server,
   type Store,
@@ -95,9 +95,9 @@ export function simulatedFleet(log: Log): SimulatedFleet {
           ...environment,
           log,
           cluster: management,
-          link: (handler, door) => {
+          link: (handler, reportFilter) => {
             const remembers = (clusterName: string) => server.store.remembers(clusterName);
-            link = startServerLink({ ...environment, log, serverId: name, handler, door, remembers }, stop.signal);
+            link = startServerLink({ ...environment, log, serverId: name, handler, reportFilter, remembers }, stop.signal);
             return link;
           },
           ...serverRoles(namespace),
@@ -137,7 +137,7 @@ export function simulatedFleet(log: Log): SimulatedFleet {
                 agent: { instance: `agent-${clusterName}`, version: "test", agentNamespace: namespace, clusterUid: clusterName },
                 connector,
                 handler,
-                answer: answerQuestion(() => agent),
+                answer: answerQuery(() => agent),
               },
               stop.signal,
             ),

@@ -6,11 +6,11 @@ import type { Cluster } from "@isthmus/plane/ports";
 import { readDocuments } from "@isthmus/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { clusterOf } from "../harness/clusters.ts";
-import type { Components } from "../harness/components.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
 import { namespace } from "../harness/istioInstallation.ts";
-import { applyAll, installCrds, objectsIn } from "../harness/manifests.ts";
+import { applyAll, installCrds } from "../harness/manifests.ts";
+import { osmCrds } from "../harness/osmInstallation.ts";
 import { type Judge, judgeOf } from "../istioValidation/dryRun.ts";
 
 const goldens = fileURLToPath(new URL("../../../packages/translators/testdata/osm", import.meta.url));
@@ -26,7 +26,7 @@ describeReal("the API server of an Open Service Mesh", (components) => {
   let fleet: Fleet<"cluster-1"> | undefined;
   let judge: Judge | undefined;
   let cluster: Cluster | undefined;
-  const crds = smiCrds(components);
+  const crds = osmCrds(components);
 
   beforeAll(async () => {
     fleet = await startFleet(components, ["cluster-1"]);
@@ -83,12 +83,6 @@ describeReal("the API server of an Open Service Mesh", (components) => {
     return (await Promise.all(texts)).flat();
   }
 });
-
-function smiCrds({ osm }: Components): readonly AnyResource[] {
-  const folder = join(osm, "cmd/osm-bootstrap/crds");
-  const files = readdirSync(folder).filter((file) => file.startsWith("smi_"));
-  return files.flatMap((file) => objectsIn(readFileSync(join(folder, file), "utf8")));
-}
 
 function generated(): readonly Generated[] {
   const files = readdirSync(goldens).filter((file) => file.endsWith(".out.yaml"));

@@ -1,5 +1,5 @@
 import { kindKeyOf, type Log, type Meter } from "@isthmus/core";
-import { type Agent, type AgentLimits, agentRoles, answerQuestion, startAgent, systemClock } from "@isthmus/plane";
+import { type Agent, type AgentLimits, agentRoles, answerQuery, startAgent, systemClock } from "@isthmus/plane";
 import type { Connector } from "@isthmus/relay/session";
 import { startAgentLink } from "@isthmus/relay/session";
 import type { SimulatedCluster } from "@isthmus/simulator";
@@ -42,7 +42,7 @@ export function startFullAgent(
                 handler.state(now, detail);
               },
             },
-            answer: answerQuestion(() => agent),
+            answer: answerQuery(() => agent),
             clock,
             random,
             log,

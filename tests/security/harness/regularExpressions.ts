@@ -22,6 +22,10 @@ const flag: Sees = { trusted: "a flag or setting of whoever runs the program" };
 /** Every regular expression of packages and apps, by file, as it stands there. What is new is refused until it is judged here. */
 export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string, Sees>>>> = {
   "apps/meshctl/src/cluster/apiServerAddress.ts": { "/:\\d+$/": flag, "/^\\[|\\]$/g": flag },
+  "apps/meshctl/src/cluster/managedObjects.ts": { "/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/": flag },
+  "apps/meshctl/src/plane/certificates/abortRotation.ts": {
+    "/^(\\d+), before (\\d+)$/": { bound: OBJECT, worst: ended("1", "!") },
+  },
   "apps/meshctl/src/cluster/register/hints.ts": { "/^[\\w@%+=:,./-]+$/": flag },
   "apps/meshctl/src/cluster/register/relayAddress.ts": {
     "/^\\[|\\]$/g": flag,
@@ -152,7 +156,11 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
       worst: (length) => `spec.localized.failoverDirectives[${filled("1")(length)}].x`,
     },
   },
+  "packages/translators/src/policy/serviceDependencyFindings.ts": {
+    "/^spec\\.[^.[]+$/": { bound: OBJECT, worst: (length) => `spec.${filled("a")(length)}.` },
+  },
   "packages/translators/src/policy/ineffective.ts": {
+    "/\\.virtualDestination(Matcher|Refs)$/": { bound: OBJECT, worst: ended(".virtualDestination", "!") },
     "/(sourceSelector|destinationSelectors?|httpRequestMatchers|federation\\.selectors)\\[\\d+\\]/": {
       bound: OBJECT,
       worst: (length) => `sourceSelector[${filled("1")(length)}`,

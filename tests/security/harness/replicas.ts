@@ -147,8 +147,8 @@ export async function replicasOf(): Promise<Replicas> {
     const server = startServer(
       {
         cluster: reached,
-        link: (handler, door) => {
-          link = startServerLink({ serverId: name, handler, door, clock, random: Math.random, log }, stop.signal);
+        link: (handler, reportFilter) => {
+          link = startServerLink({ serverId: name, handler, reportFilter, clock, random: Math.random, log }, stop.signal);
           return link;
         },
         ...serverRoles(NAMESPACE),

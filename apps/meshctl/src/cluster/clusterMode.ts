@@ -14,22 +14,31 @@ export interface NamedMode {
   readonly mode: Mode;
 }
 
-/** Sets the mode. Gives the registration as it was before. */
+/** Sets the mode. Objects that were named for mode observe mean nothing in another one, and go. Gives the registration as it was before. */
 export function setMode({ cluster, mode, ...ref }: NamedMode, signal: AbortSignal): Promise<KubernetesCluster> {
-  return updateRegistration(cluster, ref, (found) => ({ ...found, spec: { ...found.spec, mode } }), signal);
+  return updateRegistration(
+    cluster,
+    ref,
+    (found) => {
+      const { managedObjects, ...spec } = found.spec ?? {};
+      const kept = mode === "observe" && managedObjects !== undefined ? { managedObjects } : {};
+      return { ...found, spec: { ...spec, ...kept, mode } };
+    },
+    signal,
+  );
 }
 
-/** Who declares the mode by server-side apply, as GitOps controllers do: the same program may set it again. */
-export function modeAppliers({ metadata }: KubernetesCluster): readonly string[] {
+/** Who declares a field of the spec by server-side apply, as GitOps controllers do: the same program may set it again. */
+export function appliersOf({ metadata }: KubernetesCluster, field: "mode" | "managedObjects"): readonly string[] {
   return (metadata.managedFields ?? [])
-    .filter(({ operation, fieldsV1 }) => operation === "Apply" && hasMode(fieldsV1))
+    .filter(({ operation, fieldsV1 }) => operation === "Apply" && hasField(fieldsV1, field))
     .map(({ manager }) => String(manager ?? ""))
     .filter((manager) => manager !== "");
 }
 
-function hasMode(fields: unknown): boolean {
+function hasField(fields: unknown, field: string): boolean {
   const spec = (fields as Readonly<Record<string, unknown>> | undefined)?.["f:spec"];
-  return typeof spec === "object" && spec !== null && "f:mode" in spec;
+  return typeof spec === "object" && spec !== null && `f:${field}` in spec;
 }
 
 /** How a change of mode came out. */

@@ -56,7 +56,8 @@ export async function answered<T>(
     if (signal.aborted && error === signal.reason)
       throw new UsageError(`${called}: no complete answer within ${requestTimeout / 1000} s: ${unanswered}`);
     if (!(error instanceof ClusterError)) throw error;
-    throw new UsageError(`${called}: ${withRemedy(error)}`);
+    const { NamedClusterError } = await import("./namedCluster.ts");
+    throw new UsageError(error instanceof NamedClusterError ? error.message : `${called}: ${withRemedy(error)}`);
   }
 }
 

@@ -1,5 +1,8 @@
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 
+/** An error that says already which cluster it is, and what to do. */
+export class NamedClusterError extends ClusterError {}
+
 /**
  * A cluster whose errors say which cluster it is, and what to do: where two are worked on, the API server's own words leave that
  * open. No call takes longer than a person waits: one is made of several requests, each of which an API server that hangs may use up.
@@ -12,7 +15,7 @@ export function namedCluster(cluster: Cluster, name: string, longestMs = LONGEST
     } catch (error) {
       if (limit.aborted && error === limit.reason) throw unanswered(name, longestMs);
       if (!(error instanceof ClusterError)) throw error;
-      throw new ClusterError(error.code, `${name}: ${error.message}${remedyOf(error)}`, error.details, error);
+      throw new NamedClusterError(error.code, `${name}: ${error.message}${remedyOf(error)}`, error.details, error);
     }
   }
   return {
@@ -29,8 +32,8 @@ export function namedCluster(cluster: Cluster, name: string, longestMs = LONGEST
   };
 }
 
-function unanswered(name: string, longestMs: number): ClusterError {
-  return new ClusterError("Unavailable", `${name}: the API server does not answer within ${longestMs / 1000} s${UNAVAILABLE}`);
+function unanswered(name: string, longestMs: number): NamedClusterError {
+  return new NamedClusterError("Unavailable", `${name}: the API server does not answer within ${longestMs / 1000} s${UNAVAILABLE}`);
 }
 
 function remedyOf({ code }: ClusterError): string {

@@ -1,7 +1,9 @@
 import { KubernetesCluster, Secret } from "@isthmus/api";
 import { type AnyResource, type Clock, formatRef, isClusterName, type Kind, messageOf, refOf, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError, KUBECONFIG_SECRET_TYPE } from "@isthmus/plane";
+import { KUBECONFIG_SECRET_TYPE } from "@isthmus/plane/installation";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { type ApiServerAddress, kubeconfigOf } from "./apiServerAddress.ts";
+import { endedBy, interruptible } from "./interruption.ts";
 import { checkNameWithoutAgent, declareWithoutAgent, uidOfCluster } from "./register/clusterNames.ts";
 import type { Hints } from "./register/hints.ts";
 import { type Change, MANAGER, takeBack } from "./register/ownObjects.ts";
@@ -24,6 +26,8 @@ export interface Registration {
   readonly hints: Hints;
   readonly clock: Clock;
   readonly say: (line: string) => void;
+  /** Aborted when the user has ended the command. */
+  readonly interrupt: AbortSignal;
 }
 
 /**
@@ -32,18 +36,24 @@ export interface Registration {
  */
 export async function registerCluster(registration: Registration): Promise<void> {
   const changes: Change[] = [];
+  const management = interruptible(registration.management, registration.interrupt);
+  const remote = interruptible(registration.remote, registration.interrupt);
   try {
-    await makeRegistration(registration, (change) => changes.push(change));
+    await makeRegistration({ ...registration, management, remote }, (change) => {
+      // What is taken back is no longer interrupted.
+      changes.push({ ...change, cluster: change.cluster === remote ? registration.remote : registration.management });
+    });
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof ClusterError)) throw error;
     // It says which of the two clusters it is.
-    if (changes.length === 0) throw new UsageError(messageOf(error));
-    throw new UsageError(`${messageOf(error)}\n${await undone(registration, changes)}`);
+    if (changes.length === 0) throw endedBy(error, messageOf(error));
+    throw endedBy(error, `${messageOf(error)}\n${await undone(registration, changes)}`);
   }
 }
 
 async function makeRegistration(registration: Registration, changed: (change: Change) => void): Promise<void> {
-  const { management, remote, clusterName, managementNamespace, remoteNamespace, clusterDomain, address, clock, say } = registration;
+  const { management, remote, clusterName, managementNamespace, remoteNamespace, clusterDomain, address, clock, say, interrupt } =
+    registration;
   if (!isClusterName(clusterName)) {
     throw new UsageError(`${clusterName} is not a valid cluster name: use at most 63 lower-case letters, digits and hyphens`);
   }
@@ -57,7 +67,7 @@ async function makeRegistration(registration: Registration, changed: (change: Ch
   await ensure(remote, RemoteNamespace, namespaceToCreate(remoteNamespace), changed);
   for (const { kind, resource } of remoteObjects(clusterName, remoteNamespace)) await applyOurs(remote, kind, resource, changed);
   say(`ServiceAccount ${remoteNamespace}/${clusterName} has permissions to read the mesh and write its configuration`);
-  const token = await accountToken(remote, { clusterName, namespace: remoteNamespace, clock }, changed);
+  const token = await accountToken(remote, { clusterName, namespace: remoteNamespace, clock, interrupt }, changed);
   const kubeconfig = kubeconfigOf(clusterName, address, token);
   await storeKubeconfig(management, { name: clusterName, namespace: managementNamespace }, kubeconfig, changed);
   say(`Secret ${managementNamespace}/${clusterName} in the management cluster contains the kubeconfig`);
@@ -120,7 +130,12 @@ async function applyOurs(cluster: Cluster, kind: Kind, resource: AnyResource, ch
 /** The account's token. Kubernetes makes one only for a Secret that asks for it, since 1.24. */
 async function accountToken(
   remote: Cluster,
-  { clusterName, namespace, clock }: { readonly clusterName: string; readonly namespace: string; readonly clock: Clock },
+  {
+    clusterName,
+    namespace,
+    clock,
+    interrupt,
+  }: { readonly clusterName: string; readonly namespace: string; readonly clock: Clock; readonly interrupt: AbortSignal },
   changed: Changed,
 ): Promise<string> {
   const name = tokenSecretName(clusterName);
@@ -143,7 +158,7 @@ async function accountToken(
         `Secret ${namespace}/${name} received no token within ${TOKEN_WAIT_MS / 1000} s: check that kube-controller-manager runs`,
       );
     }
-    await clock.sleep(POLL_MS);
+    await clock.sleep(POLL_MS, interrupt);
   }
 }
 

@@ -1,4 +1,4 @@
-import { agentKinds, contributedKinds, deliveredKinds } from "@isthmus/api";
+import { workloadClusterRules } from "@isthmus/api";
 import { type AnyResource, groupOf, type JsonObject, type Kind } from "@isthmus/core";
 
 /** Names of what registration makes in the remote cluster. Source: published registration. */
@@ -25,14 +25,15 @@ export function namespaceToCreate(name: string): AnyResource {
   return { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { "app.kubernetes.io/managed-by": "meshctl" } } };
 }
 
-/** What the server may do in a cluster that it connects to: read what it reads, write what it writes, and nothing else. */
+/** What the server may do in a cluster that it connects to, as its chart grants it in its own: nothing else. */
 export function policyRules(): readonly JsonObject[] {
-  return [
-    ...rules([...agentKinds(), ...contributedKinds()], ["get", "list", "watch"]),
-    ...rules(deliveredKinds(), ["get", "list", "watch", "create", "update", "patch", "delete"]),
-    ...rules(contributedKinds(), ["get", "patch", "update"], "/status"),
-    { apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: ["get", "list", "watch"] },
-  ];
+  const { read, write } = workloadClusterRules("server");
+  return [...read, ...write].map(({ apiGroup, resources, resourceNames, verbs }) => ({
+    apiGroups: [apiGroup],
+    resources,
+    ...(resourceNames === undefined ? {} : { resourceNames }),
+    verbs: Object.keys(verbs),
+  }));
 }
 
 /** The objects of the remote cluster, in the order in which they are made. */
@@ -53,14 +54,6 @@ export function remoteObjects(clusterName: string, namespace: string): readonly 
       ),
     },
   ];
-}
-
-function rules(kinds: readonly Kind[], verbs: readonly string[], subresource = ""): JsonObject[] {
-  const groups = new Map<string, string[]>();
-  for (const { apiVersion, plural } of kinds) {
-    groups.set(groupOf(apiVersion), [...(groups.get(groupOf(apiVersion)) ?? []), `${plural}${subresource}`]);
-  }
-  return [...groups].map(([group, resources]) => ({ apiGroups: [group], resources, verbs }));
 }
 
 function object(

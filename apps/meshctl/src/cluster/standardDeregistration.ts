@@ -1,6 +1,7 @@
 import { KubernetesCluster, Secret } from "@isthmus/api";
 import { type Clock, type Kind, refOf, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError, KUBECONFIG_SECRET_TYPE } from "@isthmus/plane";
+import { KUBECONFIG_SECRET_TYPE } from "@isthmus/plane/installation";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { checkDeregistered } from "./register/clusterNames.ts";
 import { purgeConfiguration } from "./register/purgeConfiguration.ts";
 import { isOurs, remoteObjects, tokenSecretName } from "./remoteAccess.ts";

@@ -12,6 +12,7 @@ interface CertOptions extends ManagementTarget, AdminFlags {
 
 interface RotateOptions extends CertOptions {
   readonly plan?: true;
+  readonly abort?: true;
   readonly workloadContext: readonly string[];
 }
 
@@ -34,6 +35,7 @@ export function certCommand(runtime: CommandRuntime): Command {
     inCert(new Command("rotate").argument("<name>", "meshIntermediate/MESH or meshRoot/SECRET, as in meshctl cert list"))
       .description("Have the CA of a mesh issued again, or move the meshes of a VirtualMesh to another generated root.")
       .option("--plan", "only print what will restart, how long it takes, and what blocks it")
+      .option("--abort", "go back to the root before, as long as every mesh still trusts it")
       .option(
         "--workload-context <cluster=context>",
         "context of a cluster, to read its PodDisruptionBudgets; can be repeated",
@@ -92,16 +94,18 @@ function isDue({ state }: Entry): boolean {
 
 async function rotate(name: string, options: RotateOptions, runtime: CommandRuntime): Promise<void> {
   const { io, connect, now, finish } = runtime;
-  const { plan: isPlan, workloadContext, adminAddress: _, adminTokenFile: __, output: ___, ...place } = options;
+  const { plan: isPlan, abort: isAbort, workloadContext, adminAddress: _, adminTokenFile: __, output: ___, ...place } = options;
   const contexts = contextsIn(workloadContext);
+  if (isPlan === true && isAbort === true) throw new UsageError("--plan and --abort exclude each other");
   const { entries } = await readEntries(options, runtime);
   const { namedEntry } = await import("../plane/certificates/entries.ts");
   const entry = namedEntry(entries, name);
   if (isPlan === true) return printPlan(entry, entries, { options, contexts }, runtime);
   if (contexts.size > 0) throw new UsageError("--workload-context needs --plan");
   const { rotateCertificate } = await import("../plane/certificates/rotateCertificate.ts");
+  const { abortRotation } = await import("../plane/certificates/abortRotation.ts");
   const ordered = await inManagementCluster(place, connect, (cluster, signal) =>
-    rotateCertificate(cluster, entry, { entries, now: now() }, signal),
+    isAbort === true ? abortRotation(cluster, entry, entries, signal) : rotateCertificate(cluster, entry, { entries, now: now() }, signal),
   );
   io.err(`${ordered}\nIt is ordered, and not done yet: the status of the VirtualMesh says how far each mesh is.\n`);
   finish(0);
@@ -174,8 +178,8 @@ Examples:
 
 const ROTATE_HELP = `
 A CA is issued again below the same root, and nothing restarts. Another generated root is taken over in three rounds, in each of which istiod
-and all workloads with a proxy restart; the root before stays in its Secret, and you go back to it, before the last round, with the number
-that it had in annotation isthmus.mesh/root-generation of the VirtualMesh. A root of your own you rotate by naming another Secret.
+and all workloads with a proxy restart; the root before stays in its Secret, and --abort goes back to it, before the last round. A root of
+your own you rotate by naming another Secret; --abort goes back to the one that annotation isthmus.mesh/previous-roots names.
 
 Exit codes: 0 ordered, or with --plan nothing blocks; 1 with --plan: something blocks; 2 usage error or no answer; 3 with --plan: nothing
 that was looked at blocks, and budgets of some clusters were not looked at.
@@ -183,4 +187,5 @@ that was looked at blocks, and budgets of some clusters were not looked at.
 Examples:
   meshctl cert rotate meshRoot/bookinfo.gloo-mesh --plan --workload-context east=east --workload-context west=west
   meshctl cert rotate meshRoot/bookinfo.gloo-mesh
+  meshctl cert rotate meshRoot/bookinfo.gloo-mesh.root-2 --abort
   meshctl cert rotate meshIntermediate/istiod-istio-system-east`;

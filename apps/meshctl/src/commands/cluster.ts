@@ -2,23 +2,29 @@ import type { Secret } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
 import { Command, Option } from "commander";
 import type { ConnectApiServer } from "../cluster/apiServer.ts";
+import type { CatchInterrupts } from "../cluster/interruption.ts";
 import { type Connect, connectWithKubeconfig, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import type { Io } from "../io.ts";
 import { type ConnectRemote, connectRemote, registrationCommands } from "./clusterRegistration.ts";
 import { durationMs, inManagement } from "./commandRuntime.ts";
+
+interface ClusterOptions {
+  readonly connectApiServer?: ConnectApiServer;
+  readonly catchInterrupts?: CatchInterrupts;
+}
 
 /** `meshctl cluster`: who may join the management plane, and who no longer may. */
 export function clusterCommand(
   io: Io,
   connect: Connect = connectWithKubeconfig,
   toRemote: ConnectRemote = connectRemote,
-  connectApiServer?: ConnectApiServer,
+  { connectApiServer, catchInterrupts = () => new AbortController().signal }: ClusterOptions = {},
 ): Command {
   const group = new Command("cluster").description("Manage which clusters may join the management plane.");
   const token = new Command("token").description("Manage single-use tokens for joining clusters.");
   token.addCommand(tokenCreateCommand(io, connect));
   token.addCommand(tokenSharedCommand(io, connect));
-  const registration = registrationCommands({ io, connect, toRemote, connectApiServer });
+  const registration = registrationCommands({ io, connect, toRemote, connectApiServer, catchInterrupts });
   for (const command of [token, ...registration, revokeCommand(io, connect), replaceCommand(io, connect)]) group.addCommand(command);
   return group;
 }
@@ -34,7 +40,8 @@ function tokenCreateCommand(io: Io, connect: Connect): Command {
     .addOption(agentNamespaceOption())
     .addHelpText("after", TOKEN_HELP)
     .action(async ({ cluster: clusterName, ttl, manifest, agentNamespace, ...place }: TokenOptions) => {
-      const { createJoinToken, secretsToJoin, systemClock } = await import("@isthmus/plane");
+      const { createJoinToken, secretsToJoin } = await import("@isthmus/plane/installation");
+      const { systemClock } = await import("@isthmus/plane/clock");
       const { namespace } = place;
       const { token, expiresAt, secrets } = await inManagementCluster(place, connect, async (cluster) => {
         const made = await createJoinToken(cluster, { namespace, clock: systemClock, clusterName, lifetimeMs: ttl });
@@ -77,7 +84,7 @@ function tokenSharedCommand(io: Io, connect: Connect): Command {
     .addOption(agentNamespaceOption())
     .addHelpText("after", SHARED_HELP)
     .action(async ({ agentNamespace, ...place }: ManagementTarget & { readonly agentNamespace: string }) => {
-      const { secretsToJoin } = await import("@isthmus/plane");
+      const { secretsToJoin } = await import("@isthmus/plane/installation");
       const secrets = await inManagementCluster(place, connect, (cluster) =>
         secretsToJoin(cluster, { namespace: place.namespace, agentNamespace }),
       );
@@ -98,7 +105,7 @@ function revokeCommand(io: Io, connect: Connect): Command {
       async (name: string, { undo, rotateToken, ...place }: ManagementTarget & { readonly undo?: true; readonly rotateToken?: true }) => {
         if (undo && rotateToken)
           throw new UsageError("--undo and --rotate-token are mutually exclusive: a replaced shared token cannot be restored");
-        const { REVOKED_BEFORE } = await import("@isthmus/plane");
+        const { REVOKED_BEFORE } = await import("@isthmus/plane/installation");
         const { annotateCluster } = await import("../cluster/annotate.ts");
         await inManagementCluster(place, connect, (cluster) =>
           annotateCluster(cluster, { name, namespace: place.namespace }, (annotations) => ({
@@ -112,7 +119,7 @@ function revokeCommand(io: Io, connect: Connect): Command {
                 `  meshctl cluster token create --cluster ${name}\n`,
         );
         if (!rotateToken) return;
-        const { rotateSharedToken } = await import("@isthmus/plane");
+        const { rotateSharedToken } = await import("@isthmus/plane/installation");
         await inManagementCluster(place, connect, (cluster) => rotateSharedToken(cluster, { namespace: place.namespace }));
         io.err(ROTATED);
       },
@@ -126,7 +133,7 @@ function replaceCommand(io: Io, connect: Connect): Command {
     )
     .addHelpText("after", REPLACE_HELP)
     .action(async (name: string, place: ManagementTarget) => {
-      const { REPLACE } = await import("@isthmus/plane");
+      const { REPLACE } = await import("@isthmus/plane/installation");
       const { annotateCluster } = await import("../cluster/annotate.ts");
       await inManagementCluster(place, connect, (cluster) =>
         annotateCluster(cluster, { name, namespace: place.namespace }, () => ({ [REPLACE]: new Date().toISOString() })),

@@ -1,4 +1,5 @@
-import { Command } from "commander";
+import { UsageError } from "@isthmus/core";
+import { Command, Option } from "commander";
 import type { Mode } from "../cluster/clusterMode.ts";
 import { inManagementCluster, type ManagementTarget, REQUEST_TIMEOUT_MS } from "../cluster/managementCluster.ts";
 import type { ExitCode } from "../io.ts";
@@ -9,6 +10,7 @@ interface ModeOptions extends ManagementTarget {
   readonly wait: boolean;
   readonly timeout: number;
   readonly observe?: true;
+  readonly only?: readonly string[];
 }
 
 /** `meshctl cluster pause` and `resume`: whether anything is written in a cluster. */
@@ -17,12 +19,19 @@ export function clusterModeCommands(runtime: CommandRuntime): readonly Command[]
     inMode(new Command("pause"))
       .description("Stop all writes in a cluster. Its agent stays connected, and what exists stays as it is.")
       .option("--observe", "compare only, as for a cluster that is not managed yet: its services are withdrawn from other clusters, too")
+      .addOption(onlyOption("only these objects, which were resumed with --only: they are no longer written, and stay as they are"))
       .addHelpText("after", PAUSE_HELP)
-      .action((name: string, options: ModeOptions) => changeMode(name, options.observe === true ? "observe" : "freeze", options, runtime)),
+      .action((name: string, options: ModeOptions) => {
+        if (options.only !== undefined) return changeObjects(name, "release", options, runtime);
+        return changeMode(name, options.observe === true ? "observe" : "freeze", options, runtime);
+      }),
     inMode(new Command("resume"))
       .description("Write what is desired in a cluster again.")
+      .addOption(onlyOption("only these objects of a cluster in mode observe, which remains observed"))
       .addHelpText("after", RESUME_HELP)
-      .action((name: string, options: ModeOptions) => changeMode(name, "manage", options, runtime)),
+      .action((name: string, options: ModeOptions) =>
+        options.only === undefined ? changeMode(name, "manage", options, runtime) : changeObjects(name, "manage", options, runtime),
+      ),
   ];
 }
 
@@ -33,13 +42,50 @@ function inMode(command: Command): Command {
     .addOption(durationOption("--timeout <duration>", "how long to wait", "1m"));
 }
 
+function onlyOption(description: string): Option {
+  const option = new Option("--only <kind/namespace/name>", `${description}; * is any; can be repeated`);
+  return option.argParser((value: string, before: readonly string[] | undefined) => [...(before ?? []), value]);
+}
+
+/** Has some objects of an observed cluster written, or no longer. */
+async function changeObjects(
+  name: string,
+  change: "manage" | "release",
+  { only = [], observe, wait: _, timeout: __, ...place }: ModeOptions,
+  { io, connect }: CommandRuntime,
+): Promise<void> {
+  if (observe === true) throw new UsageError("--observe and --only are mutually exclusive: --only leaves the mode as it is");
+  const { managedObjectNamed, manageObjects, releaseObjects, textOf } = await import("../cluster/managedObjects.ts");
+  const { appliersOf } = await import("../cluster/clusterMode.ts");
+  const { registeredCluster } = await import("../plane/describe/printCluster.ts");
+  const objects = only.map(managedObjectNamed);
+  const { namespace } = place;
+  await inManagementCluster(place, connect, async (cluster, signal) => {
+    const named = { cluster, name, namespace };
+    const before = await registeredCluster(named, signal);
+    const after = await (change === "manage" ? manageObjects : releaseObjects)(named, objects, signal);
+    const appliers = appliersOf(before, "managedObjects");
+    if (appliers.length > 0) io.err(`${io.colors.yellow("warning:")} ${alsoApplied("managedObjects", named, appliers)}\n`);
+    const are = after.length === 0 ? "nothing" : after.map(textOf).join(", ");
+    io.err(`${name}: mode observe, and written is ${are}. To see what remains: meshctl cluster describe ${name}\n`);
+  });
+}
+
+function alsoApplied(
+  field: string,
+  { name, namespace }: { readonly name: string; readonly namespace: string },
+  by: readonly string[],
+): string {
+  return `spec.${field} of KubernetesCluster ${namespace}/${name} is also applied by ${by.join(", ")}, which may set it again: change it there, too`;
+}
+
 async function changeMode(
   name: string,
   mode: Mode,
-  { wait, timeout, ...place }: ModeOptions,
+  { wait, timeout, only: _, ...place }: ModeOptions,
   { io, connect, finish }: CommandRuntime,
 ): Promise<void> {
-  const { acknowledgedMode, modeAppliers, setMode } = await import("../cluster/clusterMode.ts");
+  const { acknowledgedMode, appliersOf, setMode } = await import("../cluster/clusterMode.ts");
   const { acknowledgedText, pendingText, SET_TEXTS } = await import("../plane/modeText.ts");
   const { registeredCluster } = await import("../plane/describe/printCluster.ts");
   const { systemClock: clock } = await import("@isthmus/plane/clock");
@@ -51,11 +97,8 @@ async function changeMode(
     // Its error has the nearest name.
     const before = await registeredCluster(named, signal);
     await setMode(named, signal);
-    const appliers = modeAppliers(before);
-    if (appliers.length > 0) {
-      const warning = `spec.mode of KubernetesCluster ${namespace}/${name} is also applied by ${appliers.join(", ")}, which may set it again: change it there, too`;
-      say(`${io.colors.yellow("warning:")} ${warning}`);
-    }
+    const appliers = appliersOf(before, "mode");
+    if (appliers.length > 0) say(`${io.colors.yellow("warning:")} ${alsoApplied("mode", named, appliers)}`);
     if (mode === "manage") say(pendingText(before));
     say(`${name}: ${SET_TEXTS[mode]}`);
     if (!wait) return 0;
@@ -82,13 +125,19 @@ ${EXIT_CODES}
 
 Examples:
   meshctl cluster pause east
-  meshctl cluster pause east --context mgmt --no-wait`;
+  meshctl cluster pause east --context mgmt --no-wait
+
+  # Take back one object of a cluster that is switched over object by object
+  meshctl cluster pause east --only VirtualService/bookinfo/reviews`;
 
 const RESUME_HELP = `
-Sets spec.mode of the KubernetesCluster to manage. Deletes on hold are planned again; many of them at once wait for approval.
+Sets spec.mode of the KubernetesCluster to manage; with --only it adds to spec.managedObjects, and the mode remains observe. Deletes on hold are planned again; many of them at once wait for approval.
 ${EXIT_CODES}
 
 Examples:
   # What will be written
   meshctl cluster describe east
+
+  # Switch over object by object, then everything
+  meshctl cluster resume east --only VirtualService/bookinfo/reviews
   meshctl cluster resume east`;

@@ -47,7 +47,7 @@ const SILENCE_MS = 10_000;
 
 /** `meshctl cluster register` and `deregister`: with an agent in the cluster, or (`--standard`) without. */
 export function registrationCommands(withAgent: WithAgent): readonly Command[] {
-  const { io, connect, toRemote, connectApiServer } = withAgent;
+  const { io, connect, toRemote, connectApiServer, catchInterrupts } = withAgent;
   return [
     withPublishedFlags(withPlaces(new Command("register")))
       .description("Register a cluster: installs an agent in it, and waits until the management plane knows the cluster.")
@@ -80,10 +80,13 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
         checkTogether(command, isStandard);
         return isStandard ? registerStandard(clusterName, options) : registerWithAgent(withAgent, clusterName, options);
       }),
-    withPlaces(new Command("deregister"))
+    withPublishedFlags(withPlaces(new Command("deregister")))
       .description("Undo register. Mesh configuration in that cluster is kept; resources generated from it in other clusters are deleted.")
       .option("--force", "do not connect to the cluster: it no longer exists")
       .option("--purge", "also delete the mesh configuration that was applied to the cluster")
+      // Of the published commands: what is undone is known without them.
+      .addOption(new Option("--api-server-address <host[:port]>").hideHelp())
+      .addOption(new Option("--cluster-domain <domain>").hideHelp())
       .addHelpText("after", DEREGISTER_HELP)
       .action(async (name: string | undefined, second: string | undefined, options: DeregisterOptions) => {
         const { clusterName } = nameAndMode([name, second], options);
@@ -112,6 +115,7 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
         address: where,
         precheck: () => standardRegistrationProblems(targets),
         rollback: options.rollback === true,
+        interrupt: catchInterrupts(),
         hints: hintsFor(givenPlaces(options)),
         clock: systemClock,
         say: (line) => io.err(`${line}\n`),
@@ -176,7 +180,8 @@ const STANDARD_MODE =
   "--mode and --standard are mutually exclusive: create the KubernetesCluster with spec.mode before, or pause the cluster afterwards";
 
 const HELP = `
-Exit codes: 0 registered, 2 usage error, no answer, or a gate did not open, 124 a gate did not open within --timeout.
+Exit codes: 0 registered, 2 usage error, no answer, or a gate did not open, 124 a gate did not open within --timeout, 130
+interrupted (Ctrl-C): with --rollback after deleting what was created; a second Ctrl-C ends at once.
 
 Can be repeated: existing objects are kept, and objects not created by meshctl are never overwritten. "cluster register enterprise NAME" is
 the same, "cluster register community NAME" the same as --standard.

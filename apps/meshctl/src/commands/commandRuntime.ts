@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ReadAdminPage } from "../cluster/adminPort.ts";
 import type { ConnectApiServer } from "../cluster/apiServer.ts";
+import type { CatchInterrupts } from "../cluster/interruption.ts";
 import { type Connect, REQUEST_TIMEOUT_MS } from "../cluster/managementCluster.ts";
 import type { ExitCode, Io } from "../io.ts";
 
@@ -13,6 +14,7 @@ export interface CommandRuntime {
   readonly readAdminPage: ReadAdminPage;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  readonly catchInterrupts: CatchInterrupts;
 }
 
 /** The options that say where the management cluster is, or another one, and how long it may take. */

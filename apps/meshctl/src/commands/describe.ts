@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import type { KindName } from "../plane/kinds.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
@@ -6,18 +6,30 @@ import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 interface Described {
   readonly name: string;
   readonly aliases: readonly string[];
-  readonly kind: KindName;
+  readonly description: string;
+  readonly kinds: readonly KindName[];
 }
 
-// Source of names and aliases: the published `meshctl describe`.
+// Source of names and aliases: the published `meshctl describe`; policies and virtualdestination are ours.
 const DESCRIBED: readonly Described[] = [
-  { name: "mesh", aliases: ["meshes"], kind: "Mesh" },
-  { name: "workload", aliases: ["workloads"], kind: "Workload" },
-  { name: "destination", aliases: ["destinations"], kind: "Destination" },
-  { name: "virtualmesh", aliases: ["virtualmeshes", "vmesh", "vmeshes"], kind: "VirtualMesh" },
-  { name: "trafficpolicy", aliases: ["trafficpolicies"], kind: "TrafficPolicy" },
-  { name: "accesspolicy", aliases: ["accesspolicies"], kind: "AccessPolicy" },
+  of("Mesh", "meshes"),
+  of("Workload", "workloads"),
+  of("Destination", "destinations", "dest"),
+  {
+    name: "policies",
+    aliases: ["policy"],
+    description: "Describe TrafficPolicies, AccessPolicies, VirtualMeshes and VirtualDestinations of all namespaces.",
+    kinds: ["TrafficPolicy", "AccessPolicy", "VirtualMesh", "VirtualDestination"],
+  },
+  of("VirtualMesh", "virtualmeshes", "vmesh", "vmeshes"),
+  of("VirtualDestination", "virtualdestinations", "vdest"),
+  of("TrafficPolicy", "trafficpolicies"),
+  of("AccessPolicy", "accesspolicies"),
 ];
+
+function of(kind: KindName, ...aliases: readonly string[]): Described {
+  return { name: kind.toLowerCase(), aliases, description: `Describe ${kind} objects of all namespaces.`, kinds: [kind] };
+}
 
 /** `meshctl describe KIND`: what belongs together, in one table. */
 export function describeCommand(runtime: CommandRuntime): Command {
@@ -26,18 +38,28 @@ export function describeCommand(runtime: CommandRuntime): Command {
   return group.addHelpText("after", HELP);
 }
 
-function describeKindCommand({ name, aliases, kind }: Described, { io, connect }: CommandRuntime): Command {
+interface DescribeOptions extends Omit<ManagementTarget, "namespace"> {
+  readonly search?: string;
+  readonly output: "table" | "json" | "yaml";
+}
+
+function describeKindCommand({ name, aliases, description, kinds }: Described, { io, connect, now }: CommandRuntime): Command {
   const command = new Command(name)
     .aliases([...aliases])
-    .description(`Describe ${kind} objects of all namespaces.`)
+    .description(description)
     .argument("[names...]", "only these: name, or namespace/name")
-    .option("-s, --search <text,...>", "only objects whose name contains one of these texts");
+    .option("-s, --search <text,...>", "only objects whose name contains one of these texts")
+    .addOption(
+      new Option("-o, --output <format>", "table, or the objects themselves: json or yaml")
+        .choices(["table", "json", "yaml"])
+        .default("table"),
+    );
   return inManagement(command, { namespaceOption: false }).action(
-    async (names: readonly string[], { search, ...place }: Omit<ManagementTarget, "namespace"> & { readonly search?: string }) => {
+    async (names: readonly string[], { search, output, ...place }: DescribeOptions) => {
       const { printDescription } = await import("../plane/describe/printDescription.ts");
       const terms = (search ?? "").split(",").filter((term) => term !== "");
       await inManagementCluster({ namespace: "", ...place }, connect, (cluster, signal) =>
-        printDescription({ io, cluster, kind, names, search: terms }, signal),
+        printDescription({ io, cluster, kinds, names, search: terms, format: output, now: now() }, signal),
       );
     },
   );
@@ -49,4 +71,7 @@ Examples:
   meshctl describe destination -s reviews
 
   # One policy: what it selects, and its state on each target
-  meshctl describe trafficpolicy bookinfo/slow`;
+  meshctl describe trafficpolicy bookinfo/slow
+
+  # All policies whose name contains reviews
+  meshctl describe policies -s reviews`;

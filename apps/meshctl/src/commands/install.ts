@@ -14,7 +14,7 @@ interface InstallOptions extends ManagementTarget {
 }
 
 /** `meshctl install`: CRDs and the management server, as the charts have them with their defaults. */
-export function installCommand({ io, connect, connectApiServer }: CommandRuntime): Command {
+export function installCommand({ io, connect, connectApiServer, catchInterrupts }: CommandRuntime): Command {
   return inManagement(new Command("install"), { requestTimeout: false })
     .description("Install the management plane, or upgrade one that meshctl installed, and wait until agents can connect to it.")
     .option("--dry-run", "let the API server check what would be applied, print it, and change nothing")
@@ -42,6 +42,7 @@ export function installCommand({ io, connect, connectApiServer }: CommandRuntime
           waits: wait,
           timeoutMs: timeout,
           rollback: rollback === true,
+          interrupt: catchInterrupts(),
           hints,
           clock: systemClock,
           passed: (result: Parameters<typeof gateText>[0]) => io.err(`${gateText({ ...result, text: plainText(result.text) }, columns)}\n`),
@@ -63,7 +64,8 @@ const HELP = `
 Applies what the charts in deploy/helm contain with their default values. For other values use Helm; an installation by Helm is never changed.
 CRDs that others have created stay as they are. Can be repeated. --rollback keeps a CRD or a namespace with something in it, and says so.
 
-Exit codes: 0 installed, 2 usage error, no answer, or a gate did not open, 124 a gate did not open within --timeout.
+Exit codes: 0 installed, 2 usage error, no answer, or a gate did not open, 124 a gate did not open within --timeout, 130
+interrupted (Ctrl-C): with --rollback after taking back what this run made; a second Ctrl-C ends at once.
 
 Examples:
   meshctl install --context mgmt

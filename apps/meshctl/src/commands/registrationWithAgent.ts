@@ -1,6 +1,7 @@
 import { UsageError } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane";
+import type { Cluster } from "@isthmus/plane/ports";
 import type { ConnectApiServer } from "../cluster/apiServer.ts";
+import type { CatchInterrupts } from "../cluster/interruption.ts";
 import { type Connect, inManagementCluster } from "../cluster/managementCluster.ts";
 import type { RelayAddress } from "../cluster/register/relayAddress.ts";
 import type { Io } from "../io.ts";
@@ -35,6 +36,7 @@ export interface WithAgent {
   readonly toRemote: ConnectRemote;
   /** Undefined: the rights of the user in the management cluster are not asked for. */
   readonly connectApiServer: ConnectApiServer | undefined;
+  readonly catchInterrupts: CatchInterrupts;
 }
 
 /** `meshctl cluster register` with an agent. */
@@ -43,7 +45,7 @@ export async function registerWithAgent(
   clusterName: string,
   options: PlaceOptions & RegisterAgentOptions,
 ): Promise<void> {
-  const { io, connect, toRemote, connectApiServer } = parts;
+  const { io, connect, toRemote, connectApiServer, catchInterrupts } = parts;
   const relay = await givenRelay(options);
   if (options.printJoin === true || options.printGitops === true) return printRegistration(parts, clusterName, { ...options, relay });
   const { registerAgent } = await import("../cluster/register/registerAgent.ts");
@@ -76,6 +78,7 @@ export async function registerWithAgent(
       serverHasClientCertificates: () => serverSetup(management, options.mgmtNamespace),
       timeoutMs: options.timeout,
       rollback: options.rollback === true,
+      interrupt: catchInterrupts(),
       agentComplaint: log === undefined ? undefined : () => agentComplaint(remote, options.remoteNamespace, log),
       hints: hintsFor(givenPlaces(options)),
       clock: systemClock,

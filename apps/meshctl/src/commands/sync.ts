@@ -12,7 +12,9 @@ interface SyncOptions extends ManagementTarget, AdminFlags {
 export function syncCommand(runtime: CommandRuntime): Command {
   const group = new Command("sync").description("Show whether clusters have what is desired of them.");
   const status = withAdmin(inManagement(new Command("status")))
-    .description("Print for each cluster whether it is synced and, with --metrics, what is queued, unacknowledged and rejected.")
+    .description(
+      "Print for each cluster whether it is synced, its mode and what would be written in it and, with --metrics, what is queued and rejected.",
+    )
     .option("--metrics", "also what the servers measure, of all their pods; implied by --admin-address")
     .addOption(new Option("-o, --output <format>", "table or json").choices(["table", "json"]).default("table"))
     .addHelpText("after", HELP)
@@ -26,7 +28,7 @@ async function printSyncStatus(options: SyncOptions, runtime: CommandRuntime): P
   const { io, connect, finish } = runtime;
   checkAdminFlags(options);
   const { KubernetesCluster } = await import("@isthmus/api");
-  const { clusterSyncs, syncJson, syncText } = await import("../plane/syncStatus.ts");
+  const { clusterSyncs, isInSync, syncJson, syncText } = await import("../plane/syncStatus.ts");
   const { items } = await inManagementCluster(place, connect, (cluster, signal) =>
     cluster.list(KubernetesCluster, { namespace: place.namespace }, signal),
   );
@@ -36,13 +38,17 @@ async function printSyncStatus(options: SyncOptions, runtime: CommandRuntime): P
   const { columns } = io;
   await io.out(output === "json" ? syncJson(syncs) : syncText(syncs, { isMeasured, ...(columns === undefined ? {} : { width: columns }) }));
   const behind = syncs.filter(({ state }) => state !== "CONNECTED").length;
-  io.err(`${syncs.length - behind} of ${syncs.length} clusters are connected and have what is desired\n`);
+  const unmanaged = syncs.filter(({ mode }) => mode !== "manage").length;
+  const modes = unmanaged === 0 ? "" : `; ${unmanaged} in mode observe or freeze`;
+  io.err(`${syncs.filter(isInSync).length} of ${syncs.length} clusters are connected and have what is desired${modes}\n`);
   finish(behind > 0 ? 1 : measured?.isComplete === false ? 3 : 0);
 }
 
 const HELP = `${ADMIN_HELP}
 
-Exit codes: 0 all clusters are CONNECTED, 1 some are not, 2 usage error or no answer, 3 all are, and some replicas have not answered.
+Of a cluster that is observed or frozen the first objects that would be created, changed or deleted are listed, and those that others manage.
+
+Exit codes: 0 all clusters are CONNECTED, whatever their mode, 1 some are not, 2 usage error or no answer, 3 all are, and some replicas have not answered.
 
 Examples:
   meshctl sync status

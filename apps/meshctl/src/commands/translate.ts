@@ -16,7 +16,10 @@ export function translateCommand(io: Io, finish: (code: ExitCode) => void): Comm
         .choices(["discovery", "networking", "all"])
         .default("all"),
     )
-    .option("--status", "also print the statuses of resources")
+    .option(
+      "--status",
+      "also print the statuses of resources: on standard output, of a resource in the input the status alone, which kubectl must not apply; with --cluster or --out-dir, the whole resource",
+    )
     .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json"]).default("yaml"))
     .option("--cluster <name>", "only print objects of this cluster, without metadata.clusterName, as input for kubectl")
     .option(
@@ -39,7 +42,8 @@ export function translateCommand(io: Io, finish: (code: ExitCode) => void): Comm
 const HELP = `
 Input: any mix of Kubernetes, Istio and Gloo Mesh resources, as multi-document YAML or JSON, including Lists. metadata.clusterName
 is the cluster of an object; without it, the object is from the management cluster. Meshes, Workloads and Destinations in the
-input are used; others are discovered from Kubernetes objects. Status documents from an earlier --status run are ignored and recomputed.
+input are used; others are discovered from Kubernetes objects. Status documents from an earlier --status run are ignored and recomputed:
+give the resources that they are about as well.
 
 Examples:
   # Dump a cluster, with the cluster name on each object

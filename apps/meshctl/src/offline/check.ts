@@ -1,4 +1,4 @@
-import { askedKinds, DaemonSet, Deployment, Service, StatefulSet } from "@isthmus/api";
+import { DaemonSet, Deployment, Service, StatefulSet, userStatusKinds } from "@isthmus/api";
 import {
   formatRef,
   isClusterName as isDnsLabel,
@@ -9,7 +9,7 @@ import {
   snapshotOf,
   UsageError,
 } from "@isthmus/core";
-import { statusesOf, type Translation, translate, type UserObjectStatusUpdate } from "@isthmus/translators";
+import { type AgeSource, statusesOf, type Translation, translate, type UserObjectStatusUpdate } from "@isthmus/translators";
 import type { Io } from "../io.ts";
 import { type Doubt, knownObjects } from "./checks/knownObjects.ts";
 import { withNearMisses } from "./checks/nearMisses.ts";
@@ -19,7 +19,7 @@ import { rejectedMistakes } from "./checks/rejectedMistakes.ts";
 import { parseDocuments, type Unreadable } from "./documents.ts";
 import { type OfflineFinding, offlineFindings, type Severity, statusReports } from "./findings.ts";
 import { readInputFiles } from "./inputFiles.ts";
-import { intake, type Note, type RejectedObject } from "./intake.ts";
+import { type Intake, intake, type Note, type RejectedObject } from "./intake.ts";
 import { type InputObject, unfold } from "./unfold.ts";
 
 /** What is read, and how it is translated. */
@@ -30,6 +30,8 @@ export interface CheckOptions {
   readonly namespace: string;
   readonly agentCluster?: string;
   readonly disallowIntersectingConfig?: boolean;
+  /** How old objects of workload clusters are. Default: as their own clusters say, which nobody else recorded. */
+  readonly ages?: AgeSource;
 }
 
 /** Everything that follows from the input. */
@@ -40,6 +42,8 @@ export interface CheckedFiles {
   readonly statuses: readonly UserObjectStatusUpdate[];
   readonly rejected: readonly RejectedObject[];
   readonly findings: readonly OfflineFinding[];
+  /** A field of an object as it was given; "" is the object itself. */
+  readonly given: Intake["given"];
 }
 
 /** Reads and translates. Throws UsageError, which is exit code 2, for input that can't be read or that holds nothing. */
@@ -52,7 +56,7 @@ export async function checkFiles(options: CheckOptions, io: Io): Promise<Checked
 }
 
 async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
-  const { agentCluster, namespace, stage, disallowIntersectingConfig = false } = options;
+  const { agentCluster, namespace, stage, disallowIntersectingConfig = false, ages = "CREATED" } = options;
   if (agentCluster !== undefined && !isDnsLabel(agentCluster)) {
     throw new UsageError(`--agent-cluster ${agentCluster}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
   }
@@ -64,7 +68,7 @@ async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
   const count = resources.length + rejected.length;
   if (count === 0) throw new UsageError(nothingRead(options.file, notes));
   const agent = agentCluster === undefined ? {} : { agentCluster };
-  const translation = { namespace, stage, ages: "CREATED", disallowIntersectingConfig, ...agent } as const;
+  const translation = { namespace, stage, ages, disallowIntersectingConfig, ...agent };
   const world = translate(snapshotOf(resources), translation);
   const statuses = statusUpdates(world, stage);
   const known = knownObjects({ resources, given, rejected, world, namespace, isOneCluster: agentCluster !== undefined });
@@ -73,7 +77,7 @@ async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
     ...statusReports(statuses, world.reports),
     ...[...placementDoubts(known, resources), ...referenceDoubts(known)].map(doubtReport),
   ]);
-  return { count, world, statuses, rejected, findings };
+  return { count, world, statuses, rejected, findings, given };
 }
 
 function doubtReport({ object, code, message }: Doubt): Report {
@@ -130,7 +134,7 @@ const RUNNING: ReadonlySet<string> = new Set([Deployment, DaemonSet, StatefulSet
 
 /** Discovery alone does not judge what users ask for. */
 function statusUpdates(world: Translation, stage: CheckOptions["stage"]): readonly UserObjectStatusUpdate[] {
-  const asked = new Set(askedKinds().map(kindKeyOf));
+  const asked = new Set(userStatusKinds().map(kindKeyOf));
   return statusesOf(world).filter(({ ref }) => stage !== "discovery" || !asked.has(kindKeyOf(ref)));
 }
 

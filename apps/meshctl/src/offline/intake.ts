@@ -1,4 +1,4 @@
-import { discoveryKinds, isAsked, kindOf, parseOffline, unsupportedKind } from "@isthmus/api";
+import { discoveryKinds, hasUserStatus, kindOf, parseOffline, unsupportedKind } from "@isthmus/api";
 import { excessOf, formatRef, InvalidResource, type Kind, messageOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import { withoutMembers } from "./readablePart.ts";
 import { type InputObject, stepsOf } from "./unfold.ts";
@@ -47,7 +47,7 @@ interface RejectedProblem {
 
 /**
  * Sorts the objects of the input by what can be done with them. When one object is given twice, the later counts. What is nothing but a
- * status, as `--status` prints it, is no object and counts for nothing: statuses are computed anew.
+ * status, as `--status` prints it, is no object and counts for nothing: statuses are computed anew, and its object has to be given beside it.
  */
 export function intake(objects: readonly InputObject[]): Intake {
   const resources = new Map<string, Resource>();
@@ -56,7 +56,6 @@ export function intake(objects: readonly InputObject[]): Intake {
   const unknown = new Map<string, InputObject[]>();
   const notes: Note[] = [];
   const statuses = objects.filter(isStatusAlone);
-  if (statuses.length > 0) notes.push(statusesIgnored(statuses));
   for (const object of objects.filter((one) => !isStatusAlone(one))) {
     const { apiVersion, kind: name } = object.value;
     const kind = kindOf(apiVersion, name);
@@ -84,6 +83,11 @@ export function intake(objects: readonly InputObject[]): Intake {
     if (resource instanceof InvalidResource) rejected.set(key, rejectedObject(object, resource, kind));
     else resources.set(key, resource);
   }
+  const lost = statuses.filter((object) => {
+    const ref = refIn(object);
+    return ref === undefined || !sources.has(resourceKeyOf(ref));
+  });
+  if (lost.length > 0) notes.unshift(statusesIgnored(lost));
   for (const [name, found] of unknown) notes.push(...ignored(name, found));
   const sourceOf = (ref: ResourceRef, field: string): string | undefined => {
     const object = sources.get(resourceKeyOf(ref));
@@ -114,7 +118,7 @@ function isStatusAlone({ value }: InputObject): boolean {
   const { apiVersion, kind: name, metadata, status, ...rest } = value;
   const kind = kindOf(apiVersion, name);
   if (kind === undefined || status === undefined || Object.keys(rest).length > 0) return false;
-  if (!isAsked(kind) && !discoveryKinds().includes(kind)) return false;
+  if (!hasUserStatus(kind) && !discoveryKinds().includes(kind)) return false;
   return Object.keys((metadata ?? {}) as object).every((key) => NAMING.has(key));
 }
 
@@ -125,7 +129,8 @@ function statusesIgnored(statuses: readonly InputObject[]): Note {
     statuses.length === 1
       ? `a status without its object (${where})`
       : `${statuses.length} statuses without their objects (the first in ${where})`;
-  return note("StatusIgnored", `ignored ${what}: statuses are recomputed`, first);
+  const whose = statuses.length === 1 ? "the file of its object" : "the files of their objects";
+  return note("StatusIgnored", `ignored ${what}: statuses are recomputed, so add ${whose}`, first);
 }
 
 function parsed(kind: Kind, value: object): Resource | InvalidResource {
@@ -179,11 +184,11 @@ function refIn({ value }: InputObject): ResourceRef | undefined {
 
 function rejectedObject(object: InputObject, error: InvalidResource, kind: Kind): RejectedObject {
   const { generation } = (object.value["metadata"] ?? {}) as Readonly<Record<string, unknown>>;
-  const readable = isAsked(kind) ? readablePart(kind, object.value, error) : undefined;
+  const readable = hasUserStatus(kind) ? readablePart(kind, object.value, error) : undefined;
   return {
     ref: refIn(object),
     generation: typeof generation === "number" ? generation : undefined,
-    isUsersOwn: isAsked(kind),
+    isUsersOwn: hasUserStatus(kind),
     code: "Malformed",
     problems: error.problems.map(({ path }, i) => ({ message: error.messages[i] ?? "", source: placeOf(object, path) })),
     ...(readable === undefined ? {} : { readable }),

@@ -3,7 +3,7 @@ import { isClusterName, type ResourceRef, resourceKeyOf, UsageError } from "@ist
 import type { Translation, UserObjectStatusUpdate } from "@isthmus/translators";
 import type { ExitCode, Io } from "../io.ts";
 import { checkFiles, counted, exitCodeOf } from "./check.ts";
-import type { RejectedObject } from "./intake.ts";
+import type { Intake, RejectedObject } from "./intake.ts";
 import { writeClusterFiles } from "./outDir.ts";
 import { inOneCluster, inOrder, type Printable, printed } from "./print.ts";
 import { printFindings, tally } from "./report.ts";
@@ -17,10 +17,12 @@ export async function translateFiles(options: TranslateCommandOptions, io: Io): 
   if (options.cluster !== undefined && !isClusterName(options.cluster)) {
     throw new UsageError(`--cluster ${options.cluster}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
   }
-  const { count, world, statuses, rejected, findings } = await checkFiles(options, io);
+  const { count, world, statuses, rejected, findings, given } = await checkFiles(options, io);
   const outputs = inOrder(outputsOf(world, options.stage));
-  const objects = options.status === true ? [...withStatuses(outputs, statuses, rejected)] : outputs;
   const { cluster, outDir } = options;
+  const isForKubectl = cluster !== undefined || outDir !== undefined;
+  const own: ReadStatus = isForKubectl ? (update) => wholeObject(update, given) : (update) => [statusAlone(update)];
+  const objects = options.status === true ? [...withStatuses(outputs, statuses, rejected, own)] : outputs;
   if (cluster !== undefined) expectKnown(cluster, world, outputs);
   const chosen = cluster === undefined ? objects : objects.filter(({ metadata }) => metadata.clusterName === cluster);
   if (outDir !== undefined) writeClusterFiles(outDir, chosen, options.output);
@@ -53,14 +55,23 @@ function outputsOf({ discovery, networking }: Translation, stage: TranslateComma
   return sets.flatMap((set) => [...set].map(({ resource }) => resource));
 }
 
+/** What is printed of an object of the input that has a status. */
+type ReadStatus = (update: StatusUpdate) => readonly Printable[];
+
+interface StatusUpdate {
+  readonly ref: ResourceRef;
+  readonly status: object;
+}
+
 /**
- * Generated objects, each with the status that was computed for it in one document, so that what is printed can be read back; then the
- * statuses of users' objects and of discovery objects that were given.
+ * Generated objects, each with the status that was computed for it in one document, so that what is printed can be read back; then what
+ * `own` makes of the statuses of users' objects and of discovery objects that were given.
  */
 function* withStatuses(
   outputs: readonly Printable[],
   statuses: readonly UserObjectStatusUpdate[],
   rejected: readonly RejectedObject[],
+  own: ReadStatus,
 ): Iterable<Printable> {
   const byKey = new Map(statuses.map((update) => [resourceKeyOf(update.ref), update]));
   for (const output of outputs) {
@@ -70,24 +81,28 @@ function* withStatuses(
     byKey.delete(key);
     yield status === undefined ? output : { ...output, status: { ...status } };
   }
-  yield* inOrder([...[...byKey.values()].map(({ ref, status }) => withStatus(ref, status)), ...rejectedStatuses(rejected)]);
+  yield* inOrder([...byKey.values(), ...rejectedStatuses(rejected)].flatMap(own));
 }
 
-interface StatusOnly extends Printable {
-  readonly status: Readonly<Record<string, unknown>>;
-}
-
-function withStatus({ apiVersion, kind, name, namespace, clusterName }: ResourceRef, status: object): StatusOnly {
+/** Nothing but a status: the published form, for programs that compare. */
+function statusAlone({ ref, status }: StatusUpdate): Printable {
+  const { apiVersion, kind, name, namespace, clusterName } = ref;
   const metadata = { name, ...(namespace === "" ? {} : { namespace }), ...(clusterName === "" ? {} : { clusterName }) };
   return { apiVersion, kind, metadata, status: { ...status } };
 }
 
+/** An object as it was given, with its status. A status alone is never given to kubectl: it would take the object's spec away. */
+function wholeObject({ ref, status }: StatusUpdate, given: Intake["given"]): readonly Printable[] {
+  const object = given(ref, "");
+  return object === undefined ? [] : [{ ...(object as Printable), status: { ...status } }];
+}
+
 /** What a user wrote and can't be used has a status like everything else that a user wrote. */
-function rejectedStatuses(rejected: readonly RejectedObject[]): readonly StatusOnly[] {
+function rejectedStatuses(rejected: readonly RejectedObject[]): readonly StatusUpdate[] {
   return rejected.flatMap(({ ref, generation, problems, isUsersOwn }) => {
     if (ref === undefined || !isUsersOwn) return [];
     const errors = problems.map(({ message }) => message);
-    return [withStatus(ref, { ...(generation === undefined ? {} : { observedGeneration: generation }), state: "INVALID", errors })];
+    return [{ ref, status: { ...(generation === undefined ? {} : { observedGeneration: generation }), state: "INVALID", errors } }];
   });
 }
 

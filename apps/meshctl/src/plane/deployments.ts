@@ -1,5 +1,5 @@
 import type { Kind, Resource } from "@isthmus/core";
-import { NAMES } from "@isthmus/plane";
+import { NAMES } from "@isthmus/plane/installation";
 
 /** A Deployment, as far as commands read it. */
 export interface DeploymentState extends Resource {

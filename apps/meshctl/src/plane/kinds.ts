@@ -19,6 +19,7 @@ export type KindName =
   | "AccessPolicy"
   | "VirtualMesh"
   | "VirtualDestination"
+  | "ServiceDependency"
   | "KubernetesCluster";
 
 /** What `get` prints. Names only: the kinds themselves are loaded when a command reads them. */
@@ -34,8 +35,8 @@ export const PRINTED_KINDS: readonly PrintedKind[] = [
   {
     name: "policies",
     aliases: ["policy"],
-    description: "TrafficPolicies, AccessPolicies and VirtualMeshes, each with its state",
-    kinds: ["TrafficPolicy", "AccessPolicy", "VirtualMesh"],
+    description: "TrafficPolicies, AccessPolicies, VirtualMeshes and VirtualDestinations, each with its state",
+    kinds: ["TrafficPolicy", "AccessPolicy", "VirtualMesh", "VirtualDestination"],
   },
   { name: "trafficpolicies", aliases: ["trafficpolicy", "tpol"], description: "TrafficPolicies", kinds: ["TrafficPolicy"] },
   { name: "accesspolicies", aliases: ["accesspolicy", "apol"], description: "AccessPolicies", kinds: ["AccessPolicy"] },
@@ -45,7 +46,13 @@ export const PRINTED_KINDS: readonly PrintedKind[] = [
     description: "VirtualMeshes",
     kinds: ["VirtualMesh"],
   },
-  { name: "virtualdestinations", aliases: ["virtualdestination"], description: "VirtualDestinations", kinds: ["VirtualDestination"] },
+  {
+    name: "virtualdestinations",
+    aliases: ["virtualdestination", "vdest"],
+    description: "VirtualDestinations",
+    kinds: ["VirtualDestination"],
+  },
+  { name: "servicedependencies", aliases: ["servicedependency", "sdep"], description: "ServiceDependencies", kinds: ["ServiceDependency"] },
   { name: "clusters", aliases: ["cluster", "kubernetesclusters"], description: "the registered clusters", kinds: ["KubernetesCluster"] },
 ];
 

@@ -1,11 +1,13 @@
 import type { KubernetesCluster } from "@isthmus/api";
 import { ageText } from "../output/age.ts";
 import { columnsText } from "../output/columns.ts";
+import { wrapped } from "../output/fit.ts";
 import { plainJson } from "../output/plainText.ts";
+import { type ClusterMode, clusterModeOf, countsText, exampleLines, hasWhatIsDesired } from "./comparisonText.ts";
 import { type Sample, samplesIn } from "./metricsText.ts";
 
 /** How far a cluster has what is desired. What only a server knows is undefined where none was asked. */
-export interface ClusterSync {
+export interface ClusterSync extends ClusterMode {
   readonly cluster: string;
   readonly state: string;
   /** `True`, `False` or `Unknown`. */
@@ -41,8 +43,9 @@ export function clusterSyncs(clusters: readonly KubernetesCluster[], metrics: st
         cluster: name,
         state,
         synced: conditions.find(({ type }) => type === "Synced")?.status ?? "Unknown",
+        ...clusterModeOf(cluster),
         ...(samples === undefined ? {} : measured(samples, name)),
-        message: messageIn(conditions),
+        message: messageIn(conditions) || modeMessage(clusterModeOf(cluster)),
       };
     })
     .toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1));
@@ -73,7 +76,16 @@ function messageIn(conditions: Conditions): string {
   return lagging?.message ?? away?.message ?? "";
 }
 
-/** As a table; figures that no server was asked for are left out. */
+function modeMessage({ mode, acknowledged }: ClusterMode): string {
+  return acknowledged === undefined ? "" : `mode ${mode} is not acknowledged yet: the agent is in mode ${acknowledged}`;
+}
+
+/** Whether a cluster is connected and nothing in it differs from what is desired. */
+export function isInSync(sync: ClusterSync): boolean {
+  return sync.state === "CONNECTED" && hasWhatIsDesired(sync);
+}
+
+/** As a table; figures that no server was asked for are left out. Below it, for each cluster that is not managed, what would be written. */
 export function syncText(
   syncs: readonly ClusterSync[],
   { isMeasured, width }: { readonly isMeasured: boolean; readonly width?: number },
@@ -87,9 +99,19 @@ export function syncText(
       ? [sync.reported, sync.queued, sync.unacknowledged, sync.rejected].map((value) => (value === undefined ? "" : String(value)))
       : []),
     ...(isMeasured ? [sync.lagSeconds === undefined ? "" : lagText(sync.lagSeconds)] : []),
+    sync.mode,
     sync.message,
   ]);
-  return columnsText(["CLUSTER", "STATE", "SYNCED", ...figures, "MESSAGE"], rows, width);
+  const table = columnsText(["CLUSTER", "STATE", "SYNCED", ...figures, "MODE", "MESSAGE"], rows, width);
+  return [table, ...syncs.filter(({ mode }) => mode !== "manage").map((sync) => pendingText(sync, width ?? WIDEST))].join("\n");
+}
+
+// In a pipe a line stays whole.
+const WIDEST = Number.MAX_SAFE_INTEGER;
+
+function pendingText(sync: ClusterSync, columns: number): string {
+  const head = wrapped(`${sync.cluster} (${sync.mode}): ${countsText(sync)}`, columns);
+  return [...head, ...exampleLines(sync, columns)].map((line) => `${line}\n`).join("");
 }
 
 function lagText(seconds: number): string {

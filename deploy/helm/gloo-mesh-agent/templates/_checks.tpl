@@ -1,5 +1,6 @@
 {{- /* Values that contradict each other, each with its remedy. What one value alone can say is in values.schema.json. */}}
 {{- define "gloo-mesh-agent.checks" -}}
+{{- include "gloo-mesh-agent.referenceChecks" . }}
 {{- range $name := list "CLUSTER" "RELAY_ADDRESS" "RELAY_AUTHORITY" "POD_NAMESPACE" "POD_NAME" "NODE_OPTIONS" }}
 {{- if hasKey $.Values.extraEnvs $name }}
 {{- fail (printf "extraEnvs.%s: this chart sets it: use the value of the chart for it (relay.cluster, relay.serverAddress, relay.authority, resources.limits.memory)" $name) }}
@@ -7,6 +8,9 @@
 {{- end }}
 {{- if and .Values.relay.tokenSecret.name (hasKey .Values.extraEnvs "RELAY_TOKEN") }}
 {{- fail "relay.tokenSecret.name and extraEnvs.RELAY_TOKEN both give the token: set one of them" }}
+{{- end }}
+{{- if and .Values.dataPlane.from (not .Values.dataPlane.enabled) }}
+{{- fail "dataPlane.from has no effect without dataPlane.enabled: enable it, or use networkPolicy.from for the port stats" }}
 {{- end }}
 {{- if and (has "*" .Values.limits.readNamespaces) (gt (len .Values.limits.readNamespaces) 1) }}
 {{- fail "limits.readNamespaces: \"*\" is all namespaces: name either \"*\" or single namespaces" }}

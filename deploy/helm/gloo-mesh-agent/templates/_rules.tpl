@@ -25,12 +25,6 @@
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
-- apiGroups: ["networking.istio.io"]
-  resources: [sidecars]
-  verbs:
-    - list # the state at the start, and after a watch has expired
-    - watch # changes as they happen
-# reported to the management server
 - apiGroups: ["appmesh.k8s.aws"]
   resources: [meshes]
   verbs:
@@ -50,13 +44,13 @@
     - watch # changes as they happen
 # reported to the management server
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
-  resources: [virtualdestinations]
+  resources: [virtualdestinations, servicedependencies]
   verbs:
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # applied for the management server; conflicts are found before
 - apiGroups: ["networking.istio.io"]
-  resources: [virtualservices, destinationrules, serviceentries, gateways, envoyfilters]
+  resources: [virtualservices, destinationrules, serviceentries, gateways, sidecars, envoyfilters]
   verbs:
     - get # read again right before a write: what is not ours is never changed
     - list # the state at the start, and after a watch has expired
@@ -91,7 +85,7 @@
     - watch # changes as they happen
 # applied for the management server; conflicts are found before
 - apiGroups: ["certificates.mesh.gloo.solo.io"]
-  resources: [issuedcertificates, podbouncedirectives]
+  resources: [podbouncedirectives]
   verbs:
     - get # read again right before a write: what is not ours is never changed
     - list # the state at the start, and after a watch has expired
@@ -103,7 +97,7 @@
     - patch # server-side apply of the status alone
 # statuses of user resources in this cluster
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
-  resources: [virtualdestinations/status]
+  resources: [virtualdestinations/status, servicedependencies/status]
   verbs:
     - patch # server-side apply of the status alone
 # which kinds the cluster serves, and since when not
@@ -117,7 +111,7 @@
 {{- define "gloo-mesh-agent.writeRules" -}}
 # applied for the management server
 - apiGroups: ["networking.istio.io"]
-  resources: [virtualservices, destinationrules, serviceentries, gateways, envoyfilters]
+  resources: [virtualservices, destinationrules, serviceentries, gateways, sidecars, envoyfilters]
   verbs:
     - create # first write of an object; unlike apply, it never joins an object that somebody else creates at the same moment
     - update # hands the fields of a created object over to server-side apply, once
@@ -157,7 +151,7 @@
     - delete # only objects with our owner label and field manager, with UID and resourceVersion as preconditions
 # applied for the management server
 - apiGroups: ["certificates.mesh.gloo.solo.io"]
-  resources: [issuedcertificates, podbouncedirectives]
+  resources: [podbouncedirectives]
   verbs:
     - create # first write of an object; unlike apply, it never joins an object that somebody else creates at the same moment
     - update # hands the fields of a created object over to server-side apply, once

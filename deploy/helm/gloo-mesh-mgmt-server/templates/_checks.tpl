@@ -1,5 +1,6 @@
 {{- /* Values that contradict each other, each with its remedy. What one value alone can say is in values.schema.json. */}}
 {{- define "gloo-mesh-mgmt-server.checks" -}}
+{{- include "gloo-mesh-mgmt-server.referenceChecks" . }}
 {{- $redis := .Values.redis }}
 {{- range $name := list "POD_NAMESPACE" "POD_NAME" "NODE_OPTIONS" "REDIS_ADDRESS" "REDIS_DB" "REDIS_USERNAME" "REDIS_PASSWORD" "REDIS_TLS" "REDIS_CA_FILE" "REDIS_SERVER_NAME" }}
 {{- if hasKey $.Values.extraEnvs $name }}

@@ -32,7 +32,7 @@
     - watch # changes as they happen
 # users' resources, and what is published of workload clusters
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
-  resources: [virtualdestinations]
+  resources: [virtualdestinations, servicedependencies]
   verbs:
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
@@ -48,7 +48,7 @@
     - patch # server-side apply of the status alone
 # statuses of user resources
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
-  resources: [virtualdestinations/status]
+  resources: [virtualdestinations/status, servicedependencies/status]
   verbs:
     - patch # server-side apply of the status alone
 # which kinds the cluster serves, and since when not
@@ -152,12 +152,6 @@
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
-- apiGroups: ["networking.istio.io"]
-  resources: [sidecars]
-  verbs:
-    - list # the state at the start, and after a watch has expired
-    - watch # changes as they happen
-# reported to the management server
 - apiGroups: ["appmesh.k8s.aws"]
   resources: [meshes]
   verbs:
@@ -177,13 +171,13 @@
     - watch # changes as they happen
 # reported to the management server
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
-  resources: [virtualdestinations]
+  resources: [virtualdestinations, servicedependencies]
   verbs:
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # applied for the management server; conflicts are found before
 - apiGroups: ["networking.istio.io"]
-  resources: [virtualservices, destinationrules, serviceentries, gateways, envoyfilters]
+  resources: [virtualservices, destinationrules, serviceentries, gateways, sidecars, envoyfilters]
   verbs:
     - get # read again right before a write: what is not ours is never changed
     - list # the state at the start, and after a watch has expired
@@ -230,7 +224,7 @@
     - patch # server-side apply of the status alone
 # statuses of user resources in this cluster
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
-  resources: [virtualdestinations/status]
+  resources: [virtualdestinations/status, servicedependencies/status]
   verbs:
     - patch # server-side apply of the status alone
 # which kinds the cluster serves, and since when not
@@ -244,7 +238,7 @@
 {{- define "gloo-mesh-mgmt-server.ownWriteRules" -}}
 # applied for the management server
 - apiGroups: ["networking.istio.io"]
-  resources: [virtualservices, destinationrules, serviceentries, gateways, envoyfilters]
+  resources: [virtualservices, destinationrules, serviceentries, gateways, sidecars, envoyfilters]
   verbs:
     - create # first write of an object; unlike apply, it never joins an object that somebody else creates at the same moment
     - update # hands the fields of a created object over to server-side apply, once

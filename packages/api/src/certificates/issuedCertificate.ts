@@ -2,10 +2,10 @@ import { Type } from "@sinclair/typebox";
 import { intermediateCertificateAuthority } from "../networking/trust.ts";
 import { certificateOptions } from "../shared/certificateOptions.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
-import { atMostOneOf, fields, oneOfWords, stringMap, strings, uint32 } from "../shared/schema.ts";
+import { atMostOneOf, fields, listOf, oneOfWords, stringMap, strings, uint32 } from "../shared/schema.ts";
 import { workflowColumns, workflowFields, workflowObjectRef } from "./workflow.ts";
 
-const trustOrder = fields(
+const requestedTrust = fields(
   {
     step: oneOfWords(["TRUST_BOTH", "REISSUE", "RETIRE", "KEEP"], {
       description:
@@ -14,6 +14,17 @@ const trustOrder = fields(
     rootCertificates: Type.String({ description: "Content of root-cert.pem, PEM." }),
     signer: Type.String({ description: "SHA-256 of the root of the certificate authority, hex." }),
     controlPlaneLabels: stringMap({ description: "Labels of the pods of the control plane." }),
+    controlPlanes: listOf(
+      fields({
+        name: Type.String({ description: "Name of the Mesh." }),
+        namespace: Type.String({ description: "Namespace of its pods." }),
+        labels: stringMap({ description: "Labels of its pods." }),
+      }),
+      {
+        description:
+          "Istio's control planes in the cluster. Those in the namespace of issuedCertificateSecret read the same Secret, and restarts include only pods of their proxies.",
+      },
+    ),
     waitsFor: strings({ description: "Meshes that the next step waits for." }),
     isRenewable: Type.Boolean({
       description: "During TRUST_BOTH: the management server can still sign below the root of the present certificate authority.",
@@ -28,7 +39,7 @@ const trustOrder = fields(
 );
 
 /** The next step of a mesh towards the root of its VirtualMesh. */
-export type RequestedTrust = Value<typeof trustOrder>;
+export type RequestedTrust = Value<typeof requestedTrust>;
 
 const issuedCertificateSpec = fields(
   {
@@ -46,7 +57,7 @@ const issuedCertificateSpec = fields(
       { description: "The management server signs the certificate." },
     ),
     agentCa: intermediateCertificateAuthority,
-    trust: trustOrder,
+    trust: requestedTrust,
   },
   { description: "A certificate authority for one mesh, signed by the VirtualMesh's root.", ...atMostOneOf("glooMeshCa", "agentCa") },
 );

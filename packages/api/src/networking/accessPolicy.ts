@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { approvalColumns } from "../shared/approval.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { fields, listOf, port, strings, userFields } from "../shared/schema.ts";
-import { destinationSelector, identitySelector } from "../shared/selectors.ts";
+import { identitySelector, policyDestinationSelector } from "../shared/selectors.ts";
 import { policyStatusFields } from "./trafficPolicy.ts";
 
 const accessPolicySpec = userFields(
@@ -12,8 +12,9 @@ const accessPolicySpec = userFields(
       description: "Callers that are allowed: at least one entry must match. Empty: all callers.",
       maxItems: 256,
     }),
-    destinationSelector: listOf(destinationSelector, {
-      description: "Destinations that may be called: at least one entry must match. Empty: all.",
+    destinationSelector: listOf(policyDestinationSelector, {
+      description:
+        "Destinations that may be called: at least one entry must match. Empty: all. VirtualDestinations stand for the Destinations behind them.",
       maxItems: 256,
     }),
     allowedPaths: strings({

@@ -42,6 +42,15 @@ test.each([
   );
 });
 
+test.each([
+  ["ON", "ISTIO_MUTUAL"],
+  ["NO", "DISABLE"],
+])("a mode of TLS that is meant as a switch (%s) is told the word for it", (tlsMode, word) => {
+  expect(() => TrafficPolicy.parse(trafficPolicy({ policy: { mtls: { istio: { tlsMode } } } }))).toThrow(
+    `"${tlsMode}" is not one of DISABLE, SIMPLE, ISTIO_MUTUAL: did you mean ${word}?`,
+  );
+});
+
 test("an object without metadata is told that, and no riddle", () => {
   const { metadata: _, ...nameless } = trafficPolicy({});
   expect(() => TrafficPolicy.parse(nameless)).toThrow("TrafficPolicy without a name: metadata: is required, with a name");

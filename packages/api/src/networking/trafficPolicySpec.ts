@@ -5,7 +5,7 @@ import { headerManipulationSchema } from "../shared/headerManipulation.ts";
 import { httpMatcher } from "../shared/httpMatcher.ts";
 import { userClusterObjectRef, userObjectRef } from "../shared/refs.ts";
 import { atMostOneOf, int32, listOf, oneOfWords, percentage, port, strings, uint32, userFields } from "../shared/schema.ts";
-import { destinationSelector, workloadSelector } from "../shared/selectors.ts";
+import { policyDestinationSelector, workloadSelector } from "../shared/selectors.ts";
 import { stringMatch } from "../shared/stringMatch.ts";
 import { connectionPoolSettingsSchema } from "./connectionPool.ts";
 import { weightedDestination } from "./weightedDestination.ts";
@@ -128,7 +128,7 @@ export const trafficPolicySpec = userFields(
       description: "Sources of the traffic: at least one entry must match. Empty: all workloads.",
       maxItems: 256,
     }),
-    destinationSelector: listOf(destinationSelector, {
+    destinationSelector: listOf(policyDestinationSelector, {
       description: "Destinations of the traffic: at least one entry must match. Empty: all.",
       maxItems: 256,
     }),

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { approvalColumns, approvalFields, approvalsByTarget } from "../shared/approval.ts";
+import { approvalColumns, approvalFields, approvalsByMesh, approvalsByTarget } from "../shared/approval.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { userObjectRef } from "../shared/refs.ts";
 import { fields, listOf, oneOfWords, uint32, userFields } from "../shared/schema.ts";
@@ -67,7 +67,7 @@ export const VirtualMesh = defineKind({
     spec: virtualMeshSpec,
     status: fields({
       ...approvalFields,
-      meshes: approvalsByTarget,
+      meshes: approvalsByMesh,
       destinations: approvalsByTarget,
       meshCount: uint32({ description: "Number of meshes." }),
       targetCount: uint32({ description: "Number of federated destinations." }),

@@ -111,6 +111,22 @@ const federation = userFields(
   { description: "Limits of federation." },
 );
 
+const failover = userFields(
+  {
+    excludeOffline: userFields(
+      {
+        after: duration({ description: "For how long the agent of a cluster must have been offline. At least 30s. Default 300s." }),
+      },
+      {
+        description:
+          "Takes the gateways of clusters whose agent is offline out of the hosts of VirtualDestinations in other clusters, and puts them back when it " +
+          "is connected again. No host loses its last endpoint by this. Default: they are kept, and clients find out which of them answer.",
+      },
+    ),
+  },
+  { description: "Failover between clusters." },
+);
+
 const RESOURCE_TARGETS = ["ANY_DESTINATION", "OWN_DESTINATIONS"] as const;
 
 const workloadClusterResources = userFields(
@@ -151,6 +167,7 @@ const settingsSpec = userFields(
     mtls: mtlsSchema,
     networkingExtensionServers: listOf(userFields(grpcServerFields), { unsupported: "not supported, extension servers are not called" }),
     discovery,
+    failover,
     federation,
     policies,
     relay,

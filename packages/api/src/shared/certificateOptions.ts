@@ -12,7 +12,7 @@ export function certificateOptions(options: SchemaOptions = {}) {
         format: "float",
         minimum: 0,
         maximum: 1,
-        description: "Remaining fraction of the lifetime at which a certificate is renewed. Default 0.10.",
+        description: "Remaining fraction of the lifetime at which a certificate is renewed: less than 1; above 0.9 like 0.9. Default 0.10.",
       }),
     },
     options,

@@ -35,13 +35,16 @@ function wordProblem(value: unknown, words: readonly string[]): string {
 
 /** The word for what others write as a switch. */
 function wordOfSwitch(value: string, words: readonly string[]): string | undefined {
-  const meant = SWITCHES[value.toLowerCase()];
-  return words.find((word) => word === meant);
+  const meant = SWITCHES[value.toLowerCase()] ?? [];
+  return words.find((word) => meant.includes(word));
 }
 
-const SWITCHES: Readonly<Record<string, string>> = {
-  ...{ on: "ENABLED", true: "ENABLED", yes: "ENABLED", enable: "ENABLED" },
-  ...{ off: "DISABLED", false: "DISABLED", no: "DISABLED", disable: "DISABLED" },
+// Among the words of one enum at most one is of each list.
+const ON = ["ENABLED", "ISTIO_MUTUAL"];
+const OFF = ["DISABLED", "DISABLE"];
+const SWITCHES: Readonly<Record<string, readonly string[]>> = {
+  ...{ on: ON, true: ON, yes: ON, enable: ON },
+  ...{ off: OFF, false: OFF, no: OFF, disable: OFF },
 };
 
 /** `/spec/meshes/0/name` in steps. */

@@ -3,7 +3,7 @@ import { InvalidResource } from "@isthmus/core";
 import { expect, test } from "vitest";
 import { AccessPolicy } from "../networking/accessPolicy.ts";
 import { TrafficPolicy } from "../networking/trafficPolicy.ts";
-import { askedKinds } from "../roles.ts";
+import { userStatusKinds } from "../roles.ts";
 import { MOST_PROBLEMS } from "./problems.ts";
 
 function problemsOf(kind: Kind, spec: unknown): readonly string[] {
@@ -36,7 +36,7 @@ test("all mistakes are named, each with its place in the object as it was given"
   ]);
 });
 
-test.each(askedKinds().map((kind) => ({ kind, name: kind.kind })))(
+test.each(userStatusKinds().map((kind) => ({ kind, name: kind.kind })))(
   "$name: unknown fields of an object that is refused are named, too",
   ({ kind }) => {
     if (kind.kind === AccessPolicy.kind) {

@@ -15,22 +15,51 @@ const kubeServiceMatcher = userFields(
 
 const externalMatcher = userFields({ labels: stringMap(), namespaces: strings() }, { unsupported: NOT_YET });
 
+const SELECTS = "Selects destinations. An entry with several fields selects what any of them selects; an empty entry selects nothing.";
+
+const services = {
+  kubeServiceMatcher,
+  kubeServiceRefs: userFields(
+    {
+      services: listOf(userClusterObjectRef(), { description: "Services by name, namespace and cluster. Each must exist." }),
+    },
+    { description: "Selects Kubernetes services by name." },
+  ),
+  externalServiceMatcher: externalMatcher,
+  externalServiceRefs: userFields({ externalServices: listOf(userObjectRef()) }, { unsupported: NOT_YET }),
+};
+
 /** Which Destinations. */
 export const destinationSelector = userFields(
   {
-    kubeServiceMatcher,
-    kubeServiceRefs: userFields(
-      {
-        services: listOf(userClusterObjectRef(), { description: "Services by name, namespace and cluster. Each must exist." }),
-      },
-      { description: "Selects Kubernetes services by name." },
-    ),
-    externalServiceMatcher: externalMatcher,
-    externalServiceRefs: userFields({ externalServices: listOf(userObjectRef()) }, { unsupported: NOT_YET }),
+    ...services,
     virtualDestinationMatcher: externalMatcher,
     virtualDestinationRefs: userFields({ virtualDestinations: listOf(userObjectRef()) }, { unsupported: NOT_YET }),
   },
-  { description: "Selects destinations. An entry with several fields selects what any of them selects; an empty entry selects nothing." },
+  { description: SELECTS },
+);
+
+/** Which Destinations, and which VirtualDestinations: for policies. */
+export const policyDestinationSelector = userFields(
+  {
+    ...services,
+    virtualDestinationMatcher: userFields(
+      {
+        labels: stringMap({ description: "Labels that the VirtualDestination must have; all must match. Empty: any." }),
+        namespaces: strings({ description: "Namespaces of the VirtualDestination; one must match. Empty: any." }),
+      },
+      { description: "Selects VirtualDestinations of the management cluster; all given fields must match." },
+    ),
+    virtualDestinationRefs: userFields(
+      {
+        virtualDestinations: listOf(userObjectRef(), {
+          description: "VirtualDestinations of the management cluster, by name and namespace. Each must exist.",
+        }),
+      },
+      { description: "Selects VirtualDestinations by name." },
+    ),
+  },
+  { description: `${SELECTS} An empty list selects no VirtualDestination.` },
 );
 
 export type DestinationSelector = Value<typeof destinationSelector>;

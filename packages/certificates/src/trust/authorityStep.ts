@@ -1,5 +1,5 @@
 import type { AuthorityFacts } from "./installedAuthority.ts";
-import type { TrustOrder, TrustStep } from "./trustPlan.ts";
+import type { TrustRequest, TrustStep } from "./trustPlan.ts";
 
 /** What an agent knows of the CA of a mesh's control plane. */
 export interface CurrentAuthority {
@@ -9,7 +9,7 @@ export interface CurrentAuthority {
 }
 
 export interface AuthorityInputs {
-  readonly order: Pick<TrustOrder, "rootCertificates" | "signer"> & {
+  readonly order: Pick<TrustRequest, "rootCertificates" | "signer"> & {
     readonly step?: TrustStep;
     /** In TRUST_BOTH: below the old root can still be signed. */
     readonly isRenewable?: boolean;
@@ -45,7 +45,10 @@ export function authorityStep({ order, current, options, gracePeriodRatio, isAns
   return facts.rootCertificates === order.rootCertificates ? "keep" : "installCurrent";
 }
 
-/** When a CA is renewed: when no more than this fraction of its lifetime is left. */
+/** When a CA is renewed: when no more than this fraction of its lifetime is left. One that has just been issued never is: that would be without end. */
 function renewalOf({ notBefore, notAfter }: Pick<AuthorityFacts, "notBefore" | "notAfter">, ratio: number): number {
-  return notAfter - (notAfter - notBefore) * Math.min(Math.max(ratio, 0), 1);
+  return notAfter - (notAfter - notBefore) * Math.min(Math.max(ratio, 0), GREATEST_RATIO);
 }
+
+// A CA begins some minutes before it is issued, which must be less than the rest of its life.
+const GREATEST_RATIO = 0.9;

@@ -46,6 +46,17 @@ export function generationsInUse(generations: readonly TrustGeneration[], pods: 
   return possible.filter((one, i) => i === 0 || one.since === undefined || !hasSameContent(one, possible[i - 1]));
 }
 
+/**
+ * Whether the roots that a control plane hands out are those of what it is thought to have read. If not, another hand has deleted the
+ * Secret or put another content there, and what is in force is unknown: a control plane goes on with what it has in memory.
+ */
+export function isHandedOut(generations: readonly TrustGeneration[], handedOut: readonly string[]): boolean {
+  const last = generations.at(-1);
+  // One that is not read yet: the control plane may have any of those before.
+  const possible = last?.since === undefined ? generations : [last];
+  return possible.some(({ roots }) => roots.join() === handedOut.join());
+}
+
 /** The last generation that proxies had for certain when they started at a moment. */
 function lastSince(generations: readonly TrustGeneration[], moment: number): number {
   const found = generations.findLastIndex(({ since }) => since !== undefined && since <= moment);

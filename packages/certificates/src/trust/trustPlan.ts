@@ -27,11 +27,11 @@ export interface TrustMember {
   /** Whether its agent reports now: what is known otherwise may be old. */
   readonly isConnected: boolean;
   /** What was ordered of it since what is known was reported: each may be installed and in force at any moment. Default: nothing. */
-  readonly ordered?: readonly OrderedTrust[];
+  readonly ordered?: readonly PendingTrust[];
 }
 
 /** What an order, once followed, makes a mesh trust and sign below. */
-export interface OrderedTrust {
+export interface PendingTrust {
   readonly roots: readonly string[];
   readonly signer: string;
 }
@@ -40,7 +40,7 @@ export interface OrderedTrust {
 export type TrustStep = "TRUST_BOTH" | "REISSUE" | "RETIRE" | "KEEP";
 
 /** What a mesh is to install. */
-export interface TrustOrder {
+export interface TrustRequest {
   readonly step: TrustStep;
   /** The text of root-cert.pem, byte for byte: the same as long as the step does not change what is trusted. */
   readonly rootCertificates: string;
@@ -53,13 +53,13 @@ export interface TrustOrder {
 }
 
 /** The order of each member of a VirtualMesh whose trust is known, by name. */
-export function trustPlan(members: readonly TrustMember[], target: TrustRoot): ReadonlyMap<string, TrustOrder> {
+export function trustPlan(members: readonly TrustMember[], target: TrustRoot): ReadonlyMap<string, TrustRequest> {
   const { fingerprint } = target;
   // What is in force where nobody reports now may be another thing by now: then the next step is not taken anywhere.
   const isKnown = ({ isConnected, trust }: TrustMember) => isConnected && trust !== undefined;
   const untrusting = names(members.filter((one) => !isKnown(one) || !trustedBy(one).includes(fingerprint)));
   const unissued = names(members.filter((one) => !isKnown(one) || signersOf(one).some((signer) => signer !== fingerprint)));
-  const orders = new Map<string, TrustOrder>();
+  const orders = new Map<string, TrustRequest>();
   for (const { name, trust } of members) {
     if (trust !== undefined) orders.set(name, orderOf(trust.installed, { target, untrusting, unissued }));
   }
@@ -83,7 +83,7 @@ interface PlanState {
   readonly unissued: readonly string[];
 }
 
-function orderOf({ rootCertificates, roots, signer }: MeshTrust["installed"], { target, untrusting, unissued }: PlanState): TrustOrder {
+function orderOf({ rootCertificates, roots, signer }: MeshTrust["installed"], { target, untrusting, unissued }: PlanState): TrustRequest {
   const { fingerprint, certificate } = target;
   const kept = { rootCertificates, roots };
   if (!roots.includes(fingerprint)) {

@@ -51,7 +51,10 @@ export class AuthorityProblem extends Error {
   override readonly name = "AuthorityProblem";
 }
 
-/** The CA that a control plane reads at its next start. Throws AuthorityProblem where it may not be replaced. */
+/**
+ * The CA that a control plane reads at its next start. Whether a running one has read it, the roots that it hands out say. Throws
+ * AuthorityProblem where it may not be replaced.
+ */
 export async function findAuthority(cluster: Cluster, ref: SecretRef, signal?: AbortSignal): Promise<FoundAuthority> {
   const secret = await cluster.get(Secret, ref, signal);
   if (secret !== undefined) {
@@ -72,6 +75,30 @@ export async function findAuthority(cluster: Cluster, ref: SecretRef, signal?: A
     );
   }
   return { ...(await found({ ...ref, name: OWN_CA }, own, undefined)), secret: undefined };
+}
+
+/** Why nothing is known of what is in force in a mesh: `isHandedOut`: its control plane hands out other roots, or none. */
+export function unconfirmed({ secret, record }: FoundAuthority, ref: SecretRef, isHandedOut: boolean): AuthorityProblem {
+  const [name, handedOut] = [`Secret ${ref.namespace}/${ref.name}`, `ConfigMap ${ref.namespace}/istio-ca-root-cert`];
+  if (!isHandedOut) {
+    return new AuthorityProblem(
+      `${handedOut} does not exist, so it is unknown which roots istiod hands out: nothing is changed: check that istiod is running in this namespace`,
+    );
+  }
+  const cost = "until all of them have restarted, requests between those that have and the others fail";
+  if (secret === undefined) {
+    return new AuthorityProblem(
+      `${name} does not exist, and istiod hands out other roots in ${handedOut} than its own CA in Secret ${ref.namespace}/${OWN_CA} has: ` +
+        `${name} was deleted, istiod continues with what it has in memory until it restarts, and nothing is changed: restore ${name} from a backup before ` +
+        `istiod restarts; if there is none, restart istiod and then all workloads of the mesh: ${cost}`,
+    );
+  }
+  const cause =
+    record.generations.at(-1)?.installedAt === 0 ? "istiod has not read it" : "its content was replaced, such as by an old backup";
+  return new AuthorityProblem(
+    `${name} has other roots than istiod hands out in ${handedOut}: ${cause}, and nothing is changed: restore the content that istiod has read; ` +
+      `if the present one is meant, restart istiod and then all workloads of the mesh: ${cost}`,
+  );
 }
 
 async function found(ref: SecretRef, secret: Secret, record: AuthorityRecord | undefined): Promise<FoundAuthority> {

@@ -1,4 +1,3 @@
-import { CertificateRequest, IssuedCertificate } from "@isthmus/api";
 import {
   answerProblem,
   authorityFacts,
@@ -8,11 +7,12 @@ import {
   generationsInUse,
   type InstalledAuthority,
   InvalidPem,
+  isHandedOut,
   podsToRestart,
   type TrustGeneration,
   trustInForce,
 } from "@isthmus/certificates";
-import { type Clock, formatRef, kindKeyOf, type Log, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import { type Clock, formatRef, type Log, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
 import { decodedText } from "../identity/secretData.ts";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
@@ -25,12 +25,26 @@ import {
   isTransient,
   noteGenerations,
   pendingKey,
+  type SecretRef,
+  unconfirmed,
 } from "./authoritySecrets.ts";
+import {
+  answerIn,
+  contradictionOf,
+  controlPlanesOfOrder,
+  isOneDemand,
+  type Order,
+  optionsOf,
+  orderedGeneration,
+  ordersBySecret,
+  type RootOrder,
+  trustIn,
+} from "./certificateOrders.ts";
 import { certificateReport, type MeshReport, requestReport } from "./certificateReports.ts";
+import { CLOCK_SKEW_MS, outdatedPods, reloads, unreadBy } from "./controlPlaneReads.ts";
 import type { InternalResources } from "./internalResources.ts";
-import { haveRootsArrived, type MeshPods, meshPods } from "./meshProxies.ts";
+import { type ControlPlanes, haveRootsArrived, type MeshPods, meshPods, rootsHandedOut } from "./meshProxies.ts";
 import { meshRestarts } from "./meshRestarts.ts";
-import type { RestartablePod } from "./podRestarts.ts";
 
 /** Makes, requests and installs the CAs of the meshes in this cluster, as the server orders. Keys stay in Secrets of this cluster. */
 export interface CertificateLoop {
@@ -48,9 +62,6 @@ export interface CertificateLoopOptions {
   readonly clock: Clock;
   readonly log: Log;
 }
-
-type Order = IssuedCertificate;
-type Trust = NonNullable<NonNullable<Order["spec"]>["trust"]> & { readonly signer: string; readonly rootCertificates: string };
 
 export function startCertificateLoop(options: CertificateLoopOptions, signal: AbortSignal): CertificateLoop {
   const { cluster, namespace, internal, clock, log } = options;
@@ -71,21 +82,24 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     const reports: Resource[] = [];
     let [isWaiting, restarting] = [false, false];
     let pods: Promise<MeshPods> | undefined;
-    for (const resource of [...ordered.values()].filter((one) => kindKeyOf(one) === kindKeyOf(IssuedCertificate))) {
-      const order = orderIn(resource);
-      if (order === undefined) continue;
-      const podsOf = (place: PodPlace) => (pods ??= meshPods(cluster, place, signal));
-      const key = resourceKeyOf(refOf(order));
-      const report = await restarted(order, await reportOn(order, ordered, podsOf), podsOf);
+    for (const orders of ordersBySecret(ordered.values())) {
+      const [order] = orders;
+      const podsOf = (place: ControlPlanes) => (pods ??= meshPods(cluster, place, signal));
+      const report = isOneDemand(orders)
+        ? await restarted(order, await reportOn(order, ordered, podsOf), podsOf)
+        : { state: "FAILED" as const, error: contradictionOf(orders) };
       if (signal.aborted) return;
       if (report?.state !== "FINISHED") isWaiting = true;
       if (report?.restarting !== undefined) restarting = true;
-      if (report !== undefined) {
-        tell(order, report.error);
-        const request = report.request === undefined ? [] : [requestReport(order, report.request)];
-        reported.set(key, [certificateReport(order, report), ...request]);
+      for (const one of orders) {
+        const key = resourceKeyOf(refOf(one));
+        if (report !== undefined) {
+          tell(one, report.error);
+          const request = report.request === undefined || one !== order ? [] : [requestReport(one, report.request)];
+          reported.set(key, [certificateReport(one, report), ...request]);
+        }
+        reports.push(...(reported.get(key) ?? []));
       }
-      reports.push(...(reported.get(key) ?? []));
       // Another control plane has other labels.
       pods = undefined;
     }
@@ -97,7 +111,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   async function reportOn(
     order: Order,
     ordered: ReadonlyMap<string, Resource>,
-    podsOf: (place: PodPlace) => Promise<MeshPods>,
+    podsOf: (place: ControlPlanes) => Promise<MeshPods>,
   ): Promise<MeshReport | undefined> {
     try {
       return await step(order, ordered, podsOf);
@@ -114,17 +128,18 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   async function restarted(
     order: Order,
     report: MeshReport | undefined,
-    podsOf: (place: PodPlace) => Promise<MeshPods>,
+    podsOf: (place: ControlPlanes) => Promise<MeshPods>,
   ): Promise<MeshReport | undefined> {
     const { restart = [], unread = [], restartsCountFrom = 0 } = report ?? {};
     // Earlier, it would be in vain: times of pods are whole seconds.
     if (clock.now() < restartsCountFrom + 1_000) return report;
     if (report === undefined || order.spec?.podBounceDirective === undefined || restart.length + unread.length === 0) return report;
-    const namespace = order.spec.issuedCertificateSecret?.namespace ?? "";
+    // The users of another control plane have not asked for it.
+    const own = restart.filter(({ isOfOther }) => isOfOther !== true);
     try {
-      const { proxies, controlPlane } = await podsOf({ namespace, labels: order.spec.trust?.controlPlaneLabels ?? {} });
+      const { proxies, controlPlane } = await podsOf(controlPlanesOfOrder(order));
       const all = [...controlPlane, ...proxies];
-      const restarting = await restarts.next(order.metadata.name, { all, outdated: unread.length > 0 ? unread : restart });
+      const restarting = await restarts.next(order.metadata.name, { all, outdated: unread.length > 0 ? unread : own });
       return restarting === undefined ? report : { ...report, restarting };
     } catch (error) {
       if (signal.aborted || !(error instanceof ClusterError)) throw error;
@@ -135,13 +150,13 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   async function step(
     order: Order,
     ordered: ReadonlyMap<string, Resource>,
-    podsOf: (place: PodPlace) => Promise<MeshPods>,
+    podsOf: (place: ControlPlanes) => Promise<MeshPods>,
   ): Promise<MeshReport> {
     const { spec = {} } = order;
     const ref = { name: spec.issuedCertificateSecret?.name ?? "", namespace: spec.issuedCertificateSecret?.namespace ?? "" };
     if (ref.name === "" || ref.namespace === "") return { state: "PENDING" };
-    const place = { namespace: ref.namespace, labels: spec.trust?.controlPlaneLabels ?? {} };
-    const found = await observed(await findAuthority(cluster, ref, signal), ref, () => podsOf(place));
+    const place = controlPlanesOfOrder(order);
+    const found = await observed(await confirmed(await findAuthority(cluster, ref, signal), ref), ref, () => podsOf(place));
     const trust = trustIn(order);
     if (trust === undefined) {
       const { problem } = spec.trust ?? {};
@@ -182,6 +197,17 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     loop.request();
     const after = await findAuthority(cluster, ref, signal);
     return { state: "ISSUED", ...(await trustReport(after, trust, () => podsOf(place))) };
+  }
+
+  /** Throws AuthorityProblem where the Secret is not what the control plane has read: what is in force is unknown then, and nothing is changed. */
+  async function confirmed(found: FoundAuthority, ref: SecretRef): Promise<FoundAuthority> {
+    const { generations } = found.record;
+    const handedOut = await rootsHandedOut(cluster, ref.namespace, signal);
+    // A control plane that has not read what was installed last may be about to start for the first time.
+    if (handedOut === undefined && generations.at(-1)?.since === undefined) return found;
+    const roots = handedOut === undefined ? undefined : await fingerprints(handedOut).catch(() => []);
+    if (roots === undefined || !isHandedOut(generations, roots)) throw unconfirmed(found, ref, roots !== undefined);
+    return found;
   }
 
   /** With what has become certain since: that the control plane has read what was installed. */
@@ -245,7 +271,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       trust,
       keyRef,
       ordered,
-    }: { readonly trust: Trust; readonly keyRef: { name: string; namespace: string }; readonly ordered: ReadonlyMap<string, Resource> },
+    }: { readonly trust: RootOrder; readonly keyRef: { name: string; namespace: string }; readonly ordered: ReadonlyMap<string, Resource> },
   ): Promise<InstalledAuthority | undefined> {
     const { signedCertificate, signingRootCa } = answerIn(order, ordered)?.status ?? {};
     if (signedCertificate === undefined || signingRootCa === undefined) return undefined;
@@ -270,7 +296,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       podsOf,
     }: {
       found: FoundAuthority;
-      trust: Trust;
+      trust: RootOrder;
       keyRef: { name: string; namespace: string };
       ordered: ReadonlyMap<string, Resource>;
       podsOf: () => Promise<MeshPods>;
@@ -300,7 +326,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   /** What is installed and in force. What is ordered may be installed at any moment: it counts as if it were. */
   async function trustReport(
     { facts, record }: FoundAuthority,
-    trust: Trust | undefined,
+    trust: RootOrder | undefined,
     podsOf: () => Promise<MeshPods>,
   ): Promise<Omit<MeshReport, "state"> & { readonly isInForce: boolean }> {
     const { generations } = record;
@@ -337,89 +363,6 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   return { changed: loop.request, ended: Promise.all([loop.ended, tick()]).then(() => undefined) };
 }
 
-interface PodPlace {
-  readonly namespace: string;
-  readonly labels: Readonly<Record<string, string>>;
-}
-
-function orderIn(resource: Resource): Order | undefined {
-  try {
-    return IssuedCertificate.parse(resource);
-  } catch {
-    // A server of another version: what is not understood is not done.
-    return undefined;
-  }
-}
-
-/** Of the control plane, what started before the last change. */
-function outdatedPods(controlPlane: readonly RestartablePod[], last: TrustGeneration): readonly RestartablePod[] {
-  return controlPlane.filter(({ createdAt }) => createdAt <= last.installedAt + CLOCK_SKEW_MS);
-}
-
-/** It reloads by itself what it has read at its start, if the roots are byte for byte the same. Source: specification "trust on real Istio". */
-function reloads(
-  controlPlane: readonly RestartablePod[],
-  { last, before }: { readonly last: TrustGeneration; readonly before: TrustGeneration | undefined },
-): boolean {
-  const hasSameRoots = before !== undefined && before.installedAt > 0 && before.roots.join() === last.roots.join();
-  return hasSameRoots && controlPlane.every(({ createdAt }) => createdAt > before.installedAt + CLOCK_SKEW_MS);
-}
-
-/** The pods of the control plane that must restart: of a renewal none, which can wait until it is reloaded. */
-function unreadBy(
-  controlPlane: readonly RestartablePod[],
-  generations: readonly TrustGeneration[],
-  step: Trust["step"],
-): readonly RestartablePod[] {
-  const last = generations.at(-1);
-  if (last === undefined || last.since !== undefined) return [];
-  const before = generations.at(-2);
-  const isRenewal = step === "KEEP" || before?.signer === last.signer;
-  if (isRenewal && reloads(controlPlane, { last, before })) return [];
-  return outdatedPods(controlPlane, last);
-}
-
-function trustIn({ spec }: Order): Trust | undefined {
-  const { trust } = spec ?? {};
-  const { signer = "", rootCertificates = "" } = trust ?? {};
-  return trust === undefined || signer === "" || rootCertificates === "" ? undefined : { ...trust, signer, rootCertificates };
-}
-
-function answerIn(order: Order, ordered: ReadonlyMap<string, Resource>): CertificateRequest | undefined {
-  const key = resourceKeyOf({ ...refOf(order), apiVersion: CertificateRequest.apiVersion, kind: CertificateRequest.kind });
-  const resource = ordered.get(key);
-  try {
-    return resource === undefined ? undefined : CertificateRequest.parse(resource);
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * A text of what a CA is issued with: another one is a reason to issue it again. Without a demand to reissue, the last one stands: that
- * somebody withdraws it is none.
- */
-function optionsOf({ spec }: Order, issuedWith: string | undefined): string {
-  const { ttlDays, rsaKeySizeBytes, orgName } = spec?.certOptions ?? {};
-  const reissue = spec?.trust?.reissue ?? reissuedWith(issuedWith);
-  return JSON.stringify([ttlDays, rsaKeySizeBytes, orgName, spec?.hosts, ...(reissue === undefined ? [] : [reissue])]);
-}
-
-/** The demand that a CA was issued on, if any. */
-function reissuedWith(issuedWith = "[]"): string | undefined {
-  try {
-    const [, , , , reissue] = JSON.parse(issuedWith) as readonly unknown[];
-    return typeof reissue === "string" ? reissue : undefined;
-  } catch {
-    // Somebody else wrote there.
-    return undefined;
-  }
-}
-
-async function orderedGeneration({ rootCertificates, signer }: Trust): Promise<readonly TrustGeneration[]> {
-  return [{ roots: await fingerprints(rootCertificates), signer, installedAt: 0 }];
-}
-
 function problemOfCluster({ spec, metadata: { clusterName = "" } }: Order, error: ClusterError): string {
   const namespace = spec?.issuedCertificateSecret?.namespace ?? "";
   if (error.code === "NotFound") {
@@ -445,8 +388,6 @@ const PAUSE_MS = 20;
 const REST_MS = 500;
 // A kubelet brings a Secret into a pod that runs after 60 to 90 s.
 const MOUNT_DELAY_MS = 180_000;
-// Clocks of nodes and of the agent may differ by as much; times of objects are whole seconds.
-const CLOCK_SKEW_MS = 5_000;
 const WAITING_MS = 5_000;
 // Between two pods: their list is read each time.
 const RESTARTING_MS = 2_000;

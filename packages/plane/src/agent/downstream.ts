@@ -16,10 +16,10 @@ import { type DeleteLimits, deleteBudget, type PlannedRemoval } from "../apply/d
 import { deletionReason } from "../apply/deletionReason.ts";
 import { orphans } from "../apply/orphans.ts";
 import type { KindState } from "../informer/informer.ts";
-import { type AgentLink, type DeleteOrder, type DesiredUpdate, isConfirmation, type Rejection } from "../ports/clusterPort.ts";
-import type { OrderCheck, OrderRefusal } from "./limits.ts";
-import { orderRefusals } from "./orderRefusals.ts";
+import { type AgentLink, type DeleteRequest, type DesiredUpdate, isConfirmation, type Rejection } from "../ports/clusterPort.ts";
+import type { RequestCheck, RequestRefusal } from "./limits.ts";
 import { pausedDeletes } from "./pausedDeletes.ts";
+import { requestRefusals } from "./requestRefusals.ts";
 import type { WriteGate } from "./writeGate.ts";
 
 /** Takes what the server wants, has it applied, and answers with what became of it. */
@@ -59,8 +59,8 @@ export interface DownstreamOptions {
   readonly deleteLimits: () => DeleteLimits;
   /** What may go within an hour, whatever the server says. Undefined: no limit. */
   readonly removalsPerHour: DeleteLimits | undefined;
-  /** What the server may order at all. */
-  readonly orders: OrderCheck;
+  /** What the server may request at all. */
+  readonly requests: RequestCheck;
   /** Where somebody lets go what the hourly limit holds back, for people. */
   readonly resumedOn: string;
   readonly clock: Clock;
@@ -69,9 +69,9 @@ export interface DownstreamOptions {
 }
 
 export function downstream(options: DownstreamOptions, signal: AbortSignal): Downstream {
-  const { link, applier, gate, isViewComplete, kinds, mayHold, isOurs, isConnected, discovered, orders, clock, log, meter } = options;
+  const { link, applier, gate, isViewComplete, kinds, mayHold, isOurs, isConnected, discovered, requests, clock, log, meter } = options;
   const budget = deleteBudget(() => uptimeOf(clock), options.deleteLimits, options.removalsPerHour);
-  const refused = orderRefusals({ clock, log, meter });
+  const refused = requestRefusals({ clock, log, meter });
   const paused = pausedDeletes(gate.mayWrite);
   let revision: number | undefined;
   /** The last answer to this revision, as text; empty before there was one. */
@@ -86,7 +86,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   /** Kinds in which nothing that is not wanted is deleted without approval. */
   let unconfirmed = new Set<string>();
   /** Removals that came with evidence, so that the applier can judge it. */
-  const removals = new Map<string, DeleteOrder>();
+  const removals = new Map<string, DeleteRequest>();
   const strangers = orphans(
     {
       clock,
@@ -139,7 +139,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     const [before, unexplained] = [budget.held.size - budget.unconfirmed.size, budget.unconfirmed.size];
     const meant = planned.filter(({ ref, isOnPurpose }) => {
       const key = resourceKeyOf(ref);
-      const refusal = orders.remove(ref);
+      const refusal = requests.remove(ref);
       if (refusal !== undefined) {
         // It never came here, and is not wanted any more.
         const isNowhere = !mayHold(ref) || (refused.all.has(key) && refusal.reason !== "Namespace");
@@ -179,7 +179,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   }
 
   /** What was ordered of the object before goes on; what stands there stays. */
-  function refuse(ref: ResourceRef, refusal: OrderRefusal): void {
+  function refuse(ref: ResourceRef, refusal: RequestRefusal): void {
     budget.wanted(ref);
     removals.delete(resourceKeyOf(ref));
     refused.add(ref, refusal);
@@ -194,7 +194,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     else applier.remove(removal);
   }
 
-  function planned(removal: DeleteOrder): PlannedRemoval {
+  function planned(removal: DeleteRequest): PlannedRemoval {
     const { ref, evidence } = removal;
     removals.set(resourceKeyOf(ref), removal);
     const isUnseen = evidence.reason === "InputRemoved" && evidence.inputs.every((input) => discovered.has(kindKeyOf(input)));
@@ -249,13 +249,13 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       // Of many revisions before one answer, the last ones: their number is bounded by what a message holds.
       traces = [...new Set([...(desired.traces ?? []), ...traces])].slice(0, MAX_TRACES);
       if (desired.traces !== undefined) {
-        log.debug({ revision, traces: desired.traces, put: desired.put.length, remove: desired.remove.length }, "wanted");
+        log.debug({ revision, traces: desired.traces, put: desired.put.length, remove: desired.remove.length }, "desired");
       }
       answered = "";
       if (desired.complete) refused.clear();
       for (const resource of desired.put) {
         const ref = refOf(resource);
-        const refusal = orders.put(resource);
+        const refusal = requests.put(resource);
         if (refusal !== undefined) {
           refuse(ref, refusal);
           continue;

@@ -1,10 +1,10 @@
 import { deliveredKinds } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
 import { expect, test } from "vitest";
-import { orderCheck } from "./limits.ts";
+import { requestCheck } from "./limits.ts";
 
 const OWNER = { label: "owner.networking.mesh.gloo.solo.io", value: "gloo-mesh" } as const;
-const check = orderCheck({ kinds: deliveredKinds(), owners: [OWNER], limits: {} });
+const check = requestCheck({ kinds: deliveredKinds(), owners: [OWNER], limits: {} });
 
 function envoyFilter(spec: object, beside: object = {}): AnyResource {
   const metadata = { name: "cart", namespace: "shop", labels: { [OWNER.label]: OWNER.value } };

@@ -23,29 +23,29 @@ const KUBERNETES_NAMESPACES: ReadonlySet<string> = new Set(["kube-system", "kube
 const ALL: ReadonlySet<string> = new Set(["*"]);
 
 /** Why an order of the server is not carried out. */
-export interface OrderRefusal {
+export interface RequestRefusal {
   readonly reason: "Kind" | "Name" | "Namespace" | "Label" | "Metadata" | "Content";
   readonly message: string;
 }
 
 /** Judges orders of the server one by one. */
-export interface OrderCheck {
+export interface RequestCheck {
   /** Undefined: the object may be written. */
-  put(resource: Resource): OrderRefusal | undefined;
+  put(resource: Resource): RequestRefusal | undefined;
   /** Undefined: the object may be removed, as far as its name says. */
-  remove(ref: ResourceRef): OrderRefusal | undefined;
+  remove(ref: ResourceRef): RequestRefusal | undefined;
 }
 
-export interface OrderCheckOptions {
+export interface RequestCheckOptions {
   readonly kinds: readonly Kind[];
   readonly owners: readonly Owner[];
   readonly limits: AgentLimits;
 }
 
-export function orderCheck({ kinds, owners, limits: { writeNamespaces = ALL } }: OrderCheckOptions): OrderCheck {
+export function requestCheck({ kinds, owners, limits: { writeNamespaces = ALL } }: RequestCheckOptions): RequestCheck {
   const written = new Map(kinds.map((kind) => [kindKeyOf(kind), kind]));
 
-  function ofName(ref: ResourceRef): OrderRefusal | undefined {
+  function ofName(ref: ResourceRef): RequestRefusal | undefined {
     const { apiVersion, name, namespace } = ref;
     const kind = written.get(kindKeyOf(ref));
     if (kind === undefined || !kind.namespaced) return refusal("Kind", ref, "this agent does not write objects of this kind");
@@ -132,7 +132,7 @@ function isName(text: string, maxLength: number): boolean {
   return text.length <= maxLength && NAME.test(text) && !text.includes("..");
 }
 
-function refusal(reason: OrderRefusal["reason"], ref: ResourceRef, message: string): OrderRefusal {
+function refusal(reason: RequestRefusal["reason"], ref: ResourceRef, message: string): RequestRefusal {
   const shown = { ...ref, kind: short(ref.kind), name: short(ref.name), namespace: short(ref.namespace) };
   return { reason, message: `${formatRef(shown)}: ${message}` };
 }

@@ -1,4 +1,4 @@
-import { ConfigMap, Pod } from "@isthmus/api";
+import { ConfigMap, Mesh, Pod, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "@isthmus/api";
 import { type AnyResource, matchesLabels } from "@isthmus/core";
 import { istioSidecar } from "@isthmus/translators";
 import type { Cluster } from "../ports/clusterPort.ts";
@@ -10,20 +10,33 @@ export interface MeshPods {
   readonly controlPlane: readonly RestartablePod[];
 }
 
+/** The control planes of a cluster, of which those in one namespace read one Secret. */
+export interface ControlPlanes {
+  readonly namespace: string;
+  readonly all: readonly ControlPlane[];
+}
+
+interface ControlPlane {
+  readonly name: string;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 /**
- * Lists the pods with a proxy, and those of the control plane. Of a cluster with several control planes all proxies count: one too many
- * delays a step, one too few would break its mesh.
+ * Lists the pods with a proxy, and those of the control planes in a namespace. Of a cluster with several control planes all proxies
+ * count: one too many delays a step, one too few would break its mesh.
  */
-export async function meshPods(
-  cluster: Cluster,
-  { namespace, labels }: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
-  signal?: AbortSignal,
-): Promise<MeshPods> {
+export async function meshPods(cluster: Cluster, { namespace, all }: ControlPlanes, signal?: AbortSignal): Promise<MeshPods> {
   const { items, malformed } = await cluster.list(Pod, { transform: withStatusOnly }, signal);
   const running = items.filter(isRunning);
-  const isOfControlPlane = (pod: Pod) =>
-    pod.metadata.namespace === namespace && Object.keys(labels).length > 0 && matchesLabels(labels, pod.metadata.labels);
-  const proxies = running.filter(istioSidecar.isInjected).map(restartable);
+  const own = all.filter((one) => one.namespace === namespace && Object.keys(one.labels).length > 0);
+  const isOfControlPlane = ({ metadata }: Pod) =>
+    metadata.namespace === namespace && own.some(({ labels }) => matchesLabels(labels, metadata.labels));
+  const meshes = all.map(meshOf);
+  const isOfOther = (pod: Pod) => (istioSidecar.meshOf(pod, meshes)?.spec?.istio?.installation?.namespace ?? namespace) !== namespace;
+  const proxies = running
+    .filter(istioSidecar.isInjected)
+    .map((pod): RestartablePod => (isOfOther(pod) ? { ...restartable(pod), isOfOther: true } : restartable(pod)));
   // What can't be read may have a proxy, as old as may be.
   const unknown = malformed.map(({ ref: { namespace: of, name } }) => ({ ...UNKNOWN, namespace: of, name }));
   const controlPlane = running.filter(isOfControlPlane).map(restartable);
@@ -37,13 +50,24 @@ export async function haveRootsArrived(
   signal?: AbortSignal,
 ): Promise<boolean> {
   for (const namespace of namespaces) {
-    const configMap = await cluster.get(ConfigMap, { name: "istio-ca-root-cert", namespace }, signal);
-    if (configMap?.data?.["root-cert.pem"] !== rootCertificates) return false;
+    if ((await rootsHandedOut(cluster, namespace, signal)) !== rootCertificates) return false;
   }
   return true;
 }
 
+/** The roots that the control plane hands out in a namespace, PEM; undefined where it hands out none. */
+export async function rootsHandedOut(cluster: Cluster, namespace: string, signal?: AbortSignal): Promise<string | undefined> {
+  const configMap = await cluster.get(ConfigMap, { name: "istio-ca-root-cert", namespace }, signal);
+  return configMap?.data?.["root-cert.pem"];
+}
+
 const UNKNOWN = { uid: "", createdAt: 0, isReady: false, isTerminating: false } as const;
+
+/** As discovery sees it: by its revision it knows which proxies are its own. */
+function meshOf({ name, namespace, labels }: ControlPlane): Mesh {
+  const spec = { istio: { installation: { namespace, podLabels: labels } } };
+  return { apiVersion: Mesh.apiVersion, kind: Mesh.kind, metadata: { name }, spec };
+}
 
 function restartable(pod: Pod): RestartablePod {
   const { name, namespace = "", uid = "", creationTimestamp, deletionTimestamp } = pod.metadata;
@@ -63,12 +87,17 @@ interface PodStatus {
 /** Of a page of pods no more stays in memory. */
 function withStatusOnly(pod: Pod): Pod {
   const { apiVersion, kind, metadata, spec } = pod;
-  const { name, namespace, labels, uid, creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
+  const { name, namespace, labels, annotations: noted, uid, creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
   const { containers, initContainers } = spec ?? {};
   const images = (list: typeof containers) =>
     list?.map(({ name: container, image, restartPolicy }) => ({ name: container, image, restartPolicy }));
   const { phase, conditions } = statusOf(pod);
-  const given = Object.entries({ namespace, labels, uid, creationTimestamp, deletionTimestamp, ownerReferences });
+  const revision = [REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION].flatMap((key) => {
+    const value = noted?.[key];
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  const annotations = revision.length === 0 ? undefined : Object.fromEntries(revision);
+  const given = Object.entries({ namespace, labels, annotations, uid, creationTimestamp, deletionTimestamp, ownerReferences });
   return {
     apiVersion,
     kind,

@@ -8,6 +8,8 @@ export interface RestartablePod {
   /** Whether it is ready, and nobody has deleted it. */
   readonly isReady: boolean;
   readonly isTerminating: boolean;
+  /** Its proxy belongs to a control plane that reads another Secret: it is not ours to restart. */
+  readonly isOfOther?: true;
   /** What makes another one when it is gone; undefined: nothing does. */
   readonly owner?: { readonly kind: string; readonly name: string };
 }

@@ -21,7 +21,7 @@ import type { AgentLink, AgentLinkHandler, Cluster, LinkState } from "../ports/c
 import { workQueueMetrics } from "../runtime/workQueueMetrics.ts";
 import { downstream } from "./downstream.ts";
 import { type InternalResources, internalResources } from "./internalResources.ts";
-import { type AgentLimits, orderCheck, scopeLimit, withinLimit } from "./limits.ts";
+import { type AgentLimits, requestCheck, scopeLimit, withinLimit } from "./limits.ts";
 import { noticeBoard } from "./notices.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
 import { upstream } from "./upstream.ts";
@@ -171,7 +171,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       if (told === undefined || deleteLimits === undefined || deleteLimits === told.deleteLimits) return told;
       const { percent, objects } = deleteLimits;
       log.warn(
-        { told: told.deleteLimits, kept: deleteLimits },
+        { received: told.deleteLimits, kept: deleteLimits },
         `spec.relay.deleteBudget in the server's Settings is higher than this agent allows; using ${percent} % or ${objects} objects: ` +
           "to allow more, raise --delete-budget-percent and --delete-budget-objects of the agent",
       );
@@ -222,7 +222,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       discovered: new Set(options.discoveryKinds.map(kindKeyOf)),
       deleteLimits: () => board.settings.deleteLimits,
       removalsPerHour: limits.removalsPerHour,
-      orders: orderCheck({ kinds: writtenKinds, owners, limits }),
+      requests: requestCheck({ kinds: writtenKinds, owners, limits }),
       resumedOn: resumption.place,
       clock,
       log,

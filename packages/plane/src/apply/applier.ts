@@ -20,7 +20,7 @@ import { servedVersions } from "../informer/servedVersions.ts";
 import {
   type Cluster,
   ClusterError,
-  type DeleteOrder,
+  type DeleteRequest,
   type DeletionEvidence,
   isPendingCode,
   type Rejection,
@@ -41,7 +41,7 @@ export interface Applier {
   /** Wants an object. Nothing is written when the cluster already says so. `key`: its `resourceKeyOf`, where the caller holds it. */
   put(resource: Resource, key?: string): void;
   /** Wants an object gone. Refused without evidence, and for an object that does not bear our label or that we never wrote. */
-  remove(removal: DeleteOrder): void;
+  remove(removal: DeleteRequest): void;
   /**
    * Wants nothing but `keys` (`resourceKeyOf`), and gives what else bears our label and is not being removed already, of
    * `kinds` (`kindKeyOf`; default: all). To be called with a complete set only.

@@ -1,3 +1,5 @@
+import { type BackoffRange, doublingMs } from "@isthmus/core";
+
 /**
  * Paces how often the same is written again over what somebody else wrote. A slip is put right at once; with somebody who goes
  * on for ever (a second agent of the cluster, another controller) the pauses grow, so that the two don't keep an API server busy.
@@ -35,12 +37,11 @@ export function driftBackoff(now: () => number): DriftBackoff {
 }
 
 function pauseAfter(count: number): number {
-  return count < SLIPS ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (count - SLIPS));
+  return count < SLIPS ? 0 : doublingMs(count - SLIPS + 1, PAUSES);
 }
 
 // A person who tries something changes an object a few times; a program goes on for ever.
 const SLIPS = 5;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
+const PAUSES: BackoffRange = { firstMs: 1_000, lastMs: 60_000 };
 // Longer than the longest pause, so that a fight stays known.
 const CALM_MS = 120_000;

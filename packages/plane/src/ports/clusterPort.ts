@@ -185,7 +185,7 @@ export type {
   AgentInfo,
   AgentLink,
   AgentLinkHandler,
-  DeleteOrder,
+  DeleteRequest,
   DeletionCause,
   DeletionEvidence,
   DesiredUpdate,

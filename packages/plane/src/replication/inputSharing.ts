@@ -81,7 +81,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   const writers = new Map<string, PartitionWriter>();
   /** What the shares know of clusters that other replicas serve. */
   const told = new Map<string, ClusterMeta>();
-  const turns = readSlots(READERS, wake);
+  const slots = readSlots(READERS, wake);
 
   const feed = inputFeed({ names: () => writers.keys(), snapshotIn: snapshots.snapshotIn }, (clusterName, changes) => {
     const writer = writers.get(clusterName);
@@ -225,7 +225,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
         await store.clear(partition, task.fence);
         return run(clusterName, { type: "partitionCleared" });
       case "queueRead":
-        return turns.take(clusterName, async () => void (await run(clusterName, { type: "read" })));
+        return slots.take(clusterName, async () => void (await run(clusterName, { type: "read" })));
       case "load":
         return load(clusterName, task.known);
     }
@@ -297,11 +297,11 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
       return overview;
     },
     async work(clusterName) {
-      turns.comes(clusterName);
+      slots.started(clusterName);
       try {
         return await run(clusterName, { type: "work" });
       } finally {
-        turns.goes();
+        slots.finished();
       }
     },
     replicasChanged() {

@@ -1,11 +1,15 @@
-/** Lets so many clusters be read at a time. Those that wait are called when there is room, and hold up nothing else meanwhile. */
+/**
+ * Lets so many clusters be read at a time. Those that wait are called when there is room, and hold up nothing else meanwhile. No `semaphore`
+ * of core: that one runs what waits itself, while here the call queues a cluster for its worker, which may come to it sooner for another
+ * reason, and may then find that nothing is to be read: its place is free again without having been used.
+ */
 export interface ReadSlots {
   /** A cluster is worked on, for whatever reason: it needs no call any more. */
-  comes(clusterName: string): void;
+  started(clusterName: string): void;
   /** Reads it, or has it called later. */
   take(clusterName: string, read: () => Promise<void>): Promise<"done" | "later">;
-  /** A cluster has been worked on. It may have been its turn, and not have needed it. */
-  goes(): void;
+  /** A cluster has been worked on. It may have been called, and not have been read. */
+  finished(): void;
 }
 
 /** `call` asks for a cluster to be worked on. */
@@ -24,7 +28,7 @@ export function readSlots(limit: number, call: (clusterName: string) => void): R
   }
 
   return {
-    comes(clusterName) {
+    started(clusterName) {
       waiting.delete(clusterName);
       called.delete(clusterName);
     },
@@ -42,6 +46,6 @@ export function readSlots(limit: number, call: (clusterName: string) => void): R
         running.delete(clusterName);
       }
     },
-    goes: callNext,
+    finished: callNext,
   };
 }

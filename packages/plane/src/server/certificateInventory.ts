@@ -8,7 +8,7 @@ import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { certificateValidity } from "./certificateExpiring.ts";
 import { GENERATED_ROOT_TYPE } from "./earlierRoots.ts";
 import { type RestartForecast, restartForecast } from "./restartForecast.ts";
-import { issuedByVirtualMesh, type Member } from "./trustOrders.ts";
+import { issuedByVirtualMesh, type Member } from "./trustRequests.ts";
 import type { KnownRoot } from "./trustRoots.ts";
 
 /** What a certificate or token is for: of the relay, of an agent, the CA of a mesh, or a root of meshes. */

@@ -1,11 +1,10 @@
 import { Secret } from "@isthmus/api";
 import { backoffMs, type Clock, type Log, messageOf, onAbort, UsageError } from "@isthmus/core";
+import { KUBECONFIG_SECRET_TYPE } from "../identity/kubeconfigSecret.ts";
 import { secretTexts } from "../identity/secretData.ts";
 import { type ReflectorEvent, runReflector } from "../informer/reflector.ts";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 
-/** The type of a Secret that holds how to reach a cluster; its name is the cluster's. Source: published registration. */
-export const KUBECONFIG_SECRET_TYPE = "solo.io/kubeconfig";
 /** The key in it. */
 const KUBECONFIG_KEY = "kubeconfig";
 

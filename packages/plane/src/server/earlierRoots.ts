@@ -3,7 +3,7 @@ import type { ObjectRef, Snapshot } from "@isthmus/core";
 import { generationOfRoot } from "@isthmus/translators";
 
 /** On a VirtualMesh: the Secrets of earlier roots of the user's own, `namespace/name` separated by commas. Below them CAs are still renewed. */
-const PREVIOUS_ROOTS = "isthmus.mesh/previous-roots";
+export const PREVIOUS_ROOTS = "isthmus.mesh/previous-roots";
 
 /**
  * The Secrets with earlier roots of a VirtualMesh, which may still renew CAs below them while others are waited for: those that were generated for it, and

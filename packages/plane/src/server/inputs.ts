@@ -17,7 +17,7 @@ export interface ServerInputs {
   /** The workload clusters. */
   readonly store: SnapshotStore;
   /** What is accepted of an agent's report. */
-  readonly door: ReportFilter;
+  readonly reportFilter: ReportFilter;
   /** Takes in what agents report. */
   readonly handler: ServerLinkHandler;
   /** Whether a KubernetesCluster of this name exists in the management namespace. */
@@ -76,6 +76,8 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
     changed: inputChanged,
   });
 
+  events.on("clusterRemoved", store.forget);
+
   /** What was known of each kind when something last changed. */
   let known = "";
   let wasComplete = false;
@@ -91,7 +93,7 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
     for (const { metadata } of view.snapshot.of(kinds.registration)) store.registered(metadata.name);
   });
 
-  const door: ReportFilter = {
+  const reportFilter: ReportFilter = {
     isAccepted: kinds.isReported,
     quota: () => options.agentQuota(view.snapshot),
     heldObjects: (name) => countObjects(store.snapshotIn(name)),
@@ -123,5 +125,5 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
       events.emit("clusterChanged", name);
     },
   };
-  return { view, store, door, handler, isRegistered };
+  return { view, store, reportFilter, handler, isRegistered };
 }

@@ -20,8 +20,8 @@ import type { Cluster, Leadership } from "../ports/clusterPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import type { DeliveryLog } from "./delivery.ts";
-import type { OrderSender } from "./orderSender.ts";
-import { generatedRoots, type MeshOrder, trustOrders } from "./trustOrders.ts";
+import type { RequestSender } from "./requestSender.ts";
+import { generatedRoots, type MeshTrustRequest, trustRequests } from "./trustRequests.ts";
 import { type KnownRoot, RootProblem, trustRoots } from "./trustRoots.ts";
 
 /**
@@ -41,7 +41,7 @@ export interface MeshTrustOptions {
   readonly cluster: Cluster;
   readonly view: Informer;
   readonly store: SnapshotStore;
-  readonly orders: OrderSender;
+  readonly requests: RequestSender;
   readonly delivery: Pick<DeliveryLog, "wanted" | "acknowledged">;
   /** Called when other outputs in the management cluster are there, and from time to time, as certificates expire. */
   readonly delivered: () => void;
@@ -56,7 +56,7 @@ export interface MeshTrustOptions {
 }
 
 /** The kinds of what agents are told. */
-export const ORDERED_KINDS: readonly Kind[] = [IssuedCertificate, CertificateRequest];
+export const REQUESTED_KINDS: readonly Kind[] = [IssuedCertificate, CertificateRequest];
 
 interface Answer {
   /** The request, and what it was signed by. */
@@ -65,9 +65,9 @@ interface Answer {
 }
 
 export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): MeshTrustLoop {
-  const { cluster, view, store, orders: sender, delivery, leadership, world, namespace, instance, clock, log } = options;
+  const { cluster, view, store, requests: sender, delivery, leadership, world, namespace, instance, clock, log } = options;
   const roots = trustRoots({ cluster, clock, log, changed: () => loop.request() }, signal);
-  let ordered: ReadonlyMap<string, MeshOrder> = new Map();
+  let ordered: ReadonlyMap<string, MeshTrustRequest> = new Map();
   const answers = new Map<string, Answer>();
   let orders = 0;
   /** The last set of roots that is known to be there. */
@@ -87,7 +87,7 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
     await generateRoots(now);
     tellKept(now);
     const nextNumber = () => ++orders;
-    const next = trustOrders(now, {
+    const next = trustRequests(now, {
       namespace,
       snapshotIn: store.snapshotIn,
       connectionOf,
@@ -132,7 +132,7 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
     }
   }
 
-  async function sign(orders: ReadonlyMap<string, MeshOrder>): Promise<void> {
+  async function sign(orders: ReadonlyMap<string, MeshTrustRequest>): Promise<void> {
     const requested = new Set<string>();
     for (const order of orders.values()) {
       const request = store.snapshotIn(order.ref.clusterName).of(CertificateRequest).get(order.ref);
@@ -154,7 +154,7 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
     for (const key of answers.keys()) if (!requested.has(key)) answers.delete(key);
   }
 
-  async function answerTo({ ref, spec, signWith }: MeshOrder, csr: string): Promise<object | undefined> {
+  async function answerTo({ ref, spec, signWith }: MeshTrustRequest, csr: string): Promise<object | undefined> {
     try {
       const root = await roots.signing(signWith, signal);
       const { step, signer } = spec.trust ?? {};
@@ -195,7 +195,7 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
   };
 }
 
-function resourceOf({ ref, spec }: MeshOrder): Resource {
+function resourceOf({ ref, spec }: MeshTrustRequest): Resource {
   return { apiVersion: IssuedCertificate.apiVersion, kind: IssuedCertificate.kind, metadata: metadataOf(ref), spec } as Resource;
 }
 

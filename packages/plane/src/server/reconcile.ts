@@ -64,6 +64,8 @@ export interface ReconcilerOptions {
   readonly rememberedRequests: LastKnownRequestSources["rememberedRequests"];
   readonly memoryChanges: (now: Translation, before: Translation | undefined) => Delta;
   readonly translation: TranslateOptions;
+  /** Clusters that others are to call no more. */
+  readonly offline: () => ReadonlySet<string>;
   readonly clock: Clock;
   /** For how long, in ms, others may be kept waiting. */
   readonly sliceMs: number;
@@ -85,6 +87,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     rememberedRequests,
     memoryChanges,
     translation: translationOptions,
+    offline,
     clock,
     sliceMs,
     log,
@@ -107,6 +110,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   const arrivals = joinQueue();
   let inputs = emptySnapshot();
   let translated: Snapshot | undefined;
+  let excluded: ReadonlySet<string> | undefined;
 
   /** Unknown is not empty: nothing is wanted of a cluster before everything in it is known, and translated. */
   function isKnown(clusterName: string): boolean {
@@ -170,8 +174,9 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     const started = clock.now();
     yield* takenUp(admitted);
     const before = world;
-    if (before !== undefined && inputs === translated) return yield* handOn(before, before, known);
-    const now = yield* translateInSteps(inputs, translationOptions, before ?? withheld);
+    const offlineNow = offline();
+    if (before !== undefined && inputs === translated && excluded === offlineNow) return yield* handOn(before, before, known);
+    const now = yield* translateInSteps(inputs, { ...translationOptions, offline: offlineNow }, before ?? withheld);
     withheld = before === undefined && publicationScopeOf(now) === "NONE" && isMissing(forgotten()) ? now : undefined;
     if (withheld !== undefined) return;
     meter.add("gloo_mesh_translations_total");
@@ -182,6 +187,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     // Only now: what is told of a world is about what its clusters were asked for.
     world = now;
     translated = inputs;
+    excluded = offlineNow;
     const { put, remove } = memoryChanges(now, before);
     if (put.length + remove.length > 0) inputs = inputs.apply({ put, remove });
     tellProgress(admitted, { known, ms: clock.now() - started });

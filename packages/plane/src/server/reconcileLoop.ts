@@ -8,6 +8,7 @@ import type { DeliveryLog } from "./delivery.ts";
 import type { ServerInputs } from "./inputs.ts";
 import { missingCrds } from "./missingCrds.ts";
 import type { AgentNoticeSender } from "./notices.ts";
+import { offlineClusters } from "./offlineClusters.ts";
 import type { Publisher } from "./publisher.ts";
 import { reconciler } from "./reconcile.ts";
 import type { ServerEventHub } from "./serverEvents.ts";
@@ -49,6 +50,17 @@ export function startReconcileLoop(options: ReconcileLoopOptions, signal: AbortS
   const { inputs, kinds, link, notices, publisher, sharing, delivery, telemetry, meter, events, clock, log } = options;
   const { view, store } = inputs;
   const definitions = missingCrds({ view: () => view, kinds, log });
+  const offline = offlineClusters(
+    {
+      view: () => view,
+      store,
+      namespace: options.namespace,
+      registration: kinds.registration,
+      clock,
+      changed: () => events.emit("reconcileDue"),
+    },
+    signal,
+  );
   const core = reconciler({
     store,
     view: () => view,
@@ -62,6 +74,7 @@ export function startReconcileLoop(options: ReconcileLoopOptions, signal: AbortS
     rememberedRequests: options.rememberedRequests,
     memoryChanges: options.memory.changes,
     translation: { ...options.translation, namespace: options.namespace },
+    offline: offline.excluded,
     clock,
     sliceMs: options.sliceMs ?? SLICE_MS,
     log,

@@ -1,7 +1,7 @@
 import { type IssuedCertificate, Pod, type VirtualMesh } from "@isthmus/api";
 import { matchesLabels, type Snapshot } from "@isthmus/core";
 import { istioSidecar } from "@isthmus/translators";
-import type { Member } from "./trustOrders.ts";
+import type { Member } from "./trustRequests.ts";
 
 /** What changes of a mesh's certificates restart, by what its agent has reported. */
 export interface RestartForecast {

@@ -10,16 +10,17 @@ import { eventHub } from "../runtime/eventHub.ts";
 import { randomText } from "../runtime/randomText.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { agentModes } from "./agentModes.ts";
-import { type CertificateEntry, certificateInventory } from "./certificateInventory.ts";
+import type { CertificateEntry } from "./certificateInventory.ts";
 import { confirmations } from "./confirmations.ts";
 import { deliveryLog } from "./delivery.ts";
 import { expiryMetrics } from "./expiries.ts";
+import { fleetCertificates } from "./fleetCertificates.ts";
 import { startServerInputs } from "./inputs.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
-import { ORDERED_KINDS, startMeshTrust } from "./meshTrust.ts";
+import { REQUESTED_KINDS, startMeshTrust } from "./meshTrust.ts";
 import { agentNoticeSender } from "./notices.ts";
-import { startOrderSender } from "./orderSender.ts";
 import { startReconcileLoop } from "./reconcileLoop.ts";
+import { startRequestSender } from "./requestSender.ts";
 import { deleteResumption } from "./resumeDeletes.ts";
 import type { ServerEvents } from "./serverEvents.ts";
 import { serverMetrics } from "./serverMetrics.ts";
@@ -28,6 +29,7 @@ import { startServerSharing } from "./serverSharing.ts";
 import { startStatusLoop } from "./statusLoop.ts";
 import { startTelemetry } from "./telemetry.ts";
 import { trustExpiring } from "./trustExpiring.ts";
+import { trustPhases } from "./trustPhases.ts";
 
 /** A running management server. */
 export interface Server {
@@ -67,8 +69,9 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const telemetry = startTelemetry({ clock, random, log, meter, late: statusesDue }, signal);
   const inputs = startServerInputs({ ...options, delivery, telemetry, events }, signal);
   const { view, store } = inputs;
+  for (const { forget } of [delivery, confirmed, telemetry.lags]) events.on("clusterRemoved", forget);
 
-  const agents = options.link(inputs.handler, inputs.door);
+  const agents = options.link(inputs.handler, inputs.reportFilter);
   const link: ServerLink = {
     disconnect: agents.disconnect,
     sendNotices: agents.sendNotices,
@@ -94,6 +97,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     if (put.some((resource) => kindKeyOf(resource) === kindKeyOf(kinds.registration))) modes.check();
   });
   events.on("agentConnected", notices.settings);
+  events.on("clusterRemoved", notices.forget);
   events.on("deliveryAcknowledged", (name, { rejected }) => confirmed.acknowledged(name, rejected));
   const resumption = deleteResumption({
     heldIn: delivery.heldIn,
@@ -118,9 +122,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
         store.registered(name);
         events.emit("clusterChanged", name);
       },
-      removed(name) {
-        for (const known of [store, delivery, confirmed, sharing, telemetry.lags, notices, trust, orders]) known.forget(name);
-      },
+      removed: (name) => events.emit("clusterRemoved", name),
       clock,
       random,
       log,
@@ -128,11 +130,6 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     signal,
   );
   events.on("managementChanged", members.changed);
-
-  function certificates({ hasForecasts = false } = {}): readonly CertificateEntry[] {
-    const sources = { namespace, management: view.snapshot, store, world: reconcile.world, rootIn: trust.rootIn, now: clock.now() };
-    return certificateInventory(sources, { hasForecasts });
-  }
 
   const writes = startLeaderWrites(
     {
@@ -158,40 +155,28 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
 
   const parts = { inputs, delivery, telemetry, notices, sharing, events };
   const reconcile = startReconcileLoop({ ...options, ...parts, link, publisher: writes.publisher, meter }, signal);
-  const statuses = startStatusLoop(
-    {
-      ...options,
-      ...parts,
-      leadership,
-      resumption,
-      writes,
-      sharedStore: options.sharing?.store,
-      reconciled: reconcile,
-      expiring: () => trustExpiring(certificates()),
-    },
-    signal,
-  );
 
-  const orders = startOrderSender(
+  const requests = startRequestSender(
     {
       link,
       store: options.sharing?.store,
       leadership,
       served: () => new Set([...store.clusters].filter(([, { isServed }]) => isServed).map(([name]) => name)),
-      kinds: new Set(ORDERED_KINDS.map(kindKeyOf)),
+      kinds: new Set(REQUESTED_KINDS.map(kindKeyOf)),
       clock,
       random,
     },
     signal,
   );
-  events.on("clusterChanged", orders.touch);
+  events.on("clusterChanged", requests.touch);
+  events.on("clusterRemoved", requests.forget);
 
   const trust = startMeshTrust(
     {
       cluster,
       view,
       store,
-      orders,
+      requests,
       delivery,
       delivered: statusesDue,
       leadership,
@@ -204,6 +189,23 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     signal,
   );
   for (const event of ["statusesDue", "managementChanged", "clusterChanged", "leadershipGained"] as const) events.on(event, trust.request);
+  events.on("clusterRemoved", trust.forget);
+
+  const certificates = fleetCertificates({ namespace, inputs, reconciled: reconcile, trust, clock });
+  const statuses = startStatusLoop(
+    {
+      ...options,
+      ...parts,
+      leadership,
+      resumption,
+      writes,
+      sharedStore: options.sharing?.store,
+      reconciled: reconcile,
+      expiring: () => trustExpiring(certificates.entries()),
+      phases: () => trustPhases({ world: reconcile.world, store }),
+    },
+    signal,
+  );
 
   return {
     view,
@@ -219,13 +221,13 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     revokedBefore: members.revokedBefore,
     cannotConnect: statuses.cannotConnect,
     pendingIn: delivery.pendingIn,
-    certificates,
+    certificates: certificates.entries,
     metrics() {
       const { world, waiting } = reconcile;
       const { lags } = telemetry;
       return [
         ...serverMetrics({ store, delivery, confirmations: confirmed, lags, world, waiting, queues: writes.queues(), now: clock.now() }),
-        ...expiryMetrics(certificates()),
+        ...expiryMetrics(certificates.entries()),
         ...sharing.metrics(),
       ];
     },
@@ -237,7 +239,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       sharing.ended,
       members.ended,
       trust.ended,
-      orders.ended,
+      requests.ended,
     ]).then(() => undefined),
   };
 }

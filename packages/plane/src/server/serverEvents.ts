@@ -13,6 +13,8 @@ export interface ServerEvents {
   readonly agentConnected: readonly [clusterName: string];
   /** A cluster was registered, or its agent connected, disconnected or reported everything. */
   readonly clusterChanged: readonly [clusterName: string];
+  /** A cluster is no longer registered: each part forgets what it holds of it. */
+  readonly clusterRemoved: readonly [clusterName: string];
   /** The outputs that a cluster should hold, as of this translation. "" is the management cluster. */
   readonly desiredChanged: readonly [clusterName: string, desired: OutputSet];
   /** The agent of a cluster answered for a set of outputs. */

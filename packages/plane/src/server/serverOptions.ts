@@ -24,7 +24,7 @@ export interface ServerKinds {
   /** The kinds (`kindKeyOf`) whose objects' ages count. */
   readonly aged: ReadonlySet<string>;
   /** Whether users ask things of us by objects of this kind. */
-  readonly isAsked: (kind: Kind) => boolean;
+  readonly hasUserStatus: (kind: Kind) => boolean;
   /** Whether the last good form of an object that can't be read stays in use. */
   readonly keepsLastGood: (kind: Kind) => boolean;
   /** Whether users may write objects of a kind (`kindKeyOf`) in workload clusters. */
@@ -33,8 +33,8 @@ export interface ServerKinds {
 
 export interface ServerOptions {
   readonly cluster: Cluster;
-  /** Makes the link to the agents; called once, at the start. The door says what of their words it takes. */
-  readonly link: (handler: ServerLinkHandler, door: ReportFilter) => ServerLink;
+  /** Makes the link to the agents; called once, at the start. The filter says what of their words it takes. */
+  readonly link: (handler: ServerLinkHandler, reportFilter: ReportFilter) => ServerLink;
   readonly kinds: ServerKinds;
   /** Tells the agent of a cluster that the removals it holds back may go; rejects when it cannot be told. */
   readonly resumeDeletes: (clusterName: string) => Promise<void>;

@@ -51,6 +51,7 @@ export function startServerSharing(options: ServerSharingOptions, signal: AbortS
     },
     signal,
   );
+  events.on("clusterRemoved", sharing.forget);
   events.on("clusterChanged", sharing.touch);
   events.on("inputChanged", sharing.changed);
   events.on("desiredChanged", sharing.setDesired);

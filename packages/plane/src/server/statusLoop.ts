@@ -41,6 +41,8 @@ export interface StatusLoopOptions
   readonly telemetry: Telemetry;
   /** The conditions of VirtualMeshes about certificates, by `namespace/name`. */
   readonly expiring: StatusUpdatesOptions["expiring"];
+  /** How far the meshes of VirtualMeshes are from their roots, by `namespace/name`. */
+  readonly phases: StatusUpdatesOptions["phases"];
   readonly reconciled: { readonly world: Translation | undefined };
   readonly events: ServerEventHub;
 }
@@ -63,6 +65,7 @@ export function startStatusLoop(options: StatusLoopOptions, signal: AbortSignal)
     modeOf: options.modeOf,
     alsoOf: (ref) => (resourceKeyOf(ref) === resourceKeyOf(options.ownStatus) ? ownConditions() : []),
     expiring: options.expiring,
+    phases: options.phases,
     view: () => view,
     store,
     kinds,

@@ -20,7 +20,9 @@ import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { certificateValidity } from "./certificateExpiring.ts";
 import { type ClusterStatusInputs, clusterLagOf, clusterStatus, isSameClusterStatus } from "./clusterStatuses.ts";
 import type { DeliveryLog } from "./delivery.ts";
+import { phaseTimes, plainPhases } from "./phaseTimes.ts";
 import type { ServerKinds } from "./serverOptions.ts";
+import type { TrustPhases } from "./trustPhases.ts";
 
 /** Finds the objects of the management cluster whose status may have to be written, at the cost of what changed. */
 export interface StatusUpdates {
@@ -57,6 +59,8 @@ export interface StatusUpdatesOptions {
   readonly alsoOf: (ref: ResourceRef) => readonly Condition[];
   /** The conditions of VirtualMeshes about certificates, by `namespace/name`. */
   readonly expiring: () => ReadonlyMap<string, readonly Condition[]>;
+  /** How far the meshes of VirtualMeshes are from their roots, by `namespace/name`. */
+  readonly phases: () => ReadonlyMap<string, TrustPhases>;
   /** Whether Settings let whoever has the shared token take any cluster's name. */
   readonly areNamesOpen: () => boolean;
   readonly view: () => Informer;
@@ -72,18 +76,21 @@ export function statusUpdates({
   modeOf,
   alsoOf,
   expiring,
+  phases: phasesNow,
   areNamesOpen,
   view,
   store,
   kinds,
 }: StatusUpdatesOptions): StatusUpdates {
-  const asked = new Set(kinds.management.filter(kinds.isAsked).map(kindKeyOf));
+  const asked = new Set(kinds.management.filter(kinds.hasUserStatus).map(kindKeyOf));
   const discovery = new Map(kinds.discovery.map((kind) => [kindKeyOf(kind), kind]));
   const registration = kindKeyOf(kinds.registration);
   const touched = new Map<string, ResourceRef>();
   /** What the status of each cluster was made of. */
   let clusters: ReadonlyMap<string, ClusterStatusInputs> = new Map();
   let certificates: ReadonlyMap<string, readonly Condition[]> = new Map();
+  let phases: ReadonlyMap<string, TrustPhases> = new Map();
+  const times = phaseTimes();
   let statuses: Statuses | undefined;
 
   const touch = (ref: ResourceRef) => void touched.set(resourceKeyOf(ref), ref);
@@ -92,6 +99,9 @@ export function statusUpdates({
     statuses = undefined;
     clusters = new Map();
     certificates = new Map();
+    phases = new Map();
+    // While another led, the times went on in the statuses.
+    times.clear();
     touched.clear();
     for (const { ref } of view().malformed.values()) touch(ref);
   }
@@ -132,20 +142,31 @@ export function statusUpdates({
 
   /** Certificates expire while nothing else changes. */
   function touchVirtualMeshes(): void {
-    const before = certificates;
-    certificates = expiring();
+    const [before, phasesBefore] = [certificates, phases];
+    [certificates, phases] = [expiring(), phasesNow()];
     for (const virtualMesh of view().snapshot.of(VirtualMesh)) {
       const name = displayName(virtualMesh.metadata);
-      if (!equalJson(before.get(name), certificates.get(name))) touch(refOf(virtualMesh));
+      const isSamePhase = equalJson(plainPhases(phasesBefore.get(name)), plainPhases(phases.get(name)));
+      if (!isSamePhase || !equalJson(before.get(name), certificates.get(name))) touch(refOf(virtualMesh));
     }
   }
 
   function conditionsOf(ref: ResourceRef): readonly Condition[] {
-    const own = kindKeyOf(ref) === kindKeyOf(VirtualMesh) ? (certificates.get(displayName(ref)) ?? []) : [];
-    return [...own, ...alsoOf(ref)];
+    if (kindKeyOf(ref) !== kindKeyOf(VirtualMesh)) return alsoOf(ref);
+    const name = displayName(ref);
+    const { condition } = phases.get(name) ?? {};
+    return [...(condition === undefined ? [] : [condition]), ...(certificates.get(name) ?? []), ...alsoOf(ref)];
   }
 
-  function updateOf(ref: ResourceRef): readonly DesiredStatus[] {
+  /** With how far each mesh of a VirtualMesh is. */
+  function withPhases(update: DesiredStatus, now: number): DesiredStatus {
+    if (kindKeyOf(update.ref) !== kindKeyOf(VirtualMesh)) return update;
+    const own = phases.get(displayName(update.ref));
+    const live = view().snapshot.of(VirtualMesh).get(update.ref)?.status;
+    return own === undefined ? update : { ...update, status: times.withPhases(update, own, { live, now }) };
+  }
+
+  function updateOf(ref: ResourceRef, now: number): readonly DesiredStatus[] {
     if (kindKeyOf(ref) === registration) {
       const cluster = view().snapshot.of(kinds.registration).get(ref);
       return cluster === undefined ? [] : [clusterStatus(cluster, clusters.get(ref.name) ?? NOTHING_KNOWN, agentName)];
@@ -153,7 +174,9 @@ export function statusUpdates({
     const malformed = view().malformed.get(resourceKeyOf(ref));
     if (malformed !== undefined && asked.has(kindKeyOf(ref))) return [malformedStatus(malformed)];
     const update = statuses?.of(ref);
-    return update === undefined ? [] : observedAsPublished(keepUnreported(withConditions(update, conditionsOf(ref)), view().snapshot));
+    if (update === undefined) return [];
+    const whole = withPhases(withConditions(update, conditionsOf(ref)), now);
+    return observedAsPublished(keepUnreported(whole, view().snapshot));
   }
 
   /**
@@ -192,7 +215,7 @@ export function statusUpdates({
       touched.clear();
       const [few, many]: [DesiredStatus[], DesiredStatus[]] = [[], []];
       for (const ref of refs) {
-        (discovery.has(kindKeyOf(ref)) ? many : few).push(...updateOf(ref));
+        (discovery.has(kindKeyOf(ref)) ? many : few).push(...updateOf(ref, now));
         yield;
       }
       return [...few, ...many];

@@ -1,3 +1,5 @@
+import { type BackoffRange, doublingMs } from "@isthmus/core";
+
 /** Slows down who fails again and again. Times are milliseconds since 1970. */
 export interface Throttle {
   /** How long until a try under these keys is looked at; 0: now. */
@@ -9,8 +11,7 @@ export interface Throttle {
 // A person who mistypes has a few tries; after that, guessing a random token is hopeless at one try a minute, and who has
 // mended a mistake waits a minute at most.
 const FREE_FAILURES = 5;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
+const PAUSES: BackoffRange = { firstMs: 1_000, lastMs: 60_000 };
 const FORGOTTEN_AFTER_MS = 600_000;
 
 /** Keys that are remembered; beyond it the one that failed longest ago is forgotten. */
@@ -23,7 +24,7 @@ export function startThrottle(): Throttle {
   function pauseEnd(key: string, now: number): number {
     const entry = failures.get(key);
     if (entry === undefined || entry.count < FREE_FAILURES || now - entry.last > FORGOTTEN_AFTER_MS) return now;
-    return entry.last + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(entry.count - FREE_FAILURES, 16));
+    return entry.last + doublingMs(entry.count - FREE_FAILURES + 1, PAUSES);
   }
 
   return {

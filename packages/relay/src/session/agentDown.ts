@@ -4,7 +4,7 @@ import { type Ack, AckSchema, type Down, type KindDigest } from "../gen/relay/v1
 import { type Chain, piecesOf } from "./chain.ts";
 import { costOfDown, MAX_DESIRED_BYTES } from "./intake.ts";
 import { digestOfAll, emptyInventory, type Inventory, type InventoryChange, withChanges, withObject } from "./inventory.ts";
-import type { Acknowledgement, DeleteOrder, DesiredUpdate, Rejection } from "./link.ts";
+import type { Acknowledgement, DeleteRequest, DesiredUpdate, Rejection } from "./link.ts";
 import { tracesField, tracesFrom } from "./traces.ts";
 import {
   BATCH_BYTES,
@@ -52,7 +52,7 @@ interface Arriving {
 /** What one part says. */
 interface Piece {
   readonly put: readonly Resource[];
-  readonly remove: readonly DeleteOrder[];
+  readonly remove: readonly DeleteRequest[];
   readonly withheld: readonly ResourceRef[];
   readonly changes: readonly InventoryChange[];
   readonly refused: readonly Rejection[];
@@ -98,7 +98,7 @@ function beginning(down: AgentDown, { revision, complete, holdsSurplus, traces }
 
 function pieceOf(part: Down, clusterName: string): Piece {
   const put: Resource[] = [];
-  const remove: DeleteOrder[] = [];
+  const remove: DeleteRequest[] = [];
   const changes: InventoryChange[] = [];
   const refused: Rejection[] = [];
   const note = (ref: ResourceRef, body: Uint8Array | undefined) => changes.push(withObject(kindKeyOf(ref), ref, body));

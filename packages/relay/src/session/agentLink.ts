@@ -4,7 +4,7 @@ import { type AgentEffect, type AgentEvent, agentSession, agentWakeAt, isConnect
 import type { AgentStreamHandler, Connector, Stream, StreamEnd } from "./connection.ts";
 import { startCounters } from "./counters.ts";
 import type { AgentInfo, AgentLink, AgentLinkHandler } from "./link.ts";
-import type { Question, Reply } from "./questions.ts";
+import type { Query, Reply } from "./queries.ts";
 import { reconnectMs, STABLE_AFTER_MS } from "./reconnection.ts";
 import { RelayError } from "./relayError.ts";
 import { startTicker } from "./ticker.ts";
@@ -25,8 +25,8 @@ export interface AgentLinkOptions {
   /** 0..1 */
   readonly random: () => number;
   readonly log: Log;
-  /** Answers the server's questions; a rejection is told to the server as its message. */
-  readonly answer?: (question: Question, signal: AbortSignal) => Promise<Uint8Array>;
+  /** Answers the server's queries; a rejection is told to the server as its message. */
+  readonly answer?: (query: Query, signal: AbortSignal) => Promise<Uint8Array>;
 }
 
 export interface RunningAgentLink extends AgentLink {
@@ -119,12 +119,12 @@ export function startAgentLink(options: AgentLinkOptions, signal: AbortSignal): 
     }
   }
 
-  async function reply({ epoch, id, question }: Extract<AgentEffect, { type: "ask" }>): Promise<void> {
+  async function reply({ epoch, id, query }: Extract<AgentEffect, { type: "ask" }>): Promise<void> {
     const life = open?.life.signal ?? signal;
     const answered: Reply =
       answer === undefined
-        ? { error: "this agent does not answer questions" }
-        : await answer(question, life).then(
+        ? { error: "this agent does not answer queries" }
+        : await answer(query, life).then(
             (body) => ({ body }),
             (error: unknown) => ({ error: messageOf(error) }),
           );

@@ -39,7 +39,7 @@ import {
   startReceivingNotices,
   takeNotice,
 } from "./notices.ts";
-import { answerParts, MAX_ANSWER_PARTS, MAX_QUESTIONS, type Question, type Reply } from "./questions.ts";
+import { answerParts, MAX_ANSWER_PARTS, MAX_QUERIES, type Query, type Reply } from "./queries.ts";
 import { TRACES_FEATURE } from "./traces.ts";
 import {
   FEATURES,
@@ -81,7 +81,7 @@ interface AgentStream {
   readonly awaitsNotice: boolean;
   /** Parts of answers to send. */
   readonly answers: readonly Answer[];
-  readonly openQuestions: number;
+  readonly openQueries: number;
 }
 
 export type AgentEvent =
@@ -102,7 +102,7 @@ export type AgentEffect =
   | { readonly type: "deliver"; readonly desired: DesiredUpdate }
   | { readonly type: "told"; readonly notices: Notices }
   | { readonly type: "welcomed"; readonly serverId: string; readonly features: readonly string[] }
-  | { readonly type: "ask"; readonly epoch: bigint; readonly id: number; readonly question: Question }
+  | { readonly type: "ask"; readonly epoch: bigint; readonly id: number; readonly query: Query }
   /** Objects that were not sent, or that the server did not take. */
   | { readonly type: "untold"; readonly objects: readonly (Withheld | Rejection)[] }
   | { readonly type: "resync"; readonly direction: "up" | "down"; readonly reason: string }
@@ -177,7 +177,7 @@ function stepStream(session: AgentSession, stream: AgentStream, event: StreamEve
     case "answered": {
       if (event.epoch !== stream.epoch) return [session, []];
       const answers = [...stream.answers, ...answerParts(event.id, event.reply)];
-      return [{ ...session, stream: { ...stream, answers, openQuestions: stream.openQuestions - 1 } }, []];
+      return [{ ...session, stream: { ...stream, answers, openQueries: stream.openQueries - 1 } }, []];
     }
     case "tick":
       return tick(session, stream, event.now);
@@ -198,7 +198,7 @@ function opened(session: AgentSession, { epoch, now }: { readonly epoch: bigint;
     notices: maxDesiredBytes === undefined ? startReceivingNotices() : startReceivingNotices(maxNoticeBytes(maxDesiredBytes)),
     awaitsNotice: false,
     answers: [],
-    openQuestions: 0,
+    openQueries: 0,
   };
   const hello = create(HelloSchema, {
     protocolVersion: PROTOCOL_VERSION,
@@ -252,14 +252,14 @@ function received(session: AgentSession, stream: AgentStream, body: ConnectRespo
     case "resync":
       return resynced(session, stream, body.value);
     case "ask": {
-      const { id, topic, body: question } = body.value;
-      if (stream.answers.length >= MAX_WAITING_ANSWERS) return [session, [end("the server sends questions but accepts no answers")]];
-      if (stream.openQuestions >= MAX_QUESTIONS) {
-        const answers = [...stream.answers, ...answerParts(id, { error: "too many questions at a time" })];
+      const { id, topic, body: query } = body.value;
+      if (stream.answers.length >= MAX_WAITING_ANSWERS) return [session, [end("the server sends queries but accepts no answers")]];
+      if (stream.openQueries >= MAX_QUERIES) {
+        const answers = [...stream.answers, ...answerParts(id, { error: "too many queries at a time" })];
         return [{ ...session, stream: { ...stream, answers } }, []];
       }
-      const next = { ...stream, openQuestions: stream.openQuestions + 1 };
-      return [{ ...session, stream: next }, [{ type: "ask", epoch: stream.epoch, id, question: { topic, body: question } }]];
+      const next = { ...stream, openQueries: stream.openQueries + 1 };
+      return [{ ...session, stream: next }, [{ type: "ask", epoch: stream.epoch, id, query: { topic, body: query } }]];
     }
     case "drain":
       return [session, [{ type: "drain", reconnectAfterMs: Math.min(body.value.reconnectAfterMs, MAX_PAUSE_MS) }]];
@@ -303,8 +303,8 @@ const MIN_HEARTBEAT_MS = 100;
 /** A server that is silent for longer is not there, and one that goes away for longer need not be waited for. */
 const MAX_PAUSE_MS = 300_000;
 const MAX_UNACKED_UPS = 1_024;
-// As many as there may be questions, each with an answer of the largest size.
-const MAX_WAITING_ANSWERS = MAX_QUESTIONS * MAX_ANSWER_PARTS;
+// As many as there may be queries, each with an answer of the largest size.
+const MAX_WAITING_ANSWERS = MAX_QUERIES * MAX_ANSWER_PARTS;
 
 /** The server's words go into logs. */
 function shortRejection(message: RejectionMessage): Rejection {

@@ -1,5 +1,5 @@
 import { emptyOutputSet, equalJson, kindKeyOf, type OutputSet, type Resource, type ResourceRef, refOf, SortedMap } from "@isthmus/core";
-import type { DeleteOrder, DeletionCause } from "./link.ts";
+import type { DeleteRequest, DeletionCause } from "./link.ts";
 import type { Outgoing } from "./outbox.ts";
 import { tracesField } from "./traces.ts";
 import { refBytes, removalBytes } from "./wire.ts";
@@ -15,7 +15,7 @@ export interface DesiredState {
 
 /** One object to put, or to remove. */
 export interface DesiredChange extends Outgoing {
-  readonly removal?: DeleteOrder;
+  readonly removal?: DeleteRequest;
 }
 
 export interface DesiredStep {
@@ -68,7 +68,7 @@ export function completeSetOf({ desired: wanted, deletions: removals }: DesiredS
   return removals.update([...wanted.entries()].map(([key, { resource }]) => [key, putOf(key, resource)] as const));
 }
 
-function removalOf(key: string, removal: DeleteOrder): DesiredChange {
+function removalOf(key: string, removal: DeleteRequest): DesiredChange {
   return { key, kind: kindKeyOf(removal.ref), removal, bytes: removalBytes(removal) };
 }
 

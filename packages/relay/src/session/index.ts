@@ -6,7 +6,7 @@ export type {
   AgentInfo,
   AgentLink,
   AgentLinkHandler,
-  DeleteOrder,
+  DeleteRequest,
   DeletionCause,
   DeletionEvidence,
   DesiredUpdate,
@@ -20,7 +20,7 @@ export type {
   Withheld,
 } from "./link.ts";
 export { isConfirmation, isHeldCode, isPendingCode } from "./link.ts";
-export type { Question } from "./questions.ts";
+export type { Query } from "./queries.ts";
 export { RelayError } from "./relayError.ts";
 export type { Quota, QuotaExcess, ReportFilter } from "./reportFilter.ts";
 export { startServerLink } from "./serverLink.ts";

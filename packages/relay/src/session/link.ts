@@ -18,7 +18,7 @@ export interface DeletionEvidence {
 }
 
 /** An order to remove one object that bears our owner label. */
-export interface DeleteOrder {
+export interface DeleteRequest {
   readonly ref: ResourceRef;
   readonly evidence: DeletionEvidence;
 }
@@ -33,7 +33,7 @@ export interface DesiredUpdate {
   readonly complete: boolean;
   readonly put: readonly Resource[];
   /** In a complete set: what the server knows to have gone while the agent was away. */
-  readonly remove: readonly DeleteOrder[];
+  readonly remove: readonly DeleteRequest[];
   /** Wanted, but too large to travel: whatever exists under these names is left alone. */
   readonly withheld?: readonly ResourceRef[];
   /** In a complete set: what else bears our label may be pruned only once somebody has approved it. */

@@ -1,6 +1,6 @@
 import type { ConnectRequest, ConnectResponse } from "../gen/relay/v1/relay_pb.ts";
 import type { Peer, Stream } from "./connection.ts";
-import { MAX_QUESTIONS, type Question, type Reply } from "./questions.ts";
+import { MAX_QUERIES, type Query, type Reply } from "./queries.ts";
 import type { ServerSession } from "./serverSession.ts";
 
 /** One stream. It belongs to its cluster from its hello to its end. */
@@ -8,7 +8,7 @@ export interface LiveStream {
   readonly peer: Peer;
   readonly stream: Stream<ConnectResponse>;
   readonly life: AbortController;
-  readonly questions: Map<number, (reply: Reply) => void>;
+  readonly queries: Map<number, (reply: Reply) => void>;
   session: ServerSession;
   isWritable: boolean;
   isPumping: boolean;
@@ -19,26 +19,26 @@ export interface LiveStream {
   rearm(): void;
 }
 
-/** What puts a question to an agent, and gives the number under which it will be answered; undefined when its stream has just ended. */
-export type QuestionSender = (live: LiveStream, question: Question) => number | undefined;
+/** What puts a query to an agent, and gives the number under which it will be answered; undefined when its stream has just ended. */
+export type QuerySender = (live: LiveStream, query: Query) => number | undefined;
 
 /** Asks the agent of a stream. Rejects when it has too much to answer, says why it has no answer, or goes away. */
 export function askOver(
   live: LiveStream,
-  question: Question,
-  { ask, signal }: { readonly ask: QuestionSender; readonly signal: AbortSignal },
+  query: Query,
+  { ask, signal }: { readonly ask: QuerySender; readonly signal: AbortSignal },
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const { clusterName } = live.peer;
-    if (live.questions.size >= MAX_QUESTIONS) throw new Error(`${clusterName} already has ${live.questions.size} unanswered questions`);
-    const id = ask(live, question);
+    if (live.queries.size >= MAX_QUERIES) throw new Error(`${clusterName} already has ${live.queries.size} unanswered queries`);
+    const id = ask(live, query);
     if (id === undefined) throw new Error(`the agent of ${clusterName} disconnected`);
     const abort = () => {
-      live.questions.delete(id);
+      live.queries.delete(id);
       reject(signal.reason);
     };
     signal.addEventListener("abort", abort, { once: true });
-    live.questions.set(id, (reply) => {
+    live.queries.set(id, (reply) => {
       signal.removeEventListener("abort", abort);
       if ("error" in reply) reject(new Error(reply.error));
       else resolve(reply.body);

@@ -6,7 +6,7 @@ import { type DesiredState, updateDesired, withoutDeletions } from "./desiredSta
 import type { Inventory } from "./inventory.ts";
 import type { Ledger } from "./ledger.ts";
 import type { AgentInfo } from "./link.ts";
-import { askOver, type LiveStream, type QuestionSender } from "./liveStream.ts";
+import { askOver, type LiveStream, type QuerySender } from "./liveStream.ts";
 import { type NoticeItem, noticeItems, withItems } from "./notices.ts";
 import { ACCEPT_ALL } from "./reportFilter.ts";
 import type { RunningServerLink, ServerLinkOptions } from "./serverLinkOptions.ts";
@@ -43,7 +43,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     remembers = () => false,
     tellsFirst = false,
     places = PLACES,
-    door = ACCEPT_ALL,
+    reportFilter = ACCEPT_ALL,
   } = options;
   const admission = startSyncLimiter({ places, clock });
   const counters = startCounters();
@@ -101,8 +101,8 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       case "asked":
         return;
       case "answered":
-        live.questions.get(effect.id)?.(effect.reply);
-        live.questions.delete(effect.id);
+        live.queries.get(effect.id)?.(effect.reply);
+        live.queries.delete(effect.id);
         return;
       case "refused":
         noteRefused({ log, counters }, clusterName, { ...effect, address: live.peer.address });
@@ -167,7 +167,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     live.life.abort();
     live.leave();
     guests.delete(live);
-    for (const settle of live.questions.values()) settle({ error: `the agent's connection ended: ${reason}` });
+    for (const settle of live.queries.values()) settle({ error: `the agent's connection ended: ${reason}` });
     const { clusterName } = live.peer;
     // A stream whose place was taken says nothing about its cluster any more.
     if (clusters.get(clusterName) !== live) return;
@@ -220,7 +220,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     const session = serverSession({
       clusterName,
       clusterUid,
-      door,
+      reportFilter,
       serverId,
       heartbeatMs,
       maxMessageBytes,
@@ -234,7 +234,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       peer,
       stream,
       life,
-      questions: new Map(),
+      queries: new Map(),
       session,
       isWritable: true,
       isPumping: false,
@@ -309,12 +309,12 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
         if (code !== "Ended") ledgers.delete(clusterName);
       });
     },
-    async ask(clusterName, question, asking) {
+    async ask(clusterName, query, asking) {
       asking.throwIfAborted();
       const live = clusters.get(clusterName);
       if (live === undefined) throw new Error(`no agent of ${clusterName} is connected to this server`);
-      const ask: QuestionSender = (to, asked) => step(to, { type: "ask", question: asked }).find((effect) => effect.type === "asked")?.id;
-      return askOver(live, question, { ask, signal: asking });
+      const ask: QuerySender = (to, asked) => step(to, { type: "ask", query: asked }).find((effect) => effect.type === "asked")?.id;
+      return askOver(live, query, { ask, signal: asking });
     },
     drain(reconnectAfterMs) {
       // Spread, so that the next server is not called by all at once.

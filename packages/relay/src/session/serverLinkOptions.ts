@@ -1,7 +1,7 @@
 import type { Clock, Log, Metric } from "@isthmus/core";
 import type { Acceptor } from "./connection.ts";
 import type { ServerLink, ServerLinkHandler } from "./link.ts";
-import type { Question } from "./questions.ts";
+import type { Query } from "./queries.ts";
 import type { ReportFilter } from "./reportFilter.ts";
 
 export interface ServerLinkOptions {
@@ -29,14 +29,14 @@ export interface ServerLinkOptions {
    */
   readonly tellsFirst?: boolean;
   /** What of agents' reports is taken. Default: everything. */
-  readonly door?: ReportFilter;
+  readonly reportFilter?: ReportFilter;
 }
 
 export interface RunningServerLink extends ServerLink {
   /** Takes streams; for transports. */
   readonly accept: Acceptor;
   /** Asks a connected agent. Rejects when it is not connected, has no answer, or goes away. */
-  ask(clusterName: string, question: Question, signal: AbortSignal): Promise<Uint8Array>;
+  ask(clusterName: string, query: Query, signal: AbortSignal): Promise<Uint8Array>;
   /** Sends all agents away, to connect again (perhaps to another replica) after about this time. */
   drain(reconnectAfterMs: number): void;
   /** Settles when the link was aborted and its streams have ended. */

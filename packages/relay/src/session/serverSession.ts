@@ -20,7 +20,7 @@ import type { Ledger } from "./ledger.ts";
 import type { AgentInfo, Observation } from "./link.ts";
 import { isHeartbeatDue, isOverdue, type Liveness, nextCheck, onReceived, onSent, startLiveness } from "./liveness.ts";
 import { NOTICE, type NoticeItem, nextNotice, noticeDigest, type ServerNotices, startSendingNotices, takeItems } from "./notices.ts";
-import { type PartialAnswer, type Question, type Reply, withPart } from "./questions.ts";
+import { type PartialAnswer, type Query, type Reply, withPart } from "./queries.ts";
 import { ACCEPT_ALL, type QuotaExcess, type RefusalReason, type ReportFilter } from "./reportFilter.ts";
 import { agreeingKinds } from "./resync.ts";
 import { type Acknowledged, nextDown, type ServerDown, startOver, startSending, takeAck, takeDesired } from "./serverDown.ts";
@@ -34,7 +34,7 @@ export interface ServerSession {
   readonly clusterName: string;
   /** The UID of the cluster that the transport's security speaks for; undefined where it says none. */
   readonly clusterUid: string | undefined;
-  readonly door: ReportFilter;
+  readonly reportFilter: ReportFilter;
   readonly serverId: string;
   readonly heartbeatMs: number;
   /** Of a message of either end. */
@@ -51,9 +51,9 @@ export interface ServerSession {
   readonly notices: ServerNotices;
   /** Agents report nothing before the first notice. */
   readonly tellsFirst: boolean;
-  /** Questions that wait for their answer. */
+  /** Queries that wait for their answer. */
   readonly asked: ReadonlyMap<number, PartialAnswer>;
-  readonly lastQuestion: number;
+  readonly lastQuery: number;
   /** The revision that the agent says to have applied. */
   readonly applied: number;
 }
@@ -66,7 +66,7 @@ export type ServerEvent =
   | { readonly type: "wanted"; readonly step: DesiredStep }
   /** `all`: what the agent should know now, of which `items` have changed. */
   | { readonly type: "tell"; readonly all: SortedMap<NoticeItem>; readonly items: readonly NoticeItem[] }
-  | { readonly type: "ask"; readonly question: Question }
+  | { readonly type: "ask"; readonly query: Query }
   | { readonly type: "drain"; readonly reconnectAfterMs: number }
   | { readonly type: "tick"; readonly now: number }
   /** The stream can take more: at most one message comes of it. */
@@ -101,7 +101,7 @@ export interface ServerSessionOptions {
   /** Default: nothing says it. */
   readonly clusterUid?: string | undefined;
   /** Default: everything is taken. */
-  readonly door?: ReportFilter;
+  readonly reportFilter?: ReportFilter;
   readonly serverId: string;
   readonly heartbeatMs: number;
   readonly expiresAt: number | undefined;
@@ -118,7 +118,7 @@ export function serverSession({ want, now, tellsFirst = false, ...options }: Ser
   return {
     maxMessageBytes: MAX_MESSAGE_BYTES,
     clusterUid: undefined,
-    door: ACCEPT_ALL,
+    reportFilter: ACCEPT_ALL,
     ...options,
     tellsFirst,
     agent: undefined,
@@ -129,7 +129,7 @@ export function serverSession({ want, now, tellsFirst = false, ...options }: Ser
     down: startSending(want),
     notices: startSendingNotices(undefined),
     asked: new Map(),
-    lastQuestion: 0,
+    lastQuery: 0,
     applied: 0,
   };
 }
@@ -165,10 +165,10 @@ export function stepServer(session: ServerSession, event: ServerEvent): Step {
     case "tell":
       return [{ ...session, notices: takeItems(session.notices, event.all, event.items) }, []];
     case "ask": {
-      const id = session.lastQuestion + 1;
-      const ask = create(AskSchema, { id, topic: event.question.topic, body: event.question.body });
+      const id = session.lastQuery + 1;
+      const ask = create(AskSchema, { id, topic: event.query.topic, body: event.query.body });
       const asked = new Map(session.asked).set(id, { parts: [], bytes: 0 });
-      return [{ ...session, asked, lastQuestion: id }, [{ type: "asked", id }, send(session, { case: "ask", value: ask })]];
+      return [{ ...session, asked, lastQuery: id }, [{ type: "asked", id }, send(session, { case: "ask", value: ask })]];
     }
     case "drain": {
       const drain = create(DrainSchema, { reconnectAfterMs: event.reconnectAfterMs });
@@ -297,7 +297,7 @@ function heardUp(session: ServerSession, { up, observation, ack, refused, resync
   if (broken !== undefined) return [session, [end(broken)]];
   const effects: ServerEffect[] = [];
   if (refused !== undefined) effects.push({ type: "refused", objects: refused });
-  if (up.excess !== session.up.excess) effects.push({ type: "exceeded", excess: quotaExcessOf(up, session.door) });
+  if (up.excess !== session.up.excess) effects.push({ type: "exceeded", excess: quotaExcessOf(up, session.reportFilter) });
   if (observation !== undefined) effects.push({ type: "observed", observation });
   // After the loops have taken it: an acknowledged message is not sent again within the epoch.
   if (ack !== undefined) effects.push(send(session, { case: "upAck", value: ack }));

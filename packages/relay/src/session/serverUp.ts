@@ -71,7 +71,7 @@ export interface UpStep {
 /** Whose words they are, and what of them is taken. */
 export interface ReceivedReport {
   readonly clusterName: string;
-  readonly door: ReportFilter;
+  readonly reportFilter: ReportFilter;
 }
 
 /** `held` is what the server knows already, `ledger` what it took on earlier streams. */
@@ -125,13 +125,17 @@ interface Sorted {
   limit: keyof Quota | undefined;
 }
 
-function sorted({ kind, upserts, deletes, withheld }: Up, { held, ledger }: ServerUp, { clusterName, door }: ReceivedReport): Sorted {
+function sorted(
+  { kind, upserts, deletes, withheld }: Up,
+  { held, ledger }: ServerUp,
+  { clusterName, reportFilter }: ReceivedReport,
+): Sorted {
   const booked = booking(ledger, kind);
   const result: Sorted = { put: [], remove: [], withheld: [], rejected: [], refused: new Map(), changes: [], booked, limit: undefined };
-  const quota = door.quota();
-  const isAccepted = door.isAccepted(kind);
+  const quota = reportFilter.quota();
+  const isAccepted = reportFilter.isAccepted(kind);
   /** Of the loops' objects some may not have come since this server started, and of what came some may not have been taken. */
-  let most = Math.max(inventorySize(held), booked.objects, door.heldObjects(clusterName));
+  let most = Math.max(inventorySize(held), booked.objects, reportFilter.heldObjects(clusterName));
 
   function refuse({ reason, rejection }: Refusal): false {
     result.refused.set(reason, (result.refused.get(reason) ?? 0) + 1);
@@ -139,7 +143,7 @@ function sorted({ kind, upserts, deletes, withheld }: Up, { held, ledger }: Serv
     return false;
   }
   function isOwn(ref: ResourceRef): boolean {
-    const problem = refusalOf(ref, { kind, clusterName }, door);
+    const problem = refusalOf(ref, { kind, clusterName }, reportFilter);
     return problem === undefined || refuse(problem);
   }
   function noteGone(ref: ResourceRef): void {
@@ -158,7 +162,7 @@ function sorted({ kind, upserts, deletes, withheld }: Up, { held, ledger }: Serv
     if (!isAccepted || kindKeyOf(ref) !== kind) return true;
     const key = keyOf(ref);
     const size = booked.sizeOf(key);
-    const isNew = size === undefined && !holds(held, kind, key) && !door.isHeld(ref);
+    const isNew = size === undefined && !holds(held, kind, key) && !reportFilter.isHeld(ref);
     const growth = body.length - (size ?? 0);
     const limit = isNew && most >= quota.objects ? "objects" : growth > 0 && booked.bytes + growth > quota.bytes ? "bytes" : undefined;
     if (limit !== undefined) {
@@ -197,8 +201,12 @@ function withheldCode({ code }: WithheldMessage): Withheld["code"] {
 }
 
 /** Takes the agent's word that kinds are complete, where its digest agrees with what has arrived. */
-export function takeSyncComplete(up: ServerUp, { kinds, unserved }: SyncComplete, { door }: Pick<ReceivedReport, "door">): UpStep {
-  const claimed = kinds.filter(({ kind }) => door.isAccepted(kind));
+export function takeSyncComplete(
+  up: ServerUp,
+  { kinds, unserved }: SyncComplete,
+  { reportFilter }: Pick<ReceivedReport, "reportFilter">,
+): UpStep {
+  const claimed = kinds.filter(({ kind }) => reportFilter.isAccepted(kind));
   const differing = differingIn(up, claimed);
   const agreeing = claimed.map(({ kind }) => kind).filter((kind) => !differing.includes(kind));
   const next = {
@@ -206,7 +214,7 @@ export function takeSyncComplete(up: ServerUp, { kinds, unserved }: SyncComplete
     resyncs: completeResync(up.resyncs, agreeing),
     // Of the others not everything was taken: nothing can be said to be gone.
     complete: new Set([...up.complete, ...agreeing.filter((kind) => !up.excess.has(kind))]),
-    unserved: new Set(unserved.filter(door.isAccepted)),
+    unserved: new Set(unserved.filter(reportFilter.isAccepted)),
   };
   const step = askFor(next, differing);
   if (step.broken !== undefined) return step;
@@ -220,10 +228,14 @@ export function takeSyncComplete(up: ServerUp, { kinds, unserved }: SyncComplete
 }
 
 /** Compares with what the agent says to have sent; kinds that were asked for again are on their way. */
-export function checkReported(up: ServerUp, claimed: readonly KindDigest[], { door }: Pick<ReceivedReport, "door">): UpStep {
-  const accepted = claimed.filter(({ kind }) => door.isAccepted(kind));
+export function checkReported(
+  up: ServerUp,
+  claimed: readonly KindDigest[],
+  { reportFilter }: Pick<ReceivedReport, "reportFilter">,
+): UpStep {
+  const accepted = claimed.filter(({ kind }) => reportFilter.isAccepted(kind));
   const differing = differingIn(up, accepted).filter((kind) => !up.resyncs.has(kind));
-  return askFor(up, [...differing, ...roomAgain(up, door)]);
+  return askFor(up, [...differing, ...roomAgain(up, reportFilter)]);
 }
 
 function differingIn({ held, excess }: ServerUp, claimed: readonly KindDigest[]): readonly string[] {
@@ -231,15 +243,15 @@ function differingIn({ held, excess }: ServerUp, claimed: readonly KindDigest[])
 }
 
 /** Kinds of which something was refused and for which there is room by now, as objects are gone or the quota was raised. */
-function roomAgain({ excess, resyncs, ledger, isSynced }: ServerUp, door: ReportFilter): readonly string[] {
-  if (excess.size === 0 || !isSynced || !hasRoom(ledger, door.quota())) return [];
+function roomAgain({ excess, resyncs, ledger, isSynced }: ServerUp, reportFilter: ReportFilter): readonly string[] {
+  if (excess.size === 0 || !isSynced || !hasRoom(ledger, reportFilter.quota())) return [];
   return [...excess.keys()].filter((kind) => !resyncs.has(kind)).sort();
 }
 
 /** What of an agent's reports exceeds its quota; undefined: nothing. */
-export function quotaExcessOf({ excess }: ServerUp, door: ReportFilter): QuotaExcess | undefined {
+export function quotaExcessOf({ excess }: ServerUp, reportFilter: ReportFilter): QuotaExcess | undefined {
   const [limit] = excess.values();
-  return limit === undefined ? undefined : { limit, quota: door.quota()[limit], kinds: [...excess.keys()].sort() };
+  return limit === undefined ? undefined : { limit, quota: reportFilter.quota()[limit], kinds: [...excess.keys()].sort() };
 }
 
 function askFor(up: ServerUp, kinds: readonly string[]): UpStep {

@@ -22,7 +22,7 @@ import {
   type ResourceBody,
   ResourceRefSchema,
 } from "../gen/relay/v1/relay_pb.ts";
-import { type DeleteOrder, type DeletionEvidence, PENDING_CODES, type Rejection } from "./link.ts";
+import { type DeleteRequest, type DeletionEvidence, PENDING_CODES, type Rejection } from "./link.ts";
 
 /** The protocol of `relay.proto` that this program speaks, and the oldest that it still understands. */
 export const PROTOCOL_VERSION = 1;
@@ -66,7 +66,7 @@ export function textBytes(text: string): number {
 export const MAX_EVIDENCE_INPUTS = 16;
 
 /** About what a removal takes in a message. */
-export function removalBytes({ ref, evidence }: DeleteOrder): number {
+export function removalBytes({ ref, evidence }: DeleteRequest): number {
   return evidence.inputs.slice(0, MAX_EVIDENCE_INPUTS).reduce((bytes, input) => bytes + refBytes(input), 32 + refBytes(ref));
 }
 
@@ -139,7 +139,7 @@ function isRejectionCode(code: string): code is Rejection["code"] {
   return REJECTION_CODES.has(code);
 }
 
-export function removalMessage({ ref, evidence }: DeleteOrder): RemovalMessage {
+export function removalMessage({ ref, evidence }: DeleteRequest): RemovalMessage {
   const inputs = evidence.inputs.slice(0, MAX_EVIDENCE_INPUTS).map(refMessage);
   return create(RemovalSchema, {
     ref: refMessage(ref),

@@ -8,6 +8,7 @@ import { meshTranslators } from "../meshes/meshTranslators.ts";
 import { generatedRootName } from "../policy/generatedRoots.ts";
 import { serviceKeyOf } from "../policy/hostnames.ts";
 import { byMesh, byPodLabel, byService, podLabelKey } from "../policy/indexes.ts";
+import { meshCluster } from "../policy/policyScope.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
 import { byCallers, byPlaceOfTrust, isSameTrust } from "./callingMeshes.ts";
 import {
@@ -177,9 +178,9 @@ function byMember({ value }: MapEntry<VirtualMesh>): readonly string[] {
 }
 
 /** Meshes by the certificate that their agents report of them. */
-function byIssuedCertificate({ metadata: { name }, spec }: Mesh): readonly string[] {
-  const { agentNamespace: namespace } = spec?.agentInfo ?? {};
-  return namespace === undefined ? NONE : [keyOf({ name, namespace, clusterName: spec?.istio?.installation?.cluster ?? "" })];
+function byIssuedCertificate(mesh: Mesh): readonly string[] {
+  const { agentNamespace: namespace } = mesh.spec?.agentInfo ?? {};
+  return namespace === undefined ? NONE : [keyOf({ name: mesh.metadata.name, namespace, clusterName: meshCluster(mesh) })];
 }
 
 /** VirtualMeshes by the name of the Secret with their generated root. */

@@ -6,13 +6,15 @@ import { transition } from "../incremental/transition.ts";
 import type { TranslationContext } from "../meshes/inputs.ts";
 import { byService, indexedForAttachment } from "../policy/indexes.ts";
 import { type AttachedPolicies, type AttachedPoliciesTables, attachedPolicies, noAttachedPolicies } from "./attachedPolicies.ts";
+import { federationDoubtsAfter, noFederationDoubts } from "./federatedNothing.ts";
 import type { FederationSizes } from "./federationSizes.ts";
 import { type AttachedMesh, attachedMeshes, type MeshTables, noMeshes } from "./meshes.ts";
-import { checkedOtherObjects, noOtherObjects, type OtherObjects } from "./otherObjects.ts";
+import { type CheckedObject, checkedOtherObjects, noOtherObjects, type OtherObjects } from "./otherObjects.ts";
 import { type CheckedAccess, type CheckedPolicy, checkedAccess, checkedTraffic, type InputTables, noPolicies } from "./policies.ts";
 import { type FederationDecision, noPolicyDestinations, policyDestinations } from "./policyDestinations.ts";
 import { countSubsetUsage, noSubsetUsage, type SubsetUsage } from "./requiredSubsets.ts";
-import { noSelectionDoubts, type SelectionDoubts, selectionDoubtsAfter } from "./selectedNothing.ts";
+import { noSelectionDoubts, type SelectionDoubt, type SelectionDoubts, selectionDoubtsAfter } from "./selectedNothing.ts";
+import { type DependencyTables, dependenciesAfter, noDependencies } from "./serviceDependencies/checked.ts";
 import { noUserObjectHosts, type UserObjectHosts, userObjectHosts } from "./userObjects.ts";
 import { noVirtualHosts, type VirtualHosts, virtualHosts } from "./virtualDestinations/hosts.ts";
 import { assignedVirtualIps, byPlainAddress, noVirtualIps, type VirtualIps } from "./virtualIps.ts";
@@ -22,6 +24,8 @@ import { type Memberships, memberships } from "./virtualMeshes.ts";
 export interface AttachmentStep {
   readonly inputs: Snapshot;
   readonly surroundings: TranslationContext;
+  /** Clusters that others are to call no more. */
+  readonly offline: ReadonlySet<string>;
   /** Since the run before; undefined from scratch. */
   readonly since: { readonly inputs: Snapshot; readonly changes: Changes; readonly surroundings: TranslationContext } | undefined;
 }
@@ -41,8 +45,14 @@ export interface Attachment {
   readonly supports: Table<SubsetUsage>;
   readonly virtualIps: VirtualIps;
   readonly virtualHosts: VirtualHosts;
+  /** Clusters that others are to call no more, by name. */
+  readonly offline: ReadonlyMap<string, true>;
   readonly others: OtherObjects;
   readonly doubts: SelectionDoubts;
+  /** Of VirtualMeshes. */
+  readonly federationDoubts: Table<SelectionDoubt>;
+  /** ServiceDependencies of which something is to be said by themselves. */
+  readonly dependencies: Table<CheckedObject>;
 }
 
 /** Nothing attached to anything. */
@@ -58,8 +68,11 @@ export function nothingAttached(): Attachment {
     supports: noSubsetUsage(),
     virtualIps: noVirtualIps,
     virtualHosts: noVirtualHosts,
+    offline: new Map(),
     others: noOtherObjects(),
     doubts: noSelectionDoubts(),
+    federationDoubts: noFederationDoubts(),
+    dependencies: noDependencies(),
   };
 }
 
@@ -81,6 +94,20 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const access = yield* updated(before.access, checkedAccess, change);
   const others = yield* checkedOtherObjects(change, before.others);
   const doubts = yield* selectionDoubtsAfter(step, { traffic, access }, before);
+  const federationDoubts = yield* federationDoubtsAfter(step, doubts.places, {
+    doubts: before.federationDoubts,
+    places: before.doubts.places,
+  });
+  const dependencies = yield* dependenciesAfter(
+    transition<DependencyTables>(
+      { inputs, surroundings, places: doubts.places.names },
+      since && {
+        before: { inputs: since.inputs, surroundings: since.surroundings, places: before.doubts.places.names },
+        changes: since.changes,
+      },
+    ),
+    before.dependencies,
+  );
   const changesIn = <V extends object>(after: Table<V>, earlier: Table<V>) =>
     since?.changes.between(after, earlier) ?? after.changesSince(earlier);
   const { known, federation, loads } = yield* policyDestinations(step, before, { membership, meshes });
@@ -98,7 +125,15 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const knownChanges = changesIn(known, before.known);
   const virtualIps = yield* assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
   const hosts = virtualHosts(step, before.virtualHosts);
-  return { membership, federation, loads, ...sources, standings: judged, supports, virtualIps, virtualHosts: hosts, others, doubts };
+  const offline = offlineIn(step, before.offline);
+  const rest = { virtualIps, virtualHosts: hosts, offline, others, doubts, federationDoubts, dependencies };
+  return { membership, federation, loads, ...sources, standings: judged, supports, ...rest };
+}
+
+/** The very same while no cluster comes or goes. */
+function offlineIn({ offline }: AttachmentStep, before: ReadonlyMap<string, true>): ReadonlyMap<string, true> {
+  const isAsBefore = before.size === offline.size && [...offline].every((name) => before.has(name));
+  return isAsBefore ? before : new Map([...offline].sort().map((name) => [name, true]));
 }
 
 /** Rows of any stage, as far as they tell something. */
@@ -116,6 +151,8 @@ export const REPORTING_ATTACHMENTS: readonly ((attachment: Attachment) => Table<
   ({ standings }) => standings,
   ({ doubts }) => doubts.traffic,
   ({ doubts }) => doubts.access,
+  ({ federationDoubts }) => federationDoubts,
+  ({ dependencies }) => dependencies,
   ({ others }) => others.settings,
   ({ others }) => others.registrations,
 ];

@@ -4,6 +4,7 @@ import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { localHostname } from "../policy/hostnames.ts";
 import { publishedSpec } from "../policy/publishedSpec.ts";
 import { creationOf, userRefOf } from "../policy/userResources.ts";
+import { virtualSelectionKeys } from "../policy/virtualSelection.ts";
 import { observedMetadata } from "./meshes.ts";
 import { referredVirtualDestinations } from "./policyReferences.ts";
 
@@ -51,6 +52,11 @@ function appliedPolicy<P extends TrafficPolicy | AccessPolicy>(policy: P) {
 // One for all Destinations that it selects.
 const appliedAccess = memoizeRow((policy: AccessPolicy) => {
   const { lastAccepted } = policy.status ?? {};
-  const isOther = lastAccepted?.spec !== undefined && !equalJson(lastAccepted.spec, policy.spec ?? {});
+  // In its status Services stand for VirtualDestinations.
+  const accepted =
+    virtualSelectionKeys(policy.spec?.destinationSelector).length === 0
+      ? lastAccepted?.spec
+      : lastAccepted?.spec && { ...lastAccepted.spec, destinationSelector: policy.spec?.destinationSelector };
+  const isOther = accepted !== undefined && !equalJson(accepted, policy.spec ?? {});
   return { ...appliedPolicy(policy), ...(isOther ? { lastAccepted } : {}) };
 });

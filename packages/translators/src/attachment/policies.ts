@@ -1,4 +1,4 @@
-import { AccessPolicy, Destination, TrafficPolicy } from "@isthmus/api";
+import { AccessPolicy, Destination, TrafficPolicy, VirtualDestination } from "@isthmus/api";
 import {
   emptyTable,
   equalJson,
@@ -30,6 +30,7 @@ import { doubtfulAccess, doubtfulTraffic } from "../policy/doubtfulValues.ts";
 import { byService } from "../policy/indexes.ts";
 import { accessFindings, ineffectiveFindings, isMisspeltWide } from "../policy/ineffective.ts";
 import {
+  isWithinLimit,
   namesDestinationOutOfScope,
   type PolicyLimit,
   policyScopeFindings,
@@ -41,11 +42,15 @@ import { selectorFindings } from "../policy/references.ts";
 import { selectingDestinations, selectionKeys } from "../policy/selection.ts";
 import { selectsDestination } from "../policy/selectors.ts";
 import { serviceOf } from "../policy/serviceRefs.ts";
+import { selectedUnder, virtualSelectionFindings, virtualSelectionKeys } from "../policy/virtualSelection.ts";
+import { backingSelectors } from "./backingSelectors.ts";
 
 /** A policy, and what can be said of it before any Destination is looked at. */
 export interface CheckedPolicy<P extends TrafficPolicy | AccessPolicy> {
   readonly key: string;
   readonly policy: P;
+  /** What it may target. */
+  readonly limit: PolicyLimit;
   /** Whether its references hold, and enough of it is understood: else it is in force nowhere. */
   readonly isSound: boolean;
   /** Lists of selectors, each of which selects Destinations on which the policy bears. */
@@ -105,8 +110,9 @@ export const checkedAccess = checkedPolicies<AccessPolicy, CheckedAccess>({
   kind: AccessPolicy,
   findingsOf: (policy) => accessPolicyFindings(policy),
   isMistaken: (policy, limit) => namesDestinationOutOfScope(policy, limit),
-  madeOf: (row, policy) => {
-    const bearing = accessPolicyEffect(policy, row.isSound);
+  isClosing: true,
+  madeOf: (row, policy, backing) => {
+    const bearing = accessPolicyEffect(policy, { isSound: row.isSound, backing });
     return { ...row, policy, selectors: selectorsOf(bearing), bearing };
   },
 });
@@ -118,7 +124,10 @@ interface Checks<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy
   findingsIfUnsound?(policy: P, context: TranslationContext): readonly Finding[];
   /** Whether it is not sound for another reason, which the findings about its reach tell. */
   isMistaken(policy: P, limit: PolicyLimit): boolean;
-  madeOf(row: Pick<C, "key" | "isSound" | "reports">, policy: P): C;
+  /** Whether nothing to select is a mistake, as what it closed before would be open. */
+  readonly isClosing?: boolean;
+  /** `backing` puts the Services behind them in the place of VirtualDestinations. */
+  madeOf(row: Pick<C, "key" | "isSound" | "reports" | "limit">, policy: P, backing: (selectors: SelectorList) => SelectorList): C;
 }
 
 /** Each policy with what can be said of it, and whether it is sound. */
@@ -127,6 +136,7 @@ function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends Check
   findingsOf,
   findingsIfUnsound,
   isMistaken,
+  isClosing = false,
   madeOf,
 }: Checks<P, C>): Derived<InputTables, C> {
   const policies = inputKind<InputTables, P>(kind);
@@ -137,15 +147,27 @@ function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends Check
     joins: {
       // Whether there are any is all that is asked.
       named: join({ from: policies, key: byNamedService, to: destinations, index: byService, isSame: () => true }),
+      virtual: join({
+        from: policies,
+        key: byVirtualSelection,
+        to: inputKind<InputTables, VirtualDestination>(VirtualDestination),
+        index: selectedUnder,
+      }),
     },
     make: (policy, { lookup, context, before: row }): C => {
-      const limit = policyScopeFrom(context).limitOf(policy);
+      const scope = policyScopeFrom(context);
+      const limit = scope.limitOf(policy);
+      // A limited policy is for the Destinations in its reach, not for hosts of the management cluster.
+      const candidates = lookup("virtual").filter(({ metadata: { namespace = "" } }) =>
+        isWithinLimit(limit, { clusterName: "", namespace }),
+      );
       const services = new Set(lookup("named").flatMap(byService));
       const grounds = [
         ...selectorFindings("spec.destinationSelector", policy.spec?.destinationSelector, {
           hasService: (key) => services.has(key),
           limit,
         }),
+        ...virtualSelectionFindings("spec.destinationSelector", policy.spec?.destinationSelector, { candidates, limit, isClosing }),
         ...findingsOf(policy, limit),
       ];
       const isSound = grounds.every(({ state }) => state !== "INVALID") && !isMistaken(policy, limit);
@@ -156,8 +178,15 @@ function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends Check
         ...(isSound ? NONE : (findingsIfUnsound?.(policy, context) ?? NONE)),
       ];
       const reports = findings.length === 0 ? NONE : findings.map((finding) => reportOf(refOf(policy), finding));
-      const made = madeOf({ key: keyOfResource(policy), isSound, reports }, policy);
-      return row?.policy === policy && row.isSound === made.isSound && equalJson(row.reports, reports) ? row : made;
+      const backing = (selectors: SelectorList) => backingSelectors(selectors, { candidates, limitOf: (one) => scope.limitOf(one) });
+      const made = madeOf({ key: keyOfResource(policy), limit, isSound, reports }, policy, backing);
+      const isSame =
+        row?.policy === policy &&
+        row.isSound === made.isSound &&
+        equalJson(row.limit, limit) &&
+        equalJson(row.reports, reports) &&
+        equalJson(row.selectors, made.selectors);
+      return isSame ? row : made;
     },
   });
 }
@@ -169,6 +198,16 @@ function byNamedService({ spec }: TrafficPolicy | AccessPolicy): readonly string
   return (spec?.destinationSelector ?? []).flatMap(({ kubeServiceRefs }) =>
     (kubeServiceRefs?.services ?? []).map((ref) => keyOf(serviceOf(ref))),
   );
+}
+
+/** Policies by the VirtualDestinations that their destination selector may select. */
+function byVirtualSelection({ spec }: TrafficPolicy | AccessPolicy): readonly string[] {
+  return virtualSelectionKeys(spec?.destinationSelector);
+}
+
+/** Sound TrafficPolicies by the same. */
+export function byVirtualTarget({ policy, isSound }: CheckedPolicy<TrafficPolicy>): readonly string[] {
+  return isSound ? byVirtualSelection(policy) : NONE;
 }
 
 /** Those of the candidates that select a Destination, in order of precedence. */

@@ -1,37 +1,36 @@
-import { type AccessPolicy, Destination, type TrafficPolicy, Workload } from "@isthmus/api";
-import {
-  type CooperativeTask,
-  emptyTable,
-  equalJson,
-  type Index,
-  nearestName,
-  type Report,
-  refOf,
-  SortedMap,
-  type Table,
-} from "@isthmus/core";
+import { type AccessPolicy, Destination, type DestinationSelector, type TrafficPolicy, Workload } from "@isthmus/api";
+import { type CooperativeTask, emptyTable, equalJson, type Report, refOf, type Table } from "@isthmus/core";
 import { reportOf, warningFinding } from "../findings.ts";
-import { changesOf } from "../incremental/changes.ts";
 import { type Derived, derived, updated } from "../incremental/derived.ts";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
-import { entriesOf, type MapEntry } from "../incremental/lookupTable.ts";
+import type { MapEntry } from "../incremental/lookupTable.ts";
 import type { Matching } from "../incremental/matching.ts";
-import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { transition } from "../incremental/transition.ts";
 import { byLabel, byNamespace, byService, destinationsByCluster } from "../policy/indexes.ts";
-import { policyScopeFrom } from "../policy/policyScope.ts";
+import { destinationLocation, isWithinLimit, type PolicyLimit, workloadLocation } from "../policy/policyScope.ts";
 import { selectedDestinations, selectingCandidates } from "../policy/selection.ts";
-import { selectsIdentity, selectsWorkload } from "../policy/selectors.ts";
-import { isAccessPolicy, selectableTraitsOf, selectedTraitsOf } from "../policy/workloadTraits.ts";
+import { entrySelects, isUnderstoodDestination, selectsIdentity, selectsWorkload } from "../policy/selectors.ts";
+import { isAccessPolicy, selectableTraitsOf, selectedTraitsOf, traitsOfLimit } from "../policy/workloadTraits.ts";
 import type { AttachmentStep } from "./attachment.ts";
+import {
+  type ClusterPlaces,
+  causeOfNothing,
+  type KnownPlaces,
+  noPlaces,
+  type PlaceMatcher,
+  type PlaceNames,
+  placesAfter,
+  rowOfPlaces,
+  type SelectablePlaces,
+} from "./knownPlaces.ts";
 import { bySelection, type CheckedAccess, type CheckedPolicy, type InputTables, ruleFindings } from "./policies.ts";
 
 type Policy = TrafficPolicy | AccessPolicy;
 type Checked = CheckedPolicy<Policy>;
 
-/** That a policy selects nothing, and what would be wrong with it if it did. */
+/** That a policy or a VirtualMesh selects nothing, and what would be wrong with it if it did. */
 export interface SelectionDoubt {
-  /** Of the policy. */
+  /** Of the object. */
   readonly key: string;
   readonly reports: readonly Report[];
 }
@@ -43,87 +42,11 @@ export interface SelectionDoubts {
   readonly places: KnownPlaces;
 }
 
-/** The namespaces and clusters in which something can be selected. */
-interface KnownPlaces {
-  /** How many, by sort and name. */
-  readonly counts: SortedMap<number>;
-  readonly names: PlaceNames;
-}
-
-/** The very same while no place comes or goes. */
-type PlaceNames = Readonly<Record<Place, readonly string[]>>;
-type Place = keyof typeof PLACES;
-
-const ofController =
-  (read: (place: { readonly namespace?: string; readonly clusterName?: string }) => string | undefined) => (workload: Workload) => {
-    const name = read(workload.spec?.kubernetes?.controller ?? {});
-    return name === undefined || name === "" ? [] : [name];
-  };
-
-const PLACES = {
-  namespacesOfServices: byNamespace,
-  clustersOfServices: destinationsByCluster,
-  namespacesOfWorkloads: ofController(({ namespace }) => namespace),
-  clustersOfWorkloads: ofController(({ clusterName }) => clusterName),
-} as const;
-
-const OF_SERVICES = ["namespacesOfServices", "clustersOfServices"] as const;
-const OF_WORKLOADS = ["namespacesOfWorkloads", "clustersOfWorkloads"] as const;
-
 /** Nothing doubted. */
 export function noSelectionDoubts(): SelectionDoubts {
   const noDoubts = () => emptyTable<SelectionDoubt>(({ key }) => key);
-  return { traffic: noDoubts(), access: noDoubts(), places: { counts: SortedMap.empty(), names: namesIn(SortedMap.empty()) } };
+  return { traffic: noDoubts(), access: noDoubts(), places: noPlaces() };
 }
-
-function namesIn(counts: SortedMap<number>): PlaceNames {
-  const namesOf = (place: Place) => {
-    const names: string[] = [];
-    for (const [key] of counts) if (key.startsWith(`${place} `)) names.push(key.slice(place.length + 1));
-    return names;
-  };
-  return {
-    namespacesOfServices: namesOf("namespacesOfServices"),
-    clustersOfServices: namesOf("clustersOfServices"),
-    namespacesOfWorkloads: namesOf("namespacesOfWorkloads"),
-    clustersOfWorkloads: namesOf("clustersOfWorkloads"),
-  };
-}
-
-/** Counts that follow what comes and goes. */
-function* placesAfter({ inputs, since }: AttachmentStep, before: KnownPlaces): CooperativeTask<KnownPlaces> {
-  const counts = new Map<string, number>();
-  const add = (key: string, by: number) => counts.set(key, (counts.get(key) ?? before.counts.get(key) ?? 0) + by);
-  function* count<R extends object>(
-    changes: readonly { readonly before: R | undefined; readonly after: R | undefined }[],
-    sorts: readonly (readonly [Place, Index<R>])[],
-  ) {
-    for (const [at, { before: was, after }] of changes.entries()) {
-      for (const [place, index] of sorts) {
-        const [left, right] = [was === undefined ? NONE : index(was), after === undefined ? NONE : index(after)];
-        if (left[0] === right[0]) continue;
-        for (const name of left) add(`${place} ${name}`, -1);
-        for (const name of right) add(`${place} ${name}`, 1);
-      }
-      if (at % CHANGES_PER_STEP === 0) yield;
-    }
-  }
-  yield* count(
-    since?.changes.of(Destination) ?? changesOf(Destination, inputs, undefined),
-    OF_SERVICES.map((place) => [place, PLACES[place]] as const),
-  );
-  yield* count(
-    since?.changes.of(Workload) ?? changesOf(Workload, inputs, undefined),
-    OF_WORKLOADS.map((place) => [place, PLACES[place]] as const),
-  );
-  if (counts.size === 0) return before;
-  const isOther = [...counts].some(([key, number]) => number > 0 !== before.counts.has(key));
-  const after = before.counts.update([...counts].map(([key, number]) => [key, number > 0 ? number : undefined] as const));
-  return { counts: after, names: isOther ? namesIn(after) : before.names };
-}
-
-// Each takes a microsecond.
-const CHANGES_PER_STEP = 64;
 
 interface DoubtTables extends InputTables {
   readonly checked: Table<Checked>;
@@ -135,21 +58,47 @@ const policies = inputTable(
   ({ key }) => key,
 );
 
-/** A policy, and the first Destination that it selects. */
+/**
+ * A policy, and the first Destination that it selects; of several entries, the first of each. Of a limited policy, among those that it
+ * may target.
+ */
 const firstSelected: Matching<Checked, Destination> = {
-  find({ policy }, destinations) {
-    if (!matchesServices(policy)) return NONE;
-    for (const one of selectedDestinations(policy.spec?.destinationSelector, destinations)) return [one];
-    return NONE;
+  find(row, destinations) {
+    if (!matchesServices(row.policy)) return NONE;
+    const found = new Set<Destination>();
+    for (const entry of entriesWithin(row)) {
+      for (const one of selectedDestinations([entry], destinations)) {
+        if (!isWithinLimit(row.limit, destinationLocation(one))) continue;
+        found.add(one);
+        break;
+      }
+    }
+    return [...found];
   },
   findBack: (destination, checked) => selectingCandidates({ where: (key) => checked.where(byMatchers, key) }, destination),
-  isSameAsking: (before, after) => before.policy === after.policy,
+  isSameAsking: (before, after) => before.policy === after.policy && equalJson(before.limit, after.limit),
   isSameFound: (before, after) =>
     equalJson(before.spec?.kubeService?.ref, after.spec?.kubeService?.ref) &&
     equalJson(before.spec?.kubeService?.labels, after.spec?.kubeService?.labels),
   indexes: [byLabel, byNamespace, byService, destinationsByCluster],
   backIndexes: [byMatchers],
 };
+
+/** The entries of a policy's destinationSelector; what they leave open is filled in by its limit, by which few Destinations are looked at. */
+function entriesWithin({ policy, limit }: Checked): readonly DestinationSelector[] {
+  const entries = policy.spec?.destinationSelector ?? NONE;
+  const { clusterName, namespace } = limit;
+  if (clusterName === undefined && namespace === undefined) return entries;
+  return entries.map((entry) => {
+    if (entry.kubeServiceMatcher === undefined) return entry;
+    const { clusters = NONE, namespaces = NONE, ...others } = entry.kubeServiceMatcher;
+    const filled = (list: readonly string[], own: string | undefined) => (list.length > 0 || own === undefined ? list : [own]);
+    return {
+      ...entry,
+      kubeServiceMatcher: { ...others, clusters: filled(clusters, clusterName), namespaces: filled(namespaces, namespace) },
+    };
+  });
+}
 
 /** By selection, those of which a Destination is asked for at all. */
 function byMatchers(checked: Checked): readonly string[] {
@@ -158,15 +107,17 @@ function byMatchers(checked: Checked): readonly string[] {
 
 /** A policy, and the first Workload that it selects as a source. */
 const firstSource: Matching<Checked, Workload> = {
-  find({ policy }, workloads) {
-    if (!namesSources(policy)) return NONE;
-    const traits = selectedTraitsOf(policy);
+  find(row, workloads) {
+    if (!namesSources(row)) return NONE;
+    const isSource = (workload: Workload) => isWithinLimit(row.limit, workloadLocation(workload)) && selectsSource(row.policy, workload);
+    const selected = selectedTraitsOf(row.policy);
+    const traits = selected === "any" ? traitsOfLimit(row.limit) : selected;
     if (traits === "any") {
-      for (const [, workload] of workloads.entries()) if (selectsSource(policy, workload)) return [workload];
+      for (const [, workload] of workloads.entries()) if (isSource(workload)) return [workload];
       return NONE;
     }
     for (const trait of traits) {
-      const found = workloads.where(selectableTraitsOf, trait).find((workload) => selectsSource(policy, workload));
+      const found = workloads.where(selectableTraitsOf, trait).find(isSource);
       if (found !== undefined) return [found];
     }
     return NONE;
@@ -174,7 +125,7 @@ const firstSource: Matching<Checked, Workload> = {
   *findBack(workload, checked) {
     for (const trait of [ANY, ...selectableTraitsOf(workload)]) yield* checked.where(bySourceTrait, trait);
   },
-  isSameAsking: (before, after) => before.policy === after.policy,
+  isSameAsking: (before, after) => before.policy === after.policy && equalJson(before.limit, after.limit),
   isSameFound: (before, after) =>
     before.spec?.kubernetes === after.spec?.kubernetes || equalJson(before.spec?.kubernetes, after.spec?.kubernetes),
   indexes: [selectableTraitsOf],
@@ -184,19 +135,35 @@ const firstSource: Matching<Checked, Workload> = {
 // Traits begin with a word and a space.
 const ANY = "any";
 
-function bySourceTrait({ policy }: Checked): readonly string[] {
-  if (!namesSources(policy)) return NONE;
-  const traits = selectedTraitsOf(policy);
+function bySourceTrait(row: Checked): readonly string[] {
+  if (!namesSources(row)) return NONE;
+  const selected = selectedTraitsOf(row.policy);
+  const traits = selected === "any" ? traitsOfLimit(row.limit) : selected;
   return traits === "any" ? [ANY] : traits;
 }
 
-/** Whether a policy names its sources by where they run alone. Who a service account stands for need not run yet. */
-function namesSources({ spec }: Policy): boolean {
-  const entries: readonly object[] = spec?.sourceSelector ?? NONE;
-  return entries.length > 0 && entries.every((entry) => Object.keys(entry).every((member) => BY_PLACE.has(member)));
+/**
+ * Whether a policy names its sources by where they run alone. Who a service account stands for need not run yet; and a limited policy
+ * is told nothing of sources that may be elsewhere.
+ */
+function namesSources(row: Checked): boolean {
+  const entries: readonly object[] = row.policy.spec?.sourceSelector ?? NONE;
+  if (entries.length === 0 || !entries.every((entry) => Object.keys(entry).every((member) => BY_PLACE.has(member)))) return false;
+  const { clusterName, namespace } = row.limit;
+  return sourceMatchers(row.policy).every(
+    ({ clusters = NONE, namespaces = NONE }) =>
+      (clusterName === undefined || clusters.every((name) => name === clusterName)) &&
+      (namespace === undefined || (namespaces.length > 0 && namespaces.every((name) => name === namespace))),
+  );
 }
 
 const BY_PLACE: ReadonlySet<string> = new Set(["kubeIdentityMatcher", "kubeWorkloadMatcher"]);
+
+function sourceMatchers(policy: Policy): readonly PlaceMatcher[] {
+  return isAccessPolicy(policy)
+    ? (policy.spec?.sourceSelector ?? NONE).map(({ kubeIdentityMatcher = {} }) => kubeIdentityMatcher)
+    : (policy.spec?.sourceSelector ?? NONE).map(({ kubeWorkloadMatcher = {} }) => kubeWorkloadMatcher);
+}
 
 function selectsSource(policy: Policy, workload: Workload): boolean {
   return isAccessPolicy(policy)
@@ -204,14 +171,22 @@ function selectsSource(policy: Policy, workload: Workload): boolean {
     : selectsWorkload(policy.spec?.sourceSelector, workload);
 }
 
-const onlyRowOf = memoizeRow((names: PlaceNames) => entriesOf(new Map([["", names]])));
 const places = inputTable(
-  ({ places: { names } }: DoubtTables) => onlyRowOf(names),
+  ({ places: { names } }: DoubtTables) => rowOfPlaces(names),
   ({ key }) => key,
 );
 const ONLY_ROW = [""];
 
-/** Of each policy of the management cluster that can be in force, whether it selects something. */
+const clusters = inputTable(
+  ({ places: known }: DoubtTables) => known.clusters,
+  ({ key }) => key,
+);
+
+function byOwnCluster({ limit: { clusterName } }: Checked): readonly string[] {
+  return clusterName === undefined ? NONE : [clusterName];
+}
+
+/** Of each policy that can be in force, whether it selects something. */
 const selectionDoubts: Derived<DoubtTables, SelectionDoubt> = derived({
   from: policies,
   context: ({ surroundings }) => surroundings,
@@ -219,21 +194,22 @@ const selectionDoubts: Derived<DoubtTables, SelectionDoubt> = derived({
     destination: join({ from: policies, to: inputKind<DoubtTables, Destination>(Destination), matching: firstSelected }),
     source: join({ from: policies, to: inputKind<DoubtTables, Workload>(Workload), matching: firstSource }),
     places: join({ from: policies, key: () => ONLY_ROW, to: places, select: ({ value }: MapEntry<PlaceNames>) => value }),
+    own: join({ from: policies, key: byOwnCluster, to: clusters }),
   },
-  make: ({ key, policy, reports: known }, { lookup, context, before }): SelectionDoubt | undefined => {
-    const { clusterName, namespace } = policyScopeFrom(context).limitOf(policy);
+  make: (row, { lookup, context, before }): SelectionDoubt | undefined => {
+    const { key, policy, reports: known } = row;
     const [names] = lookup("places");
-    // A limited policy is told nothing of what lies beyond.
-    if (names === undefined || clusterName !== undefined || namespace !== undefined) return undefined;
     // Else it is said already why.
-    if (known.some(({ state }) => state === "INVALID")) return undefined;
-    const hasServices = names.clustersOfServices.length > 0;
-    const selectsNone = hasServices && matchesServices(policy) && lookup("destination").length === 0;
-    const doubts: string[] = selectsNone ? [noDestination(policy, names)] : [];
-    if (names.clustersOfWorkloads.length > 0 && namesSources(policy) && lookup("source").length === 0) doubts.push(noSource(policy, names));
+    if (names === undefined || known.some(({ state }) => state === "INVALID")) return undefined;
+    const [services, workloads] = [servicePlaces(row, names, lookup("own")[0]), workloadPlaces(row, names, lookup("own")[0])];
+    const found = lookup("destination");
+    const selectsNone = services !== undefined && matchesServices(policy) && found.length === 0;
+    const doubts: string[] = selectsNone ? [noDestination(row, services)] : [];
+    if (services !== undefined && found.length > 0) doubts.push(...idleEntries(row, found, services));
+    if (workloads !== undefined && namesSources(row) && lookup("source").length === 0) doubts.push(noSource(row, workloads));
     const findings = [
       ...doubts.map((message) => warningFinding("NothingSelected", message)),
-      ...(isAccessPolicy(policy) || (hasServices && !selectsNone) ? NONE : ruleFindings(policy, context)),
+      ...(isAccessPolicy(policy) || (services !== undefined && !selectsNone) ? NONE : ruleFindings(policy, context)),
     ];
     if (findings.length === 0) return undefined;
     const reports = findings.map((finding) => reportOf(refOf(policy), finding));
@@ -241,58 +217,67 @@ const selectionDoubts: Derived<DoubtTables, SelectionDoubt> = derived({
   },
 });
 
+/** Where a policy may target Services; undefined where none is known, as before anything was discovered. A limited policy is told nothing of what lies beyond. */
+function servicePlaces({ limit }: Checked, names: PlaceNames, own: ClusterPlaces | undefined): SelectablePlaces | undefined {
+  return reachable(
+    limit,
+    { namespaces: names.namespacesOfServices, clusters: names.clustersOfServices },
+    own?.namespacesOfServices ?? NONE,
+  );
+}
+
+function workloadPlaces({ limit }: Checked, names: PlaceNames, own: ClusterPlaces | undefined): SelectablePlaces | undefined {
+  return reachable(
+    limit,
+    { namespaces: names.namespacesOfWorkloads, clusters: names.clustersOfWorkloads },
+    own?.namespacesOfWorkloads ?? NONE,
+  );
+}
+
+function reachable(
+  { clusterName, namespace }: PolicyLimit,
+  all: SelectablePlaces & { readonly clusters: readonly string[] },
+  own: readonly string[],
+): SelectablePlaces | undefined {
+  const namespaces = clusterName === undefined ? all.namespaces : own;
+  if (namespaces.length === 0) return undefined;
+  if (clusterName === undefined && namespace === undefined) return all;
+  return { namespaces: namespace === undefined ? namespaces : namespaces.filter((name) => name === namespace), clusters: undefined };
+}
+
 /** Whether some entry says by what Services are matched. Of other entries it is said elsewhere what they name. */
 function matchesServices({ spec }: Policy): boolean {
   return (spec?.destinationSelector ?? []).some(({ kubeServiceMatcher }) => kubeServiceMatcher !== undefined);
 }
 
-interface Matcher {
-  readonly namespaces?: readonly string[];
-  readonly clusters?: readonly string[];
+function noDestination({ policy, limit }: Checked, known: SelectablePlaces): string {
+  const matchers = (policy.spec?.destinationSelector ?? NONE).map(({ kubeServiceMatcher = {} }) => kubeServiceMatcher);
+  const why = causeOfNothing(matchers, known, "service");
+  return `spec.destinationSelector: selects no Service in a mesh${within(limit)}, so this policy has no effect: ${why}`;
 }
 
-function noDestination({ spec }: Policy, names: PlaceNames): string {
-  const matchers = (spec?.destinationSelector ?? []).map(({ kubeServiceMatcher = {} }) => kubeServiceMatcher);
-  const why = unknownPlaces(matchers, { namespaces: names.namespacesOfServices, clusters: names.clustersOfServices }, SERVICE);
-  return `spec.destinationSelector: selects no Service in a mesh, so this policy has no effect: ${why}`;
+/** Entries that match nothing, beside one that selects something. */
+function idleEntries(row: Checked, found: readonly Destination[], known: SelectablePlaces): readonly string[] {
+  return entriesWithin(row).flatMap((entry, i): readonly string[] => {
+    const { kubeServiceMatcher, kubeServiceRefs } = entry;
+    // Of one that is not understood, and of services that it names, it is said elsewhere.
+    if (kubeServiceMatcher === undefined || kubeServiceRefs !== undefined || !isUnderstoodDestination(entry)) return NONE;
+    if (found.some((destination) => entrySelects(entry, destination))) return NONE;
+    const why = causeOfNothing([row.policy.spec?.destinationSelector?.[i]?.kubeServiceMatcher ?? {}], known, "service");
+    return [`spec.destinationSelector[${i}]: selects no Service in a mesh${within(row.limit)}, so this entry has no effect: ${why}`];
+  });
 }
 
-function noSource(policy: Policy, names: PlaceNames): string {
-  const matchers: readonly Matcher[] = isAccessPolicy(policy)
-    ? (policy.spec?.sourceSelector ?? []).map(({ kubeIdentityMatcher = {} }) => kubeIdentityMatcher)
-    : (policy.spec?.sourceSelector ?? []).map(({ kubeWorkloadMatcher = {} }) => kubeWorkloadMatcher);
-  const why = unknownPlaces(matchers, { namespaces: names.namespacesOfWorkloads, clusters: names.clustersOfWorkloads }, WORKLOAD);
+function noSource({ policy, limit }: Checked, known: SelectablePlaces): string {
+  const why = causeOfNothing(sourceMatchers(policy), known, "workload");
   const effect = isAccessPolicy(policy) ? "allows no caller" : "applies to no request";
-  return `spec.sourceSelector: selects no workload in a mesh, so this policy ${effect}: ${why}`;
+  const elsewhere = limit.clusterName === undefined ? "" : "; if another cluster is meant, name it in clusters";
+  return `spec.sourceSelector: selects no workload in a mesh${within(limit)}, so this policy ${effect}: ${why}${elsewhere}`;
 }
 
-interface Selected {
-  readonly what: string;
-  /** Where nothing is wrong with the places. */
-  readonly remedy: string;
-}
-
-const SERVICE: Selected = { what: "Service", remedy: "check its labels, which are those of the Service and not of its pods" };
-const WORKLOAD: Selected = { what: "workload", remedy: "check its labels, which are those of the pods" };
-
-interface KnownNames {
-  readonly namespaces: readonly string[];
-  readonly clusters: readonly string[];
-}
-
-/** The first place that nothing is in, with the one that was perhaps meant. */
-function unknownPlaces(matchers: readonly Matcher[], known: KnownNames, { what, remedy }: Selected): string {
-  for (const [member, place] of [
-    ["namespaces", "namespace"],
-    ["clusters", "cluster"],
-  ] as const) {
-    for (const name of matchers.flatMap((matcher) => matcher[member] ?? [])) {
-      if (known[member].includes(name)) continue;
-      const near = nearestName(name, known[member]);
-      return `no ${what} is in ${place} ${name}${near === undefined ? ": check the name" : ` (did you mean ${near}?)`}`;
-    }
-  }
-  return `no ${what} has all that an entry asks for: ${remedy}`;
+/** What a policy may target, as messages name it. */
+function within({ clusterName, namespace }: PolicyLimit): string {
+  return `${namespace === undefined ? "" : ` of namespace ${namespace}`}${clusterName === undefined ? "" : ` in ${clusterName}`}`;
 }
 
 const NONE: readonly never[] = [];

@@ -3,9 +3,9 @@ import { discoveredName, equalJson, type Resource } from "@isthmus/core";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
 import { unionOfKinds } from "../incremental/unionOfKinds.ts";
 import { controlPlanesByCluster, controlPlanesByMeshConfig, controlPlanesByNamespace, isControlPlane } from "./controlPlanes.ts";
+import { LastKnownMesh } from "./detectors/lastKnownMesh.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
 import { agentPods, namespaceLocationOf, podsByNamespace, servicesByNamespace } from "./indexes.ts";
-import { LastKnownMesh } from "./lastKnownMesh.ts";
 import { type DiscoverySources, nodes } from "./sources.ts";
 
 /** What the discovery of meshes reads. */

@@ -25,7 +25,7 @@ const ENABLED_ANNOTATION = "discovery.mesh.gloo.solo.io/enabled";
 /** All that the translation of one Service may read. */
 export interface DiscoveredServiceInputs {
   readonly service: Service;
-  /** The mesh that an annotated Service joins: the last one of its cluster in key order. */
+  /** The mesh that an annotated Service joins: of those whose control plane is in its cluster, the last in key order. */
   readonly annotatedMesh: Mesh | undefined;
   /** The workloads that the Service selects, in key order. */
   readonly workloads: readonly Workload[];

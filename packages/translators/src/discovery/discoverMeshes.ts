@@ -3,6 +3,7 @@ import { kindKeyOf } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
 import { type Group, groupedBy } from "../incremental/groupedBy.ts";
 import { inputTable } from "../incremental/join.ts";
+import { meshClusters } from "../policy/policyScope.ts";
 import { type AgeSource, precedence } from "../policy/precedence.ts";
 import { controlPlaneJoins, deployments, type MeshSources } from "./controlPlaneJoins.ts";
 import { isControlPlane } from "./controlPlanes.ts";
@@ -56,9 +57,9 @@ function oldestOf([first, ...others]: readonly [AppMesh, ...AppMesh[]], ages: Ag
   return others.reduce((oldest, one) => (isOlder(one, oldest) < 0 ? one : oldest), first);
 }
 
-/** Meshes by the clusters that they were found in: an App Mesh by each that has a resource for it. */
-export function meshesByCluster({ metadata, spec }: Mesh): readonly string[] {
-  const clusterName = metadata.labels?.[DISCOVERED_CLUSTER_LABEL];
-  // That one cluster names an App Mesh puts nothing of another into it.
-  return clusterName === undefined ? [...new Set(spec?.awsAppMesh?.clusters)] : [clusterName];
+/** Meshes by the clusters that they were found in: one without a control plane by each that has a resource for it. */
+export function meshesByCluster(mesh: Mesh): readonly string[] {
+  const clusterName = mesh.metadata.labels?.[DISCOVERED_CLUSTER_LABEL];
+  // That one cluster names such a mesh puts nothing of another into it.
+  return clusterName === undefined ? meshClusters(mesh) : [clusterName];
 }

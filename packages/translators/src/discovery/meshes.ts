@@ -6,9 +6,9 @@ import { controlPlanesByMeshConfig } from "./controlPlanes.ts";
 import type { ControlPlaneInputs } from "./detectors/controlPlane.ts";
 import { meshDetectors } from "./detectors/index.ts";
 import { gatewayDetector } from "./detectors/istioGateways.ts";
+import type { LastKnownMesh } from "./detectors/lastKnownMesh.ts";
 import type { DiscoveryResult } from "./discoveryResult.ts";
 import { namespaceLocationOf } from "./indexes.ts";
-import type { LastKnownMesh } from "./lastKnownMesh.ts";
 import { type DiscoveryOptions, discoveredMetadata } from "./metadata.ts";
 import { type DiscoveryContext, nodeNamed } from "./sources.ts";
 

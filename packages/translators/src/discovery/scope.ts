@@ -10,7 +10,7 @@ import {
   type Snapshot,
 } from "@isthmus/core";
 import { controlPlanesIn, meshConfigMap, settingsOf } from "./controlPlanes.ts";
-import { meshConfigOf } from "./meshConfig.ts";
+import { meshConfigOf } from "./detectors/istioMeshConfig.ts";
 
 /** Tells which namespaces of a cluster discovery looks into. */
 export type Scope = (namespace: string) => boolean;

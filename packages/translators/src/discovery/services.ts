@@ -1,6 +1,7 @@
 import type { Pod, Service } from "@isthmus/api";
 import { matchesLabels, type Owner } from "@isthmus/core";
 import type { RowSources } from "../incremental/derived.ts";
+import { meshInstallationOf } from "../policy/policyScope.ts";
 import { type DiscoveredServiceInputs, isAnnotated } from "./destinations.ts";
 import { addressGroups, nodeNamesOf } from "./endpoints.ts";
 import type { serviceJoins } from "./serviceJoins.ts";
@@ -30,7 +31,7 @@ export function discoveredServiceInputs(
     service,
     annotatedMesh: isAnnotated(service)
       ? lookup("meshes")
-          .filter(({ spec }) => spec?.istio ?? spec?.osm)
+          .filter((mesh) => meshInstallationOf(mesh) !== undefined)
           .at(-1)
       : undefined,
     workloads,

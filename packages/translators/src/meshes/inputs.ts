@@ -4,8 +4,10 @@ import type {
   IssuedCertificate,
   Mesh,
   Secret,
+  ServiceDependency,
   ServiceEntry,
   Settings,
+  Sidecar,
   TrafficPolicy,
   VirtualDestination,
   VirtualDestinationSpec,
@@ -124,10 +126,34 @@ export interface VirtualDestinationInputs {
   /** Workloads behind those Destinations, in key order. */
   readonly workloads: readonly Workload[];
   readonly virtualIp: VirtualIp;
+  /** Clusters of those Destinations that others are to call no more while they have something else to call. */
+  readonly offlineClusters: readonly string[];
   /** ServiceEntries of users for its host. */
   readonly userEntries: readonly ServiceEntry[];
+  /** TrafficPolicies in force on its host, in order of precedence. */
+  readonly trafficPolicies: readonly TrafficPolicy[];
   /** What was found when this was decided. */
   readonly reports: readonly Report[];
+  readonly surroundings: TranslationContext;
+}
+
+/** All that the translation of one Workload may read which ServiceDependencies select. */
+export interface DependentWorkloadInputs {
+  readonly workload: Workload;
+  /** The mesh it is in. */
+  readonly mesh: Mesh;
+  /** The ServiceDependencies that select it, in key order. */
+  readonly dependencies: readonly ServiceDependency[];
+  /** Those of them because of which it is not limited. */
+  readonly open: readonly ServiceDependency[];
+  /** The Destinations that it depends on, with their federation in their statuses, in key order. */
+  readonly destinations: readonly Destination[];
+  /** Hosts of VirtualDestinations that may lead to these, in order. */
+  readonly virtualHosts: readonly string[];
+  /** Other Workloads whose pods have all the labels of its own. */
+  readonly neighbors: readonly Workload[];
+  /** Sidecars of users in its namespace. */
+  readonly userSidecars: readonly Sidecar[];
   readonly surroundings: TranslationContext;
 }
 

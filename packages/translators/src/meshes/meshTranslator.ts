@@ -15,6 +15,7 @@ import type { ClusterObjectRef, Kind, ObjectRef, Report, ResourceRef } from "@is
 import type { Finding } from "../findings.ts";
 import type { TrustDomain } from "../policy/trustDomain.ts";
 import type {
+  DependentWorkloadInputs,
   DestinationInputs,
   MeshInputs,
   TargetTranslation,
@@ -33,6 +34,8 @@ export type MeshType = Exclude<keyof MeshSpec, "agentInfo">;
  */
 export interface MeshTranslator {
   readonly type: MeshType;
+  /** What messages call such a mesh, with its article. */
+  readonly displayName: string;
 
   /** All that a Destination of such a mesh needs, in its own cluster and in those it is federated to. */
   translateDestination(inputs: DestinationInputs): TargetTranslation;
@@ -43,6 +46,9 @@ export interface MeshTranslator {
 
   /** What makes a VirtualDestination's host callable in such meshes. Called for every VirtualDestination in force, also without such a mesh. */
   translateVirtualDestination?(inputs: VirtualDestinationInputs): TargetTranslation;
+
+  /** What a Workload needs that ServiceDependencies select. */
+  translateWorkload?(inputs: DependentWorkloadInputs): TargetTranslation;
 
   /** What such meshes would refuse in how a TrafficPolicy says which requests it is for, whatever Destinations it selects. */
   requestFindings?(spec: TrafficPolicySpec): readonly Finding[];
@@ -59,6 +65,8 @@ export interface MeshTranslator {
    * are in force, and `translateDestination` reports what it does not support.
    */
   policyVerdicts?(target: PolicyTarget): readonly PolicyEvaluation[];
+  /** The same for a VirtualDestination's host. Absent: none of them is in force. */
+  virtualPolicyVerdicts?(target: VirtualPolicyTarget): readonly PolicyEvaluation[];
   /** Whether a part of a Destination's pods can be a target of traffic. */
   readonly hasSubsets: boolean;
 
@@ -95,7 +103,13 @@ export interface PolicyTarget extends Pick<DestinationInputs, "destination" | "f
   readonly references: ReferenceLookup;
 }
 
-/** What was found of one policy on one Destination. */
+/** A VirtualDestination in force with the TrafficPolicies that select it, in order of precedence. */
+export interface VirtualPolicyTarget extends Pick<VirtualDestinationInputs, "virtualDestination" | "exports" | "surroundings"> {
+  readonly spec: VirtualDestinationSpec;
+  readonly policies: readonly TrafficPolicy[];
+}
+
+/** What was found of one policy on one target. */
 export interface PolicyEvaluation {
   readonly policy: TrafficPolicy;
   readonly isInForce: boolean;

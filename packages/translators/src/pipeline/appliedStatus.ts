@@ -9,14 +9,16 @@ import {
   virtualDestinations,
 } from "../attachment/destinationJoins.ts";
 import { attachedStatus } from "../attachment/destinations.ts";
-import { unchangedOr, withDestinationStatus } from "../attachment/meshes.ts";
+import { observedMetadata, unchangedOr, withDestinationStatus } from "../attachment/meshes.ts";
 import { requiredSubsetsOf } from "../attachment/requiredSubsets.ts";
 import { derived, updatedRows } from "../incremental/derived.ts";
 import { inputTable, join } from "../incremental/join.ts";
+import { isSame } from "../incremental/rows.ts";
 import type { Transition } from "../incremental/transition.ts";
 import { effectiveAccessPolicies, IN_FORCE_THOUGH_INVALID } from "../meshes/enforcedAccess.ts";
-import { userKeyOf } from "../policy/userResources.ts";
+import { userKeyOf, userRefOf } from "../policy/userResources.ts";
 import type { NameConflict } from "./outputs.ts";
+import { objectOf } from "./reportTargets.ts";
 import type { TranslatedTarget } from "./targets.ts";
 
 /** The tables from which the statuses of Destinations and Meshes follow. */
@@ -63,16 +65,46 @@ const settledDestinations = derived({
   },
 });
 
-/** Each Mesh with its VirtualMesh and its gateways in its status. */
+const attachedMeshes = inputTable(
+  ({ attachment }: AppliedStatusSources) => attachment.meshes,
+  ({ key }) => key,
+);
+
+/** Each Mesh with its VirtualMesh, its gateways and the VirtualDestinations that it can call in its status. */
 const settledMeshes = derived({
-  from: inputTable(
-    ({ attachment }: AppliedStatusSources) => attachment.meshes,
-    ({ key }) => key,
-  ),
+  from: attachedMeshes,
   context: () => undefined,
-  joins: {},
-  make: ({ mesh }): Mesh => mesh,
+  joins: {
+    virtualDestinations: join({
+      from: attachedMeshes,
+      to: targets,
+      index: byExport,
+      isSame: (before, after) =>
+        before.reports === after.reports && objectOf(before.inputs) === objectOf(after.inputs) && isSame(byExport(before), byExport(after)),
+    }),
+  },
+  make: ({ key, mesh }, { lookup, before }): Mesh => {
+    const applied = lookup("virtualDestinations").flatMap((target) => appliedVirtualDestination(target, key));
+    return applied.length === 0 ? mesh : unchangedOr({ ...mesh, status: { ...mesh.status, appliedVirtualDestinations: applied } }, before);
+  },
 });
+
+/** Translated VirtualDestinations by the meshes that can call them. */
+function byExport({ inputs }: TranslatedTarget): readonly string[] {
+  return "homes" in inputs ? [...new Set(inputs.exports.map(({ mesh }) => keyOfResource(mesh)))] : NONE;
+}
+
+const NONE: readonly never[] = [];
+
+/** That a mesh can call a VirtualDestination, or why nothing is written for it there. */
+function appliedVirtualDestination({ inputs, reports }: TranslatedTarget, mesh: string) {
+  if (!("homes" in inputs)) return [];
+  const { virtualDestination } = inputs;
+  const { name, namespace } = userRefOf(virtualDestination);
+  const invalid = reports.filter(({ state, target }) => state === "INVALID" && target?.kind === Mesh.kind && keyOf(target) === mesh);
+  const errors = invalid.map(({ message }) => message);
+  return [{ ref: { name, namespace }, ...observedMetadata(virtualDestination), ...(errors.length === 0 ? {} : { errors }) }];
+}
 
 /**
  * The inputs with what is in force in the statuses of Destinations and Meshes: what is attached to them, but for what translation

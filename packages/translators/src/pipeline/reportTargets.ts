@@ -31,10 +31,11 @@ function meshWith({ virtualDestination, exports, homes }: VirtualDestinationInpu
   return refOf(home?.mesh ?? virtualDestination);
 }
 
-/** The Destination, Mesh, VirtualMesh or VirtualDestination that a target stands for. */
+/** The Destination, Mesh, VirtualMesh, VirtualDestination or Workload that a target stands for. */
 export function objectOf(inputs: TargetInputs): Resource {
   if ("destination" in inputs) return inputs.destination;
   if ("virtualDestination" in inputs) return inputs.virtualDestination;
+  if ("workload" in inputs) return inputs.workload;
   return "mesh" in inputs ? inputs.mesh : inputs.virtualMesh;
 }
 

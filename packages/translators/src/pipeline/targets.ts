@@ -1,4 +1,4 @@
-import { Destination, Mesh, VirtualDestination, VirtualMesh } from "@isthmus/api";
+import { Destination, Mesh, VirtualDestination, VirtualMesh, Workload } from "@isthmus/api";
 import {
   type CooperativeTask,
   emptyTable,
@@ -14,6 +14,7 @@ import {
 } from "@isthmus/core";
 import { destinationInputs, meshInputs, virtualMeshInputs } from "../attachment/assembly.ts";
 import type { AttachedSources } from "../attachment/destinationJoins.ts";
+import { workloadInputs } from "../attachment/serviceDependencies/inputs.ts";
 import { virtualDestinationInputs } from "../attachment/virtualDestinations/inputs.ts";
 import type { Derived } from "../incremental/derived.ts";
 import { isSameRecord, recompute, reuseIfEqual } from "../incremental/rows.ts";
@@ -23,7 +24,7 @@ import { type TargetInputs, translateTarget } from "./translateTarget.ts";
 
 /** Whatever networking makes something of, with what it made. */
 export interface TranslatedTarget {
-  /** `resourceKeyOf` the Destination, Mesh, VirtualMesh or VirtualDestination. */
+  /** `resourceKeyOf` the Destination, Mesh, VirtualMesh, VirtualDestination or Workload. */
   readonly key: string;
   /** All that its translation could read. */
   readonly inputs: TargetInputs;
@@ -53,7 +54,8 @@ export function* translateTargets(
   const destinations = yield* translated(before, Destination, { inputs: destinationInputs, change });
   const meshes = yield* translated(destinations, Mesh, { inputs: meshInputs, change });
   const virtualMeshes = yield* translated(meshes, VirtualMesh, { inputs: virtualMeshInputs, change });
-  return yield* translated(virtualMeshes, VirtualDestination, { inputs: virtualDestinationInputs, change });
+  const virtualDestinations = yield* translated(virtualMeshes, VirtualDestination, { inputs: virtualDestinationInputs, change });
+  return yield* translated(virtualDestinations, Workload, { inputs: workloadInputs, change });
 }
 
 /** The targets of one kind. Only its own rows are asked for what they were. */

@@ -35,6 +35,8 @@ export interface TranslateOptions {
   readonly agentCluster?: string;
   /** How old objects of workload clusters are. Default `FIRST_SEEN`: without the server's stamps, all are of one age. */
   readonly ages?: AgeSource;
+  /** Clusters that others are to call no more while they have something else to call. Default: none. */
+  readonly offline?: ReadonlySet<string>;
   /** Refuse what meets a user's own Istio object for the same host, instead of warning. */
   readonly disallowIntersectingConfig?: boolean;
 }
@@ -93,7 +95,7 @@ export function* translateInSteps(given: Snapshot, options: TranslateOptions, pr
   const since = isContinued
     ? { inputs: before.inputs, changes: changesSince(before.inputs, inputs), surroundings: before.cache.surroundings }
     : undefined;
-  const step = { inputs, surroundings, since };
+  const step = { inputs, surroundings, since, offline: options.offline ?? NONE_OFFLINE };
 
   const attachment = yield* attachPolicies(step, before.cache.attachment);
   const attached = { inputs, surroundings, attachment };
@@ -144,6 +146,9 @@ export function deletionCausesOf({ networking, discovery, cache: memory }: Trans
   return [...new Map(causes.map((cause) => [resourceKeyOf(cause), cause])).values()];
 }
 
+const NONE_OFFLINE: ReadonlySet<string> = new Set();
+
+/** Those that make it another world. Which clusters are offline is one of its inputs. */
 function isSameOptions(left: TranslateOptions, right: TranslateOptions): boolean {
   const { namespace, stage, agentCluster, disallowIntersectingConfig = false, ages = "FIRST_SEEN" } = left;
   return (

@@ -1,8 +1,8 @@
-import type { Mesh } from "@isthmus/api";
 import { formatRef, refOf } from "@isthmus/core";
 import { reportOf, warningFinding } from "../findings.ts";
 import { effectiveAccessPolicies } from "../meshes/enforcedAccess.ts";
 import {
+  type DependentWorkloadInputs,
   type DestinationInputs,
   emptyTranslation,
   type MeshInputs,
@@ -11,10 +11,10 @@ import {
   type VirtualDestinationInputs,
   type VirtualMeshInputs,
 } from "../meshes/inputs.ts";
-import { meshTranslators, translatorOf } from "../meshes/meshTranslators.ts";
+import { joinableMeshes, meshTranslators, meshTypeName, translatorOf } from "../meshes/meshTranslators.ts";
 
 /** Whatever networking makes something of: one record of inputs each. */
-export type TargetInputs = DestinationInputs | MeshInputs | VirtualMeshInputs | VirtualDestinationInputs;
+export type TargetInputs = DestinationInputs | MeshInputs | VirtualMeshInputs | VirtualDestinationInputs | DependentWorkloadInputs;
 
 /** Of a mesh that is discovered and not configured: whoever wrote a policy for it must not take it for enforced. */
 function notWritten({
@@ -25,9 +25,8 @@ function notWritten({
   heldAccess,
   surroundings,
 }: DestinationInputs): TargetTranslation {
-  const what = typeIn(mesh);
   const [target, where] = [refOf(destination), formatRef(refOf(mesh))];
-  const message = `${formatRef(target)} is in ${where}, ${what}, which is not configured, so this policy has no effect there: narrow the destinationSelector`;
+  const message = `${formatRef(target)} is in ${where}, ${meshTypeName(mesh)}, which is not configured, so this policy has no effect there: narrow the destinationSelector`;
   const reports = [...trafficPolicies, ...effectiveAccessPolicies({ accessPolicies, heldAccess }, surroundings.ages)].map((policy) =>
     reportOf(refOf(policy), warningFinding("MeshNotWritten", message), target),
   );
@@ -40,7 +39,7 @@ function notJoined({ mesh, virtualMesh }: MeshInputs): TargetTranslation {
   if (virtualMesh === undefined || fields.length === 0) return emptyTranslation;
   const paths = fields.map((field) => `spec.${field}`).join(", ");
   const target = refOf(mesh);
-  const message = `${paths}: no effect on ${formatRef(target)}, ${typeIn(mesh)}, because only Istio meshes can be joined: remove it from spec.meshes`;
+  const message = `${paths}: no effect on ${formatRef(target)}, ${meshTypeName(mesh)}, because only ${joinableMeshes} can be joined: remove it from spec.meshes`;
   return { outputs: [], reports: [reportOf(refOf(virtualMesh), warningFinding("MeshNotWritten", message), target)] };
 }
 
@@ -50,8 +49,11 @@ function virtualDestinationTranslation(inputs: VirtualDestinationInputs): Target
   return mergeTranslations([{ outputs: [], reports: inputs.reports }, ...made]);
 }
 
-function typeIn({ spec }: Mesh): string {
-  return spec?.awsAppMesh !== undefined ? "an AWS App Mesh" : spec?.osm !== undefined ? "an Open Service Mesh" : "a mesh of another type";
+/** Of a mesh whose proxies know all hosts, or are not configured. */
+function notLimited({ workload, mesh, dependencies }: DependentWorkloadInputs): TargetTranslation {
+  const target = refOf(workload);
+  const message = `${formatRef(target)} is in ${formatRef(refOf(mesh))}, ${meshTypeName(mesh)}, whose proxies cannot be limited to hosts, so this ServiceDependency has no effect there: narrow the sourceSelectors`;
+  return { outputs: [], reports: dependencies.map((one) => reportOf(refOf(one), warningFinding("MeshNotWritten", message), target)) };
 }
 
 /** What networking makes of one target. */
@@ -61,6 +63,7 @@ export function translateTarget(inputs: TargetInputs): TargetTranslation {
     return translator === undefined ? notWritten(inputs) : translator.translateDestination(inputs);
   }
   if ("virtualDestination" in inputs) return virtualDestinationTranslation(inputs);
+  if ("workload" in inputs) return translatorOf(inputs.mesh)?.translateWorkload?.(inputs) ?? notLimited(inputs);
   if ("mesh" in inputs) return translatorOf(inputs.mesh)?.translateMesh?.(inputs) ?? notJoined(inputs);
   return mergeTranslations(meshTranslators.map((translator) => translator.translateVirtualMesh?.(inputs) ?? emptyTranslation));
 }

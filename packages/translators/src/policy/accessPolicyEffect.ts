@@ -28,16 +28,20 @@ export interface AccessPolicyEffect {
 
 /**
  * Never opens by a mistake (docs/decisions/0037): what is sound is in force as it is written. What is not stays as it last was, and closes
- * what else it is about. What never was in force, and of which only the selection is wrong, is in force on what it does select.
+ * what else it is about. `backing` puts Services in the place of VirtualDestinations. What never was in force, and of which only the selection is wrong, is in force on what it does select.
  */
-export function accessPolicyEffect(policy: AccessPolicy, isSound: boolean): AccessPolicyEffect {
+export function accessPolicyEffect(
+  policy: AccessPolicy,
+  { isSound, backing }: { readonly isSound: boolean; readonly backing: (selectors: SelectorList) => SelectorList },
+): AccessPolicyEffect {
   const form = lastForm(policy);
-  const last = form === undefined ? undefined : { selectors: form.spec?.destinationSelector, held: { policy, form } };
-  const written = { selectors: policy.spec?.destinationSelector };
+  const last = form === undefined ? undefined : { selectors: backing(form.spec?.destinationSelector), held: { policy, form } };
+  const written = { selectors: backing(policy.spec?.destinationSelector) };
   if (isSound) return { written, last, isHolding: false, closed: undefined };
-  const closed = { selectors: closingSelectors(policy), held: { policy, form: undefined } };
+  const closed = { selectors: backing(closingSelectors(policy)), held: { policy, form: undefined } };
   // Where an entry of the selection is not understood, what it seems to be about lets nobody in.
-  if (form === undefined && isRuleUnderstood(policy)) {
+  const isAsWritten = form === undefined || equalJson(form.spec, { ...policy.spec, destinationSelector: written.selectors });
+  if (isAsWritten && isRuleUnderstood(policy)) {
     return { written, last, isHolding: false, closed: isSelectionUnderstood(policy) ? undefined : closed };
   }
   return { written: undefined, last, isHolding: true, closed };

@@ -15,6 +15,12 @@ export function localHostname(service: ClusterObjectRef, clusterDomains: Readonl
   return intern([service.name, service.namespace, "svc", clusterDomainOf(service.clusterName, clusterDomains)].join("."));
 }
 
+/** Whether pods of a Service's own cluster may mean it by a name: its host name, or what is left of that without its last parts. */
+export function isLocalName(name: string, service: ClusterObjectRef, clusterDomains: ReadonlyMap<string, string>): boolean {
+  const short = `${service.name}.${service.namespace}`;
+  return name === short || name === `${short}.svc` || name === localHostname(service, clusterDomains);
+}
+
 /** The host name of a Service in other clusters. */
 export function federatedHostname(service: ClusterObjectRef, suffix: string | undefined): string {
   return intern([service.name, service.namespace, "svc", service.clusterName, suffix || DEFAULT_HOSTNAME_SUFFIX].join("."));

@@ -29,6 +29,11 @@ export function ineffectiveFindings(object: TrafficPolicy | VirtualMesh | Settin
   });
 }
 
+/** What to say of a field, and what follows from it. */
+export function fieldMessage(field: IneffectiveField, consequence: string): string {
+  return messageOf(field, consequence);
+}
+
 /** Of a field that is left out. */
 export function ignoredField(field: IneffectiveField): Finding {
   return warningFinding(codeOf(field), messageOf(field, consequenceOf(field)));
@@ -64,6 +69,7 @@ const RESTRICTING = [
   "spec.discovery.selectors",
 ];
 
+const TOO_OPEN = "the policy is rejected, because ignoring the field could allow too much";
 const TOO_WIDE = "the policy is rejected, because ignoring the field could make it apply to too much";
 
 function isUnknownBesideSelectors({ type, path }: IneffectiveField): boolean {
@@ -78,9 +84,8 @@ export function accessFindings(policy: AccessPolicy): readonly Finding[] {
   return fieldsOf(policy).flatMap((field) => {
     if (field.path === UNREADABLE_PATH) return unreadable(policy);
     if (field.type === "unsupported" && !IN_ENTRY.test(field.path)) return [warningFinding(codeOf(field), messageOf(field, NO_EFFECT))];
-    return [
-      invalidFinding("SelectorNotUnderstood", messageOf(field, "the policy is rejected, because ignoring the field could allow too much")),
-    ];
+    const known = isUnknownBesideSelectors(field) ? Object.keys(SPECS.AccessPolicy.properties) : [];
+    return [invalidFinding("SelectorNotUnderstood", messageOf(field, TOO_OPEN, known))];
   });
 }
 
@@ -166,9 +171,12 @@ export function misspeltSelector(policy: AccessPolicy): { readonly value: unknow
 
 // A member of an entry of a selector or of a list of matchers.
 const IN_ENTRY = /(sourceSelector|destinationSelectors?|httpRequestMatchers|federation\.selectors)\[\d+\]/;
+// Understood where policies select: entries count for what else they select.
+const OTHER_DESTINATIONS = /\.virtualDestination(Matcher|Refs)$/;
 const NO_EFFECT = "the field is ignored";
 
 function consequenceOf({ path }: IneffectiveField): string {
+  if (OTHER_DESTINATIONS.test(path)) return "it selects nothing";
   return IN_ENTRY.test(path) ? "the entry that contains it selects nothing" : NO_EFFECT;
 }
 

@@ -89,8 +89,20 @@ export function workloadLocation({ spec }: Workload): NamespaceLocation {
 
 /** The cluster of a mesh; "" when it is in no one cluster. */
 export function meshCluster(mesh: Mesh): string {
-  const [only = "", ...others] = mesh.spec?.awsAppMesh?.clusters ?? [];
-  return meshInstallationOf(mesh)?.cluster ?? (others.length === 0 ? only : "");
+  const [only = "", ...others] = meshClusters(mesh);
+  return others.length === 0 ? only : "";
+}
+
+/** The clusters of a mesh: that of its control plane, or those in which a mesh without one was found. */
+export function meshClusters(mesh: Mesh): readonly string[] {
+  const { spec = {} } = mesh;
+  const cluster = meshInstallationOf(mesh)?.cluster;
+  if (cluster !== undefined) return [cluster];
+  for (const type of MESH_TYPES) {
+    const member = spec[type];
+    if (member !== undefined && "clusters" in member) return [...new Set(member.clusters)];
+  }
+  return [];
 }
 
 /** Where the control plane of a mesh runs; undefined when it runs in no cluster. */
@@ -122,12 +134,18 @@ export function policyScopeFindings({ spec }: TrafficPolicy | AccessPolicy, limi
  */
 export function namesDestinationOutOfScope({ spec }: TrafficPolicy | AccessPolicy, limit: PolicyLimit): boolean {
   if (!isLimited(limit)) return false;
-  const services = (spec?.destinationSelector ?? []).flatMap(({ kubeServiceRefs }) => kubeServiceRefs?.services ?? []);
-  return services.some(({ clusterName = "", namespace = "" }) => !isWithinLimit(limit, { clusterName, namespace }));
+  return (spec?.destinationSelector ?? []).some(({ kubeServiceRefs, virtualDestinationRefs }) => {
+    const services = kubeServiceRefs?.services ?? [];
+    const virtual = virtualDestinationRefs?.virtualDestinations ?? [];
+    return (
+      services.some(({ clusterName = "", namespace = "" }) => !isWithinLimit(limit, { clusterName, namespace })) ||
+      virtual.some(({ namespace = "" }) => !isWithinLimit(limit, { clusterName: "", namespace }))
+    );
+  });
 }
 
 function reachingBeyond(selectors: readonly DestinationSelector[], limit: PolicyLimit): readonly string[] {
-  return selectors.flatMap(({ kubeServiceMatcher, kubeServiceRefs }, i) => {
+  return selectors.flatMap(({ kubeServiceMatcher, kubeServiceRefs, virtualDestinationMatcher, virtualDestinationRefs }, i) => {
     const path = `spec.destinationSelector[${i}]`;
     const { clusters = [], namespaces = [] } = kubeServiceMatcher ?? {};
     // Who names none means what is in reach.
@@ -149,7 +167,19 @@ function reachingBeyond(selectors: readonly DestinationSelector[], limit: Policy
         ? []
         : [`${path}.kubeServiceRefs.services[${j}]: names a Destination outside the allowed scope`],
     );
-    return [...ofMatcher, ...ofRefs];
+    // They are of the management cluster, and of their namespace.
+    const ofVirtual = [
+      ...(virtualDestinationMatcher !== undefined &&
+      (limit.clusterName !== undefined || isBeyond(virtualDestinationMatcher.namespaces ?? [], limit.namespace))
+        ? [`${path}.virtualDestinationMatcher: selects VirtualDestinations outside the allowed scope`]
+        : []),
+      ...(virtualDestinationRefs?.virtualDestinations ?? []).flatMap(({ namespace = "" }, j) =>
+        namespace === "" || isWithinLimit(limit, { clusterName: "", namespace })
+          ? []
+          : [`${path}.virtualDestinationRefs.virtualDestinations[${j}]: names a VirtualDestination outside the allowed scope`],
+      ),
+    ];
+    return [...ofMatcher, ...ofRefs, ...ofVirtual];
   });
 }
 

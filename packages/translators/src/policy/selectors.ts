@@ -15,8 +15,8 @@ import { serviceOf } from "./serviceRefs.ts";
 const { destinationSelector, sourceSelector } = TrafficPolicy.definition.fields.spec.properties;
 const identitySelector = AccessPolicy.definition.fields.spec.properties.sourceSelector;
 
-// Whether every member of an entry is known and has an effect.
-const isUnderstoodDestination = memoizeRow(
+/** Whether every member of an entry is known and has an effect. */
+export const isUnderstoodDestination = memoizeRow(
   (entry: DestinationSelector) => ineffectiveFields(destinationSelector.items, entry, "").length === 0,
 );
 const isUnderstoodWorkload = memoizeRow((entry: WorkloadSelector) => ineffectiveFields(sourceSelector.items, entry, "").length === 0);

@@ -1,4 +1,4 @@
-import { askedKinds } from "@isthmus/api";
+import { userStatusKinds } from "@isthmus/api";
 import { FIRST_SEEN, type Metadata, type Resource, refOf } from "@isthmus/core";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 
@@ -31,7 +31,7 @@ export function userNameOf({ name, namespace = "", clusterName = "" }: Metadata)
 /** Names a policy: one object for all outputs that exist because of it. */
 export const policyRefOf = memoizeRow((policy: Resource) => refOf(policy));
 
-const USER_KINDS: ReadonlySet<string> = new Set(askedKinds().map(({ kind }) => kind));
+const USER_KINDS: ReadonlySet<string> = new Set(userStatusKinds().map(({ kind }) => kind));
 
 /** Whether users ask something of us by what a reference names, so that its status answers. */
 export function isUserRef({ kind }: { readonly kind: string }): boolean {

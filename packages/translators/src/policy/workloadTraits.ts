@@ -1,5 +1,6 @@
-import { AccessPolicy, type TrafficPolicy, type Workload } from "@isthmus/api";
+import { AccessPolicy, type TrafficPolicy, type Workload, type WorkloadSelector } from "@isthmus/api";
 import { labelKey } from "./indexes.ts";
+import type { PolicyLimit } from "./policyScope.ts";
 
 /** What a Workload has by which policies select their sources: workloads are found by it, and so are the policies that may be about one. */
 export function selectableTraitsOf({ spec }: Workload): readonly string[] {
@@ -14,7 +15,20 @@ export function selectableTraitsOf({ spec }: Workload): readonly string[] {
 export function selectedTraitsOf(policy: TrafficPolicy | AccessPolicy): readonly string[] | "any" {
   const lists = isAccessPolicy(policy)
     ? (policy.spec?.sourceSelector ?? []).map(traitsOfIdentities)
-    : (policy.spec?.sourceSelector ?? []).map(({ kubeWorkloadMatcher }) => traitsOfWorkloads(kubeWorkloadMatcher ?? {}));
+    : (policy.spec?.sourceSelector ?? []).map(traitsOfEntry);
+  return unionOf(lists);
+}
+
+/** The same for a list of selectors of workloads. */
+export function traitsOfSources(selectors: readonly WorkloadSelector[]): readonly string[] | "any" {
+  return unionOf(selectors.map(traitsOfEntry));
+}
+
+function traitsOfEntry({ kubeWorkloadMatcher }: WorkloadSelector): readonly string[] | "any" {
+  return traitsOfWorkloads(kubeWorkloadMatcher ?? {});
+}
+
+function unionOf(lists: readonly (readonly string[] | "any")[]): readonly string[] | "any" {
   const traits = new Set<string>();
   for (const list of lists) {
     if (list === "any") return "any";
@@ -22,6 +36,11 @@ export function selectedTraitsOf(policy: TrafficPolicy | AccessPolicy): readonly
   }
   // An empty list selects every one.
   return lists.length === 0 ? "any" : [...traits];
+}
+
+/** The trait of all that is within a limit; "any" without one. */
+export function traitsOfLimit({ clusterName, namespace }: PolicyLimit): readonly string[] | "any" {
+  return traitsOfPlaces(namespace === undefined ? NONE : [namespace], clusterName === undefined ? NONE : [clusterName]);
 }
 
 /** Whether a policy is an AccessPolicy. */

@@ -4,6 +4,7 @@ import {
   equalJson,
   exactly,
   formatRef,
+  groupOf,
   intern,
   type Report,
   type ResourceRef,
@@ -133,7 +134,7 @@ function deliveredOf(
       tally.failed++;
       const message =
         clusterName === ref.clusterName
-          ? `${formatRef(ref)} cannot be written (${state.code}): ${withoutName(ref, state.message)}`
+          ? `${formatRef(ref)} cannot be written${inWords(ref, state)}`
           : `a ${ref.kind} cannot be written in another cluster: contact the operators of the management plane`;
       reports.push({ subject, target, state: "FAILED", code: "WriteFailed", message });
     }
@@ -175,6 +176,15 @@ function summed(left: DeliveryProgress["pending"], right: DeliveryProgress["pend
 }
 
 /** An agent's message about an object without the object's name at its start: the finding names it already. */
+/** What went wrong, as its user would put it: no CRD of Istio means no Istio. */
+function inWords(ref: ResourceRef, { code, message }: { readonly code: string; readonly message: string }): string {
+  if (code !== "Unserved") return ` (${code}): ${withoutName(ref, message)}`;
+  if (!ISTIO_GROUPS.has(groupOf(ref.apiVersion))) return `: ${withoutName(ref, message)}`;
+  return `: Istio is not installed in cluster ${ref.clusterName}, or without its CRD of ${ref.kind}: install it there`;
+}
+
+const ISTIO_GROUPS: ReadonlySet<string> = new Set(["networking.istio.io", "security.istio.io"]);
+
 function withoutName(ref: ResourceRef, message: string): string {
   const name = `${formatRef(ref)}: `;
   return message.startsWith(name) ? message.slice(name.length) : message;

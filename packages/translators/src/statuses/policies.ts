@@ -1,6 +1,7 @@
 import { AccessPolicy, type ApprovalStatus, type TrafficPolicy } from "@isthmus/api";
 import { equalJson, keyOf, type Report } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
+import type { SelectorList } from "../policy/accessPolicyEffect.ts";
 import { isRuleUnderstood } from "../policy/ineffective.ts";
 import { approvalOf, conditionsOf, type DeliveryProgress, messagesOf, publishedState } from "./approval.ts";
 import { firstListed, listedFirst } from "./listed.ts";
@@ -15,10 +16,15 @@ export interface PolicySources {
   readonly progress: DeliveryProgress | undefined;
   /** The keys of those that it is about. */
   readonly workloads: readonly string[];
+  /** What it selects, with the Services behind them in the place of VirtualDestinations. */
+  readonly selectors: SelectorList;
 }
 
 /** The status of a TrafficPolicy or AccessPolicy. */
-export function policyStatus(policy: TrafficPolicy | AccessPolicy, { reports, orders, progress, workloads }: PolicySources): object {
+export function policyStatus(
+  policy: TrafficPolicy | AccessPolicy,
+  { reports, orders, progress, workloads, selectors }: PolicySources,
+): object {
   const own = reports.filter(({ target }) => target === undefined);
   const { keys, accepted, listed } = approvals(orders, reports);
   const warnings = reports.filter(({ state }) => state === "WARNING").length;
@@ -33,17 +39,19 @@ export function policyStatus(policy: TrafficPolicy | AccessPolicy, { reports, or
     workloadCount: workloads.length,
     ...(warnings === 0 ? {} : { warningCount: warnings }),
     conditions: conditionsOf({ reports, targets: keys.length, accepted, progress }),
-    ...(isAccessPolicy(policy) ? acceptedForm(policy, reports, keys.length) : {}),
+    ...(isAccessPolicy(policy) ? acceptedForm(policy, selectors, { reports, targets: keys.length }) : {}),
   };
 }
 
 /** What is in force as it is written, somewhere, is what a later mistake falls back on; else that stays which was before. */
 function acceptedForm(
   policy: AccessPolicy,
-  reports: readonly Report[],
-  targets: number,
+  selectors: SelectorList,
+  { reports, targets }: { readonly reports: readonly Report[]; readonly targets: number },
 ): Pick<NonNullable<AccessPolicy["status"]>, "lastAccepted"> {
-  const { spec = {}, status, metadata } = policy;
+  const { status, metadata } = policy;
+  // What was behind a VirtualDestination stays closed when that goes.
+  const spec = selectors === policy.spec?.destinationSelector ? (policy.spec ?? {}) : { ...policy.spec, destinationSelector: selectors };
   const { lastAccepted } = status ?? {};
   const isOther = lastAccepted?.spec !== undefined && !equalJson(lastAccepted.spec, spec);
   const held = new Set(reports.flatMap(({ target, code }) => (target !== undefined && HELD.has(code) ? [keyOf(target)] : [])));

@@ -1,8 +1,18 @@
 import { AccessPolicy, Destination, type Settings, TrafficPolicy, VirtualMesh } from "@isthmus/api";
-import { type CooperativeTask, type EntryChange, equalJson, type ResourceRef, SortedMap, type Table } from "@isthmus/core";
+import {
+  type CooperativeTask,
+  type EntryChange,
+  equalJson,
+  keyOfResource,
+  type ResourceRef,
+  refOf,
+  SortedMap,
+  type Table,
+} from "@isthmus/core";
 import { changesOf } from "../incremental/changes.ts";
 import { GroupEdits, type Groups } from "../incremental/groups.ts";
 import type { EarlierRun } from "../incremental/transition.ts";
+import type { TranslatedTarget } from "../pipeline/targets.ts";
 import type { Translation } from "../pipeline/translate.ts";
 import { type PolicyScope, policyScopeFrom } from "../policy/policyScope.ts";
 import { userKeyOf } from "../policy/userResources.ts";
@@ -90,8 +100,34 @@ function* ordersAfter(world: Translation, earlier: EarlierRun<StatusIndex> | und
     for (const [policy, position] of right) if (left.get(policy) !== position) edits.set(policy, key, position);
     yield;
   }
+  for (const { before: was, after } of earlier?.changes.between(world.cache.targets, earlier.before.world.cache.targets) ??
+    allTargets(world)) {
+    const [left, right] = [virtualPlaces(was), virtualPlaces(after)];
+    for (const [policy, { key }] of left) if (right.get(policy)?.key !== key) edits.set(policy, key, undefined);
+    for (const [policy, { key, position }] of right) if (left.get(policy)?.position !== position) edits.set(policy, key, position);
+    yield;
+  }
   return edits.madeIn(earlier?.before.orders ?? SortedMap.empty());
 }
+
+function allTargets({ cache: { targets } }: Translation): readonly EntryChange<TranslatedTarget>[] {
+  return [...targets.entries()].map(([key, after]) => ({ key, before: undefined, after }));
+}
+
+/** The place of each policy in force on the host of a VirtualDestination, whose key stands beside those of Destinations. */
+function virtualPlaces(target: TranslatedTarget | undefined): ReadonlyMap<string, VirtualPlace> {
+  if (target === undefined || !("homes" in target.inputs)) return NO_PLACES;
+  const { virtualDestination, trafficPolicies } = target.inputs;
+  const key = keyOfResource(virtualDestination);
+  return new Map(trafficPolicies.map((policy, position) => [userKeyOf(refOf(policy)), { key, position }]));
+}
+
+interface VirtualPlace {
+  readonly key: string;
+  readonly position: number;
+}
+
+const NO_PLACES: ReadonlyMap<string, VirtualPlace> = new Map<string, VirtualPlace>();
 
 /** The place of each policy in force on a Destination. */
 function placesOn(destination: Destination | undefined): ReadonlyMap<string, number> {

@@ -1,4 +1,12 @@
-import { askedKinds, Destination, VirtualDestination, VirtualMesh } from "@isthmus/api";
+import {
+  AccessPolicy,
+  Destination,
+  ServiceDependency,
+  TrafficPolicy,
+  userStatusKinds,
+  VirtualDestination,
+  VirtualMesh,
+} from "@isthmus/api";
 import { keyOf, keyOfResource, type Report, type Resource, refOf, resourceKeyOf, type SortedMap, type Table } from "@isthmus/core";
 import type { Reporting } from "../attachment/attachment.ts";
 import type { Memberships } from "../attachment/virtualMeshes.ts";
@@ -7,12 +15,14 @@ import { entriesOf, type MapEntry, sortedEntriesOf } from "../incremental/lookup
 import type { Matching } from "../incremental/matching.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { unionOfKinds } from "../incremental/unionOfKinds.ts";
+import type { TranslatedTarget } from "../pipeline/targets.ts";
 import { byMesh } from "../policy/indexes.ts";
 import { userKeyOf } from "../policy/userResources.ts";
+import { selectedUnder, virtualSelectionKeys } from "../policy/virtualSelection.ts";
 import type { DeliveryProgress } from "./approval.ts";
 import { REPORTING } from "./newReports.ts";
 import { policiesAttachedTo, type StatusIndex } from "./statusIndex.ts";
-import { byQuestion, type PolicySelection, type SelectedWorkloads } from "./workloads.ts";
+import { byQuery, type PolicySelection, type SelectedWorkloads } from "./workloads.ts";
 
 /** The tables from which statuses follow. */
 export interface StatusTables {
@@ -32,7 +42,7 @@ export interface UserFindings {
 
 type Indexes = Pick<StatusTables, "index">;
 
-const usersOf = unionOfKinds(askedKinds(), ({ kind }) => `${kind}/`);
+const usersOf = unionOfKinds(userStatusKinds(), ({ kind }) => `${kind}/`);
 
 /** What users ask something of us by, by `userKeyOf`. */
 export const users = inputTable(
@@ -150,6 +160,15 @@ export const meshGroups = unionOf(
   ),
 );
 
+/** Each policy → the VirtualDestinations that it may select. */
+export const selectableVirtualDestinations = join({
+  from: users,
+  when: isPolicy,
+  key: (object: Resource) => virtualSelectionKeys(isPolicy(object) ? object.spec?.destinationSelector : undefined),
+  to: inputTable(({ index }: Indexes) => index.world.attached.of(VirtualDestination), keyOfResource),
+  index: selectedUnder,
+});
+
 /** Each VirtualDestination → what is in force of it. */
 export const translatedVirtualDestinations = join({
   from: users,
@@ -161,6 +180,24 @@ export const translatedVirtualDestinations = join({
   ),
   select: ({ inputs }) => inputs,
 });
+
+/** Each ServiceDependency → the Workloads that it selects. */
+export const dependentWorkloads = join({
+  from: users,
+  when: ({ kind }: Resource) => kind === ServiceDependency.kind,
+  key: (object: Resource) => [userKeyOf(refOf(object))],
+  to: inputTable(
+    ({ index }: Indexes) => index.world.cache.targets,
+    ({ key }) => key,
+  ),
+  index: byDependency,
+  select: ({ inputs }) => ("workload" in inputs ? keyOfResource(inputs.workload) : ""),
+});
+
+/** Targets by the ServiceDependencies that select them. */
+function byDependency({ inputs }: TranslatedTarget): readonly string[] {
+  return "workload" in inputs ? inputs.dependencies.map((one) => userKeyOf(refOf(one))) : NONE;
+}
 
 /** By VirtualMesh, the Destinations that it would federate. */
 export const federated = join({
@@ -188,7 +225,7 @@ const selection = join({
 /** Each policy → the answer. */
 export const selectedWorkloads = join({
   from: selection.source,
-  key: byQuestion,
+  key: byQuery,
   to: inputTable(
     ({ answers }: StatusTables) => answers,
     ({ key }) => key,
@@ -201,6 +238,11 @@ function entryKey({ key }: MapEntry<unknown>): string {
 
 function entryValue<V>({ value }: MapEntry<V>): V {
   return value;
+}
+
+/** Whether an object is a policy. */
+export function isPolicy(object: Resource): object is TrafficPolicy | AccessPolicy {
+  return object.kind === TrafficPolicy.kind || object.kind === AccessPolicy.kind;
 }
 
 const NONE: readonly never[] = [];

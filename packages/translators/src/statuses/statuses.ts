@@ -9,13 +9,14 @@ import {
   runToCompletion,
   type Table,
 } from "@isthmus/core";
-import { observedMetadata } from "../attachment/meshes.ts";
 import { changesOf, changesSince, versionsOf } from "../incremental/changes.ts";
 import { updated } from "../incremental/derived.ts";
 import { transition } from "../incremental/transition.ts";
+import { noTargets, type TranslatedTarget } from "../pipeline/targets.ts";
 import type { Translation } from "../pipeline/translate.ts";
 import { userKeyOf } from "../policy/userResources.ts";
 import type { Delivery } from "./delivery.ts";
+import { workloadStatus } from "./serviceDependencies.ts";
 import { updateStatusIndex } from "./statusIndex.ts";
 import type { StatusTables, UserFindings } from "./statusJoins.ts";
 import { policySelections, type UserStatus, userFindings, userStatuses } from "./userStatuses.ts";
@@ -102,7 +103,14 @@ export function changedStatuses({ memory: now }: Statuses, before: Statuses | un
       }
     }
   }
+  for (const { before: was, after } of targetsOf(now).changesSince(before === undefined ? noTargets() : targetsOf(before.memory))) {
+    for (const target of [was, after]) if (target !== undefined && "workload" in target.inputs) refs.push(refOf(target.inputs.workload));
+  }
   return refs;
+}
+
+function targetsOf({ sources }: StatusCache): Table<TranslatedTarget> {
+  return sources.index.world.cache.targets;
 }
 
 function emptyRows<R extends { readonly key: string }>(): Table<R> {
@@ -121,11 +129,11 @@ function* statusesOfDiscovered(world: Translation): Iterable<UserObjectStatusUpd
   }
 }
 
-function discoveredStatus({ attached, inputs }: Translation, ref: ResourceRef): UserObjectStatusUpdate | undefined {
+function discoveredStatus({ attached, inputs, cache }: Translation, ref: ResourceRef): UserObjectStatusUpdate | undefined {
   const kind = DISCOVERED.find((one) => kindKeyOf(one) === kindKeyOf(ref));
   const resource = kind && attached.of<Destination | Mesh | Workload>(kind).get(ref);
   if (kind === undefined || resource === undefined) return undefined;
-  const status = kind === Workload ? observedMetadata(resource) : (resource.status ?? {});
+  const status = kind === Workload ? workloadStatus(resource as Workload, cache.targets) : (resource.status ?? {});
   const given: { readonly status?: object } | undefined = inputs.of<Destination | Mesh | Workload>(kind).get(ref);
   const isWorthWriting = Object.keys(status).length > 0 || Object.keys(given?.status ?? {}).length > 0;
   return isWorthWriting ? { ref, status: status as JsonObject } : undefined;

@@ -1,24 +1,30 @@
-import { AccessPolicy, Settings, TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
+import { type AccessPolicy, ServiceDependency, Settings, type TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
 import { type JsonObject, type Report, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { backingSelectors } from "../attachment/backingSelectors.ts";
 import { observedMetadata } from "../attachment/meshes.ts";
 import { derived } from "../incremental/derived.ts";
 import { isSame, reuseIfEqual } from "../incremental/rows.ts";
 import { byMesh } from "../policy/indexes.ts";
+import { isWithinLimit, type PolicyScope } from "../policy/policyScope.ts";
 import { userKeyOf } from "../policy/userResources.ts";
 import { conditionsOf, messagesOf, NO_PROGRESS } from "./approval.ts";
 import { groupAlone } from "./meshGroups.ts";
 import { policyStatus } from "./policies.ts";
+import { serviceDependencyStatus } from "./serviceDependencies.ts";
 import type { StatusContext } from "./statusIndex.ts";
 import {
+  dependentWorkloads,
   destinationsOfPolicies,
   federated,
   findings,
+  isPolicy,
   membership,
   meshGroups,
   orders,
   progress,
   reporting,
   type StatusTables,
+  selectableVirtualDestinations,
   selectedWorkloads,
   translatedVirtualDestinations,
   type UserFindings,
@@ -60,15 +66,31 @@ export const policySelections = derived({
     const meshes = new Set(lookup("destinations").flatMap(byMesh));
     const groups = new Set([...meshes].map((mesh) => groupOf.get(mesh) ?? groupAlone(mesh)));
     const selection = workloadSelectionOf(object, groups, context.scope.limitOf(object));
-    return before?.policy === object && before.question === selection.question ? before : { key, ...selection };
+    return before?.policy === object && before.query === selection.query ? before : { key, ...selection };
   },
 });
+
+function selectorsInServices(policy: TrafficPolicy | AccessPolicy, candidates: readonly VirtualDestination[], scope: PolicyScope) {
+  const limit = scope.limitOf(policy);
+  const within = candidates.filter(({ metadata: { namespace = "" } }) => isWithinLimit(limit, { clusterName: "", namespace }));
+  return backingSelectors(policy.spec?.destinationSelector, { candidates: within, limitOf: (one) => scope.limitOf(one) });
+}
 
 /** The status of each object that a user wrote; none of those of which nothing is said. */
 export const userStatuses = derived({
   from: users,
   context: ({ index }: StatusTables) => index.context,
-  joins: { findings, orders, progress, selectedWorkloads, membership, federated, translatedVirtualDestinations },
+  joins: {
+    findings,
+    orders,
+    progress,
+    selectedWorkloads,
+    membership,
+    federated,
+    selectableVirtualDestinations,
+    translatedVirtualDestinations,
+    dependentWorkloads,
+  },
   make: (object, { key, lookup, context, before }): UserStatus | undefined => {
     const told = () => ({
       reports: lookup("findings")[0]?.reports ?? NONE,
@@ -77,7 +99,8 @@ export const userStatuses = derived({
     const statusOf = (): object | undefined => {
       if (isPolicy(object)) {
         const places = new Map(lookup("orders")[0]?.value);
-        return policyStatus(object, { ...told(), orders: places, workloads: lookup("selectedWorkloads")[0]?.keys ?? NONE });
+        const selectors = selectorsInServices(object, lookup("selectableVirtualDestinations"), context.scope);
+        return policyStatus(object, { ...told(), orders: places, workloads: lookup("selectedWorkloads")[0]?.keys ?? NONE, selectors });
       }
       const [known] = lookup("membership");
       if (isVirtualMesh(object) && known !== undefined) {
@@ -88,6 +111,7 @@ export const userStatuses = derived({
         const [inputs] = lookup("translatedVirtualDestinations");
         return virtualDestinationStatus(object, { ...told(), inputs: inputs !== undefined && "homes" in inputs ? inputs : undefined });
       }
+      if (isServiceDependency(object)) return serviceDependencyStatus(object, { ...told(), workloads: lookup("dependentWorkloads") });
       return isSettings(object) && isUsed(object, context) ? settingsStatus(object, told().reports) : undefined;
     };
     const status = statusOf();
@@ -102,16 +126,16 @@ function statusRow(key: string, object: Resource, status: JsonObject, before: Us
   return before !== undefined && same === before.status ? before : { key, ref: refOf(object), status: same };
 }
 
-function isPolicy(object: Resource): object is TrafficPolicy | AccessPolicy {
-  return object.kind === TrafficPolicy.kind || object.kind === AccessPolicy.kind;
-}
-
 function isVirtualMesh(object: Resource): object is VirtualMesh {
   return object.kind === VirtualMesh.kind;
 }
 
 function isVirtualDestination(object: Resource): object is VirtualDestination {
   return object.kind === VirtualDestination.kind;
+}
+
+function isServiceDependency(object: Resource): object is ServiceDependency {
+  return object.kind === ServiceDependency.kind;
 }
 
 function isSettings(object: Resource): object is Settings {

@@ -13,7 +13,7 @@ type Policy = TrafficPolicy | AccessPolicy;
 /** Which workloads a policy is about: what it selects in some groups of meshes. */
 export interface WorkloadSelection {
   /** Equal for policies that ask for the same. */
-  readonly question: string;
+  readonly query: string;
   readonly policy: Policy;
   /** The groups of the meshes of its Destinations, sorted. */
   readonly groups: readonly string[];
@@ -21,9 +21,9 @@ export interface WorkloadSelection {
   readonly limit: PolicyLimit;
 }
 
-/** The workloads that policies of one question select. */
+/** The workloads that policies of one query select. */
 export interface SelectedWorkloads {
-  /** The question. */
+  /** The query. */
   readonly key: string;
   readonly policy: Policy;
   readonly groups: readonly string[];
@@ -47,21 +47,21 @@ export interface PolicySelection extends WorkloadSelection {
 export function workloadSelectionOf(policy: Policy, groups: ReadonlySet<string>, limit: PolicyLimit): WorkloadSelection {
   const sorted = [...groups].sort();
   const { clusterName = null, namespace = null } = limit;
-  const question = JSON.stringify([policy.kind, policy.spec?.sourceSelector ?? [], sorted, clusterName, namespace]);
-  return { question, policy, groups: sorted, limit };
+  const query = JSON.stringify([policy.kind, policy.spec?.sourceSelector ?? [], sorted, clusterName, namespace]);
+  return { query, policy, groups: sorted, limit };
 }
 
-/** The answer to a question, at the cost of the workloads that have what it asks for. */
-function selectWorkloads({ question, policy, groups, limit }: WorkloadSelection, standings: StatusIndex): SelectedWorkloads {
-  const candidates = inQuestion(policy, groups, standings).filter(
+/** The answer to a query, at the cost of the workloads that have what it asks for. */
+function selectWorkloads({ query, policy, groups, limit }: WorkloadSelection, standings: StatusIndex): SelectedWorkloads {
+  const candidates = candidatesOf(policy, groups, standings).filter(
     (workload) => selects(policy, workload) && isWithinLimit(limit, workloadLocation(workload)),
   );
   const keys = [...new Set(candidates.map(keyOfResource))].sort();
-  return { key: question, policy, groups, limit, keys };
+  return { key: query, policy, groups, limit, keys };
 }
 
 /** Workloads of some groups among which are all that a policy selects there; some of them perhaps twice. */
-function inQuestion(policy: Policy, groups: readonly string[], { world, groups: meshGroups }: StatusIndex): readonly Workload[] {
+function candidatesOf(policy: Policy, groups: readonly string[], { world, groups: meshGroups }: StatusIndex): readonly Workload[] {
   const workloads = world.attached.of(Workload);
   const wanted = selectedTraitsOf(policy);
   if (wanted === "any") return groups.flatMap((group) => meshesOf(group, meshGroups)).flatMap((mesh) => workloads.where(byMesh, mesh));
@@ -78,7 +78,7 @@ export function* updateSelectedWorkloads(
 ): CooperativeTask<Table<SelectedWorkloads>> {
   const edits = new Map<string, SelectedWorkloads | undefined>();
   for (const group of now.groups.changed) for (const { key } of answers.where(byGroup, group)) edits.set(key, undefined);
-  // A cluster that joins brings thousands of workloads for a few questions: the keys of each are gone through once.
+  // A cluster that joins brings thousands of workloads for a few queries: the keys of each are gone through once.
   const picks = new Map<SelectedWorkloads, Map<string, boolean>>();
   const changes = answers.size === edits.size ? [] : changesOf(Workload, now.world.attached, before?.world.attached);
   for (const { key, before: was, after } of changes) {
@@ -115,21 +115,21 @@ export function* answeredFor(
   { index, changes }: { readonly index: StatusIndex; readonly changes: Changes | undefined },
 ): CooperativeTask<Table<SelectedWorkloads>> {
   const changesIn = <V extends object>(now: Table<V>, was: Table<V>) => changes?.between(now, was) ?? now.changesSince(was);
-  const questions = new Set(changesIn(answers, before.answers).map(({ key }) => key));
-  for (const { question } of versionsOf(changesIn(selections, before.selections))) questions.add(question);
+  const queries = new Set(changesIn(answers, before.answers).map(({ key }) => key));
+  for (const { query } of versionsOf(changesIn(selections, before.selections))) queries.add(query);
   const edits: (readonly [string, SelectedWorkloads | undefined])[] = [];
-  for (const question of questions) {
-    const [asking] = selections.where(byQuestion, question);
-    if (asking === undefined) edits.push([question, undefined]);
-    else if (answers.row(question) === undefined) edits.push([question, selectWorkloads(asking, index)]);
+  for (const query of queries) {
+    const [asking] = selections.where(byQuery, query);
+    if (asking === undefined) edits.push([query, undefined]);
+    else if (answers.row(query) === undefined) edits.push([query, selectWorkloads(asking, index)]);
     yield;
   }
   return answers.with(edits);
 }
 
 /** Policies by what they ask about workloads. */
-export function byQuestion({ question }: PolicySelection): readonly string[] {
-  return [question];
+export function byQuery({ query }: PolicySelection): readonly string[] {
+  return [query];
 }
 
 /** Answers by what all workloads have that can be in them. */

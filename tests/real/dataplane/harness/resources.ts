@@ -1,4 +1,4 @@
-import type { AccessPolicy, DestinationSelector, SettingsSpec, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import type { AccessPolicy, DestinationSelector, ServiceDependencySpec, SettingsSpec, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
 import type { ClusterName } from "./testbed.ts";
 
@@ -27,6 +27,12 @@ export function accessPolicy(spec: NonNullable<AccessPolicy["spec"]>, options: P
 function policy(kind: string, spec: object, { name = "under-test", createdAt }: PolicyOptions): AnyResource {
   const created = createdAt === undefined ? {} : { creationTimestamp: createdAt };
   return { apiVersion: networking, kind, metadata: { name, namespace: "gloo-mesh", ...created }, spec };
+}
+
+/** What some workloads call. */
+export function serviceDependency(spec: ServiceDependencySpec): AnyResource {
+  const apiVersion = "networking.enterprise.mesh.gloo.solo.io/v1beta1";
+  return { apiVersion, kind: "ServiceDependency", metadata: { name: "under-test", namespace: "gloo-mesh" }, spec };
 }
 
 /** A VirtualMesh of both clusters that federates everything, but for what `spec` says. */

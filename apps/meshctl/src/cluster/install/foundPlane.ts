@@ -1,6 +1,7 @@
 import { customResourceDefinitions, KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, formatRef, type Kind, type Resource, refOf, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError, NAMES } from "@isthmus/plane";
+import { NAMES } from "@isthmus/plane/installation";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { isMadeByMeshctl, kindsOf, placeOf } from "../register/ownObjects.ts";
 import { Definition } from "../register/removeFoundations.ts";
 import { untyped } from "../remoteAccess.ts";

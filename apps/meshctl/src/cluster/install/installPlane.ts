@@ -1,6 +1,8 @@
 import { Secret } from "@isthmus/api";
 import { type AnyResource, type Clock, formatRef, kindKeyOf, messageOf, refOf, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError, RELAY_SECRETS } from "@isthmus/plane";
+import { RELAY_SECRETS } from "@isthmus/plane/installation";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { endedBy, Interrupted, interruptible } from "../interruption.ts";
 import { kindOfDefinition } from "../register/agentDefinitions.ts";
 import { GateFailure, type GateResult, gateKeeper, type Look } from "../register/gates.ts";
 import type { ManagementHints } from "../register/hints.ts";
@@ -8,7 +10,6 @@ import { lookAtPods } from "../register/looks.ts";
 import { applyObjects, applyOne, type Change, isMadeByMeshctl } from "../register/ownObjects.ts";
 import { addressText, findRelayAddress } from "../register/relayAddress.ts";
 import { namespaceToCreate, RemoteNamespace } from "../remoteAccess.ts";
-import { WaitTimeout } from "../waitTimeout.ts";
 import { type FoundObject, type FoundPlane, findPlane, refuseForeign } from "./foundPlane.ts";
 import { relaySecretsIn, rollBackPlane } from "./rollbackPlane.ts";
 import { REDIS, SERVER } from "./serverManifest.ts";
@@ -34,6 +35,8 @@ export interface PlaneInstallation {
   readonly clock: Clock;
   readonly passed: (result: GateResult) => void;
   readonly progress: (text: string) => void;
+  /** Aborted when the user has ended the command. */
+  readonly interrupt: AbortSignal;
 }
 
 /** What is going to be applied. */
@@ -47,21 +50,26 @@ interface InstallationPlan {
 
 /**
  * Installs the management plane, or upgrades one that meshctl has installed, and waits until agents can connect to it. May be repeated.
- * Throws UsageError with the cause and what to do next; with `rollback` after taking back what it has made and changed.
+ * Throws UsageError with the cause and what to do next; with `rollback` after taking back what it has made and changed, also when it is interrupted.
  */
 export async function installPlane(installation: PlaneInstallation): Promise<void> {
   const changes: Change[] = [];
   const secretsBefore = installation.rollback ? await relaySecretsIn(installation.cluster, installation.namespace) : undefined;
   try {
-    await throughGates(installation, (change) => {
-      changes.push(change);
+    const working = { ...installation, cluster: interruptible(installation.cluster, installation.interrupt) };
+    await throughGates(working, (change) => {
+      // What is taken back is no longer interrupted.
+      changes.push({ ...change, cluster: installation.cluster });
     });
   } catch (error) {
     if (!(error instanceof GateFailure)) throw error;
-    const Failed = error.isTimeout ? WaitTimeout : UsageError;
-    const look = `To look further:\n${error.next.map((command) => `  ${command}`).join("\n")}`;
+    const { gate, reason, next } = error;
+    const isInterrupted = reason instanceof Interrupted;
+    const how = isInterrupted ? "was interrupted at" : "did not pass";
+    // Nothing is wrong that could be looked at.
+    const look = isInterrupted ? "" : `To look further:\n${next.map((command) => `  ${command}`).join("\n")}\n`;
     const undo = await undone(installation, changes, secretsBefore);
-    throw new Failed(`the management plane is not installed: it did not pass the gate "${error.gate}"\n${look}\n${undo}`);
+    throw endedBy(reason, `the management plane is not installed: it ${how} the gate "${gate}"\n${look}${undo}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError, clusterRegistrations } from "@isthmus/plane";
+import { clusterRegistrations } from "@isthmus/plane/installation";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { RemoteNamespace } from "../remoteAccess.ts";
 import { MANAGER } from "./ownObjects.ts";
 

@@ -19,14 +19,14 @@ export type GateName =
 export class GateFailure extends UsageError {
   readonly gate: GateName;
   readonly next: readonly string[];
-  /** Whether it might have opened later. */
-  readonly isTimeout: boolean;
+  /** Why: an interruption and a timeout end a command otherwise than a failure. */
+  readonly reason: Error;
 
   constructor(gate: GateName, cause: Error, next: readonly string[]) {
     super(messageOf(cause));
     this.gate = gate;
     this.next = next;
-    this.isTimeout = cause instanceof WaitTimeout;
+    this.reason = cause;
   }
 }
 
@@ -56,10 +56,12 @@ export interface GateOptions {
   readonly passed: (result: GateResult) => void;
   /** What is being waited for; "" for nothing any more. */
   readonly progress: (text: string) => void;
+  /** Aborted when the user has ended the command: no gate opens any more. */
+  readonly interrupt: AbortSignal;
 }
 
 /** Keeps the gates of one command. Each rejects with GateFailure when it does not open. */
-export function gateKeeper({ clock, timeoutMs, passed, progress }: GateOptions): GateKeeper {
+export function gateKeeper({ clock, timeoutMs, passed, progress, interrupt }: GateOptions): GateKeeper {
   const until = uptimeOf(clock) + timeoutMs;
 
   async function through(gate: GateName, next: readonly string[], work: () => Promise<string>): Promise<void> {
@@ -67,6 +69,7 @@ export function gateKeeper({ clock, timeoutMs, passed, progress }: GateOptions):
     const tookMs = () => uptimeOf(clock) - began;
     progress(`${gate} ...`);
     try {
+      interrupt.throwIfAborted();
       const text = await work();
       progress("");
       passed({ gate, isOpen: true, tookMs: tookMs(), text });
@@ -85,7 +88,7 @@ export function gateKeeper({ clock, timeoutMs, passed, progress }: GateOptions):
       if ("failed" in seen) throw new UsageError(seen.failed);
       progress(`${gate}: ${seen.waiting}`);
       if (uptimeOf(clock) >= until) throw new WaitTimeout(`${seen.waiting} (waited ${timeoutMs / 1000} s: --timeout)`);
-      await clock.sleep(Math.min(POLL_MS, Math.max(1, until - uptimeOf(clock))));
+      await clock.sleep(Math.min(POLL_MS, Math.max(1, until - uptimeOf(clock))), interrupt);
     }
   }
 

@@ -1,6 +1,7 @@
 import { KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, type Clock, UsageError } from "@isthmus/core";
-import { type Cluster, RELAY_SECRETS, secretsToJoin } from "@isthmus/plane";
+import { RELAY_SECRETS, secretsToJoin } from "@isthmus/plane/installation";
+import type { Cluster } from "@isthmus/plane/ports";
 import { agentObjects } from "./agentManifest.ts";
 import { clockAhead, offsetOf } from "./clocks.ts";
 import { findRelayAddress, type RelayAddress } from "./relayAddress.ts";

@@ -1,9 +1,9 @@
 import type { KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, type Clock, kindKeyOf, messageOf, UsageError } from "@isthmus/core";
-import { ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import type { NeededFoundations } from "../install/installPlane.ts";
+import { endedBy, Interrupted, interruptible } from "../interruption.ts";
 import { namespaceToCreate, RemoteNamespace } from "../remoteAccess.ts";
-import { WaitTimeout } from "../waitTimeout.ts";
 import { agentDefinitions, kindOfDefinition } from "./agentDefinitions.ts";
 import { AGENT, agentObjects, checkAgentInstallation, isAgent } from "./agentManifest.ts";
 import { clockAhead, clockOffsets, clockWarning } from "./clocks.ts";
@@ -75,6 +75,8 @@ export interface AgentRegistration extends Places {
   readonly say: (line: string) => void;
   readonly passed: (result: GateResult) => void;
   readonly progress: (text: string) => void;
+  /** Aborted when the user has ended the command. */
+  readonly interrupt: AbortSignal;
 }
 
 /** What is known before anything is written. */
@@ -90,7 +92,7 @@ interface Plan {
 /**
  * Registers a cluster: finds the server, creates the KubernetesCluster and a join token, applies the agent, and waits until all that
  * it reports is known. May be repeated. Throws UsageError with the cause and what to do next; with `rollback` after taking back all
- * that was made.
+ * that was made, also when it is interrupted.
  */
 export async function registerAgent(registration: AgentRegistration): Promise<void> {
   const changes: Change[] = [];
@@ -99,13 +101,21 @@ export async function registerAgent(registration: AgentRegistration): Promise<vo
   const written = (): void => {
     isWritten = true;
   };
+  const [management, remote] = [registration.management, registration.remote].map((cluster) =>
+    interruptible(cluster, registration.interrupt),
+  ) as [Cluster, Cluster];
+  const working = { ...registration, management, remote };
+  // What is taken back is no longer interrupted.
+  const changed = (change: Change): void => {
+    changes.push({ ...change, cluster: change.cluster === remote ? registration.remote : registration.management });
+  };
   try {
     checkNames(registration);
-    plan = await planOf(registration);
-    await throughGates(registration, plan, { written, changed: (change) => changes.push(change) });
+    plan = await planOf(working);
+    await throughGates(working, plan, { written, changed });
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof ClusterError)) throw error;
-    if (plan === undefined) throw new UsageError(messageOf(error));
+    if (plan === undefined) throw endedBy(error, messageOf(error));
     throw await failed(registration, { plan, changes: isWritten ? changes : undefined, error });
   }
 }
@@ -286,16 +296,19 @@ interface Failure {
 /** What to tell of a registration that failed: where, what shows more, and how to take back what was made. */
 async function failed(registration: AgentRegistration, { plan, changes, error }: Failure): Promise<UsageError> {
   const { clusterName, rollback, hints } = registration;
-  const where =
-    error instanceof GateFailure ? `${clusterName} is not registered: it did not pass the gate "${error.gate}"` : messageOf(error);
-  const next = error instanceof GateFailure ? error.next : [];
-  const Failed = error instanceof GateFailure && error.isTimeout ? WaitTimeout : UsageError;
+  const gate = error instanceof GateFailure ? error : undefined;
+  const cause = gate?.reason ?? error;
+  const isInterrupted = cause instanceof Interrupted;
+  const how = isInterrupted ? "was interrupted at" : "did not pass";
+  const where = gate === undefined ? messageOf(error) : `${clusterName} is not registered: it ${how} the gate "${gate.gate}"`;
+  // Nothing is wrong that could be looked at.
+  const next = gate === undefined || isInterrupted ? [] : gate.next;
   const look = next.length === 0 ? "" : `\nTo look further:\n${next.map((command) => `  ${command}`).join("\n")}`;
-  if (changes === undefined) return new Failed(`${where}${look}\nNothing was created.`);
+  if (changes === undefined) return endedBy(cause, `${where}${look}\nNothing was created.`);
   if (!rollback) {
-    return new Failed(`${where}${look}\nTo take back what was created:\n  ${hints.meshctl("cluster", "deregister", clusterName)}`);
+    return endedBy(cause, `${where}${look}\nTo take back what was created:\n  ${hints.meshctl("cluster", "deregister", clusterName)}`);
   }
-  return new Failed(`${where}${look}\n${await rolledBack(registration, plan, changes)}`);
+  return endedBy(cause, `${where}${look}\n${await rolledBack(registration, plan, changes)}`);
 }
 
 async function rolledBack(registration: AgentRegistration, { existing, naming }: Plan, changes: readonly Change[]): Promise<string> {

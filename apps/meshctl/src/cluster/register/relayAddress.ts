@@ -1,7 +1,8 @@
 import { isIP } from "node:net";
 import { KIND_NODE_IMAGE, Node, Service } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
-import { type Cluster, type Generation, NAMES } from "@isthmus/plane";
+import { type Generation, NAMES } from "@isthmus/plane/installation";
+import type { Cluster } from "@isthmus/plane/ports";
 
 /** Where agents reach the management server. */
 export interface RelayAddress {

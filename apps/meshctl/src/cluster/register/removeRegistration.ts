@@ -1,6 +1,7 @@
 import { JOIN_TOKEN_LABEL, KubernetesCluster, Lease, Secret } from "@isthmus/api";
 import { type Clock, formatRef, type Kind, type Resource, refOf } from "@isthmus/core";
-import { type Cluster, ClusterError, RELAY_SECRETS } from "@isthmus/plane";
+import { RELAY_SECRETS } from "@isthmus/plane/installation";
+import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { AGENT, agentObjects, isAgent } from "./agentManifest.ts";
 import { deleteIfSame, isMadeByMeshctl, kindsOf, placeOf } from "./ownObjects.ts";
 import { purgeConfiguration } from "./purgeConfiguration.ts";

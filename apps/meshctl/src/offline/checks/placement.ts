@@ -1,15 +1,38 @@
-import { askedKinds, KubernetesCluster, Namespace, VirtualDestination } from "@isthmus/api";
+import { KubernetesCluster, Namespace, userStatusKinds, VirtualDestination } from "@isthmus/api";
 import { nearestName, type Resource } from "@isthmus/core";
 import type { Doubt, KnownObjects } from "./knownObjects.ts";
 
 /** What is doubtful in where objects of users are: their names, namespaces and clusters. */
 export function placementDoubts(known: KnownObjects, resources: readonly Resource[]): readonly Doubt[] {
   const users = USER_KINDS.flatMap((kind) => known.of<Resource>(kind));
-  return [...users.flatMap(withoutNamespace), ...unknownNamespaces(known, users), ...unregistered(known, resources), ...unused(known)];
+  return [
+    ...users.flatMap(unknownMetadata),
+    ...users.flatMap(withoutNamespace),
+    ...unknownNamespaces(known, users),
+    ...unregistered(known, resources),
+    ...unused(known),
+  ];
 }
 
 // What people write by hand, and no API server has completed.
-const USER_KINDS = [...askedKinds(), VirtualDestination, KubernetesCluster];
+const USER_KINDS = [...userStatusKinds(), VirtualDestination, KubernetesCluster];
+
+/** What no API server keeps. */
+function unknownMetadata(object: Resource): readonly Doubt[] {
+  return Object.keys(object.metadata).flatMap((name) => {
+    if (METADATA.has(name)) return [];
+    const near = nearestName(name, METADATA);
+    const hint = near === undefined ? "" : ` (did you mean ${near}?)`;
+    return [{ object, code: "FieldUnknown", message: `metadata.${name}: unknown field${hint}; the field is ignored` }];
+  });
+}
+
+// Source: kubernetes.io, ObjectMeta; some of them in earlier versions only. The first are those that people write.
+const METADATA: ReadonlySet<string> = new Set([
+  ...["name", "namespace", "labels", "annotations", "clusterName", "generateName", "finalizers", "ownerReferences"],
+  ...["uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"],
+  ...["selfLink", "initializers"],
+]);
 
 function withoutNamespace(object: Resource): readonly Doubt[] {
   if ((object.metadata.namespace ?? "") !== "") return [];

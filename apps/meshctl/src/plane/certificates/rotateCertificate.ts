@@ -1,8 +1,10 @@
-import { VirtualMesh } from "@isthmus/api";
-import { displayName, UsageError } from "@isthmus/core";
-import { reissueAnnotation } from "@isthmus/plane";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
-import { generationOfRoot, ROOT_GENERATION } from "@isthmus/translators";
+import type { VirtualMesh } from "@isthmus/api";
+import { UsageError } from "@isthmus/core";
+import { reissueAnnotation } from "@isthmus/plane/installation";
+import type { Cluster } from "@isthmus/plane/ports";
+import { generationOfRoot, ROOT_GENERATION, rootGenerationOf } from "@isthmus/translators";
+import { PREVIOUS_GENERATION } from "./abortRotation.ts";
+import { changeVirtualMesh } from "./changeVirtualMesh.ts";
 import type { Entry } from "./entries.ts";
 
 /** Orders another CA, or another generated root, by an annotation of the VirtualMesh. Gives what was ordered, for users. Throws UsageError. */
@@ -12,23 +14,18 @@ export async function rotateCertificate(
   { entries, now }: { readonly entries: readonly Entry[]; readonly now: number },
   signal: AbortSignal,
 ): Promise<string> {
-  const [namespace = "", name = ""] = rotatable(entry, entries).split("/");
-  for (let attempt = 1; ; attempt++) {
-    const found = await cluster.get(VirtualMesh, { name, namespace }, signal);
-    if (found === undefined) throw new UsageError(`VirtualMesh ${namespace}/${name} not found`);
-    const { managedFields: _, annotations = {}, ...metadata } = found.metadata;
+  const change = (found: VirtualMesh) => {
+    const { annotations = {} } = found.metadata;
     const [key, value] =
       entry.use === "meshRoot"
         ? [ROOT_GENERATION, nextGeneration(found, entries)]
         : [reissueAnnotation(entry.name), new Date(now).toISOString()];
-    try {
-      await cluster.update({ ...found, metadata: { ...metadata, annotations: { ...annotations, [key]: value } } }, signal);
-      return `VirtualMesh ${displayName(found.metadata)}: ${key} is ${value}`;
-    } catch (error) {
-      // The server writes statuses there, too.
-      if (!(error instanceof ClusterError && error.code === "Conflict") || attempt === MOST_ATTEMPTS) throw error;
-    }
-  }
+    // So that it can be aborted.
+    const noted = entry.use === "meshRoot" ? { [PREVIOUS_GENERATION]: `${rootGenerationOf(found) ?? 1}, before ${value}` } : {};
+    const metadata = { ...found.metadata, annotations: { ...annotations, ...noted, [key]: value } };
+    return { next: { ...found, metadata }, ordered: `${key} is ${value}` };
+  };
+  return changeVirtualMesh(cluster, rotatable(entry, entries), change, signal);
 }
 
 /** The VirtualMesh by which it is rotated, `namespace/name`. Throws UsageError with what to do instead. */
@@ -45,7 +42,7 @@ function rotatable({ use, name, virtualMesh, isGenerated, next }: Entry, entries
   );
   if (moving !== undefined) {
     throw new UsageError(
-      `${what}: the change of root before is not finished, ${moving.name} is at step ${moving.forecast?.step}: --plan shows what it waits for`,
+      `${what}: the change of root before is not finished, ${moving.name} is at step ${moving.forecast?.step}: --plan shows what it waits for, --abort goes back`,
     );
   }
   return virtualMesh;
@@ -56,5 +53,3 @@ function nextGeneration(virtualMesh: VirtualMesh, entries: readonly Entry[]): st
   const used = entries.filter(({ use }) => use === "meshRoot").map(({ name }) => generationOfRoot(virtualMesh, name) ?? 0);
   return String(Math.max(1, ...used) + 1);
 }
-
-const MOST_ATTEMPTS = 10;

@@ -1,9 +1,9 @@
 /** What `check` and `precheck` find, by code. A code keeps its meaning for ever; docs/reference/meshctl.md is generated from here. */
 export const CHECK_CODES = {
   CFG1003: "Services share pods and a port, and differ in its protocol.",
-  CFG1101: "A policy or VirtualMesh is not accepted.",
-  CFG1102: "A policy or VirtualMesh is accepted, and not all of what it asks for is applied.",
-  CFG1103: "A policy or VirtualMesh has a warning.",
+  CFG1101: "A policy, VirtualMesh or VirtualDestination is not accepted.",
+  CFG1102: "A policy, VirtualMesh or VirtualDestination is accepted, and not all of what it asks for is applied.",
+  CFG1103: "A policy, VirtualMesh or VirtualDestination has a warning.",
   CRT1001: "The certificate of an agent has expired.",
   CRT1002: "The certificate of an agent is not renewed in time.",
   CRT1003: "A certificate of the relay ends soon, has expired, or cannot be read.",

@@ -1,15 +1,17 @@
-import type { AccessPolicy, TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import type { AccessPolicy, ApprovalStatus, TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
 import type { TimedCondition } from "@isthmus/core";
 import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
 import type { PlaneState } from "./planeState.ts";
 
 const category = CATEGORIES.configuration;
-const reads = ["trafficPolicies", "accessPolicies", "virtualMeshes"] as const;
+const reads = ["trafficPolicies", "accessPolicies", "virtualMeshes", "virtualDestinations"] as const;
 
-type Policy = TrafficPolicy | AccessPolicy | VirtualMesh;
+type Policy = TrafficPolicy | AccessPolicy | VirtualMesh | VirtualDestination;
 
-function policiesOf({ trafficPolicies, accessPolicies, virtualMeshes }: PlaneState): readonly Policy[] {
-  return [...trafficPolicies, ...accessPolicies, ...virtualMeshes];
+type ByTarget = Readonly<Record<string, ApprovalStatus>>;
+
+function policiesOf({ trafficPolicies, accessPolicies, virtualMeshes, virtualDestinations }: PlaneState): readonly Policy[] {
+  return [...trafficPolicies, ...accessPolicies, ...virtualMeshes, ...virtualDestinations];
 }
 
 /** The resources of users. Source: the published `meshctl check`. */
@@ -42,8 +44,9 @@ function problemOf(policy: Policy): readonly CheckFinding[] {
   return [];
 }
 
-function firstTargetError({ status }: Policy): string | undefined {
-  return Object.values(status?.destinations ?? {}).flatMap(({ errors = [] }) => errors)[0];
+function firstTargetError({ status = {} }: Policy): string | undefined {
+  const { destinations = {}, meshes = {} }: { readonly destinations?: ByTarget; readonly meshes?: ByTarget } = status;
+  return Object.values({ ...destinations, ...meshes }).flatMap(({ errors = [] }) => errors)[0];
 }
 
 /** What was accepted, but is not written everywhere, or has warnings. */

@@ -1,4 +1,14 @@
-import { AccessPolicy, Destination, KubernetesCluster, Mesh, Settings, TrafficPolicy, VirtualMesh, Workload } from "@isthmus/api";
+import {
+  AccessPolicy,
+  Destination,
+  KubernetesCluster,
+  Mesh,
+  Settings,
+  TrafficPolicy,
+  VirtualDestination,
+  VirtualMesh,
+  Workload,
+} from "@isthmus/api";
 import type { Kind, Resource } from "@isthmus/core";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { withRemedy } from "../../cluster/managementCluster.ts";
@@ -22,6 +32,7 @@ export interface PlaneState {
   readonly trafficPolicies: readonly TrafficPolicy[];
   readonly accessPolicies: readonly AccessPolicy[];
   readonly virtualMeshes: readonly VirtualMesh[];
+  readonly virtualDestinations: readonly VirtualDestination[];
 }
 
 /** A part of the state that is read by itself. */
@@ -67,6 +78,7 @@ export async function readPlaneState(
     trafficPolicies: await all("trafficPolicies", TrafficPolicy),
     accessPolicies: await all("accessPolicies", AccessPolicy),
     virtualMeshes: await all("virtualMeshes", VirtualMesh),
+    virtualDestinations: await all("virtualDestinations", VirtualDestination),
   };
   if (firstError !== undefined && [...needed].every((part) => UNLISTED.has(part) || unread.has(part))) throw firstError;
   return { state, unread };

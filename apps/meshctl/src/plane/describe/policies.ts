@@ -4,6 +4,7 @@ import type {
   HttpMatcher,
   IdentitySelector,
   TrafficPolicy,
+  VirtualDestination,
   VirtualMesh,
   WorkloadSelector,
 } from "@isthmus/api";
@@ -27,7 +28,33 @@ export const virtualMeshDescription: Description<VirtualMesh> = {
   ],
 };
 
-/** Source of the columns: as above. */
+/** The columns are ours: none is published. */
+export const virtualDestinationDescription: Description<VirtualDestination> = {
+  kind: "VirtualDestination",
+  headers: ["METADATA", "HOST", "EXPORTED TO", "DESTINATIONS", "STATUS"],
+  cells: ({ metadata, spec = {}, status }) => [
+    refLines(metadata),
+    fieldLines({
+      Hostname: spec.hostname,
+      Port: portText(spec.port),
+      Order: spec.static === undefined ? "by distance" : "the same in all meshes",
+    }),
+    spec.meshList === undefined
+      ? paragraphs([["VIRTUAL MESH", ...refLines(spec.virtualMesh ?? {})]])
+      : refsLines(spec.meshList.meshes ?? []),
+    refsLines((status?.selectedDestinations ?? []).map(({ ref, destination }) => destination?.kubeService ?? ref ?? {})),
+    statusLines(status),
+  ],
+};
+
+function portText(port: NonNullable<VirtualDestination["spec"]>["port"]): string | undefined {
+  const { number, protocol, targetName, targetNumber } = port ?? {};
+  const target = targetName ?? targetNumber;
+  const parts = [String(number ?? ""), protocol ?? "", target === undefined ? "" : `to ${target} of the Services`];
+  return number === undefined ? undefined : parts.filter((part) => part !== "").join(" ");
+}
+
+/** Source of the columns: the published `meshctl describe`. */
 export const trafficPolicyDescription: Description<TrafficPolicy> = {
   kind: "TrafficPolicy",
   headers: ["METADATA", "SOURCE WORKLOADS", "DESTINATION SERVICES", "HTTP MATCHERS", "STATUS"],
@@ -62,11 +89,17 @@ function workloadLines({ kubeWorkloadMatcher = {} }: WorkloadSelector): Cell {
   return [...fieldLines({ Namespaces: namespaces, Clusters: clusters }), ...labelLines("LABELS", labels)];
 }
 
-function destinationLines({ kubeServiceMatcher, kubeServiceRefs }: DestinationSelector): Cell {
+function destinationLines(selector: DestinationSelector): Cell {
+  const { kubeServiceMatcher, kubeServiceRefs, virtualDestinationMatcher = {}, virtualDestinationRefs } = selector;
   const { namespaces, clusters, labels } = kubeServiceMatcher ?? {};
   return paragraphs([
     [...fieldLines({ Namespaces: namespaces, Clusters: clusters }), ...labelLines("LABELS", labels)],
     refsLines(kubeServiceRefs?.services ?? []),
+    [
+      ...fieldLines({ "VirtualDestinations in": virtualDestinationMatcher.namespaces }),
+      ...labelLines("VIRTUALDESTINATION LABELS", virtualDestinationMatcher.labels),
+    ],
+    refsLines(virtualDestinationRefs?.virtualDestinations ?? []),
   ]);
 }
 

@@ -6,6 +6,7 @@ import { ageText } from "../../output/age.ts";
 import { columnsText } from "../../output/columns.ts";
 import { wrapped } from "../../output/fit.ts";
 import { plainText } from "../../output/plainText.ts";
+import { clusterModeOf, countsText, exampleLines } from "../comparisonText.ts";
 import { type KindName, kindsNamed } from "../kinds.ts";
 import { selectedObjects } from "../selectedObjects.ts";
 import { fieldLines } from "./cells.ts";
@@ -27,12 +28,15 @@ export async function printCluster(describing: Describing, signal: AbortSignal):
   const counts = await Promise.all(DISCOVERED.map(async (kind) => [kind, await countOf(cluster, kind, name, signal)] as const));
   const { metadata, spec = {}, status = {} } = found;
   const { agent = {}, conditions = [], warnings = [] } = status;
+  const mode = clusterModeOf(found);
   const overview = fieldLines({
     Name: metadata.name,
     Namespace: metadata.namespace,
     State: status.state ?? "REGISTERED",
     Age: since(metadata.creationTimestamp, now),
     "Cluster Domain": spec.clusterDomain ?? "cluster.local",
+    Mode: modeText(mode),
+    "Would Be Written": mode.mode === "manage" ? undefined : countsText(mode),
     "Kubeconfig Secret": spec.secretName,
     "Cluster UID": status.clusterUid,
     Agent: agent.version,
@@ -43,9 +47,16 @@ export async function printCluster(describing: Describing, signal: AbortSignal):
       .filter(([group]) => group.endsWith("istio.io"))
       .map(([group, versions]) => `${group}/${versions.join("|")}`),
   });
-  const lines = overview.map((line) => plainText(line));
+  const lines = overview.flatMap((line) => {
+    const own = wrapped(plainText(line), columns);
+    return line.startsWith("Would Be Written:") ? [...own, ...exampleLines(mode, columns)] : own;
+  });
   const listed = warnings.flatMap((warning) => wrapped(`Warning: ${plainText(warning)}`, columns));
   await io.out(`${[...lines, ...listed].join("\n")}\n\n${conditionsText(conditions, { now, columns })}`);
+}
+
+function modeText({ mode, acknowledged }: ReturnType<typeof clusterModeOf>): string {
+  return acknowledged === undefined ? mode : `${mode} (not acknowledged yet: the agent is in mode ${acknowledged})`;
 }
 
 // Where nothing says how wide the terminal is, a message stays on its line.

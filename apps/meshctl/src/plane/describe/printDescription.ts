@@ -1,19 +1,21 @@
-import type { Kind, Resource } from "@isthmus/core";
+import type { Resource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import type { Io } from "../../io.ts";
 import { boxedTable } from "../../output/boxedTable.ts";
 import { type KindName, kindsNamed } from "../kinds.ts";
 import { noteMalformed } from "../printKinds.ts";
+import { objectsText } from "../printObjects.ts";
 import { requireNamed, selectedObjects, withNames } from "../selectedObjects.ts";
 import type { Description } from "./description.ts";
 import { destinationDescription, meshDescription, workloadDescription } from "./discovered.ts";
-import { accessPolicyDescription, trafficPolicyDescription, virtualMeshDescription } from "./policies.ts";
+import { accessPolicyDescription, trafficPolicyDescription, virtualDestinationDescription, virtualMeshDescription } from "./policies.ts";
 
 const DESCRIPTIONS: readonly Description<never>[] = [
   meshDescription,
   workloadDescription,
   destinationDescription,
   virtualMeshDescription,
+  virtualDestinationDescription,
   trafficPolicyDescription,
   accessPolicyDescription,
 ];
@@ -21,22 +23,38 @@ const DESCRIPTIONS: readonly Description<never>[] = [
 interface Describing {
   readonly io: Io;
   readonly cluster: Cluster;
-  readonly kind: KindName;
+  readonly kinds: readonly KindName[];
   /** `name`, or `namespace/name`; none: all. */
   readonly names: readonly string[];
   /** Parts of names, of which one must occur; none: all. */
   readonly search: readonly string[];
+  /** `json` and `yaml`: the objects themselves. */
+  readonly format: "table" | "json" | "yaml";
+  readonly now: number;
 }
 
-/** Prints a table of the objects of a kind, as the published `meshctl describe` does: all namespaces, and an empty line after it. */
-export async function printDescription({ io, cluster, kind, names, search }: Describing, signal: AbortSignal): Promise<void> {
-  const description = DESCRIPTIONS.find((one) => one.kind === kind) as Description<Resource>;
-  const [read] = (await kindsNamed([kind])) as readonly Kind[];
-  if (read === undefined) return;
-  const known = await selectedObjects(cluster, read, {}, signal);
-  noteMalformed(io, known);
+/**
+ * Prints a table of the objects of each kind, as the published `meshctl describe` does: all namespaces, and an empty line after it. Of several kinds
+ * those without objects have no table.
+ */
+export async function printDescription({ io, cluster, kinds, names, search, format, now }: Describing, signal: AbortSignal): Promise<void> {
   const isSearched = ({ metadata: { name } }: Resource): boolean => search.length === 0 || search.some((term) => name.includes(term));
-  const rows = withNames(known.items, names).filter(isSearched).map(description.cells);
-  await io.out(`${boxedTable(description.headers, rows, io.columns)}\n`);
-  requireNamed(names, [known]);
+  const known = [];
+  const found = [];
+  for (const kind of await kindsNamed(kinds)) {
+    const all = await selectedObjects(cluster, kind, {}, signal);
+    noteMalformed(io, all);
+    known.push(all);
+    found.push({ kind, items: withNames(all.items, names).filter(isSearched) });
+  }
+  if (format !== "table") await io.out(objectsText(found, { format, now }));
+  else {
+    const tables = found.filter(({ items }) => items.length > 0 || kinds.length === 1);
+    for (const { kind, items } of tables) {
+      const { headers, cells } = DESCRIPTIONS.find((one) => one.kind === kind.kind) as Description<Resource>;
+      await io.out(`${boxedTable(headers, items.map(cells), io.columns)}\n`);
+    }
+    if (tables.length === 0) io.err("No resources found.\n");
+  }
+  requireNamed(names, known);
 }

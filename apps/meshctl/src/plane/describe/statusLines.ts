@@ -11,14 +11,15 @@ interface SharedStatus {
   readonly acceptedCount?: number;
   readonly conditions?: readonly { readonly type?: string; readonly status?: string; readonly message?: string }[];
   readonly destinations?: Readonly<Record<string, ApprovalStatus>>;
+  readonly meshes?: Readonly<Record<string, ApprovalStatus>>;
 }
 
 /** How a policy stands: its state, what is applied, and what is wrong, also on its targets. */
 export function statusLines(status: SharedStatus | undefined): Cell {
   if (status?.state === undefined) return ["State: not processed yet"];
-  const { state, targetCount, acceptedCount, errors = [], warnings = [], conditions = [], destinations = {} } = status;
+  const { state, targetCount, acceptedCount, errors = [], warnings = [], conditions = [], destinations = {}, meshes = {} } = status;
   const applied = conditions.find(({ type }) => type === "Applied");
-  const onTargets = Object.entries(destinations).flatMap(([target, { errors = [] }]) =>
+  const onTargets = Object.entries({ ...destinations, ...meshes }).flatMap(([target, { errors = [] }]) =>
     errors.map((error) => `${refText(target)}: ${error}`),
   );
   const all = [...errors, ...onTargets];

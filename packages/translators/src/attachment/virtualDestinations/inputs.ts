@@ -10,15 +10,18 @@ import { isSameRecord, reuseIfEqual } from "../../incremental/rows.ts";
 import type { VirtualDestinationInputs } from "../../meshes/inputs.ts";
 import { NETWORKING_OWNER_LABEL } from "../../meshes/outputMetadata.ts";
 import { DEFAULT_HOSTNAME_SUFFIX } from "../../policy/hostnames.ts";
-import { byMesh, byPodLabel, byServiceName } from "../../policy/indexes.ts";
+import { byMesh, byPodLabel, byServiceName, destinationsByCluster } from "../../policy/indexes.ts";
 import { policyScopeFrom } from "../../policy/policyScope.ts";
 import { selectedDestinations, selectingCandidates } from "../../policy/selection.ts";
+import { selectedUnder } from "../../policy/virtualSelection.ts";
 import { bySelector } from "../assembly.ts";
 import { type AttachedSources, destinations } from "../destinationJoins.ts";
 import type { AttachedMesh } from "../meshes.ts";
+import { byVirtualTarget } from "../policies.ts";
 import { addressedRefs, virtualIpOf } from "../virtualIps.ts";
 import { acceptedByKey, meshKey, meshKeysOf } from "../virtualMeshes.ts";
 import { bySelectedTargets, formsOf } from "./forms.ts";
+import { evaluatedPolicies, policiesOn } from "./policies.ts";
 import { isUsable, type JoinedMesh, type Resolution, resolvedForm } from "./resolution.ts";
 
 const virtualDestinations = inputKind<AttachedSources, VirtualDestination>(VirtualDestination);
@@ -28,6 +31,11 @@ const attachedMeshes = inputTable(
 );
 const hosts = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.virtualHosts), entryKey);
 const displacedIps = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.virtualIps.displaced), entryKey);
+const checkedPolicies = inputTable(
+  ({ attachment }: AttachedSources) => attachment.traffic,
+  ({ key }) => key,
+);
+const offlineClusters = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.offline), entryKey);
 const virtualMeshes = inputTable(({ attachment }: AttachedSources) => entriesOf(acceptedByKey(attachment.membership)), entryKey);
 
 /** A VirtualDestination and the Destinations that any form of it selects. */
@@ -59,7 +67,9 @@ export const virtualDestinationInputs = derived({
     listed: join({ from: virtualDestinations, key: byListedMesh, to: attachedMeshes, isSame: isSameMesh }),
     homes: join({ from: selected.source, key: byMesh, to: attachedMeshes, isSame: isSameMesh }),
     workloads: join({ from: selected.source, key: bySelector, to: inputKind<AttachedSources, Workload>(Workload), index: byPodLabel }),
+    offline: join({ from: selected.source, key: destinationsByCluster, to: offlineClusters }),
     hosts: join({ from: virtualDestinations, key: byHost, to: hosts }),
+    traffic: join({ from: virtualDestinations, key: selectedUnder, to: checkedPolicies, index: byVirtualTarget }),
     ofSameHost: join({ from: virtualDestinations, key: byServiceOfHost, to: destinations, index: byServiceName }),
     displacedIp: join({ from: virtualDestinations, key: byAddress, to: displacedIps }),
     userEntries: join({
@@ -82,6 +92,7 @@ export const virtualDestinationInputs = derived({
         meshes,
         hasVirtualMesh: (key) => inForce.has(key),
         ofSameHost: lookup("ofSameHost"),
+        clusterDomains: surroundings.clusterDomains,
         limit: policyScopeFrom(surroundings).limitOf(virtualDestination),
       }),
     );
@@ -89,6 +100,8 @@ export const virtualDestinationInputs = derived({
     const { targets = NONE, exports = NONE } = chosen ?? {};
     const host = chosen?.form.spec.hostname;
     const homes = [...new Set(targets.flatMap(byMesh))].sort().flatMap((key) => meshes.get(key) ?? []);
+    const policies = policiesOn(virtualDestination, lookup("traffic"), surroundings);
+    const judged = evaluatedPolicies(policies, { virtualDestination, spec: chosen?.form.spec, exports, surroundings });
     const [ref = refOf(virtualDestination)] = addressedRefs(virtualDestination);
     return {
       virtualDestination,
@@ -99,7 +112,9 @@ export const virtualDestinationInputs = derived({
       workloads: exactly([...new Set(lookup("workloads"))]),
       virtualIp: reuseIfEqual(virtualIpOf(ref, lookup("displacedIp")[0]?.value), before?.virtualIp),
       userEntries: lookup("userEntries").filter(({ spec }) => host !== undefined && spec?.hosts?.includes(host) === true),
-      reports: reuseIfEqual(reportsOf(virtualDestination, resolutions, chosen), before?.reports),
+      offlineClusters: [...new Set(lookup("offline").map(({ key }) => key))].sort(),
+      trafficPolicies: judged.trafficPolicies,
+      reports: reuseIfEqual([...reportsOf(virtualDestination, resolutions, chosen), ...judged.reports], before?.reports),
       surroundings,
     };
   },

@@ -2,7 +2,8 @@ import type { Destination, VirtualDestination } from "@isthmus/api";
 import { displayName, formatRef, keyOf, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../../findings.ts";
 import type { MeshWithGateways } from "../../meshes/inputs.ts";
-import { translatorOf } from "../../meshes/meshTranslators.ts";
+import { joinableMeshes, translatorOf } from "../../meshes/meshTranslators.ts";
+import { isLocalName } from "../../policy/hostnames.ts";
 import { byMesh } from "../../policy/indexes.ts";
 import { destinationLocation, isWithinLimit, meshCluster, type PolicyLimit } from "../../policy/policyScope.ts";
 import { selectsDestination } from "../../policy/selectors.ts";
@@ -26,6 +27,7 @@ export interface ResolutionSources {
   readonly hasVirtualMesh: (key: string) => boolean;
   /** Destinations whose own or federated host may be one of its hosts. */
   readonly ofSameHost: readonly Destination[];
+  readonly clusterDomains: ReadonlyMap<string, string>;
   readonly limit: PolicyLimit;
 }
 
@@ -67,7 +69,7 @@ export function isUsable({ form, targets, exports, findings }: Resolution): bool
 
 function hostFindings(
   { spec }: VirtualDestinationForm,
-  { virtualDestination, ownerOf, ofSameHost }: ResolutionSources,
+  { virtualDestination, ownerOf, ofSameHost, clusterDomains }: ResolutionSources,
 ): readonly Finding[] {
   const { hostname = "" } = spec;
   const owner = ownerOf(hostname);
@@ -76,9 +78,16 @@ function hostFindings(
     return [invalidFinding("HostTaken", message)];
   }
   const federated = ofSameHost.find(({ status }) => status?.appliedFederation?.federatedHostname === hostname);
-  if (federated === undefined) return [];
-  const service = displayName(serviceOf(federated.spec?.kubeService?.ref ?? {}));
-  return [invalidFinding("HostTaken", `spec.hostname: ${hostname} is the federated host name of service ${service}: choose another`)];
+  if (federated !== undefined) {
+    const message = `spec.hostname: ${hostname} is the federated host name of service ${nameOf(federated)}: choose another`;
+    return [invalidFinding("HostTaken", message)];
+  }
+  const local = ofSameHost.find(({ spec: { kubeService } = {} }) =>
+    isLocalName(hostname, serviceOf(kubeService?.ref ?? {}), clusterDomains),
+  );
+  if (local === undefined) return [];
+  const message = `spec.hostname: ${hostname} is how pods call service ${nameOf(local)}, whose traffic this would take over: choose another`;
+  return [invalidFinding("HostTaken", message)];
 }
 
 interface Exported {
@@ -136,7 +145,7 @@ function targetsOf({ spec, selectors }: VirtualDestinationForm, { selected, mesh
   if (isStatic(spec)) return inOrder(spec.static?.destinations ?? [], within);
   if (within.length > 0) return { targets: within, findings: [] };
   const path = "spec.localized.destinationSelectors";
-  const message = `${path}: select no Service in an Istio mesh that this VirtualDestination may target: check labels, namespaces and clusters`;
+  const message = `${path}: select no Service in ${joinableMeshes} that this VirtualDestination may target: check labels, namespaces and clusters`;
   return { targets: [], findings: [invalidFinding("NothingSelected", message)] };
 }
 
@@ -159,7 +168,7 @@ function inOrder(order: StaticDestinations, known: readonly Destination[]): Chos
     const target = byKey.get(keyOf(service));
     if (target !== undefined) targets.add(target);
     else if (service.name !== "" && service.namespace !== "" && service.clusterName !== "") {
-      const message = `spec.static.destinations[${i}].kubeService: Destination for service ${displayName(service)} not found: check the name, that its cluster is registered, and that its pods are in an Istio mesh`;
+      const message = `spec.static.destinations[${i}].kubeService: Destination for service ${displayName(service)} not found: check the name, that its cluster is registered, and that its pods are in ${joinableMeshes}`;
       findings.push(invalidFinding("DestinationUnknown", message));
     }
   });

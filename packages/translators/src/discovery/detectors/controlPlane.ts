@@ -3,8 +3,8 @@ import { type Owner, type Report, refOf } from "@isthmus/core";
 import { finding } from "../findings.ts";
 import { imageVersion } from "../image.ts";
 import { namespaceLocationOf } from "../indexes.ts";
-import type { LastKnownMesh } from "../lastKnownMesh.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
+import type { LastKnownMesh } from "./lastKnownMesh.ts";
 
 /** All that the detection of one mesh may read. */
 export interface ControlPlaneInputs {

@@ -3,7 +3,6 @@ import { displayName, type Report, refOf } from "@isthmus/core";
 import { isTrustDomain } from "../../policy/trustDomain.ts";
 import { finding } from "../findings.ts";
 import { namespaceLocationOf } from "../indexes.ts";
-import { type MeshConfig, type MeshConfigProblem, meshConfigOf } from "../meshConfig.ts";
 import { regionOf } from "../nodes.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
 import {
@@ -15,6 +14,7 @@ import {
   type MeshDetector,
 } from "./controlPlane.ts";
 import { ingressGatewaysOf } from "./istioGateways.ts";
+import { type MeshConfig, type MeshConfigProblem, meshConfigOf } from "./istioMeshConfig.ts";
 
 const PILOT_IMAGE = ["istio", "pilot"];
 

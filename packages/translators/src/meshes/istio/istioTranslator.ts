@@ -7,8 +7,10 @@ import { policiesBehind } from "./policiesBehind.ts";
 import { findingsOfRules, referencesOfRules } from "./policyFields.ts";
 import { requestFindings } from "./requestFindings.ts";
 import { allowsHeaderOperators } from "./routeContext.ts";
+import { sidecarFor } from "./sidecars.ts";
 import { hostsOf } from "./userObjects.ts";
 import { outlierFindings } from "./virtualDestination/outliers.ts";
+import { evaluateVirtualPolicies } from "./virtualDestination/policyVerdicts.ts";
 import { translateVirtualDestination } from "./virtualDestination/virtualDestination.ts";
 import { federationRefusals, meshesThatResolve } from "./virtualMesh/federationRefusals.ts";
 import { eastWestGateways, notedGateways, withoutNotedGateways } from "./virtualMesh/gatewaySelection.ts";
@@ -19,16 +21,19 @@ import { virtualMeshFindings } from "./virtualMesh/virtualMeshFindings.ts";
 /** Istio. */
 export const istioTranslator: MeshTranslator = {
   type: "istio",
+  displayName: "an Istio mesh",
   translateDestination: translateIstioDestination,
   translateMesh: translateIstioMesh,
   translateVirtualMesh: rootSecretOf,
   translateVirtualDestination,
+  translateWorkload: sidecarFor,
   requestFindings,
   ruleFindings: (rules, context) => findingsOfRules(rules, { allowsHeaderOperators: allowsHeaderOperators(context) }),
   virtualMeshFindings,
   virtualDestinationFindings: outlierFindings,
   referencesOf: referencesOfRules,
   policyVerdicts: evaluatePolicies,
+  virtualPolicyVerdicts: evaluateVirtualPolicies,
   hasSubsets: true,
   federation: { refusals: federationRefusals, meshesThatResolve, eastWestGateways, notedGateways, withoutNotedGateways },
   userObjects: { kinds: [VirtualService, DestinationRule], hostsOf },

@@ -1,9 +1,10 @@
-import type { HttpRoute, VirtualService } from "@isthmus/api";
+import type { HttpRoute, TrafficPolicy, VirtualService } from "@isthmus/api";
 import { merged } from "@isthmus/core";
 import { hostnameFrom } from "../../policy/hostnames.ts";
 import type { DestinationInputs } from "../inputs.ts";
 import type { RouteFields } from "./features/feature.ts";
 import { matchRequests } from "./matches.ts";
+import type { SourceContext } from "./policyFields.ts";
 import { mergedRouteFields, policyGroups } from "./policyGroups.ts";
 import { referencesOf, routeContext } from "./routeContext.ts";
 import type { Source } from "./source.ts";
@@ -17,19 +18,23 @@ export function virtualServiceSpec(inputs: DestinationInputs, source: Source): V
   const service = destination.spec?.kubeService?.ref;
   if (service === undefined || inputs.trafficPolicies.length === 0) return undefined;
   const host = hostnameFrom(source.clusterName, { service, destination }, surroundings.clusterDomains);
-  const http = routesOf(inputs, source, host);
+  const ports = (destination.spec?.kubeService?.ports ?? []).map(({ port = 0 }) => port);
+  const context = routeContext(source, referencesOf(inputs));
+  const http = routesOf(inputs.trafficPolicies, context, { host, ports });
   return http.length === 0 ? undefined : { hosts: [host], http };
 }
 
-/** For each match of each group of policies and each port of the Service one route, the more specific first. */
-function routesOf(inputs: DestinationInputs, source: Source, host: string): readonly HttpRoute[] {
-  const context = routeContext(source, referencesOf(inputs));
-  const ports = inputs.destination.spec?.kubeService?.ports ?? [];
+/** For each match of each group of policies and each port of the host one route, the more specific first. */
+export function routesOf(
+  trafficPolicies: readonly TrafficPolicy[],
+  context: SourceContext,
+  { host, ports }: { readonly host: string; readonly ports: readonly number[] },
+): readonly HttpRoute[] {
   const routes: HttpRoute[] = [];
-  for (const { matches, policies } of policyGroups(inputs.trafficPolicies, source.clusterName)) {
+  for (const { matches, policies } of policyGroups(trafficPolicies, context.clusterName)) {
     const fields = mergedRouteFields(policies, context);
     if (Object.keys(fields).length === 0) continue;
-    for (const { port = 0 } of ports) {
+    for (const port of ports) {
       const route = withTargets(fields, host, port);
       for (const match of matchRequests(matches)) routes.push(merged({ match: [merged(match, { port })] }, route));
     }

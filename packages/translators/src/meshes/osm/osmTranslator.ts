@@ -5,6 +5,7 @@ import { translateOsmDestination } from "./osm.ts";
 /** Open Service Mesh. Its policies are judged as they are translated, and it federates nothing. */
 export const osmTranslator: MeshTranslator = {
   type: "osm",
+  displayName: "an Open Service Mesh",
   translateDestination: translateOsmDestination,
   hasSubsets: false,
   meshConfig: osmMeshConfig,

@@ -12,7 +12,7 @@ import { WorkloadFieldOwners } from "./workloadFieldOwners.ts";
  * leaves no trace: what it set is free for those after it.
  */
 export function evaluatePolicies(target: PolicyTarget): readonly PolicyEvaluation[] {
-  const sources = tellingSources(target).map((source) => new RouteFieldOwners(source, target));
+  const sources = tellingSources(target).map((source) => new RouteFieldOwners(source, { ...target, object: target.destination }));
   const claimants = [...sources, new WorkloadFieldOwners(target)];
   // What one policy sets matters to others, and to objects of users.
   const mayMatter = target.policies.length > 1 || target.userObjects.length > 0;
@@ -23,7 +23,7 @@ export function evaluatePolicies(target: PolicyTarget): readonly PolicyEvaluatio
     return { policy, isInForce, findings };
   });
   if (target.userObjects.length === 0) return verdicts;
-  return withUserConflicts(verdicts, (policy) => distinct(sources.flatMap((source) => source.userConflicts(policy))));
+  return withUserConflicts(verdicts, (policy) => distinct(sources.flatMap((source) => source.userConflicts(policy, target))));
 }
 
 /** The sources from which something else may be found than from those before them. */
@@ -49,6 +49,6 @@ function withUserConflicts(
 }
 
 /** The same finding is made for each source. */
-function distinct(findings: readonly Finding[]): readonly Finding[] {
+export function distinct(findings: readonly Finding[]): readonly Finding[] {
   return findings.length < 2 ? findings : [...new Map(findings.map((finding) => [finding.message, finding])).values()];
 }

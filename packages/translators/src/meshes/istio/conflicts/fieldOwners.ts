@@ -1,5 +1,5 @@
-import type { Destination, TrafficPolicy } from "@isthmus/api";
-import { equalJson, formatRef, refOf } from "@isthmus/core";
+import type { TrafficPolicy } from "@isthmus/api";
+import { equalJson, formatRef, type Resource, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding } from "../../../findings.ts";
 import type { Writes, Written } from "../features/feature.ts";
 import { policyPathOf } from "../policyFields.ts";
@@ -28,12 +28,12 @@ export class FieldOwners<W extends Writes> {
   }
 
   /** Fields that a policy with precedence sets to another value. Equal values are no conflict. */
-  conflicts(fields: Written[W], destination: Destination): readonly Finding[] {
+  conflicts(fields: Written[W], target: Resource): readonly Finding[] {
     return Object.entries(fields).flatMap(([field, value]) => {
       const claim = this.#byField.get(field);
       if (claim === undefined || equalJson(claim.value, value)) return [];
       const owner = formatRef(refOf(claim.owner));
-      const where = `for the same traffic to ${formatRef(refOf(destination))}`;
+      const where = `for the same traffic to ${formatRef(refOf(target))}`;
       const remedy = "use the same value in both, narrow one of the policies, or remove this field";
       const path = policyPathOf(this.#writes, field);
       return [invalidFinding("FieldConflict", `${path}: ${owner} has precedence and sets ${field} ${where}: ${remedy}`)];

@@ -1,5 +1,5 @@
 import type { ConnectionPolicy, TrafficPolicy } from "@isthmus/api";
-import { equalJson, formatRef, refOf } from "@isthmus/core";
+import { equalJson, formatRef, type Resource, refOf } from "@isthmus/core";
 import { type Finding, warningFinding } from "../../../findings.ts";
 import { type PolicyScope, policyScopeFrom } from "../../../policy/policyScope.ts";
 import type { PolicyTarget } from "../../meshTranslator.ts";
@@ -11,17 +11,22 @@ import type { Source } from "../source.ts";
 import { userConflictFinding } from "../userObjects.ts";
 import { FieldOwners } from "./fieldOwners.ts";
 
+/** What policies are about: a Destination, or the host of a VirtualDestination. */
+export interface ContestedTarget extends Pick<PolicyTarget, "policies" | "references" | "surroundings"> {
+  readonly object: Resource;
+}
+
 /** What policies in force have set for requests from one source. */
 export class RouteFieldOwners {
   readonly #source: Source;
-  readonly #target: PolicyTarget;
+  readonly #target: ContestedTarget;
   #contextWhenAsked: SourceContext | undefined;
   readonly #routes: { readonly matches: Matches; readonly claims: FieldOwners<"route"> }[] = [];
   readonly #connections = new FieldOwners("connection");
   readonly #reach: PolicyScope;
   #current: ConnectionPolicy;
 
-  constructor(source: Source, target: PolicyTarget) {
+  constructor(source: Source, target: ContestedTarget) {
     this.#source = source;
     this.#target = target;
     this.#reach = policyScopeFrom(target.surroundings);
@@ -36,9 +41,9 @@ export class RouteFieldOwners {
     if (this.#target.policies.length < 2 || own.some(({ state }) => state === "INVALID")) return own;
     return [
       ...own,
-      ...this.#claimsOn(matches).conflicts(routeFields.fieldsOf(policy, this.#context), this.#target.destination),
+      ...this.#claimsOn(matches).conflicts(routeFields.fieldsOf(policy, this.#context), this.#target.object),
       ...this.#shadowFindings(policy, matches),
-      ...this.#connections.conflicts(connectionFields.fieldsOf(policy, this.#context), this.#target.destination),
+      ...this.#connections.conflicts(connectionFields.fieldsOf(policy, this.#context), this.#target.object),
     ];
   }
 
@@ -54,13 +59,13 @@ export class RouteFieldOwners {
     this.#current = { ...this.#current, ...Object.fromEntries(changed) };
   }
 
-  userConflicts(policy: TrafficPolicy): readonly Finding[] {
+  userConflicts(policy: TrafficPolicy, target: PolicyTarget): readonly Finding[] {
     const { clusterName = this.#source.clusterName } = this.#reach.limitOf(policy);
     const isNamed = clusterName === this.#source.clusterName;
     const hasRoutes = this.#routes.some(({ claims }) => claims.first !== undefined);
     const findings = [
-      hasRoutes ? userConflictFinding(this.#target, { kind: "VirtualService", source: this.#source }, isNamed) : undefined,
-      userConflictFinding(this.#target, { kind: "DestinationRule", source: this.#source }, isNamed),
+      hasRoutes ? userConflictFinding(target, { kind: "VirtualService", source: this.#source }, isNamed) : undefined,
+      userConflictFinding(target, { kind: "DestinationRule", source: this.#source }, isNamed),
     ];
     return findings.filter((finding) => finding !== undefined);
   }
@@ -73,7 +78,7 @@ export class RouteFieldOwners {
       // One for this cluster and one for all are as any narrow and wide route beside each other.
       if (claim === undefined || bySources(earlier, matches) !== 0) continue;
       if (equalMatches(earlier, matches) || !covers(earlier, matches)) continue;
-      const [owner, destination] = [claim.owner, this.#target.destination].map((one) => formatRef(refOf(one)));
+      const [owner, destination] = [claim.owner, this.#target.object].map((one) => formatRef(refOf(one)));
       const requests = `requests from ${this.#source.clusterName} to ${destination}`;
       return [
         warningFinding(

@@ -2,7 +2,7 @@ import type { Destination, Endpoint, VirtualDestinationSpec, Workload, WorkloadE
 import { servicePortOf } from "../../../policy/virtualDestinationTargets.ts";
 import { hasAddress, type Labels, labelling, TLS_MODE_LABEL } from "../virtualMesh/endpoints.ts";
 import { portName } from "../virtualMesh/ports.ts";
-import { type RemoteTargets, remoteRegionOf, type Tier } from "./tiers.ts";
+import { istioPlaceOf, type RemoteTargets, remoteRegionOf, type Tier } from "./tiers.ts";
 
 /** What endpoints of a host are made with. */
 export interface EndpointOptions {
@@ -11,6 +11,8 @@ export interface EndpointOptions {
   readonly workloads: readonly Workload[];
   /** The name of the host's only port. */
   readonly port: string;
+  /** Clusters whose gateways are left out while there is another endpoint. */
+  readonly offline: readonly string[];
 }
 
 /** The label that says how early an endpoint comes: one of rank r has those from 0 to the number of ranks - 2 - r. */
@@ -27,8 +29,16 @@ export function failoverPriority(tiers: number): readonly string[] {
   return [...order, "topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
 }
 
-/** The endpoints that a caller sees: pods of its own cluster, and the gateways of others that have some. No address comes twice. */
+/**
+ * The endpoints that a caller sees: pods of its own cluster, and the gateways of others that have some. No address comes twice. Gateways of
+ * clusters that are offline are the last resort: their pods may be well.
+ */
 export function endpointsOf(tiers: readonly Tier[], options: EndpointOptions): readonly WorkloadEntry[] {
+  const online = allEndpoints(tiers, options);
+  return online.length > 0 || options.offline.length === 0 ? online : allEndpoints(tiers, { ...options, offline: [] });
+}
+
+function allEndpoints(tiers: readonly Tier[], options: EndpointOptions): readonly WorkloadEntry[] {
   const found = new Map<string, WorkloadEntry>();
   tiers.forEach(({ local, remote }, rank) => {
     const order = Object.fromEntries(Array.from({ length: tiers.length - 1 - rank }, (_, i) => [`${ORDER_LABEL}${i}`, HERE]));
@@ -71,6 +81,7 @@ function podEndpoints(destination: Destination, { spec, workloads, port }: Endpo
 
 /** One for each address of each gateway, as all pods behind it are one place for others. */
 function gatewayEndpoints(remote: RemoteTargets, options: EndpointOptions): readonly WorkloadEntry[] {
+  if (options.offline.includes(istioPlaceOf(remote.home.mesh).cluster)) return [];
   // A gateway without pods behind it would send requests nowhere.
   if (!remote.destinations.some((destination) => podEndpoints(destination, options).length > 0)) return [];
   const labels: Labels = { [TLS_MODE_LABEL]: "istio" };

@@ -4,9 +4,10 @@ import {
   Gateway,
   ServiceEntry,
   type ServiceEntrySpec,
+  VirtualService,
   type WorkloadEntry,
 } from "@isthmus/api";
-import { formatRef, type Output, refOf, sanitizedName } from "@isthmus/core";
+import { formatRef, type Output, type Report, refOf, sanitizedName } from "@isthmus/core";
 import { type Finding, invalidFinding, reportOf, warningFinding } from "../../../findings.ts";
 import { userNameOf } from "../../../policy/userResources.ts";
 import { emptyTranslation, type MeshWithGateways, type TargetTranslation, type VirtualDestinationInputs } from "../../inputs.ts";
@@ -16,6 +17,7 @@ import { resolutionOf } from "../virtualMesh/endpoints.ts";
 import { lacksDnsProxying, needsDnsProxying } from "../virtualMesh/federationRefusals.ts";
 import { type EndpointOptions, endpointsOf, failoverPriority } from "./endpoints.ts";
 import { outlierDetectionOf } from "./outliers.ts";
+import { connectionsWithPolicies, routesWithPolicies } from "./policies.ts";
 import { istioPlaceOf, type Tier, tiersFor } from "./tiers.ts";
 
 /** What is in force of a VirtualDestination, for the translation of one mesh after the other. */
@@ -38,12 +40,15 @@ export function translateVirtualDestination(inputs: VirtualDestinationInputs): T
   const host: Host = {
     inputs,
     hostname: spec.hostname ?? "",
-    options: { spec, workloads: inputs.workloads, port },
+    options: { spec, workloads: inputs.workloads, port, offline: inputs.offlineClusters },
     origin: originOf({ surroundings, parents: [virtualDestination] }),
   };
   const clients = distinctClusters(exports).map((mesh) => forClients(host, mesh));
   const gateways = distinctClusters([...exports, ...homes]).flatMap((mesh) => forGateways(host, mesh));
-  return { outputs: [...clients.flatMap(({ outputs }) => outputs), ...gateways], reports: clients.flatMap(({ reports }) => reports) };
+  return {
+    outputs: [...clients.flatMap(({ outputs }) => outputs), ...gateways],
+    reports: [...offlineReports(inputs), ...clients.flatMap(({ reports }) => reports)],
+  };
 }
 
 const DEFAULT_PROTOCOL = "HTTP";
@@ -59,6 +64,12 @@ function distinctClusters(meshes: readonly MeshWithGateways[]): readonly MeshWit
   return [...byCluster.values()];
 }
 
+function offlineReports({ virtualDestination, offlineClusters }: VirtualDestinationInputs): readonly Report[] {
+  if (offlineClusters.length === 0) return [];
+  const message = `spec: other clusters do not call ${offlineClusters.join(", ")} while they have something else to call, because its agent has been offline for longer than failover.excludeOffline of the Settings says: check the agent`;
+  return [reportOf(refOf(virtualDestination), warningFinding("OfflineExcluded", message))];
+}
+
 function forClients(host: Host, exported: MeshWithGateways): TargetTranslation {
   const { inputs, options } = host;
   const { mesh } = exported;
@@ -70,7 +81,20 @@ function forClients(host: Host, exported: MeshWithGateways): TargetTranslation {
   if (resolution === undefined || findings.some(({ state }) => state === "INVALID")) return { outputs: [], reports };
   const place = { namespace: clientNamespace(host, exported), clusterName: istioPlaceOf(mesh).cluster };
   const entry = { exportTo: ["*"], addresses: [inputs.virtualIp.address], ...entrySpec(host, endpoints), resolution };
-  return { outputs: [output(host, place, ServiceEntry, entry), output(host, place, DestinationRule, ruleSpec(host, tiers))], reports };
+  const rule = connectionsWithPolicies(inputs, mesh, ruleSpec(host, tiers));
+  const routes = routesWithPolicies(inputs, mesh, { hostname: host.hostname, port: options.spec.port?.number ?? 0 });
+  return {
+    outputs: [
+      output(host, place, ServiceEntry, entry),
+      output(host, place, DestinationRule, rule),
+      ...(routes === undefined ? [] : [output({ ...host, origin: originWithPolicies(inputs) }, place, VirtualService, routes)]),
+    ],
+    reports,
+  };
+}
+
+function originWithPolicies({ surroundings, virtualDestination, trafficPolicies }: VirtualDestinationInputs): OutputOrigin {
+  return originOf({ surroundings, parents: [virtualDestination, ...trafficPolicies] });
 }
 
 /** Where clients look a host up, which must not be where gateways do: there theirs hides it. */
@@ -134,7 +158,7 @@ function output(
   { inputs, origin }: Host,
   place: { readonly namespace: string; readonly clusterName: string },
   type: { readonly apiVersion: string; readonly kind: string },
-  spec: NonNullable<Entry["spec"] | DestinationRule["spec"]>,
+  spec: NonNullable<Entry["spec"] | DestinationRule["spec"] | VirtualService["spec"]>,
 ): Output {
   return outputOf({ name: userNameOf(inputs.virtualDestination.metadata), ...place, origin }, type, spec);
 }

@@ -32,7 +32,8 @@ export function certificateAuthorityOf(
   const { shared, limited } = mtlsConfig;
   if (shared === undefined) return { type: "invalid", finding: limited === undefined ? TRUST_MODEL_MISSING : LIMITED_TRUST_UNSUPPORTED };
 
-  const { intermediateCertificateAuthority, rootCertificateAuthority } = shared;
+  const { intermediateCertificateAuthority, rootCertificateAuthority, intermediateCertOptions } = shared;
+  if ((intermediateCertOptions?.secretRotationGracePeriodRatio ?? 0) >= 1) return { type: "invalid", finding: RENEWED_AT_ONCE };
   // Where several are set, the published product takes the one that its API declares last.
   if (intermediateCertificateAuthority !== undefined) {
     if (intermediateCertificateAuthority.vault !== undefined) return { type: "external", authority: intermediateCertificateAuthority };
@@ -97,5 +98,10 @@ function sourceMissing(field: string, members: string): Finding {
 
 const TRUST_MODEL_MISSING = invalidFinding("TrustModelMissing", "spec.mtlsConfig: has no trust model: set shared, or remove mtlsConfig");
 const LIMITED_TRUST_UNSUPPORTED = invalidFinding("LimitedTrustUnsupported", "spec.mtlsConfig.limited: is not supported: use shared");
+const RENEWED_AT_ONCE = invalidFinding(
+  "RenewalRatioTooLarge",
+  "spec.mtlsConfig.shared.intermediateCertOptions.secretRotationGracePeriodRatio: is not less than 1, so each certificate would be renewed as soon as it is " +
+    "issued: set a fraction such as 0.1, or remove it",
+);
 // Shorter RSA keys count as broken. Source: NIST SP 800-131A.
 const MINIMUM_KEY_BITS = 2048;

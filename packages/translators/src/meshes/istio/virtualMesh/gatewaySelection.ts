@@ -10,7 +10,8 @@ import type { GatewaySelection, GatewaySelectionInputs } from "../../meshTransla
 /**
  * The gateways through which other meshes reach this one. The first of these that yields one decides: the VirtualMesh's
  * selectors, the gateways that discovery noted on the Mesh, the first service labelled `istio: ingressgateway`.
- * A service that cannot be a gateway is passed over and reported. What the user selected is never replaced by another.
+ * A service that cannot be a gateway is passed over and reported. A Service that the user selected is never replaced by another; where
+ * the selectors find none in this mesh, as they may be about others, that is reported too.
  */
 export function eastWestGateways(inputs: GatewaySelectionInputs): GatewaySelection {
   const selected = selectedCandidates(inputs);
@@ -20,7 +21,7 @@ export function eastWestGateways(inputs: GatewaySelectionInputs): GatewaySelecti
   const candidates = isFixed ? selected : noted.some(isUsable) ? noted : [...noted, ...firstUsable(defaultsAmong(inputs.destinations))];
   return {
     gateways: candidates.filter(isUsable).map(({ gateway }) => gateway),
-    reports: candidates.flatMap((one) => reportsOn(one, inputs)),
+    reports: [...(isFixed ? [] : unselected(inputs)), ...candidates.flatMap((one) => reportsOn(one, inputs))],
   };
 }
 
@@ -140,6 +141,14 @@ function tlsPorts(service: KubeService, portName: string): { containerPort: numb
     default:
       return { containerPort, destinationPort: 0 };
   }
+}
+
+/** That selectors find no gateway in this mesh. */
+function unselected({ virtualMesh, mesh }: GatewaySelectionInputs): readonly Report[] {
+  const { meshes = [], federation } = virtualMesh.spec ?? {};
+  if (meshes.length < 2 || (federation?.eastWestIngressGatewaySelectors ?? []).length === 0) return [];
+  const message = `spec.federation.eastWestIngressGatewaySelectors: selects no Service in ${formatRef(refOf(mesh))}, so its default gateway is used: check the names and labels, or select a Service of that mesh as well, such as its default gateway`;
+  return [reportOf(refOf(virtualMesh), warningFinding("GatewayNotSelected", message), refOf(mesh))];
 }
 
 function reportsOn(one: Candidate, { virtualMesh, mesh }: GatewaySelectionInputs): readonly Report[] {

@@ -41,19 +41,26 @@ const STEPS = {
 } as const;
 
 /** What has to happen next, and who does it. */
-function waiting({ spec, status, metadata }: IssuedCertificate): string {
-  if (status?.restart !== undefined) return `: ${status.restart}`;
+function waiting(issued: IssuedCertificate): string {
+  const blocker = trustBlocker(issued);
+  if (blocker !== undefined) return `: ${blocker}`;
+  const { waitsFor = [] } = issued.spec?.trust ?? {};
+  return waitsFor.length === 0 ? "" : `: it waits for ${waitsFor.join(", ")}`;
+}
+
+/** What has to restart in a mesh before its next step, or why that does not happen; undefined: nothing. */
+export function trustBlocker({ spec, status, metadata }: IssuedCertificate): string | undefined {
+  if (status?.restart !== undefined) return status.restart;
   const { isControlPlaneOutdated, podsToRestart = [], podsToRestartCount = podsToRestart.length } = status ?? {};
   const namespace = spec?.issuedCertificateSecret?.namespace ?? "";
   if (isControlPlaneOutdated === true) {
-    return `: restart istiod in namespace ${namespace} of cluster ${metadata.clusterName ?? ""}, which has not read the new Secret ${namespace}/cacerts`;
+    return `restart istiod in namespace ${namespace} of cluster ${metadata.clusterName ?? ""}, which has not read the new Secret ${namespace}/cacerts`;
   }
   if (podsToRestart.length > 0) {
     const more = podsToRestartCount > MOST_NAMED ? ` and ${podsToRestartCount - MOST_NAMED} more` : "";
-    return `: restart the workloads of these pods, which use earlier certificates: ${podsToRestart.slice(0, MOST_NAMED).join(", ")}${more}`;
+    return `restart the workloads of these pods, which use earlier certificates: ${podsToRestart.slice(0, MOST_NAMED).join(", ")}${more}`;
   }
-  const { waitsFor = [] } = spec?.trust ?? {};
-  return waitsFor.length === 0 ? "" : `: it waits for ${waitsFor.join(", ")}`;
+  return undefined;
 }
 
 const FIELD = "spec.mtlsConfig.shared";

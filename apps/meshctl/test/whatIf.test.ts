@@ -1,0 +1,206 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { meshctl } from "../src/meshctl.ts";
+import { expectGolden } from "./goldenText.ts";
+import { recordedIo } from "./recordedIo.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "what-if-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const NUMBERS: Readonly<Record<string, number>> = { east: 1, north: 2, west: 3 };
+const REGIONS: Readonly<Record<string, string>> = { east: "us-east", north: "us-east", west: "us-west" };
+
+function mesh(cluster: string): readonly object[] {
+  return [
+    {
+      apiVersion: "discovery.mesh.gloo.solo.io/v1",
+      kind: "Mesh",
+      metadata: { name: `istiod-${cluster}`, namespace: "gloo-mesh" },
+      spec: {
+        istio: { installation: { namespace: "istio-system", cluster, region: REGIONS[cluster] }, smartDnsProxyingEnabled: true },
+        agentInfo: { agentNamespace: "gloo-mesh" },
+      },
+    },
+    destination("gateway", cluster, { namespace: "istio-system", labels: { istio: "ingressgateway" }, isGateway: true }),
+  ];
+}
+
+function destination(
+  name: string,
+  cluster: string,
+  { namespace = "shop", labels = { app: name } as object, pods = 1, isGateway = false } = {},
+): object {
+  const endpoints = Array.from({ length: pods }, (_, i) => ({
+    ipAddress: `10.${NUMBERS[cluster]}.${name.length}.${i + 1}`,
+    labels: { ...labels, version: `v${i + 1}` },
+  }));
+  return {
+    apiVersion: "discovery.mesh.gloo.solo.io/v1",
+    kind: "Destination",
+    metadata: { name: `${name}-${namespace}-${cluster}`, namespace: "gloo-mesh" },
+    spec: {
+      kubeService: {
+        ref: { name, namespace, clusterName: cluster },
+        workloadSelectorLabels: labels,
+        labels,
+        region: REGIONS[cluster],
+        ports: isGateway
+          ? [{ port: 15443, name: "tls", protocol: "TCP", targetPortNumber: 15443 }]
+          : [{ port: 80, name: "http", protocol: "TCP" }],
+        ...(isGateway ? { serviceType: "LOAD_BALANCER", externalAddresses: [{ ip: `198.51.100.${NUMBERS[cluster]}` }] } : {}),
+        endpointSubsets: [{ endpoints, ports: [{ name: isGateway ? "tls" : "http", port: 8080, protocol: "TCP" }] }],
+      },
+      mesh: { name: `istiod-${cluster}`, namespace: "gloo-mesh" },
+    },
+  };
+}
+
+function service(name: string, cluster: string, options: { readonly pods?: number } = {}): readonly object[] {
+  return [
+    destination(name, cluster, options),
+    {
+      apiVersion: "discovery.mesh.gloo.solo.io/v1",
+      kind: "Workload",
+      metadata: { name: `${name}-shop-${cluster}-deployment`, namespace: "gloo-mesh" },
+      spec: {
+        kubernetes: { controller: { name, namespace: "shop", clusterName: cluster }, podLabels: { app: name }, serviceAccountName: name },
+        mesh: { name: `istiod-${cluster}`, namespace: "gloo-mesh" },
+      },
+    },
+  ];
+}
+
+const inShop = (name: string, clusterName: string) => ({ name, namespace: "shop", clusterName });
+
+function virtualDestination(name: string, spec: object): object {
+  return {
+    apiVersion: "networking.enterprise.mesh.gloo.solo.io/v1beta1",
+    kind: "VirtualDestination",
+    metadata: { name, namespace: "gloo-mesh" },
+    spec: {
+      hostname: `${name}.mesh.global`,
+      port: { number: 80, protocol: "http" },
+      virtualMesh: { name: "all", namespace: "gloo-mesh" },
+      ...spec,
+    },
+  };
+}
+
+function shift(name: string, cluster: string, destinations: readonly object[]): object {
+  return {
+    apiVersion: "networking.mesh.gloo.solo.io/v1",
+    kind: "TrafficPolicy",
+    metadata: { name, namespace: "gloo-mesh" },
+    spec: {
+      destinationSelector: [{ kubeServiceRefs: { services: [inShop(name, cluster)] } }],
+      policy: { trafficShift: { destinations } },
+    },
+  };
+}
+
+const WORLD: readonly object[] = [
+  ...Object.keys(NUMBERS).flatMap(mesh),
+  // Everywhere, joined by distance.
+  ...Object.keys(NUMBERS).flatMap((cluster) => service("cart", cluster)),
+  virtualDestination("cart", { localized: { destinationSelectors: [{ kubeServiceMatcher: { labels: { app: "cart" } } }] } }),
+  // In a fixed order, west first or last.
+  ...["north", "west"].flatMap((cluster) => service("orders", cluster, { pods: 2 })),
+  virtualDestination("orders", {
+    static: { destinations: ["west", "north"].map((cluster) => ({ kubeService: inShop("orders", cluster) })) },
+  }),
+  // In west alone, with and without a virtual host of its own.
+  ...service("ledger", "west"),
+  ...service("billing", "west"),
+  virtualDestination("billing", { static: { destinations: [{ kubeService: inShop("billing", "west") }] } }),
+  // Shifted in part.
+  ...["east", "west"].flatMap((cluster) => service("reviews", cluster, { pods: 3 })),
+  shift("reviews", "east", [
+    { weight: 75, kubeService: { ...inShop("reviews", "east"), subset: { version: "v1" } } },
+    { weight: 25, kubeService: inShop("reviews", "west") },
+  ]),
+  // Nothing to do with west.
+  ...service("search", "east"),
+  {
+    apiVersion: "networking.mesh.gloo.solo.io/v1",
+    kind: "VirtualMesh",
+    metadata: { name: "all", namespace: "gloo-mesh" },
+    spec: {
+      meshes: Object.keys(NUMBERS).map((cluster) => ({ name: `istiod-${cluster}`, namespace: "gloo-mesh" })),
+      federation: { selectors: [{ destinationSelectors: [{ kubeServiceMatcher: { namespaces: ["shop"] } }] }] },
+    },
+  },
+];
+
+const FILE = join(directory, "world.yaml");
+writeFileSync(FILE, WORLD.map((object) => stringify(object)).join("---\n"));
+
+async function run(args: readonly string[], columns?: number) {
+  const io = { ...recordedIo(), ...(columns === undefined ? {} : { columns }) };
+  const code = await meshctl(["what-if", ...args], io);
+  return { code, ...io.written };
+}
+
+describe("meshctl what-if", () => {
+  it.each([80, 120])("prints who is left without a target, and where traffic goes now, in %i characters", async (columns) => {
+    const { out, err, code } = await run(["--without", "west", "-f", FILE], columns);
+    expectGolden(`what-if/west-${columns}`, out);
+    expect(err).toContain("capacity");
+    expect(code).toBe(1);
+  });
+
+  it("says all of it in JSON", async () => {
+    const { out } = await run(["--without", "west", "-f", FILE, "-o", "json"]);
+    expectGolden("what-if/west-json", out);
+  });
+
+  it.each([
+    ["never", 0],
+    ["no-target", 1],
+  ])("with --fail-on %s exits with code %i", async (failOn, code) => {
+    expect((await run(["--without", "west", "-f", FILE, "--fail-on", failOn])).code).toBe(code);
+  });
+
+  it("does not fail for less than --fail-on", async () => {
+    const { out } = await run(["--without", "north", "-f", FILE, "-o", "json"]);
+    const results = (JSON.parse(out) as { readonly hosts: readonly { readonly result: string }[] }).hosts.map(({ result }) => result);
+    expect(new Set(results)).toEqual(new Set(["NO_TARGET", "ELSEWHERE", "BACKUP_LOST"]));
+  });
+
+  it("takes several clusters at once, which nothing falls back on", async () => {
+    const { out, code } = await run(["--without", "west,north", "-f", FILE, "-o", "json"]);
+    const { hosts } = JSON.parse(out) as {
+      readonly hosts: readonly { readonly host: string; readonly result: string; readonly now: unknown }[];
+    };
+    expect(hosts.find(({ host }) => host === "orders.mesh.global")?.result).toBe("NO_TARGET");
+    expect(hosts.find(({ host }) => host === "cart.mesh.global")).toMatchObject({
+      result: "BACKUP_LOST",
+      now: [{ host: "cart.mesh.global", tiers: [{ east: 1 }] }],
+    });
+    expect(code).toBe(1);
+  });
+
+  it("reads the snapshot of a server", async () => {
+    const snapshot = join(directory, "snapshot.json");
+    writeFileSync(snapshot, JSON.stringify({ apiVersion: "v1", kind: "List", metadata: {}, items: WORLD }));
+    const [fromFile, fromSnapshot] = [
+      await run(["--without", "west", "-f", FILE]),
+      await run(["--without", "west", "--snapshot", snapshot]),
+    ];
+    expect(fromSnapshot.out).toBe(fromFile.out);
+  });
+
+  it.each([
+    [["--without", "south", "-f", FILE], "--without south: the input has no such cluster; it has east, north, west"],
+    [["--without", "west,", "-f", FILE], "a name is empty"],
+    [["--without", "West", "-f", FILE], "must be cluster names"],
+    [["--without", "west"], "either --file or --snapshot must be given"],
+    [["--without", "west", "-f", FILE, "--snapshot", FILE], "either --file or --snapshot must be given"],
+  ])("refuses %j", async (args, message) => {
+    const { code, err, out } = await run(args);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain(message);
+  });
+});

@@ -1,0 +1,57 @@
+import { allKinds, TrafficPolicy } from "@isthmus/api";
+import { simulatedCluster } from "@isthmus/simulator";
+import { beforeEach, expect, test } from "vitest";
+import type { Demo } from "../src/demo.ts";
+import { pressedKey } from "../src/keys.ts";
+
+const clock = { now: () => 0, sleep: async () => undefined };
+const said: string[] = [];
+const running = new Set(["cluster-1", "cluster-2"]);
+let demo: Demo;
+
+beforeEach(async () => {
+  said.length = 0;
+  const management = simulatedCluster({ name: "", clock, kinds: allKinds() });
+  await management.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "gloo-mesh" } });
+  await management.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "bookinfo" } });
+  const workload = ["cluster-1", "cluster-2"].map((name) => simulatedCluster({ name, clock, kinds: allKinds() }));
+  for (const { name } of workload) running.add(name);
+  demo = {
+    ...{ management, workload, port: 0, ended: Promise.resolve(), server: undefined as never },
+    startAgent: (name) => void running.add(name),
+    stopAgent: async (name) => void running.delete(name),
+    isAgentRunning: (name) => running.has(name),
+  };
+});
+
+/** What is said after a key. */
+async function press(key: string): Promise<string> {
+  said.length = 0;
+  await pressedKey(key, demo, (line) => void said.push(line));
+  return said.join("\n");
+}
+
+const policies = async () => (await demo.management.list(TrafficPolicy)).items.map(({ metadata }) => metadata.name);
+
+test("s and t create their policies once, u and d delete them, and each says what it has done", async () => {
+  expect(await press("s")).toMatch(/is created in the management cluster: 25% of the calls/);
+  expect(await press("s")).toMatch(/already exists: nothing changes/);
+  expect(await press("t")).toMatch(/is created in the management cluster: .*time out after 2 s/);
+  expect(await policies()).toHaveLength(2);
+  expect(await press("u")).toMatch(/is deleted/);
+  expect(await press("u")).toMatch(/does not exist/);
+  expect(await press("d")).toMatch(/is deleted/);
+  expect(await policies()).toEqual([]);
+});
+
+test("a stops the agent and starts it again; while it is stopped, a policy says that changes wait", async () => {
+  expect(await press("a")).toMatch(/^The agent of cluster-2 is stopped/);
+  expect(await press("s")).toMatch(/The agent of cluster-2 is stopped: changes for its cluster are pending/);
+  expect(await press("a")).toMatch(/^The agent of cluster-2 is started/);
+  expect([...running].sort()).toEqual(["cluster-1", "cluster-2"]);
+});
+
+test("p prints the state, and any other key lists the keys", async () => {
+  expect(await press("p")).toMatch(/VirtualService|meshes|cluster-1/);
+  for (const key of ["?", "h", "x"]) expect(await press(key)).toMatch(/^Keys:[\s\S]*quit \(or Ctrl-C\)/);
+});

@@ -1,0 +1,32 @@
+import type { Clock } from "@isthmus/core";
+import { type CertificateEntry, certificateInventory } from "./certificateInventory.ts";
+import type { ServerInputs } from "./inputs.ts";
+import type { MeshTrustLoop } from "./meshTrust.ts";
+import type { ReconcileLoop } from "./reconcileLoop.ts";
+
+/** The certificates and tokens that a server knows of, as they are now. */
+export interface FleetCertificates {
+  /** Without what is secret. `hasForecasts`: with what a rotation restarts, for which all pods are counted. */
+  entries(options?: { readonly hasForecasts?: boolean }): readonly CertificateEntry[];
+}
+
+/** The parts of a server in which its certificates are found. */
+export interface FleetCertificatesOptions {
+  /** Of the management plane. */
+  readonly namespace: string;
+  readonly inputs: Pick<ServerInputs, "view" | "store">;
+  readonly reconciled: Pick<ReconcileLoop, "world">;
+  readonly trust: Pick<MeshTrustLoop, "rootIn">;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** Reads the parts of a server for its certificates. */
+export function fleetCertificates({ namespace, inputs, reconciled, trust, clock }: FleetCertificatesOptions): FleetCertificates {
+  const { view, store } = inputs;
+  return {
+    entries({ hasForecasts = false } = {}) {
+      const sources = { namespace, management: view.snapshot, store, world: reconciled.world, rootIn: trust.rootIn, now: clock.now() };
+      return certificateInventory(sources, { hasForecasts });
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { IssuedCertificate, Mesh, type TrustProgressStatus, type VirtualMesh } from "@isthmus/api";
+import { type Condition, displayName } from "@isthmus/core";
+import { NOT_REPORTED, type Translation, trustBlocker } from "@isthmus/translators";
+import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
+import { issuedByVirtualMesh, type Member } from "./trustRequests.ts";
+
+/** How far a mesh is, but for the time. */
+export type MeshPhase = Omit<TrustProgressStatus, "since">;
+
+/** How far the meshes of a VirtualMesh are from its root. */
+export interface TrustPhases {
+  /** By `name.namespace.` of the mesh, as statuses name it. Undefined: nothing is reported since this server started, and what is written stays. */
+  readonly meshes: ReadonlyMap<string, MeshPhase | undefined>;
+  readonly condition: Condition;
+}
+
+export interface PhaseSources {
+  readonly world: Translation | undefined;
+  readonly store: Pick<SnapshotStore, "clusters" | "snapshotIn">;
+}
+
+/** The phases of each VirtualMesh whose trust we keep, by `namespace/name`; those of workload clusters are left out. */
+export function trustPhases({ world, store }: PhaseSources): ReadonlyMap<string, TrustPhases> {
+  const found = new Map<string, TrustPhases>();
+  if (world === undefined) return found;
+  const clusters = new Map([...world.attached.of(Mesh)].map((mesh) => [displayName(mesh.metadata), clusterOf(mesh)]));
+  for (const [virtualMesh, members] of issuedByVirtualMesh(world)) {
+    if ((virtualMesh.metadata.clusterName ?? "") !== "") continue;
+    const own = new Map(members.map((member) => [displayName(member.mesh.metadata), member]));
+    const meshes = namesIn(virtualMesh).map((name): readonly [string, MeshPhase | undefined] => {
+      const member = own.get(name);
+      return [name, member === undefined ? phaseWithout(clusters.get(name)) : phaseOf(member, { store, clusters })];
+    });
+    const byKey = meshes.map(([name, phase]): readonly [string, MeshPhase | undefined] => [keyOfStatus(name), phase]);
+    found.set(displayName(virtualMesh.metadata), { meshes: new Map(byKey), condition: conditionOf(meshes) });
+  }
+  return found;
+}
+
+function namesIn({ metadata, spec }: VirtualMesh): readonly string[] {
+  const refs = spec?.meshes ?? [];
+  return [...new Set(refs.map(({ name = "", namespace = "" }) => `${namespace || (metadata.namespace ?? "")}/${name}`))];
+}
+
+/** As the status of a user resource names its targets. */
+function keyOfStatus(name: string): string {
+  const [namespace = "", own = ""] = name.split("/");
+  return `${own}.${namespace}.`;
+}
+
+function clusterOf({ spec }: Mesh): string {
+  return spec?.istio?.installation?.cluster ?? "";
+}
+
+function phaseWithout(cluster: string | undefined): MeshPhase {
+  const blockedBy =
+    cluster === undefined
+      ? "the mesh is not discovered: remove it from spec.meshes, or check the agent of its cluster"
+      : `no agent runs in cluster ${cluster} that could make a key there: install the agent`;
+  return { state: "PENDING", blockedBy };
+}
+
+function phaseOf(
+  { ref }: Member,
+  { store, clusters }: Pick<PhaseSources, "store"> & { readonly clusters: ReadonlyMap<string, string> },
+): MeshPhase | undefined {
+  const reported = store.snapshotIn(ref.clusterName).of(IssuedCertificate).get(ref);
+  const { phase = "unknown" } = store.clusters.get(ref.clusterName) ?? {};
+  if (reported === undefined && phase === "unknown") return undefined;
+  const { state = "PENDING", error } = reported?.status ?? {};
+  const { step, waitsFor = [] } = reported?.spec?.trust ?? {};
+  const offline = (cluster: string) => store.clusters.get(cluster)?.connected !== true;
+  const waiting = waitsFor.map((mesh) => ({ mesh, cluster: clusters.get(mesh) ?? "", offline: offline(clusters.get(mesh) ?? "") }));
+  const blocker = state === "FAILED" ? error : reported?.status === undefined ? unreported(ref.clusterName) : trustBlocker(reported);
+  return {
+    state,
+    ...(step === undefined ? {} : { step }),
+    ...(waiting.length === 0 ? {} : { waitsFor: waiting }),
+    ...(blocker === undefined || state === "FINISHED" ? {} : { blockedBy: blocker }),
+  };
+}
+
+function unreported(cluster: string): string {
+  return `the agent of cluster ${cluster} has reported nothing: check that it is connected`;
+}
+
+function conditionOf(meshes: readonly (readonly [string, MeshPhase | undefined])[]): Condition {
+  const type = "TrustInForce";
+  const known = meshes.flatMap(([name, phase]): readonly (readonly [string, MeshPhase])[] => (phase === undefined ? [] : [[name, phase]]));
+  if (known.length < meshes.length) {
+    const unknown = meshes.filter(([, phase]) => phase === undefined).map(([name]) => name);
+    const message = `nothing is reported of ${unknown.slice(0, MOST_NAMED).join(", ")} since the server started`;
+    return { type, status: "Unknown", reason: NOT_REPORTED, message };
+  }
+  const open = known.filter(([, { state, step }]) => state !== "FINISHED" || (step !== undefined && step !== "KEEP"));
+  if (open.length === 0) {
+    return {
+      type,
+      status: "True",
+      reason: "RootInForce",
+      message: `the proxies of all ${meshes.length} meshes use certificates of the root`,
+    };
+  }
+  const reason = open.some(([, { state }]) => state === "FAILED") ? "Failed" : open.some(isHeld) ? "ClusterOffline" : "RootChanging";
+  const named = open.slice(0, MOST_NAMED).map(([name, phase]) => sentenceOf(name, phase));
+  const more = open.length > MOST_NAMED ? [`and ${open.length - MOST_NAMED} more: see status.meshes`] : [];
+  return { type, status: "False", reason, message: [...named, ...more].join("; ") };
+}
+
+function isHeld([, { waitsFor = [] }]: readonly [string, MeshPhase]): boolean {
+  return waitsFor.some(({ offline }) => offline === true);
+}
+
+function sentenceOf(name: string, { state, step, waitsFor = [], blockedBy }: MeshPhase): string {
+  const others = waitsFor.filter(({ mesh }) => mesh !== name);
+  const waiting = others.map(
+    ({ mesh, cluster, offline }) => `${mesh} of ${cluster || "no known cluster"}${offline === true ? " (offline)" : ""}`,
+  );
+  const cause = blockedBy ?? (waiting.length === 0 ? undefined : `it waits for ${waiting.slice(0, MOST_NAMED).join(", ")}`);
+  return `Mesh ${name} is ${state}${step === undefined ? "" : ` at step ${step}`}${cause === undefined ? "" : `: ${cause}`}`;
+}
+
+const MOST_NAMED = 3;

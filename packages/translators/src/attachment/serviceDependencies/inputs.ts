@@ -1,0 +1,98 @@
+import { type Destination, ServiceDependency, Sidecar, VirtualDestination, Workload } from "@isthmus/api";
+import { exactly, keyOf, keyOfResource, matchesLabels } from "@isthmus/core";
+import { derived } from "../../incremental/derived.ts";
+import { inputKind, inputTable, join } from "../../incremental/join.ts";
+import type { DependentWorkloadInputs } from "../../meshes/inputs.ts";
+import { NETWORKING_OWNER_LABEL } from "../../meshes/outputMetadata.ts";
+import { byMesh, byPodLabel, podLabelKey } from "../../policy/indexes.ts";
+import { isWithinLimit, policyScopeFrom, workloadLocation } from "../../policy/policyScope.ts";
+import { selectsDestination } from "../../policy/selectors.ts";
+import { dependencyFormOf } from "../../policy/serviceDependencyFindings.ts";
+import { type AttachedSources, destinations, sortedUniqueKeys } from "../destinationJoins.ts";
+import { possibleHosts } from "../virtualDestinations/forms.ts";
+import { dependedOn, leadingTo, selectingSources } from "./matching.ts";
+
+const workloads = inputKind<AttachedSources, Workload>(Workload);
+const attachedMeshes = inputTable(
+  ({ attachment }: AttachedSources) => attachment.meshes,
+  ({ key }) => key,
+);
+
+const dependencies = join({
+  from: workloads,
+  to: inputKind<AttachedSources, ServiceDependency>(ServiceDependency),
+  matching: selectingSources,
+});
+// Thousands of workloads may depend on the same.
+const selected = join({ from: dependencies.source, to: destinations, matching: dependedOn, isShared: true });
+
+/** The inputs of each Workload that a ServiceDependency selects. */
+export const workloadInputs = derived({
+  from: workloads,
+  context: ({ surroundings }) => surroundings,
+  joins: {
+    dependencies,
+    selected,
+    virtualDestinations: join({
+      from: selected.source,
+      to: inputKind<AttachedSources, VirtualDestination>(VirtualDestination),
+      matching: leadingTo,
+      isShared: true,
+    }),
+    mesh: join({ from: workloads, key: byMesh, to: attachedMeshes, select: ({ face }) => face }),
+    // Of those only that have one of its labels: the rest is compared below.
+    neighbors: join({ from: workloads, key: byFirstLabel, to: workloads, index: byPodLabel }),
+    userSidecars: join({ from: workloads, key: byPlace, to: inputKind<AttachedSources, Sidecar>(Sidecar), index: byPlaceOfUsers }),
+  },
+  make: (workload, { key, lookup, context: surroundings }): DependentWorkloadInputs | undefined => {
+    const scope = policyScopeFrom(surroundings);
+    const selecting = lookup("dependencies").filter((one) => isWithinLimit(scope.limitOf(one), workloadLocation(workload)));
+    const [mesh] = lookup("mesh");
+    if (selecting.length === 0 || mesh === undefined) return undefined;
+    // What is selected by those that are limited to other places is not meant here.
+    const isMeant = (destination: Destination) =>
+      selecting.some((one) => {
+        const { destinations: selectors } = dependencyFormOf(one);
+        return selectors !== undefined && selectsDestination(selectors, destination);
+      });
+    const isAll = selecting.length === lookup("dependencies").length;
+    const found = new Map(lookup("selected").map((one) => [keyOfResource(one), one]));
+    const own = [...found.keys()].sort().flatMap((key) => found.get(key) ?? []);
+    const { podLabels = {} } = workload.spec?.kubernetes ?? {};
+    return {
+      workload,
+      mesh,
+      dependencies: selecting,
+      open: exactly(selecting.filter((one) => dependencyFormOf(one).destinations === undefined)),
+      destinations: isAll ? own : own.filter(isMeant),
+      virtualHosts: sortedUniqueKeys(lookup("virtualDestinations").flatMap(possibleHosts)),
+      neighbors: exactly(
+        [...new Set(lookup("neighbors"))].filter(
+          (one) => keyOfResource(one) !== key && matchesLabels(podLabels, one.spec?.kubernetes?.podLabels),
+        ),
+      ),
+      userSidecars: lookup("userSidecars"),
+      surroundings,
+    };
+  },
+});
+
+/** Workloads by one label of their pods, in their place. */
+function byFirstLabel({ spec }: Workload): readonly string[] {
+  const { controller, podLabels = {} } = spec?.kubernetes ?? {};
+  const [first] = Object.entries(podLabels);
+  return controller === undefined || first === undefined ? NONE : [podLabelKey(controller, ...first)];
+}
+
+/** Workloads by their place. */
+function byPlace({ spec }: Workload): readonly string[] {
+  const { namespace, clusterName } = spec?.kubernetes?.controller ?? {};
+  return namespace === undefined || clusterName === undefined ? NONE : [keyOf({ name: "", namespace, clusterName })];
+}
+
+/** Sidecars of users by their place. */
+function byPlaceOfUsers({ metadata: { namespace = "", clusterName = "", labels } }: Sidecar): readonly string[] {
+  return labels?.[NETWORKING_OWNER_LABEL] === undefined ? [keyOf({ name: "", namespace, clusterName })] : NONE;
+}
+
+const NONE: readonly never[] = [];

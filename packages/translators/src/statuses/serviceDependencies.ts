@@ -1,0 +1,70 @@
+import { type ServiceDependency, Sidecar, Workload } from "@isthmus/api";
+import { equalJson, type Report, refOf, resourceKeyOf, type Table } from "@isthmus/core";
+import { observedMetadata } from "../attachment/meshes.ts";
+import type { TranslatedTarget } from "../pipeline/targets.ts";
+import { userRefOf } from "../policy/userResources.ts";
+import { conditionsOf, type DeliveryProgress, messagesOf, publishedState } from "./approval.ts";
+import { LISTED } from "./listed.ts";
+import { approvals } from "./policies.ts";
+
+/** What the status of one ServiceDependency follows from. */
+export interface ServiceDependencySources {
+  /** Findings about it. */
+  readonly reports: readonly Report[];
+  /** The keys of the Workloads that it selects. */
+  readonly workloads: readonly string[];
+  /** Undefined where nothing is delivered. */
+  readonly progress: DeliveryProgress | undefined;
+}
+
+/** The status of a ServiceDependency. */
+export function serviceDependencyStatus(dependency: ServiceDependency, { reports, workloads, progress }: ServiceDependencySources): object {
+  const own = reports.filter(({ target }) => target === undefined);
+  const { keys, accepted, listed } = approvals(
+    new Map(workloads.map((key) => [key, undefined])),
+    reports.filter(({ target }) => target?.kind === Workload.kind),
+  );
+  const warnings = reports.filter(({ state }) => state === "WARNING").length;
+  return {
+    ...observedMetadata(dependency),
+    state: publishedState(reports),
+    ...(keys.length === 0 ? {} : { workloads: listed }),
+    ...messagesOf(own),
+    targetCount: keys.length,
+    acceptedCount: accepted,
+    ...(warnings === 0 ? {} : { warningCount: warnings }),
+    conditions: conditionsOf({ reports, targets: keys.length, accepted, progress }),
+    ...acceptedForm(dependency, own),
+  };
+}
+
+/** What has no errors is what a later mistake falls back on; else that stays which was before. */
+function acceptedForm({ spec = {}, status, metadata }: ServiceDependency, own: readonly Report[]): object {
+  const { lastAccepted } = status ?? {};
+  const isSound = own.every(({ state }) => state !== "INVALID");
+  const isOther = lastAccepted?.spec !== undefined && !equalJson(lastAccepted.spec, spec);
+  // Of what equals the spec, translation keeps only that it was accepted.
+  if (!isSound && (isOther || lastAccepted === undefined)) return lastAccepted === undefined ? {} : { lastAccepted };
+  if (JSON.stringify(spec).length > MAX_ACCEPTED) return {};
+  const { generation } = metadata;
+  return { lastAccepted: { ...(generation === undefined ? {} : { generation }), spec } };
+}
+
+// 32 KiB: a status is part of its object, which has room for about 1 MiB.
+const MAX_ACCEPTED = 32 * 1024;
+
+/** The status of a Workload: to which hosts its proxies are limited, and by whom. */
+export function workloadStatus(workload: Workload, targets: Table<TranslatedTarget>): object {
+  const observed = observedMetadata(workload);
+  const target = targets.row(resourceKeyOf(refOf(workload)));
+  const sidecar = target?.outputs.find(({ resource }) => resource.kind === Sidecar.kind)?.resource as Sidecar | undefined;
+  if (target === undefined || !("workload" in target.inputs) || sidecar === undefined) return observed;
+  const hosts = (sidecar.spec?.egress ?? []).flatMap(({ hosts: list = [] }) => list);
+  const applied = target.inputs.dependencies.map((one) => ({
+    serviceDependencyRef: userRefOf(one),
+    ...(one.metadata.generation === undefined ? {} : { observedGeneration: one.metadata.generation }),
+  }));
+  // Those of the control plane are not what it depends on.
+  const destinationHostnames = hosts.flatMap((host) => (host.startsWith("*/") ? [host.slice("*/".length)] : [])).slice(0, LISTED);
+  return { ...observed, serviceDependencies: { appliedServiceDependencies: applied, destinationHostnames } };
+}
