@@ -1,4 +1,12 @@
-import { AccessPolicy, AuthorizationPolicy, Destination, kindOf, userStatusKinds, VirtualDestination } from "@isthmus/api";
+import {
+  AccessPolicy,
+  AuthorizationPolicy,
+  Destination,
+  kindOf,
+  ServiceDependency,
+  userStatusKinds,
+  VirtualDestination,
+} from "@isthmus/api";
 import { type AnyResource, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import { runs } from "@isthmus/testing";
 import fc from "fast-check";
@@ -98,6 +106,8 @@ test("a TrafficPolicy that is refused everywhere leaves no trace", () => {
         if (ref.kind === AccessPolicy.kind) continue;
         // Others refer to a VirtualDestination by name: it is known, as it would not be without it.
         if (ref.kind === VirtualDestination.kind) continue;
+        // Callers of one that is not understood keep what they know of the mesh: no Sidecar is written for them (ADR 0072).
+        if (ref.kind === ServiceDependency.kind) continue;
         if (status["state"] !== "INVALID" || status["acceptedCount"] !== 0 || status["meshes"] !== undefined) continue;
         // A VirtualMesh has the meshes that it names also while they are unknown.
         if (JSON.stringify(status["conditions"]).includes('"MeshUnknown"')) continue;

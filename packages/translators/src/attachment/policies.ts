@@ -80,7 +80,6 @@ const destinations = inputKind<InputTables, Destination>(Destination);
 export const checkedTraffic = checkedPolicies<TrafficPolicy, CheckedPolicy<TrafficPolicy>>({
   kind: TrafficPolicy,
   findingsOf: (policy, limit) => [...trafficFindings(policy), ...subsetFindings(policy, limit)],
-  findingsIfUnsound: ruleFindings,
   isMistaken: () => false,
   madeOf: (row, policy) => {
     const isSound = row.isSound && !isMisspeltWide(policy);
@@ -120,8 +119,6 @@ export const checkedAccess = checkedPolicies<AccessPolicy, CheckedAccess>({
 interface Checks<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy<P>> {
   readonly kind: Kind<P>;
   findingsOf(policy: P, limit: PolicyLimit): readonly Finding[];
-  /** What else is wrong with a policy that is in force nowhere: all mistakes are reported at once. */
-  findingsIfUnsound?(policy: P, context: TranslationContext): readonly Finding[];
   /** Whether it is not sound for another reason, which the findings about its reach tell. */
   isMistaken(policy: P, limit: PolicyLimit): boolean;
   /** Whether nothing to select is a mistake, as what it closed before would be open. */
@@ -134,7 +131,6 @@ interface Checks<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy
 function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy<P>>({
   kind,
   findingsOf,
-  findingsIfUnsound,
   isMistaken,
   isClosing = false,
   madeOf,
@@ -172,11 +168,7 @@ function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends Check
       ];
       const isSound = grounds.every(({ state }) => state !== "INVALID") && !isMistaken(policy, limit);
       // To ask for too much takes nothing away of what is in reach.
-      const findings = [
-        ...policyScopeFindings(policy, limit),
-        ...grounds,
-        ...(isSound ? NONE : (findingsIfUnsound?.(policy, context) ?? NONE)),
-      ];
+      const findings = [...policyScopeFindings(policy, limit), ...grounds];
       const reports = findings.length === 0 ? NONE : findings.map((finding) => reportOf(refOf(policy), finding));
       const backing = (selectors: SelectorList) => backingSelectors(selectors, { candidates, limitOf: (one) => scope.limitOf(one) });
       const made = madeOf({ key: keyOfResource(policy), limit, isSound, reports }, policy, backing);

@@ -1,6 +1,6 @@
 import { type AccessPolicy, Destination, type DestinationSelector, type TrafficPolicy, Workload } from "@isthmus/api";
 import { type CooperativeTask, emptyTable, equalJson, type Report, refOf, type Table } from "@isthmus/core";
-import { reportOf, warningFinding } from "../findings.ts";
+import { type Finding, reportOf, warningFinding } from "../findings.ts";
 import { type Derived, derived, updated } from "../incremental/derived.ts";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
 import type { MapEntry } from "../incremental/lookupTable.ts";
@@ -28,7 +28,7 @@ import { bySelection, type CheckedAccess, type CheckedPolicy, type InputTables, 
 type Policy = TrafficPolicy | AccessPolicy;
 type Checked = CheckedPolicy<Policy>;
 
-/** That a policy or a VirtualMesh selects nothing, and what would be wrong with it if it did. */
+/** That a policy or a VirtualMesh selects nothing; and of a policy that is in force nowhere, what is wrong with its rules. */
 export interface SelectionDoubt {
   /** Of the object. */
   readonly key: string;
@@ -197,23 +197,28 @@ const selectionDoubts: Derived<DoubtTables, SelectionDoubt> = derived({
     own: join({ from: policies, key: byOwnCluster, to: clusters }),
   },
   make: (row, { lookup, context, before }): SelectionDoubt | undefined => {
-    const { key, policy, reports: known } = row;
+    const { key, policy, isSound } = row;
+    const told = (findings: readonly Finding[]): SelectionDoubt | undefined => {
+      if (findings.length === 0) return undefined;
+      const reports = findings.map((finding) => reportOf(refOf(policy), finding));
+      return before !== undefined && equalJson(before.reports, reports) ? before : { key, reports };
+    };
+    const rules = () => (isAccessPolicy(policy) ? NONE : ruleFindings(policy, context));
+    // It is said already why it is in force nowhere: all other mistakes are told at once.
+    if (!isSound) return told(rules());
     const [names] = lookup("places");
-    // Else it is said already why.
-    if (names === undefined || known.some(({ state }) => state === "INVALID")) return undefined;
+    // Out of its reach, as is said already, may be more than what it selects within.
+    if (names === undefined || row.reports.some(({ state }) => state === "INVALID")) return undefined;
     const [services, workloads] = [servicePlaces(row, names, lookup("own")[0]), workloadPlaces(row, names, lookup("own")[0])];
     const found = lookup("destination");
     const selectsNone = services !== undefined && matchesServices(policy) && found.length === 0;
     const doubts: string[] = selectsNone ? [noDestination(row, services)] : [];
     if (services !== undefined && found.length > 0) doubts.push(...idleEntries(row, found, services));
     if (workloads !== undefined && namesSources(row) && lookup("source").length === 0) doubts.push(noSource(row, workloads));
-    const findings = [
+    return told([
       ...doubts.map((message) => warningFinding("NothingSelected", message)),
-      ...(isAccessPolicy(policy) || (services !== undefined && !selectsNone) ? NONE : ruleFindings(policy, context)),
-    ];
-    if (findings.length === 0) return undefined;
-    const reports = findings.map((finding) => reportOf(refOf(policy), finding));
-    return before !== undefined && equalJson(before.reports, reports) ? before : { key, reports };
+      ...(services !== undefined && !selectsNone ? NONE : rules()),
+    ]);
   },
 });
 
