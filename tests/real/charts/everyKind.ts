@@ -1,4 +1,12 @@
-import { AccessPolicy, contributedKinds, deliveredKinds, TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
+import {
+  AccessPolicy,
+  contributedKinds,
+  deliveredKinds,
+  ServiceDependency,
+  TrafficPolicy,
+  VirtualDestination,
+  VirtualMesh,
+} from "@isthmus/api";
 import { type AnyResource, groupOf, type Kind } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { expect } from "vitest";
@@ -79,6 +87,10 @@ function policies(cluster: string, step: 0 | 1): readonly AnyResource[] {
       meshList: { meshes: [{ name: `istiod-istio-system-${cluster}`, namespace }] },
       static: { destinations: [{ kubeService: { name: "details", namespace: "bookinfo", clusterName: cluster } }] },
       localized: { outlierDetection: { consecutiveErrors: 3 } },
+    }),
+    object(ServiceDependency, "every-dependency", {
+      sourceSelectors: [{ kubeWorkloadMatcher: { labels: { app: "productpage" }, namespaces: ["bookinfo"], clusters: [cluster] } }],
+      destinationSelectors: services(step === 0 ? "details" : "reviews", "bookinfo"),
     }),
     object(TrafficPolicy, "every-split", {
       destinationSelector: services("cart", "shop"),
