@@ -62,11 +62,11 @@ export function serverRights(): Rights {
   const policies = ["trafficpolicies", "accesspolicies", "virtualmeshes"].map((plural) => `networking.mesh.gloo.solo.io/${plural}`);
   const settings = "settings.mesh.gloo.solo.io/settings";
   const clusters = "multicluster.solo.io/kubernetesclusters";
-  const destinations = "networking.enterprise.mesh.gloo.solo.io/virtualdestinations";
+  const enterprise = ["virtualdestinations", "servicedependencies"].map((plural) => `networking.enterprise.mesh.gloo.solo.io/${plural}`);
   return {
     everywhere: [
-      ...[...discovery, ...policies, settings, clusters, destinations].flatMap((name) => READ.map((verb) => `${name} ${verb}`)),
-      ...[...policies, settings, destinations].map((name) => `${name}/status patch`),
+      ...[...discovery, ...policies, ...enterprise, settings, clusters].flatMap((name) => READ.map((verb) => `${name} ${verb}`)),
+      ...[...policies, ...enterprise, settings].map((name) => `${name}/status patch`),
       ...CRDS,
       ...REVIEWS,
     ],
