@@ -5,6 +5,7 @@ const rules: LanguageRules = {
   sharedNames: {},
   retiredNames: { claim: "candidate", face: "view", "as translated": "predicate", policy: "rule" },
   retiredProse: { knob: "setting", "sent away": "disconnected", "is away": "is offline" },
+  keptMembers: {},
 };
 const HEAD = "## Retired words\n| retired | standard term | refused in |\n|---|---|---|\n";
 const glossary = `knob: setting\n${HEAD}| claims (of names, hosts), face | view | names |\n| as translated, policies | x | names |\n| knob, sent away, is away | y | text |\n| turn | z | review |`;
@@ -83,6 +84,32 @@ describe("exported names", () => {
 
   it.each(["surface", "Interface", "reclaimed", "translatedAs", "faced", "PreFaced"])("accepts %s", (name) => {
     expect(problemsIn({ "packages/core/src/a.ts": `export const ${name} = 1;` })).toEqual([]);
+  });
+});
+
+describe("members of exported types", () => {
+  const shape = (member: string) => ({ "packages/core/src/a.ts": `export interface A {\n  ${member}\n}\ninterface B { face: 1 }` });
+
+  it.each(["readonly ownClaims: 1;", "claim(): void;", "x: { readonly claim: 1 };", "x: (() => void) & { claim?: 1 };"])(
+    "refuses the retired word in %s",
+    (member) => {
+      expect(problemsIn(shape(member))).toEqual([expect.stringContaining('"claim" is retired: candidate')]);
+    },
+  );
+
+  it("of classes and types too, and not what a method does inside", () => {
+    const text = "export class A {\n  claim(): void {}\n  x(): void { const y: { face: 1 } = z; }\n}\nexport type B = { face: 1 };";
+    expect(problemsIn({ "packages/core/src/a.ts": text })).toEqual([
+      'packages/core/src/a.ts:2: member claim: "claim" is retired: candidate',
+      'packages/core/src/a.ts:5: member face: "face" is retired: view',
+    ]);
+  });
+
+  it("may keep one with a reason, which must have a use", () => {
+    expect(problemsIn(shape("claim: 1"), { keptMembers: { claim: "published" } })).toEqual([]);
+    expect(problemsIn({}, { keptMembers: { claim: "published" } })).toEqual([
+      "tools/language.ts: keptMembers lists claim, which no exported type has: remove it",
+    ]);
   });
 });
 
@@ -171,6 +198,6 @@ it("refuses retired words in fields of log lines, and in messages of one word", 
 });
 
 it("does not pass where it saw nothing", () => {
-  const none = { sharedNames: {}, retiredNames: {}, retiredProse: {} };
+  const none = { sharedNames: {}, retiredNames: {}, retiredProse: {}, keptMembers: {} };
   expect(checkLanguage(new Map(), new Map(), none).problems).toEqual(["no exported name was found"]);
 });

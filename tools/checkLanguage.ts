@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import ts from "typescript";
 import type { CheckResult } from "./checkResult.ts";
 import { withoutCodeBlocks } from "./documents.ts";
-import { exportsOf } from "./exportsOf.ts";
+import { exportsOf, membersOf } from "./exportsOf.ts";
 import { lineOf, parseSource } from "./importsOf.ts";
 import { packageTable } from "./packageTable.ts";
 import { isTypeScript, placeOf, type SourceTree } from "./sourceTree.ts";
@@ -11,10 +11,12 @@ import { isTypeScript, placeOf, type SourceTree } from "./sourceTree.ts";
 export interface LanguageRules {
   /** Exported names that several files may declare, each with the reason. */
   readonly sharedNames: Readonly<Record<string, string>>;
-  /** Words, or sequences of words, that exported names, files, folders and fields of log lines no longer have, each with its replacement. */
+  /** Words, or sequences of words, that exported names, members of exported types, files, folders and fields of log lines no longer have, each with its replacement. */
   readonly retiredNames: Readonly<Record<string, string>>;
   /** Words, or sequences of words, that documents and strings of the source no longer have, each with its replacement. */
   readonly retiredProse: Readonly<Record<string, string>>;
+  /** Members of exported types that keep a retired word, each with the reason. */
+  readonly keptMembers: Readonly<Record<string, string>>;
 }
 
 // It lists the retired words, so it has to spell them.
@@ -29,6 +31,7 @@ export function checkLanguage(tree: SourceTree, documents: ReadonlyMap<string, s
   const problems = [
     ...duplicateNames(declared, rules),
     ...retiredInExports(declared, rules),
+    ...retiredInMembers(tree, rules),
     ...retiredInPaths(tree, rules),
     ...retiredInStrings(tree, rules),
     ...retiredInDocuments(documents, rules),
@@ -71,6 +74,26 @@ function retiredInExports(declared: ReadonlyMap<string, readonly string[]>, { re
   return [...declared].flatMap(([name, places]) =>
     found(wordsOf(name), retired).map(({ phrase, replacement }) => `${places.join(", ")}: ${name}: "${phrase}" is retired: ${replacement}`),
   );
+}
+
+/** In members of exported types: other files use them as they use exported names. */
+function retiredInMembers(tree: SourceTree, { retiredNames, keptMembers }: LanguageRules): readonly string[] {
+  const retired = phrases(retiredNames);
+  const kept = new Set<string>();
+  const problems: string[] = [];
+  for (const [path, text] of tree) {
+    if (!isSource(path)) continue;
+    for (const { name, line } of membersOf(path, text)) {
+      for (const { phrase, replacement } of found(wordsOf(name), retired)) {
+        if (Object.hasOwn(keptMembers, name)) kept.add(name);
+        else problems.push(`${path}:${line}: member ${name}: "${phrase}" is retired: ${replacement}`);
+      }
+    }
+  }
+  for (const name of Object.keys(keptMembers)) {
+    if (!kept.has(name)) problems.push(`tools/language.ts: keptMembers lists ${name}, which no exported type has: remove it`);
+  }
+  return problems;
 }
 
 function retiredInPaths(tree: SourceTree, { retiredNames }: LanguageRules): readonly string[] {

@@ -23,6 +23,24 @@ export function exportsOf(path: string, text: string): readonly ExportedName[] {
   return [...lines].map(([name, line]) => ({ name, line }));
 }
 
+/** Where each member of an exported interface, class or type of a file is declared, once a name. */
+export function membersOf(path: string, text: string): readonly ExportedName[] {
+  const source = parseSource(path, text);
+  const lines = new Map<string, number>();
+  const visit = (node: ts.Node): void => {
+    const isMember =
+      ts.isPropertySignature(node) || ts.isMethodSignature(node) || ts.isPropertyDeclaration(node) || ts.isMethodDeclaration(node);
+    if (isMember && ts.isIdentifier(node.name) && !lines.has(node.name.text)) lines.set(node.name.text, lineOf(source, node));
+    // What a method does inside is its own.
+    if (!ts.isBlock(node)) ts.forEachChild(node, visit);
+  };
+  for (const statement of source.statements) {
+    const isType = ts.isInterfaceDeclaration(statement) || ts.isClassDeclaration(statement) || ts.isTypeAliasDeclaration(statement);
+    if (isType && namesOf(statement).length > 0) visit(statement);
+  }
+  return [...lines].map(([name, line]) => ({ name, line }));
+}
+
 function namesOf(statement: ts.Statement): readonly string[] {
   if (ts.isExportDeclaration(statement)) {
     const { exportClause, moduleSpecifier } = statement;

@@ -7,6 +7,10 @@ import type { LanguageRules } from "./checkLanguage.ts";
 export const languageRules: LanguageRules = {
   // One name, one meaning: an entry here needs a reason that a reader accepts, not the fact that two files happen to agree.
   sharedNames: {},
+  keptMembers: {
+    follow: "the field of Kubernetes' request for logs, and the flag of kubectl logs",
+    isHeard: "a field of what replicas write to the store, which an older version reads",
+  },
   retiredNames: {
     admission: "connectionLimiter, tokenVerifier or joinQueue",
     "as translated": "predicate, or translationView",

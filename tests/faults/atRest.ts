@@ -39,7 +39,7 @@ export function problemsAtRest(fleet: Fleet, truth: Truth): readonly string[] {
  * meanwhile, and only the servers know them. That each is kept, and not taken from a cluster's word, has tests of its own.
  */
 function asReceived(inputs: Snapshot, fleet: Fleet): Snapshot {
-  const known = fleet.leader()?.server.world?.inputs;
+  const known = fleet.leader()?.server.translation?.inputs;
   if (known === undefined) return inputs;
   const put: Resource[] = [];
   for (const [kindKey, objects] of inputs.collections()) {

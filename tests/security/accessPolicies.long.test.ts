@@ -166,7 +166,7 @@ describe("an agent", () => {
     evil.link.observe({ put: [last], remove: [] });
     const taken = () => replica.server.store.snapshotIn("evil").of(AccessPolicy);
     await until(() => taken().get(reported("last")) !== undefined, "all that it said has come");
-    await until(() => replica.server.world?.inputs.of(AccessPolicy).get(reported("last")) !== undefined, "it is translated");
+    await until(() => replica.server.translation?.inputs.of(AccessPolicy).get(reported("last")) !== undefined, "it is translated");
     await expectNothingOpened();
     // What was taken of it is its own.
     expect([...taken()].map(({ metadata }) => metadata.name).sort()).toEqual(["everybody", "last", "readers"]);

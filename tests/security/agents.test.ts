@@ -71,7 +71,7 @@ describe("an agent", () => {
     victim.link.observe({ put: victimsMesh, remove: [] });
     plane.management.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }]);
     for (const policy of [accessPolicy, timeout]) await plane.management.create(policy);
-    const wanted = () => [...(replica.server.world?.networking.inCluster("victim") ?? [])].map(({ resource }) => resource);
+    const wanted = () => [...(replica.server.translation?.networking.inCluster("victim") ?? [])].map(({ resource }) => resource);
     await until(() => wanted().some(({ kind }) => kind === "AuthorizationPolicy"), "the victim's AuthorizationPolicy is wanted");
     const before = JSON.stringify(wanted());
     const agent = await connected("evil");
@@ -81,7 +81,7 @@ describe("an agent", () => {
     const last = { apiVersion, kind, metadata: { name: "last", namespace: "shop", clusterName: "evil" } };
     agent.link.observe({ put: [last], remove: [] });
     await until(
-      () => [...(replica.server.world?.inputs.of(AuthorizationPolicy) ?? [])].length === 1,
+      () => [...(replica.server.translation?.inputs.of(AuthorizationPolicy) ?? [])].length === 1,
       "all that was forged would have been translated",
     );
     expect(JSON.stringify(wanted())).toBe(before);

@@ -143,7 +143,7 @@ async function startAgentOf(name: string, replica: Replica, signal: AbortSignal)
   };
   const agent = startFullAgent({ cluster, clusterUid: `uid-of-${name}`, connector, log, state }, signal);
   const controllers = startControllers(cluster, { clock, random: Math.random, log }, signal);
-  const following = secrets.follow(() => void connector.reload(), signal);
+  const following = secrets.watch(() => void connector.reload(), signal);
   return {
     name,
     cluster,

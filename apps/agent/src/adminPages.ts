@@ -5,7 +5,7 @@ import { diagnosticsPage, listPage, objectsIn, type Page, snapshotPage } from "@
 export function agentAdminPages(agent: Agent, clusterName: string): Readonly<Record<string, Page>> {
   return {
     "/snapshots/input": snapshotPage(() => [[clusterName, objectsIn(agent.view.snapshot)]]),
-    "/snapshots/output": snapshotPage(() => [[clusterName, agent.wanted()]]),
+    "/snapshots/output": snapshotPage(() => [[clusterName, agent.desired()]]),
     "/evidence": listPage(() => agent.removals.entries.map(({ at, ...entry }) => ({ at: new Date(at).toISOString(), ...entry }))),
     "/diagnostics": diagnosticsPage(),
   };

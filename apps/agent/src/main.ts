@@ -48,7 +48,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
     log,
   });
   let link: RunningAgentLink | undefined;
-  const following = secrets.follow(() => {
+  const following = secrets.watch(() => {
     void connector.reload();
     link?.retry();
   }, signal);

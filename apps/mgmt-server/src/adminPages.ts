@@ -39,9 +39,9 @@ function* firstPending(pending: ReturnType<Server["pendingIn"]>, limit: number):
 // As many as replicas tell each other of.
 const MOST_PENDING = 1_000;
 
-function outputs({ world }: Server): readonly (readonly [string, Iterable<Resource>])[] {
-  if (world === undefined) return [];
-  const { discovery, networking } = world;
+function outputs({ translation }: Server): readonly (readonly [string, Iterable<Resource>])[] {
+  if (translation === undefined) return [];
+  const { discovery, networking } = translation;
   const discovered = discovery.clusters().map((name) => ["discovery", resourcesOf(discovery.inCluster(name))] as const);
   return [...discovered, ...networking.clusters().map((name) => [`networking ${name}`, resourcesOf(networking.inCluster(name))] as const)];
 }

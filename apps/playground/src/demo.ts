@@ -245,7 +245,7 @@ async function runAgent(
     },
     signal,
   );
-  await Promise.all([agent.ended, secrets.follow(() => void connector.reload(), signal), ...links]);
+  await Promise.all([agent.ended, secrets.watch(() => void connector.reload(), signal), ...links]);
 }
 
 function namespaceOf(name: string) {

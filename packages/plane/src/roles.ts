@@ -55,8 +55,8 @@ export function agentRoles(
   | "namespace"
   | "owners"
   | "discoveryKinds"
-  | "settingsTold"
-  | "modeTold"
+  | "settingsIn"
+  | "modeIn"
   | "resumption"
 > {
   return {
@@ -70,8 +70,8 @@ export function agentRoles(
     namespace: agentNamespace,
     owners: [networkingOwner(namespace)],
     discoveryKinds: discoveryKinds(),
-    settingsTold: receivedSettings,
-    modeTold: receivedWriteRules,
+    settingsIn: receivedSettings,
+    modeIn: receivedWriteRules,
     resumption: {
       place: `Namespace ${agentNamespace} of this cluster`,
       value: (cluster, clusterName) =>
@@ -94,9 +94,9 @@ export function serverRoles(
   | "kinds"
   | "discoveryOwner"
   | "networkingOwner"
-  | "asTranslated"
+  | "translationView"
   | "memory"
-  | "rememberedRequests"
+  | "lastKnownRequests"
   | "settingsToTell"
   | "modeToTell"
   | "modeOf"
@@ -121,9 +121,9 @@ export function serverRoles(
     },
     discoveryOwner: discoveryOwner({ namespace }),
     networkingOwner: networkingOwner(namespace),
-    asTranslated: translatedFieldsOf,
+    translationView: translatedFieldsOf,
     memory: { of: lastKnownMeshOf, refOf: lastKnownMeshRefOf, changes: lastKnownMeshChanges },
-    rememberedRequests: lastKnownRequests,
+    lastKnownRequests,
     ownStatus: { apiVersion: Settings.apiVersion, kind: Settings.kind, name: "settings", namespace, clusterName: "" },
     settingsToTell: (management, clusterName) =>
       agentSettingsFor(management.of(Settings).get({ name: "settings", namespace, clusterName: "" }), { namespace, clusterName }),

@@ -42,7 +42,7 @@ async function startedWith(options: Pick<ApplierOptions, "mayWrite">, ...existin
   const changed = (delta: Delta) => applier.observed(delta);
   const view = startInformer({ ...shared, kinds: [ServiceEntry], changed }, stop.signal);
   const applier = startApplier(
-    { ...shared, ...options, kinds: [ServiceEntry], owners: [owner], live: () => view.snapshot, settled: () => undefined },
+    { ...shared, ...options, kinds: [ServiceEntry], owners: [owner], live: () => view.snapshot, onChange: () => undefined },
     stop.signal,
   );
   await eventually(() => expect(view.isComplete).toBe(true));

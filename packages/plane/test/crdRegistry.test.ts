@@ -172,7 +172,7 @@ describe("a kind that nothing happens to", () => {
       { ...shared, changed: (delta) => applier.observed(delta), servedAgain: (kindKey) => applier.servedAgain(kindKey) },
       stop.signal,
     );
-    const applier = startApplier({ ...shared, owners: [owner], live: () => seen.snapshot, settled: () => undefined }, stop.signal);
+    const applier = startApplier({ ...shared, owners: [owner], live: () => seen.snapshot, onChange: () => undefined }, stop.signal);
     applier.put({ ...reviews(), metadata: { ...reviews().metadata, clusterName: "east", labels: { [owner.label]: owner.value } } });
     await clock.advance(1_000);
     expect(seen.snapshot.of(VirtualService).size).toBe(1);

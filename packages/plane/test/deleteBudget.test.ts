@@ -73,7 +73,7 @@ describe("delete budget", () => {
     const budget = deleteBudget(() => 0);
     budget.admit(unseen(...range(0, 60)), 60);
     expect(budget.admit(unseen(60), 60)).toHaveLength(0);
-    budget.wanted(refOf(entry(3)));
+    budget.keep(refOf(entry(3)));
     expect(budget.resume("server", 60)).toHaveLength(60);
     expect(budget.held.size).toBe(0);
     expect(budget.admit(unseen(61), 60)).toHaveLength(1);
@@ -112,7 +112,7 @@ async function holding(
   };
   const view = startInformer({ ...shared, kinds: [ServiceEntry], changed: (delta: Delta) => down.observed(delta) }, stop.signal);
   const applier = startApplier(
-    { ...shared, kinds: [ServiceEntry], owners: [owner], live: () => view.snapshot, settled: () => down.settled() },
+    { ...shared, kinds: [ServiceEntry], owners: [owner], live: () => view.snapshot, onChange: () => down.applierChanged() },
     stop.signal,
   );
   const discovered = new Set([kindKeyOf(Destination)]);

@@ -29,7 +29,7 @@ async function started(): Promise<{ cluster: SimulatedCluster; applier: Applier;
   const shared = { cluster, clock, random: () => 0, log: recordingLog() };
   const view = startInformer({ ...shared, kinds: [ServiceEntry], changed: (delta: Delta) => applier.observed(delta) }, stop.signal);
   const applier = startApplier(
-    { ...shared, kinds: [ServiceEntry], owners: [owner], live: () => view.snapshot, settled: () => undefined },
+    { ...shared, kinds: [ServiceEntry], owners: [owner], live: () => view.snapshot, onChange: () => undefined },
     stop.signal,
   );
   await eventually(() => expect(view.isComplete).toBe(true));

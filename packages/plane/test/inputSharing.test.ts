@@ -40,7 +40,7 @@ async function sharing(areRegistrationsKnown: () => boolean) {
     meta: () => ({}),
     link: () => link,
     wake: (clusterName) => void woken.add(clusterName),
-    heard: () => undefined,
+    onReport: () => undefined,
     clock,
     log,
   });
@@ -109,7 +109,7 @@ function replicas() {
       meta: (_, isHeard) => ({ servedBy: instance, phase: "synced", connected: true, isHeard }),
       link: () => ({ ...link, disconnect: () => gone() }),
       wake: () => undefined,
-      heard: () => undefined,
+      onReport: () => undefined,
       clock,
       log,
     });

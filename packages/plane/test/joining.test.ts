@@ -15,7 +15,7 @@ it("a cluster that joins hears what is wanted there before all others hear what 
   fleet.startAgent("cluster-1");
   const sent = () => fleet.log.steps.filter(({ message }) => message === "sent").map(({ fields }) => fields["cluster"]);
   await eventually(() => expect(fleet.server().store.clusters.get("cluster-1")?.phase).toBe("synced"));
-  await eventually(() => expect(fleet.server().world).toBeDefined());
+  await eventually(() => expect(fleet.server().translation).toBeDefined());
   const before = sent().length;
   fleet.startAgent("cluster-2");
   // The VirtualMesh names both meshes: now it is whole, and each cluster gets the services of the other.

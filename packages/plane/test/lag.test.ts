@@ -38,11 +38,11 @@ describe("how far a cluster is behind", () => {
     const { clock, behind } = behindLog();
     await clock.set(100);
     expect(behind.behindSince("a")).toBeUndefined();
-    behind.wanted("a", first);
+    behind.setDesired("a", first);
     await clock.set(200);
-    behind.wanted("a", second);
+    behind.setDesired("a", second);
     await clock.set(300);
-    behind.wanted("a", third);
+    behind.setDesired("a", third);
     expect(behind.behindSince("a")).toBe(100);
     behind.acknowledged("a", first);
     expect(behind.behindSince("a")).toBe(200);
@@ -53,20 +53,20 @@ describe("how far a cluster is behind", () => {
 
   it("is not renewed by the same again", () => {
     const { behind } = behindLog();
-    behind.wanted("a", first);
+    behind.setDesired("a", first);
     behind.acknowledged("a", first);
-    behind.wanted("a", first);
+    behind.setDesired("a", first);
     expect(behind.behindSince("a")).toBeUndefined();
   });
 
   it("takes a set that was made anew for what it holds", () => {
     const { behind } = behindLog();
     const again = () => nothing.with(first.entries());
-    behind.wanted("a", first);
-    behind.wanted("a", again());
+    behind.setDesired("a", first);
+    behind.setDesired("a", again());
     behind.acknowledged("a", again());
     expect(behind.behindSince("a")).toBeUndefined();
-    behind.wanted("a", again());
+    behind.setDesired("a", again());
     expect(behind.behindSince("a")).toBeUndefined();
   });
 
@@ -74,7 +74,7 @@ describe("how far a cluster is behind", () => {
     const { clock, behind } = behindLog();
     for (const [i, wish] of wishes.entries()) {
       await clock.set(i + 1);
-      behind.wanted("a", wish);
+      behind.setDesired("a", wish);
     }
     expect(behind.behindSince("a")).toBe(1);
     behind.acknowledged("a", wishes.at(-1) ?? nothing);
@@ -83,9 +83,9 @@ describe("how far a cluster is behind", () => {
 
   it("is told once it has lasted, not before, and not of what was answered in time", async () => {
     const { clock, told, behind } = behindLog();
-    behind.wanted("a", first);
+    behind.setDesired("a", first);
     await clock.set(LAGGING_AFTER_MS - 1);
-    behind.wanted("a", second);
+    behind.setDesired("a", second);
     behind.acknowledged("a", first);
     await clock.set(LAGGING_AFTER_MS + 10);
     expect(told).toEqual([]);
@@ -95,7 +95,7 @@ describe("how far a cluster is behind", () => {
     expect(behind.lateSince("a")).toBe(LAGGING_AFTER_MS - 1);
     behind.acknowledged("a", second);
     expect(behind.lateSince("a")).toBeUndefined();
-    behind.wanted("a", third);
+    behind.setDesired("a", third);
     await clock.set(3 * LAGGING_AFTER_MS);
     expect(told).toHaveLength(2);
   });

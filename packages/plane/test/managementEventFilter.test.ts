@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { serverRoles } from "../src/index.ts";
 import { managementEventFilter } from "../src/server/managementEventFilter.ts";
 
-const { kinds, discoveryOwner, asTranslated } = serverRoles("gloo-mesh");
-const newsOf = () => managementEventFilter({ discovery: kinds.discovery, discoveryOwner, asTranslated });
+const { kinds, discoveryOwner, translationView } = serverRoles("gloo-mesh");
+const newsOf = () => managementEventFilter({ discovery: kinds.discovery, discoveryOwner, translationView });
 
 const policy = (fields: object = {}, metadata: object = {}): AnyResource => ({
   apiVersion: "networking.mesh.gloo.solo.io/v1",

@@ -14,8 +14,8 @@ it("a mode of this cluster that cannot be parsed lets nothing be written, and is
     view: () => ({ malformed: new Map() }) as never,
     writer: { write: () => undefined } as never,
     defaults: DEFAULT_SETTINGS,
-    settingsTold: () => undefined,
-    modeTold: receivedWriteRules,
+    settingsIn: () => undefined,
+    modeIn: receivedWriteRules,
     mode: (rules) => void received.push(rules),
     changed: () => undefined,
     log,
@@ -26,11 +26,11 @@ it("a mode of this cluster that cannot be parsed lets nothing be written, and is
     metadata: { name: "east", namespace: "gloo-mesh", clusterName: "east" },
     spec: { mode },
   });
-  board.told({ complete: false, put: [told(["manage"])], remove: [] });
+  board.onNotices({ complete: false, put: [told(["manage"])], remove: [] });
   expect(received).toEqual([NO_WRITES]);
   expect(log.warnings).toEqual([
     expect.stringMatching(/^cannot parse the mode of this cluster from the server, so nothing is written: .*mode/),
   ]);
-  board.told({ complete: false, put: [told("manage")], remove: [] });
+  board.onNotices({ complete: false, put: [told("manage")], remove: [] });
   expect(received.at(-1)).toEqual({ mode: "manage", managedObjects: [] });
 });

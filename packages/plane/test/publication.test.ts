@@ -41,8 +41,8 @@ test("what is published follows its sources, and costs nothing where they stay",
           publication = runToCompletion(publicationOf(sources, publication, PUBLISHED));
           const own = step.own.filter(({ kind }) => kind !== "Other");
           const expected = keyed([...step.remembered, ...step.discovery.filter(sources.isInScope), ...own]);
-          expect([...publication.wanted]).toEqual([...expected]);
-          expect(runToCompletion(publicationOf({ ...sources, rescoped: [] }, publication, PUBLISHED)).wanted).toBe(publication.wanted);
+          expect([...publication.desired]).toEqual([...expected]);
+          expect(runToCompletion(publicationOf({ ...sources, rescoped: [] }, publication, PUBLISHED)).desired).toBe(publication.desired);
         }
       },
     ),

@@ -56,7 +56,7 @@ it("publishes nothing with NONE, and after a restart writes nothing before every
   await quiet();
   expect(clusters.map(written)).toEqual(before);
   fleet.startAgent("cluster-2");
-  await eventually(() => expect(fleet.server().world?.networking.size ?? 0).toBeGreaterThan(0));
+  await eventually(() => expect(fleet.server().translation?.networking.size ?? 0).toBeGreaterThan(0));
   await quiet();
   expect(clusters.map(written)).toEqual(before);
 });

@@ -33,7 +33,7 @@ beforeEach(() => {
     remove: () => undefined,
     prune: (ref: ResourceRef) => void pruned.push(ref),
     surplus: () => surplus,
-    wanted: new Map(),
+    desired: new Map(),
   } as unknown as Applier;
   const options = { applier, owners: [owner], isPublished: () => true, clock, undecided: () => void undecided++ };
   published = publisher(options, stop.signal);

@@ -44,7 +44,7 @@ async function starting() {
     link: () => ({ setDesired: () => undefined, sendNotices: () => undefined, disconnect: () => undefined }),
     // As a queue does, a turn later.
     wake: (clusterName) => setImmediate(() => inputs.work(clusterName)),
-    heard: () => undefined,
+    onReport: () => undefined,
     clock,
     log,
   });

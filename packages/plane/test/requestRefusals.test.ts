@@ -24,7 +24,7 @@ test("refused orders are logged once each, a hundred in a minute, and then how m
   await clock.advance(60_000);
   refuse("four");
   expect(log.warnings.slice(102)).toEqual(["four is refused"]);
-  refusals.settled(refOf("four"));
+  refusals.remove(refOf("four"));
   refuse("four");
   expect(log.warnings).toHaveLength(104);
 });

@@ -36,7 +36,7 @@ test.each([
   ["another object is managed", { mode: "observe", managedObjects: [{ kind: "VirtualService", namespace: "shop", name: "x" }] }],
 ] as const)("every write is refused at the cluster itself where %s, whoever asked before", async (_, rules) => {
   const { gate, calls, all } = gated();
-  if (rules !== undefined) gate.told(rules);
+  if (rules !== undefined) gate.setRules(rules);
   for (const outcome of await Promise.allSettled(all())) {
     expect(outcome).toMatchObject({ status: "rejected", reason: { code: "Forbidden" } });
   }
@@ -45,9 +45,9 @@ test.each([
 
 test("a mode is known once no write that began under an earlier one is in progress", async () => {
   const { gate, ends, all, drained } = gated();
-  gate.told(ALL_WRITES);
+  gate.setRules(ALL_WRITES);
   const writes = all();
-  gate.told(NO_WRITES);
+  gate.setRules(NO_WRITES);
   expect(gate.mode).toBeUndefined();
   for (const end of ends.slice(1)) end();
   await Promise.all(writes.slice(1));
@@ -64,7 +64,7 @@ test("a server without modes manages a cluster, unless its agent has received an
   fresh.welcomed(["notices"]);
   expect(fresh.mayWrite(ref)).toBe(true);
   const frozen = gated().gate;
-  frozen.told(NO_WRITES);
+  frozen.setRules(NO_WRITES);
   frozen.welcomed([]);
   expect(frozen.mayWrite(ref)).toBe(false);
 });

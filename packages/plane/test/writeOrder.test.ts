@@ -56,7 +56,7 @@ describe("the order of writes", () => {
     const shared = { cluster: slowCluster, clock, random: () => 0, log: recordingLog() };
     view = startInformer({ ...shared, kinds, changed: (delta) => applier.observed(delta) }, stop.signal);
     applier = startApplier(
-      { ...shared, kinds, refersTo: referredKinds(), owners: [owner], live: () => view.snapshot, settled: () => undefined },
+      { ...shared, kinds, refersTo: referredKinds(), owners: [owner], live: () => view.snapshot, onChange: () => undefined },
       stop.signal,
     );
     await eventually(() => expect(view.isComplete).toBe(true));

@@ -81,7 +81,7 @@ describe("what a server tells", () => {
       messages.push(next.message);
       const step = takeNotice(heard, next.message, CLUSTER);
       heard = step.notices;
-      if (step.told !== undefined) tellings.push(step.told.put.length);
+      if (step.received !== undefined) tellings.push(step.received.put.length);
     }
     expect(messages.length).toBeGreaterThan(3);
     expect(tellings).toEqual([40]);

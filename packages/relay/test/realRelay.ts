@@ -47,7 +47,7 @@ export function registrationsOf(known: Map<string, string> = new Map()): Registr
     known,
     more,
     find,
-    recall: find,
+    lastKnown: find,
     async past(clusterName, clusterUid) {
       const others = [...known].filter(([name, uid]) => name !== clusterName && uid === clusterUid);
       return { wasRegistered: known.has(clusterName), others: others.map(([name]) => ({ name, isRegistered: true })) };

@@ -77,7 +77,7 @@ test("a name that another replica gave away meanwhile is taken", async () => {
   const find = async () => (isRecorded ? { uid: "uid-2" } : undefined);
   const registrations: Registrations = {
     find,
-    recall: find,
+    lastKnown: find,
     ...NOTHING_BEFORE,
     async register() {
       isRecorded = true;
@@ -101,7 +101,7 @@ test("of two clusters that register one name at once, one gets it", async () => 
   };
   const registrations: Registrations = {
     find,
-    recall: find,
+    lastKnown: find,
     ...NOTHING_BEFORE,
     async register({ clusterName, clusterUid }) {
       await Promise.resolve();

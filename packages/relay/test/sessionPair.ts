@@ -113,7 +113,7 @@ export function sessionPair(kinds: readonly string[], remembers = false) {
         const last = acknowledgedRevisions.at(-1);
         if (last?.epoch === epoch && last.revision > revision) violations.push("acknowledged revision fell");
         acknowledgedRevisions.push({ epoch, revision });
-        lastWanted = effect.wanted;
+        lastWanted = effect.desired;
         if (want !== undefined) want = withoutDeletions(want, effect.removed);
         break;
       }
@@ -197,7 +197,14 @@ export function sessionPair(kinds: readonly string[], remembers = false) {
       agentDo({ type: "closed" });
       epoch += 1n;
       if (server?.agent !== undefined) memory = remembers ? previousSessionOf(server) : undefined;
-      server = serverSession({ clusterName: CLUSTER, serverId: "server-1", heartbeatMs: HEARTBEAT_MS, expiresAt: undefined, want, now });
+      server = serverSession({
+        clusterName: CLUSTER,
+        serverId: "server-1",
+        heartbeatMs: HEARTBEAT_MS,
+        expiresAt: undefined,
+        desired: want,
+        now,
+      });
       agentDo({ type: "opened", epoch, now });
     },
     /** Time for a heartbeat of both ends. */

@@ -84,7 +84,14 @@ test("an agent that goes on talking before it was let in is sent away", async ()
 
 test("an agent whose certificate expires while it waits is sent away, and not looked at for ever", () => {
   const now = 60_000;
-  const session = serverSession({ clusterName: "a", serverId: "server-1", heartbeatMs: 10_000, expiresAt: now, want: undefined, now: 0 });
+  const session = serverSession({
+    clusterName: "a",
+    serverId: "server-1",
+    heartbeatMs: 10_000,
+    expiresAt: now,
+    desired: undefined,
+    now: 0,
+  });
   const hello = create(ConnectRequestSchema, { epoch: 1n, body: { case: "hello", value: create(HelloSchema, { features: ["wait"] }) } });
   const [waiting, nothing] = stepServer(session, { type: "waits", hello, now: now - 1 });
   expect(nothing.map(({ type }) => type)).toEqual(["send"]);

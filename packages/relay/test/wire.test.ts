@@ -102,7 +102,7 @@ describe.each(recordings.filter(({ file }) => file !== "registration.json"))("$v
       serverId: "server-1",
       heartbeatMs: 10_000,
       expiresAt: undefined,
-      want: undefined,
+      desired: undefined,
       now: 0,
     });
     const told: unknown[] = [];

@@ -63,7 +63,7 @@ export function applyObject(state: SimulatedState, resource: Resource, options: 
   requireVersion(write);
   const live = { content: stored === undefined ? {} : contentOf(stored.resource), managers: stored?.managers ?? [] };
   const { content, managers } = applyManaged<Content>(live, {
-    wanted: spokenFor(served, contentOf(input)),
+    desired: spokenFor(served, contentOf(input)),
     writer: writerOf(write, "Apply", options.fieldManager),
     force: options.force ?? false,
     kindKey: served.kindKey,
@@ -80,7 +80,7 @@ export function applyObjectStatus(state: SimulatedState, resource: AnyResource, 
   const { content, managers } = applyManaged<Content>(
     { content: contentOf(live.resource), managers: live.managers },
     {
-      wanted: { status: status ?? {} },
+      desired: { status: status ?? {} },
       writer: { ...writerOf(write, "Apply", options.fieldManager), subresource: "status" },
       force: options.force ?? false,
       kindKey: write.served.kindKey,

@@ -21,7 +21,7 @@ function writer(manager: string, operation: "Apply" | "Update" = "Apply"): Write
 }
 
 function apply(live: Live, manager: string, wanted: Content, force = false): Live {
-  return applyManaged<Content>(live, { wanted, writer: writer(manager), force, kindKey });
+  return applyManaged<Content>(live, { desired: wanted, writer: writer(manager), force, kindKey });
 }
 
 function update(live: Live, manager: string, content: Content): Live {

@@ -105,7 +105,7 @@ function isForCallers({ kind, metadata: { name, clusterName = "" } }: Resource):
 }
 
 function isLimited(world: Translation, clusterName: string): boolean {
-  const { targets, clusters = {} } = world.cache.surroundings.settings?.spec?.workloadClusterResources ?? {};
+  const { targets, clusters = {} } = world.cache.translationContext.settings?.spec?.workloadClusterResources ?? {};
   return (clusters[clusterName] ?? targets ?? "OWN_DESTINATIONS") === "OWN_DESTINATIONS";
 }
 

@@ -42,7 +42,7 @@ export async function* restartReplicaBenchmark(options: BenchmarkOptions): Async
   const readMs = performance.now() - started;
   const reading = load();
   const translating = startLoad();
-  while (server.world === undefined) await sleep(POLL_MS);
+  while (server.translation === undefined) await sleep(POLL_MS);
   const readyMs = performance.now() - started;
   const translated = translating();
   yield {
@@ -61,7 +61,7 @@ export async function* restartReplicaBenchmark(options: BenchmarkOptions): Async
     translatingEventLoopP99Ms: translated.eventLoopP99Ms,
     translatingOwnTurnP99Ms: translated.ownTurnP99Ms,
     translatingOwnTurnMaxMs: translated.ownTurnMaxMs,
-    outputs: server.world?.networking.size ?? 0,
+    outputs: server.translation?.networking.size ?? 0,
     rssMiB: rssMiB(),
     peakMiB: peakRssMiB(),
     load: machineLoad(),

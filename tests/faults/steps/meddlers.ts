@@ -97,7 +97,7 @@ export const meddlingSteps: StepKinds = {
     n: 24,
     async act(stage, { n }) {
       const { fleet } = stage;
-      const object = fleet.leader()?.server.world === undefined || fleet.isTroubled("") ? undefined : stage.ours("", n);
+      const object = fleet.leader()?.server.translation === undefined || fleet.isTroubled("") ? undefined : stage.ours("", n);
       if (object === undefined) return;
       stage.remove("", refOf(object));
       const end = fleet.clock.now() + PUT_BACK_MS;

@@ -9,7 +9,7 @@ export function emptyRegistrations(): Registrations {
   };
   return {
     find,
-    recall: find,
+    lastKnown: find,
     past: async (name) => ({ wasRegistered: uids.has(name), others: [] }),
     sharedTokenOpens: async () => "NEW_NAMES",
     async register({ clusterName, clusterUid }) {

@@ -109,7 +109,7 @@ export async function hostileServer({ cluster, limits, mode = { mode: "manage" }
     accept: link.accept,
     registrations: {
       find,
-      recall: find,
+      lastKnown: find,
       past: async () => ({ wasRegistered: false, others: [] }),
       sharedTokenOpens: async () => "NEW_NAMES",
       register: async ({ clusterName, clusterUid }) => void known.set(clusterName, { uid: clusterUid }),

@@ -245,7 +245,7 @@ export async function replicasOf(): Promise<Replicas> {
       stop.signal,
     );
     link.synced(kinds, []);
-    const following = secrets.follow(() => void connector.reload(), stop.signal);
+    const following = secrets.watch(() => void connector.reload(), stop.signal);
     const started: TestAgent = {
       states,
       cluster,

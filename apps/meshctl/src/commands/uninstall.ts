@@ -36,7 +36,7 @@ export function uninstallCommand({ io, connect }: CommandRuntime): Command {
         const list = listText(plan, (text) => wrapped(text, columns - 2).join("\n  "));
         if (dryRun === true) return io.out(list);
         io.err(list);
-        if (plan.goes.length === 0) return;
+        if (plan.deleted.length === 0) return;
         if (yes !== true) await confirm();
         await removePlane(cluster, plan, { clock: systemClock, say: (line) => io.err(`${line}\n`) });
         io.err(`The management plane is uninstalled from namespace ${namespace}.\n`);
@@ -50,8 +50,8 @@ export function uninstallCommand({ io, connect }: CommandRuntime): Command {
   }
 }
 
-function listText({ goes, lost, stays }: RemovalPlan, line: (text: string) => string): string {
-  const names = goes.map(({ wanted }) => formatRef(refOf(wanted)));
+function listText({ deleted, lost, stays }: RemovalPlan, line: (text: string) => string): string {
+  const names = deleted.map(({ desired }) => formatRef(refOf(desired)));
   const section = (title: string, texts: readonly string[]): string =>
     texts.length === 0 ? "" : `${title}:\n${texts.map((text) => `  ${line(text)}\n`).join("")}`;
   const going = names.length === 0 ? "Nothing that meshctl installed is here.\n" : section("To be deleted", names);

@@ -38,7 +38,7 @@ export interface CheckOptions {
 export interface CheckedFiles {
   /** How many objects were read. */
   readonly count: number;
-  readonly world: Translation;
+  readonly translation: Translation;
   readonly statuses: readonly UserObjectStatusUpdate[];
   readonly rejected: readonly RejectedObject[];
   readonly findings: readonly OfflineFinding[];
@@ -71,13 +71,13 @@ async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
   const translation = { namespace, stage, ages, disallowIntersectingConfig, ...agent };
   const world = translate(snapshotOf(resources), translation);
   const statuses = statusUpdates(world, stage);
-  const known = knownObjects({ resources, given, rejected, world, namespace, isOneCluster: agentCluster !== undefined });
+  const known = knownObjects({ resources, given, rejected, translation: world, namespace, isOneCluster: agentCluster !== undefined });
   const findings = offlineFindings({ notes: [...notes, ...homeless(resources, options)], rejected, sourceOf }, [
     ...withNearMisses([...world.reports, ...rejectedMistakes({ rejected, given }, world, translation)], known),
     ...statusReports(statuses, world.reports),
     ...[...placementDoubts(known, resources), ...referenceDoubts(known)].map(doubtReport),
   ]);
-  return { count, world, statuses, rejected, findings, given };
+  return { count, translation: world, statuses, rejected, findings, given };
 }
 
 function doubtReport({ object, code, message }: Doubt): Report {

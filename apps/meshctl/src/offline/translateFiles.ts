@@ -17,13 +17,13 @@ export async function translateFiles(options: TranslateCommandOptions, io: Io): 
   if (options.cluster !== undefined && !isClusterName(options.cluster)) {
     throw new UsageError(`--cluster ${options.cluster}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
   }
-  const { count, world, statuses, rejected, findings, given } = await checkFiles(options, io);
-  const outputs = inOrder(outputsOf(world, options.stage));
+  const { count, translation, statuses, rejected, findings, given } = await checkFiles(options, io);
+  const outputs = inOrder(outputsOf(translation, options.stage));
   const { cluster, outDir } = options;
   const isForKubectl = cluster !== undefined || outDir !== undefined;
   const own: ReadStatus = isForKubectl ? (update) => wholeObject(update, given) : (update) => [statusAlone(update)];
   const objects = options.status === true ? [...withStatuses(outputs, statuses, rejected, own)] : outputs;
-  if (cluster !== undefined) expectKnown(cluster, world, outputs);
+  if (cluster !== undefined) expectKnown(cluster, translation, outputs);
   const chosen = cluster === undefined ? objects : objects.filter(({ metadata }) => metadata.clusterName === cluster);
   if (outDir !== undefined) writeClusterFiles(outDir, chosen, options.output);
   else for (const text of printed(cluster === undefined ? chosen : chosen.map(inOneCluster), options.output)) await io.out(text);

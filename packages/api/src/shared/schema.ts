@@ -5,7 +5,7 @@ export interface SchemaOptions {
   /** One or more sentences for the CRD, `kubectl explain` and the reference page. */
   readonly description?: string;
   /** What a right value is, in words, for error messages: `is not a duration such as "5s"`. */
-  readonly wanted?: string;
+  readonly expected?: string;
   /** The field is accepted and has no effect: why. Whoever sets it gets a warning. */
   readonly unsupported?: string;
   readonly [keyword: string]: unknown;

@@ -31,7 +31,7 @@ export interface Agent {
   /** The server's word that lets go what a landslide of removals had held back; gives the number of objects. */
   resumeDeletes(): number;
   /** What is wanted in the cluster, in order of `resourceKeyOf`. */
-  wanted(): readonly Resource[];
+  desired(): readonly Resource[];
   /** The last removals, and why. */
   readonly removals: DeletionLog;
   /** Figures as they are now, beside those that the meter was told. */
@@ -97,7 +97,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
       return relay.current?.settings ?? DEFAULT_SETTINGS;
     },
     resumeDeletes: () => relay.current?.resumeDeletes("server") ?? 0,
-    wanted: () => relay.current?.wanted() ?? [],
+    desired: () => relay.current?.desired() ?? [],
     removals,
     metrics: () => relay.current?.metrics() ?? [],
     ended: processes.allEnded(),

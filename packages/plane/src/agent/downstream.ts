@@ -26,7 +26,7 @@ import type { WriteGate } from "./writeGate.ts";
 export interface Downstream {
   desired(desired: DesiredUpdate): void;
   /** To be called when the applier has settled. */
-  settled(): void;
+  applierChanged(): void;
   observed(delta: Delta): void;
   /** The connection to the server was lost. */
   disconnected(): void;
@@ -126,7 +126,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   }
 
   function lookForStrays({ put, remove: gone }: Delta): void {
-    for (const ref of gone) strangers.settled(ref);
+    for (const ref of gone) strangers.remove(ref);
     if (!isConnected()) return;
     const written = new Set([...kinds()].map(([kindKey]) => kindKey));
     for (const resource of put) {
@@ -143,20 +143,20 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       if (refusal !== undefined) {
         // It never came here, and is not wanted any more.
         const isNowhere = !mayHold(ref) || (refused.all.has(key) && refusal.reason !== "Namespace");
-        if (isNowhere) refused.settled(ref);
+        if (isNowhere) refused.remove(ref);
         else refuse(ref, refusal);
         return false;
       }
-      refused.settled(ref);
-      if (isOnPurpose || applier.wanted.has(key) || mayHold(ref)) return true;
+      refused.remove(ref);
+      if (isOnPurpose || applier.desired.has(key) || mayHold(ref)) return true;
       // Wanted and given up again while the agent was away, it never came here. Should it only be late to be seen, it is a stray then, and counts.
-      budget.wanted(ref);
+      budget.keep(ref);
       removals.delete(key);
       return false;
     });
     const due = paused.admit(meant);
     for (const { ref } of meant) if (paused.has(resourceKeyOf(ref))) pause(ref);
-    for (const { ref, reason } of budget.admit(due, applier.wanted.size)) carryOut(ref, reason);
+    for (const { ref, reason } of budget.admit(due, applier.desired.size)) carryOut(ref, reason);
     if (unexplained === 0 && budget.unconfirmed.size > 0) {
       log.warn({ held: budget.unconfirmed.size }, `the delete of ${budget.unconfirmed.size} objects is on hold: ${UNCONFIRMED}`);
     }
@@ -180,7 +180,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
 
   /** What was ordered of the object before goes on; what stands there stays. */
   function refuse(ref: ResourceRef, refusal: RequestRefusal): void {
-    budget.wanted(ref);
+    budget.keep(ref);
     removals.delete(resourceKeyOf(ref));
     refused.add(ref, refusal);
   }
@@ -260,9 +260,9 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
           refuse(ref, refusal);
           continue;
         }
-        refused.settled(ref);
+        refused.remove(ref);
         removals.delete(resourceKeyOf(ref));
-        budget.wanted(ref);
+        budget.keep(ref);
         paused.forget(ref);
         applier.put(resource);
       }
@@ -278,14 +278,14 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       prune();
       answer();
     },
-    settled: answer,
+    applierChanged: answer,
     observed(delta) {
       for (const ref of delta.remove) {
-        if (!isWanted(ref)) refused.settled(ref);
+        if (!isWanted(ref)) refused.remove(ref);
         // Somebody else removed what was held back: the matter is settled, and it must not be put back.
         const settled = budget.held.get(resourceKeyOf(ref));
         if (settled === undefined) continue;
-        budget.wanted(ref);
+        budget.keep(ref);
         carryOut(ref, settled.reason);
       }
       for (const ref of delta.remove) paused.forget(ref);
@@ -306,7 +306,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       revision = undefined;
       wanted = undefined;
       for (const all of [unpruned, unconfirmed, removals, strangers, refused]) all.clear();
-      for (const { ref } of [...budget.held.values()]) budget.wanted(ref);
+      for (const { ref } of [...budget.held.values()]) budget.keep(ref);
       paused.clear();
       applier.releaseAll();
     },
@@ -314,7 +314,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       return budget.held.size;
     },
     resumeDeletes(by) {
-      const all = budget.resume(by, applier.wanted.size);
+      const all = budget.resume(by, applier.desired.size);
       for (const { ref, reason } of all) carryOut(ref, reason);
       const who = by === "server" ? "by the management server" : `on ${options.resumedOn}`;
       if (all.length > 0) log.warn({ objects: all.length }, `deleting ${all.length} objects that were on hold: approved ${who}`);

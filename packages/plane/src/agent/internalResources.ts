@@ -19,7 +19,7 @@ export interface InternalResources {
   /** What the server has ordered, by `resourceKeyOf`. Undefined before it has said everything. */
   readonly ordered: ReadonlyMap<string, Resource> | undefined;
   /** Takes what the server told. */
-  told(notices: Notices): void;
+  onNotices(notices: Notices): void;
   /** What is to be applied of a desired set. */
   withoutInternal(desired: DesiredUpdate): DesiredUpdate;
   /** All that there is: what was reported before and is not among it is gone. */
@@ -45,7 +45,7 @@ export function internalResources({ link, kinds, changed }: InternalResourcesOpt
     get ordered() {
       return ordered;
     },
-    told({ complete, put, remove }) {
+    onNotices({ complete, put, remove }) {
       if (kinds.size === 0 || (!complete && ordered === undefined)) return;
       ordered = new Map(complete ? [] : ordered);
       for (const ref of remove) ordered.delete(resourceKeyOf(ref));

@@ -22,7 +22,7 @@ import { NO_WRITES, type WriteRules } from "./writeMode.ts";
 /** What the server has told: statuses of what users wrote here are written, settings are kept for whoever asks, the mode goes to the gate. */
 export interface NoticeBoard {
   readonly settings: AgentSettings;
-  told(notices: Notices): void;
+  onNotices(notices: Notices): void;
   /** Something in the cluster is not as it was: statuses that somebody changed are put back. */
   observed(delta: Delta): void;
   /** The cluster is not registered any more: no status is written until a server tells something again. */
@@ -39,9 +39,9 @@ export interface NoticeBoardOptions {
   /** What holds before a server has said anything. */
   readonly defaults: AgentSettings;
   /** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
-  readonly settingsTold: (resource: Resource) => AgentSettings | undefined;
+  readonly settingsIn: (resource: Resource) => AgentSettings | undefined;
   /** The mode in what a server told; undefined when it is about something else. Throws InvalidResource. */
-  readonly modeTold: (resource: Resource) => WriteRules | undefined;
+  readonly modeIn: (resource: Resource) => WriteRules | undefined;
   /** Called with each mode that was told. */
   readonly mode: (rules: WriteRules) => void;
   /** Called when other settings hold. */
@@ -54,8 +54,8 @@ export function noticeBoard({
   view,
   writer,
   defaults,
-  settingsTold,
-  modeTold,
+  settingsIn,
+  modeIn,
   mode,
   changed,
   log,
@@ -66,9 +66,9 @@ export function noticeBoard({
   let settings = defaults;
   let isReleased = false;
 
-  function settingsIn(resource: Resource): AgentSettings | undefined {
+  function settingsFrom(resource: Resource): AgentSettings | undefined {
     try {
-      return settingsTold(resource);
+      return settingsIn(resource);
     } catch (error) {
       log.warn(
         { object: resource.metadata.name },
@@ -81,7 +81,7 @@ export function noticeBoard({
   /** What is not understood allows nothing. */
   function rulesIn(resource: Resource): WriteRules | undefined {
     try {
-      return modeTold(resource);
+      return modeIn(resource);
     } catch (error) {
       log.error(
         { object: resource.metadata.name },
@@ -122,7 +122,7 @@ export function noticeBoard({
       isReleased = true;
       statuses = new Map();
     },
-    told({ complete, put, remove }) {
+    onNotices({ complete, put, remove }) {
       isReleased = false;
       if (complete) statuses = new Map();
       for (const ref of remove) statuses.delete(resourceKeyOf(ref));
@@ -137,7 +137,7 @@ export function noticeBoard({
         if (users.has(kindKeyOf(ref))) {
           const status = statusIn(resource as AnyResource);
           if (status !== undefined) statuses.set(resourceKeyOf(ref), { ref, status });
-        } else settings = settingsIn(resource) ?? settings;
+        } else settings = settingsFrom(resource) ?? settings;
       }
       if (settings !== before) changed(settings);
       write(complete ? statuses.keys() : put.map((resource) => resourceKeyOf(refOf(resource))));

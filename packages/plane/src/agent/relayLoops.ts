@@ -40,7 +40,7 @@ export interface RelayLoops {
   /** A kind (`kindKeyOf`) that was not served is there again. */
   servedAgain(kindKey: string): void;
   resumeDeletes(by: "server" | "cluster"): number;
-  wanted(): readonly Resource[];
+  desired(): readonly Resource[];
   metrics(): readonly Metric[];
   readonly ended: Promise<void>;
 }
@@ -69,9 +69,9 @@ export interface AgentParts {
   /** Kinds that discovery makes. */
   readonly discoveryKinds: readonly Kind[];
   /** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
-  readonly settingsTold: (resource: Resource) => AgentSettings | undefined;
+  readonly settingsIn: (resource: Resource) => AgentSettings | undefined;
   /** The mode of this cluster in what a server told; undefined when it is about something else. Throws InvalidResource. */
-  readonly modeTold: (resource: Resource) => WriteRules | undefined;
+  readonly modeIn: (resource: Resource) => WriteRules | undefined;
   /** The agent's own namespace. */
   readonly namespace: string;
   /** What the server may do at most. Default: that of an agent without flags. */
@@ -121,8 +121,8 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
         down.desired(internal.withoutInternal(desired));
       },
       notices(notices) {
-        board.told(notices);
-        internal.told(notices);
+        board.onNotices(notices);
+        internal.onNotices(notices);
       },
       welcomed: (features) => gate.welcomed(features),
       state(state, detail, code) {
@@ -153,7 +153,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       down.modeChanged();
       board.modeChanged();
     },
-    drained: () => down.settled(),
+    drained: () => down.applierChanged(),
   });
   const { cluster } = gate;
   const writer = startStatusWriter(
@@ -165,8 +165,8 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     view: () => view,
     writer,
     defaults: DEFAULT_SETTINGS,
-    settingsTold(resource) {
-      const told = options.settingsTold(resource);
+    settingsIn(resource) {
+      const told = options.settingsIn(resource);
       const deleteLimits = told === undefined ? undefined : withinLimit(told.deleteLimits, limits);
       if (told === undefined || deleteLimits === undefined || deleteLimits === told.deleteLimits) return told;
       const { percent, objects } = deleteLimits;
@@ -177,8 +177,8 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       );
       return { ...told, deleteLimits };
     },
-    modeTold: options.modeTold,
-    mode: gate.told,
+    modeIn: options.modeIn,
+    mode: gate.setRules,
     changed: () => up.observed(emptyDelta),
     log,
   });
@@ -195,7 +195,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       log,
       meter,
       removals,
-      settled: () => down.settled(),
+      onChange: () => down.applierChanged(),
     },
     signal,
   );
@@ -264,7 +264,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       return board.settings;
     },
     resumeDeletes: (by) => down.resumeDeletes(by),
-    wanted: () => [...applier.wanted].sort(([a], [b]) => compareKeys(a, b)).map(([, resource]) => resource),
+    desired: () => [...applier.desired].sort(([a], [b]) => compareKeys(a, b)).map(([, resource]) => resource),
     metrics: () => [
       ...workQueueMetrics({ apply: applier.sizes, status: writer.sizes }),
       { name: "gloo_mesh_removals_held", labels: {}, value: down.held },

@@ -28,7 +28,7 @@ export interface AgentSecrets {
     save(credentials: ClientCredentials): Promise<void>;
   };
   /** Tells of each change of these Secrets, until aborted. */
-  follow(changed: () => void, signal: AbortSignal): Promise<void>;
+  watch(changed: () => void, signal: AbortSignal): Promise<void>;
 }
 
 export interface AgentSecretsOptions {
@@ -104,7 +104,7 @@ export function agentSecrets(cluster: Cluster, { namespace, token, clock, random
       },
     },
     // Each by its name: the agent may read no other Secret.
-    follow: (changed, signal) =>
+    watch: (changed, signal) =>
       Promise.all(
         [ROOT, TOKEN, CLIENT].map((name) =>
           runReflector(

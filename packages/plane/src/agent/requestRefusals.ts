@@ -7,7 +7,7 @@ export interface RequestRefusals {
   /** Logs it and counts it, unless the same was refused before. */
   add(ref: ResourceRef, refusal: RequestRefusal): void;
   /** Another order took its place, or the object is gone. */
-  settled(ref: ResourceRef): void;
+  remove(ref: ResourceRef): void;
   clear(): void;
   /** By `resourceKeyOf`. */
   readonly all: ReadonlyMap<string, Rejection>;
@@ -44,7 +44,7 @@ export function requestRefusals({ clock, log, meter }: RequestRefusalsOptions): 
       meter.add("gloo_mesh_orders_refused_total", { reason });
       line(ref, message);
     },
-    settled: (ref) => void all.delete(resourceKeyOf(ref)),
+    remove: (ref) => void all.delete(resourceKeyOf(ref)),
     clear: () => all.clear(),
   };
 }

@@ -18,7 +18,7 @@ export interface WriteGate {
   readonly mode: WriteMode | undefined;
   /** A server has answered: one that knows no modes has every agent write. */
   welcomed(features: readonly string[]): void;
-  told(rules: WriteRules): void;
+  setRules(rules: WriteRules): void;
 }
 
 /** `changed` is called when other rules hold, `drained` when `mode` has become known. */
@@ -76,7 +76,7 @@ export function writeGate(
     welcomed(features) {
       if (rules === undefined && !features.includes(MODES)) told(ALL_WRITES);
     },
-    told,
+    setRules: told,
   };
 }
 

@@ -54,7 +54,7 @@ export interface Applier {
   /** Wants an object no longer, and leaves it as it is. */
   release(ref: ResourceRef): void;
   /** All that is wanted here, by `resourceKeyOf`. */
-  readonly wanted: ReadonlyMap<string, Resource>;
+  readonly desired: ReadonlyMap<string, Resource>;
   /** Tells what changed in the cluster, so that drift is put back. */
   observed(delta: Delta): void;
   /** A kind (`kindKeyOf`) is there again: what waits for it is tried at once. */
@@ -90,14 +90,14 @@ export interface ApplierOptions {
   /** Keeps why objects went. Default: nobody does, beside the log. */
   readonly removals?: DeletionLog;
   /** Called when `rejections` or `isIdle` changed. */
-  readonly settled: () => void;
+  readonly onChange: () => void;
 }
 
 type Task = { readonly put: Resource } | { readonly remove: ResourceRef; readonly reason: string; readonly evidence?: DeletionEvidence };
 
 export function startApplier(options: ApplierOptions, signal: AbortSignal): Applier {
   const { bulk = new Set<string>(), mayWrite = () => true, cluster, owners, live, clock, random, log, meter = noMeter } = options;
-  const { settled, removals } = options;
+  const { onChange, removals } = options;
   const order = writeOrder(options.refersTo ?? new Map());
   const kinds = new Map(options.kinds.map((kind) => [kindKeyOf(kind), kind]));
   const versions = servedVersions(cluster);
@@ -105,7 +105,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
   const removing = new Set<string>();
   const rejections = new Map<string, Rejection>();
   const struggles = driftConflicts(() => uptimeOf(clock));
-  const queue = startWorkQueue<Task>({ workers: WORKERS, retry: RETRY, isBulk, order, work, idle: settled, clock, random }, signal);
+  const queue = startWorkQueue<Task>({ workers: WORKERS, retry: RETRY, isBulk, order, work, idle: onChange, clock, random }, signal);
 
   function isBulk(task: Task): boolean {
     return bulk.has(kindKeyOf("put" in task ? task.put : task.remove));
@@ -301,7 +301,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       for (const all of [wanted, removing, rejections]) all.clear();
     },
     release: (ref) => release(resourceKeyOf(ref)),
-    wanted,
+    desired: wanted,
     observed({ put, remove }) {
       for (const resource of put) drift(refOf(resource), resource);
       for (const ref of remove) drift(ref, undefined);

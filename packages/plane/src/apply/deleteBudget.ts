@@ -18,7 +18,7 @@ export interface DeleteBudget {
   /** Gives those that may go now. `owned` is how many objects of ours the cluster holds. */
   admit(removals: readonly PlannedRemoval[], owned: number): readonly PlannedRemoval[];
   /** The object is wanted again: it is not to go any more. */
-  wanted(ref: ResourceRef): void;
+  keep(ref: ResourceRef): void;
   /**
    * Somebody has looked and says that they may go: gives what was held back. The server's word lets nothing go beyond the hourly
    * limit; that of the cluster's own operator lets all go, and counts from new.
@@ -103,7 +103,7 @@ export function deleteBudget(
     sealed,
     unconfirmed,
     admit: (removals, owned) => withinHour(withinBudget(removals, owned), owned),
-    wanted: forget,
+    keep: forget,
     resume(by, owned) {
       const going = [...held].filter(([key]) => by === "cluster" || !sealed.has(key)).map(([, removal]) => removal);
       for (const { ref } of going) forget(ref);

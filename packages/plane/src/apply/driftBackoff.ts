@@ -8,7 +8,7 @@ export interface DriftBackoff {
   /** Whether it may be written again now; counts as done when it may. */
   mayRestore(key: string): boolean;
   /** Whether it had to wait of late: somebody fights over it. */
-  isFought(key: string): boolean;
+  isInConflict(key: string): boolean;
   /** Something else is written, or nothing any more. */
   forget(key: string): void;
 }
@@ -31,7 +31,7 @@ export function driftBackoff(now: () => number): DriftBackoff {
       done.set(key, { count: (last?.count ?? 0) + 1, at: now() });
       return true;
     },
-    isFought: (key) => (recent(key)?.count ?? 0) > SLIPS,
+    isInConflict: (key) => (recent(key)?.count ?? 0) > SLIPS,
     forget: (key) => void done.delete(key),
   };
 }

@@ -8,7 +8,7 @@ import { type Clock, type ResourceRef, resourceKeyOf, uptimeOf } from "@isthmus/
 export interface Orphans {
   seen(ref: ResourceRef): void;
   /** The object is gone, or wanted after all. */
-  settled(ref: ResourceRef): void;
+  remove(ref: ResourceRef): void;
   /** The connection, or what is wanted, is another one: what was seen before says nothing any more. */
   clear(): void;
 }
@@ -54,7 +54,7 @@ export function orphans({ clock, due }: OrphansOptions, signal: AbortSignal): Or
       if (!seen.has(key)) seen.set(key, { ref, since: uptimeOf(clock) });
       if (!isWaiting) void wait();
     },
-    settled: (ref) => void seen.delete(resourceKeyOf(ref)),
+    remove: (ref) => void seen.delete(resourceKeyOf(ref)),
     clear: () => seen.clear(),
   };
 }

@@ -122,9 +122,9 @@ export function startStatusWriter(
       restored.forget(key);
       return true;
     }
-    const wasFought = restored.isFought(key);
+    const wasFought = restored.isInConflict(key);
     const isDue = restored.mayRestore(key);
-    if (restored.isFought(key) && !wasFought) {
+    if (restored.isInConflict(key) && !wasFought) {
       log.warn(
         { object: formatRef(ref) },
         "its status is repeatedly changed by another writer; backing off. Cause: two management servers run without --leader-election, or two " +

@@ -36,7 +36,7 @@ export interface ClusterRegistrations {
   /** What the management cluster says of a name now; undefined when there is no such cluster. */
   find(clusterName: string, signal?: AbortSignal): Promise<RegisteredCluster | undefined>;
   /** The same from what has been watched and what other replicas say; asks only as long as nothing has been watched. */
-  recall(clusterName: string): Promise<RegisteredCluster | undefined>;
+  lastKnown(clusterName: string): Promise<RegisteredCluster | undefined>;
   /**
    * Records a name and its UID; creates the KubernetesCluster when absent. Rejects with ClusterError `Conflict` when another
    * UID is recorded and no operator lets it go, and with UsageError when `Settings` want clusters to be known before and
@@ -112,7 +112,7 @@ export function clusterRegistrations(
 
   return {
     find,
-    async recall(clusterName) {
+    async lastKnown(clusterName) {
       const watched = view?.();
       const state = watched?.kinds.get(kindKeyOf(KubernetesCluster));
       if (watched === undefined || state === undefined || state === "unknown" || state === "unserved") return find(clusterName);

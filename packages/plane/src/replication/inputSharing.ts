@@ -41,7 +41,7 @@ export interface InputSharing {
   /** Who lives has changed: clusters of replicas that are gone count as without agent. */
   replicasChanged(): void;
   /** What others say of clusters that they serve. */
-  readonly told: ReadonlyMap<string, ClusterMeta>;
+  readonly reported: ReadonlyMap<string, ClusterMeta>;
   /** What of the store was refused. */
   metrics(): readonly Metric[];
   /** Clusters that this replica writes. */
@@ -65,14 +65,15 @@ export interface InputSharingOptions {
   /** Asks for a call of `work`. */
   readonly wake: (clusterName: string) => void;
   /** Another replica said something of a cluster. */
-  readonly heard: (clusterName: string) => void;
+  readonly onReport: (clusterName: string) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Drives the shares of all clusters (`stepShare`): tells them what happens, and carries out what they ask for. */
 export function inputSharing(options: InputSharingOptions): InputSharing {
-  const { store, instance, snapshots, isRegistered, areRegistrationsKnown, isAlive, leads, meta, link, wake, heard, clock, log } = options;
+  const { store, instance, snapshots, isRegistered, areRegistrationsKnown, isAlive, leads, meta, link, wake, onReport, clock, log } =
+    options;
   const texts = inputTexts({ snapshots, log });
   const moments = earlierFirstSeen({ store, snapshots, texts, clock, log });
   /** A cluster that is not in it has a `NEW_SHARE`. */
@@ -188,7 +189,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   }
 
   function publish(clusterName: string, said: ClusterMeta, now: Snapshot): void {
-    if (snapshots.followed(clusterName, toldBy(living(said)), now)) heard(clusterName);
+    if (snapshots.followed(clusterName, toldBy(living(said)), now)) onReport(clusterName);
   }
 
   /** A replica that is gone cannot say that it lost the agent. */
@@ -243,7 +244,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
       return share !== undefined && acceptsHead(share, head);
     };
     try {
-      const reader = { store, clock, heard: () => reading()?.written ?? [], accepts };
+      const reader = { store, clock, received: () => reading()?.written ?? [], accepts };
       const loaded = await loadPartition(reader, partitionOf(clusterName), { kinds, held: contentIn(before).kinds });
       if (loaded === undefined) return run(clusterName, { type: "readEnded" });
       const { head, whole, since } = loaded;
@@ -265,7 +266,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
   }
 
   return {
-    told,
+    reported: told,
     metrics: texts.metrics,
     get owned() {
       return new Set(writers.keys());

@@ -6,7 +6,7 @@ import { type PartitionContent, type PartitionWriter, partitionWriter } from "./
 /** Keeps what is wanted in each cluster in the store, written by the leader alone. */
 export interface OutputSharing {
   /** What is wanted in a cluster now. */
-  want(clusterName: string, wanted: OutputSet): void;
+  setDesired(clusterName: string, wanted: OutputSet): void;
   forget(clusterName: string): void;
   /** Another replica began to lead, or this one. */
   leadChanged(): void;
@@ -78,7 +78,7 @@ export function outputSharing({ store, instance, leads, wake, clock, log }: Outp
   }
 
   return {
-    want(clusterName, wanted) {
+    setDesired(clusterName, wanted) {
       const known = wants.get(clusterName);
       if (known?.now === wanted) return;
       withdrawn.delete(clusterName);

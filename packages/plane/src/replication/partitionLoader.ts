@@ -41,18 +41,18 @@ export interface PartitionReader {
   readonly store: Store;
   readonly clock: Clock;
   /** What has been written since it began to read. */
-  readonly heard: () => readonly WrittenNotice[];
+  readonly received: () => readonly WrittenNotice[];
   /** Whether a state of the partition is wanted. */
   readonly accepts: (head: StoreHead) => boolean;
 }
 
 /**
- * Reads the kinds of a partition that differ from what is known. While it reads, others write: `heard` gives the notices that have
+ * Reads the kinds of a partition that differ from what is known. While it reads, others write: `received` gives the notices that have
  * come since before it began, and together they make one state, whose digests must be those of its head. Undefined: there
  * is no such partition, or not all of it yet, or it is not wanted. Rejects with StoreError when what it read makes no sense: to be tried again.
  */
 export async function loadPartition(
-  { store, clock, heard, accepts }: PartitionReader,
+  { store, clock, received, accepts }: PartitionReader,
   partition: StorePartition,
   known: LoadedContent,
 ): Promise<PartitionRead | undefined> {
@@ -65,7 +65,7 @@ export async function loadPartition(
   for (const kindKey of known.held) if (first.kinds[kindKey] === undefined) whole.set(kindKey, { texts: new Map(), sum: undefined });
   const last = await store.head(partition);
   if (last?.complete !== true || !accepts(last)) return undefined;
-  const between = await heardBetween(first.version, last.version, { heard, clock });
+  const between = await receivedBetween(first.version, last.version, { received, clock });
   for (const delta of between) replay(whole, delta, digests);
   if (![...whole].every(([kindKey, { sum }]) => digests.agrees(kindKey, sum, last.kinds[kindKey]))) {
     // Without a write in between there is no other reason than that somebody else was at it.
@@ -84,7 +84,7 @@ export async function loadPartition(
         kind.texts.set(key, text);
       }
       // Objects that were there once and are gone may have been put back: the digest would show it, after all of them were read.
-      if (kind.texts.size > most + heard().reduce((sum, { delta }) => sum + (delta?.put.length ?? 0), 0)) break;
+      if (kind.texts.size > most + received().reduce((sum, { delta }) => sum + (delta?.put.length ?? 0), 0)) break;
       await clock.sleep(0);
     }
     return kind;
@@ -101,13 +101,13 @@ interface KindTexts {
 const MOST_MORE = 10_000;
 
 /** The deltas that lead from one version to another; a notice may come later than the answer that tells of its version. */
-async function heardBetween(
+async function receivedBetween(
   from: StoreVersion,
   to: StoreVersion,
-  { heard, clock }: { readonly heard: () => readonly WrittenNotice[]; readonly clock: Clock },
+  { received, clock }: { readonly received: () => readonly WrittenNotice[]; readonly clock: Clock },
 ): Promise<readonly StoreDelta[]> {
   for (let tries = 0; tries < PATIENCE; tries++) {
-    const found = chain(heard(), from, to);
+    const found = chain(received(), from, to);
     if (found !== undefined) return found;
     await clock.sleep(NOTICE_MS);
   }
@@ -119,10 +119,10 @@ const NOTICE_MS = 20;
 const PATIENCE = 25;
 
 /** The deltas that lead from one version to another; undefined when one is missing. */
-function chain(heard: readonly WrittenNotice[], from: StoreVersion, to: StoreVersion): readonly StoreDelta[] | undefined {
+function chain(received: readonly WrittenNotice[], from: StoreVersion, to: StoreVersion): readonly StoreDelta[] | undefined {
   const steps: StoreDelta[] = [];
   let at = from;
-  for (const { base, delta, head } of heard) {
+  for (const { base, delta, head } of received) {
     if (isSameVersion(at, to)) break;
     if (!isSameVersion(base, at)) continue;
     if (delta === undefined) return undefined;

@@ -142,7 +142,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     meta: (clusterName, isHeard) => metaJson(metaFor(clusterName, isHeard)),
     link,
     wake: wakeInput,
-    heard: (clusterName) => deliver(clusterName),
+    onReport: (clusterName) => deliver(clusterName),
     clock,
     log,
   });
@@ -204,7 +204,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
 
   /** Hands on what another replica says of a cluster's deliveries, once it is clear what was answered. */
   function deliver(clusterName: string): void {
-    const delivered = inputs.told.get(clusterName)?.delivered;
+    const delivered = inputs.reported.get(clusterName)?.delivered;
     if (delivered === undefined) return;
     // What this replica has heard itself is newer.
     if (!deliveries.has(clusterName)) options.answeredBefore(clusterName, delivered);
@@ -293,7 +293,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     setDesired(clusterName, wanted) {
       if (wants.get(clusterName) === wanted) return;
       wants.set(clusterName, wanted);
-      outputs.want(clusterName, wanted);
+      outputs.setDesired(clusterName, wanted);
       wake(`digest/${clusterName}`, () => digest(clusterName));
     },
     answered(clusterName, wanted, { rejected, ...counts }) {
@@ -308,7 +308,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
       return outage;
     },
     get replicated() {
-      return inputs.told;
+      return inputs.reported;
     },
     digests,
     metrics() {

@@ -24,7 +24,7 @@ export interface WorkTurns<T> {
   /** Its item is being tried from now on. */
   started(key: string): Turn | undefined;
   /** It was tried, or is not to be done any more. */
-  settled(turn: Turn | undefined): void;
+  finished(turn: Turn | undefined): void;
   deleted(key: string): void;
   /** Names that are not held any more, by what was settled meanwhile. */
   released(): readonly string[];
@@ -91,7 +91,7 @@ export function turnsOf<T>({ groupOf, waitsFor }: WorkOrder<T>): WorkTurns<T> {
       now++;
       return turn;
     },
-    settled,
+    finished: settled,
     deleted(key) {
       settled(due.get(key));
       due.delete(key);

@@ -121,7 +121,7 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
         running.delete(key);
         const newer = due.get(key);
         if (parked.delete(key) && newer !== undefined) enqueue(key, newer);
-        turns.settled(turn);
+        turns.finished(turn);
         release();
       }
       if (due.size === 0 && running.size === 0) idle?.();

@@ -58,7 +58,7 @@ export interface InventorySources {
   readonly management: Snapshot;
   readonly store: Pick<SnapshotStore, "clusters" | "snapshotIn">;
   /** Undefined before there was a translation. */
-  readonly world: Translation | undefined;
+  readonly translation: Translation | undefined;
   /** The root in a Secret that the server does not watch, where it has looked. */
   readonly rootIn: (ref: ObjectRef) => KnownRoot | undefined;
   /** Milliseconds since 1970. */
@@ -67,7 +67,7 @@ export interface InventorySources {
 
 /** Every certificate and token that the server knows of. `hasForecasts`: with what a rotation restarts, for which all pods are counted. */
 export function certificateInventory(sources: InventorySources, { hasForecasts = false } = {}): readonly CertificateEntry[] {
-  const issued = sources.world === undefined ? new Map<VirtualMesh, readonly Member[]>() : issuedByVirtualMesh(sources.world);
+  const issued = sources.translation === undefined ? new Map<VirtualMesh, readonly Member[]>() : issuedByVirtualMesh(sources.translation);
   return [...meshRoots(issued, sources), ...intermediates(issued, sources, hasForecasts), ...agents(sources), ...ofRelay(sources)];
 }
 

@@ -10,7 +10,7 @@ export interface Confirmations {
   isConfirmed(clusterName: string): boolean;
   acknowledged(clusterName: string, rejected: readonly Rejection[]): void;
   /** What another replica, or a server before this one, has written down of an answer. */
-  told(clusterName: string, answer: Pick<SharedAnswer, "held" | "pending">): void;
+  onSharedAnswer(clusterName: string, answer: Pick<SharedAnswer, "held" | "pending">): void;
   /** The cluster is no longer registered. */
   forget(clusterName: string): void;
 }
@@ -22,7 +22,7 @@ export function confirmations(): Confirmations {
     acknowledged(clusterName, rejected) {
       if (isConfirmation(rejected)) confirmed.add(clusterName);
     },
-    told(clusterName, { held, pending }) {
+    onSharedAnswer(clusterName, { held, pending }) {
       if (held === 0 && (pending?.WouldDelete ?? 0) === 0) confirmed.add(clusterName);
     },
     forget: (clusterName) => void confirmed.delete(clusterName),

@@ -7,10 +7,10 @@ import { type ClusterComparison, type PendingCounts, pendingCounts, pendingExamp
 export interface DeliveryLog {
   /** What is known now, as a value that tells what it knows otherwise than an older one. */
   readonly state: Delivery;
-  wanted(clusterName: string, wanted: OutputSet): void;
+  setDesired(clusterName: string, wanted: OutputSet): void;
   acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: OutputSet): void;
   /** What another replica tells of an answer; `wanted` is undefined where it is not known which set was answered. */
-  told(clusterName: string, answer: SharedAnswer, wanted: OutputSet | undefined): void;
+  onSharedAnswer(clusterName: string, answer: SharedAnswer, wanted: OutputSet | undefined): void;
   forget(clusterName: string): void;
   /** How many removals a cluster's agent holds back until somebody says that so many objects may go. */
   heldIn(clusterName: string): number;
@@ -61,7 +61,7 @@ export function deliveryLog(): DeliveryLog {
     return clusters;
   }
 
-  function told(...[clusterName, answer, wanted]: Parameters<DeliveryLog["told"]>): void {
+  function told(...[clusterName, answer, wanted]: Parameters<DeliveryLog["onSharedAnswer"]>): void {
     const { rejected, held, mode } = answer;
     const delivery = of(clusterName);
     const size = (wanted ?? delivery.answered)?.size ?? 0;
@@ -82,7 +82,7 @@ export function deliveryLog(): DeliveryLog {
       state ??= new ClusterDeliveries(clusters);
       return state;
     },
-    wanted(clusterName, wanted) {
+    setDesired(clusterName, wanted) {
       const delivery = of(clusterName);
       if (delivery.wanted !== wanted) changing().set(clusterName, { ...delivery, wanted });
     },
@@ -93,7 +93,7 @@ export function deliveryLog(): DeliveryLog {
         wanted,
       );
     },
-    told,
+    onSharedAnswer: told,
     forget(clusterName) {
       changing().delete(clusterName);
     },

@@ -15,7 +15,7 @@ export interface FleetCertificatesOptions {
   /** Of the management plane. */
   readonly namespace: string;
   readonly inputs: Pick<ServerInputs, "view" | "store">;
-  readonly reconciled: Pick<ReconcileLoop, "world">;
+  readonly reconciled: Pick<ReconcileLoop, "translation">;
   readonly trust: Pick<MeshTrustLoop, "rootIn">;
   readonly clock: Pick<Clock, "now">;
 }
@@ -25,7 +25,14 @@ export function fleetCertificates({ namespace, inputs, reconciled, trust, clock 
   const { view, store } = inputs;
   return {
     entries({ hasForecasts = false } = {}) {
-      const sources = { namespace, management: view.snapshot, store, world: reconciled.world, rootIn: trust.rootIn, now: clock.now() };
+      const sources = {
+        namespace,
+        management: view.snapshot,
+        store,
+        translation: reconciled.translation,
+        rootIn: trust.rootIn,
+        now: clock.now(),
+      };
       return certificateInventory(sources, { hasForecasts });
     },
   };

@@ -26,7 +26,7 @@ export interface ServerInputs {
 
 type InputSettings = Pick<
   ServerOptions,
-  "cluster" | "kinds" | "namespace" | "discoveryOwner" | "asTranslated" | "memory" | "rememberedRequests" | "agentQuota" | "sharing"
+  "cluster" | "kinds" | "namespace" | "discoveryOwner" | "translationView" | "memory" | "lastKnownRequests" | "agentQuota" | "sharing"
 >;
 
 /** What the inputs of a server are built from. */
@@ -38,9 +38,9 @@ export interface ServerInputsOptions extends InputSettings, Pick<ServerOptions, 
 
 /** Watches the management cluster, and emits `inputChanged` for each change that translation reads, wherever it comes from. */
 export function startServerInputs(options: ServerInputsOptions, signal: AbortSignal): ServerInputs {
-  const { cluster, kinds, namespace, discoveryOwner, asTranslated, memory, clock, random, log, delivery, telemetry, events } = options;
+  const { cluster, kinds, namespace, discoveryOwner, translationView, memory, clock, random, log, delivery, telemetry, events } = options;
   const hasStore = options.sharing !== undefined;
-  const untranslated = managementEventFilter({ discovery: kinds.discovery, discoveryOwner, asTranslated, memory });
+  const untranslated = managementEventFilter({ discovery: kinds.discovery, discoveryOwner, translationView, memory });
 
   function inputChanged(delta: Delta, origin: ChangeOrigin): void {
     telemetry.merged(delta);
@@ -59,7 +59,7 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
   /** What published statuses say of the policies of a cluster: a restart without a store finds their ages there. */
   function repeated(clusterName: string): Snapshot {
     const published = publishedOf(view.snapshot, kinds.discovery.map(kindKeyOf), clusterName);
-    const requests = published.flatMap(options.rememberedRequests).filter(({ metadata }) => metadata.clusterName === clusterName);
+    const requests = published.flatMap(options.lastKnownRequests).filter(({ metadata }) => metadata.clusterName === clusterName);
     return snapshotOf([...new Map(requests.map((request) => [resourceKeyOf(refOf(request)), request])).values()]);
   }
 

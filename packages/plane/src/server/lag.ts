@@ -3,7 +3,7 @@ import type { Clock, OutputSet } from "@isthmus/core";
 /** Since when a cluster has been behind what is wanted of it. */
 export interface Lags {
   /** Everything that is wanted in the cluster; the same again is no news. */
-  wanted(clusterName: string, wanted: OutputSet): void;
+  setDesired(clusterName: string, wanted: OutputSet): void;
   /** The cluster's agent has answered `wanted`, or a set that holds the same. */
   acknowledged(clusterName: string, wanted: OutputSet): void;
   forget(clusterName: string): void;
@@ -46,7 +46,7 @@ export function lags({ clock, late }: { readonly clock: Clock; readonly late: ()
   }
 
   return {
-    wanted(clusterName, wanted) {
+    setDesired(clusterName, wanted) {
       const known = latest.get(clusterName);
       latest.set(clusterName, wanted);
       if (known !== undefined && isSame(known, wanted)) return;

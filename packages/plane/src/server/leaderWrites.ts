@@ -50,7 +50,7 @@ export interface LeaderWritesOptions {
   readonly meter: Meter;
   readonly removals: DeletionLog;
   /** Called when something that was published has settled. */
-  readonly settled: () => void;
+  readonly onApplied: () => void;
   /** Called when a turn begins: everything has to be published, and all statuses written, once more. */
   readonly gained: () => void;
   /** Called when something that we published is back though it is not wanted: it is decided by publishing once more. */
@@ -64,7 +64,7 @@ interface Turn {
 }
 
 export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSignal): LeaderWrites {
-  const { leadership, kinds, bulk, owners, live, clock, random, log, meter, removals, settled, gained, undecided } = options;
+  const { leadership, kinds, bulk, owners, live, clock, random, log, meter, removals, onApplied, gained, undecided } = options;
   // Whoever waited asks whether it still leads right before it writes.
   const cluster = pacedCluster(leaderOnlyCluster(options.cluster, leadership), { kinds: bulk, perSecond: BULK_PER_SECOND, clock });
   const kindKeys = new Set(kinds.map(kindKeyOf));
@@ -72,7 +72,7 @@ export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSig
   let turn: Turn | undefined;
 
   function start(until: AbortSignal): { readonly ended: Promise<void> } {
-    const applier = startApplier({ cluster, kinds, bulk, owners, live, clock, random, log, meter, removals, settled }, until);
+    const applier = startApplier({ cluster, kinds, bulk, owners, live, clock, random, log, meter, removals, onChange: onApplied }, until);
     const statuses = startStatusWriter({ cluster, bulk, live, clock, random, log, meter }, until);
     const mine = { applier, publisher: publisher({ applier, owners, isPublished, clock, undecided }, until), statuses };
     turn = mine;

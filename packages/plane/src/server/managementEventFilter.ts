@@ -20,7 +20,7 @@ export interface ManagementEventFilterOptions {
   readonly discovery: readonly Kind[];
   readonly discoveryOwner: Owner;
   /** What translation reads of an object. */
-  readonly asTranslated: (resource: Resource) => Resource;
+  readonly translationView: (resource: Resource) => Resource;
   /** What translation is to remember of an object that we derived. Default: nothing. */
   readonly memory?: {
     of(published: Resource): Resource | undefined;
@@ -32,7 +32,7 @@ export interface ManagementEventFilterOptions {
 export function managementEventFilter({
   discovery,
   discoveryOwner,
-  asTranslated,
+  translationView,
   memory,
 }: ManagementEventFilterOptions): ManagementEventFilter {
   const discovered = new Set(discovery.map(kindKeyOf));
@@ -41,7 +41,7 @@ export function managementEventFilter({
 
   function news(resource: Resource): readonly Resource[] {
     const isDerived = discovered.has(kindKeyOf(resource)) && isOwnedBy(resource, discoveryOwner);
-    const read = isDerived ? memory?.of(resource) : asTranslated(resource);
+    const read = isDerived ? memory?.of(resource) : translationView(resource);
     if (read === undefined || read === resource) return read === undefined ? [] : [resource];
     const key = resourceKeyOf(refOf(resource));
     if (equalJson(told.get(key), read)) return [];

@@ -42,11 +42,11 @@ export interface MeshTrustOptions {
   readonly view: Informer;
   readonly store: SnapshotStore;
   readonly requests: RequestSender;
-  readonly delivery: Pick<DeliveryLog, "wanted" | "acknowledged">;
+  readonly delivery: Pick<DeliveryLog, "setDesired" | "acknowledged">;
   /** Called when other outputs in the management cluster are there, and from time to time, as certificates expire. */
   readonly delivered: () => void;
   readonly leadership: Leadership;
-  readonly world: () => Translation | undefined;
+  readonly translation: () => Translation | undefined;
   /** Of the management plane. */
   readonly namespace: string;
   /** Name of this server process. */
@@ -65,7 +65,7 @@ interface Answer {
 }
 
 export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): MeshTrustLoop {
-  const { cluster, view, store, requests: sender, delivery, leadership, world, namespace, instance, clock, log } = options;
+  const { cluster, view, store, requests: sender, delivery, leadership, translation, namespace, instance, clock, log } = options;
   const roots = trustRoots({ cluster, clock, log, changed: () => loop.request() }, signal);
   let ordered: ReadonlyMap<string, MeshTrustRequest> = new Map();
   const answers = new Map<string, Answer>();
@@ -80,7 +80,7 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
   }
 
   async function run(): Promise<void> {
-    const now = world();
+    const now = translation();
     // Another replica orders, makes and signs while it leads.
     if (now === undefined || !view.isComplete || !leadership.isLeader) return;
     const management = view.snapshot;
@@ -109,7 +109,7 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
     if (kept !== undefined && wanted.changesSince(kept).length === 0) return;
     for (const [, { resource }] of wanted.entries()) if (secrets.get(refOf(resource)) === undefined) return;
     kept = wanted;
-    delivery.wanted("", wanted);
+    delivery.setDesired("", wanted);
     delivery.acknowledged("", { revision: 0, rejected: [] }, wanted);
     options.delivered();
   }

@@ -4,7 +4,7 @@ import { type CooperativeTask, emptyOutputSet, kindKeyOf, type OutputSet, type R
 export interface Publication {
   readonly sources: PublishedObjects | undefined;
   /** By `resourceKeyOf`. */
-  readonly wanted: SortedMap<Resource>;
+  readonly desired: SortedMap<Resource>;
 }
 
 /** Where what is to be published comes from. */
@@ -23,7 +23,7 @@ export interface PublicationSources extends PublishedObjects {
   readonly rescoped: Iterable<string> | "all";
 }
 
-export const nothingPublished: Publication = { sources: undefined, wanted: SortedMap.empty() };
+export const nothingPublished: Publication = { sources: undefined, desired: SortedMap.empty() };
 
 /**
  * What is to be published now. Costs what its sources changed. `published`: `kindKeyOf` of what is written into the management
@@ -43,18 +43,18 @@ export function* publicationOf(now: PublicationSources, before: Publication, pub
     const found = now.discovery.at(key)?.resource;
     return found !== undefined && now.isInScope(found) ? found : now.remembered.get(key);
   };
-  let { wanted } = before;
+  let { desired } = before;
   let part: (readonly [string, Resource | undefined])[] = [];
   for (const key of changed) {
     part.push([key, at(key)]);
     if (part.length < PART) continue;
-    wanted = wanted.update(part);
+    desired = desired.update(part);
     part = [];
     yield;
   }
   // Nothing else of them: what says what is in scope knows whole worlds, also the one before.
   const sources = { own: now.own, discovery: now.discovery, remembered: now.remembered };
-  return { sources, wanted: wanted.update(part) };
+  return { sources, desired: desired.update(part) };
 }
 
 // A few milliseconds.

@@ -19,18 +19,18 @@ export interface LastKnownRequestSources {
   readonly discoveryKinds: ReadonlySet<string>;
   readonly silent: ReadonlySet<string>;
   /** What users asked in workload clusters, as the status of a published object repeats it. */
-  readonly rememberedRequests: (published: Resource) => readonly Resource[];
+  readonly lastKnownRequests: (published: Resource) => readonly Resource[];
 }
 
 /** Costs nothing unless clusters fell silent or were heard. */
 export function publishedRequests(before: LastKnownRequests, sources: LastKnownRequestSources): LastKnownRequests {
-  const { management, discoveryKinds, silent, rememberedRequests } = sources;
+  const { management, discoveryKinds, silent, lastKnownRequests } = sources;
   const isNew = (name: string | undefined) => name !== undefined && silent.has(name) && !before.silent.has(name);
   const objects = new Map([...before.objects].filter(([, { metadata }]) => silent.has(metadata.clusterName ?? "")));
   if ([...silent].some(isNew)) {
     for (const kindKey of discoveryKinds) {
       for (const published of management.collections().get(kindKey) ?? []) {
-        for (const request of rememberedRequests(published)) {
+        for (const request of lastKnownRequests(published)) {
           if (isNew(request.metadata.clusterName)) objects.set(resourceKeyOf(refOf(request)), request);
         }
       }

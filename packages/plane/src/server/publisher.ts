@@ -99,10 +99,10 @@ export function publisher({ applier, owners, isPublished, clock, undecided }: Pu
       for (const resource of put) {
         const ref = refOf(resource);
         if (!isPublished(resource)) continue;
-        if (bearsLabelOf(resource, owners) && !applier.wanted.has(resourceKeyOf(ref))) waitFor(ref);
-        else returned.settled(ref);
+        if (bearsLabelOf(resource, owners) && !applier.desired.has(resourceKeyOf(ref))) waitFor(ref);
+        else returned.remove(ref);
       }
-      for (const ref of remove) returned.settled(ref);
+      for (const ref of remove) returned.remove(ref);
     },
   };
 }

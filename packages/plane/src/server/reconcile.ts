@@ -61,7 +61,7 @@ export interface ReconcilerOptions {
   readonly discoveryKinds: ReadonlySet<string>;
   readonly discoveryOwner: Owner;
   readonly registration: Kind;
-  readonly rememberedRequests: LastKnownRequestSources["rememberedRequests"];
+  readonly lastKnownRequests: LastKnownRequestSources["lastKnownRequests"];
   readonly memoryChanges: (now: Translation, before: Translation | undefined) => Delta;
   readonly translation: TranslateOptions;
   /** Clusters that others are to call no more. */
@@ -84,7 +84,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     discoveryKinds,
     discoveryOwner,
     registration,
-    rememberedRequests,
+    lastKnownRequests,
     memoryChanges,
     translation: translationOptions,
     offline,
@@ -133,7 +133,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     const sources = { management: view().snapshot, discoveryKinds, silent: silent() };
     recalledAt = uptimeOf(clock);
     recalled = lastKnownObjects(before, { ...sources, owner: discoveryOwner });
-    requests = publishedRequests(requested, { ...sources, rememberedRequests });
+    requests = publishedRequests(requested, { ...sources, lastKnownRequests });
     const asked = lastKnownRequestDelta(requested, requests, store.snapshotIn);
     if (!isEmpty(asked)) inputs = inputs.apply(asked);
     const { put, remove } = lastKnownDelta(before, recalled);
@@ -231,7 +231,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       // Forgotten meanwhile, or just being heard for the first time after that.
       if (!isKnown(clusterName)) continue;
       const wanted = now.networking.inCluster(clusterName);
-      delivery.wanted(clusterName, wanted);
+      delivery.setDesired(clusterName, wanted);
       link.setDesired(clusterName, wanted, { evidenceOf: (ref) => deletionCausesFor(ref, { before, now, registration }) });
     }
     publication = yield* publicationOf(
@@ -252,7 +252,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       if (source !== undefined && now.discovery.get(ref) !== undefined) return { reason: "InputChanged", inputs: [source] };
       return deletionCausesFor(ref, { before, now, registration });
     };
-    yield* publisher.publish(publication.wanted, { management: recalled.management, takenAt: recalledAt, evidenceOf });
+    yield* publisher.publish(publication.desired, { management: recalled.management, takenAt: recalledAt, evidenceOf });
   }
 
   return {

@@ -18,7 +18,7 @@ import type { Telemetry } from "./telemetry.ts";
 /** Translates what is known, and hands the results to agents and to the management cluster, whenever the inputs changed. */
 export interface ReconcileLoop {
   /** The last translation, once there was one. */
-  readonly world: Translation | undefined;
+  readonly translation: Translation | undefined;
   /** Clusters of which everything is known and that are not translated yet. */
   readonly waiting: number;
   /** Whether there was a translation, and clusters can be registered. */
@@ -29,7 +29,7 @@ export interface ReconcileLoop {
 
 type ReconcileSettings = Pick<
   ServerOptions,
-  "kinds" | "namespace" | "discoveryOwner" | "rememberedRequests" | "memory" | "translation" | "clock" | "sliceMs" | "log"
+  "kinds" | "namespace" | "discoveryOwner" | "lastKnownRequests" | "memory" | "translation" | "clock" | "sliceMs" | "log"
 >;
 
 /** What the reconcile loop is built from. */
@@ -71,7 +71,7 @@ export function startReconcileLoop(options: ReconcileLoopOptions, signal: AbortS
     discoveryKinds: new Set(kinds.discovery.map(kindKeyOf)),
     discoveryOwner: options.discoveryOwner,
     registration: kinds.registration,
-    rememberedRequests: options.rememberedRequests,
+    lastKnownRequests: options.lastKnownRequests,
     memoryChanges: options.memory.changes,
     translation: { ...options.translation, namespace: options.namespace },
     offline: offline.excluded,
@@ -104,7 +104,7 @@ export function startReconcileLoop(options: ReconcileLoopOptions, signal: AbortS
   events.on("leadershipGained", loop.request);
 
   return {
-    get world() {
+    get translation() {
       return core.translation;
     },
     get waiting() {

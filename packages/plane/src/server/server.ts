@@ -36,7 +36,7 @@ export interface Server {
   readonly view: Informer;
   readonly store: SnapshotStore;
   /** The last translation, once there was one. */
-  readonly world: Translation | undefined;
+  readonly translation: Translation | undefined;
   /** The last removals, and why. */
   readonly removals: DeletionLog;
   /** Whether there is something to serve: there was a translation, and clusters can be registered. */
@@ -144,7 +144,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       log,
       meter,
       removals: telemetry.deletions,
-      settled: statusesDue,
+      onApplied: statusesDue,
       gained: () => events.emit("leadershipGained"),
       undecided: () => events.emit("reconcileDue"),
     },
@@ -180,7 +180,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       delivery,
       delivered: statusesDue,
       leadership,
-      world: () => reconcile.world,
+      translation: () => reconcile.translation,
       namespace,
       instance: randomText(16),
       clock,
@@ -202,7 +202,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       sharedStore: options.sharing?.store,
       reconciled: reconcile,
       expiring: () => trustExpiring(certificates.entries()),
-      phases: () => trustPhases({ world: reconcile.world, store }),
+      phases: () => trustPhases({ translation: reconcile.translation, store }),
     },
     signal,
   );
@@ -213,8 +213,8 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     get isReady() {
       return reconcile.isReady;
     },
-    get world() {
-      return reconcile.world;
+    get translation() {
+      return reconcile.translation;
     },
     removals: telemetry.deletions,
     sharing,
@@ -223,10 +223,19 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     pendingIn: delivery.pendingIn,
     certificates: certificates.entries,
     metrics() {
-      const { world, waiting } = reconcile;
+      const { translation, waiting } = reconcile;
       const { lags } = telemetry;
       return [
-        ...serverMetrics({ store, delivery, confirmations: confirmed, lags, world, waiting, queues: writes.queues(), now: clock.now() }),
+        ...serverMetrics({
+          store,
+          delivery,
+          confirmations: confirmed,
+          lags,
+          translation,
+          waiting,
+          queues: writes.queues(),
+          now: clock.now(),
+        }),
         ...expiryMetrics(certificates.entries()),
         ...sharing.metrics(),
       ];

@@ -13,14 +13,23 @@ export interface ServerGauges {
   readonly delivery: DeliveryLog;
   readonly confirmations: Pick<Confirmations, "isConfirmed">;
   readonly lags: Lags;
-  readonly world: Translation | undefined;
+  readonly translation: Translation | undefined;
   /** Clusters of which everything is known and that are not translated yet. */
   readonly waiting: number;
   readonly queues: Readonly<Record<string, WorkQueueSizes>>;
   readonly now: number;
 }
 
-export function serverMetrics({ store, delivery, confirmations, lags, world, waiting, queues, now }: ServerGauges): readonly Metric[] {
+export function serverMetrics({
+  store,
+  delivery,
+  confirmations,
+  lags,
+  translation,
+  waiting,
+  queues,
+  now,
+}: ServerGauges): readonly Metric[] {
   const perCluster = [...store.clusters].flatMap(([cluster, { phase }]): Metric[] => {
     const since = lags.behindSince(cluster);
     const rejected = [...delivery.rejectedIn(cluster)].map(
@@ -36,7 +45,7 @@ export function serverMetrics({ store, delivery, confirmations, lags, world, wai
   return [
     ...perCluster,
     { name: "gloo_mesh_clusters_to_translate", labels: {}, value: waiting },
-    { name: "gloo_mesh_outputs", labels: {}, value: world?.networking.size ?? 0 },
+    { name: "gloo_mesh_outputs", labels: {}, value: translation?.networking.size ?? 0 },
     ...workQueueMetrics(queues),
   ];
 }

@@ -39,7 +39,7 @@ export interface ServerOptions {
   /** Tells the agent of a cluster that the removals it holds back may go; rejects when it cannot be told. */
   readonly resumeDeletes: (clusterName: string) => Promise<void>;
   /** What users asked in workload clusters, as the status of a published object repeats it: for clusters that are silent. */
-  readonly rememberedRequests: (published: Resource) => readonly Resource[];
+  readonly lastKnownRequests: (published: Resource) => readonly Resource[];
   /** What the agent of a cluster is to know of the settings in the management cluster. */
   readonly settingsToTell: (management: Snapshot, clusterName: string) => Resource;
   /** What the agent of a cluster is to know of what it may write; undefined for a cluster that is not registered. */
@@ -61,7 +61,7 @@ export interface ServerOptions {
   readonly ownUid?: string;
   readonly discoveryOwner: Owner;
   /** What translation reads of an object in the management cluster. */
-  readonly asTranslated: (resource: Resource) => Resource;
+  readonly translationView: (resource: Resource) => Resource;
   /** What translation is to remember of what it made. */
   readonly memory: NonNullable<ManagementEventFilterOptions["memory"]> & {
     changes(now: Translation, before: Translation | undefined): Delta;

@@ -15,7 +15,7 @@ export interface ServerSharingOptions extends Pick<ServerOptions, "sharing" | "c
   readonly leadership: Leadership;
   readonly link: ServerLink;
   readonly delivery: DeliveryLog;
-  readonly confirmations: Pick<Confirmations, "told">;
+  readonly confirmations: Pick<Confirmations, "onSharedAnswer">;
   readonly resumption: DeleteResumption;
   readonly telemetry: Pick<Telemetry, "lags">;
   readonly events: ServerEventHub;
@@ -35,11 +35,11 @@ export function startServerSharing(options: ServerSharingOptions, signal: AbortS
       link: () => link,
       resumedDeletes: (name) => resumption.resumed.get(name),
       delivered(name, answer, desired) {
-        delivery.told(name, answer, desired);
+        delivery.onSharedAnswer(name, answer, desired);
         if (desired !== undefined) telemetry.lags.acknowledged(name, desired);
         events.emit("statusesDue");
       },
-      answeredBefore: confirmations.told,
+      answeredBefore: confirmations.onSharedAnswer,
       loaded() {
         events.emit("reconcileDue");
         events.emit("statusesDue");

@@ -43,7 +43,7 @@ export interface StatusLoopOptions
   readonly expiring: StatusUpdatesOptions["expiring"];
   /** How far the meshes of VirtualMeshes are from their roots, by `namespace/name`. */
   readonly phases: StatusUpdatesOptions["phases"];
-  readonly reconciled: { readonly world: Translation | undefined };
+  readonly reconciled: { readonly translation: Translation | undefined };
   readonly events: ServerEventHub;
 }
 
@@ -85,8 +85,8 @@ export function startStatusLoop(options: StatusLoopOptions, signal: AbortSignal)
     if (!view.isComplete) return;
     resumption.check(view.snapshot.of(kinds.registration));
     const traces = telemetry.takeForStatuses();
-    if (reconciled.world !== undefined) {
-      statuses = await runTimeSliced(computeStatuses(reconciled.world, delivery.state, statuses), slicing, signal);
+    if (reconciled.translation !== undefined) {
+      statuses = await runTimeSliced(computeStatuses(reconciled.translation, delivery.state, statuses), slicing, signal);
     }
     // What another replica leads is its to write: when this one gains the lead, it starts over.
     const changed = leadership.isLeader

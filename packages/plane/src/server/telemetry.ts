@@ -80,7 +80,7 @@ export function startTelemetry({ clock, random, log, meter, late }: TelemetryOpt
       meter.record("gloo_mesh_reconciler_time_sec", (clock.now() - started) / 1000);
     },
     desired(clusterName, wanted, { evidenceOf }) {
-      behind.wanted(clusterName, wanted);
+      behind.setDesired(clusterName, wanted);
       return { evidenceOf: (ref) => ordered(ref, evidenceOf(ref)), traces: traces.current };
     },
     acknowledged(clusterName, acknowledgement, wanted) {

@@ -15,16 +15,16 @@ export interface TrustPhases {
 }
 
 export interface PhaseSources {
-  readonly world: Translation | undefined;
+  readonly translation: Translation | undefined;
   readonly store: Pick<SnapshotStore, "clusters" | "snapshotIn">;
 }
 
 /** The phases of each VirtualMesh whose trust we keep, by `namespace/name`; those of workload clusters are left out. */
-export function trustPhases({ world, store }: PhaseSources): ReadonlyMap<string, TrustPhases> {
+export function trustPhases({ translation, store }: PhaseSources): ReadonlyMap<string, TrustPhases> {
   const found = new Map<string, TrustPhases>();
-  if (world === undefined) return found;
-  const clusters = new Map([...world.attached.of(Mesh)].map((mesh) => [displayName(mesh.metadata), clusterOf(mesh)]));
-  for (const [virtualMesh, members] of issuedByVirtualMesh(world)) {
+  if (translation === undefined) return found;
+  const clusters = new Map([...translation.attached.of(Mesh)].map((mesh) => [displayName(mesh.metadata), clusterOf(mesh)]));
+  for (const [virtualMesh, members] of issuedByVirtualMesh(translation)) {
     if ((virtualMesh.metadata.clusterName ?? "") !== "") continue;
     const own = new Map(members.map((member) => [displayName(member.mesh.metadata), member]));
     const meshes = namesIn(virtualMesh).map((name): readonly [string, MeshPhase | undefined] => {

@@ -48,7 +48,7 @@ export interface Registrar {
     asked: { readonly request: string; readonly previous?: string },
   ): Promise<IssuedCredentials>;
   /** Refuses a certificate that verifies and is no longer good, as far as this replica has heard. */
-  checkStanding(clusterName: string, shown: PresentedCertificate): Promise<void>;
+  checkEntitlement(clusterName: string, shown: PresentedCertificate): Promise<void>;
   /** A new certificate for who has shown a good one. */
   renew(claim: RegistrationRequest, shown: PresentedCertificate, request: string): Promise<IssuedCredentials>;
 }
@@ -175,9 +175,9 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
       }
       return issued;
     },
-    async checkStanding(clusterName, shown) {
+    async checkEntitlement(clusterName, shown) {
       // What was last heard may be older than a registration of a moment ago: before anybody is refused, it is asked.
-      if (isCertificateValid(clusterName, await registrations.recall(clusterName), shown)) return;
+      if (isCertificateValid(clusterName, await registrations.lastKnown(clusterName), shown)) return;
       checkCertificate(clusterName, await registrations.find(clusterName), shown);
     },
     async renew(claim, shown, request) {

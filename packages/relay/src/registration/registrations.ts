@@ -36,7 +36,7 @@ export interface Registrations {
   /** What is recorded of a name now. Undefined: there is no such cluster. */
   find(clusterName: string): Promise<Registered | undefined>;
   /** The same as last heard of, without asking anybody where that can be avoided: for the many connections of a fleet. */
-  recall(clusterName: string): Promise<Registered | undefined>;
+  lastKnown(clusterName: string): Promise<Registered | undefined>;
   /** What was recorded before, also of clusters that are no longer registered. */
   past(clusterName: string, clusterUid: string): Promise<RegistrationHistory>;
   sharedTokenOpens(): Promise<SharedTokenOpens>;

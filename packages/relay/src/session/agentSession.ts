@@ -312,10 +312,10 @@ function shortRejection(message: RejectionMessage): Rejection {
   return { ...rejection, message: shortened(rejection.message) };
 }
 
-function withNotices(session: AgentSession, stream: AgentStream, { notices, told, ask, end: reason }: NoticeStep): Step {
+function withNotices(session: AgentSession, stream: AgentStream, { notices, received, ask, end: reason }: NoticeStep): Step {
   if (reason !== undefined) return [session, [end(reason)]];
   const next = { ...session, stream: { ...stream, notices, awaitsNotice: stream.awaitsNotice && !notices.isWhole } };
-  const effects: AgentEffect[] = told === undefined ? [] : [{ type: "told", notices: told }];
+  const effects: AgentEffect[] = received === undefined ? [] : [{ type: "told", notices: received }];
   if (ask === true) effects.push(send(stream, { case: "resync", value: create(ResyncSchema, { kinds: [NOTICE] }) }));
   return [next, effects];
 }

@@ -58,7 +58,7 @@ export interface AgentUp {
   readonly isComplete: boolean;
   /** Ids of changes that wait in the outbox. */
   readonly traces: readonly string[];
-  readonly saidUnserved: ReadonlySet<string>;
+  readonly reportedUnserved: ReadonlySet<string>;
   /** Kinds of which this server is to hear nothing. */
   readonly muted: ReadonlySet<string>;
 }
@@ -147,7 +147,7 @@ export function startUp(view: AgentView): AgentUp {
     unsaid: view.synced,
     isComplete: false,
     traces: [],
-    saidUnserved: new Set(),
+    reportedUnserved: new Set(),
     muted: new Set(),
   };
 }
@@ -203,7 +203,7 @@ export function nextUp(
   if (empty !== undefined) return sent(up, limits, { kind: empty, batch: { bodies: [], oversized: [], rest: [] }, outbox: up.outbox });
   const complete = completion(view, up);
   if (complete === undefined) return undefined;
-  const next = { ...up, isComplete: true, unsaid: new Set<string>(), saidUnserved: new Set(complete.unserved) };
+  const next = { ...up, isComplete: true, unsaid: new Set<string>(), reportedUnserved: new Set(complete.unserved) };
   return { up: next, body: { case: "syncComplete", value: complete }, withheld: [] };
 }
 
@@ -248,7 +248,7 @@ function completion(view: AgentView, up: AgentUp): SyncComplete | undefined {
   const isAllKnown = view.kinds.every((kind) => view.synced.has(kind) || view.unserved.has(kind) || up.muted.has(kind));
   if (!up.isComplete && !isAllKnown) return undefined;
   const unserved = [...view.unserved].filter((kind) => !up.muted.has(kind)).sort();
-  const isUnservedSaid = unserved.length === up.saidUnserved.size && unserved.every((kind) => up.saidUnserved.has(kind));
+  const isUnservedSaid = unserved.length === up.reportedUnserved.size && unserved.every((kind) => up.reportedUnserved.has(kind));
   if (up.isComplete && up.unsaid.size === 0 && isUnservedSaid) return undefined;
   const kinds = [...up.unsaid].sort().map((kind) => create(KindDigestSchema, { kind, ...digestOfKind(up.sent, kind) }));
   return create(SyncCompleteSchema, { kinds, unserved });

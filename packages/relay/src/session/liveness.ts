@@ -1,8 +1,8 @@
 /** When to say that one is there, and when to give the other end up. Times are those of `uptimeOf` (packages/core/src/clock.ts). */
 export interface Liveness {
   readonly intervalMs: number;
-  readonly saidAt: number;
-  readonly heardAt: number;
+  readonly sentAt: number;
+  readonly receivedAt: number;
 }
 
 /** Before the server has said how often, and for how long a stream may stay without its first message. */
@@ -12,26 +12,26 @@ const GREETING_MS = 10_000;
 const MISSED = 3;
 
 export function startLiveness(now: number): Liveness {
-  return { intervalMs: GREETING_MS, saidAt: now, heardAt: now };
+  return { intervalMs: GREETING_MS, sentAt: now, receivedAt: now };
 }
 
 export function onReceived(liveness: Liveness, now: number): Liveness {
-  return { ...liveness, heardAt: now };
+  return { ...liveness, receivedAt: now };
 }
 
 export function onSent(liveness: Liveness, now: number): Liveness {
-  return { ...liveness, saidAt: now };
+  return { ...liveness, sentAt: now };
 }
 
-export function isHeartbeatDue({ intervalMs, saidAt }: Liveness, now: number): boolean {
-  return now >= saidAt + intervalMs;
+export function isHeartbeatDue({ intervalMs, sentAt }: Liveness, now: number): boolean {
+  return now >= sentAt + intervalMs;
 }
 
-export function isOverdue({ intervalMs, heardAt }: Liveness, now: number): boolean {
-  return now >= heardAt + MISSED * intervalMs;
+export function isOverdue({ intervalMs, receivedAt }: Liveness, now: number): boolean {
+  return now >= receivedAt + MISSED * intervalMs;
 }
 
 /** The next moment at which something may be due. */
-export function nextCheck({ intervalMs, saidAt, heardAt }: Liveness): number {
-  return Math.min(saidAt + intervalMs, heardAt + MISSED * intervalMs);
+export function nextCheck({ intervalMs, sentAt, receivedAt }: Liveness): number {
+  return Math.min(sentAt + intervalMs, receivedAt + MISSED * intervalMs);
 }

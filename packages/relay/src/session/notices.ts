@@ -101,7 +101,7 @@ export function startReceivingNotices(maxBytes: number = maxNoticeBytes(MAX_DESI
 /** What one notice brings. */
 export interface NoticeStep {
   readonly notices: AgentNotices;
-  readonly told?: Notices;
+  readonly received?: Notices;
   /** All must be asked for: more has come than is kept. */
   readonly ask?: true;
   /** More is told at a time than an agent takes: the stream must end. */
@@ -137,7 +137,7 @@ export function takeNotice(before: AgentNotices, { start, last, resources, gone 
   };
   if (!last) return { notices: next };
   const told = joined(piecesOf(pieces));
-  return taken <= before.maxBytes ? { notices: next, told } : { ...requestNoticesAgain(next), told };
+  return taken <= before.maxBytes ? { notices: next, received: told } : { ...requestNoticesAgain(next), received: told };
 }
 
 /** All is to be told anew; asked for again only when it has not come for some heartbeats. */

@@ -13,7 +13,7 @@ import { BATCH_BYTES, refMessage, removalMessage } from "./wire.ts";
 /** The server's sending: what it wants in one cluster, and what of it the agent has been told in this epoch. */
 export interface ServerDown {
   /** Undefined: the server does not know yet what it wants there. */
-  readonly want: DesiredState | undefined;
+  readonly desired: DesiredState | undefined;
   /** What the agent has not been told. */
   readonly outbox: Outbox<DesiredChange>;
   /** Everything in the cluster is known: something may be sent. */
@@ -26,7 +26,7 @@ export interface ServerDown {
   /** The last revision that was begun. */
   readonly revision: number;
   readonly sending?: Sending;
-  /** What the agent holds once it has all that was sent, by the keys of what is wanted: the desired set of `sentRevision`. */
+  /** What the agent holds once it has all that was sent, by key: the desired set of `sentRevision`. */
   readonly held: Inventory;
   readonly sentRevision: number;
   /** Oldest first. */
@@ -46,7 +46,7 @@ interface ArrivingAck extends AckSize {
 interface Sent {
   readonly revision: number;
   /** The set that the loops gave: they recognise it. */
-  readonly wanted: OutputSet;
+  readonly desired: OutputSet;
   readonly removals: readonly DesiredChange[];
   readonly oversized: readonly Rejection[];
   readonly traces: readonly string[];
@@ -55,7 +55,7 @@ interface Sent {
 /** What an agent says of all that it was sent. */
 type Answer = Pick<Acknowledgement, "rejected" | "mode">;
 
-interface Sending extends Pick<Sent, "revision" | "wanted" | "traces"> {
+interface Sending extends Pick<Sent, "revision" | "desired" | "traces"> {
   readonly complete: boolean;
   readonly holdsSurplus: boolean;
   readonly parts: number;
@@ -72,7 +72,7 @@ interface Said {
 /** What an acknowledgement means to the loops, and which removals are done. */
 export interface Acknowledged {
   readonly acknowledgement: Acknowledgement;
-  readonly wanted: OutputSet;
+  readonly desired: OutputSet;
   readonly removed: readonly DesiredChange[];
 }
 
@@ -84,7 +84,7 @@ const NO_ACK: ArrivingAck = { revision: 0, parts: 0, rejected: undefined, reject
 
 export function startSending(want: DesiredState | undefined): ServerDown {
   return {
-    want,
+    desired: want,
     outbox: SortedMap.empty(),
     isOpen: false,
     isTraced: false,
@@ -99,24 +99,21 @@ export function startSending(want: DesiredState | undefined): ServerDown {
   };
 }
 
-/** Takes what is wanted now. When only the objects' identity changed, an answer that was given already holds for them too. */
-export function takeDesired(
-  down: ServerDown,
-  { state: want, changes, traces }: DesiredStep,
-): { down: ServerDown; acknowledged?: Acknowledged } {
+/** Takes the desired state. When only the objects' identity changed, an answer that was given already holds for them too. */
+export function takeDesired(down: ServerDown, { state, changes, traces }: DesiredStep): { down: ServerDown; acknowledged?: Acknowledged } {
   const outbox = down.needsComplete ? down.outbox : down.outbox.update(changes.map((change) => [change.key, change] as const));
-  const next = { ...down, want, outbox, traces: changes.length > 0 ? joinTraceIds(down.traces, traces) : down.traces };
+  const next = { ...down, desired: state, outbox, traces: changes.length > 0 ? joinTraceIds(down.traces, traces) : down.traces };
   if (changes.length > 0 || down.needsComplete || outbox.size > 0) return { down: next };
-  const { desired: wanted } = want;
-  if (down.sending !== undefined) return { down: { ...next, sending: { ...down.sending, wanted } } };
+  const { desired } = state;
+  if (down.sending !== undefined) return { down: { ...next, sending: { ...down.sending, desired } } };
   const last = down.unacknowledged.at(-1);
-  if (last !== undefined) return { down: { ...next, unacknowledged: [...down.unacknowledged.slice(0, -1), { ...last, wanted }] } };
+  if (last !== undefined) return { down: { ...next, unacknowledged: [...down.unacknowledged.slice(0, -1), { ...last, desired }] } };
   if (down.acknowledged === undefined) return { down: next };
   // The loops know a set by its identity: they wait for an answer to this one too.
-  const isAnother = down.acknowledged.wanted !== wanted;
-  const acknowledged = { ...down.acknowledged, wanted };
+  const isAnother = down.acknowledged.desired !== desired;
+  const acknowledged = { ...down.acknowledged, desired };
   const { revision, rejected } = acknowledged;
-  const again = { acknowledgement: { revision, rejected, ...modeField(acknowledged) }, wanted, removed: [] };
+  const again = { acknowledgement: { revision, rejected, ...modeField(acknowledged) }, desired, removed: [] };
   return { down: { ...next, acknowledged }, ...(isAnother ? { acknowledged: again } : {}) };
 }
 
@@ -167,16 +164,16 @@ export function nextDown(down: ServerDown, maxMessageBytes: number): { readonly 
 }
 
 function beginning(down: ServerDown): Sending | undefined {
-  const { isOpen, want, outbox, needsComplete, revision, unacknowledged, traces } = down;
-  if (!isOpen || want === undefined) return undefined;
+  const { isOpen, desired, outbox, needsComplete, revision, unacknowledged, traces } = down;
+  if (!isOpen || desired === undefined) return undefined;
   // What lacks an earlier revision answers none: it waits for the complete set that it asked for.
   if (!needsComplete && (outbox.size === 0 || unacknowledged.length >= MAX_UNACKNOWLEDGED)) return undefined;
-  const left = needsComplete ? completeSetOf(want) : outbox;
+  const left = needsComplete ? completeSetOf(desired) : outbox;
   return {
     revision: revision + 1,
     complete: needsComplete,
-    holdsSurplus: needsComplete && want.holdsSurplus(),
-    wanted: want.desired,
+    holdsSurplus: needsComplete && desired.holdsSurplus(),
+    desired: desired.desired,
     parts: 0,
     left,
     said: undefined,
@@ -184,19 +181,19 @@ function beginning(down: ServerDown): Sending | undefined {
   };
 }
 
-function wholly(down: ServerDown, { revision, complete, wanted, said, traces }: Sending): ServerDown {
+function wholly(down: ServerDown, { revision, complete, desired, said, traces }: Sending): ServerDown {
   const { sending: _, ...rest } = down;
   const pieces = piecesOf(said);
   const changes = pieces.flatMap((piece) => piece.changes);
   const removals = pieces.flatMap((piece) => piece.removals);
   const held = withChanges(complete ? emptyInventory : down.held, changes);
-  const oversized = [...down.oversized].filter(([key]) => wanted.at(key) !== undefined).map(([, rejection]) => rejection);
+  const oversized = [...down.oversized].filter(([key]) => desired.at(key) !== undefined).map(([, rejection]) => rejection);
   return {
     ...rest,
     held,
     sentRevision: revision,
     // A complete set takes the place of one before it that had come on top: it has the same deletes, until they are answered.
-    unacknowledged: [...down.unacknowledged.slice(0, MAX_UNACKNOWLEDGED), { revision, wanted, removals, oversized, traces }],
+    unacknowledged: [...down.unacknowledged.slice(0, MAX_UNACKNOWLEDGED), { revision, desired, removals, oversized, traces }],
   };
 }
 
@@ -218,7 +215,7 @@ export function takeAck(down: ServerDown, ack: Ack): { down: ServerDown; acknowl
     return { down, broken: `revision ${revision} was acknowledged, ${down.sentRevision} is the last one sent` };
   const before = part === 1 ? { ...NO_ACK, revision } : down.arrivingAck;
   if (before.revision !== revision || before.parts + 1 !== part) return { down: { ...down, arrivingAck: NO_ACK } };
-  const { taken, size } = boundedRejections(ack, before, down.want?.desired.size ?? 0);
+  const { taken, size } = boundedRejections(ack, before, down.desired?.desired.size ?? 0);
   const rejected = { piece: taken, before: before.rejected };
   if (!last) return { down: { ...down, arrivingAck: { revision, parts: part, rejected, ...size } } };
   const { mode } = ack;
@@ -252,15 +249,15 @@ function wholeAck(down: ServerDown, revision: number, answer: Answer): { down: S
     down: { ...down, unacknowledged, acknowledged: { ...sentOnly(sent), revision, removals: [], rejected: all, ...modeField(answer) } },
     acknowledged: {
       acknowledgement: { revision, rejected: all, ...modeField(answer), ...tracesField(traces) },
-      wanted: sent.wanted,
+      desired: sent.desired,
       removed,
     },
   };
 }
 
 /** Without what was answered before. */
-function sentOnly({ revision, wanted, removals, oversized, traces }: Sent): Sent {
-  return { revision, wanted, removals, oversized, traces };
+function sentOnly({ revision, desired, removals, oversized, traces }: Sent): Sent {
+  return { revision, desired, removals, oversized, traces };
 }
 
 const NOTHING = new Uint8Array();

@@ -80,8 +80,8 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
         countSent(counters, clusterName, effect.message);
         logSent(log, clusterName, effect.message);
         return;
-      case "greeted":
-        greeted(live, effect.agent, effect.epoch);
+      case "onHello":
+        onHello(live, effect.agent, effect.epoch);
         return;
       case "observed":
         countReceived(counters, clusterName, effect.observation);
@@ -95,7 +95,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
         const want = wants.get(clusterName);
         if (want !== undefined) wants.set(clusterName, withoutDeletions(want, effect.removed));
         counters.add("relay_server_revisions_acknowledged_total", { cluster: clusterName });
-        handler.acknowledged(clusterName, effect.acknowledgement, effect.wanted);
+        handler.acknowledged(clusterName, effect.acknowledgement, effect.desired);
         return;
       }
       case "asked":
@@ -122,7 +122,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   function pastOf(clusterName: string): PreviousSession {
     const remembered = rememberedOf(clusterName);
     const ledger = clusters.get(clusterName)?.session.up.ledger ?? ledgers.get(clusterName);
-    return { ...(remembered === undefined ? {} : { remembered }), ...(ledger === undefined ? {} : { ledger }) };
+    return { ...(remembered === undefined ? {} : { lastKnown: remembered }), ...(ledger === undefined ? {} : { ledger }) };
   }
 
   function rememberedOf(clusterName: string): Inventory | undefined {
@@ -131,7 +131,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     return live === undefined ? memories.get(clusterName) : previousSessionOf(live.session);
   }
 
-  function greeted(live: LiveStream, agent: AgentInfo, epoch: bigint): void {
+  function onHello(live: LiveStream, agent: AgentInfo, epoch: bigint): void {
     const { clusterName } = live.peer;
     const other = clusters.get(clusterName);
     if (other?.session.agent?.instance === agent.instance && other.session.epoch > epoch) {
@@ -227,7 +227,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       // By the time of the session, which nobody sets.
       expiresAt: expiresAt === undefined ? undefined : uptimeOf(clock) + expiresAt - clock.now(),
       tellsFirst,
-      want: undefined,
+      desired: undefined,
       now: uptimeOf(clock),
     });
     const live: LiveStream = {

@@ -75,13 +75,13 @@ export type ServerEvent =
 /** What earlier streams of the cluster left. */
 export interface PreviousSession {
   /** What the loops still know of what the agent reported. */
-  readonly remembered?: Inventory;
+  readonly lastKnown?: Inventory;
   readonly ledger?: Ledger;
 }
 
 export type ServerEffect =
   | { readonly type: "send"; readonly message: ConnectResponse }
-  | { readonly type: "greeted"; readonly agent: AgentInfo; readonly epoch: bigint }
+  | { readonly type: "onHello"; readonly agent: AgentInfo; readonly epoch: bigint }
   | { readonly type: "observed"; readonly observation: Observation }
   | { readonly type: "synced"; readonly complete: ReadonlyMap<string, ReadonlySet<string>>; readonly unserved: ReadonlySet<string> }
   | ({ readonly type: "acknowledged" } & Acknowledged)
@@ -110,11 +110,11 @@ export interface ServerSessionOptions {
   /** Default: agents report at once. */
   readonly tellsFirst?: boolean;
   /** What is wanted in the cluster so far. */
-  readonly want: DesiredState | undefined;
+  readonly desired: DesiredState | undefined;
   readonly now: number;
 }
 
-export function serverSession({ want, now, tellsFirst = false, ...options }: ServerSessionOptions): ServerSession {
+export function serverSession({ desired, now, tellsFirst = false, ...options }: ServerSessionOptions): ServerSession {
   return {
     maxMessageBytes: MAX_MESSAGE_BYTES,
     clusterUid: undefined,
@@ -126,7 +126,7 @@ export function serverSession({ want, now, tellsFirst = false, ...options }: Ser
     liveness: startLiveness(now),
     heartbeats: 0,
     up: startReceiving(),
-    down: startSending(want),
+    down: startSending(desired),
     notices: startSendingNotices(undefined),
     asked: new Map(),
     lastQuery: 0,
@@ -191,7 +191,7 @@ function received(session: ServerSession, event: Extract<ServerEvent, { type: "r
   const { epoch, body } = event.message;
   if (session.agent === undefined) {
     return body.case === "hello"
-      ? greeted(session, body.value, event)
+      ? onHello(session, body.value, event)
       : [session, [end("the first message of the agent is not a hello message")]];
   }
   if (epoch !== session.epoch) return [session, []];
@@ -235,8 +235,8 @@ function received(session: ServerSession, event: Extract<ServerEvent, { type: "r
 // So many batches of at most 128 KB may wait for the server: about 3 MB for each agent.
 const MAX_UNACKED_UPS = 32;
 
-function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEvent, { type: "received" }>): Step {
-  const { now, past: { remembered = emptyInventory, ledger } = {} } = event;
+function onHello(session: ServerSession, hello: Hello, event: Extract<ServerEvent, { type: "received" }>): Step {
+  const { now, past: { lastKnown = emptyInventory, ledger } = {} } = event;
   const { epoch } = event.message;
   if (hello.protocolVersion < OLDEST_PROTOCOL_VERSION) {
     return [
@@ -258,10 +258,10 @@ function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEven
     clusterUid: hello.clusterUid,
     features: hello.features,
   };
-  const knownKinds = hello.features.includes("resume") ? agreeingKinds(remembered, hello.digests) : [];
-  const up = startReceiving(onlyKinds(remembered, knownKinds), ledger);
+  const knownKinds = hello.features.includes("resume") ? agreeingKinds(lastKnown, hello.digests) : [];
+  const up = startReceiving(onlyKinds(lastKnown, knownKinds), ledger);
   const down = { ...session.down, isTraced: hello.features.includes(TRACES_FEATURE) };
-  const next = { ...session, agent, epoch, up, down, liveness: { intervalMs: session.heartbeatMs, saidAt: now, heardAt: now } };
+  const next = { ...session, agent, epoch, up, down, liveness: { intervalMs: session.heartbeatMs, sentAt: now, receivedAt: now } };
   const welcome = create(WelcomeSchema, {
     protocolVersion: Math.min(hello.protocolVersion, PROTOCOL_VERSION),
     serverId: session.serverId,
@@ -271,7 +271,7 @@ function greeted(session: ServerSession, hello: Hello, event: Extract<ServerEven
     knownKinds: [...knownKinds],
     noticeFirst: session.tellsFirst,
   });
-  return [next, [{ type: "greeted", agent, epoch }, send(next, { case: "welcome", value: welcome })]];
+  return [next, [{ type: "onHello", agent, epoch }, send(next, { case: "welcome", value: welcome })]];
 }
 
 /** Its identity was copied from another cluster, or its cluster was made anew: it has to register as what it is. */
@@ -286,7 +286,10 @@ function ofAnotherCluster({ clusterName, clusterUid }: ServerSession, hello: Hel
 function waits(session: ServerSession, { epoch, body }: ConnectRequest, now: number): Step {
   if (hasExpired(session, now)) return [session, [EXPIRED]];
   const isDue = isHeartbeatDue(session.liveness, now);
-  const next = { ...session, liveness: { intervalMs: session.heartbeatMs, saidAt: isDue ? now : session.liveness.saidAt, heardAt: now } };
+  const next = {
+    ...session,
+    liveness: { intervalMs: session.heartbeatMs, sentAt: isDue ? now : session.liveness.sentAt, receivedAt: now },
+  };
   // An older agent takes nothing before its welcome: it goes after three heartbeats of silence, and comes back.
   if (!isDue || body.case !== "hello" || !body.value.features.includes("wait")) return [next, []];
   const heartbeat = create(HeartbeatSchema, {});

@@ -44,13 +44,13 @@ export interface StreamOptions {
   readonly handler: StreamHandler<ConnectResponse>;
   readonly metadata: Metadata;
   /** Hears what the server says before its first message. */
-  readonly greeted?: (metadata: Metadata) => void;
+  readonly onHello?: (metadata: Metadata) => void;
   /** Names the server for people. */
   readonly server: string;
 }
 
 /** The relay's stream, on a channel of its own, which is closed with it. A failure to connect is an end of the stream. */
-export function openStream(client: Client, { handler, metadata, greeted, server }: StreamOptions): Stream<ConnectRequest> {
+export function openStream(client: Client, { handler, metadata, onHello, server }: StreamOptions): Stream<ConnectRequest> {
   const { path, requestSerialize, responseDeserialize } = connectMethod;
   const call: ClientDuplexStream<ConnectRequest, ConnectResponse> = client.makeBidiStreamRequest(
     path,
@@ -82,7 +82,7 @@ export function openStream(client: Client, { handler, metadata, greeted, server 
     handler.received(message);
   }
 
-  call.on("metadata", (said: Metadata) => isEnded || greeted?.(said));
+  call.on("metadata", (said: Metadata) => isEnded || onHello?.(said));
   call.on("data", received);
   call.on("drain", () => isEnded || handler.drained());
   // The status tells the same, and tells it also when all is well.

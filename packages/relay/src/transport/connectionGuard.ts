@@ -54,15 +54,15 @@ export function startConnectionGuard({ limits, log }: { readonly limits: Connect
   const unknown = new Map<string, Set<Connection>>();
   /** The others of all addresses, the oldest first. */
   const waiting = new Set<Connection>();
-  let saidAt = Number.NEGATIVE_INFINITY;
+  let sentAt = Number.NEGATIVE_INFINITY;
 
   function cut(connection: Connection, reason: "idle" | "streams" | "address" | "total"): void {
     counters.add("relay_server_connections_cut_total", { reason });
     connection.socket.destroy();
     forget(connection);
     // A flood must not fill the log as well.
-    if (reason === "idle" || reason === "streams" || performance.now() - saidAt < SAYING_MS) return;
-    saidAt = performance.now();
+    if (reason === "idle" || reason === "streams" || performance.now() - sentAt < SAYING_MS) return;
+    sentAt = performance.now();
     const what = reason === "address" ? `${mostOfOne} connections from ${connection.address}` : `${most} connections`;
     log.warn({ address: connection.address }, `the limit of ${what} is reached: closing the oldest unauthenticated connection`);
   }

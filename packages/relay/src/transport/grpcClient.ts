@@ -201,11 +201,11 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
     const root = await rootNow();
     const metadata = await headers(root);
     const otherRoots = new AbortController();
-    const greeted = (said: Metadata) => {
+    const onHello = (said: Metadata) => {
       const [roots] = said.get(ROOTS_HEADER);
       if (roots !== undefined && roots !== metadata.get(ROOTS_HEADER)[0]) otherRoots.abort();
     };
-    const stream = openStream(await channel(credentials), { handler: watching, server, metadata, greeted });
+    const stream = openStream(await channel(credentials), { handler: watching, server, metadata, onHello });
     open = { used: { root, credentials, token: undefined }, handler };
     if (credentials.isProvided !== true) {
       const renewal = { facts, clock, random, log, clusterName, otherRoots: otherRoots.signal };

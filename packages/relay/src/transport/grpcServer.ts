@@ -110,7 +110,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   async function judgedPeer(call: ConnectCall): Promise<Peer> {
     if (clientCertificates) {
       const { peer, shown } = certified(call);
-      await registrar.checkStanding(peer.clusterName, shown);
+      await registrar.checkEntitlement(peer.clusterName, shown);
       return peer;
     }
     const claim = { clusterName: headerOf(call, "x-cluster-id"), clusterUid: headerOf(call, "x-cluster-uid"), address: addressOf(call) };

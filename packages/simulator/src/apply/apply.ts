@@ -12,7 +12,7 @@ export interface Managed<C> {
 
 export interface Application<C> {
   /** All that the writer wants, as it wants it. */
-  readonly wanted: C;
+  readonly desired: C;
   readonly writer: Writer;
   /** Take over fields that others own and that would change. */
   readonly force: boolean;
@@ -24,13 +24,13 @@ export interface Application<C> {
  * another manager owns it too. Throws ClusterError `Conflict` when a field of another manager would change without force.
  * Source: kubernetes.io/docs/reference/using-api/server-side-apply.
  */
-export function applyManaged<C extends object>(live: Managed<C>, { wanted, writer, force, kindKey }: Application<C>): Managed<C> {
+export function applyManaged<C extends object>(live: Managed<C>, { desired, writer, force, kindKey }: Application<C>): Managed<C> {
   const root: Position = { kindKey, path: "" };
   const own = live.managers.find((manager) => isSameManager(manager, writer));
   const others = live.managers.filter((manager) => manager !== own);
-  const fields = fieldsOf(wanted, root);
+  const fields = fieldsOf(desired, root);
 
-  let content: unknown = mergeConfiguration(live.content, wanted, root);
+  let content: unknown = mergeConfiguration(live.content, desired, root);
   const kept = others.reduce<FieldSet>((all, manager) => unionOfFields(all, manager.fields), fields);
   for (const path of difference(own?.fields ?? noFields, kept)) {
     if (!hasBelow(kept, path)) content = without(content, path, root);

@@ -31,7 +31,7 @@ const attachedMeshes = inputTable(
   ({ attachment }: AttachedSources) => attachment.meshes,
   ({ key }) => key,
 );
-const displacedIps = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.virtualIps.displaced), entryKey);
+const displacedIps = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.virtualIps.losers), entryKey);
 const memberships = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.membership.virtualMeshOf), entryKey);
 const virtualMeshes = inputTable(({ attachment }: AttachedSources) => entriesOf(acceptedByKey(attachment.membership)), entryKey);
 const meshes = inputKind<AttachedSources, Mesh>(Mesh);
@@ -40,7 +40,7 @@ const secrets = inputKind<AttachedSources, Secret>(Secret);
 const issuedCertificates = inputKind<AttachedSources, IssuedCertificate>(IssuedCertificate);
 
 // An input, and the start of two other joins.
-const mesh = join({ from: destinations, key: byMesh, to: attachedMeshes, select: ({ face }) => face });
+const mesh = join({ from: destinations, key: byMesh, to: attachedMeshes, select: ({ view }) => view });
 
 /** The joins of a Destination. An input is one join here, and one member below. */
 const destinationJoins = {
@@ -58,7 +58,7 @@ const destinationJoins = {
   meshConfig: unionOf(
     meshTranslators.flatMap(({ type, meshConfig }) => {
       if (meshConfig === undefined) return [];
-      const key = ({ face }: AttachedMesh) => (face.spec?.[type] === undefined ? NONE : [keyOf(meshConfig.refOf(face))]);
+      const key = ({ view }: AttachedMesh) => (view.spec?.[type] === undefined ? NONE : [keyOf(meshConfig.refOf(view))]);
       return [join({ from: mesh.source, key, to: inputKind<AttachedSources, Resource>(meshConfig.kind) })];
     }),
   ),
@@ -67,9 +67,9 @@ const destinationJoins = {
 /** The inputs of each Destination; of none that is in no mesh that is known. What is made for this run is taken from before where it says the same. */
 export const destinationInputs = derived({
   from: destinations,
-  context: ({ surroundings }) => surroundings,
+  context: ({ translationContext }) => translationContext,
   joins: destinationJoins,
-  make: (known, { lookup, context: surroundings, before }): DestinationInputs | undefined => {
+  make: (known, { lookup, context: translationContext, before }): DestinationInputs | undefined => {
     const [standing] = lookup("attachedPolicies");
     const [mesh] = lookup("mesh");
     if (standing === undefined || mesh === undefined) return undefined;
@@ -78,7 +78,7 @@ export const destinationInputs = derived({
     const virtualIp = isFederated(known) && service !== undefined ? virtualIpOf(service, lookup("displacedIp")[0]) : undefined;
     const subsetUsers = { subsetPolicies: lookup("subsetPolicies"), supports: lookup("supports") };
     return {
-      destination: withSubsets(known, subsetUsers, { surroundings, before: before?.destination }),
+      destination: withSubsets(known, subsetUsers, { translationContext, before: before?.destination }),
       mesh,
       trafficPolicies,
       accessPolicies,
@@ -93,7 +93,7 @@ export const destinationInputs = derived({
       workloads: workloadsAmong(lookup("workloads"), known),
       meshConfig: lookup("meshConfig")[0],
       userObjects,
-      surroundings,
+      translationContext,
     };
   },
 });
@@ -104,7 +104,7 @@ const virtualMesh = join({ from: membership.source, key: byVirtualMesh, to: virt
 /** The inputs of each Mesh. */
 export const meshInputs = derived({
   from: meshes,
-  context: ({ surroundings }) => surroundings,
+  context: ({ translationContext }) => translationContext,
   joins: {
     virtualMesh,
     // Each mesh of a VirtualMesh reads all of them.
@@ -114,10 +114,19 @@ export const meshInputs = derived({
     workloads: join({ from: meshes, to: workloads, index: byMesh }),
     issued: join({ from: meshes, key: byIssuedCertificate, to: issuedCertificates }),
   },
-  make: (mesh, { lookup, context: surroundings }): MeshInputs => {
+  make: (mesh, { lookup, context: translationContext }): MeshInputs => {
     const [virtualMesh] = lookup("virtualMesh");
     if (virtualMesh === undefined) {
-      return { mesh, virtualMesh, meshes: NONE, gateways: NONE, workloads: NONE, rootSecret: undefined, issued: undefined, surroundings };
+      return {
+        mesh,
+        virtualMesh,
+        meshes: NONE,
+        gateways: NONE,
+        workloads: NONE,
+        rootSecret: undefined,
+        issued: undefined,
+        translationContext,
+      };
     }
     return {
       mesh,
@@ -125,9 +134,9 @@ export const meshInputs = derived({
       meshes: lookup("meshes"),
       gateways: lookup("gateways")[0] ?? NONE,
       workloads: lookup("workloads"),
-      rootSecret: secretOfPlane(lookup("rootSecrets"), surroundings),
+      rootSecret: secretOfPlane(lookup("rootSecrets"), translationContext),
       issued: lookup("issued")[0],
-      surroundings,
+      translationContext,
     };
   },
 });
@@ -135,16 +144,16 @@ export const meshInputs = derived({
 /** The inputs of each accepted VirtualMesh. */
 export const virtualMeshInputs = derived({
   from: virtualMeshes,
-  context: ({ surroundings }) => surroundings,
+  context: ({ translationContext }) => translationContext,
   joins: {
     meshes: join({ from: virtualMeshes, key: byMember, to: meshes }),
     rootSecrets: join({ from: virtualMeshes, key: byRootSecret, to: secrets, index: bySecretName }),
   },
-  make: ({ value: virtualMesh }, { lookup, context: surroundings }): VirtualMeshInputs => ({
+  make: ({ value: virtualMesh }, { lookup, context: translationContext }): VirtualMeshInputs => ({
     virtualMesh,
     meshes: lookup("meshes"),
-    rootSecret: secretOfPlane(lookup("rootSecrets"), surroundings),
-    surroundings,
+    rootSecret: secretOfPlane(lookup("rootSecrets"), translationContext),
+    translationContext,
   }),
 });
 
@@ -201,9 +210,9 @@ function secretOfPlane(secrets: readonly Secret[], { namespace }: TranslationCon
 function withSubsets(
   known: Destination,
   users: SubsetUsers,
-  { surroundings, before }: { readonly surroundings: TranslationContext; readonly before: Destination | undefined },
+  { translationContext, before }: { readonly translationContext: TranslationContext; readonly before: Destination | undefined },
 ): Destination {
-  const requiredSubsets = requiredSubsetsOf(users, surroundings.ages);
+  const requiredSubsets = requiredSubsetsOf(users, translationContext.ages);
   if (requiredSubsets === undefined) return known;
   const isAsBefore = before !== undefined && before.spec === known.spec && before.metadata === known.metadata;
   const status = { ...known.status, requiredSubsets };

@@ -61,14 +61,14 @@ export interface AttachedPoliciesSources {
   readonly known: Table<Destination>;
   readonly traffic: Table<CheckedPolicy<TrafficPolicy>>;
   readonly access: Table<CheckedAccess>;
-  readonly claims: Table<UserObjectHosts>;
+  readonly userHosts: Table<UserObjectHosts>;
   readonly meshes: Table<AttachedMesh>;
 }
 
 /** The tables in which the policies of a Destination are looked up. */
 export interface AttachedPoliciesTables {
   readonly inputs: Snapshot;
-  readonly surroundings: TranslationContext;
+  readonly translationContext: TranslationContext;
   readonly attachment: AttachedPoliciesSources;
 }
 
@@ -78,7 +78,7 @@ const meshes = inputTable(
   ({ key }) => key,
 );
 const claims = inputTable(
-  ({ attachment }: AttachedPoliciesTables) => attachment.claims,
+  ({ attachment }: AttachedPoliciesTables) => attachment.userHosts,
   ({ key }) => key,
 );
 const traffic = join({
@@ -89,14 +89,14 @@ const traffic = join({
   ),
   matching: selectingPolicies<CheckedPolicy<TrafficPolicy>>(),
 });
-const federatedTo = join({ from: destinations, key: byFederatedTo, to: meshes, select: ({ face }) => face });
+const federatedTo = join({ from: destinations, key: byFederatedTo, to: meshes, select: ({ view }) => view });
 
 /** The policies of each Destination, and the meshes and user objects that matter to them. */
 export const attachedPolicies = derived({
   from: destinations,
-  context: ({ surroundings }) => surroundings,
+  context: ({ translationContext }) => translationContext,
   joins: {
-    mesh: join({ from: destinations, key: byMesh, to: meshes, select: ({ face }) => face }),
+    mesh: join({ from: destinations, key: byMesh, to: meshes, select: ({ view }) => view }),
     federatedTo,
     traffic,
     access: join({
@@ -117,9 +117,9 @@ export const attachedPolicies = derived({
     wildcards: join({ from: destinations, key: destinationsByCluster, to: claims, index: byWildcardCluster }),
     wildcardsOfCallers: join({ from: federatedTo.source, key: byMeshCluster, to: claims, index: byWildcardCluster }),
   },
-  make: (destination, { lookup, context: surroundings, before: row }): AttachedPolicies => {
-    const { ages } = surroundings;
-    const reach = policyScopeFrom(surroundings);
+  make: (destination, { lookup, context: translationContext, before: row }): AttachedPolicies => {
+    const { ages } = translationContext;
+    const reach = policyScopeFrom(translationContext);
     const traffic = withinReach(policiesSelecting(destination, lookup("traffic"), ages), destination, reach);
     const { policies, held } = accessPoliciesFor(destination, lookup("access"), ages);
     const access = withinReach(policies, destination, reach);
@@ -132,7 +132,7 @@ export const attachedPolicies = derived({
       ),
       meshes: lookup("federatedTo"),
       claims: [...lookup("claims"), ...lookup("wildcards"), ...lookup("wildcardsOfCallers")],
-      surroundings,
+      translationContext,
     });
     // They are counted no further: their own statuses say once that they ask for more than they may.
     const beyond = traffic.beyond.filter((policy) => subsetServices(policy).length > 0);
@@ -153,8 +153,8 @@ export const attachedPolicies = derived({
 });
 
 /** Meshes by their cluster. */
-function byMeshCluster({ face }: AttachedMesh): readonly string[] {
-  return [meshCluster(face)];
+function byMeshCluster({ view }: AttachedMesh): readonly string[] {
+  return [meshCluster(view)];
 }
 
 /** Policies that may target a Destination, and those that may not. */
@@ -206,14 +206,14 @@ interface Circumstances {
   readonly meshes: readonly Mesh[];
   /** User objects whose hosts may include those of the Destination. */
   readonly claims: readonly UserObjectHosts[];
-  readonly surroundings: TranslationContext;
+  readonly translationContext: TranslationContext;
 }
 
 /** Which of the TrafficPolicies that select a Destination are in force on it. */
 function judged(
   destination: Destination,
   mesh: Mesh | undefined,
-  { policies, references, meshes, claims, surroundings }: Circumstances,
+  { policies, references, meshes, claims, translationContext }: Circumstances,
 ): Omit<AttachedPolicies, "key" | "accessPolicies" | "heldAccess"> {
   const translator = translatorOf(mesh);
   const service = destination.spec?.kubeService?.ref;
@@ -226,10 +226,10 @@ function judged(
     exactly(meshes.filter((other) => translatorOf(other) === translator)),
     destination.status?.appliedFederation?.federatedToMeshes ?? NONE,
   );
-  const userObjects = userObjectsFor(destination, [service.clusterName, ...federatedTo.map(meshCluster)], { claims, surroundings });
+  const userObjects = userObjectsFor(destination, [service.clusterName, ...federatedTo.map(meshCluster)], { claims, translationContext });
   const nothing = { trafficPolicies: NONE, refused: NONE, hasSubsets, federatedTo, userObjects, reports: NONE };
   if (policies.length === 0) return nothing;
-  const verdicts = translator.policyVerdicts({ destination, federatedTo, userObjects, surroundings, references, policies });
+  const verdicts = translator.policyVerdicts({ destination, federatedTo, userObjects, translationContext, references, policies });
   const target = refOf(destination);
   return {
     ...nothing,

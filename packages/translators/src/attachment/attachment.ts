@@ -23,11 +23,11 @@ import { type Memberships, memberships } from "./virtualMeshes.ts";
 /** One run of attachment: what it reads, and what is new there. */
 export interface AttachmentStep {
   readonly inputs: Snapshot;
-  readonly surroundings: TranslationContext;
+  readonly translationContext: TranslationContext;
   /** Clusters that others are to call no more. */
   readonly offline: ReadonlySet<string>;
   /** Since the run before; undefined from scratch. */
-  readonly since: { readonly inputs: Snapshot; readonly changes: Changes; readonly surroundings: TranslationContext } | undefined;
+  readonly since: { readonly inputs: Snapshot; readonly changes: Changes; readonly translationContext: TranslationContext } | undefined;
 }
 
 /** Which policies are in force where, and what else follows from them for Destinations and Meshes. */
@@ -40,8 +40,8 @@ export interface Attachment {
   readonly known: Table<Destination>;
   readonly federation: Table<FederationDecision>;
   readonly loads: FederationSizes;
-  readonly claims: Table<UserObjectHosts>;
-  readonly standings: Table<AttachedPolicies>;
+  readonly userHosts: Table<UserObjectHosts>;
+  readonly attachedPolicies: Table<AttachedPolicies>;
   readonly supports: Table<SubsetUsage>;
   readonly virtualIps: VirtualIps;
   readonly virtualHosts: VirtualHosts;
@@ -63,8 +63,8 @@ export function nothingAttached(): Attachment {
     traffic: noPolicies(),
     access: noPolicies(),
     ...noPolicyDestinations(),
-    claims: noUserObjectHosts(),
-    standings: noAttachedPolicies(),
+    userHosts: noUserObjectHosts(),
+    attachedPolicies: noAttachedPolicies(),
     supports: noSubsetUsage(),
     virtualIps: noVirtualIps,
     virtualHosts: noVirtualHosts,
@@ -78,7 +78,7 @@ export function nothingAttached(): Attachment {
 
 /** Decides which policies apply to which Destination and Mesh, in which order. */
 export function* attachPolicies(step: AttachmentStep, before: Attachment): CooperativeTask<Attachment> {
-  const { inputs, surroundings, since } = step;
+  const { inputs, translationContext, since } = step;
   yield* indexedForAttachment(inputs);
   const membership = memberships(step, step.since === undefined ? undefined : before.membership);
   const meshes = yield* updated(
@@ -100,9 +100,9 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   });
   const dependencies = yield* dependenciesAfter(
     transition<DependencyTables>(
-      { inputs, surroundings, places: doubts.places.names },
+      { inputs, translationContext, places: doubts.places.names },
       since && {
-        before: { inputs: since.inputs, surroundings: since.surroundings, places: before.doubts.places.names },
+        before: { inputs: since.inputs, translationContext: since.translationContext, places: before.doubts.places.names },
         changes: since.changes,
       },
     ),
@@ -111,23 +111,26 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const changesIn = <V extends object>(after: Table<V>, earlier: Table<V>) =>
     since?.changes.between(after, earlier) ?? after.changesSince(earlier);
   const { known, federation, loads } = yield* policyDestinations(step, before, { membership, meshes });
-  const sources = { known, traffic, access, meshes, claims: yield* userObjectHosts(step, before.claims) };
+  const sources = { known, traffic, access, meshes, userHosts: yield* userObjectHosts(step, before.userHosts) };
   yield* known.indexed(byService, byPlainAddress);
   const judged = yield* updated(
-    before.standings,
+    before.attachedPolicies,
     attachedPolicies,
     transition<AttachedPoliciesTables>(
-      { inputs, surroundings, attachment: sources },
-      since && { before: { inputs: since.inputs, surroundings: since.surroundings, attachment: before }, changes: since.changes },
+      { inputs, translationContext, attachment: sources },
+      since && {
+        before: { inputs: since.inputs, translationContext: since.translationContext, attachment: before },
+        changes: since.changes,
+      },
     ),
   );
-  const supports = yield* countSubsetUsage(before.supports, changesIn(judged, before.standings));
+  const supports = yield* countSubsetUsage(before.supports, changesIn(judged, before.attachedPolicies));
   const knownChanges = changesIn(known, before.known);
   const virtualIps = yield* assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
   const hosts = virtualHosts(step, before.virtualHosts);
   const offline = offlineIn(step, before.offline);
   const rest = { virtualIps, virtualHosts: hosts, offline, others, doubts, federationDoubts, dependencies };
-  return { membership, federation, loads, ...sources, standings: judged, supports, ...rest };
+  return { membership, federation, loads, ...sources, attachedPolicies: judged, supports, ...rest };
 }
 
 /** The very same while no cluster comes or goes. */
@@ -148,7 +151,7 @@ export const REPORTING_ATTACHMENTS: readonly ((attachment: Attachment) => Table<
   ({ federation }) => federation,
   ({ traffic }) => traffic,
   ({ access }) => access,
-  ({ standings }) => standings,
+  ({ attachedPolicies }) => attachedPolicies,
   ({ doubts }) => doubts.traffic,
   ({ doubts }) => doubts.access,
   ({ federationDoubts }) => federationDoubts,

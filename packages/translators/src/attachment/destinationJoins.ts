@@ -10,14 +10,14 @@ import { bySubsetService, referredVirtualDestinationKeys } from "./policyReferen
 /** The tables from which targets and applied statuses follow. */
 export interface AttachedSources {
   readonly inputs: Snapshot;
-  readonly surroundings: TranslationContext;
+  readonly translationContext: TranslationContext;
   readonly attachment: Attachment;
 }
 
 /** Destinations whose statuses have the applied federation only. */
 export const destinations = inputTable(({ attachment }: AttachedSources) => attachment.known, keyOfResource);
 const standings = inputTable(
-  ({ attachment }: AttachedSources) => attachment.standings,
+  ({ attachment }: AttachedSources) => attachment.attachedPolicies,
   ({ key }) => key,
 );
 const trafficPolicies = inputTable(

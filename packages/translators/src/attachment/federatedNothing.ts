@@ -117,7 +117,7 @@ const NONE: readonly never[] = [];
 
 /** Which VirtualMeshes have selectors that match no Service. */
 export function* federationDoubtsAfter(
-  { inputs, surroundings, since }: AttachmentStep,
+  { inputs, translationContext, since }: AttachmentStep,
   now: KnownPlaces,
   before: { readonly doubts: Table<SelectionDoubt>; readonly places: KnownPlaces },
 ): CooperativeTask<Table<SelectionDoubt>> {
@@ -125,8 +125,11 @@ export function* federationDoubtsAfter(
     before.doubts,
     federationDoubts,
     transition<FederationTables>(
-      { inputs, surroundings, places: now },
-      since && { before: { inputs: since.inputs, surroundings: since.surroundings, places: before.places }, changes: since.changes },
+      { inputs, translationContext, places: now },
+      since && {
+        before: { inputs: since.inputs, translationContext: since.translationContext, places: before.places },
+        changes: since.changes,
+      },
     ),
   );
 }

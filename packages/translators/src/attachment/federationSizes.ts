@@ -51,7 +51,7 @@ export function updateFederationSizes(
   before: FederationSizes,
 ): FederationSizes {
   const services = before.services.update(addedUp(changes, before));
-  const limit = step.surroundings.settings?.spec?.federation?.maxObjectsPerCluster ?? Number.POSITIVE_INFINITY;
+  const limit = step.translationContext.settings?.spec?.federation?.maxObjectsPerCluster ?? Number.POSITIVE_INFINITY;
   const rows: [string, FederationSizeFinding | undefined][] = [];
   for (const virtualMesh of step.inputs.of(VirtualMesh)) {
     const key = keyOfResource(virtualMesh);

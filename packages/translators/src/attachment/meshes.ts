@@ -18,7 +18,7 @@ export interface AttachedMesh {
   /** With its VirtualMesh and the gateways through which other clusters reach it in its status. */
   readonly mesh: Mesh;
   /** As Destinations and their callers see it: the very same while nothing changes that bears on them. */
-  readonly face: Mesh;
+  readonly view: Mesh;
   /** Those gateways. */
   readonly gateways: readonly IngressGatewayRef[];
   readonly reports: readonly Report[];
@@ -106,13 +106,13 @@ function attached(mesh: Mesh, { virtualMesh, destinations, noted, row }: MeshSur
   const next: AttachedMesh = {
     key,
     mesh: unchangedOr({ ...mesh, status }, row?.mesh),
-    face: reuseIfEqual(faceOf(mesh), row?.face),
+    view: reuseIfEqual(faceOf(mesh), row?.view),
     gateways: row !== undefined && isSameGateways(row.gateways, gateways) ? row.gateways : gateways,
     reports: reuseIfEqual(reports, row?.reports),
   };
   return row !== undefined &&
     row.mesh === next.mesh &&
-    row.face === next.face &&
+    row.view === next.view &&
     row.gateways === next.gateways &&
     row.reports === next.reports
     ? row

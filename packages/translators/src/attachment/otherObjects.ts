@@ -71,7 +71,7 @@ function checked<R extends Resource>(
 ): Derived<InputTables, CheckedObject> {
   return derived({
     from: inputKind<InputTables, R>(kind),
-    context: ({ surroundings }) => surroundings.namespace,
+    context: ({ translationContext }) => translationContext.namespace,
     joins: {},
     make: (object, { context, before }) => {
       const reports = findingsOf(object, context).map((finding) => reportOf(refOf(object), finding));

@@ -71,7 +71,7 @@ export function noPolicies<C extends CheckedPolicy<TrafficPolicy | AccessPolicy>
 /** The tables in which policies are looked up. */
 export interface InputTables {
   readonly inputs: Snapshot;
-  readonly surroundings: TranslationContext;
+  readonly translationContext: TranslationContext;
 }
 
 const destinations = inputKind<InputTables, Destination>(Destination);
@@ -139,7 +139,7 @@ function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends Check
   return derived({
     from: policies,
     // The Settings say how far they reach.
-    context: ({ surroundings }) => surroundings,
+    context: ({ translationContext }) => translationContext,
     joins: {
       // Whether there are any is all that is asked.
       named: join({ from: policies, key: byNamedService, to: destinations, index: byService, isSame: () => true }),

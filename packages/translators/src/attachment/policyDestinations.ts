@@ -130,7 +130,7 @@ function meshesOfFederation(virtualMesh: VirtualMesh): readonly string[] {
 }
 
 function isSameFace(before: AttachedMesh, after: AttachedMesh): boolean {
-  return before.face === after.face;
+  return before.view === after.view;
 }
 
 interface Candidate {
@@ -226,8 +226,8 @@ export function* policyDestinations(
   sources: FederationSources,
 ): CooperativeTask<PolicyDestinations> {
   const { inputs, since } = step;
-  const { observedClusters: observed } = step.surroundings;
-  const was = since && { inputs: since.inputs, observed: since.surroundings.observedClusters, ...before };
+  const { observedClusters: observed } = step.translationContext;
+  const was = since && { inputs: since.inputs, observed: since.translationContext.observedClusters, ...before };
   const earlier = since && was && { before: was, changes: since.changes };
   const after = (now: Partial<FederationTables>) =>
     transition<FederationTables>({ ...before, ...sources, inputs, observed, ...now }, earlier);

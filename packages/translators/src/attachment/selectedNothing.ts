@@ -189,7 +189,7 @@ function byOwnCluster({ limit: { clusterName } }: Checked): readonly string[] {
 /** Of each policy that can be in force, whether it selects something. */
 const selectionDoubts: Derived<DoubtTables, SelectionDoubt> = derived({
   from: policies,
-  context: ({ surroundings }) => surroundings,
+  context: ({ translationContext }) => translationContext,
   joins: {
     destination: join({ from: policies, to: inputKind<DoubtTables, Destination>(Destination), matching: firstSelected }),
     source: join({ from: policies, to: inputKind<DoubtTables, Workload>(Workload), matching: firstSource }),
@@ -297,13 +297,18 @@ export function* selectionDoubtsAfter(
     readonly access: Table<CheckedAccess>;
   },
 ): CooperativeTask<SelectionDoubts> {
-  const { inputs, surroundings, since } = step;
+  const { inputs, translationContext, since } = step;
   const known = yield* placesAfter(step, before.doubts.places);
   const change = (checked: Table<Checked>, checkedBefore: Table<Checked>) =>
     transition<DoubtTables>(
-      { inputs, surroundings, checked, places: known },
+      { inputs, translationContext, checked, places: known },
       since && {
-        before: { inputs: since.inputs, surroundings: since.surroundings, checked: checkedBefore, places: before.doubts.places },
+        before: {
+          inputs: since.inputs,
+          translationContext: since.translationContext,
+          checked: checkedBefore,
+          places: before.doubts.places,
+        },
         changes: since.changes,
       },
     );

@@ -31,7 +31,7 @@ export function* userObjectHosts(step: AttachmentStep, before: Table<UserObjectH
 }
 
 function* claimsOf(
-  { inputs, surroundings, since }: AttachmentStep,
+  { inputs, translationContext, since }: AttachmentStep,
   before: Table<UserObjectHosts>,
   { kind, hostsOf }: { readonly kind: Kind<UserObject>; readonly hostsOf: UserObjects["hostsOf"] },
 ): CooperativeTask<Table<UserObjectHosts>> {
@@ -39,14 +39,14 @@ function* claimsOf(
   const prefix = `${kind.kind}/`;
   const affected = since === undefined ? [...keysOf(objects)] : since.changes.of(kind).map(({ key }) => key);
   // What a short host is in full depends on the cluster's domain.
-  if (since !== undefined && since.surroundings !== surroundings) affected.push(...keysOf(objects));
+  if (since !== undefined && since.translationContext !== translationContext) affected.push(...keysOf(objects));
   return yield* recompute(
     before,
     affected.map((key) => `${prefix}${key}`),
     (key) => {
       const object = objects.row(key.slice(prefix.length));
       if (object === undefined || object.metadata.labels?.[NETWORKING_OWNER_LABEL] !== undefined) return undefined;
-      return { key, object, hosts: hostsOf(object, surroundings.clusterDomains) };
+      return { key, object, hosts: hostsOf(object, translationContext.clusterDomains) };
     },
   );
 }
@@ -55,13 +55,13 @@ function* claimsOf(
 export function userObjectsFor(
   destination: Destination,
   clusters: readonly string[],
-  { claims, surroundings }: { readonly claims: readonly UserObjectHosts[]; readonly surroundings: TranslationContext },
+  { claims, translationContext }: { readonly claims: readonly UserObjectHosts[]; readonly translationContext: TranslationContext },
 ): readonly UserObject[] {
   const service = destination.spec?.kubeService?.ref;
   if (claims.length === 0 || service === undefined) return NONE;
   const found = new Map<string, UserObject>();
   for (const clusterName of clusters) {
-    const host = hostnameFrom(clusterName, { service, destination }, surroundings.clusterDomains);
+    const host = hostnameFrom(clusterName, { service, destination }, translationContext.clusterDomains);
     for (const { key, object, hosts } of claims) {
       if ((object.metadata.clusterName ?? "") !== clusterName) continue;
       if (hosts.some((one) => one === host || isWildcard(one))) found.set(key, object);

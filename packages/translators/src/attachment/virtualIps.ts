@@ -18,15 +18,15 @@ export interface VirtualIps {
   /** Plain addresses that several services would have, or that nobody may. */
   readonly shared: ReadonlySet<number>;
   /** By the key of the Service or VirtualDestination, the addresses of those that can't have their plain one. */
-  readonly displaced: ReadonlyMap<string, VirtualIp>;
+  readonly losers: ReadonlyMap<string, VirtualIp>;
 }
 
 /** No federated service. */
-export const noVirtualIps: VirtualIps = { shared: new Set(), displaced: new Map() };
+export const noVirtualIps: VirtualIps = { shared: new Set(), losers: new Map() };
 
 /** An address for each Destination that is federated to some mesh, and for each VirtualDestination. */
 export function* assignedVirtualIps(
-  { inputs, surroundings, since }: AttachmentStep,
+  { inputs, translationContext, since }: AttachmentStep,
   known: Table<Destination>,
   { before, changes }: { readonly before: VirtualIps; readonly changes: readonly EntryChange<Destination>[] },
 ): CooperativeTask<VirtualIps> {
@@ -50,15 +50,15 @@ export function* assignedVirtualIps(
   if (shared.size === 0) return noVirtualIps;
   if (addresses.size === 0 && since !== undefined && !since.changes.some(Service)) return before;
   const claimsOn = (address: number) => [
-    ...known.where(byPlainAddress, String(address)).flatMap((one) => claimsOf(one, inputs, surroundings.ages)),
+    ...known.where(byPlainAddress, String(address)).flatMap((one) => claimsOf(one, inputs, translationContext.ages)),
     ...virtualDestinations
       .where(byOwnAddress, String(address))
-      .flatMap((one) => addressedRefs(one).map((service) => ({ service, age: ageOf(one.metadata, surroundings.ages) }))),
+      .flatMap((one) => addressedRefs(one).map((service) => ({ service, age: ageOf(one.metadata, translationContext.ages) }))),
   ];
   const displaced = losingVirtualIps([...shared].map(claimsOn), claimsOn);
   return {
     shared,
-    displaced: new Map([...displaced].map(([key, virtualIp]) => [key, reuseIfEqual(virtualIp, before.displaced.get(key))])),
+    losers: new Map([...displaced].map(([key, virtualIp]) => [key, reuseIfEqual(virtualIp, before.losers.get(key))])),
   };
 }
 

@@ -25,9 +25,9 @@ export interface Memberships {
  * Decides for each VirtualMesh as a whole: with a mesh that one before it has, none of it is in force. Without a mesh that it names, as when
  * a cluster no longer reports one, it is in force on the others: no cluster's word takes the rest apart.
  */
-export function memberships({ inputs, surroundings, since }: AttachmentStep, before: Memberships | undefined): Memberships {
+export function memberships({ inputs, translationContext, since }: AttachmentStep, before: Memberships | undefined): Memberships {
   const [virtualMeshes, meshes, destinations] = [inputs.of(VirtualMesh), inputs.of(Mesh), inputs.of(Destination)];
-  const isContinued = before !== undefined && since !== undefined && since.surroundings === surroundings;
+  const isContinued = before !== undefined && since !== undefined && since.translationContext === translationContext;
   if (isContinued && !since.changes.some(VirtualMesh, Mesh)) {
     if (!since.changes.some(Destination) || ![...virtualMeshes].some(namesGateways)) return before;
   }
@@ -35,14 +35,14 @@ export function memberships({ inputs, surroundings, since }: AttachmentStep, bef
   const virtualMeshOf = new Map<string, VirtualMesh>();
   const taken = new Map<string, VirtualMesh>();
   const reports: Report[] = [];
-  const reach = policyScopeFrom(surroundings);
-  for (const virtualMesh of [...virtualMeshes].sort(precedence(surroundings.ages))) {
+  const reach = policyScopeFrom(translationContext);
+  for (const virtualMesh of [...virtualMeshes].sort(precedence(translationContext.ages))) {
     const limit = reach.limitOfVirtualMesh(virtualMesh);
     const findings =
       limit === "refused"
         ? [virtualMeshOutOfScope(virtualMesh)]
         : [
-            ...meshFindings(virtualMesh, { meshes, taken, limit, observed: surroundings.observedClusters }),
+            ...meshFindings(virtualMesh, { meshes, taken, limit, observed: translationContext.observedClusters }),
             ...gatewaySelectorFindings(virtualMesh, destinations, limit),
             ...ownFindings(virtualMesh),
           ];

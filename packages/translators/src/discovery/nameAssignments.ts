@@ -19,7 +19,7 @@ import { finding } from "./findings.ts";
 /** What was discovered from several objects, and who has the names that more than one of them would have. */
 export interface NameAssignments<R extends Resource> {
   readonly rows: Table<DiscoveryRow<R>>;
-  readonly contests: Table<Contest<R>>;
+  readonly nameConflicts: Table<Contest<R>>;
 }
 
 /** A name that several objects would be discovered under. */
@@ -33,7 +33,7 @@ interface Contest<R extends Resource> {
 
 /** Nothing discovered. */
 export function noNameAssignments<R extends Resource>(): NameAssignments<R> {
-  return { rows: emptyTable(({ key }) => key), contests: emptyTable(({ name }) => name) };
+  return { rows: emptyTable(({ key }) => key), nameConflicts: emptyTable(({ name }) => name) };
 }
 
 /** What new rows do to names. */
@@ -57,11 +57,11 @@ export function* assignNames<R extends Resource>(
   const names = new Set<string>();
   for (const row of versionsOf(rows.changesSince(before.rows))) for (const name of byDiscoveredName(row)) names.add(name);
   yield* rows.indexed(byDiscoveredName);
-  const contests = yield* recompute(before.contests, names, (name) => {
+  const nameConflicts = yield* recompute(before.nameConflicts, names, (name) => {
     const claimants = rows.where(byDiscoveredName, name);
     return claimants.length < 2 ? undefined : contestOf(name, claimants, ages);
   });
-  const naming = { rows, contests };
+  const naming = { rows, nameConflicts };
   const changes: EntryChange<DiscoveredObject<R>>[] = [];
   for (const name of names) {
     const change = { key: name, before: nameWinner(before, name)?.result.output, after: nameWinner(naming, name)?.result.output };
@@ -72,18 +72,18 @@ export function* assignNames<R extends Resource>(
 }
 
 /** Every finding about the objects that were looked at, and about their names. */
-export function discoveryReports<R extends Resource>({ rows, contests }: NameAssignments<R>): readonly Report[] {
-  return [...rows.where(withReports, "").flatMap(({ result }) => result.reports), ...[...contests].flatMap(({ reports }) => reports)];
+export function discoveryReports<R extends Resource>({ rows, nameConflicts }: NameAssignments<R>): readonly Report[] {
+  return [...rows.where(withReports, "").flatMap(({ result }) => result.reports), ...[...nameConflicts].flatMap(({ reports }) => reports)];
 }
 
 /** Who has a name. */
-export function nameWinner<R extends Resource>({ rows, contests }: NameAssignments<R>, name: string): DiscoveryRow<R> | undefined {
-  return contests.row(name)?.holder ?? rows.where(byDiscoveredName, name)[0];
+export function nameWinner<R extends Resource>({ rows, nameConflicts }: NameAssignments<R>, name: string): DiscoveryRow<R> | undefined {
+  return nameConflicts.row(name)?.holder ?? rows.where(byDiscoveredName, name)[0];
 }
 
 /** Who would have a name and yielded it. */
-export function nameLosers<R extends Resource>({ contests }: NameAssignments<R>, name: string): readonly DiscoveryRow<R>[] {
-  return contests.row(name)?.displaced ?? [];
+export function nameLosers<R extends Resource>({ nameConflicts }: NameAssignments<R>, name: string): readonly DiscoveryRow<R>[] {
+  return nameConflicts.row(name)?.displaced ?? [];
 }
 
 function contestOf<R extends Resource>(name: string, claimants: readonly DiscoveryRow<R>[], ages: AgeSource): Contest<R> {

@@ -47,12 +47,12 @@ interface AccessRequest {
   readonly last: AccessPolicy | undefined;
 }
 
-function requestsOf({ accessPolicies, heldAccess, surroundings }: DestinationInputs): readonly AccessRequest[] {
+function requestsOf({ accessPolicies, heldAccess, translationContext }: DestinationInputs): readonly AccessRequest[] {
   const acceptedAsWritten = (policy: AccessPolicy) => (wasAccepted(policy) ? policy : undefined);
   if (heldAccess.length === 0) return accessPolicies.map((policy) => ({ policy, written: policy, last: acceptedAsWritten(policy) }));
   const last = new Map(heldAccess.map(({ policy, form }) => [policy, form]));
   const written = new Set(accessPolicies);
-  return effectiveAccessPolicies({ accessPolicies, heldAccess }, surroundings.ages).map((policy) =>
+  return effectiveAccessPolicies({ accessPolicies, heldAccess }, translationContext.ages).map((policy) =>
     written.has(policy)
       ? { policy, written: policy, last: last.get(policy) ?? acceptedAsWritten(policy) }
       : { policy, written: undefined, last: last.get(policy) },

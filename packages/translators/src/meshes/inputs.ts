@@ -68,7 +68,7 @@ export interface DestinationInputs {
   readonly meshConfig: Resource | undefined;
   /** Objects of users, of the kinds that the mesh's translator names, of all clusters it is visible in, whose hosts meet its own. */
   readonly userObjects: readonly UserObject[];
-  readonly surroundings: TranslationContext;
+  readonly translationContext: TranslationContext;
 }
 
 /** An object of a user, of one of a mesh's own kinds, that is about a host of ours. */
@@ -99,7 +99,7 @@ export interface MeshInputs {
   readonly rootSecret: Secret | undefined;
   /** What its agent reports of its certificates. */
   readonly issued: IssuedCertificate | undefined;
-  readonly surroundings: TranslationContext;
+  readonly translationContext: TranslationContext;
 }
 
 /** All that the translation of one accepted VirtualMesh may read: for what exists once, in the management cluster. */
@@ -109,7 +109,7 @@ export interface VirtualMeshInputs {
   readonly meshes: readonly Mesh[];
   /** The Secret `<name>.<namespace>` of a generated root in the plane's namespace, when it exists. */
   readonly rootSecret: Secret | undefined;
-  readonly surroundings: TranslationContext;
+  readonly translationContext: TranslationContext;
 }
 
 /** All that the translation of one VirtualDestination may read. */
@@ -134,7 +134,7 @@ export interface VirtualDestinationInputs {
   readonly trafficPolicies: readonly TrafficPolicy[];
   /** What was found when this was decided. */
   readonly reports: readonly Report[];
-  readonly surroundings: TranslationContext;
+  readonly translationContext: TranslationContext;
 }
 
 /** All that the translation of one Workload may read which ServiceDependencies select. */
@@ -154,7 +154,7 @@ export interface DependentWorkloadInputs {
   readonly neighbors: readonly Workload[];
   /** Sidecars of users in its namespace. */
   readonly userSidecars: readonly Sidecar[];
-  readonly surroundings: TranslationContext;
+  readonly translationContext: TranslationContext;
 }
 
 /** A mesh, as Destinations and their callers see it, and the gateways through which others reach it. */

@@ -98,13 +98,13 @@ export interface ReferenceLookup {
 }
 
 /** A Destination with the TrafficPolicies that select it, in order of precedence. */
-export interface PolicyTarget extends Pick<DestinationInputs, "destination" | "federatedTo" | "userObjects" | "surroundings"> {
+export interface PolicyTarget extends Pick<DestinationInputs, "destination" | "federatedTo" | "userObjects" | "translationContext"> {
   readonly policies: readonly TrafficPolicy[];
   readonly references: ReferenceLookup;
 }
 
 /** A VirtualDestination in force with the TrafficPolicies that select it, in order of precedence. */
-export interface VirtualPolicyTarget extends Pick<VirtualDestinationInputs, "virtualDestination" | "exports" | "surroundings"> {
+export interface VirtualPolicyTarget extends Pick<VirtualDestinationInputs, "virtualDestination" | "exports" | "translationContext"> {
   readonly spec: VirtualDestinationSpec;
   readonly policies: readonly TrafficPolicy[];
 }

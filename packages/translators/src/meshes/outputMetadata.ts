@@ -34,7 +34,7 @@ export interface OutputOrigin {
 }
 
 export interface OutputReasons {
-  readonly surroundings: TranslationContext;
+  readonly translationContext: TranslationContext;
   /** The resources because of which the objects exist; they get to know when one can't be written. */
   readonly parents: readonly Resource[];
   /** The Destination that the objects are about: its annotations go along. */
@@ -44,7 +44,7 @@ export interface OutputReasons {
 }
 
 /** Made once for all outputs that it is the origin of: what they share is held once. */
-export function originOf({ surroundings, parents, annotationsOf, federates }: OutputReasons): OutputOrigin {
+export function originOf({ translationContext, parents, annotationsOf, federates }: OutputReasons): OutputOrigin {
   const [parent, ...others] = parents;
   const isOften = parent !== undefined && parent !== annotationsOf && others.length === 0;
   const { refs, annotations: ofParents } = isOften ? oneParent(parent) : parentage(parents);
@@ -54,7 +54,7 @@ export function originOf({ surroundings, parents, annotationsOf, federates }: Ou
   return {
     parents: refs,
     annotations: given === undefined ? own : { ...given, ...own },
-    labelsIn: labelsIn(surroundings),
+    labelsIn: labelsIn(translationContext),
   };
 }
 

@@ -24,34 +24,34 @@ import type { TranslatedTarget } from "./targets.ts";
 /** The tables from which the statuses of Destinations and Meshes follow. */
 export interface AppliedStatusSources extends AttachedSources {
   readonly targets: Table<TranslatedTarget>;
-  readonly contests: Table<NameConflict>;
+  readonly nameConflicts: Table<NameConflict>;
 }
 
 const targets = inputTable(
   ({ targets }: AppliedStatusSources) => targets,
   ({ key }) => key,
 );
-const contests = inputTable(
-  ({ contests }: AppliedStatusSources) => contests,
+const nameConflicts = inputTable(
+  ({ nameConflicts }: AppliedStatusSources) => nameConflicts,
   ({ key }) => key,
 );
 
 /** Each Destination with what is in force in its status. */
 const settledDestinations = derived({
   from: destinations,
-  context: ({ surroundings }: AppliedStatusSources) => surroundings,
+  context: ({ translationContext }: AppliedStatusSources) => translationContext,
   joins: {
     attachedPolicies: attachedPoliciesJoin,
     subsetPolicies,
     supports,
     virtualDestinations,
     targets: join({ from: destinations, to: targets, index: byRefusedOn, isSame: isSameReports }),
-    contests: join({ from: destinations, to: contests, index: byRefusedOn, isSame: isSameReports }),
+    nameConflicts: join({ from: destinations, to: nameConflicts, index: byRefusedOn, isSame: isSameReports }),
   },
   make: (destination, { lookup, context: { ages, clusterDomains }, before }): Destination => {
     const [standing] = lookup("attachedPolicies");
     const key = keyOfResource(destination);
-    const refused = new Set([...lookup("targets"), ...lookup("contests")].flatMap((one) => refusedOn(one, key)));
+    const refused = new Set([...lookup("targets"), ...lookup("nameConflicts")].flatMap((one) => refusedOn(one, key)));
     const virtualDestinations = lookup("virtualDestinations");
     const status = attachedStatus(destination, {
       trafficPolicies: standing?.trafficPolicies ?? [],

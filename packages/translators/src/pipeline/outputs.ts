@@ -25,7 +25,7 @@ import { type WinningOutputSources, winningOutput } from "./winningOutput.ts";
 export interface Outputs {
   readonly set: OutputSet<TargetOutput>;
   /** Outputs that several targets want. */
-  readonly contests: Table<NameConflict>;
+  readonly nameConflicts: Table<NameConflict>;
 }
 
 /** One name that several targets want something under. */
@@ -33,14 +33,14 @@ export interface NameConflict {
   /** `resourceKeyOf` the outputs. */
   readonly key: string;
   /** In the order of the targets. */
-  readonly claims: readonly TargetOutput[];
+  readonly candidates: readonly TargetOutput[];
   /** Empty when they want the same. */
   readonly reports: readonly Report[];
 }
 
 /** Nothing wanted. */
 export function noOutputs(owner: Owner): Outputs {
-  return { set: emptyOutputSet(owner), contests: emptyTable(({ key }) => key) };
+  return { set: emptyOutputSet(owner), nameConflicts: emptyTable(({ key }) => key) };
 }
 
 /**
@@ -60,17 +60,19 @@ export function* collectedOutputs(
   const contested: string[] = [];
   const changes: (readonly [string, TargetOutput | undefined])[] = [];
   for (const [key, claim] of claims) {
-    if (isList(claim) || before.contests.row(key) !== undefined) contested.push(key);
+    if (isList(claim) || before.nameConflicts.row(key) !== undefined) contested.push(key);
     changes.push([key, isList(claim) ? writtenOf(claim, { targets, inputs }) : claim]);
     yield;
   }
-  const contests = yield* recompute(before.contests, contested, (key, row) => {
+  const nameConflicts = yield* recompute(before.nameConflicts, contested, (key, row) => {
     const claim = claims.get(key);
     if (claim === undefined || !isList(claim) || claim.length < 2) return undefined;
     const reports = contestReports(claim, { targets, inputs });
-    return row !== undefined && isSame(row.claims, claim) && equalJson(row.reports, reports) ? row : { key, claims: claim, reports };
+    return row !== undefined && isSame(row.candidates, claim) && equalJson(row.reports, reports)
+      ? row
+      : { key, candidates: claim, reports };
   });
-  return { set: yield* withChanges(before.set, changes), contests };
+  return { set: yield* withChanges(before.set, changes), nameConflicts };
 }
 
 /** Cluster by cluster, as sets are kept: else each step would change them all. */
@@ -97,7 +99,7 @@ type Claim = TargetOutput | readonly TargetOutput[];
 function* claimed(targetChanges: readonly EntryChange<TranslatedTarget>[], before: Outputs): CooperativeTask<ReadonlyMap<string, Claim>> {
   const claims = new Map<string, Claim>();
   const claimsOn = (key: string): readonly TargetOutput[] => {
-    const claim = claims.get(key) ?? before.contests.row(key)?.claims ?? before.set.at(key);
+    const claim = claims.get(key) ?? before.nameConflicts.row(key)?.candidates ?? before.set.at(key);
     return claim === undefined ? NONE : isList(claim) ? claim : [claim];
   };
   for (const { before: was, after } of targetChanges) {

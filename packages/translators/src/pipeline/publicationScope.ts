@@ -9,12 +9,12 @@ import type { Translation } from "./translate.ts";
 export type PublicationScope = "ALL" | "FEDERATED_OR_TARGETED" | "NONE";
 
 export function publicationScopeOf({ cache: memory }: Translation): PublicationScope {
-  return memory.surroundings.settings?.spec?.discovery?.publish ?? "ALL";
+  return memory.translationContext.settings?.spec?.discovery?.publish ?? "ALL";
 }
 
 /** The object that says it, whether it exists or not: why something that is still discovered is no longer published. */
 export function publicationScopeSource({ cache: memory }: Translation): ResourceRef | undefined {
-  const { settings } = memory.surroundings;
+  const { settings } = memory.translationContext;
   return settings && refOf(settings);
 }
 
@@ -39,7 +39,7 @@ export function rescoped(now: Translation, before: Translation | undefined): rea
   if (publicationScopeOf(now) !== "FEDERATED_OR_TARGETED") return NONE;
   const destinations = new Set<string>();
   const [left, right] = [before.cache.attachment, now.cache.attachment];
-  for (const { key } of right.standings.changesSince(left.standings)) destinations.add(key);
+  for (const { key } of right.attachedPolicies.changesSince(left.attachedPolicies)) destinations.add(key);
   for (const { key } of right.known.changesSince(left.known)) destinations.add(key);
   for (const mesh of versionsOf(now.attached.of(Mesh).changesSince(before.attached.of(Mesh)))) {
     for (const key of byGateway(mesh)) destinations.add(key);
@@ -55,8 +55,8 @@ const NONE: readonly never[] = [];
 
 /** Whether a Destination is federated, selected by a policy (in force or not), or a gateway in use. */
 function isUsed({ cache: memory, attached }: Translation, key: string): boolean {
-  const { standings, known } = memory.attachment;
-  const { trafficPolicies = NONE, refused = NONE, accessPolicies = NONE, heldAccess = NONE } = standings.row(key) ?? {};
+  const { attachedPolicies, known } = memory.attachment;
+  const { trafficPolicies = NONE, refused = NONE, accessPolicies = NONE, heldAccess = NONE } = attachedPolicies.row(key) ?? {};
   if (trafficPolicies.length + refused.length + accessPolicies.length + heldAccess.length > 0) return true;
   return known.row(key)?.status?.appliedFederation !== undefined || attached.of(Mesh).where(byGateway, key).length > 0;
 }

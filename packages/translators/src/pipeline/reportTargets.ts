@@ -41,5 +41,7 @@ export function objectOf(inputs: TargetInputs): Resource {
 
 function everyPolicyOn(inputs: TargetInputs): readonly ResourceRef[] {
   if (!("destination" in inputs)) return [];
-  return [...inputs.trafficPolicies, ...effectiveAccessPolicies(inputs, inputs.surroundings.ages)].map((policy) => policyRefOf(policy));
+  return [...inputs.trafficPolicies, ...effectiveAccessPolicies(inputs, inputs.translationContext.ages)].map((policy) =>
+    policyRefOf(policy),
+  );
 }

@@ -61,7 +61,7 @@ export interface TranslationCache {
   readonly given: Snapshot;
   readonly options: TranslateOptions;
   readonly discovery: DiscoveryTranslation | undefined;
-  readonly surroundings: TranslationContext;
+  readonly translationContext: TranslationContext;
   /** Before translation had its say. */
   readonly attachment: Attachment;
   readonly targets: Table<TranslatedTarget>;
@@ -87,20 +87,20 @@ export function* translateInSteps(given: Snapshot, options: TranslateOptions, pr
 
   const discovery = stage === "networking" ? undefined : yield* discoveryIn(given, options, before.cache.discovery?.memory);
   const { inputs, beside } = yield* discoveredInputs(given, discovery?.outputs, before);
-  const surroundings = translationContextOf(
+  const translationContext = translationContextOf(
     inputs,
     { namespace, disallowIntersectingConfig, ages },
-    isContinued ? before.cache.surroundings : undefined,
+    isContinued ? before.cache.translationContext : undefined,
   );
   const since = isContinued
-    ? { inputs: before.inputs, changes: changesSince(before.inputs, inputs), surroundings: before.cache.surroundings }
+    ? { inputs: before.inputs, changes: changesSince(before.inputs, inputs), translationContext: before.cache.translationContext }
     : undefined;
-  const step = { inputs, surroundings, since, offline: options.offline ?? NONE_OFFLINE };
+  const step = { inputs, translationContext, since, offline: options.offline ?? NONE_OFFLINE };
 
   const attachment = yield* attachPolicies(step, before.cache.attachment);
-  const attached = { inputs, surroundings, attachment };
+  const attached = { inputs, translationContext, attachment };
   const attachedBefore = since && {
-    before: { inputs: before.inputs, surroundings: before.cache.surroundings, attachment: before.cache.attachment },
+    before: { inputs: before.inputs, translationContext: before.cache.translationContext, attachment: before.cache.attachment },
     changes: since.changes,
   };
   const targetsBefore = before.cache.targets;
@@ -108,13 +108,13 @@ export function* translateInSteps(given: Snapshot, options: TranslateOptions, pr
     stage === "discovery" ? targetsBefore : yield* translateTargets(transition<AttachedSources>(attached, attachedBefore), targetsBefore);
   const targetChanges = since?.changes.between(targets, targetsBefore) ?? targets.changesSince(targetsBefore);
   const outputs = yield* collectedOutputs(targets, { before: before.cache.outputs, targetChanges, inputs });
-  const { contests } = outputs;
+  const { nameConflicts } = outputs;
   const settledBefore = attachedBefore && {
-    before: { ...attachedBefore.before, targets: targetsBefore, contests: before.cache.outputs.contests },
+    before: { ...attachedBefore.before, targets: targetsBefore, nameConflicts: before.cache.outputs.nameConflicts },
     changes: attachedBefore.changes,
   };
   const settledNow = yield* withAppliedStatus(
-    transition<AppliedStatusSources>({ ...attached, targets, contests }, settledBefore),
+    transition<AppliedStatusSources>({ ...attached, targets, nameConflicts: nameConflicts }, settledBefore),
     before.attached,
   );
   let reports: readonly Report[] | undefined;
@@ -127,7 +127,7 @@ export function* translateInSteps(given: Snapshot, options: TranslateOptions, pr
       reports ??= [...(discovery?.reports ?? []), ...(stage === "discovery" ? [] : networkingReports(attachment, targets, outputs))];
       return reports;
     },
-    cache: { given, options, discovery, surroundings, attachment, targets, outputs },
+    cache: { given, options, discovery, translationContext, attachment, targets, outputs },
   };
 }
 
@@ -174,7 +174,7 @@ function nothingTranslated(options: TranslateOptions): Translation {
       given: nothing,
       options,
       discovery: undefined,
-      surroundings: translationContextOf(nothing, { namespace, disallowIntersectingConfig, ages }),
+      translationContext: translationContextOf(nothing, { namespace, disallowIntersectingConfig, ages }),
       attachment: nothingAttached(),
       targets: noTargets(),
       outputs,
@@ -182,11 +182,11 @@ function nothingTranslated(options: TranslateOptions): Translation {
   };
 }
 
-function networkingReports(attachment: Attachment, targets: Table<TranslatedTarget>, { contests }: Outputs): readonly Report[] {
+function networkingReports(attachment: Attachment, targets: Table<TranslatedTarget>, { nameConflicts }: Outputs): readonly Report[] {
   return [
     ...attachmentReports(attachment),
     ...targets.where(withReports, "").flatMap(({ reports }) => reports),
-    ...[...contests].flatMap(({ reports }) => reports),
+    ...[...nameConflicts].flatMap(({ reports }) => reports),
   ];
 }
 

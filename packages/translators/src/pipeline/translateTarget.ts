@@ -23,11 +23,11 @@ function notWritten({
   trafficPolicies,
   accessPolicies,
   heldAccess,
-  surroundings,
+  translationContext,
 }: DestinationInputs): TargetTranslation {
   const [target, where] = [refOf(destination), formatRef(refOf(mesh))];
   const message = `${formatRef(target)} is in ${where}, ${meshTypeName(mesh)}, which is not configured, so this policy has no effect there: narrow the destinationSelector`;
-  const reports = [...trafficPolicies, ...effectiveAccessPolicies({ accessPolicies, heldAccess }, surroundings.ages)].map((policy) =>
+  const reports = [...trafficPolicies, ...effectiveAccessPolicies({ accessPolicies, heldAccess }, translationContext.ages)].map((policy) =>
     reportOf(refOf(policy), warningFinding("MeshNotWritten", message), target),
   );
   return { outputs: [], reports };

@@ -55,7 +55,7 @@ function homeOf(
   if ("destination" in of) {
     const clusterName = of.destination.spec?.kubeService?.ref?.clusterName ?? "";
     // Of files nothing was received: names decide there.
-    return { clusterName, age: of.surroundings.ages === "FIRST_SEEN" ? serviceAge(of.destination, inputs, "FIRST_SEEN") : undefined };
+    return { clusterName, age: of.translationContext.ages === "FIRST_SEEN" ? serviceAge(of.destination, inputs, "FIRST_SEEN") : undefined };
   }
   return { clusterName: "mesh" in of ? meshCluster(of.mesh) : "", age: undefined };
 }
@@ -66,7 +66,7 @@ function firstHolder(claims: readonly TargetOutput[], { targets }: WinningOutput
     const inputs = targets.row(claim.target)?.inputs;
     return inputs === undefined
       ? []
-      : [{ claim, isWide: !("destination" in inputs), holder: objectOf(inputs), ages: inputs.surroundings.ages }];
+      : [{ claim, isWide: !("destination" in inputs), holder: objectOf(inputs), ages: inputs.translationContext.ages }];
   });
   const byPrecedence = precedence(holders[0]?.ages ?? "FIRST_SEEN");
   return holders.sort((a, b) => Number(b.isWide) - Number(a.isWide) || byPrecedence(a.holder, b.holder))[0]?.claim;

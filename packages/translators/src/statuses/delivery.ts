@@ -90,13 +90,13 @@ function affectedTargets(world: Translation, delivery: Delivery, before: StatusI
   const told = before?.delivery && delivery.changedSince?.(before.delivery);
   if (before === undefined || told === undefined)
     return new Set([...keysOf(targets), ...(before === undefined ? [] : keysOf(before.delivered))]);
-  const affected = new Set(targets.changesSince(before.world.cache.targets).map(({ key }) => key));
-  const contests = outputs.contests.changesSince(before.world.cache.outputs.contests);
-  for (const { claims } of versionsOf(contests)) for (const { target } of claims) affected.add(target);
+  const affected = new Set(targets.changesSince(before.translation.cache.targets).map(({ key }) => key));
+  const nameConflicts = outputs.nameConflicts.changesSince(before.translation.cache.outputs.nameConflicts);
+  for (const { candidates } of versionsOf(nameConflicts)) for (const { target } of candidates) affected.add(target);
   for (const key of told) {
     const output = world.networking.at(key);
     if (output !== undefined) affected.add(output.target);
-    for (const { target } of outputs.contests.row(key)?.claims ?? []) affected.add(target);
+    for (const { target } of outputs.nameConflicts.row(key)?.candidates ?? []) affected.add(target);
   }
   return affected;
 }
@@ -106,7 +106,7 @@ function deliveredOf(
   { networking, cache: memory }: Translation,
   delivery: Delivery,
 ): TargetDelivery | undefined {
-  const reach = policyScopeFrom(memory.surroundings);
+  const reach = policyScopeFrom(memory.translationContext);
   const tallies = new Map<string, MutableTally>();
   const reports: Report[] = [];
   for (const output of outputs) {

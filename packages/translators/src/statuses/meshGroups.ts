@@ -16,9 +16,9 @@ export interface MeshGroups {
 /** Made anew, at the cost of all meshes, when one of them changed its group; else as before. */
 export function groupsOf(
   { attached }: Translation,
-  before: { readonly world: Translation; readonly groups: MeshGroups } | undefined,
+  before: { readonly translation: Translation; readonly groups: MeshGroups } | undefined,
 ): MeshGroups {
-  const changes = changesOf(Mesh, attached, before?.world.attached).filter(
+  const changes = changesOf(Mesh, attached, before?.translation.attached).filter(
     (change) => groupIn(change, "before") !== groupIn(change, "after"),
   );
   if (before !== undefined && changes.length === 0)

@@ -20,7 +20,7 @@ export const REPORTING: readonly ((translation: Translation) => Table<Reporting>
         table(cache.attachment),
   ),
   ({ cache }) => cache.targets,
-  ({ cache }) => cache.outputs.contests,
+  ({ cache }) => cache.outputs.nameConflicts,
 ];
 
 function ofDiscovery(now: Translation, before: Translation | undefined): readonly Report[] {
@@ -32,7 +32,7 @@ function ofDiscovery(now: Translation, before: Translation | undefined): readonl
 function newlyTold<R extends Resource>(now: NameAssignments<R>, before: NameAssignments<R> | undefined): readonly Report[] {
   return [
     ...changesOf(now.rows, before?.rows).flatMap(({ before: was, after }) => added(after?.result, was?.result)),
-    ...changesOf<Reporting>(now.contests, before?.contests).flatMap(({ before: was, after }) => added(after, was)),
+    ...changesOf<Reporting>(now.nameConflicts, before?.nameConflicts).flatMap(({ before: was, after }) => added(after, was)),
   ];
 }
 

@@ -22,7 +22,7 @@ import { groupsOf, type MeshGroups } from "./meshGroups.ts";
 
 /** Everything known of users' resources, by `userKeyOf`. */
 export interface StatusIndex {
-  readonly world: Translation;
+  readonly translation: Translation;
   /** Undefined where nothing is delivered, as offline. */
   readonly delivery: Delivery | undefined;
   /** By policy, its place among the policies of each Destination where it is in force, by the Destination's key. */
@@ -54,7 +54,7 @@ export function* updateStatusIndex(
   const before = earlier?.before;
   const delivered = delivery === undefined ? nothingDelivered() : yield* deliveredAfter(world, delivery, before);
   return {
-    world,
+    translation: world,
     delivery,
     orders: yield* ordersAfter(world, earlier),
     federated: yield* federatedAfter(world, earlier),
@@ -66,9 +66,9 @@ export function* updateStatusIndex(
 }
 
 function contextOf({ cache }: Translation, isDelivered: boolean, before: StatusContext | undefined): StatusContext {
-  const { namespace, settings } = cache.surroundings;
+  const { namespace, settings } = cache.translationContext;
   const isAsBefore = before?.namespace === namespace && before.isDelivered === isDelivered && equalJson(before.settings, settings?.spec);
-  return isAsBefore ? before : { namespace, settings: settings?.spec, scope: policyScopeFrom(cache.surroundings), isDelivered };
+  return isAsBefore ? before : { namespace, settings: settings?.spec, scope: policyScopeFrom(cache.translationContext), isDelivered };
 }
 
 const NONE: readonly never[] = [];
@@ -100,7 +100,7 @@ function* ordersAfter(world: Translation, earlier: EarlierRun<StatusIndex> | und
     for (const [policy, position] of right) if (left.get(policy) !== position) edits.set(policy, key, position);
     yield;
   }
-  for (const { before: was, after } of earlier?.changes.between(world.cache.targets, earlier.before.world.cache.targets) ??
+  for (const { before: was, after } of earlier?.changes.between(world.cache.targets, earlier.before.translation.cache.targets) ??
     allTargets(world)) {
     const [left, right] = [virtualPlaces(was), virtualPlaces(after)];
     for (const [policy, { key }] of left) if (right.get(policy)?.key !== key) edits.set(policy, key, undefined);
@@ -160,5 +160,5 @@ function federationChanges(
   const { known } = memory.attachment;
   return earlier === undefined
     ? [...known.entries()].map(([key, after]) => ({ key, before: undefined, after }))
-    : earlier.changes.between(known, earlier.before.world.cache.attachment.known);
+    : earlier.changes.between(known, earlier.before.translation.cache.attachment.known);
 }

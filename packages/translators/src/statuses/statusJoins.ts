@@ -46,12 +46,12 @@ const usersOf = unionOfKinds(userStatusKinds(), ({ kind }) => `${kind}/`);
 
 /** What users ask something of us by, by `userKeyOf`. */
 export const users = inputTable(
-  ({ index }: Indexes) => usersOf(index.world.attached),
+  ({ index }: Indexes) => usersOf(index.translation.attached),
   (resource: Resource) => userKeyOf(refOf(resource)),
 );
 
 // Which VirtualMeshes are in force where, as the one row of a table.
-const memberships = inputTable(({ index }: Indexes) => onlyRowOf(index.world.cache.attachment.membership), entryKey);
+const memberships = inputTable(({ index }: Indexes) => onlyRowOf(index.translation.cache.attachment.membership), entryKey);
 const onlyRowOf = memoizeRow((membership: Memberships) => entriesOf(new Map([["", membership]])));
 
 /** What every VirtualMesh reads of the others. There are few of them. */
@@ -73,7 +73,7 @@ const reportingTables = [
   ...REPORTING.map(
     (table) =>
       ({ index }: Indexes) =>
-        table(index.world),
+        table(index.translation),
   ),
   ({ index }: Indexes) => index.delivered,
 ].map(
@@ -109,7 +109,7 @@ export const findings = join({
   ),
 });
 
-const destinations = inputTable(({ index }: Indexes) => index.world.attached.of(Destination), keyOfResource);
+const destinations = inputTable(({ index }: Indexes) => index.translation.attached.of(Destination), keyOfResource);
 
 /** Each policy → where it is in force, in which place. */
 export const orders = join({ from: users, to: inputTable(({ index }: Indexes) => sortedEntriesOf(index.orders), entryKey) });
@@ -165,7 +165,7 @@ export const selectableVirtualDestinations = join({
   from: users,
   when: isPolicy,
   key: (object: Resource) => virtualSelectionKeys(isPolicy(object) ? object.spec?.destinationSelector : undefined),
-  to: inputTable(({ index }: Indexes) => index.world.attached.of(VirtualDestination), keyOfResource),
+  to: inputTable(({ index }: Indexes) => index.translation.attached.of(VirtualDestination), keyOfResource),
   index: selectedUnder,
 });
 
@@ -175,7 +175,7 @@ export const translatedVirtualDestinations = join({
   when: ({ kind }: Resource) => kind === VirtualDestination.kind,
   key: (object: Resource) => [resourceKeyOf(refOf(object))],
   to: inputTable(
-    ({ index }: Indexes) => index.world.cache.targets,
+    ({ index }: Indexes) => index.translation.cache.targets,
     ({ key }) => key,
   ),
   select: ({ inputs }) => inputs,
@@ -187,7 +187,7 @@ export const dependentWorkloads = join({
   when: ({ kind }: Resource) => kind === ServiceDependency.kind,
   key: (object: Resource) => [userKeyOf(refOf(object))],
   to: inputTable(
-    ({ index }: Indexes) => index.world.cache.targets,
+    ({ index }: Indexes) => index.translation.cache.targets,
     ({ key }) => key,
   ),
   index: byDependency,

@@ -65,7 +65,7 @@ export function statusesAfter(world: Translation, delivery: Delivery | undefined
 /** The same in steps, for whoever must not hold others up meanwhile. */
 export function* computeStatuses(world: Translation, delivery: Delivery | undefined, before?: Statuses): CooperativeTask<Statuses> {
   const was = before?.memory.sources;
-  const earlier = was && { before: was, changes: changesSince(was.index.world.attached, world.attached) };
+  const earlier = was && { before: was, changes: changesSince(was.index.translation.attached, world.attached) };
   const index = yield* updateStatusIndex(world, delivery, earlier && { before: earlier.before.index, changes: earlier.changes });
   const known = was ?? { findings: emptyRows<UserFindings>(), selections: emptyRows<PolicySelection>(), answers: noSelectedWorkloads() };
   const findings = yield* updated(known.findings, userFindings, transition({ ...known, index }, earlier));
@@ -97,7 +97,7 @@ export function changedStatuses({ memory: now }: Statuses, before: Statuses | un
   const refs = rows.flatMap(({ before: was, after }) => (after ?? was)?.ref ?? []);
   for (const kind of DISCOVERED) {
     for (const snapshot of ["attached", "inputs"] as const) {
-      const [world, older] = [now.sources.index.world, before?.memory.sources.index.world];
+      const [world, older] = [now.sources.index.translation, before?.memory.sources.index.translation];
       for (const change of changesOf<Destination | Mesh | Workload>(kind, world[snapshot], older?.[snapshot])) {
         for (const resource of versionsOf([change])) refs.push(refOf(resource));
       }
@@ -110,7 +110,7 @@ export function changedStatuses({ memory: now }: Statuses, before: Statuses | un
 }
 
 function targetsOf({ sources }: StatusCache): Table<TranslatedTarget> {
-  return sources.index.world.cache.targets;
+  return sources.index.translation.cache.targets;
 }
 
 function emptyRows<R extends { readonly key: string }>(): Table<R> {

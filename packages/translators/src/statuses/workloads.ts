@@ -61,8 +61,8 @@ function selectWorkloads({ query, policy, groups, limit }: WorkloadSelection, st
 }
 
 /** Workloads of some groups among which are all that a policy selects there; some of them perhaps twice. */
-function candidatesOf(policy: Policy, groups: readonly string[], { world, groups: meshGroups }: StatusIndex): readonly Workload[] {
-  const workloads = world.attached.of(Workload);
+function candidatesOf(policy: Policy, groups: readonly string[], { translation, groups: meshGroups }: StatusIndex): readonly Workload[] {
+  const workloads = translation.attached.of(Workload);
   const wanted = selectedTraitsOf(policy);
   if (wanted === "any") return groups.flatMap((group) => meshesOf(group, meshGroups)).flatMap((mesh) => workloads.where(byMesh, mesh));
   const asked = new Set(groups);
@@ -80,7 +80,7 @@ export function* updateSelectedWorkloads(
   for (const group of now.groups.changed) for (const { key } of answers.where(byGroup, group)) edits.set(key, undefined);
   // A cluster that joins brings thousands of workloads for a few queries: the keys of each are gone through once.
   const picks = new Map<SelectedWorkloads, Map<string, boolean>>();
-  const changes = answers.size === edits.size ? [] : changesOf(Workload, now.world.attached, before?.world.attached);
+  const changes = answers.size === edits.size ? [] : changesOf(Workload, now.translation.attached, before?.translation.attached);
   for (const { key, before: was, after } of changes) {
     const traits = new Set([
       ANY,

@@ -12,7 +12,7 @@ const Deployment = untyped("apps/v1", "Deployment", "deployments");
 /** An object that an installation has, and what of its name stands in the cluster. */
 export interface FoundObject {
   readonly kind: Kind<AnyResource>;
-  readonly wanted: AnyResource;
+  readonly desired: AnyResource;
   readonly found: AnyResource | undefined;
 }
 
@@ -29,7 +29,7 @@ export async function findPlane(cluster: Cluster, namespace: string, helm: "upgr
   const kindOf = await kindsOf(cluster, objects);
   const look = async (kind: Kind<AnyResource>, wanted: AnyResource): Promise<FoundObject> => ({
     kind,
-    wanted,
+    desired: wanted,
     found: await cluster.get(kind, placeOf(wanted)),
   });
   const found = await inOrder(objects.map((object) => look(kindOf(object), object)));
@@ -77,7 +77,7 @@ export async function refuseForeign(cluster: Cluster, namespace: string, { objec
     ({ found }) => (found?.metadata as { readonly deletionTimestamp?: string } | undefined)?.deletionTimestamp,
   );
   if (going !== undefined) {
-    throw new UsageError(`${formatRef(refOf(going.wanted))} is being deleted: run this command again once it is gone`);
+    throw new UsageError(`${formatRef(refOf(going.desired))} is being deleted: run this command again once it is gone`);
   }
 }
 

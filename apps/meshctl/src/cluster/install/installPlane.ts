@@ -92,14 +92,14 @@ export async function previewInstallation(installation: PlaneInstallation): Prom
   const plan = await planOf(installation);
   const line = (found: AnyResource | undefined, wanted: AnyResource): string =>
     `${formatRef(refOf(wanted))}: would be ${found === undefined ? "created" : "applied again"}`;
-  for (const { wanted, kind } of [...plan.definitions, ...plan.objects]) {
+  for (const { desired, kind } of [...plan.definitions, ...plan.objects]) {
     // Nothing can be tried in a namespace that is not there.
-    if (plan.namespace === undefined || !kind.namespaced) await applyOne(installation.cluster, wanted, { dryRun: true });
+    if (plan.namespace === undefined || !kind.namespaced) await applyOne(installation.cluster, desired, { dryRun: true });
   }
   return [
-    ...plan.definitions.map(({ found, wanted }) => line(found, wanted)),
+    ...plan.definitions.map(({ found, desired }) => line(found, desired)),
     ...(plan.namespace === undefined ? [] : [line(undefined, plan.namespace)]),
-    ...plan.objects.map(({ found, wanted }) => line(found, wanted)),
+    ...plan.objects.map(({ found, desired }) => line(found, desired)),
   ];
 }
 
@@ -154,12 +154,12 @@ async function throughGates(installation: PlaneInstallation, changed: (change: C
 }
 
 function wantedOf(objects: readonly FoundObject[]): readonly AnyResource[] {
-  return objects.map(({ wanted }) => wanted);
+  return objects.map(({ desired }) => desired);
 }
 
 async function lookAtKinds(cluster: Cluster, definitions: readonly FoundObject[]): Promise<Look> {
   const served = new Set((await cluster.servedKinds()).map(kindKeyOf));
-  const missing = definitions.filter(({ wanted }) => !served.has(kindOfDefinition(wanted))).map(({ wanted }) => wanted.metadata.name);
+  const missing = definitions.filter(({ desired }) => !served.has(kindOfDefinition(desired))).map(({ desired }) => desired.metadata.name);
   return missing.length === 0
     ? { open: "the API server serves all of them" }
     : { waiting: `the API server does not serve ${missing.join(", ")}` };

@@ -20,7 +20,7 @@ export interface PlaneRemoval {
 /** What goes and what stays, before anything is deleted. */
 export interface RemovalPlan {
   /** In the order in which they are deleted. */
-  readonly goes: readonly FoundObject[];
+  readonly deleted: readonly FoundObject[];
   /** What else happens by it, for people. */
   readonly lost: readonly string[];
   readonly stays: readonly string[];
@@ -41,17 +41,17 @@ export async function planRemoval(removal: PlaneRemoval): Promise<RemovalPlan> {
   const ours = plane.objects.filter(({ found }) => found !== undefined && isMadeByMeshctl(found));
   const definitions = plane.definitions.filter(({ found }) => found !== undefined && isMadeByMeshctl(found));
   // What runs goes before what it needs.
-  const goes = ours.filter(({ wanted }) => !KEPT.has(wanted.kind)).reverse();
+  const goes = ours.filter(({ desired }) => !KEPT.has(desired.kind)).reverse();
   const counts = await objectsOf(cluster, plane.definitions);
-  const inDefinitions = definitions.map(({ wanted }) => ({ name: wanted.metadata.name, count: counts.get(wanted.metadata.name) ?? 0 }));
+  const inDefinitions = definitions.map(({ desired }) => ({ name: desired.metadata.name, count: counts.get(desired.metadata.name) ?? 0 }));
   const foreign = [...plane.objects, ...plane.definitions].flatMap(({ found }) =>
     found !== undefined && !isMadeByMeshctl(found) ? [`${formatRef(refOf(found))}, which meshctl has not created`] : [],
   );
   return {
-    goes: [...goes, ...(withDefinitions ? definitions : [])],
+    deleted: [...goes, ...(withDefinitions ? definitions : [])],
     lost: withDefinitions ? lostText(inDefinitions) : [],
     stays: [
-      ...ours.flatMap(({ wanted }) => (KEPT.has(wanted.kind) ? [`${formatRef(refOf(wanted))}, with the data of Redis`] : [])),
+      ...ours.flatMap(({ desired }) => (KEPT.has(desired.kind) ? [`${formatRef(refOf(desired))}, with the data of Redis`] : [])),
       ...(withDefinitions || definitions.length === 0 ? [] : [keptDefinitionsText(inDefinitions)]),
       ...foreign,
       `Namespace ${namespace}, with the Secrets of the relay: agents trust a server that is installed later by them`,
@@ -64,11 +64,11 @@ export async function planRemoval(removal: PlaneRemoval): Promise<RemovalPlan> {
  * Deletes what the plan says; CRDs only once no management server runs: one that still does would take the loss of their objects for
  * deletes by users, and delete what they made in all clusters. Throws UsageError with all that could not be deleted.
  */
-export async function removePlane(cluster: Cluster, { goes }: RemovalPlan, { clock, say }: RemovalReport): Promise<void> {
-  const definitions = goes.filter(isDefinition);
+export async function removePlane(cluster: Cluster, { deleted }: RemovalPlan, { clock, say }: RemovalReport): Promise<void> {
+  const definitions = deleted.filter(isDefinition);
   const problems = await deleteAll(
     cluster,
-    goes.filter((object) => !isDefinition(object)),
+    deleted.filter((object) => !isDefinition(object)),
     say,
   );
   if (definitions.length > 0) {
@@ -77,7 +77,7 @@ export async function removePlane(cluster: Cluster, { goes }: RemovalPlan, { clo
     problems.push(...(await deleteAll(cluster, definitions, say)));
     await gone(
       cluster,
-      definitions.map(({ wanted }) => wanted.metadata.name),
+      definitions.map(({ desired }) => desired.metadata.name),
       clock,
     );
   }
@@ -96,8 +96,8 @@ function isDefinition({ kind }: FoundObject): boolean {
 /** One object that cannot be deleted does not hold up the others. Gives what could not be deleted, and why. */
 async function deleteAll(cluster: Cluster, objects: readonly FoundObject[], say: RemovalReport["say"]): Promise<string[]> {
   const problems: string[] = [];
-  for (const { kind, found, wanted } of objects) {
-    const name = formatRef(refOf(wanted));
+  for (const { kind, found, desired } of objects) {
+    const name = formatRef(refOf(desired));
     try {
       await deleteIfSame(cluster, kind, found as Resource);
       say(`deleted ${name}`);

@@ -10,7 +10,7 @@ export interface KnownObjects {
   given(ref: ResourceRef, field: string): unknown;
   /** Objects of the input that cannot be used. */
   readonly rejected: readonly RejectedObject[];
-  readonly world: Translation;
+  readonly translation: Translation;
   /** Namespace of the management plane. */
   readonly namespace: string;
   /** Whether all of the input is from one workload cluster. */
@@ -28,7 +28,7 @@ export function knownObjects({ resources, ...others }: Sources): KnownObjects {
     else list.push(resource);
   };
   for (const resource of resources) add(resource);
-  for (const { resource } of others.world.discovery) add(resource);
+  for (const { resource } of others.translation.discovery) add(resource);
   // A name of two groups' kinds would need the group as well: `parse` has checked that there is none.
   return { ...others, of: <R extends Resource>(kind: Kind<R>) => (byKind.get(kind.kind) ?? []) as readonly Resource[] as readonly R[] };
 }

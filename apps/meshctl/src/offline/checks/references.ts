@@ -104,7 +104,7 @@ function sourceSelectorsOf(object: AccessPolicy, known: KnownObjects): NonNullab
 function sharedHosts(known: KnownObjects): readonly Doubt[] {
   const { label } = networkingOwner(known.namespace);
   const ours = new Map<string, Resource>();
-  for (const { resource } of known.world.networking) {
+  for (const { resource } of known.translation.networking) {
     if (resource.kind !== ServiceEntry.kind) continue;
     for (const host of (resource as ServiceEntry).spec?.hosts ?? []) ours.set(`${resource.metadata.clusterName}/${host}`, resource);
   }

@@ -42,11 +42,11 @@ export async function whatIf(options: WhatIfOptions, io: Io, textOf: WhatIfText)
   const without = clustersIn(options.without);
   // Of a server it is known when it received objects, which decides conflicts; of files only when they were created.
   const ages = snapshot === undefined ? "CREATED" : "FIRST_SEEN";
-  const { count, world, statuses, findings } = await checkFiles({ file: file ?? snapshot ?? [], stage: "all", namespace, ages }, io);
+  const { count, translation, statuses, findings } = await checkFiles({ file: file ?? snapshot ?? [], stage: "all", namespace, ages }, io);
   const lost = new Set(without);
-  expectClusters(lost, world);
-  const now = translatedWithout(lost, world, world.cache.options);
-  const hosts = lostHosts({ before: world, now, lost, statuses });
+  expectClusters(lost, translation);
+  const now = translatedWithout(lost, translation, translation.cache.options);
+  const hosts = lostHosts({ before: translation, now, lost, statuses });
   await io.out(textOf(hosts, { without, output }));
 
   const failed = hosts.filter(({ outcome }) => outcome === "NO_TARGET").length;

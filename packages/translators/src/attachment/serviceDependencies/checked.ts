@@ -30,7 +30,7 @@ const places = inputTable(
 /** What is to be said of each ServiceDependency by itself; none of those of which nothing is. */
 const checkedDependencies: Derived<DependencyTables, CheckedObject> = derived({
   from: dependencies,
-  context: ({ surroundings }) => surroundings,
+  context: ({ translationContext }) => translationContext,
   joins: {
     named: join({ from: dependencies, key: byNamedServices, to: destinations, index: byService, isSame: () => true }),
     // Whether there is one at all is what is read.

@@ -29,7 +29,7 @@ const selected = join({ from: dependencies.source, to: destinations, matching: d
 /** The inputs of each Workload that a ServiceDependency selects. */
 export const workloadInputs = derived({
   from: workloads,
-  context: ({ surroundings }) => surroundings,
+  context: ({ translationContext }) => translationContext,
   joins: {
     dependencies,
     selected,
@@ -39,13 +39,13 @@ export const workloadInputs = derived({
       matching: leadingTo,
       isShared: true,
     }),
-    mesh: join({ from: workloads, key: byMesh, to: attachedMeshes, select: ({ face }) => face }),
+    mesh: join({ from: workloads, key: byMesh, to: attachedMeshes, select: ({ view }) => view }),
     // Of those only that have one of its labels: the rest is compared below.
     neighbors: join({ from: workloads, key: byFirstLabel, to: workloads, index: byPodLabel }),
     userSidecars: join({ from: workloads, key: byPlace, to: inputKind<AttachedSources, Sidecar>(Sidecar), index: byPlaceOfUsers }),
   },
-  make: (workload, { key, lookup, context: surroundings }): DependentWorkloadInputs | undefined => {
-    const scope = policyScopeFrom(surroundings);
+  make: (workload, { key, lookup, context: translationContext }): DependentWorkloadInputs | undefined => {
+    const scope = policyScopeFrom(translationContext);
     const selecting = lookup("dependencies").filter((one) => isWithinLimit(scope.limitOf(one), workloadLocation(workload)));
     const [mesh] = lookup("mesh");
     if (selecting.length === 0 || mesh === undefined) return undefined;
@@ -72,7 +72,7 @@ export const workloadInputs = derived({
         ),
       ),
       userSidecars: lookup("userSidecars"),
-      surroundings,
+      translationContext,
     };
   },
 });

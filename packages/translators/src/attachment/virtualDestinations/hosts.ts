@@ -11,10 +11,10 @@ export type VirtualHosts = ReadonlyMap<string, string>;
 export const noVirtualHosts: VirtualHosts = new Map();
 
 /** Gives each host to the first VirtualDestination, by precedence, that is right about everything else. */
-export function virtualHosts({ inputs, surroundings, since }: AttachmentStep, before: VirtualHosts): VirtualHosts {
-  if (since !== undefined && since.surroundings === surroundings && !since.changes.some(VirtualDestination)) return before;
+export function virtualHosts({ inputs, translationContext, since }: AttachmentStep, before: VirtualHosts): VirtualHosts {
+  if (since !== undefined && since.translationContext === translationContext && !since.changes.some(VirtualDestination)) return before;
   const hosts = new Map<string, string>();
-  for (const virtualDestination of [...inputs.of(VirtualDestination)].sort(precedence(surroundings.ages))) {
+  for (const virtualDestination of [...inputs.of(VirtualDestination)].sort(precedence(translationContext.ages))) {
     for (const host of possibleHosts(virtualDestination)) if (!hosts.has(host)) hosts.set(host, formatRef(refOf(virtualDestination)));
   }
   return hosts;

@@ -30,7 +30,7 @@ const attachedMeshes = inputTable(
   ({ key }) => key,
 );
 const hosts = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.virtualHosts), entryKey);
-const displacedIps = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.virtualIps.displaced), entryKey);
+const displacedIps = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.virtualIps.losers), entryKey);
 const checkedPolicies = inputTable(
   ({ attachment }: AttachedSources) => attachment.traffic,
   ({ key }) => key,
@@ -59,7 +59,7 @@ const isSameMesh = (before: AttachedMesh, after: AttachedMesh) => isSameRecord(j
 /** The inputs of each VirtualDestination. */
 export const virtualDestinationInputs = derived({
   from: virtualDestinations,
-  context: ({ surroundings }) => surroundings,
+  context: ({ translationContext }) => translationContext,
   joins: {
     selected,
     virtualMesh,
@@ -79,7 +79,7 @@ export const virtualDestinationInputs = derived({
       index: byUsersHost,
     }),
   },
-  make: (virtualDestination, { lookup, context: surroundings, before }): VirtualDestinationInputs => {
+  make: (virtualDestination, { lookup, context: translationContext, before }): VirtualDestinationInputs => {
     const owners = new Map(lookup("hosts").map(({ key, value }) => [key, value]));
     const rows = [...lookup("listed"), ...lookup("members"), ...lookup("homes")];
     const meshes = new Map(rows.sort((a, b) => compareKeys(a.key, b.key)).map((row) => [row.key, joinedMesh(row)]));
@@ -92,16 +92,16 @@ export const virtualDestinationInputs = derived({
         meshes,
         hasVirtualMesh: (key) => inForce.has(key),
         ofSameHost: lookup("ofSameHost"),
-        clusterDomains: surroundings.clusterDomains,
-        limit: policyScopeFrom(surroundings).limitOf(virtualDestination),
+        clusterDomains: translationContext.clusterDomains,
+        limit: policyScopeFrom(translationContext).limitOf(virtualDestination),
       }),
     );
     const chosen = chosenOf(resolutions);
     const { targets = NONE, exports = NONE } = chosen ?? {};
     const host = chosen?.form.spec.hostname;
     const homes = [...new Set(targets.flatMap(byMesh))].sort().flatMap((key) => meshes.get(key) ?? []);
-    const policies = policiesOn(virtualDestination, lookup("traffic"), surroundings);
-    const judged = evaluatedPolicies(policies, { virtualDestination, spec: chosen?.form.spec, exports, surroundings });
+    const policies = policiesOn(virtualDestination, lookup("traffic"), translationContext);
+    const judged = evaluatedPolicies(policies, { virtualDestination, spec: chosen?.form.spec, exports, translationContext });
     const [ref = refOf(virtualDestination)] = addressedRefs(virtualDestination);
     return {
       virtualDestination,
@@ -115,7 +115,7 @@ export const virtualDestinationInputs = derived({
       offlineClusters: [...new Set(lookup("offline").map(({ key }) => key))].sort(),
       trafficPolicies: judged.trafficPolicies,
       reports: reuseIfEqual([...reportsOf(virtualDestination, resolutions, chosen), ...judged.reports], before?.reports),
-      surroundings,
+      translationContext,
     };
   },
 });
@@ -161,10 +161,10 @@ function notTranslated({ clusterName }: ResourceRef): Finding {
 
 const NAMELESS = { name: "", namespace: "", clusterName: "" };
 
-const joinedMesh = memoizeRow(({ face, mesh, gateways }: AttachedMesh): JoinedMesh => {
+const joinedMesh = memoizeRow(({ view, mesh, gateways }: AttachedMesh): JoinedMesh => {
   const { ref, spec } = mesh.status?.appliedVirtualMesh ?? {};
   return {
-    mesh: face,
+    mesh: view,
     gateways,
     hostnameSuffix: spec?.federation?.hostnameSuffix || DEFAULT_HOSTNAME_SUFFIX,
     agentNamespace: mesh.spec?.agentInfo?.agentNamespace || undefined,

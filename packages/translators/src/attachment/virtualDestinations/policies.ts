@@ -12,9 +12,9 @@ import type { CheckedPolicy } from "../policies.ts";
 export function policiesOn(
   virtualDestination: VirtualDestination,
   candidates: readonly CheckedPolicy<TrafficPolicy>[],
-  surroundings: TranslationContext,
+  translationContext: TranslationContext,
 ): readonly TrafficPolicy[] {
-  const reach = policyScopeFrom(surroundings);
+  const reach = policyScopeFrom(translationContext);
   const place = { clusterName: "", namespace: virtualDestination.metadata.namespace ?? "" };
   const selecting = new Set(
     candidates.flatMap(({ policy }) =>
@@ -23,7 +23,7 @@ export function policiesOn(
         : [],
     ),
   );
-  return [...selecting].sort(precedence(surroundings.ages));
+  return [...selecting].sort(precedence(translationContext.ages));
 }
 
 interface Circumstances {
@@ -31,13 +31,13 @@ interface Circumstances {
   /** What is in force of it. */
   readonly spec: VirtualDestinationSpec | undefined;
   readonly exports: readonly MeshWithGateways[];
-  readonly surroundings: TranslationContext;
+  readonly translationContext: TranslationContext;
 }
 
 /** Which of the TrafficPolicies that select a VirtualDestination are in force on its host; none while it has none. */
 export function evaluatedPolicies(
   policies: readonly TrafficPolicy[],
-  { virtualDestination, spec, exports, surroundings }: Circumstances,
+  { virtualDestination, spec, exports, translationContext }: Circumstances,
 ): { readonly trafficPolicies: readonly TrafficPolicy[]; readonly reports: readonly Report[] } {
   if (policies.length === 0) return { trafficPolicies: [], reports: [] };
   const target = refOf(virtualDestination);
@@ -47,7 +47,7 @@ export function evaluatedPolicies(
     return { trafficPolicies: [], reports: policies.map((policy) => reportOf(refOf(policy), finding, target)) };
   }
   const verdicts = meshTranslators.flatMap(
-    (translator) => translator.virtualPolicyVerdicts?.({ virtualDestination, spec, exports, surroundings, policies }) ?? [],
+    (translator) => translator.virtualPolicyVerdicts?.({ virtualDestination, spec, exports, translationContext, policies }) ?? [],
   );
   return {
     trafficPolicies: verdicts.filter(({ isInForce }) => isInForce).map(({ policy }) => policy),

@@ -23,7 +23,7 @@ export function authorizationPolicyFor(inputs: DestinationInputs, origin: Output
     const finding = serviceWithoutSelector(formatRef(refOf(destination)));
     return {
       outputs: [],
-      reports: effectiveAccessPolicies(inputs, inputs.surroundings.ages).map((policy) =>
+      reports: effectiveAccessPolicies(inputs, inputs.translationContext.ages).map((policy) =>
         reportOf(refOf(policy), finding, refOf(destination)),
       ),
     };

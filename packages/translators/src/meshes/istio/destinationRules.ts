@@ -14,12 +14,12 @@ type DestinationRuleSpec = NonNullable<DestinationRule["spec"]>;
 
 /** What the DestinationRule for connections from one source to a Destination says: every Service of an Istio mesh has one. */
 export function destinationRuleSpec(inputs: DestinationInputs, source: Source): DestinationRuleSpec | undefined {
-  const { destination, surroundings } = inputs;
+  const { destination, translationContext } = inputs;
   const service = destination.spec?.kubeService?.ref;
   if (service === undefined) return undefined;
   const subsets = subsetsOf(destination);
   return {
-    host: hostnameFrom(source.clusterName, { service, destination }, surroundings.clusterDomains),
+    host: hostnameFrom(source.clusterName, { service, destination }, translationContext.clusterDomains),
     trafficPolicy: connectionPolicyFrom(inputs, source),
     ...(subsets.length === 0 ? {} : { subsets }),
   };
@@ -27,8 +27,8 @@ export function destinationRuleSpec(inputs: DestinationInputs, source: Source): 
 
 /** Policies count for the whole destination, whatever requests they are for, as long as they are for some from the source. */
 function connectionPolicyFrom(inputs: DestinationInputs, source: Source): ConnectionPolicy {
-  const { destination, trafficPolicies, surroundings } = inputs;
-  let connections: ConnectionPolicy = defaultConnectionPolicy(surroundings.settings, source);
+  const { destination, trafficPolicies, translationContext } = inputs;
+  let connections: ConnectionPolicy = defaultConnectionPolicy(translationContext.settings, source);
   const here = trafficPolicies.filter(({ spec }) => matchesFrom(source.clusterName, spec ?? {}) !== undefined);
   if (here.length > 0) {
     const context = routeContext(source, referencesOf(inputs));

@@ -19,8 +19,8 @@ export function envoyFilterFor(inputs: DestinationInputs, origin: OutputOrigin):
 }
 
 /** Policies do not differ in what they set together; where two set one filter to the same, the first counts. */
-function filtersOf({ trafficPolicies, surroundings }: DestinationInputs): WorkloadFields {
-  const context = { allowsHeaderOperators: allowsHeaderOperators(surroundings) };
+function filtersOf({ trafficPolicies, translationContext }: DestinationInputs): WorkloadFields {
+  const context = { allowsHeaderOperators: allowsHeaderOperators(translationContext) };
   return Object.assign({}, ...trafficPolicies.map((policy) => workloadFields.fieldsOf(policy, context)).reverse());
 }
 

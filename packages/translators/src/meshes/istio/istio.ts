@@ -8,10 +8,10 @@ import { federate } from "./virtualMesh/federation.ts";
 
 /** Everything that a Destination of an Istio mesh needs, in its own cluster and in those it is federated to. */
 export function translateIstioDestination(inputs: DestinationInputs): TargetTranslation {
-  const { destination, surroundings } = inputs;
+  const { destination, translationContext } = inputs;
   if (destination.spec?.kubeService?.ref === undefined) return emptyTranslation;
   const objects = sourceObjects(inputs);
-  const origin = originOf({ surroundings, parents: [destination], annotationsOf: destination });
+  const origin = originOf({ translationContext, parents: [destination], annotationsOf: destination });
   const local = { outputs: objects(localSource(destination), origin), reports: [] };
   return mergeTranslations([local, authorizationPolicyFor(inputs, origin), envoyFilterFor(inputs, origin), federate(inputs, objects)]);
 }

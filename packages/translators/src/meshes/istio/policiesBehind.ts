@@ -8,7 +8,7 @@ import { policiesWriting } from "./policyFields.ts";
 /** The policies that have a say in a Destination's outputs of one kind; undefined for kinds that name their reasons as parents. */
 export function policiesBehind(inputs: DestinationInputs, kind: string): readonly ResourceRef[] | undefined {
   if (kind === AuthorizationPolicy.kind)
-    return effectiveAccessPolicies(inputs, inputs.surroundings.ages).map((policy) => policyRefOf(policy));
+    return effectiveAccessPolicies(inputs, inputs.translationContext.ages).map((policy) => policyRefOf(policy));
   const writers = policiesWriting(kind, inputs.trafficPolicies)?.map((policy) => policyRefOf(policy));
   return kind === DestinationRule.kind ? [...(writers ?? []), ...subsetPolicies(inputs)] : writers;
 }

@@ -21,20 +21,20 @@ export function allowsHeaderOperators({ settings }: Pick<TranslationContext, "se
 }
 
 /** What the policies on a Destination may refer to. */
-export function referencesIn(lookup: ReferenceLookup, surroundings: TranslationContext): References {
+export function referencesIn(lookup: ReferenceLookup, translationContext: TranslationContext): References {
   const { destinationOf, virtualDestinationOf } = lookup;
-  const { clusterDomains } = surroundings;
-  return { destinationOf, virtualDestinationOf, clusterDomains, allowsHeaderOperators: allowsHeaderOperators(surroundings) };
+  const { clusterDomains } = translationContext;
+  return { destinationOf, virtualDestinationOf, clusterDomains, allowsHeaderOperators: allowsHeaderOperators(translationContext) };
 }
 
 /** The references that a Destination's inputs hold. */
-export function referencesOf({ destination, referred, virtualDestinations, surroundings }: DestinationInputs): References {
+export function referencesOf({ destination, referred, virtualDestinations, translationContext }: DestinationInputs): References {
   const known = [destination, ...referred];
   return {
     destinationOf: (service) => known.find((candidate) => serviceKeyOf(candidate) === keyOf(service)),
     virtualDestinationOf: (ref) => firstOf(ref, (key) => virtualDestinations.find((candidate) => keyOfResource(candidate) === key)),
-    clusterDomains: surroundings.clusterDomains,
-    allowsHeaderOperators: allowsHeaderOperators(surroundings),
+    clusterDomains: translationContext.clusterDomains,
+    allowsHeaderOperators: allowsHeaderOperators(translationContext),
   };
 }
 

@@ -12,7 +12,7 @@ import { originOf, outputOf } from "../outputMetadata.ts";
  * (docs/decisions/0072). Source: istio.io/docs/reference/config/networking/sidecar.
  */
 export function sidecarFor(inputs: DependentWorkloadInputs): TargetTranslation {
-  const { workload, dependencies, surroundings } = inputs;
+  const { workload, dependencies, translationContext } = inputs;
   const { controller, podLabels = {} } = workload.spec?.kubernetes ?? {};
   if (controller === undefined) return emptyTranslation;
   const hosts = hostsOf(inputs);
@@ -21,18 +21,18 @@ export function sidecarFor(inputs: DependentWorkloadInputs): TargetTranslation {
   const reports = dependencies.flatMap((one) => findings(one).map((finding) => reportOf(refOf(one), finding, target)));
   if (!isLimited(inputs, hosts)) return { outputs: [], reports };
   const { name, namespace, clusterName } = controller;
-  const identity = { name, namespace, clusterName, origin: originOf({ surroundings, parents: dependencies }) };
+  const identity = { name, namespace, clusterName, origin: originOf({ translationContext, parents: dependencies }) };
   const spec = { workloadSelector: { labels: podLabels }, egress: [{ hosts: [...controlPlaneHosts(inputs), ...hosts] }] };
   return { outputs: [outputOf(identity, Sidecar, spec)], reports };
 }
 
 /** The hosts by which a Workload calls what it depends on. */
-function hostsOf({ workload, mesh, destinations, virtualHosts, surroundings }: DependentWorkloadInputs): readonly string[] {
+function hostsOf({ workload, mesh, destinations, virtualHosts, translationContext }: DependentWorkloadInputs): readonly string[] {
   const { clusterName } = workload.spec?.kubernetes?.controller ?? {};
   const hostOf = (destination: Destination) => {
     const service = destination.spec?.kubeService?.ref;
     if (service === undefined) return [];
-    if (service.clusterName === clusterName) return [localHostname(service, surroundings.clusterDomains)];
+    if (service.clusterName === clusterName) return [localHostname(service, translationContext.clusterDomains)];
     return isFederatedTo(destination, mesh) ? (destination.status?.appliedFederation?.federatedHostname ?? []) : [];
   };
   const own = destinations.flatMap(hostOf);
@@ -41,9 +41,9 @@ function hostsOf({ workload, mesh, destinations, virtualHosts, surroundings }: D
 }
 
 /** Services of the control plane, such as for tracing; not the federated hosts, whose ServiceEntries are in its namespace too. */
-function controlPlaneHosts({ workload, mesh, surroundings }: DependentWorkloadInputs): readonly string[] {
+function controlPlaneHosts({ workload, mesh, translationContext }: DependentWorkloadInputs): readonly string[] {
   const { namespace = "" } = mesh.spec?.istio?.installation ?? {};
-  const domain = clusterDomainOf(workload.spec?.kubernetes?.controller?.clusterName ?? "", surroundings.clusterDomains);
+  const domain = clusterDomainOf(workload.spec?.kubernetes?.controller?.clusterName ?? "", translationContext.clusterDomains);
   return namespace === "" ? [] : [`${namespace}/*.${namespace}.svc.${domain}`];
 }
 

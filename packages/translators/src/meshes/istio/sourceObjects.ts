@@ -18,10 +18,10 @@ export type SourceObjects = (source: Source, origin: OutputOrigin) => readonly O
 
 /** Asked for each source in turn. What they say is made once for all meshes that no policy tells apart. */
 export function sourceObjects(inputs: DestinationInputs): SourceObjects {
-  const { destination, surroundings } = inputs;
+  const { destination, translationContext } = inputs;
   const specsFrom = sharedSpecs(inputs);
   const isFree = (kind: "VirtualService" | "DestinationRule", source: Source) =>
-    !surroundings.disallowIntersectingConfig || userConflict(inputs, { kind, source }) === undefined;
+    !translationContext.disallowIntersectingConfig || userConflict(inputs, { kind, source }) === undefined;
   return (source, origin) => {
     const { virtualService, destinationRule } = specsFrom(source);
     const { name, namespace, clusterName } = objectNameFor(destination, source);

@@ -12,17 +12,17 @@ interface Place {
 }
 
 /** The first object of a user, in key order, that is about the same host in the same cluster as ours would be. */
-export function userConflict(inputs: Pick<DestinationInputs, "destination" | "userObjects" | "surroundings">, place: Place) {
-  const { destination, userObjects, surroundings } = inputs;
+export function userConflict(inputs: Pick<DestinationInputs, "destination" | "userObjects" | "translationContext">, place: Place) {
+  const { destination, userObjects, translationContext } = inputs;
   const service = destination.spec?.kubeService?.ref;
   if (service === undefined || userObjects.length === 0) return undefined;
   const { kind, source } = place;
-  const host = hostnameFrom(source.clusterName, { service, destination }, surroundings.clusterDomains);
+  const host = hostnameFrom(source.clusterName, { service, destination }, translationContext.clusterDomains);
   return userObjects.find(
     (object) =>
       object.kind === kind &&
       object.metadata.clusterName === source.clusterName &&
-      hostsOf(object, surroundings.clusterDomains).some((other) => overlap(host, other)),
+      hostsOf(object, translationContext.clusterDomains).some((other) => overlap(host, other)),
   );
 }
 
@@ -32,14 +32,14 @@ export function userConflict(inputs: Pick<DestinationInputs, "destination" | "us
  * whoever is told may know the object.
  */
 export function userConflictFinding(
-  inputs: Pick<DestinationInputs, "destination" | "userObjects" | "surroundings">,
+  inputs: Pick<DestinationInputs, "destination" | "userObjects" | "translationContext">,
   place: Place,
   isNamed: boolean,
 ): Finding | undefined {
   const object = userConflict(inputs, place);
   const service = inputs.destination.spec?.kubeService?.ref;
   if (object === undefined || service === undefined) return undefined;
-  const { clusterDomains, disallowIntersectingConfig } = inputs.surroundings;
+  const { clusterDomains, disallowIntersectingConfig } = inputs.translationContext;
   const host = hostnameFrom(place.source.clusterName, { service, destination: inputs.destination }, clusterDomains);
   const what = `host ${host} is also configured by ${isNamed ? formatRef(refOf(object)) : `a ${object.kind} in another cluster`}`;
   const refuse = service.clusterName === place.source.clusterName ? invalidFinding : warningFinding;

@@ -14,10 +14,10 @@ type VirtualServiceSpec = NonNullable<VirtualService["spec"]>;
 
 /** What the VirtualService says that routes requests from one source to a Destination; undefined when no policy says how. */
 export function virtualServiceSpec(inputs: DestinationInputs, source: Source): VirtualServiceSpec | undefined {
-  const { destination, surroundings } = inputs;
+  const { destination, translationContext } = inputs;
   const service = destination.spec?.kubeService?.ref;
   if (service === undefined || inputs.trafficPolicies.length === 0) return undefined;
-  const host = hostnameFrom(source.clusterName, { service, destination }, surroundings.clusterDomains);
+  const host = hostnameFrom(source.clusterName, { service, destination }, translationContext.clusterDomains);
   const ports = (destination.spec?.kubeService?.ports ?? []).map(({ port = 0 }) => port);
   const context = routeContext(source, referencesOf(inputs));
   const http = routesOf(inputs.trafficPolicies, context, { host, ports });

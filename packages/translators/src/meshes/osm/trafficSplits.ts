@@ -6,7 +6,7 @@ import { originOf, outputOf } from "../outputMetadata.ts";
 
 /** The TrafficSplit of a Service: the traffic shift of its first policy that has one. SMI has no more than that to say of traffic. */
 export function trafficSplitFor(inputs: DestinationInputs): TargetTranslation {
-  const { destination, surroundings } = inputs;
+  const { destination, translationContext } = inputs;
   const { name = "", namespace = "", clusterName = "" } = destination.spec?.kubeService?.ref ?? {};
   const reports: Report[] = [];
   let winner: { readonly policy: TrafficPolicy; readonly backends: readonly Backend[] } | undefined;
@@ -20,7 +20,7 @@ export function trafficSplitFor(inputs: DestinationInputs): TargetTranslation {
     if (isInForce && winner === undefined && backends.length > 0) winner = { policy, backends };
   }
   if (winner === undefined) return { ...emptyTranslation, reports };
-  const origin = originOf({ surroundings, parents: [winner.policy], annotationsOf: destination });
+  const origin = originOf({ translationContext, parents: [winner.policy], annotationsOf: destination });
   const spec = { service: `${name}.${namespace}`, backends: winner.backends } satisfies TrafficSplit["spec"];
   return { outputs: [outputOf({ name, namespace, clusterName, origin }, TrafficSplit, spec)], reports };
 }

@@ -76,13 +76,13 @@ function routeGroup(identity: OutputIdentity, policy: AccessPolicy, apiVersion: 
   };
 }
 
-function identityOf(policy: AccessPolicy, { destination, surroundings }: DestinationInputs): OutputIdentity {
+function identityOf(policy: AccessPolicy, { destination, translationContext }: DestinationInputs): OutputIdentity {
   const { name = "", namespace = "", clusterName = "" } = destination.spec?.kubeService?.ref ?? {};
   return {
     name: `${name}.${userNameOf(policy.metadata)}`,
     namespace,
     clusterName,
-    origin: originOf({ surroundings, parents: [policy], annotationsOf: destination }),
+    origin: originOf({ translationContext, parents: [policy], annotationsOf: destination }),
   };
 }
 

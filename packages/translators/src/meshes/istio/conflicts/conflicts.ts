@@ -19,7 +19,7 @@ export function evaluatePolicies(target: PolicyTarget): readonly PolicyEvaluatio
   const verdicts = target.policies.map((policy): PolicyEvaluation => {
     const findings = distinct(claimants.flatMap((claimant) => claimant.findingsOf(policy)));
     const isInForce = findings.every(({ state }) => state !== "INVALID");
-    if (isInForce && mayMatter) for (const claimant of claimants) claimant.claim(policy);
+    if (isInForce && mayMatter) for (const claimant of claimants) claimant.add(policy);
     return { policy, isInForce, findings };
   });
   if (target.userObjects.length === 0) return verdicts;

@@ -12,7 +12,7 @@ import { userConflictFinding } from "../userObjects.ts";
 import { FieldOwners } from "./fieldOwners.ts";
 
 /** What policies are about: a Destination, or the host of a VirtualDestination. */
-export interface ContestedTarget extends Pick<PolicyTarget, "policies" | "references" | "surroundings"> {
+export interface ContestedTarget extends Pick<PolicyTarget, "policies" | "references" | "translationContext"> {
   readonly object: Resource;
 }
 
@@ -21,7 +21,7 @@ export class RouteFieldOwners {
   readonly #source: Source;
   readonly #target: ContestedTarget;
   #contextWhenAsked: SourceContext | undefined;
-  readonly #routes: { readonly matches: Matches; readonly claims: FieldOwners<"route"> }[] = [];
+  readonly #routes: { readonly matches: Matches; readonly owners: FieldOwners<"route"> }[] = [];
   readonly #connections = new FieldOwners("connection");
   readonly #reach: PolicyScope;
   #current: ConnectionPolicy;
@@ -29,8 +29,8 @@ export class RouteFieldOwners {
   constructor(source: Source, target: ContestedTarget) {
     this.#source = source;
     this.#target = target;
-    this.#reach = policyScopeFrom(target.surroundings);
-    this.#current = defaultConnectionPolicy(target.surroundings.settings, source);
+    this.#reach = policyScopeFrom(target.translationContext);
+    this.#current = defaultConnectionPolicy(target.translationContext.settings, source);
   }
 
   findingsOf(policy: TrafficPolicy): readonly Finding[] {
@@ -47,7 +47,7 @@ export class RouteFieldOwners {
     ];
   }
 
-  claim(policy: TrafficPolicy): void {
+  add(policy: TrafficPolicy): void {
     const matches = this.#matchesOf(policy);
     if (matches === undefined) return;
     this.#claimsOn(matches).add(routeFields.fieldsOf(policy, this.#context), policy);
@@ -62,7 +62,7 @@ export class RouteFieldOwners {
   userConflicts(policy: TrafficPolicy, target: PolicyTarget): readonly Finding[] {
     const { clusterName = this.#source.clusterName } = this.#reach.limitOf(policy);
     const isNamed = clusterName === this.#source.clusterName;
-    const hasRoutes = this.#routes.some(({ claims }) => claims.first !== undefined);
+    const hasRoutes = this.#routes.some(({ owners }) => owners.first !== undefined);
     const findings = [
       hasRoutes ? userConflictFinding(target, { kind: "VirtualService", source: this.#source }, isNamed) : undefined,
       userConflictFinding(target, { kind: "DestinationRule", source: this.#source }, isNamed),
@@ -73,8 +73,8 @@ export class RouteFieldOwners {
   /** A route comes to nothing where one before it, of a policy that says the same of its sources in other words, takes all its requests. */
   #shadowFindings(policy: TrafficPolicy, matches: Matches): readonly Finding[] {
     if (Object.keys(routeFields.fieldsOf(policy, this.#context)).length === 0) return [];
-    for (const { matches: earlier, claims } of this.#routes) {
-      const claim = claims.first;
+    for (const { matches: earlier, owners } of this.#routes) {
+      const claim = owners.first;
       // One for this cluster and one for all are as any narrow and wide route beside each other.
       if (claim === undefined || bySources(earlier, matches) !== 0) continue;
       if (equalMatches(earlier, matches) || !covers(earlier, matches)) continue;
@@ -91,7 +91,7 @@ export class RouteFieldOwners {
   }
 
   get #context(): SourceContext {
-    this.#contextWhenAsked ??= routeContext(this.#source, referencesIn(this.#target.references, this.#target.surroundings));
+    this.#contextWhenAsked ??= routeContext(this.#source, referencesIn(this.#target.references, this.#target.translationContext));
     return this.#contextWhenAsked;
   }
 
@@ -102,10 +102,10 @@ export class RouteFieldOwners {
   #claimsOn(matches: Matches): FieldOwners<"route"> {
     let group = this.#routes.find((candidate) => equalMatches(candidate.matches, matches));
     if (group === undefined) {
-      group = { matches, claims: new FieldOwners("route") };
+      group = { matches, owners: new FieldOwners("route") };
       this.#routes.push(group);
     }
-    return group.claims;
+    return group.owners;
   }
 }
 

@@ -14,7 +14,7 @@ export class WorkloadFieldOwners {
 
   constructor(target: PolicyTarget) {
     this.#target = target;
-    this.#references = referencesIn(target.references, target.surroundings);
+    this.#references = referencesIn(target.references, target.translationContext);
   }
 
   findingsOf(policy: TrafficPolicy): readonly Finding[] {
@@ -28,7 +28,7 @@ export class WorkloadFieldOwners {
     ];
   }
 
-  claim(policy: TrafficPolicy): void {
+  add(policy: TrafficPolicy): void {
     this.#claims.add(workloadFields.fieldsOf(policy, this.#references), policy);
   }
 

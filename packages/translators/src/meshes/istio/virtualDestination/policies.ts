@@ -6,13 +6,13 @@ import { referencesIn, routeContext } from "../routeContext.ts";
 import { remoteSource } from "../source.ts";
 import { routesOf } from "../virtualServices.ts";
 
-type Inputs = Pick<VirtualDestinationInputs, "trafficPolicies" | "surroundings">;
+type Inputs = Pick<VirtualDestinationInputs, "trafficPolicies" | "translationContext">;
 
 /** Policies on a VirtualDestination refer to nothing (`policyVerdicts.ts`). */
 export const NO_REFERENCES = { destinationOf: () => undefined, virtualDestinationOf: () => undefined };
 
-function contextIn({ surroundings }: Inputs, mesh: Mesh): SourceContext {
-  return routeContext(remoteSource(mesh), referencesIn(NO_REFERENCES, surroundings));
+function contextIn({ translationContext }: Inputs, mesh: Mesh): SourceContext {
+  return routeContext(remoteSource(mesh), referencesIn(NO_REFERENCES, translationContext));
 }
 
 /** What the VirtualService for the host says in one mesh; undefined when no policy says how its requests are routed there. */

@@ -13,8 +13,8 @@ import { NO_REFERENCES } from "./policies.ts";
  * those for a host that is behind gateways in other clusters (docs/decisions/0070).
  */
 export function evaluateVirtualPolicies(target: VirtualPolicyTarget): readonly PolicyEvaluation[] {
-  const { virtualDestination, policies, surroundings } = target;
-  const contested = { object: virtualDestination, policies, surroundings, references: NO_REFERENCES };
+  const { virtualDestination, policies, translationContext } = target;
+  const contested = { object: virtualDestination, policies, translationContext, references: NO_REFERENCES };
   const sources = target.exports.flatMap(({ mesh }) =>
     mesh.spec?.istio === undefined ? [] : [new RouteFieldOwners(remoteSource(mesh), contested)],
   );
@@ -22,7 +22,7 @@ export function evaluateVirtualPolicies(target: VirtualPolicyTarget): readonly P
     const refused = refusals(policy.spec?.policy ?? {});
     const findings = refused.length > 0 ? refused : distinct(sources.flatMap((source) => source.findingsOf(policy)));
     const isInForce = findings.every(({ state }) => state !== "INVALID");
-    if (isInForce) for (const source of sources) source.claim(policy);
+    if (isInForce) for (const source of sources) source.add(policy);
     return { policy, isInForce, findings: [...findings, ...(isInForce ? protocolFindings(target, policy) : [])] };
   });
 }

@@ -34,14 +34,14 @@ interface Host {
  * from another cluster stays, and requests never circle.
  */
 export function translateVirtualDestination(inputs: VirtualDestinationInputs): TargetTranslation {
-  const { virtualDestination, spec, exports, homes, surroundings } = inputs;
+  const { virtualDestination, spec, exports, homes, translationContext } = inputs;
   if (spec === undefined) return emptyTranslation;
   const port = (spec.port?.protocol ?? DEFAULT_PROTOCOL).toLowerCase();
   const host: Host = {
     inputs,
     hostname: spec.hostname ?? "",
     options: { spec, workloads: inputs.workloads, port, offline: inputs.offlineClusters },
-    origin: originOf({ surroundings, parents: [virtualDestination] }),
+    origin: originOf({ translationContext, parents: [virtualDestination] }),
   };
   const clients = distinctClusters(exports).map((mesh) => forClients(host, mesh));
   const gateways = distinctClusters([...exports, ...homes]).flatMap((mesh) => forGateways(host, mesh));
@@ -93,12 +93,12 @@ function forClients(host: Host, exported: MeshWithGateways): TargetTranslation {
   };
 }
 
-function originWithPolicies({ surroundings, virtualDestination, trafficPolicies }: VirtualDestinationInputs): OutputOrigin {
-  return originOf({ surroundings, parents: [virtualDestination, ...trafficPolicies] });
+function originWithPolicies({ translationContext, virtualDestination, trafficPolicies }: VirtualDestinationInputs): OutputOrigin {
+  return originOf({ translationContext, parents: [virtualDestination, ...trafficPolicies] });
 }
 
 /** Where clients look a host up, which must not be where gateways do: there theirs hides it. */
-function clientNamespace({ inputs }: Host, { agentNamespace = inputs.surroundings.namespace }: MeshWithGateways): string {
+function clientNamespace({ inputs }: Host, { agentNamespace = inputs.translationContext.namespace }: MeshWithGateways): string {
   return agentNamespace;
 }
 

@@ -26,11 +26,15 @@ export function gatewayMissing(mesh: Mesh): Finding {
   );
 }
 
-function gatewayOutput({ mesh, surroundings }: MeshInputs, virtualMesh: VirtualMesh, { destination, containerPort }: GatewayInUse): Output {
+function gatewayOutput(
+  { mesh, translationContext }: MeshInputs,
+  virtualMesh: VirtualMesh,
+  { destination, containerPort }: GatewayInUse,
+): Output {
   const { namespace = "", cluster = "" } = mesh.spec?.istio?.installation ?? {};
   const suffix = virtualMesh.spec?.federation?.hostnameSuffix || DEFAULT_HOSTNAME_SUFFIX;
   const name = sanitizedName(`${destination.metadata.name}-${destination.metadata.namespace ?? ""}`);
-  const origin = originOf({ surroundings, parents: [virtualMesh] });
+  const origin = originOf({ translationContext, parents: [virtualMesh] });
   return outputOf({ name, namespace, clusterName: cluster, origin }, Gateway, passthrough({ destination, containerPort }, `*.${suffix}`));
 }
 

@@ -31,10 +31,13 @@ interface Writers {
   readonly objectsFrom: SourceObjects;
 }
 
-function remoteOutputs({ destination, surroundings }: DestinationInputs, { service, atHost, objectsFrom }: Writers): readonly Output[] {
+function remoteOutputs(
+  { destination, translationContext }: DestinationInputs,
+  { service, atHost, objectsFrom }: Writers,
+): readonly Output[] {
   const { virtualMesh, virtualIp, atGateways } = service;
   const federates = destination.spec?.kubeService?.ref;
-  const origin = originOf({ surroundings, parents: [virtualMesh], annotationsOf: destination, ...(federates && { federates }) });
+  const origin = originOf({ translationContext, parents: [virtualMesh], annotationsOf: destination, ...(federates && { federates }) });
   // The same for all of them.
   const spec = serviceEntrySpec({ addresses: [virtualIp.address] }, service, atGateways);
   const outputs: Output[] = [];
@@ -57,8 +60,8 @@ function localOutputs(service: FederatedService, atHost: HostOutputs, rule: Dest
 /** Makes objects about the federated host, named after it, beside a mesh's control plane. */
 type HostOutputs = (mesh: Mesh, type: { readonly apiVersion: string; readonly kind: string }, spec: object) => Output;
 
-function hostOutputs({ surroundings }: DestinationInputs, { hostname, virtualMesh }: FederatedService): HostOutputs {
-  const origin = originOf({ surroundings, parents: [virtualMesh] });
+function hostOutputs({ translationContext }: DestinationInputs, { hostname, virtualMesh }: FederatedService): HostOutputs {
+  const origin = originOf({ translationContext, parents: [virtualMesh] });
   return (mesh, type, spec) => {
     const { namespace = "", cluster = "" } = mesh.spec?.istio?.installation ?? {};
     return outputOf({ name: hostname, namespace, clusterName: cluster, origin }, type, spec);

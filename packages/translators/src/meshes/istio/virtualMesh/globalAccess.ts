@@ -63,13 +63,13 @@ function suffixOf(labels: Readonly<Record<string, string>>): string {
 }
 
 function authorizationPolicy(
-  { mesh, surroundings }: { readonly mesh: Mesh; readonly surroundings: MeshInputs["surroundings"] },
+  { mesh, translationContext }: { readonly mesh: Mesh; readonly translationContext: MeshInputs["translationContext"] },
   virtualMesh: VirtualMesh,
   name: string,
   spec: NonNullable<AuthorizationPolicy["spec"]>,
 ): Output {
   const { namespace = "", cluster = "" } = mesh.spec?.istio?.installation ?? {};
-  const origin = originOf({ surroundings, parents: [virtualMesh] });
+  const origin = originOf({ translationContext, parents: [virtualMesh] });
   return outputOf({ name, namespace, clusterName: cluster, origin }, AuthorizationPolicy, spec);
 }
 

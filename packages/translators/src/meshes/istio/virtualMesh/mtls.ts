@@ -19,9 +19,9 @@ import { trustProgress } from "./trustProgress.ts";
  * made in the mesh's cluster and never leaves it; signing is not translation's business.
  */
 export function certificatesOf(inputs: MeshInputs): TargetTranslation {
-  const { mesh, virtualMesh, rootSecret, surroundings } = inputs;
+  const { mesh, virtualMesh, rootSecret, translationContext } = inputs;
   if (virtualMesh === undefined) return emptyTranslation;
-  const authority = certificateAuthorityOf(virtualMesh, surroundings.namespace, rootSecret);
+  const authority = certificateAuthorityOf(virtualMesh, translationContext.namespace, rootSecret);
   if (authority.type === "none") return emptyTranslation;
   if (authority.type === "invalid") {
     // A mesh that gets no certificate anyway, as it has no agent, stays in force whatever is to sign them.
@@ -80,12 +80,12 @@ function certificateSpec(
   };
 }
 
-function outputIdentity({ mesh, surroundings }: MeshInputs, virtualMesh: VirtualMesh): OutputIdentity {
+function outputIdentity({ mesh, translationContext }: MeshInputs, virtualMesh: VirtualMesh): OutputIdentity {
   return {
     name: mesh.metadata.name,
     namespace: mesh.spec?.agentInfo?.agentNamespace ?? "",
     clusterName: mesh.spec?.istio?.installation?.cluster ?? "",
-    origin: originOf({ surroundings, parents: [virtualMesh] }),
+    origin: originOf({ translationContext, parents: [virtualMesh] }),
   };
 }
 

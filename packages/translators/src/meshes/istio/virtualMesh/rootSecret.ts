@@ -13,15 +13,15 @@ const GENERATED_VALUE = "<generated>";
  * The Secret of a VirtualMesh's generated root. One that exists is wanted as it is; what translation may not read of it reads
  * `<generated>`, as do the values of one that is yet to be made.
  */
-export function rootSecretOf({ virtualMesh, meshes, rootSecret, surroundings }: VirtualMeshInputs): TargetTranslation {
-  const authority = certificateAuthorityOf(virtualMesh, surroundings.namespace, rootSecret);
+export function rootSecretOf({ virtualMesh, meshes, rootSecret, translationContext }: VirtualMeshInputs): TargetTranslation {
+  const authority = certificateAuthorityOf(virtualMesh, translationContext.namespace, rootSecret);
   if (authority.type !== "generated" || !meshes.some((mesh) => mesh.spec?.istio !== undefined && hasAgent(mesh))) return emptyTranslation;
   const existing = rootSecret?.type === GENERATED_ROOT_TYPE ? rootSecret.data : {};
   const data = Object.fromEntries(
     Object.entries({ "root-cert.pem": "", "key.pem": "", ...existing }).map(([key, value]) => [key, value || GENERATED_VALUE]),
   );
   const secret = bareOutputOf(
-    { ...authority.secret, clusterName: "", origin: originOf({ surroundings, parents: [virtualMesh] }) },
+    { ...authority.secret, clusterName: "", origin: originOf({ translationContext, parents: [virtualMesh] }) },
     { apiVersion: Secret.apiVersion, kind: Secret.kind, type: GENERATED_ROOT_TYPE, data },
   );
   return { outputs: [secret], reports: [] };
