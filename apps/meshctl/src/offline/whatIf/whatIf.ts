@@ -13,7 +13,7 @@ export interface WhatIfOptions {
   readonly file?: readonly string[];
   /** Files with the page /snapshots/input of a server. */
   readonly snapshot?: readonly string[];
-  readonly output: "table" | "json";
+  readonly output: "table" | "json" | "yaml";
   readonly failOn: FailOnResult;
   readonly namespace: string;
 }
@@ -32,7 +32,7 @@ export const NOT_KNOWN: readonly string[] = [
 /** The text of a result: the caller says how wide it may be. */
 export type WhatIfText = (
   hosts: readonly LostHost[],
-  options: { readonly without: readonly string[]; readonly output: "table" | "json" },
+  options: { readonly without: readonly string[]; readonly output: "table" | "json" | "yaml" },
 ) => string;
 
 /** Translates twice, the second time without the endpoints of some clusters, and prints what becomes of the hosts that used them. */
