@@ -1,4 +1,4 @@
-import { KubernetesCluster, Mesh } from "@isthmus/api";
+import { KubernetesCluster, Mesh, meshClusters } from "@isthmus/api";
 import { isClusterName, UsageError } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
 import type { ExitCode, Io } from "../../io.ts";
@@ -75,7 +75,7 @@ function clustersIn(text: string): readonly string[] {
 /** Without a cluster that nobody has, everything would seem to be well. */
 function expectClusters(lost: ReadonlySet<string>, { inputs }: Translation): void {
   const names = new Set([
-    ...[...inputs.of(Mesh)].flatMap(({ spec }) => spec?.istio?.installation?.cluster ?? spec?.osm?.installation?.cluster ?? []),
+    ...[...inputs.of(Mesh)].flatMap((mesh) => meshClusters(mesh)),
     ...[...inputs.of(KubernetesCluster)].map(({ metadata }) => metadata.name),
   ]);
   for (const name of lost) {
