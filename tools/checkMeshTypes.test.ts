@@ -45,6 +45,13 @@ it.each(["spec.agentInfo", "settings.spec.mtls.istio", "{ mtls: { istio: 1 } }",
   },
 );
 
+it.each(["apps/meshctl/src/a.ts", "apps/ui/src/x/a.tsx"])("refuses lists of types of meshes in programs: %s", (path) => {
+  expect(problemsIn("const a = spec?.istio ?? spec?.osm;", path)).toEqual([
+    expect.stringContaining("reads spec.osm of a Mesh: ask meshInstallationOf"),
+  ]);
+  expect(problemsIn("const a = mesh.spec?.istio;", path)).toEqual([]);
+});
+
 it("does not pass where it saw nothing", () => {
   expect(checkMeshTypes(new Map()).problems).toEqual(["no neutral file was found"]);
 });

@@ -15,17 +15,23 @@ const DETECTORS = "src/discovery/detectors/";
 const REMEDY =
   "ask MeshTranslator (packages/translators/src/meshes/meshTranslator.ts), a detector, or policy/policyScope.ts, so that another mesh needs no change here";
 
-/** Refuses code of translation outside of `meshes/` and the detectors that reads the member of `Mesh.spec` of one type of mesh. */
+/** Programs ask for the place of a mesh of any type; what is about Istio alone may read that. */
+const REMEDY_FOR_APPS = "ask meshInstallationOf or meshClusters (packages/api/src/discovery/meshPlace.ts)";
+
+/** Refuses code of translation outside of `meshes/` and the detectors that reads the member of `Mesh.spec` of one type of mesh, and programs that read one of another type than Istio. */
 export function checkMeshTypes(tree: SourceTree): CheckResult {
   const problems: string[] = [];
   let files = 0;
   for (const [path, text] of tree) {
-    if (!isNeutral(path)) continue;
+    const isProgram = isOfProgram(path);
+    if (!isNeutral(path) && !isProgram) continue;
     files += 1;
     const source = parseSource(path, text);
     const visit = (node: ts.Node): void => {
       const type = typeRead(node, source);
-      if (type !== undefined) problems.push(`${path}:${lineOf(source, node)}: reads spec.${type} of a Mesh: ${REMEDY}`);
+      const isRefused = type !== undefined && !(isProgram && (type === "istio" || ts.isBindingElement(node)));
+      if (isRefused)
+        problems.push(`${path}:${lineOf(source, node)}: reads spec.${type} of a Mesh: ${isProgram ? REMEDY_FOR_APPS : REMEDY}`);
       ts.forEachChild(node, visit);
     };
     visit(source);
@@ -33,6 +39,11 @@ export function checkMeshTypes(tree: SourceTree): CheckResult {
   // A checker that looks at nothing finds nothing wrong.
   if (files === 0) problems.push("no neutral file was found");
   return { summary: `${files} files`, problems };
+}
+
+function isOfProgram(path: string): boolean {
+  const { kind, inside, isTest } = placeOf(path);
+  return kind === "app" && !isTest && isTypeScript(path) && inside.startsWith("src/");
 }
 
 function isNeutral(path: string): boolean {

@@ -63,6 +63,33 @@ describe("meshctl cluster", () => {
     expect(await annotations()).toEqual({ mine: "kept" });
   });
 
+  it.each([
+    [["revoke", "east"], "KubernetesCluster gloo-mesh/east: would be changed\n"],
+    [["revoke", "east", "--rotate-token"], expect.stringContaining("Secret gloo-mesh/relay-identity-token-secret: would be ")],
+    [["replace", "east"], "KubernetesCluster gloo-mesh/east: would be changed\n"],
+    [["token", "create", "--cluster", "west"], expect.stringMatching(/^Secret gloo-mesh\/relay-join-token-\w+: would be created\n$/)],
+  ])("tries %j without a change", async (args, told) => {
+    const { cluster, io, run } = management();
+    const before = cluster.objects();
+    await run(...args, "--dry-run");
+    expect(io.written).toEqual({ out: told, err: "Nothing was changed (--dry-run).\n" });
+    expect(cluster.objects()).toEqual(before);
+  });
+
+  it("prints the Secrets of the shared token as one List, too", async () => {
+    const { cluster, io, run } = management();
+    const secret = (name: string, data: object) => ({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, data });
+    cluster.load([
+      secret("relay-root-tls-secret", { "ca.crt": btoa("root") }),
+      secret("relay-identity-token-secret", { token: btoa("the shared token") }),
+    ]);
+    await run("token", "shared", "-o", "json");
+    expect(JSON.parse(io.written.out)).toMatchObject({
+      kind: "List",
+      items: expect.arrayContaining([expect.objectContaining({ kind: "Secret" })]),
+    });
+  });
+
   it("prints all that an agent needs, as Secrets to be applied where it runs", async () => {
     const { cluster, io, run } = management();
     const secret = (name: string, data: object) => ({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, data });

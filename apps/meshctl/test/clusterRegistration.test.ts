@@ -9,7 +9,7 @@ import { Interrupted } from "../src/cluster/interruption.ts";
 import { ClusterRole, ClusterRoleBinding, RemoteNamespace, ServiceAccount } from "../src/cluster/remoteAccess.ts";
 import { clusterCommand } from "../src/commands/cluster.ts";
 import { inheriting } from "../src/meshctl.ts";
-import { recordedIo } from "./recordedIo.ts";
+import { type RecordedIo, recordedIo } from "./recordedIo.ts";
 
 const namespace = "gloo-mesh";
 const place = { name: "east", namespace };
@@ -25,6 +25,16 @@ beforeEach(() => {
 /** Runs a command, while something gives ServiceAccounts' Secrets their tokens as kube-controller-manager does. */
 async function run(...args: string[]): Promise<string> {
   return runUntil(new AbortController().signal, ...args);
+}
+
+/** The same on a terminal, or with standard output. */
+async function runOn(io: RecordedIo, ...args: string[]): Promise<void> {
+  const command = clusterCommand(
+    io,
+    async () => management,
+    async () => ({ cluster: remote, address: { server: "https://127.0.0.1:6443", ca: "PEM", isUnverified: false } }),
+  );
+  await inheriting(command, new Command().exitOverride().configureOutput({ writeErr: io.err })).parseAsync(args, { from: "user" });
 }
 
 async function runUntil(interrupt: AbortSignal, ...args: string[]): Promise<string> {
@@ -58,6 +68,7 @@ async function runUntil(interrupt: AbortSignal, ...args: string[]): Promise<stri
 
 const kubeconfig = async () => JSON.parse(atob((await management.get(Secret, place))?.data?.["kubeconfig"] ?? "")) as object;
 const image = () => [management, remote].map((cluster) => cluster.objects());
+const names = () => image().map((objects) => objects.map((object) => `${object.kind} ${object.metadata.name}`).sort());
 
 describe("meshctl cluster register --standard", () => {
   it("makes an account with the rights that the server needs, and stores how to connect", async () => {
@@ -125,7 +136,6 @@ describe("meshctl cluster register --standard of a cluster that others know", ()
   const know = (status: object) =>
     management.applyStatus({ apiVersion, kind, metadata: place, status } as AnyResource, { fieldManager: "gloo-mesh" });
   const spec = async () => (await management.get(KubernetesCluster, place))?.spec;
-  const names = () => image().map((objects) => objects.map((object) => `${object.kind} ${object.metadata.name}`).sort());
 
   it("keeps what they declare of it, and says by which option it would be changed before anything is made", async () => {
     await declare({ clusterDomain: "east.local" });
@@ -234,6 +244,89 @@ describe("meshctl cluster register --standard of a cluster that others know", ()
     await run("register", "--standard", "east");
     expect(await run("deregister", "east", "--purge")).toContain("deleted VirtualService default/reviews");
     expect(await left()).toEqual(["theirs"]);
+  });
+});
+
+describe("meshctl cluster register and deregister --dry-run", () => {
+  it("tells what a registration would make, and makes nothing", async () => {
+    const before = image();
+    const io = recordedIo();
+    await runOn(io, "register", "--standard", "east", "--dry-run");
+    expect(image()).toEqual(before);
+    expect(io.written.err).toBe("Nothing was changed (--dry-run).\n");
+    const told = io.written.out.trim().split("\n");
+    await run("register", "--standard", "east");
+    const made = names().flatMap((all, i) =>
+      all.filter((name) => !(before[i] ?? []).some((object) => name === `${object.kind} ${object.metadata.name}`)),
+    );
+    expect(made.length).toBeGreaterThan(5);
+    expect(told.map((line) => line.replace(/ (?:\S+\/)?(\S+): would be (applied|created)$/, " $1")).sort()).toEqual([...made].sort());
+  });
+
+  it("tells what a registration with an agent would make, waits for none, and makes nothing", async () => {
+    const root = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "relay-root-tls-secret", namespace },
+      data: { "ca.crt": btoa("PEM") },
+    };
+    await management.create(root as Resource);
+    const before = image();
+    const io = recordedIo();
+    await runOn(io, "register", "east", "--no-probe", "--relay-server-address", "relay.example.com:9900", "--dry-run");
+    expect(image()).toEqual(before);
+    expect(io.written.err).toBe("Nothing was changed (--dry-run).\n");
+    for (const made of ["KubernetesCluster gloo-mesh/east", "Deployment gloo-mesh/gloo-mesh-agent", "Namespace gloo-mesh"])
+      expect(io.written.out).toMatch(new RegExp(`^${made}: would be (applied|created)$`, "m"));
+    expect(io.written.out).toMatch(/^Secret gloo-mesh\/relay-join-token-\w+: would be created$/m);
+  });
+
+  it("tells what a deregistration would delete, with --purge, and deletes nothing; then deletes just that", async () => {
+    await run("register", "--standard", "east");
+    const labels = { "owner.networking.mesh.gloo.solo.io": namespace };
+    const { apiVersion, kind } = VirtualService;
+    const route = { apiVersion, kind, metadata: { name: "reviews", namespace: "default", labels }, spec: { hosts: ["reviews"] } };
+    await remote.apply(route as Resource, { fieldManager: "gloo-mesh" });
+    const before = image();
+    const io = recordedIo();
+    await runOn(io, "deregister", "east", "--purge", "--dry-run");
+    expect(image()).toEqual(before);
+    expect(io.written.err).toBe("Nothing was changed (--dry-run).\n");
+    expect(io.written.out).toContain("VirtualService default/reviews: would be deleted\n");
+    const all = names();
+    await run("deregister", "east", "--purge");
+    const left = names();
+    const gone = all.flatMap((objects, i) => objects.filter((name) => !(left[i] ?? []).includes(name)));
+    const told = io.written.out.trim().split("\n");
+    expect(told.map((line) => line.replace(/ (?:\S+\/)?(\S+): would be deleted$/, " $1")).sort()).toEqual([...gone].sort());
+  });
+
+  it("asks on a terminal, after listing what goes, unless told not to", async () => {
+    await run("register", "--standard", "east");
+    const before = image();
+    const asked: string[] = [];
+    const terminal = (answer: boolean) => ({
+      ...recordedIo(),
+      ask: async (question: string) => {
+        asked.push(question);
+        return answer;
+      },
+    });
+    const no = terminal(false);
+    await expect(runOn(no, "deregister", "east")).rejects.toThrow("nothing was changed");
+    expect(no.written.err).toContain("KubernetesCluster gloo-mesh/east: would be deleted\n");
+    expect(image()).toEqual(before);
+    expect(asked).toEqual(["Do this?"]);
+    await runOn(terminal(true), "deregister", "east");
+    expect(image()).not.toEqual(before);
+    await run("register", "--standard", "east");
+    await runOn(terminal(false), "deregister", "east", "--yes");
+    expect(await management.get(KubernetesCluster, place)).toBeUndefined();
+    expect(asked).toHaveLength(2);
+  });
+
+  it("is not together with what takes something back", async () => {
+    await expect(run("register", "east", "--dry-run", "--rollback")).rejects.toThrow("--rollback and --dry-run are mutually exclusive");
   });
 });
 

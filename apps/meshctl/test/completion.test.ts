@@ -53,9 +53,19 @@ describe("meshctl completion", () => {
     );
   });
 
+  it("gives PowerShell its own form", async () => {
+    const { out } = await runIn(plane, ["completion", "powershell"]);
+    expect(out).toContain("Register-ArgumentCompleter -Native -CommandName 'meshctl' -ScriptBlock {");
+    expect(out).toContain("$steps['meshctl get mesh'] = 'meshctl get meshes'");
+    expect(out).toContain("$values['meshctl check --fail-on'] = @('warning', 'error')");
+    expect(out).toMatch(/\$words\['meshctl cluster token'\] = @\('create', 'shared'/);
+    const [open, close] = ["{", "}"].map((brace) => out.split(brace).length);
+    expect(open).toBe(close);
+  });
+
   it("knows no other shell", async () => {
     const run = await runIn(plane, ["completion", "tcsh"]);
     expect(run.code).toBe(2);
-    expect(run.err).toContain("Allowed choices are bash, zsh, fish.");
+    expect(run.err).toContain("Allowed choices are bash, zsh, fish, powershell.");
   });
 });

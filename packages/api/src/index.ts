@@ -31,6 +31,7 @@ export {
   type MeshSpec,
   type MeshStatus,
 } from "./discovery/mesh.ts";
+export { meshClusters, meshInstallationOf } from "./discovery/meshPlace.ts";
 export { Workload } from "./discovery/workload.ts";
 export { AuthorizationPolicy, type AuthorizationRule, type AuthorizationSource } from "./istio/authorizationPolicy.ts";
 export { type ConnectionPolicy, DestinationRule, type Subset } from "./istio/destinationRule.ts";

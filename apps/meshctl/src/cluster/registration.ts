@@ -23,6 +23,8 @@ export interface Registration {
   readonly precheck: () => Promise<readonly string[]>;
   /** Takes back what was made when something fails. */
   readonly rollback: boolean;
+  /** The clusters only tell what would be changed: no token is waited for. */
+  readonly isDryRun: boolean;
   readonly hints: Hints;
   readonly clock: Clock;
   readonly say: (line: string) => void;
@@ -54,6 +56,7 @@ export async function registerCluster(registration: Registration): Promise<void>
 async function makeRegistration(registration: Registration, changed: (change: Change) => void): Promise<void> {
   const { management, remote, clusterName, managementNamespace, remoteNamespace, clusterDomain, address, clock, say, interrupt } =
     registration;
+  const { isDryRun } = registration;
   if (!isClusterName(clusterName)) {
     throw new UsageError(`${clusterName} is not a valid cluster name: use at most 63 lower-case letters, digits and hyphens`);
   }
@@ -67,7 +70,7 @@ async function makeRegistration(registration: Registration, changed: (change: Ch
   await ensure(remote, RemoteNamespace, namespaceToCreate(remoteNamespace), changed);
   for (const { kind, resource } of remoteObjects(clusterName, remoteNamespace)) await applyOurs(remote, kind, resource, changed);
   say(`ServiceAccount ${remoteNamespace}/${clusterName} has permissions to read the mesh and write its configuration`);
-  const token = await accountToken(remote, { clusterName, namespace: remoteNamespace, clock, interrupt }, changed);
+  const token = await accountToken(remote, { clusterName, namespace: remoteNamespace, clock, interrupt, isDryRun }, changed);
   const kubeconfig = kubeconfigOf(clusterName, address, token);
   await storeKubeconfig(management, { name: clusterName, namespace: managementNamespace }, kubeconfig, changed);
   say(`Secret ${managementNamespace}/${clusterName} in the management cluster contains the kubeconfig`);
@@ -135,7 +138,8 @@ async function accountToken(
     namespace,
     clock,
     interrupt,
-  }: { readonly clusterName: string; readonly namespace: string; readonly clock: Clock; readonly interrupt: AbortSignal },
+    isDryRun,
+  }: Pick<Registration, "clusterName" | "clock" | "interrupt" | "isDryRun"> & { readonly namespace: string },
   changed: Changed,
 ): Promise<string> {
   const name = tokenSecretName(clusterName);
@@ -146,6 +150,7 @@ async function accountToken(
     type: "kubernetes.io/service-account-token",
   };
   await ensure(remote, Secret, secret as AnyResource, changed);
+  if (isDryRun) return "";
   const until = clock.now() + TOKEN_WAIT_MS;
   for (;;) {
     const found = await remote.get(Secret, { name, namespace });

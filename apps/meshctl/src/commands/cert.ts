@@ -1,10 +1,12 @@
 import { UsageError } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
 import { Command, Option } from "commander";
 import { answered, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import type { CertFormat } from "../plane/certificates/certificateText.ts";
 import type { Entry } from "../plane/certificates/entries.ts";
 import { ADMIN_HELP, type AdminFlags, adminPages, checkAdminFlags, withAdmin } from "./adminOptions.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
+import { doneOrTried, dryRunOption } from "./dryRun.ts";
 
 interface CertOptions extends ManagementTarget, AdminFlags {
   readonly output: CertFormat;
@@ -13,6 +15,7 @@ interface CertOptions extends ManagementTarget, AdminFlags {
 interface RotateOptions extends CertOptions {
   readonly plan?: true;
   readonly abort?: true;
+  readonly dryRun?: true;
   readonly workloadContext: readonly string[];
 }
 
@@ -42,6 +45,7 @@ export function certCommand(runtime: CommandRuntime): Command {
         collect,
         [],
       )
+      .addOption(dryRunOption())
       .addHelpText("after", ROTATE_HELP)
       .action((name: string, options: RotateOptions) => rotate(name, options, runtime)),
   );
@@ -94,7 +98,7 @@ function isDue({ state }: Entry): boolean {
 
 async function rotate(name: string, options: RotateOptions, runtime: CommandRuntime): Promise<void> {
   const { io, connect, now, finish } = runtime;
-  const { plan: isPlan, abort: isAbort, workloadContext, adminAddress: _, adminTokenFile: __, output: ___, ...place } = options;
+  const { plan: isPlan, abort: isAbort, dryRun, workloadContext, adminAddress: _, adminTokenFile: __, output: ___, ...place } = options;
   const contexts = contextsIn(workloadContext);
   if (isPlan === true && isAbort === true) throw new UsageError("--plan and --abort exclude each other");
   const { entries } = await readEntries(options, runtime);
@@ -104,10 +108,13 @@ async function rotate(name: string, options: RotateOptions, runtime: CommandRunt
   if (contexts.size > 0) throw new UsageError("--workload-context needs --plan");
   const { rotateCertificate } = await import("../plane/certificates/rotateCertificate.ts");
   const { abortRotation } = await import("../plane/certificates/abortRotation.ts");
-  const ordered = await inManagementCluster(place, connect, (cluster, signal) =>
-    isAbort === true ? abortRotation(cluster, entry, entries, signal) : rotateCertificate(cluster, entry, { entries, now: now() }, signal),
-  );
-  io.err(`${ordered}\nIt is ordered, and not done yet: the status of the VirtualMesh says how far each mesh is.\n`);
+  const order = (cluster: Cluster, signal: AbortSignal): Promise<string> =>
+    isAbort === true ? abortRotation(cluster, entry, entries, signal) : rotateCertificate(cluster, entry, { entries, now: now() }, signal);
+  let ordered = "";
+  const isDone = await doneOrTried(io, dryRun, async (within) => {
+    ordered = await inManagementCluster(place, connect, (cluster, signal) => order(within(cluster), signal));
+  });
+  if (isDone) io.err(`${ordered}\nIt is ordered, and not done yet: the status of the VirtualMesh says how far each mesh is.\n`);
   finish(0);
 }
 

@@ -117,4 +117,6 @@ Examples:
 const PRECHECK_HELP = `${EXIT_CODES}
 
 Examples:
-  meshctl precheck --context east`;
+  meshctl precheck --context east
+  # In a pipeline
+  meshctl precheck --context east -o json --fail-on warning`;

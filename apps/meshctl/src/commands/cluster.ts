@@ -7,6 +7,8 @@ import { type Connect, connectWithKubeconfig, inManagementCluster, type Manageme
 import type { Io } from "../io.ts";
 import { type ConnectRemote, connectRemote, registrationCommands } from "./clusterRegistration.ts";
 import { durationMs, inManagement } from "./commandRuntime.ts";
+import { doneOrTried, dryRunOption } from "./dryRun.ts";
+import { READ_EXIT_CODES, WRITE_EXIT_CODES } from "./helpText.ts";
 
 interface ClusterOptions {
   readonly connectApiServer?: ConnectApiServer;
@@ -38,11 +40,19 @@ function tokenCreateCommand(io: Io, connect: Connect): Command {
     )
     .option("--manifest", "print the Secrets that the agent needs, to apply in its cluster, instead of only the token")
     .addOption(agentNamespaceOption())
+    .addOption(dryRunOption())
     .addHelpText("after", TOKEN_HELP)
-    .action(async ({ cluster: clusterName, ttl, manifest, agentNamespace, ...place }: TokenOptions) => {
+    .action(async ({ cluster: clusterName, ttl, manifest, agentNamespace, dryRun, ...place }: TokenOptions) => {
       const { createJoinToken, secretsToJoin } = await import("@isthmus/plane/installation");
       const { systemClock } = await import("@isthmus/plane/clock");
       const { namespace } = place;
+      if (dryRun === true) {
+        await doneOrTried(io, dryRun, async (within) => {
+          const options = { namespace, clock: systemClock, clusterName, lifetimeMs: ttl };
+          await inManagementCluster(place, connect, (cluster) => createJoinToken(within(cluster), options));
+        });
+        return;
+      }
       const { token, expiresAt, secrets } = await inManagementCluster(place, connect, async (cluster) => {
         const made = await createJoinToken(cluster, { namespace, clock: systemClock, clusterName, lifetimeMs: ttl });
         const { token } = made;
@@ -64,6 +74,7 @@ interface TokenOptions extends ManagementTarget {
   readonly cluster: string;
   readonly ttl: number;
   readonly manifest?: true;
+  readonly dryRun?: true;
   readonly agentNamespace: string;
 }
 
@@ -71,7 +82,8 @@ function agentNamespaceOption(): Option {
   return new Option("--agent-namespace <name>", "namespace of the agent in its cluster").default("gloo-mesh");
 }
 
-async function manifestOf(secrets: readonly Secret[]): Promise<string> {
+async function manifestOf(secrets: readonly Secret[], format: "yaml" | "json" = "yaml"): Promise<string> {
+  if (format === "json") return `${JSON.stringify({ apiVersion: "v1", kind: "List", items: secrets }, undefined, 2)}\n`;
   const { yamlText } = await import("../offline/yamlText.ts");
   return secrets.map((secret) => `---\n${yamlText(secret)}`).join("");
 }
@@ -82,8 +94,9 @@ function tokenSharedCommand(io: Io, connect: Connect): Command {
       "Print the Secrets with which clusters can join with names that have never been registered: the shared token and the root certificate.",
     )
     .addOption(agentNamespaceOption())
+    .addOption(new Option("-o, --output <format>", "yaml, or json as one List").choices(["yaml", "json"]).default("yaml"))
     .addHelpText("after", SHARED_HELP)
-    .action(async ({ agentNamespace, ...place }: ManagementTarget & { readonly agentNamespace: string }) => {
+    .action(async ({ agentNamespace, output, ...place }: SharedTokenOptions) => {
       const { secretsToJoin } = await import("@isthmus/plane/installation");
       const secrets = await inManagementCluster(place, connect, (cluster) =>
         secretsToJoin(cluster, { namespace: place.namespace, agentNamespace }),
@@ -91,8 +104,13 @@ function tokenSharedCommand(io: Io, connect: Connect): Command {
       io.err(
         "Any holder of this token can register a cluster name that has never been registered. Apply these Secrets where the agent runs.\n",
       );
-      await io.out(await manifestOf(secrets));
+      await io.out(await manifestOf(secrets, output));
     });
+}
+
+interface SharedTokenOptions extends ManagementTarget {
+  readonly agentNamespace: string;
+  readonly output: "yaml" | "json";
 }
 
 function revokeCommand(io: Io, connect: Connect): Command {
@@ -100,30 +118,40 @@ function revokeCommand(io: Io, connect: Connect): Command {
     .description("Revoke all certificates of a cluster: within seconds, all replicas of the server disconnect its agent.")
     .option("--undo", "undo the revocation: earlier certificates are valid again")
     .option("--rotate-token", "also replace the shared token, which the agent knows; the previous one becomes invalid")
+    .addOption(dryRunOption())
     .addHelpText("after", REVOKE_HELP)
-    .action(
-      async (name: string, { undo, rotateToken, ...place }: ManagementTarget & { readonly undo?: true; readonly rotateToken?: true }) => {
-        if (undo && rotateToken)
-          throw new UsageError("--undo and --rotate-token are mutually exclusive: a replaced shared token cannot be restored");
-        const { REVOKED_BEFORE } = await import("@isthmus/plane/installation");
-        const { annotateCluster } = await import("../cluster/annotate.ts");
+    .action(async (name: string, { undo, rotateToken, dryRun, ...place }: RevokeOptions) => {
+      if (undo && rotateToken)
+        throw new UsageError("--undo and --rotate-token are mutually exclusive: a replaced shared token cannot be restored");
+      const { REVOKED_BEFORE, rotateSharedToken } = await import("@isthmus/plane/installation");
+      const { annotateCluster } = await import("../cluster/annotate.ts");
+      const { namespace } = place;
+      const say = (text: string): void => {
+        if (dryRun !== true) io.err(text);
+      };
+      await doneOrTried(io, dryRun, async (within) => {
         await inManagementCluster(place, connect, (cluster) =>
-          annotateCluster(cluster, { name, namespace: place.namespace }, (annotations) => ({
+          annotateCluster(within(cluster), { name, namespace }, (annotations) => ({
             [REVOKED_BEFORE]: undo ? undefined : revocationTime(annotations[REVOKED_BEFORE]),
           })),
         );
-        io.err(
+        say(
           undo
             ? `The certificates of ${name} are valid again, unless they have expired.\n`
             : `The certificates of ${name} are revoked, and it cannot join with the shared token either. To let it join again:\n` +
                 `  meshctl cluster token create --cluster ${name}\n`,
         );
         if (!rotateToken) return;
-        const { rotateSharedToken } = await import("@isthmus/plane/installation");
-        await inManagementCluster(place, connect, (cluster) => rotateSharedToken(cluster, { namespace: place.namespace }));
-        io.err(ROTATED);
-      },
-    );
+        await inManagementCluster(place, connect, (cluster) => rotateSharedToken(within(cluster), { namespace }));
+        say(ROTATED);
+      });
+    });
+}
+
+interface RevokeOptions extends ManagementTarget {
+  readonly undo?: true;
+  readonly rotateToken?: true;
+  readonly dryRun?: true;
 }
 
 function replaceCommand(io: Io, connect: Connect): Command {
@@ -131,13 +159,17 @@ function replaceCommand(io: Io, connect: Connect): Command {
     .description(
       "Allow a different cluster, once, to register with an existing name, because the cluster that has the name no longer exists.",
     )
+    .addOption(dryRunOption())
     .addHelpText("after", REPLACE_HELP)
-    .action(async (name: string, place: ManagementTarget) => {
+    .action(async (name: string, { dryRun, ...place }: ManagementTarget & { readonly dryRun?: true }) => {
       const { REPLACE } = await import("@isthmus/plane/installation");
       const { annotateCluster } = await import("../cluster/annotate.ts");
-      await inManagementCluster(place, connect, (cluster) =>
-        annotateCluster(cluster, { name, namespace: place.namespace }, () => ({ [REPLACE]: new Date().toISOString() })),
+      const isDone = await doneOrTried(io, dryRun, (within) =>
+        inManagementCluster(place, connect, (cluster) =>
+          annotateCluster(within(cluster), { name, namespace: place.namespace }, () => ({ [REPLACE]: new Date().toISOString() })),
+        ),
       );
+      if (!isDone) return;
       io.err(
         `The next different cluster that registers as ${name} gets the name; the cluster that has it now is then disconnected. The new cluster needs a join token:\n  meshctl cluster token create --cluster ${name}\n`,
       );
@@ -156,6 +188,7 @@ const DEFAULT_LIFETIME_MS = 3_600_000;
 
 const TOKEN_HELP = `
 The token is printed to standard output, the instructions to standard error.
+${WRITE_EXIT_CODES}
 
 Examples:
   # Create a token with which cluster east can join within the next hour
@@ -164,10 +197,14 @@ Examples:
   # Apply it directly in the workload cluster, with the root certificate to verify the server
   meshctl cluster token create --context mgmt --cluster east --ttl 10m --manifest | kubectl --context east apply -f -`;
 
-const SHARED_HELP = `
+const SHARED_HELP = `${READ_EXIT_CODES}
+
 Examples:
   # Apply them directly in the workload cluster west
-  meshctl cluster token shared --context mgmt | kubectl --context west apply -f -`;
+  meshctl cluster token shared --context mgmt | kubectl --context west apply -f -
+
+  # Only the token
+  meshctl cluster token shared --context mgmt -o json | jq -r '.items[].data.token | values | @base64d'`;
 
 const ROTATED = `The Secret relay-identity-token-secret of the management cluster has a new shared token, which running servers use.
 Agents with a certificate need no token. An agent that has not registered yet needs a join token, or the new shared token:
@@ -178,6 +215,7 @@ certificates, all of them need the new token now.
 
 const REVOKE_HELP = `
 The last known state of the cluster is still used, as when its agent is offline; delete its KubernetesCluster to prune it.
+${WRITE_EXIT_CODES}
 
 Examples:
   meshctl cluster revoke east
@@ -185,7 +223,11 @@ Examples:
   meshctl cluster revoke east --rotate-token
   meshctl cluster revoke east --undo`;
 
-const REPLACE_HELP = `
+const REPLACE_HELP = `${WRITE_EXIT_CODES}
+
 Examples:
   # Cluster east was rebuilt, and its agent reports that another cluster has the name
-  meshctl cluster replace east`;
+  meshctl cluster replace east
+
+  # What would be changed
+  meshctl cluster replace east --context mgmt --dry-run`;

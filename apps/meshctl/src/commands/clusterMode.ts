@@ -1,9 +1,11 @@
 import { UsageError } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
 import { Command, Option } from "commander";
 import type { Mode } from "../cluster/clusterMode.ts";
 import { inManagementCluster, type ManagementTarget, REQUEST_TIMEOUT_MS } from "../cluster/managementCluster.ts";
 import type { ExitCode } from "../io.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
+import { doneOrTried, dryRunOption } from "./dryRun.ts";
 import { durationOption } from "./duration.ts";
 
 interface ModeOptions extends ManagementTarget {
@@ -11,6 +13,7 @@ interface ModeOptions extends ManagementTarget {
   readonly timeout: number;
   readonly observe?: true;
   readonly only?: readonly string[];
+  readonly dryRun?: true;
 }
 
 /** `meshctl cluster pause` and `resume`: whether anything is written in a cluster. */
@@ -39,7 +42,8 @@ function inMode(command: Command): Command {
   return inManagement(command.argument("<name>", "name of the cluster"))
     .option("--wait", "wait until the agent has acknowledged the mode", true)
     .option("--no-wait", "do not wait for that")
-    .addOption(durationOption("--timeout <duration>", "how long to wait", "1m"));
+    .addOption(durationOption("--timeout <duration>", "how long to wait", "1m"))
+    .addOption(dryRunOption());
 }
 
 function onlyOption(description: string): Option {
@@ -51,7 +55,7 @@ function onlyOption(description: string): Option {
 async function changeObjects(
   name: string,
   change: "manage" | "release",
-  { only = [], observe, wait: _, timeout: __, ...place }: ModeOptions,
+  { only = [], observe, wait: _, timeout: __, dryRun, ...place }: ModeOptions,
   { io, connect }: CommandRuntime,
 ): Promise<void> {
   if (observe === true) throw new UsageError("--observe and --only are mutually exclusive: --only leaves the mode as it is");
@@ -60,10 +64,18 @@ async function changeObjects(
   const { registeredCluster } = await import("../plane/describe/printCluster.ts");
   const objects = only.map(managedObjectNamed);
   const { namespace } = place;
+  const changing = (cluster: Cluster): Parameters<typeof manageObjects>[0] => ({ cluster, name, namespace });
+  const changeNamed = change === "manage" ? manageObjects : releaseObjects;
+  if (dryRun === true) {
+    await doneOrTried(io, dryRun, async (within) => {
+      await inManagementCluster(place, connect, (cluster, signal) => changeNamed(changing(within(cluster)), objects, signal));
+    });
+    return;
+  }
   await inManagementCluster(place, connect, async (cluster, signal) => {
-    const named = { cluster, name, namespace };
+    const named = changing(cluster);
     const before = await registeredCluster(named, signal);
-    const after = await (change === "manage" ? manageObjects : releaseObjects)(named, objects, signal);
+    const after = await changeNamed(named, objects, signal);
     const appliers = appliersOf(before, "managedObjects");
     if (appliers.length > 0) io.err(`${io.colors.yellow("warning:")} ${alsoApplied("managedObjects", named, appliers)}\n`);
     const are = after.length === 0 ? "nothing" : after.map(textOf).join(", ");
@@ -82,7 +94,7 @@ function alsoApplied(
 async function changeMode(
   name: string,
   mode: Mode,
-  { wait, timeout, only: _, ...place }: ModeOptions,
+  { wait, timeout, only: _, dryRun, ...place }: ModeOptions,
   { io, connect, finish }: CommandRuntime,
 ): Promise<void> {
   const { acknowledgedMode, appliersOf, setMode } = await import("../cluster/clusterMode.ts");
@@ -90,6 +102,16 @@ async function changeMode(
   const { registeredCluster } = await import("../plane/describe/printCluster.ts");
   const { systemClock: clock } = await import("@isthmus/plane/clock");
   const { namespace, requestTimeout = REQUEST_TIMEOUT_MS } = place;
+  if (dryRun === true) {
+    await doneOrTried(io, dryRun, async (within) => {
+      await inManagementCluster(place, connect, async (cluster, signal) => {
+        // Its error has the nearest name.
+        await registeredCluster({ cluster, name, namespace }, signal);
+        await setMode({ cluster: within(cluster), name, namespace, mode }, signal);
+      });
+    });
+    return;
+  }
   const say = (line: string): void => io.err(`${line}\n`);
   const all = { ...place, requestTimeout: requestTimeout + (wait ? timeout : 0) };
   const code = await inManagementCluster(all, connect, async (cluster, signal): Promise<ExitCode> => {

@@ -1,7 +1,10 @@
 import { UsageError } from "@isthmus/core";
+import type { Cluster } from "@isthmus/plane/ports";
 import { Command, Option } from "commander";
 import { inManagementCluster } from "../cluster/managementCluster.ts";
+import { confirmed, doneOrTried, dryRunOption, triedChanges, type Within } from "./dryRun.ts";
 import { durationOption } from "./duration.ts";
+import { WRITE_EXIT_CODES } from "./helpText.ts";
 import {
   type ConnectRemote,
   givenPlaces,
@@ -25,6 +28,15 @@ interface RegisterOptions extends PlaceOptions, RegisterAgentOptions {
 interface DeregisterOptions extends PlaceOptions {
   readonly force?: true;
   readonly purge?: true;
+  readonly dryRun?: true;
+  readonly yes?: true;
+}
+
+/** How a deregistration is done, or tried. */
+interface Deregistering {
+  readonly within: Within;
+  readonly isDryRun: boolean;
+  readonly say: (line: string) => void;
 }
 
 /** The cluster of a kubeconfig, as its current user. */
@@ -70,6 +82,7 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
       .addOption(durationOption("--token-ttl <duration>", "lifetime of the join token, at most 24h", "15m"))
       .addOption(durationOption("--timeout <duration>", "how long to wait for the agent", "2m"))
       .option("--rollback", "if the registration fails, delete all that it created")
+      .addOption(dryRunOption())
       .option("--print-join", "print what to paste into a shell on the other side, instead of connecting to that cluster")
       .option("--print-gitops", "print what to commit, without secrets; creates nothing")
       .option("--api-server-address <host[:port]>", "--standard: API server address for the server, if it differs from your kubeconfig")
@@ -84,13 +97,25 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
       .description("Undo register. Mesh configuration in that cluster is kept; resources generated from it in other clusters are deleted.")
       .option("--force", "do not connect to the cluster: it no longer exists")
       .option("--purge", "also delete the mesh configuration that was applied to the cluster")
+      .addOption(dryRunOption())
+      .option("-y, --yes", "do not ask, on a terminal, before anything is deleted")
       // Of the published commands: what is undone is known without them.
       .addOption(new Option("--api-server-address <host[:port]>").hideHelp())
       .addOption(new Option("--cluster-domain <domain>").hideHelp())
       .addHelpText("after", DEREGISTER_HELP)
       .action(async (name: string | undefined, second: string | undefined, options: DeregisterOptions) => {
         const { clusterName } = nameAndMode([name, second], options);
-        if (!(await deregisterWithAgent(withAgent, clusterName, options))) await deregisterStandard(clusterName, options);
+        const { force, purge, dryRun, yes } = options;
+        if (force === true && purge === true)
+          throw new UsageError("--force and --purge are mutually exclusive: nothing is deleted in a cluster that is not connected to");
+        const deregister = async (how: Deregistering): Promise<void> => {
+          if (!(await deregisterWithAgent(withAgent, clusterName, { ...options, ...how })))
+            await deregisterStandard(clusterName, options, how);
+        };
+        const trying = (within: Within): Promise<void> => deregister({ within, isDryRun: true, say: () => undefined });
+        if (dryRun !== true && yes !== true && io.ask !== undefined) await confirmed(io.ask, io, await triedChanges(trying));
+        const doing = (within: Within): Promise<void> => deregister({ within, isDryRun: false, say: (line) => io.err(`${line}\n`) });
+        await doneOrTried(io, dryRun, dryRun === true ? trying : doing);
       }),
   ];
 
@@ -104,10 +129,12 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
     const { cluster: remote, address, api } = await toRemote(remotePlace(options));
     const where = addressFor(address, options.apiServerAddress);
     const targets = precheckTargets({ clusterName, api, managementApi: await connectApiServer?.(managementPlace(options)) }, options);
-    await inManagementCluster(managementPlace(options), connect, (management) =>
+    const { dryRun } = options;
+    const register = (within: Within, management: Cluster): Promise<void> =>
       registerCluster({
-        management: namedCluster(management, "management cluster"),
-        remote: namedCluster(remote, `cluster ${clusterName}`),
+        management: namedCluster(within(management), "management cluster"),
+        remote: namedCluster(within(remote), `cluster ${clusterName}`),
+        isDryRun: dryRun === true,
         clusterName,
         managementNamespace: options.mgmtNamespace,
         remoteNamespace: options.remoteNamespace,
@@ -118,30 +145,34 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
         interrupt: catchInterrupts(),
         hints: hintsFor(givenPlaces(options)),
         clock: systemClock,
-        say: (line) => io.err(`${line}\n`),
-      }),
+        say: (line) => {
+          if (dryRun !== true) io.err(`${line}\n`);
+        },
+      });
+    await doneOrTried(io, dryRun, (within) =>
+      inManagementCluster(managementPlace(options), connect, (management) => register(within, management)),
     );
     if (where.tlsServerName !== undefined) {
       io.err(`The server connects to ${where.server} and expects a certificate for ${where.tlsServerName}.\n`);
     }
   }
 
-  async function deregisterStandard(clusterName: string, options: DeregisterOptions): Promise<void> {
+  async function deregisterStandard(clusterName: string, options: DeregisterOptions, { within, say }: Deregistering): Promise<void> {
     const { deregisterCluster } = await import("../cluster/standardDeregistration.ts");
     const { namedCluster } = await import("../cluster/namedCluster.ts");
     const { systemClock } = await import("@isthmus/plane/clock");
     const remote =
-      options.force === true ? undefined : namedCluster((await toRemote(remotePlace(options))).cluster, `cluster ${clusterName}`);
+      options.force === true ? undefined : namedCluster(within((await toRemote(remotePlace(options))).cluster), `cluster ${clusterName}`);
     await inManagementCluster(managementPlace(options), connect, (management) =>
       deregisterCluster({
-        management,
+        management: within(management),
         remote,
         purges: options.purge === true,
         clock: systemClock,
         clusterName,
         managementNamespace: options.mgmtNamespace,
         remoteNamespace: options.remoteNamespace,
-        say: (line) => io.err(`${line}\n`),
+        say,
       }),
     );
   }
@@ -171,7 +202,8 @@ function checkTogether(command: Command, isStandard: boolean): void {
   if (given("disableClientCertificates") && given("tokenTtl"))
     throw new UsageError("--token-ttl and --disable-client-certificates are mutually exclusive: the shared token has no lifetime");
   const [printed] = ["printJoin", "printGitops"].filter(given);
-  const [unused] = ["rollback", "timeout", "probe"].filter(given);
+  const [unused] = ["rollback", "timeout", "probe", "dryRun"].filter(given);
+  if (given("dryRun") && given("rollback")) throw new UsageError("--rollback and --dry-run are mutually exclusive: nothing is created");
   if (printed !== undefined && unused !== undefined)
     throw new UsageError(`${flag(unused)} and ${flag(printed)} are mutually exclusive: nothing is installed, and nothing waited for`);
 }
@@ -189,6 +221,9 @@ the same, "cluster register community NAME" the same as --standard.
 Examples:
   meshctl cluster register east --remote-context east --mgmt-context mgmt
 
+  # What would be created, after the same checks
+  meshctl cluster register east --remote-context east --mgmt-context mgmt --dry-run
+
   # Only the cluster itself reaches the management server, at this address
   meshctl cluster register east --remote-context east --relay-server-address relay.example.com:9900 --no-probe
 
@@ -204,8 +239,11 @@ Examples:
 const DEREGISTER_HELP = `
 Deletes the KubernetesCluster, the agent, its permissions and its Secrets. CRDs, the namespace, and what meshctl did not create are kept.
 --purge waits until the pods of the agent have ended: until then they would write again what is deleted.
+On a terminal what would be deleted is listed first, and you are asked; elsewhere nobody is, as with the published command.
+${WRITE_EXIT_CODES}
 
 Examples:
+  meshctl cluster deregister east --remote-context east --mgmt-context mgmt --dry-run
   meshctl cluster deregister east --remote-context east --mgmt-context mgmt
 
   # The cluster no longer exists

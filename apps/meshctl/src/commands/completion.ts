@@ -7,7 +7,7 @@ export function completionCommand(io: Io): Command {
   const command = new Command("completion");
   return command
     .description("Print a script that completes commands and options in a shell.")
-    .addArgument(new Argument("<shell>", "bash, zsh or fish").choices(SHELLS))
+    .addArgument(new Argument("<shell>", "bash, zsh, fish or powershell").choices(SHELLS))
     .allowExcessArguments(false)
     .addHelpText("after", HELP)
     .action((shell: Shell) => {
@@ -32,6 +32,8 @@ function argumentChoices(command: Command): readonly string[] {
 }
 
 const HELP = `
+Exit codes: 0 printed, 2 usage error.
+
 Examples:
   # bash, in ~/.bashrc
   source <(meshctl completion bash)
@@ -40,4 +42,7 @@ Examples:
   source <(meshctl completion zsh)
 
   # fish
-  meshctl completion fish > ~/.config/fish/completions/meshctl.fish`;
+  meshctl completion fish > ~/.config/fish/completions/meshctl.fish
+
+  # PowerShell, in $PROFILE
+  meshctl completion powershell | Out-String | Invoke-Expression`;

@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import type { KindName } from "../plane/kinds.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
+import { examples, READ_EXIT_CODES } from "./helpText.ts";
 
 interface Described {
   readonly name: string;
@@ -53,7 +54,8 @@ function describeKindCommand({ name, aliases, description, kinds }: Described, {
       new Option("-o, --output <format>", "table, or the objects themselves: json or yaml")
         .choices(["table", "json", "yaml"])
         .default("table"),
-    );
+    )
+    .addHelpText("after", READ_EXIT_CODES + examples(`meshctl describe ${name} -s reviews`, `meshctl describe ${name} -o yaml`));
   return inManagement(command, { namespaceOption: false }).action(
     async (names: readonly string[], { search, output, ...place }: DescribeOptions) => {
       const { printDescription } = await import("../plane/describe/printDescription.ts");

@@ -7,7 +7,7 @@ import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 interface ExplainOptions extends ManagementTarget, AdminFlags {
   readonly agent?: true;
   readonly cluster?: string;
-  readonly output: "text" | "json";
+  readonly output: "text" | "json" | "yaml";
 }
 
 /** `meshctl explain delete`: why is an object gone? */
@@ -20,7 +20,7 @@ export function explainCommand(runtime: CommandRuntime): Command {
     .description("Print the last deletes of generated objects, the latest first, each with its cause: what was deleted or changed.")
     .option("--agent", "ask the agent in the cluster of --context, instead of the management server")
     .option("--cluster <name>", "only objects of this cluster")
-    .addOption(new Option("-o, --output <format>", "text or json").choices(["text", "json"]).default("text"))
+    .addOption(new Option("-o, --output <format>", "text, json or yaml").choices(["text", "json", "yaml"]).default("text"))
     .addHelpText("after", HELP)
     .action((kind: string | undefined, name: string | undefined, options: ExplainOptions) =>
       printDeletions({ kind, name }, options, runtime),
@@ -37,7 +37,7 @@ async function printDeletions(
   const { io, now, finish } = runtime;
   const { agent, cluster, output } = options;
   checkFlags(options);
-  const { deletionsIn, deletionsJson, deletionsText, inTimeOrder, matchingDeletions } = await import("../plane/deletions.ts");
+  const { deletionsIn, deletionsText, inTimeOrder, matchingDeletions } = await import("../plane/deletions.ts");
   const { pages, isComplete } = await adminPages(runtime, options, { program: agent ? "agent" : "server", path: "/evidence" });
   const all = inTimeOrder(pages.map(deletionsIn));
   const filter = {
@@ -48,7 +48,8 @@ async function printDeletions(
   const found = matchingDeletions(all, filter);
   const { columns } = io;
   const text = (): string => deletionsText(found, { now: now(), ...(columns === undefined ? {} : { width: columns }) });
-  await io.out(output === "json" ? deletionsJson(found) : text());
+  const { dataText } = await import("../plane/dataText.ts");
+  await io.out(output === "text" ? text() : dataText({ items: found }, output));
   const who =
     pages.length > 1
       ? `these ${pages.length} ${agent ? "agents" : "servers"} know since they`

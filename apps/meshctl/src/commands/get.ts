@@ -3,17 +3,18 @@ import { inManagementCluster, type ManagementTarget } from "../cluster/managemen
 import { PRINTED_KINDS, type PrintedKind } from "../plane/kinds.ts";
 import type { Format } from "../plane/printObjects.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
+import { examples, READ_EXIT_CODES } from "./helpText.ts";
 
 /** `meshctl get KIND`: what the management plane knows, as tables or objects. */
 export function getCommand(runtime: CommandRuntime): Command {
   const group = new Command("get").description("Print what was discovered, and the policies and their state.").addHelpText("after", HELP);
-  for (const printed of PRINTED_KINDS) group.addCommand(getKindCommand(new Command(printed.name), printed, runtime));
+  for (const printed of PRINTED_KINDS) group.addCommand(getKindCommand(new Command(printed.name), printed, runtime, kindHelp(printed)));
   return group;
 }
 
 /** One of its commands; `cluster list` is another. */
-export function getKindCommand(command: Command, printed: PrintedKind, runtime: CommandRuntime): Command {
-  command.description(`Print ${printed.description}.`);
+export function getKindCommand(command: Command, printed: PrintedKind, runtime: CommandRuntime, help: string): Command {
+  command.description(`Print ${printed.description}.`).addHelpText("after", help);
   for (const alias of command.name() === printed.name ? printed.aliases : []) command.alias(alias);
   command
     .argument("[names...]", "only these: name, or namespace/name")
@@ -28,6 +29,12 @@ export function getKindCommand(command: Command, printed: PrintedKind, runtime: 
       printKinds({ ...runtime, cluster: management, kinds: printed.kinds, selection, names, format: output }, signal),
     );
   });
+}
+
+function kindHelp({ name, kinds }: PrintedKind): string {
+  const some = kinds.some((kind) => DISCOVERED.includes(kind)) ? "--cluster east" : "-o wide";
+  const names = `meshctl get ${name} -o json | jq -r '.items[].metadata.name'`;
+  return READ_EXIT_CODES + examples(`meshctl get ${name} ${some}`, names);
 }
 
 const DISCOVERED: readonly string[] = ["Mesh", "Workload", "Destination"];

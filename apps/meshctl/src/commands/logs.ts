@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { answered, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
+import { READ_EXIT_CODES } from "./helpText.ts";
 
 interface LogsOptions extends ManagementTarget {
   readonly agent?: true;
@@ -41,7 +42,8 @@ function lineCount(text: string): number {
   return lines;
 }
 
-const HELP = `
+const HELP = `${READ_EXIT_CODES}
+
 Examples:
   meshctl logs --tail 50
   # Follow the agent of cluster east

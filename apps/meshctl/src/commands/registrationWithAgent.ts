@@ -6,6 +6,7 @@ import { type Connect, inManagementCluster } from "../cluster/managementCluster.
 import type { RelayAddress } from "../cluster/register/relayAddress.ts";
 import type { Io } from "../io.ts";
 import { plainText } from "../output/plainText.ts";
+import { doneOrTried, type Within } from "./dryRun.ts";
 import {
   type ConnectRemote,
   givenPlaces,
@@ -26,6 +27,7 @@ export interface RegisterAgentOptions {
   readonly disableClientCertificates?: true;
   readonly timeout: number;
   readonly rollback?: true;
+  readonly dryRun?: true;
   readonly printJoin?: true;
   readonly printGitops?: true;
 }
@@ -60,10 +62,12 @@ export async function registerWithAgent(
   const { cluster, log, api } = await toRemote(remotePlace(options));
   const targets = precheckTargets({ clusterName, api, managementApi: await connectApiServer?.(managementPlace(options)) }, options);
   const remote = namedCluster(cluster, `cluster ${clusterName}`);
-  await inManagementCluster(managementPlace(options), connect, (management) =>
+  const { dryRun } = options;
+  const register = (within: Within, management: Cluster): Promise<void> =>
     registerAgent({
-      management: namedCluster(management, "management cluster"),
-      remote,
+      management: namedCluster(within(management), "management cluster"),
+      remote: within(remote),
+      isDryRun: dryRun === true,
       clusterName,
       managementNamespace: options.mgmtNamespace,
       remoteNamespace: options.remoteNamespace,
@@ -83,11 +87,16 @@ export async function registerWithAgent(
       hints: hintsFor(givenPlaces(options)),
       clock: systemClock,
       say: (line) => io.err(`${line}\n`),
-      passed: (result) => io.err(`${gateText({ ...result, text: plainText(result.text) }, columns)}\n`),
+      passed: (result) => {
+        // What is only tried is not passed.
+        if (dryRun !== true) io.err(`${gateText({ ...result, text: plainText(result.text) }, columns)}\n`);
+      },
       progress: (text) => io.progress(plainText(text)),
-    }),
+    });
+  const isDone = await doneOrTried(io, dryRun, (within) =>
+    inManagementCluster(managementPlace(options), connect, (management) => register(within, management)),
   );
-  io.err(`Cluster ${clusterName} is registered.\n`);
+  if (isDone) io.err(`Cluster ${clusterName} is registered.\n`);
 }
 
 /** Whether the management server has client certificates; undefined where nothing says so, as of one that runs elsewhere. */
@@ -105,29 +114,38 @@ async function serverSetup(management: Cluster, namespace: string): Promise<bool
 
 /** `meshctl cluster deregister` of a cluster with an agent. False: it is registered without one. */
 export async function deregisterWithAgent(
-  { io, connect, toRemote }: WithAgent,
+  { connect, toRemote }: Pick<WithAgent, "connect" | "toRemote">,
   clusterName: string,
-  options: PlaceOptions & { readonly force?: true; readonly purge?: true },
+  {
+    within,
+    isDryRun,
+    say,
+    ...options
+  }: PlaceOptions & {
+    readonly force?: true;
+    readonly purge?: true;
+    readonly within: Within;
+    readonly isDryRun: boolean;
+    readonly say: (line: string) => void;
+  },
 ): Promise<boolean> {
   const { deregisterAgent } = await import("../cluster/register/deregisterAgent.ts");
   const { namedCluster } = await import("../cluster/namedCluster.ts");
   const { systemClock } = await import("@isthmus/plane/clock");
-  if (options.force === true && options.purge === true) {
-    throw new UsageError("--force and --purge are mutually exclusive: nothing is deleted in a cluster that is not connected to");
-  }
   return inManagementCluster(managementPlace(options), connect, async (management) =>
     deregisterAgent({
-      management,
+      management: within(management),
+      isDryRun,
       remote:
         options.force === true
           ? undefined
-          : async () => namedCluster((await toRemote(remotePlace(options))).cluster, `cluster ${clusterName}`),
+          : async () => namedCluster(within((await toRemote(remotePlace(options))).cluster), `cluster ${clusterName}`),
       clusterName,
       managementNamespace: options.mgmtNamespace,
       remoteNamespace: options.remoteNamespace,
       purges: options.purge === true,
       clock: systemClock,
-      say: (line) => io.err(`${line}\n`),
+      say,
     }),
   );
 }

@@ -5,7 +5,7 @@ import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 
 interface SyncOptions extends ManagementTarget, AdminFlags {
   readonly metrics?: true;
-  readonly output: "table" | "json";
+  readonly output: "table" | "json" | "yaml";
 }
 
 /** `meshctl sync status`: does every cluster have what is desired? */
@@ -16,7 +16,7 @@ export function syncCommand(runtime: CommandRuntime): Command {
       "Print for each cluster whether it is synced, its mode and what would be written in it and, with --metrics, what is queued and rejected.",
     )
     .option("--metrics", "also what the servers measure, of all their pods; implied by --admin-address")
-    .addOption(new Option("-o, --output <format>", "table or json").choices(["table", "json"]).default("table"))
+    .addOption(new Option("-o, --output <format>", "table, json or yaml").choices(["table", "json", "yaml"]).default("table"))
     .addHelpText("after", HELP)
     .action((options: SyncOptions) => printSyncStatus(options, runtime));
   group.addCommand(status);
@@ -28,7 +28,7 @@ async function printSyncStatus(options: SyncOptions, runtime: CommandRuntime): P
   const { io, connect, finish } = runtime;
   checkAdminFlags(options);
   const { KubernetesCluster } = await import("@isthmus/api");
-  const { clusterSyncs, isInSync, syncJson, syncText } = await import("../plane/syncStatus.ts");
+  const { clusterSyncs, isInSync, syncText } = await import("../plane/syncStatus.ts");
   const { items } = await inManagementCluster(place, connect, (cluster, signal) =>
     cluster.list(KubernetesCluster, { namespace: place.namespace }, signal),
   );
@@ -36,7 +36,9 @@ async function printSyncStatus(options: SyncOptions, runtime: CommandRuntime): P
   const measured = isMeasured ? await adminPages(runtime, options, { program: "server", path: "/metrics" }) : undefined;
   const syncs = clusterSyncs(items, measured?.pages.join("\n"));
   const { columns } = io;
-  await io.out(output === "json" ? syncJson(syncs) : syncText(syncs, { isMeasured, ...(columns === undefined ? {} : { width: columns }) }));
+  const { dataText } = await import("../plane/dataText.ts");
+  const tableText = (): string => syncText(syncs, { isMeasured, ...(columns === undefined ? {} : { width: columns }) });
+  await io.out(output === "table" ? tableText() : dataText({ clusters: syncs }, output));
   const behind = syncs.filter(({ state }) => state !== "CONNECTED").length;
   const unmanaged = syncs.filter(({ mode }) => mode !== "manage").length;
   const modes = unmanaged === 0 ? "" : `; ${unmanaged} in mode observe or freeze`;
@@ -52,4 +54,5 @@ Exit codes: 0 all clusters are CONNECTED, whatever their mode, 1 some are not, 2
 
 Examples:
   meshctl sync status
+  meshctl sync status -o json | jq -r '.clusters[] | select(.state != "CONNECTED") | .cluster'
   meshctl sync status --metrics --context mgmt`;

@@ -45,6 +45,8 @@ is the cluster of an object; without it, the object is from the management clust
 input are used; others are discovered from Kubernetes objects. Status documents from an earlier --status run are ignored and recomputed:
 give the resources that they are about as well.
 
+Exit codes: 0 no finding is as bad as --fail-on, 1 at least one is, 2 usage error or unreadable input.
+
 Examples:
   # Dump a cluster, with the cluster name on each object
   kubectl get -A -o json nodes,namespaces,deployments,replicasets,daemonsets,statefulsets,pods,services,endpointslices,configmaps |

@@ -35,6 +35,8 @@ export function validateCommand(io: Io, finish: (code: ExitCode) => void): Comma
 const HELP = `
 Each finding has a code, which docs/reference/findings.md explains.
 
+Exit codes: 0 no finding is as bad as --fail-on, 1 at least one is, 2 usage error or unreadable input.
+
 Examples:
   # In a pull request: annotate the affected lines, and fail for warnings, too
   meshctl validate -f clusters/ policies/ -o github --fail-on warning

@@ -1,19 +1,26 @@
 import { UsageError } from "@isthmus/core";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { version } from "../../package.json";
 import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import type { PlaneVersions } from "../plane/printVersions.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 
-/** `meshctl version`: indented JSON, as the published meshctl prints it. */
+interface VersionOptions extends ManagementTarget {
+  readonly client?: true;
+  readonly output: "table" | "json" | "yaml";
+}
+
+/** `meshctl version`: indented JSON where nothing else is said, as the published meshctl prints it. */
 export function versionCommand({ io, connect }: CommandRuntime): Command {
   return inManagement(new Command("version"))
-    .description("Print the versions of meshctl, of the management plane and of each agent as JSON.")
+    .description("Print the versions of meshctl, of the management plane and of each agent.")
     .option("--client", "only the version of meshctl; needs no cluster")
-    .action(async ({ client, ...place }: ManagementTarget & { readonly client?: true }) => {
+    .addOption(new Option("-o, --output <format>", "json, yaml or table").choices(["json", "yaml", "table"]).default("json"))
+    .action(async ({ client, output, ...place }: VersionOptions) => {
       const own = { client: { version } };
       const printed = client ? own : { ...own, ...(await versionsOrNone(place)) };
-      await io.out(`${JSON.stringify(printed, undefined, 2)}\n`);
+      const { versionsText } = await import("../plane/versionsText.ts");
+      await io.out(versionsText(printed, output, io.columns));
     })
     .addHelpText("after", HELP);
 
@@ -32,10 +39,12 @@ export function versionCommand({ io, connect }: CommandRuntime): Command {
 
 const HELP = `
 An agent may be up to two minor versions older than the server, or one newer: its skew is then supported. Where no cluster answers,
-server is null, and the exit code is 0.
+server is null.
+
+Exit codes: 0 printed, whether a cluster answers or not, 2 usage error.
 
 Examples:
-  meshctl version
+  meshctl version -o table
   meshctl version --client | jq -r .client.version
   # Agents to upgrade
   meshctl version | jq -r '.agents[] | select(.skew == "unsupported") | .cluster'`;

@@ -11,7 +11,7 @@ export function whatIfCommand(io: Io, finish: (code: ExitCode) => void): Command
     .requiredOption("--without <clusters>", "clusters whose endpoints and gateways are taken away, separated by commas")
     .option("-f, --file <path...>", "files or directories with YAML or JSON, as for meshctl translate; - reads standard input")
     .option("--snapshot <file...>", "instead of -f: the page /snapshots/input of a server's admin port, saved to a file")
-    .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
+    .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json", "yaml"]).default("table"))
     .addOption(
       new Option("--fail-on <result>", "exit with code 1 for hosts with this result or a worse one")
         .choices(["no-target", "partial", "moved", "backup-lost", "never"] satisfies WhatIfOptions["failOn"][])
@@ -21,13 +21,13 @@ export function whatIfCommand(io: Io, finish: (code: ExitCode) => void): Command
     .allowExcessArguments(false)
     .addHelpText("after", HELP)
     .action(async (options: WhatIfOptions) => {
-      const [{ whatIf }, { whatIfJson, whatIfTable }] = await Promise.all([
+      const [{ whatIf }, { whatIfData, whatIfTable }] = await Promise.all([
         import("../offline/whatIf/whatIf.ts"),
         import("../plane/whatIfText.ts"),
       ]);
       finish(
         await whatIf(options, io, (hosts, { without, output }) =>
-          output === "json" ? whatIfJson(hosts, without) : whatIfTable(hosts, io.columns),
+          output === "table" ? whatIfTable(hosts, io.columns) : whatIfData(hosts, without, output),
         ),
       );
     });

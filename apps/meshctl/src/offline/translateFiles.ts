@@ -1,4 +1,4 @@
-import { KubernetesCluster, Mesh } from "@isthmus/api";
+import { KubernetesCluster, Mesh, meshClusters } from "@isthmus/api";
 import { isClusterName, type ResourceRef, resourceKeyOf, UsageError } from "@isthmus/core";
 import type { Translation, UserObjectStatusUpdate } from "@isthmus/translators";
 import type { ExitCode, Io } from "../io.ts";
@@ -39,7 +39,7 @@ function expectKnown(cluster: string, { inputs }: Translation, outputs: readonly
   const names = new Set([
     ...[...inputs.collections().values()].flatMap((collection) => [...collection].flatMap(({ metadata }) => metadata.clusterName ?? [])),
     ...[...inputs.of(KubernetesCluster)].map(({ metadata }) => metadata.name),
-    ...[...inputs.of(Mesh)].flatMap(({ spec }) => spec?.istio?.installation?.cluster ?? spec?.osm?.installation?.cluster ?? []),
+    ...[...inputs.of(Mesh)].flatMap((mesh) => meshClusters(mesh)),
     ...outputs.flatMap(({ metadata }) => metadata.clusterName ?? []),
   ]);
   names.delete("");

@@ -10,7 +10,7 @@ export interface CompletedCommand {
   readonly choices: Readonly<Record<string, readonly string[]>>;
 }
 
-export const SHELLS = ["bash", "zsh", "fish"] as const;
+export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /** A script that teaches a shell the commands of a program; commands come with those above them first. */
@@ -23,6 +23,8 @@ export function completionScript(shell: Shell, program: string, commands: readon
       return `#compdef ${program}\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(program, commands)}`;
     case "fish":
       return fishScript(program, commands);
+    case "powershell":
+      return powershellScript(program, commands);
   }
 }
 
@@ -75,6 +77,42 @@ function fishScript(program: string, commands: readonly CompletedCommand[]): str
     });
   });
   return `# Completion of ${program}.\n${lines.join("\n")}\n`;
+}
+
+// Source: learn.microsoft.com, Register-ArgumentCompleter -Native: its block is given the word, the command line and the cursor.
+function powershellScript(program: string, commands: readonly CompletedCommand[]): string {
+  const steps = commands.flatMap(({ path, aliases }) => {
+    const space = path.lastIndexOf(" ");
+    if (space < 0) return [];
+    return [lastWord(path), ...aliases].map((word) => `    ${quoted(`${path.slice(0, space)} ${word}`)} = ${quoted(path)}`);
+  });
+  const values = commands.flatMap(({ path, choices }) =>
+    Object.entries(choices).map(([option, words]) => `    ${quoted(`${path} ${option}`)} = ${list(words)}`),
+  );
+  const next = commands.map(({ path, words }) => `    ${quoted(path)} = ${list(words)}`);
+  // Names of hashtables of PowerShell ignore case, those of commands and options do not.
+  const table = (name: string, lines: readonly string[]): string =>
+    `  $${name} = New-Object System.Collections.Hashtable ([StringComparer]::Ordinal)\n${lines.map((line) => `  $${name}[${line.trim().replace(" = ", "] = ")}\n`).join("")}`;
+  return `# Completion of ${program}.
+Register-ArgumentCompleter -Native -CommandName ${quoted(program)} -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+${table("steps", steps)}${table("values", values)}${table("words", next)}  $before = @($commandAst.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
+  $path = ${quoted(program)}
+  foreach ($word in $before) { if ($steps.ContainsKey("$path $word")) { $path = $steps["$path $word"] } }
+  $last = if ($before.Count -gt 0) { $before[-1] } else { '' }
+  $offered = if ($values.ContainsKey("$path $last")) { $values["$path $last"] } else { $words[$path] }
+  $offered | Where-Object { $_ -clike "$wordToComplete*" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }
+}
+`;
+}
+
+function list(words: readonly string[]): string {
+  return `@(${words.map(quoted).join(", ")})`;
+}
+
+/** A text of PowerShell in which nothing is replaced. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 function isBelow(path: string, parent: string): boolean {

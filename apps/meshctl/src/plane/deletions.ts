@@ -1,7 +1,7 @@
 import { displayName, type ResourceRef, UsageError } from "@isthmus/core";
 import { ageText } from "../output/age.ts";
 import { wrapped } from "../output/fit.ts";
-import { plainJson, plainText } from "../output/plainText.ts";
+import { plainText } from "../output/plainText.ts";
 
 /** One delete, as the admin page `/evidence` lists it. */
 export interface Deletion {
@@ -101,13 +101,16 @@ export function deletionsText(
   return deletions
     .map(({ at, step, object, reason, inputs, snapshot }) => {
       const lines = [
-        `${object.kind} ${displayName(object)}: ${STEPS[step] ?? step} ${ageText(at, now) ?? "?"} ago (${at})`,
+        ...wrapped(
+          plainText(`${object.kind} ${displayName(object)}: ${STEPS[step] ?? step} ${ageText(at, now) ?? "?"} ago (${at})`),
+          width,
+        ),
         ...indentedLines(`cause: ${reason}`, width),
         ...inputs.slice(0, MOST_INPUTS).flatMap((input) => indentedLines(`source: ${input.kind} ${displayName(input)}`, width)),
         ...(inputs.length > MOST_INPUTS ? [`  ... and ${inputs.length - MOST_INPUTS} more sources`] : []),
         ...(snapshot === undefined ? [] : [`  snapshot: ${plainText(snapshot)}`]),
       ];
-      return lines.map((line) => `${line.startsWith(" ") ? line : plainText(line)}\n`).join("");
+      return lines.map((line) => `${line}\n`).join("");
     })
     .join("\n");
 }
@@ -116,9 +119,4 @@ const MOST_INPUTS = 10;
 
 function indentedLines(text: string, width: number): readonly string[] {
   return wrapped(plainText(text), Math.max(20, width - 4)).map((line, i) => `${i === 0 ? "  " : "    "}${line}`);
-}
-
-/** The same for programs. */
-export function deletionsJson(deletions: readonly Deletion[]): string {
-  return `${JSON.stringify(plainJson({ items: deletions }), undefined, 2)}\n`;
 }

@@ -3,6 +3,7 @@ import type { Cluster } from "@isthmus/plane/ports";
 import type { ExitCode, Io } from "../io.ts";
 import { wrapped } from "../output/fit.ts";
 import { plainText } from "../output/plainText.ts";
+import { type DataFormat, dataText } from "./dataText.ts";
 import { registeredCluster } from "./describe/printCluster.ts";
 
 /** A step on the way from registration to a cluster that has all that is desired. The first that fails is the one to mend. */
@@ -117,27 +118,41 @@ interface Diagnosing {
   readonly namespace: string;
   /** Milliseconds since 1970. */
   readonly now: number;
+  readonly format: "text" | DataFormat;
 }
 
 /** Prints the gates that a cluster has passed and, at the first one that it has not, why, and the next command. 1 when there is one. */
-export async function printDiagnosis({ io, cluster, name, namespace, now }: Diagnosing, signal: AbortSignal): Promise<ExitCode> {
+export async function printDiagnosis({ io, cluster, name, namespace, now, format }: Diagnosing, signal: AbortSignal): Promise<ExitCode> {
   const found = await registeredCluster({ cluster, name, namespace }, signal);
-  for (const gate of GATES) {
-    const fault = gate.fault(found, now);
-    if (fault === undefined) {
-      await io.out(`✅ ${gate.name}\n`);
-      continue;
-    }
-    const lines = [
-      `❌ ${gate.name}`,
-      ...indentedText(`cause: ${plainText(fault.cause)}`, io.columns),
-      ...indentedText(`next: ${plainText(fault.next)}`, io.columns),
-    ];
-    await io.out(lines.map((line) => `${line}\n`).join(""));
-    return 1;
-  }
-  io.err(`cluster ${name} is ${plainText(found.status?.state ?? "")}, and nothing stops it\n`);
+  const steps = stepsOf(found, now);
+  const state = found.status?.state ?? "";
+  const lines = (): string => steps.flatMap((step) => stepLines(step, io.columns).map((line) => `${line}\n`)).join("");
+  await io.out(format === "text" ? lines() : dataText({ cluster: name, state, steps }, format));
+  if (!steps.every(({ passed }) => passed)) return 1;
+  io.err(`cluster ${name} is ${plainText(state)}, and nothing stops it\n`);
   return 0;
+}
+
+type Step = { readonly step: string; readonly passed: true } | ({ readonly step: string; readonly passed: false } & Fault);
+
+/** The steps that are passed, and the first one that is not: what comes after it is not known. */
+function stepsOf(found: KubernetesCluster, now: number): readonly Step[] {
+  const steps: Step[] = [];
+  for (const { name: step, fault: faultOf } of GATES) {
+    const fault = faultOf(found, now);
+    steps.push(fault === undefined ? { step, passed: true } : { step, passed: false, ...fault });
+    if (fault !== undefined) break;
+  }
+  return steps;
+}
+
+function stepLines(step: Step, columns: number | undefined): readonly string[] {
+  if (step.passed) return [`✅ ${step.step}`];
+  return [
+    `❌ ${step.step}`,
+    ...indentedText(`cause: ${plainText(step.cause)}`, columns),
+    ...indentedText(`next: ${plainText(step.next)}`, columns),
+  ];
 }
 
 function indentedText(text: string, columns = Number.MAX_SAFE_INTEGER): readonly string[] {

@@ -67,5 +67,5 @@ function table({ kind, items }: Printed, { isWide, isOneOfMany, now, width }: Ta
     isOneOfMany ? `${kind.kind.toLowerCase()}/${item.metadata.name}` : item.metadata.name,
     ...columns.map((column) => cellOf(item, column, now)),
   ]);
-  return columnsText(headers, rows, width);
+  return columnsText(headers, rows, { width, isSentenceLast: headers.at(-1) === "MESSAGE" });
 }

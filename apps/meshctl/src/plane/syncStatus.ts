@@ -2,7 +2,6 @@ import type { KubernetesCluster } from "@isthmus/api";
 import { ageText } from "../output/age.ts";
 import { columnsText } from "../output/columns.ts";
 import { wrapped } from "../output/fit.ts";
-import { plainJson } from "../output/plainText.ts";
 import { type ClusterMode, clusterModeOf, countsText, exampleLines, hasWhatIsDesired } from "./comparisonText.ts";
 import { type Sample, samplesIn } from "./metricsText.ts";
 
@@ -102,7 +101,7 @@ export function syncText(
     sync.mode,
     sync.message,
   ]);
-  const table = columnsText(["CLUSTER", "STATE", "SYNCED", ...figures, "MODE", "MESSAGE"], rows, width);
+  const table = columnsText(["CLUSTER", "STATE", "SYNCED", ...figures, "MODE", "MESSAGE"], rows, { width, isSentenceLast: true });
   return [table, ...syncs.filter(({ mode }) => mode !== "manage").map((sync) => pendingText(sync, width ?? WIDEST))].join("\n");
 }
 
@@ -116,9 +115,4 @@ function pendingText(sync: ClusterSync, columns: number): string {
 
 function lagText(seconds: number): string {
   return ageText(new Date(0).toISOString(), seconds * 1000) ?? "";
-}
-
-/** The same for programs. */
-export function syncJson(syncs: readonly ClusterSync[]): string {
-  return `${JSON.stringify(plainJson({ clusters: syncs }), undefined, 2)}\n`;
 }

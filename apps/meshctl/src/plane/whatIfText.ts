@@ -2,7 +2,7 @@ import { type LostHost, legsJson } from "../offline/whatIf/lostHosts.ts";
 import type { EndpointTier, Leg } from "../offline/whatIf/reachableHosts.ts";
 import { NOT_KNOWN } from "../offline/whatIf/whatIf.ts";
 import { columnsText } from "../output/columns.ts";
-import { plainJson } from "../output/plainText.ts";
+import { type DataFormat, dataText } from "./dataText.ts";
 
 /** What becomes of hosts, as a table; where requests went before is left out of a narrow one. */
 export function whatIfTable(hosts: readonly LostHost[], width: number | undefined): string {
@@ -15,13 +15,13 @@ export function whatIfTable(hosts: readonly LostHost[], width: number | undefine
     nowText(lost),
     ...(isWide ? [legsText(lost.before, lost.host)] : []),
   ]);
-  return columnsText(["RESULT", "HOST", "CALLED FROM", "NOW", ...(isWide ? ["BEFORE"] : [])], rows, width);
+  return columnsText(["RESULT", "HOST", "CALLED FROM", "NOW", ...(isWide ? ["BEFORE"] : [])], rows, { width, isSentenceLast: true });
 }
 
 const WIDE = 100;
 
 /** The same for programs. */
-export function whatIfJson(hosts: readonly LostHost[], without: readonly string[]): string {
+export function whatIfData(hosts: readonly LostHost[], without: readonly string[], format: DataFormat): string {
   const entries = hosts.map(({ outcome, kind, host, callers, before, now, elsewhere }) => ({
     result: outcome,
     kind,
@@ -31,7 +31,7 @@ export function whatIfJson(hosts: readonly LostHost[], without: readonly string[
     now: legsJson(now),
     ...(outcome === "ELSEWHERE" ? { elsewhere } : {}),
   }));
-  return `${JSON.stringify(plainJson({ without, hosts: entries, notKnown: NOT_KNOWN }), undefined, 2)}\n`;
+  return dataText({ without, hosts: entries, notKnown: NOT_KNOWN }, format);
 }
 
 function nowText({ outcome, host, now, elsewhere }: LostHost): string {

@@ -1,9 +1,8 @@
-import { AppMesh, type Mesh } from "@isthmus/api";
+import { AppMesh, type Mesh, meshClusters } from "@isthmus/api";
 import { kindKeyOf } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
 import { type Group, groupedBy } from "../incremental/groupedBy.ts";
 import { inputTable } from "../incremental/join.ts";
-import { meshClusters } from "../policy/policyScope.ts";
 import { type AgeSource, precedence } from "../policy/precedence.ts";
 import { controlPlaneJoins, deployments, type MeshSources } from "./controlPlaneJoins.ts";
 import { isControlPlane } from "./controlPlanes.ts";

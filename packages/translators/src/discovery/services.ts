@@ -1,7 +1,6 @@
-import type { Pod, Service } from "@isthmus/api";
+import { meshInstallationOf, type Pod, type Service } from "@isthmus/api";
 import { matchesLabels, type Owner } from "@isthmus/core";
 import type { RowSources } from "../incremental/derived.ts";
-import { meshInstallationOf } from "../policy/policyScope.ts";
 import { type DiscoveredServiceInputs, isAnnotated } from "./destinations.ts";
 import { addressGroups, nodeNamesOf } from "./endpoints.ts";
 import type { serviceJoins } from "./serviceJoins.ts";

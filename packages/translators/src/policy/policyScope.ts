@@ -2,8 +2,8 @@ import {
   type AccessPolicy,
   type Destination,
   type DestinationSelector,
-  Mesh,
-  type MeshInstallation,
+  type Mesh,
+  meshClusters,
   type Settings,
   type TrafficPolicy,
   type Workload,
@@ -92,30 +92,6 @@ export function meshCluster(mesh: Mesh): string {
   const [only = "", ...others] = meshClusters(mesh);
   return others.length === 0 ? only : "";
 }
-
-/** The clusters of a mesh: that of its control plane, or those in which a mesh without one was found. */
-export function meshClusters(mesh: Mesh): readonly string[] {
-  const { spec = {} } = mesh;
-  const cluster = meshInstallationOf(mesh)?.cluster;
-  if (cluster !== undefined) return [cluster];
-  for (const type of MESH_TYPES) {
-    const member = spec[type];
-    if (member !== undefined && "clusters" in member) return [...new Set(member.clusters)];
-  }
-  return [];
-}
-
-/** Where the control plane of a mesh runs; undefined when it runs in no cluster. */
-export function meshInstallationOf({ spec = {} }: Mesh): MeshInstallation | undefined {
-  for (const type of MESH_TYPES) {
-    const mesh = spec[type];
-    if (mesh !== undefined && "installation" in mesh) return mesh.installation;
-  }
-  return undefined;
-}
-
-// Members that the schema does not know hold anything.
-const MESH_TYPES = Object.keys(Mesh.definition.fields.spec.properties) as readonly (keyof NonNullable<Mesh["spec"]>)[];
 
 /**
  * That a policy asks for more than it may target: one finding, made of its own words alone, so that nothing that exists elsewhere is

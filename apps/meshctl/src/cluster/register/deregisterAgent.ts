@@ -14,6 +14,8 @@ export interface AgentDeregistration {
   readonly clusterName: string;
   /** Also deletes the mesh configuration that was applied. */
   readonly purges: boolean;
+  /** The clusters only tell what would be changed. */
+  readonly isDryRun: boolean;
   readonly clock: Clock;
   readonly say: (line: string) => void;
 }
@@ -39,6 +41,7 @@ export async function deregisterAgent(deregistration: AgentDeregistration): Prom
     remoteNamespace,
     clusterName,
     keepsRegistration: false,
+    isDryRun: deregistration.isDryRun,
     ...(purges ? { purgeBy: clock } : {}),
   });
   // A registration without an agent that did not come as far as its KubernetesCluster.

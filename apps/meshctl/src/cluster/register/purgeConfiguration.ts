@@ -13,6 +13,8 @@ export interface Purge {
   /** Undefined: no agent has applied it, but the management server itself. */
   readonly agentNamespace: string | undefined;
   readonly clock: Clock;
+  /** Nothing is deleted, the agent neither: it is not waited for. */
+  readonly isDryRun?: boolean;
 }
 
 /**
@@ -26,7 +28,10 @@ export async function purgeConfiguration(
   const deleted = new Set<string>();
   const problems: string[] = [];
   try {
-    const writer = purge.agentNamespace === undefined ? undefined : await agentThatStays(remote, purge.agentNamespace, purge.clock);
+    const writer =
+      purge.agentNamespace === undefined || purge.isDryRun === true
+        ? undefined
+        : await agentThatStays(remote, purge.agentNamespace, purge.clock);
     if (writer !== undefined) return { deleted: [], problems: [`the mesh configuration was not deleted: ${writer}`] };
     for (let round = 1; ; round++) {
       const found = await applied(remote, purge.managementNamespace);

@@ -68,6 +68,8 @@ export interface AgentRegistration extends Places {
   readonly timeoutMs: number;
   /** Takes back what was made when a gate does not open. */
   readonly rollback: boolean;
+  /** The clusters only tell what would be changed: nothing is waited for. */
+  readonly isDryRun: boolean;
   /** The last that the agent has said of why it is not connected, where that can be read. */
   readonly agentComplaint: (() => Promise<string | undefined>) | undefined;
   readonly hints: Hints;
@@ -116,7 +118,7 @@ export async function registerAgent(registration: AgentRegistration): Promise<vo
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof ClusterError)) throw error;
     if (plan === undefined) throw endedBy(error, messageOf(error));
-    throw await failed(registration, { plan, changes: isWritten ? changes : undefined, error });
+    throw await failed(registration, { plan, changes: isWritten && !registration.isDryRun ? changes : undefined, error });
   }
 }
 
@@ -185,6 +187,7 @@ async function throughGates(registration: AgentRegistration, plan: Plan, { writt
     await applyObjects(remote, [...secrets, ...objects.filter((object) => !isAgent(object)), ...objects.filter(isAgent)], changed);
     return `Deployment ${remoteNamespace}/${AGENT} is applied`;
   });
+  if (registration.isDryRun) return;
   await gates.wait("pods", [hints.remote("describe", "pods", "-l", `app=${AGENT}`)], () => lookAtPods(remote, remoteNamespace));
   await gates.pass("TLS", [hints.remote("get", "secret", "relay-root-tls-secret", "-o", "yaml")], () => verified(registration, relay));
 

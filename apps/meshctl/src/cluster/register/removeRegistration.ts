@@ -20,6 +20,8 @@ export interface Removal {
   readonly keepsTokens?: boolean;
   /** Also deletes the mesh configuration that was applied, and waits for the agent to end before. Undefined: it stays. */
   readonly purgeBy?: Clock;
+  /** The clusters only tell what would be changed. */
+  readonly isDryRun?: boolean;
 }
 
 /** What was deleted, and what could not be, as texts for people. */
@@ -50,10 +52,10 @@ export async function removeRegistration(removal: Removal): Promise<Removed> {
       deleted.push(formatRef(refOf(object)));
     });
   await attempt("management cluster", () => inManagement(removal, drop));
-  const { remote, managementNamespace, remoteNamespace: agentNamespace, purgeBy: clock } = removal;
+  const { remote, managementNamespace, remoteNamespace: agentNamespace, purgeBy: clock, isDryRun = false } = removal;
   if (remote !== undefined) await attempt("the cluster", () => inCluster({ ...removal, remote }, drop));
   if (remote === undefined || clock === undefined) return { deleted, problems };
-  const purged = await purgeConfiguration(remote, { managementNamespace, agentNamespace, clock });
+  const purged = await purgeConfiguration(remote, { managementNamespace, agentNamespace, clock, isDryRun });
   return { deleted: [...deleted, ...purged.deleted], problems: [...problems, ...purged.problems] };
 }
 

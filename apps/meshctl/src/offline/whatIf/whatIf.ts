@@ -1,4 +1,4 @@
-import { KubernetesCluster, Mesh } from "@isthmus/api";
+import { KubernetesCluster, Mesh, meshClusters } from "@isthmus/api";
 import { isClusterName, UsageError } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
 import type { ExitCode, Io } from "../../io.ts";
@@ -13,7 +13,7 @@ export interface WhatIfOptions {
   readonly file?: readonly string[];
   /** Files with the page /snapshots/input of a server. */
   readonly snapshot?: readonly string[];
-  readonly output: "table" | "json";
+  readonly output: "table" | "json" | "yaml";
   readonly failOn: FailOnResult;
   readonly namespace: string;
 }
@@ -32,7 +32,7 @@ export const NOT_KNOWN: readonly string[] = [
 /** The text of a result: the caller says how wide it may be. */
 export type WhatIfText = (
   hosts: readonly LostHost[],
-  options: { readonly without: readonly string[]; readonly output: "table" | "json" },
+  options: { readonly without: readonly string[]; readonly output: "table" | "json" | "yaml" },
 ) => string;
 
 /** Translates twice, the second time without the endpoints of some clusters, and prints what becomes of the hosts that used them. */
@@ -75,7 +75,7 @@ function clustersIn(text: string): readonly string[] {
 /** Without a cluster that nobody has, everything would seem to be well. */
 function expectClusters(lost: ReadonlySet<string>, { inputs }: Translation): void {
   const names = new Set([
-    ...[...inputs.of(Mesh)].flatMap(({ spec }) => spec?.istio?.installation?.cluster ?? spec?.osm?.installation?.cluster ?? []),
+    ...[...inputs.of(Mesh)].flatMap((mesh) => meshClusters(mesh)),
     ...[...inputs.of(KubernetesCluster)].map(({ metadata }) => metadata.name),
   ]);
   for (const name of lost) {

@@ -1,8 +1,8 @@
 import { X509Certificate } from "node:crypto";
-import { yamlText } from "../../offline/yamlText.ts";
 import { columnsText } from "../../output/columns.ts";
 import { wrapped } from "../../output/fit.ts";
-import { plainJson, plainText } from "../../output/plainText.ts";
+import { plainText } from "../../output/plainText.ts";
+import { dataText } from "../dataText.ts";
 import { type Entry, fullName } from "./entries.ts";
 
 /** How `meshctl cert` prints. */
@@ -21,7 +21,7 @@ export interface TextOptions {
 export function listText(entries: readonly Entry[], { format, now, width }: TextOptions): string {
   if (format !== "table") return dataText({ certificates: entries.map(({ forecast: _, ...entry }) => entry) }, format);
   const rows = entries.map((entry) => [fullName(entry), entry.cluster || "-", leftText(entry, now), entry.state, entry.next]);
-  return columnsText(["NAME", "CLUSTER", "LEFT", "STATE", "NEXT"], rows, width);
+  return columnsText(["NAME", "CLUSTER", "LEFT", "STATE", "NEXT"], rows, { width, isSentenceLast: true });
 }
 
 /** How long it is valid yet. */
@@ -84,11 +84,6 @@ function factsOf({ certificate }: Entry) {
 export function field(label: string, value: string, width: number): string {
   const [first = "", ...rest] = wrapped(plainText(value), Math.max(LEAST_VALUE, width - LABEL));
   return [`${`${label}:`.padEnd(LABEL)}${first}`, ...rest.map((line) => " ".repeat(LABEL) + line)].map((line) => `${line}\n`).join("");
-}
-
-export function dataText(value: unknown, format: Exclude<CertFormat, "table">): string {
-  const plain = plainJson(value);
-  return format === "json" ? `${JSON.stringify(plain, undefined, 2)}\n` : yamlText(plain);
 }
 
 const HOUR_MS = 3_600_000;

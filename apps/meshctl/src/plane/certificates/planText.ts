@@ -1,5 +1,6 @@
 import { columnsText } from "../../output/columns.ts";
-import { dataText, field, PLAIN_WIDTH, type TextOptions } from "./certificateText.ts";
+import { dataText } from "../dataText.ts";
+import { field, PLAIN_WIDTH, type TextOptions } from "./certificateText.ts";
 import type { RotationPlan } from "./rotationPlan.ts";
 
 /** What a rotation will do, for people and programs. */
@@ -14,7 +15,7 @@ export function planText(plan: RotationPlan, { format, width = PLAIN_WIDTH }: Te
     String(one.proxies),
     one.restartedBy,
   ]);
-  const table = columnsText(["MESH", "CLUSTER", "SEQUENCE", "ROUNDS", "ISTIOD", "PODS", "BY"], rows, width);
+  const table = columnsText(["MESH", "CLUSTER", "SEQUENCE", "ROUNDS", "ISTIOD", "PODS", "BY"], rows, { width, isSentenceLast: true });
   const of = (texts: (mesh: RotationPlan["meshes"][number]) => readonly string[]) =>
     plan.meshes.flatMap((mesh) => texts(mesh).map((text) => [mesh.mesh, text] as const));
   const blockers = of(({ blockers: own }) => own);

@@ -1,4 +1,4 @@
-import type { AccessPolicy, Destination, Mesh } from "@isthmus/api";
+import { type AccessPolicy, type Destination, type Mesh, meshInstallationOf } from "@isthmus/api";
 import { knownCallers, type UnknownName, unknownAccounts, unknownNamespaces } from "../../offline/checks/callers.ts";
 import { groupsBy } from "../../offline/groupsBy.ts";
 import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
@@ -55,8 +55,8 @@ function unguarded(mesh: Mesh, services: readonly Destination[]): readonly Check
 const SHOWN = 5;
 
 /** Of its control plane and gateways. */
-function installationNamespace({ spec }: Mesh): string | undefined {
-  return (spec?.istio ?? spec?.osm)?.installation?.namespace;
+function installationNamespace(mesh: Mesh): string | undefined {
+  return meshInstallationOf(mesh)?.namespace;
 }
 
 /** Whom policies allow. */
@@ -113,10 +113,10 @@ function untrusted(policy: AccessPolicy, cluster: string, { spec }: Destination)
 /** The VirtualMeshes of the meshes in each cluster. */
 function virtualMeshesByCluster(meshes: readonly Mesh[]): ReadonlyMap<string, ReadonlySet<string>> {
   const clusters = new Map<string, Set<string>>();
-  for (const { spec, status } of meshes) {
-    const cluster = spec?.istio?.installation?.cluster;
+  for (const mesh of meshes) {
+    const { cluster } = meshInstallationOf(mesh) ?? {};
     if (cluster === undefined) continue;
-    clusters.set(cluster, (clusters.get(cluster) ?? new Set()).add(refKey(status?.appliedVirtualMesh?.ref)));
+    clusters.set(cluster, (clusters.get(cluster) ?? new Set()).add(refKey(mesh.status?.appliedVirtualMesh?.ref)));
   }
   return clusters;
 }

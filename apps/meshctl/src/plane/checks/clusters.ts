@@ -1,4 +1,4 @@
-import type { KubernetesCluster, Mesh } from "@isthmus/api";
+import { type KubernetesCluster, type Mesh, meshInstallationOf } from "@isthmus/api";
 import { groupsBy } from "../../offline/groupsBy.ts";
 import { serverVersion, singleCluster } from "../deployments.ts";
 import { skewOf } from "../versions.ts";
@@ -95,7 +95,7 @@ export const clustersAreRegistered: Check = {
     const registered = new Set([...clusters.map(({ metadata }) => metadata.name), singleCluster(deployments) ?? ""]);
     const unregistered = new Map<string, Mesh>();
     for (const mesh of meshes) {
-      const cluster = (mesh.spec?.istio ?? mesh.spec?.osm)?.installation?.cluster ?? "";
+      const cluster = meshInstallationOf(mesh)?.cluster ?? "";
       if (!registered.has(cluster)) unregistered.set(cluster, mesh);
     }
     return [

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import type { Destination, Mesh, VirtualMesh } from "@isthmus/api";
+import { type Destination, type Mesh, meshInstallationOf, type VirtualMesh } from "@isthmus/api";
 import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
 import { endpointCount, objectKey, refKey } from "./objectKeys.ts";
 import type { PlaneState } from "./planeState.ts";
@@ -29,8 +29,8 @@ function federates({ spec }: VirtualMesh): boolean {
   return selectors.length > 0 || permissive !== undefined;
 }
 
-function clusterOf({ spec }: Mesh): string {
-  return spec?.istio?.installation?.cluster ?? spec?.osm?.installation?.cluster ?? "";
+function clusterOf(mesh: Mesh): string {
+  return meshInstallationOf(mesh)?.cluster ?? "";
 }
 
 function gatewayFindings(mesh: Mesh, virtualMesh: VirtualMesh, destinations: ReadonlyMap<string, Destination>): readonly CheckFinding[] {

@@ -1,6 +1,5 @@
 import type { ExitCode, Io } from "../../io.ts";
-import { yamlText } from "../../offline/yamlText.ts";
-import { plainJson } from "../../output/plainText.ts";
+import { dataText } from "../dataText.ts";
 import { checkExitCode, type FailOn } from "./exitCode.ts";
 import { type CheckResult, checkSummary, checkText } from "./report.ts";
 
@@ -18,7 +17,5 @@ export async function printResults(io: Io, results: readonly CheckResult[], { ou
 }
 
 function resultText(results: readonly CheckResult[], output: ResultOptions["output"], columns: number | undefined): string {
-  if (output === "text") return checkText(results, columns);
-  const value = plainJson({ checks: results });
-  return output === "yaml" ? yamlText(value) : `${JSON.stringify(value, undefined, 2)}\n`;
+  return output === "text" ? checkText(results, columns) : dataText({ checks: results }, output);
 }

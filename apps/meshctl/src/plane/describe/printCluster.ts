@@ -7,6 +7,7 @@ import { columnsText } from "../../output/columns.ts";
 import { wrapped } from "../../output/fit.ts";
 import { plainText } from "../../output/plainText.ts";
 import { clusterModeOf, countsText, exampleLines } from "../comparisonText.ts";
+import { type DataFormat, dataText } from "../dataText.ts";
 import { type KindName, kindsNamed } from "../kinds.ts";
 import { selectedObjects } from "../selectedObjects.ts";
 import { fieldLines } from "./cells.ts";
@@ -18,14 +19,16 @@ interface Describing {
   readonly namespace: string;
   /** Milliseconds since 1970. */
   readonly now: number;
+  readonly format: "text" | DataFormat;
 }
 
 /** Prints what is known of a registered cluster. Throws UsageError when there is none of that name. */
 export async function printCluster(describing: Describing, signal: AbortSignal): Promise<void> {
-  const { io, cluster, name, now } = describing;
+  const { io, cluster, name, now, format } = describing;
   const found = await registeredCluster(describing, signal);
   const { columns = WIDEST } = io;
   const counts = await Promise.all(DISCOVERED.map(async (kind) => [kind, await countOf(cluster, kind, name, signal)] as const));
+  if (format !== "text") return io.out(dataText({ cluster: withoutManagers(found), discovered: Object.fromEntries(counts) }, format));
   const { metadata, spec = {}, status = {} } = found;
   const { agent = {}, conditions = [], warnings = [] } = status;
   const mode = clusterModeOf(found);
@@ -53,6 +56,11 @@ export async function printCluster(describing: Describing, signal: AbortSignal):
   });
   const listed = warnings.flatMap((warning) => wrapped(`Warning: ${plainText(warning)}`, columns));
   await io.out(`${[...lines, ...listed].join("\n")}\n\n${conditionsText(conditions, { now, columns })}`);
+}
+
+/** Without the API server's record of who wrote what. */
+function withoutManagers({ metadata: { managedFields: _, ...metadata }, ...found }: KubernetesCluster): unknown {
+  return { ...found, metadata };
 }
 
 function modeText({ mode, acknowledged }: ReturnType<typeof clusterModeOf>): string {
@@ -103,7 +111,7 @@ function conditionsText(conditions: Conditions, { now, columns }: { readonly now
     ageText(lastTransitionTime, now) ?? "",
     reason,
   ]);
-  const table = columnsText(["CONDITION", "STATUS", "SINCE", "REASON"], rows, columns);
+  const table = columnsText(["CONDITION", "STATUS", "SINCE", "REASON"], rows, { width: columns });
   // Messages are sentences: below the row that they belong to, so that they can be read at any width.
   const [head = "", ...lines] = table.trimEnd().split("\n");
   const body = lines.flatMap((line, i) => [

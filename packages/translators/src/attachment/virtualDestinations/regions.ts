@@ -1,7 +1,6 @@
-import type { Destination, VirtualDestinationSpec } from "@isthmus/api";
+import { type Destination, meshInstallationOf, type VirtualDestinationSpec } from "@isthmus/api";
 import { type Finding, warningFinding } from "../../findings.ts";
 import type { MeshWithGateways } from "../../meshes/inputs.ts";
-import { meshInstallationOf } from "../../policy/policyScope.ts";
 import { isStatic } from "../../policy/virtualDestinationFindings.ts";
 
 /** Failover directives that are about no mesh, or name regions without a destination: most likely misspelt. */
