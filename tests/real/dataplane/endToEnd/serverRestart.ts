@@ -20,7 +20,7 @@ export function serverRestartCases(endToEnd: () => EndToEnd): void {
       await soon({ host: hosts.reviews }, (answers) => expectAll(answers, 200, "cluster-2"));
       await soon({ host: hosts.productpage }, (answers) => expectAll(answers, 418));
       await ownRouteWorks(endToEnd());
-      await applied(shiftTo("cluster-2"));
+      for (const policy of [shiftTo("cluster-2"), abort(418)]) await applied(policy);
       const allWritten = () => Promise.all(clusterNames.map((name) => written(clusters[name])));
       const [before = {}, beforeInTwo = {}] = await allWritten();
 
