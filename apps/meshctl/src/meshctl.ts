@@ -63,6 +63,8 @@ function programOf(runtime: CommandRuntime): Command {
   const program = new Command("meshctl")
     .description("Manage service meshes of many clusters from the command line.")
     .version(version, "-V, --version", "print the version")
+    // Of a command, --version is its own: `install --version 1.2` must not print ours and end well.
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeOut: (text) => void io.out(text), writeErr: io.err })
     .showHelpAfterError("See 'meshctl --help' or 'meshctl COMMAND --help'.")

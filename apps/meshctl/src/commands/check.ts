@@ -15,33 +15,42 @@ interface CheckOptions extends ManagementTarget, ResultOptions {
 
 /** `meshctl check`: is the management plane well, and are its clusters? */
 export function checkCommand(runtime: CommandRuntime): Command {
-  return withResults(inManagement(new Command("check")))
-    .description("Check the management plane, its clusters and the resources of users. Changes nothing, and sends no traffic.")
-    .addOption(
-      new Option("--remote-context <name...>", "also check the workload clusters of these contexts").default(
-        [] as readonly string[],
-        "none",
-      ),
-    )
-    .option("--remote-namespace <name>", "namespace of the agents in them", "gloo-mesh")
-    .addOption(new Option("--only <category...>", "check only these categories of the management plane").choices(Object.keys(CATEGORIES)))
-    .addOption(
-      new Option("--skip <category...>", "check all but these categories of the management plane").choices(Object.keys(CATEGORIES)),
-    )
-    .addHelpText("after", CHECK_HELP)
-    .action(async ({ remoteContext, remoteNamespace, only, skip, output, failOn, ...place }: CheckOptions) => {
-      if (only !== undefined && skip !== undefined) throw new UsageError("--only and --skip are mutually exclusive");
-      const { io, connect, now, finish } = runtime;
-      const { runChecks } = await import("../plane/checks/runChecks.ts");
-      const { printResults } = await import("../plane/checks/printResults.ts");
-      const results = await inManagementCluster(place, connect, (cluster, signal) =>
-        runChecks(cluster, { namespace: place.namespace, now: now(), selection: { ...(only && { only }), ...(skip && { skip }) } }, signal),
-      );
-      const remote = [];
-      for (const context of remoteContext)
-        remote.push(...(await remoteResults({ ...place, context, namespace: remoteNamespace }, runtime)));
-      finish(await printResults(io, [...results, ...remote], { output, failOn }));
-    });
+  return (
+    withResults(inManagement(new Command("check")))
+      .description("Check the management plane, its clusters and the resources of users. Changes nothing, and sends no traffic.")
+      .addOption(
+        new Option("--remote-context <name...>", "also check the workload clusters of these contexts").default(
+          [] as readonly string[],
+          "none",
+        ),
+      )
+      .option("--remote-namespace <name>", "namespace of the agents in them", "gloo-mesh")
+      .addOption(new Option("--only <category...>", "check only these categories of the management plane").choices(Object.keys(CATEGORIES)))
+      .addOption(
+        new Option("--skip <category...>", "check all but these categories of the management plane").choices(Object.keys(CATEGORIES)),
+      )
+      // Of the published command, which forwards a port; ours reads what the servers have written, and needs none.
+      .addOption(new Option("--local-port <port>").hideHelp())
+      .addOption(new Option("--remote-port <port>").hideHelp())
+      .addHelpText("after", CHECK_HELP)
+      .action(async ({ remoteContext, remoteNamespace, only, skip, output, failOn, ...place }: CheckOptions) => {
+        if (only !== undefined && skip !== undefined) throw new UsageError("--only and --skip are mutually exclusive");
+        const { io, connect, now, finish } = runtime;
+        const { runChecks } = await import("../plane/checks/runChecks.ts");
+        const { printResults } = await import("../plane/checks/printResults.ts");
+        const results = await inManagementCluster(place, connect, (cluster, signal) =>
+          runChecks(
+            cluster,
+            { namespace: place.namespace, now: now(), selection: { ...(only && { only }), ...(skip && { skip }) } },
+            signal,
+          ),
+        );
+        const remote = [];
+        for (const context of remoteContext)
+          remote.push(...(await remoteResults({ ...place, context, namespace: remoteNamespace }, runtime)));
+        finish(await printResults(io, [...results, ...remote], { output, failOn }));
+      })
+  );
 }
 
 /** One that cannot be reached makes the result incomplete, and leaves the others to be checked. */

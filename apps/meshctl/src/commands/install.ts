@@ -1,9 +1,10 @@
 import { UsageError } from "@isthmus/core";
-import { Command } from "commander";
+import { Argument, Command, Option } from "commander";
 import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import { plainText } from "../output/plainText.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 import { durationOption } from "./duration.ts";
+import { type RefusedFlag, withRefusedFlags } from "./publishedFlags.ts";
 import { terminalColumns } from "./terminal.ts";
 
 interface InstallOptions extends ManagementTarget {
@@ -15,50 +16,85 @@ interface InstallOptions extends ManagementTarget {
 
 /** `meshctl install`: CRDs and the management server, as the charts have them with their defaults. */
 export function installCommand({ io, connect, connectApiServer, catchInterrupts }: CommandRuntime): Command {
-  return inManagement(new Command("install"), { requestTimeout: false })
-    .description("Install the management plane, or upgrade one that meshctl installed, and wait until agents can connect to it.")
-    .option("--dry-run", "let the API server check what would be applied, print it, and change nothing")
-    .option("--no-wait", "do not wait until the server runs")
-    .option("--rollback", "if the installation fails, delete what this run created, and restore what it changed")
-    .addOption(durationOption("--timeout <duration>", "how long to wait", "5m"))
-    .addHelpText("after", HELP)
-    .action(async ({ dryRun, wait, rollback, timeout, ...place }: InstallOptions) => {
-      const { namespace } = place;
-      if (dryRun === true && rollback === true) throw new UsageError("--rollback and --dry-run are mutually exclusive");
-      const { installPlane, previewInstallation } = await import("../cluster/install/installPlane.ts");
-      const { planeProblems } = await import("../plane/precheck/planePrecheck.ts");
-      const { gateText } = await import("../cluster/register/gateText.ts");
-      const { hintsIn } = await import("../cluster/register/hints.ts");
-      const { namedCluster } = await import("../cluster/namedCluster.ts");
-      const { systemClock } = await import("@isthmus/plane/clock");
-      const columns = io.columns ?? terminalColumns();
-      const hints = hintsIn(place);
-      const api = await connectApiServer(place);
-      await inManagementCluster(place, connect, async (management) => {
-        const installation = {
-          cluster: namedCluster(management, "management cluster"),
-          namespace,
-          precheck: (needs: Parameters<typeof planeProblems>[2]) => planeProblems(api, namespace, needs),
-          waits: wait,
-          timeoutMs: timeout,
-          rollback: rollback === true,
-          interrupt: catchInterrupts(),
-          hints,
-          clock: systemClock,
-          passed: (result: Parameters<typeof gateText>[0]) => io.err(`${gateText({ ...result, text: plainText(result.text) }, columns)}\n`),
-          progress: (text: string) => io.progress(plainText(text)),
-        };
-        if (dryRun !== true) return installPlane(installation);
-        const lines = await previewInstallation(installation);
-        await io.out(lines.map((line) => `${line}\n`).join(""));
-      });
-      if (dryRun === true) io.err("Nothing was changed (--dry-run).\n");
-      else {
-        const register = hints.acrossClusters("cluster", "register", "NAME", "--remote-context", "CONTEXT");
-        io.err(`The management plane is installed in namespace ${namespace}. To register a cluster:\n  ${register}\n`);
-      }
-    });
+  const edition = new Argument("[edition]", "community or enterprise, as in earlier versions: there is one edition");
+  const command = new Command("install").addArgument(edition.choices(["community", "enterprise"]));
+  return (
+    withRefusedFlags(inManagement(command, { requestTimeout: false }), REFUSED)
+      // Of the published command, which has one name for it.
+      .addOption(new Option("--release-name <name>").choices(["gloo-mesh"]).hideHelp())
+      .description("Install the management plane, or upgrade one that meshctl installed, and wait until agents can connect to it.")
+      .option("-d, --dry-run", "let the API server check what would be applied, print it, and change nothing")
+      .option("--no-wait", "do not wait until the server runs")
+      .option("--rollback", "if the installation fails, delete what this run created, and restore what it changed")
+      .addOption(durationOption("--timeout <duration>", "how long to wait", "5m"))
+      .addHelpText("after", HELP)
+      .action(async (_: string | undefined, { dryRun, wait, rollback, timeout, ...place }: InstallOptions) => {
+        const { namespace } = place;
+        if (dryRun === true && rollback === true) throw new UsageError("--rollback and --dry-run are mutually exclusive");
+        const { installPlane, previewInstallation } = await import("../cluster/install/installPlane.ts");
+        const { planeProblems } = await import("../plane/precheck/planePrecheck.ts");
+        const { gateText } = await import("../cluster/register/gateText.ts");
+        const { helmCommands, hintsIn } = await import("../cluster/register/hints.ts");
+        const { namedCluster } = await import("../cluster/namedCluster.ts");
+        const { systemClock } = await import("@isthmus/plane/clock");
+        const columns = io.columns ?? terminalColumns();
+        const hints = hintsIn(place);
+        const api = await connectApiServer(place);
+        await inManagementCluster(place, connect, async (management) => {
+          const installation = {
+            cluster: namedCluster(management, "management cluster"),
+            namespace,
+            precheck: (needs: Parameters<typeof planeProblems>[2]) => planeProblems(api, namespace, needs),
+            waits: wait,
+            timeoutMs: timeout,
+            rollback: rollback === true,
+            interrupt: catchInterrupts(),
+            hints,
+            clock: systemClock,
+            passed: (result: Parameters<typeof gateText>[0]) =>
+              io.err(`${gateText({ ...result, text: plainText(result.text) }, columns)}\n`),
+            progress: (text: string) => io.progress(plainText(text)),
+          };
+          if (dryRun !== true) return installPlane(installation);
+          const lines = await previewInstallation(installation);
+          await io.out(lines.map((line) => `${line}\n`).join(""));
+        });
+        if (dryRun === true)
+          io.err(
+            `Nothing was changed (--dry-run). The same with Helm:\n${helmCommands(place)
+              .map((command) => `  ${command}\n`)
+              .join("")}`,
+          );
+        else {
+          const register = hints.acrossClusters("cluster", "register", "NAME", "--remote-context", "CONTEXT");
+          io.err(`The management plane is installed in namespace ${namespace}. To register a cluster:\n  ${register}\n`);
+        }
+      })
+  );
 }
+
+const WITH_HELM = "use Helm for values of your own: helm upgrade --install gloo-mesh-mgmt-server deploy/helm/gloo-mesh-mgmt-server";
+const AGENTS = "no agent is installed by it: run meshctl cluster register NAME afterwards";
+
+const REFUSED: readonly RefusedFlag[] = [
+  ["--set <key=value>", `${WITH_HELM} --set KEY=VALUE`],
+  ["--chart-values-file <file>", `${WITH_HELM} --values FILE`],
+  ["--chart-file <file>", "the chart is part of meshctl: leave it out, or install the chart with Helm"],
+  ["--version <version>", "meshctl installs its own version: use meshctl of that version"],
+  ["--license <key>", "none is needed: leave it out"],
+  ["--skip-ui", "the UI is part of the server: leave it out"],
+  ["--include-rbac", "there is no such webhook: use the roles of Kubernetes, and leave it out"],
+  ["-r, --register", AGENTS],
+  ["--cluster-name <name>", AGENTS],
+  ["--cluster-domain <domain>", AGENTS],
+  ["--relay-server-address <address>", AGENTS],
+  ["--api-server-address <address>", AGENTS],
+  ["--enterprise-agent-chart-file <file>", AGENTS],
+  ["--enterprise-agent-chart-values <file>", AGENTS],
+  ["--agent-crds-chart-file <file>", AGENTS],
+  ["--cert-agent-chart-file <file>", AGENTS],
+  ["--cert-agent-chart-values <file>", AGENTS],
+];
 
 const HELP = `
 Applies what the charts in deploy/helm contain with their default values. For other values use Helm; an installation by Helm is never changed.

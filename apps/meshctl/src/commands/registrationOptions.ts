@@ -5,6 +5,7 @@ import type { GivenAddress } from "../cluster/apiServerAddress.ts";
 import type { Connect } from "../cluster/managementCluster.ts";
 import type { GivenPlaces } from "../cluster/register/hints.ts";
 import type { RegistrationTargets } from "../plane/precheck/registrationPrecheck.ts";
+import { type RefusedFlag, withRefusedFlags } from "./publishedFlags.ts";
 
 /** Gives access to the cluster that is registered, and says how it is reached. */
 export type ConnectRemote = (place: { readonly kubeconfig?: string; readonly context?: string }) => Promise<RemoteAccess>;
@@ -71,7 +72,7 @@ const FIXED: readonly (readonly [flag: string, value: string, remedy: string])[]
   ["--token-secret-key", "token", "name the key so"],
 ];
 /** Flags of the published commands that have none. */
-const UNSUPPORTED: readonly (readonly [flag: string, remedy: string])[] = [
+const UNSUPPORTED: readonly RefusedFlag[] = [
   ["--relay-server-insecure", "the relay always uses TLS: leave it out"],
   ["--enterprise-agent-chart-file <file>", "the agent is part of meshctl: leave it out, or install the chart with Helm instead"],
   ["--enterprise-agent-chart-values <file>", "the agent is part of meshctl: install the chart with Helm instead"],
@@ -83,20 +84,13 @@ const NAMESPACES = ["--root-ca-secret-namespace", "--client-cert-secret-namespac
 
 /** Accepts the flags of the published commands; those that ask for something else than what is done are refused, with what to do. */
 export function withPublishedFlags(command: Command): Command {
-  const options = [
-    ...FIXED.map(([flag]) => `${flag} <name>`),
-    ...NAMESPACES.map((flag) => `${flag} <name>`),
-    ...UNSUPPORTED.map(([flag]) => flag),
-  ];
+  const options = [...FIXED.map(([flag]) => flag), ...NAMESPACES].map((flag) => `${flag} <name>`);
   for (const flags of options) command.addOption(new Option(flags).hideHelp());
-  return command.hook("preAction", (_, action) => checkPublishedFlags(action));
+  return withRefusedFlags(command, UNSUPPORTED).hook("preAction", (_, action) => checkPublishedFlags(action));
 }
 
 function checkPublishedFlags(command: Command): void {
   const given = (flags: string): unknown => command.getOptionValue(new Option(flags).attributeName());
-  for (const [flag, remedy] of UNSUPPORTED) {
-    if (given(flag) !== undefined) throw new UsageError(`${flag.split(" ", 1)[0]}: is not supported; ${remedy}`);
-  }
   for (const [flag, value, remedy] of FIXED) {
     const named = given(`${flag} <name>`);
     if (named !== undefined && named !== value) throw new UsageError(`${flag} ${String(named)}: must be ${value}; ${remedy}`);

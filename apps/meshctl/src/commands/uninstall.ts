@@ -1,5 +1,5 @@
 import { formatRef, refOf, UsageError } from "@isthmus/core";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import type { RemovalPlan } from "../cluster/install/uninstallPlane.ts";
 import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
@@ -14,34 +14,38 @@ interface UninstallOptions extends ManagementTarget {
 
 /** `meshctl uninstall`: what `meshctl install` has applied. */
 export function uninstallCommand({ io, connect }: CommandRuntime): Command {
-  return inManagement(new Command("uninstall"), { requestTimeout: false })
-    .description("Delete the management plane that meshctl installed. Lists first what is deleted and what is kept.")
-    .option("--crds", "also delete the CRDs that meshctl created, and with them every object of their kinds")
-    .option("--dry-run", "only list what would be deleted and kept")
-    .option("-y, --yes", "do not ask")
-    .option("--force", "although clusters are registered")
-    .addHelpText("after", HELP)
-    .action(async ({ crds, dryRun, yes, force, ...place }: UninstallOptions) => {
-      const { planRemoval, removePlane } = await import("../cluster/install/uninstallPlane.ts");
-      const { hintsIn } = await import("../cluster/register/hints.ts");
-      const { namedCluster } = await import("../cluster/namedCluster.ts");
-      const { systemClock } = await import("@isthmus/plane/clock");
-      const { wrapped } = await import("../output/fit.ts");
-      const columns = io.columns ?? terminalColumns();
-      const { namespace } = place;
-      await inManagementCluster(place, connect, async (management) => {
-        const cluster = namedCluster(management, "management cluster");
-        const removal = { cluster, namespace, withDefinitions: crds === true, force: force === true, hints: hintsIn(place) };
-        const plan = await planRemoval(removal);
-        const list = listText(plan, (text) => wrapped(text, columns - 2).join("\n  "));
-        if (dryRun === true) return io.out(list);
-        io.err(list);
-        if (plan.deleted.length === 0) return;
-        if (yes !== true) await confirm();
-        await removePlane(cluster, plan, { clock: systemClock, say: (line) => io.err(`${line}\n`) });
-        io.err(`The management plane is uninstalled from namespace ${namespace}.\n`);
-      });
-    });
+  return (
+    inManagement(new Command("uninstall"), { requestTimeout: false })
+      .description("Delete the management plane that meshctl installed. Lists first what is deleted and what is kept.")
+      .option("--crds", "also delete the CRDs that meshctl created, and with them every object of their kinds")
+      .option("-d, --dry-run", "only list what would be deleted and kept")
+      .option("-y, --yes", "do not ask")
+      // Of the published command, which has one name for it.
+      .addOption(new Option("--release-name <name>").choices(["gloo-mesh"]).hideHelp())
+      .option("--force", "although clusters are registered")
+      .addHelpText("after", HELP)
+      .action(async ({ crds, dryRun, yes, force, ...place }: UninstallOptions) => {
+        const { planRemoval, removePlane } = await import("../cluster/install/uninstallPlane.ts");
+        const { hintsIn } = await import("../cluster/register/hints.ts");
+        const { namedCluster } = await import("../cluster/namedCluster.ts");
+        const { systemClock } = await import("@isthmus/plane/clock");
+        const { wrapped } = await import("../output/fit.ts");
+        const columns = io.columns ?? terminalColumns();
+        const { namespace } = place;
+        await inManagementCluster(place, connect, async (management) => {
+          const cluster = namedCluster(management, "management cluster");
+          const removal = { cluster, namespace, withDefinitions: crds === true, force: force === true, hints: hintsIn(place) };
+          const plan = await planRemoval(removal);
+          const list = listText(plan, (text) => wrapped(text, columns - 2).join("\n  "));
+          if (dryRun === true) return io.out(list);
+          io.err(list);
+          if (plan.deleted.length === 0) return;
+          if (yes !== true) await confirm();
+          await removePlane(cluster, plan, { clock: systemClock, say: (line) => io.err(`${line}\n`) });
+          io.err(`The management plane is uninstalled from namespace ${namespace}.\n`);
+        });
+      })
+  );
 
   /** Throws UsageError unless the user agrees. */
   async function confirm(): Promise<void> {
@@ -50,8 +54,8 @@ export function uninstallCommand({ io, connect }: CommandRuntime): Command {
   }
 }
 
-function listText({ deleted, lost, stays }: RemovalPlan, line: (text: string) => string): string {
-  const names = deleted.map(({ desired }) => formatRef(refOf(desired)));
+function listText({ goes, lost, stays }: RemovalPlan, line: (text: string) => string): string {
+  const names = goes.map(({ wanted }) => formatRef(refOf(wanted)));
   const section = (title: string, texts: readonly string[]): string =>
     texts.length === 0 ? "" : `${title}:\n${texts.map((text) => `  ${line(text)}\n`).join("")}`;
   const going = names.length === 0 ? "Nothing that meshctl installed is here.\n" : section("To be deleted", names);

@@ -71,6 +71,22 @@ export function hintsIn({
   };
 }
 
+/** What installs the management plane without meshctl. */
+export function helmCommands({
+  kubeconfig,
+  context,
+  namespace,
+}: {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace: string;
+}): readonly string[] {
+  const place = [...flag("--kubeconfig", kubeconfig), ...flag("--kube-context", context), "--namespace", namespace];
+  const command = (chart: string, ...more: readonly string[]): string =>
+    line("helm", ["upgrade", "--install", chart, `deploy/helm/${chart}`], place, more);
+  return [command("gloo-mesh-crds", "--create-namespace"), command("gloo-mesh-mgmt-server")];
+}
+
 function flag(name: string, value: string | undefined): readonly string[] {
   return value === undefined ? [] : [name, value];
 }
