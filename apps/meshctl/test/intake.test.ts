@@ -64,7 +64,9 @@ metadata: {name: b}
       /is not supported: use VirtualDestination of .*static.destinations, in the same order, for backingServices/,
     );
     for (const group of ["networking.enterprise.mesh.gloo.solo.io/v1alpha1", "networking.smh.solo.io/v1alpha2"]) {
-      expect(message(group, "FailoverService")).toMatch(/use VirtualDestination of .*static.destinations, in the same order, for backingServices/);
+      expect(message(group, "FailoverService")).toMatch(
+        /use VirtualDestination of .*static.destinations, in the same order, for backingServices/,
+      );
     }
     expect(message("discovery.smh.solo.io/v1alpha2", "TrafficTarget")).toMatch(/is discovered as Destination/);
     expect(message("networking.gloo.solo.io/v2", "VirtualDestination")).toMatch(
