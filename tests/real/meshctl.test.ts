@@ -129,9 +129,15 @@ describeReal("meshctl reads a real management plane", (components) => {
     expect(stranger.out).toContain("❔ A service mesh runs in the cluster");
   });
 
-  it("sync status and explain delete read the server's admin port", async () => {
+  it("sync status, what-if and explain delete read the server's admin port", async () => {
     const admin = ["--admin-address", slice.server.adminUrl];
     expect((await meshctl("sync", "status", ...admin)).out).toMatch(/cluster-1 +CONNECTED +True +[1-9]\d*/);
+    const { code, out } = await meshctl("what-if", "--live", "--without", "cluster-1", "--fail-on", "never", "-o", "json", ...admin);
+    const { hosts } = JSON.parse(out) as { readonly hosts: readonly object[] };
+    expect({ code, hosts }).toEqual({
+      code: 0,
+      hosts: expect.arrayContaining([expect.objectContaining({ host: "details.bookinfo.svc.cluster.local", result: "ELSEWHERE" })]),
+    });
     await slice.management.delete({ ...TrafficPolicy, name: "slow", namespace: "gloo-mesh", clusterName: "" });
     await waitFor("the delete to be known", async () => {
       const run = await new Promise<Run>((resolve) => {

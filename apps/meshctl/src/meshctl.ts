@@ -73,7 +73,7 @@ function programOf(runtime: CommandRuntime): Command {
   const commands = [
     translateCommand(io, finish),
     validateCommand(io, finish),
-    whatIfCommand(io, finish),
+    whatIfCommand(runtime),
     checkCommand(runtime),
     precheckCommand(runtime),
     getCommand(runtime),

@@ -133,6 +133,21 @@ describe("an admin port behind the API server", () => {
     }
   });
 
+  it("is asked in one pod of the server for what all of them know, and in the next one where it does not answer", async () => {
+    const items = [
+      { apiVersion: "multicluster.solo.io/v1alpha1", kind: "KubernetesCluster", metadata: { name: "west", namespace: "gloo-mesh" } },
+    ];
+    const snapshot = await serving((_, response) => response.end(JSON.stringify({ apiVersion: "v1", kind: "List", items, metadata: {} })));
+    const args = ["what-if", "--live", "--without", "west", "-o", "json"];
+    const both = await runWith({ ports: { "server-a": snapshot, "server-b": snapshot } }, args);
+    expect(both.asked.map(({ pod: name }) => name)).toEqual(["server-a"]);
+    expect(both).toMatchObject({ code: 3, err: expect.stringContaining("the server knows nothing of west") });
+    const second = await runWith({ ports: { "server-a": refused("Unavailable", "connection refused"), "server-b": snapshot } }, args);
+    expect(second.asked.map(({ pod: name }) => name)).toEqual(["server-a", "server-b"]);
+    expect(second.err).toMatch(/^warning: connection refused\n/);
+    expect(second.out).toBe(both.out);
+  });
+
   it("is left out of pods that do not run", async () => {
     const pods = [pod("server-a", { phase: "Pending" }), pod("server-b")];
     expect(await runWith({ pods, ports: { "server-b": await evidence() } }, ["explain", "delete"])).toMatchObject({ code: 0 });

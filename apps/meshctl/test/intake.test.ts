@@ -63,6 +63,11 @@ metadata: {name: b}
     expect(message("networking.mesh.gloo.solo.io/v1alpha2", "FailoverService")).toMatch(
       /is not supported: use VirtualDestination of .*static.destinations, in the same order, for backingServices/,
     );
+    for (const group of ["networking.enterprise.mesh.gloo.solo.io/v1alpha1", "networking.smh.solo.io/v1alpha2"]) {
+      expect(message(group, "FailoverService")).toMatch(
+        /use VirtualDestination of .*static.destinations, in the same order, for backingServices/,
+      );
+    }
     expect(message("discovery.smh.solo.io/v1alpha2", "TrafficTarget")).toMatch(/is discovered as Destination/);
     expect(message("networking.gloo.solo.io/v2", "VirtualDestination")).toMatch(
       /API v2.*: use VirtualDestination of networking.enterprise.mesh.gloo.solo.io\/v1beta1/,

@@ -1,9 +1,15 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { type Resource, snapshotOf } from "@isthmus/core";
+import { objectsIn, snapshotPage } from "@isthmus/process";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { meshctl } from "../src/meshctl.ts";
+import { cluster } from "./fleetObjects.ts";
 import { expectGolden } from "./goldenText.ts";
 import { recordedIo } from "./recordedIo.ts";
 
@@ -196,11 +202,71 @@ describe("meshctl what-if", () => {
     [["--without", "south", "-f", FILE], "--without south: the input has no such cluster; it has east, north, west"],
     [["--without", "west,", "-f", FILE], "a name is empty"],
     [["--without", "West", "-f", FILE], "must be cluster names"],
-    [["--without", "west"], "either --file or --snapshot must be given"],
-    [["--without", "west", "-f", FILE, "--snapshot", FILE], "either --file or --snapshot must be given"],
+    [["--without", "west"], "either --file, --snapshot or --live must be given"],
+    [["--without", "west", "-f", FILE, "--snapshot", FILE], "either --file, --snapshot or --live must be given"],
+    [["--without", "west", "-f", FILE, "--live"], "either --file, --snapshot or --live must be given"],
+    [["--without", "west", "-f", FILE, "--context", "mgmt"], "--context needs --live"],
+    [["--without", "west", "-f", FILE, "--admin-address", "http://127.0.0.1:1"], "--admin-address needs --live"],
   ])("refuses %j", async (args, message) => {
     const { code, err, out } = await run(args);
     expect([code, out]).toEqual([2, ""]);
     expect(err).toContain(message);
+  });
+});
+
+describe("meshctl what-if --live", () => {
+  const servers: Server[] = [];
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close();
+  });
+
+  /** The admin port of a server that knows these objects, and gives seven of them at once. */
+  async function serverWith(objects: readonly object[]): Promise<{ readonly args: readonly string[]; readonly asked: readonly string[] }> {
+    const asked: string[] = [];
+    const page = snapshotPage(() => [["clusters", ordered(objects)]]);
+    const server = createServer((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? "", "http://localhost");
+      asked.push(pathname);
+      searchParams.set("limit", "7");
+      response.end([...(page(searchParams) as Iterable<string>)].join(""));
+    });
+    servers.push(server.listen(0, "127.0.0.1"));
+    await once(server, "listening");
+    return { args: ["--live", "--admin-address", `http://127.0.0.1:${(server.address() as AddressInfo).port}`], asked };
+  }
+
+  const ordered = (objects: readonly object[]) => [...objectsIn(snapshotOf(objects as readonly Resource[]))];
+
+  it("reads the whole snapshot of a running server, page by page", async () => {
+    const { args, asked } = await serverWith(WORLD);
+    const [fromFile, live] = [await run(["--without", "west", "-f", FILE]), await run(["--without", "west", ...args])];
+    expect(live).toEqual(fromFile);
+    expect(asked).toEqual(Array.from({ length: Math.ceil(WORLD.length / 7) }, () => "/snapshots/input"));
+  });
+
+  it("names clusters that the server knows nothing of, and does not call that well", async () => {
+    const registered = [...WORLD, cluster("south")];
+    const [all, none] = [
+      ["--fail-on", "no-target"],
+      ["--fail-on", "never"],
+    ];
+    const unknown = await serverWith(registered);
+    const { code, err } = await run(["--without", "west", ...unknown.args, ...none]);
+    expect({ code, err }).toEqual({ code: 3, err: expect.stringContaining("warning: the server knows nothing of south: ") });
+    expect(await run(["--without", "west", ...unknown.args, ...all])).toMatchObject({ code: 1 });
+    const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", clusterName: "south" } };
+    const known = await serverWith([...registered, namespace]);
+    const heard = await run(["--without", "west", ...known.args, ...none]);
+    expect(heard).toMatchObject({ code: 0, err: expect.not.stringContaining("knows nothing") });
+  });
+
+  it("refuses what is no snapshot", async () => {
+    const server = createServer((_, response) => response.end("<html>"));
+    servers.push(server.listen(0, "127.0.0.1"));
+    await once(server, "listening");
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { code, out, err } = await run(["--without", "west", "--live", "--admin-address", address]);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain("/snapshots/input: the answer is no list of objects: is it the admin port of a management server?");
   });
 });

@@ -52,6 +52,7 @@ export const UNSUPPORTED_KINDS: readonly UnsupportedGroup[] = [
       RateLimitServerConfig: `is not supported: ${RATE_LIMITS}`,
       RateLimitClientConfig: `is not supported: ${RATE_LIMITS}`,
       AccessLogRecord: `is not supported: ${ACCESS_LOGS}`,
+      FailoverService: `is not supported: ${FAILOVER_SERVICE}`,
     },
   },
   {

@@ -32,6 +32,7 @@ function statusOf(standing: Partial<ClusterStatusInputs>, object: Resource = clu
       writes: { mode: "manage", acknowledged: undefined, comparison: undefined },
       problem: undefined,
       isNameOpen: false,
+      isExcluded: false,
       late: undefined,
       ...standing,
     },

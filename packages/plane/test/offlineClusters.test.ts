@@ -2,6 +2,7 @@ import { KubernetesCluster, ServiceEntry, Settings, VirtualDestination } from "@
 import { type Resource, snapshotOf } from "@isthmus/core";
 import { virtualClock } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { endpointsExcluded, isExcluded, wasExcluded } from "../src/server/endpointsExcluded.ts";
 import { offlineClusters } from "../src/server/offlineClusters.ts";
 import type { ClusterState } from "../src/snapshots/snapshotStore.ts";
 import { bookinfoMesh, demoFleet, type Fleet, register } from "./fleet.ts";
@@ -9,11 +10,14 @@ import { eventually, quiet } from "./virtualTime.ts";
 
 const namespace = "gloo-mesh";
 
-function fleetWith(failover: object | undefined) {
+/** `before`: clusters that a server before this one has excluded. */
+function fleetWith(failover: object | undefined, before: readonly string[] = []) {
   const clock = virtualClock();
-  const registered = ["east", "west"].map((name) =>
-    KubernetesCluster.parse({ apiVersion: KubernetesCluster.apiVersion, kind: KubernetesCluster.kind, metadata: { name, namespace } }),
-  );
+  const { apiVersion, kind } = KubernetesCluster;
+  const registered = ["east", "west"].map((name) => {
+    const status = { conditions: [...endpointsExcluded(before.includes(name))] };
+    return KubernetesCluster.parse({ apiVersion, kind, metadata: { name, namespace }, status });
+  });
   const settings = Settings.parse({
     apiVersion: Settings.apiVersion,
     kind: Settings.kind,
@@ -62,6 +66,37 @@ describe("clusters that are away", () => {
     set("west", false);
     await clock.advance(50_000);
     expect([...told.excluded()]).toEqual([]);
+  });
+
+  test("stay excluded from the first moment of a server that finds them so, and count from anew once they were back", async () => {
+    const { clock, set, told } = fleetWith({ excludeOffline: { after: "60s" } }, ["east", "west"]);
+    // The agent of east has come to this server at once.
+    set("west", false);
+    expect([...told.excluded()]).toEqual(["west"]);
+    set("west", true);
+    expect([...told.excluded()]).toEqual([]);
+    for (const name of ["east", "west"]) set(name, false);
+    await clock.advance(50_000);
+    expect([...told.excluded()]).toEqual([]);
+    await clock.advance(20_000);
+    expect([...told.excluded()]).toEqual(["east", "west"]);
+  });
+
+  test("are back when the Settings do not ask for it any more, whatever a server before has said", () => {
+    const { set, told } = fleetWith(undefined, ["west"]);
+    set("west", false);
+    expect([...told.excluded()]).toEqual([]);
+  });
+
+  test.each([
+    [true, undefined, true],
+    [false, undefined, false],
+    [true, [], false],
+    [false, ["west"], true],
+  ])("are written as excluded: %j before, %j decided: %j", (before, decided, after) => {
+    const status = { conditions: [...endpointsExcluded(before)] };
+    const west = { apiVersion: KubernetesCluster.apiVersion, kind: KubernetesCluster.kind, metadata: { name: "west", namespace }, status };
+    expect(isExcluded(west, decided && new Set(decided))).toBe(after);
   });
 
   test("are kept by default, however long they are away", async () => {
@@ -138,6 +173,27 @@ describe("a host for two clusters, one of which loses its agent", () => {
     fleet.startAgent("cluster-2");
     await eventually(async () => expect(await endpoints()).toBe(both));
   });
+
+  test("stays without it while another server takes over, until its agent is back", async () => {
+    const both = await started({ failover: { excludeOffline: { after: "60s" } } });
+    await fleet.stopAgent("cluster-2");
+    await eventually(async () => expect(await endpoints()).toBe(both - 1));
+    await eventually(async () => expect(await isWritten()).toBe(true));
+    await fleet.stopServer();
+    fleet.startServer();
+    // Less than the stated time, and enough for the server to write what it wants.
+    for (let seconds = 0; seconds < 50; seconds += 5) {
+      await quiet(5_000);
+      expect([await endpoints(), await isWritten()]).toEqual([both - 1, true]);
+    }
+    fleet.startAgent("cluster-2");
+    await eventually(async () => expect([await endpoints(), await isWritten()]).toEqual([both, false]));
+  });
+
+  async function isWritten(): Promise<boolean> {
+    const registration = await fleet.management.get(KubernetesCluster, { name: "cluster-2", namespace });
+    return registration !== undefined && wasExcluded(registration);
+  }
 
   test("keeps both by default", async () => {
     const both = await started({});

@@ -2,6 +2,7 @@ import { UsageError } from "@isthmus/core";
 import type { Command } from "commander";
 import { answered, inManagementCluster, type ManagementTarget, REQUEST_TIMEOUT_MS } from "../cluster/managementCluster.ts";
 import { plainText } from "../output/plainText.ts";
+import type { AdminReading } from "../plane/adminPages.ts";
 import type { CommandRuntime } from "./commandRuntime.ts";
 
 /** How a command is told where the admin port of a management server is. */
@@ -29,23 +30,32 @@ export function checkAdminFlags({ adminAddress, adminTokenFile }: AdminFlags): v
 /** A page of the address that was given; else of each pod of the program, through the API server. What could not be read is told on standard error. */
 export async function adminPages(
   runtime: CommandRuntime,
-  { adminAddress, adminTokenFile, ...place }: AdminFlags & ManagementTarget,
+  place: AdminFlags & ManagementTarget,
   { program, path }: { readonly program: "server" | "agent"; readonly path: string },
 ): Promise<{ readonly pages: readonly string[]; readonly isComplete: boolean }> {
-  const { io, connect, connectApiServer, readAdminPage } = runtime;
+  const { answers: pages, isComplete } = await adminAnswers(runtime, place, { program, read: (page) => page(path) });
+  return { pages, isComplete };
+}
+
+/** As `adminPages`, of several pages. */
+export async function adminAnswers<T>(
+  { io, connect, connectApiServer, readAdminPage }: CommandRuntime,
+  { adminAddress, adminTokenFile, ...place }: AdminFlags & ManagementTarget,
+  reading: AdminReading<T> & { readonly program: "server" | "agent" },
+): Promise<{ readonly answers: readonly T[]; readonly isComplete: boolean }> {
   if (adminAddress !== undefined) {
     const { requestTimeout = REQUEST_TIMEOUT_MS } = place;
     const address = { url: adminAddress, ...(adminTokenFile === undefined ? {} : { tokenFile: adminTokenFile }) };
-    const page = await answered("admin port", { requestTimeout }, (signal) => readAdminPage(address, path, signal), ADMIN_UNANSWERED);
-    return { pages: [page], isComplete: true };
+    const read = (signal: AbortSignal): Promise<T> => reading.read((path) => readAdminPage(address, path, signal));
+    return { answers: [await answered("admin port", { requestTimeout }, read, ADMIN_UNANSWERED)], isComplete: true };
   }
-  const { podAdminPages } = await import("../plane/adminPages.ts");
+  const { podAnswers } = await import("../plane/adminPages.ts");
   const api = await connectApiServer(place);
-  const { pages, problems } = await inManagementCluster(place, connect, (cluster, signal) =>
-    podAdminPages({ cluster, api }, { program, path, namespace: place.namespace }, signal),
+  const { answers, problems } = await inManagementCluster(place, connect, (cluster, signal) =>
+    podAnswers({ cluster, api }, { ...reading, namespace: place.namespace }, signal),
   );
   for (const problem of problems) io.err(`warning: ${plainText(problem)}\n`);
-  return { pages, isComplete: problems.length === 0 };
+  return { answers, isComplete: problems.length === 0 };
 }
 
 /** What to do when the port takes a request and does not answer it. */

@@ -54,8 +54,8 @@ export function uninstallCommand({ io, connect }: CommandRuntime): Command {
   }
 }
 
-function listText({ goes, lost, stays }: RemovalPlan, line: (text: string) => string): string {
-  const names = goes.map(({ wanted }) => formatRef(refOf(wanted)));
+function listText({ deleted, lost, stays }: RemovalPlan, line: (text: string) => string): string {
+  const names = deleted.map(({ desired }) => formatRef(refOf(desired)));
   const section = (title: string, texts: readonly string[]): string =>
     texts.length === 0 ? "" : `${title}:\n${texts.map((text) => `  ${line(text)}\n`).join("")}`;
   const going = names.length === 0 ? "Nothing that meshctl installed is here.\n" : section("To be deleted", names);

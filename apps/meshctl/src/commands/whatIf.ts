@@ -1,36 +1,61 @@
+import { UsageError } from "@isthmus/core";
 import { Command, Option } from "commander";
-import type { ExitCode, Io } from "../io.ts";
+import type { ManagementTarget } from "../cluster/managementCluster.ts";
 import type { WhatIfOptions } from "../offline/whatIf/whatIf.ts";
+import { type AdminFlags, adminAnswers, checkAdminFlags, withAdmin } from "./adminOptions.ts";
+import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
+
+interface WhatIfFlags extends Omit<WhatIfOptions, "live">, ManagementTarget, AdminFlags {
+  readonly live?: true;
+}
 
 /** `meshctl what-if`: who is left without a target when a cluster fails, and where traffic goes then. */
-export function whatIfCommand(io: Io, finish: (code: ExitCode) => void): Command {
-  return new Command("what-if")
+export function whatIfCommand(runtime: CommandRuntime): Command {
+  const command = new Command("what-if")
     .description(
-      "Show which hosts lose their targets when clusters fail, and where the traffic of others goes then. Does not need a cluster.",
+      "Show which hosts lose their targets when clusters fail, and where the traffic of others goes then. Needs no cluster, except with --live.",
     )
     .requiredOption("--without <clusters>", "clusters whose endpoints and gateways are taken away, separated by commas")
     .option("-f, --file <path...>", "files or directories with YAML or JSON, as for meshctl translate; - reads standard input")
     .option("--snapshot <file...>", "instead of -f: the page /snapshots/input of a server's admin port, saved to a file")
+    .option("--live", "instead of -f: that page of a running server, through the API server or of --admin-address")
     .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json", "yaml"]).default("table"))
     .addOption(
       new Option("--fail-on <result>", "exit with code 1 for hosts with this result or a worse one")
         .choices(["no-target", "partial", "moved", "backup-lost", "never"] satisfies WhatIfOptions["failOn"][])
         .default("no-target"),
-    )
-    .option("-n, --namespace <name>", "namespace of the management plane", "gloo-mesh")
-    .allowExcessArguments(false)
+    );
+  return withAdmin(inManagement(command))
     .addHelpText("after", HELP)
-    .action(async (options: WhatIfOptions) => {
-      const [{ whatIf }, { whatIfData, whatIfTable }] = await Promise.all([
-        import("../offline/whatIf/whatIf.ts"),
-        import("../plane/whatIfText.ts"),
-      ]);
-      finish(
-        await whatIf(options, io, (hosts, { without, output }) =>
-          output === "table" ? whatIfTable(hosts, io.columns) : whatIfData(hosts, without, output),
-        ),
-      );
-    });
+    .action((flags: WhatIfFlags) => run(flags, runtime));
+}
+
+async function run({ live: isLive, ...flags }: WhatIfFlags, runtime: CommandRuntime): Promise<void> {
+  const { io, finish } = runtime;
+  const { adminAddress, kubeconfig, context, file, snapshot } = flags;
+  const [{ checkWhatIfInput, whatIf }, { whatIfData, whatIfTable }] = await Promise.all([
+    import("../offline/whatIf/whatIf.ts"),
+    import("../plane/whatIfText.ts"),
+  ]);
+  checkWhatIfInput({ file, snapshot, live: isLive });
+  checkAdminFlags(flags);
+  const [unused] = Object.entries({ "--admin-address": adminAddress, "--kubeconfig": kubeconfig, "--context": context }).flatMap(
+    ([name, value]) => (value === undefined ? [] : [name]),
+  );
+  if (isLive === undefined && unused !== undefined) throw new UsageError(`${unused} needs --live: files are read without a cluster`);
+  const live = isLive === undefined ? {} : { live: await serverSnapshot(flags, runtime) };
+  finish(
+    await whatIf({ ...flags, ...live }, io, (hosts, { without, output }) =>
+      output === "table" ? whatIfTable(hosts, io.columns) : whatIfData(hosts, without, output),
+    ),
+  );
+}
+
+/** Replicas know the same: one is asked. */
+async function serverSnapshot(flags: Omit<WhatIfFlags, "live">, runtime: CommandRuntime): Promise<readonly string[]> {
+  const { inputSnapshot } = await import("../plane/inputSnapshot.ts");
+  const { answers } = await adminAnswers(runtime, flags, { program: "server", read: inputSnapshot, isOneEnough: true });
+  return answers[0] ?? [];
 }
 
 const HELP = `
@@ -46,7 +71,12 @@ The input is translated twice, the second time without the endpoints and gateway
 It is computed from configuration, not observed: whether other clusters have the capacity, are healthy, and can be reached is not known; nor is what
 users route with objects of Istio of their own, or which callers access policies refuse.
 
-Exit codes: 0 no host has a result as bad as --fail-on, 1 some have, 2 usage error or unreadable input.
+With --live one running server is asked, through the API server as kubectl port-forward does: your user needs the verbs get and create on
+pods/portforward, and list on Deployments and pods. All replicas know the same, once they have heard of all clusters; those that the one does not
+know yet are named.
+
+Exit codes: 0 no host has a result as bad as --fail-on, 1 some have, 2 usage error, no answer or unreadable input, 3 none has, and the server knows
+nothing of some registered clusters.
 
 Examples:
   # What stops working without cluster west, and where does the rest of its traffic go?
@@ -56,6 +86,8 @@ Examples:
   meshctl what-if --without east-1,east-2 -f clusters/ policies/ --fail-on partial -o json
 
   # With what a running server knows
-  kubectl -n gloo-mesh port-forward deploy/gloo-mesh-mgmt-server 9091 &
+  meshctl what-if --without west --live --context mgmt
+
+  # The same from a saved page of its admin port
   curl -s http://127.0.0.1:9091/snapshots/input > snapshot.json
   meshctl what-if --without west --snapshot snapshot.json`;

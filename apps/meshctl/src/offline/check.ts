@@ -18,7 +18,7 @@ import { referenceDoubts } from "./checks/references.ts";
 import { rejectedMistakes } from "./checks/rejectedMistakes.ts";
 import { parseDocuments, type Unreadable } from "./documents.ts";
 import { type OfflineFinding, offlineFindings, type Severity, statusReports } from "./findings.ts";
-import { readInputFiles } from "./inputFiles.ts";
+import { type InputFile, readInputFiles } from "./inputFiles.ts";
 import { type Intake, intake, type Note, type RejectedObject } from "./intake.ts";
 import { type InputObject, unfold } from "./unfold.ts";
 
@@ -26,6 +26,8 @@ import { type InputObject, unfold } from "./unfold.ts";
 export interface CheckOptions {
   /** Files, folders, or `-` for standard input. */
   readonly file: readonly string[];
+  /** What was read already, besides. */
+  readonly texts?: readonly InputFile[];
   readonly stage: "discovery" | "networking" | "all";
   readonly namespace: string;
   readonly agentCluster?: string;
@@ -63,10 +65,10 @@ async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
   if (!isDnsLabel(namespace)) {
     throw new UsageError(`--namespace ${namespace}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
   }
-  const { resources, rejected, notes, sourceOf, given } = intake(await objectsOf(options.file, io));
+  const { resources, rejected, notes, sourceOf, given } = intake(await objectsOf(options, io));
   io.progress(`translating ${counted(resources.length, "object")}`);
   const count = resources.length + rejected.length;
-  if (count === 0) throw new UsageError(nothingRead(options.file, notes));
+  if (count === 0) throw new UsageError(nothingRead(options, notes));
   const agent = agentCluster === undefined ? {} : { agentCluster };
   const translation = { namespace, stage, ages, disallowIntersectingConfig, ...agent };
   const world = translate(snapshotOf(resources), translation);
@@ -91,16 +93,19 @@ export function exitCodeOf(findings: readonly OfflineFinding[], failOn: Severity
   return findings.some(({ severity }) => WEIGHTS[severity] >= WEIGHTS[failOn]) ? 1 : 0;
 }
 
-function nothingRead(paths: readonly string[], notes: readonly Note[]): string {
-  const places = paths.map((path) => (path === "-" ? "standard input" : path)).join(", ");
+function nothingRead({ file, texts = [] }: Input, notes: readonly Note[]): string {
+  const names = [...file.map((path) => (path === "-" ? "standard input" : path)), ...texts.map(({ name }) => name)];
+  const places = [...new Set(names)].join(", ");
   return [`${places}: no objects found that translation uses`, ...notes.map(({ message }) => message)].join("\n");
 }
 
-async function objectsOf(paths: readonly string[], io: Io): Promise<readonly InputObject[]> {
+type Input = Pick<CheckOptions, "file" | "texts">;
+
+async function objectsOf({ file: paths, texts = [] }: Input, io: Io): Promise<readonly InputObject[]> {
   const objects: InputObject[] = [];
   const unreadable: Unreadable[] = [];
   const empty: string[] = [];
-  for (const file of await readInputFiles(paths, io)) {
+  for (const file of [...(await readInputFiles(paths, io)), ...texts]) {
     const parsed = parseDocuments(file, (count) => io.progress(`reading ${file.name}: ${count} documents`));
     unreadable.push(...parsed.unreadable);
     if (file.isNamed && parsed.documents.length + parsed.unreadable.length === 0) empty.push(file.name);

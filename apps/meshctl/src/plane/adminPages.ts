@@ -4,32 +4,40 @@ import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { readPodPage } from "../cluster/podAdminPort.ts";
 import { type PodState, type ProgramPlace, programPods } from "./programPods.ts";
 
-/** The same page of several pods, and those of which it could not be read. */
-export interface AdminPages {
-  readonly pages: readonly string[];
+/** What several pods answered, and why others did not. */
+export interface PodAnswers<T> {
+  readonly answers: readonly T[];
   readonly problems: readonly string[];
 }
 
+/** What is read of the admin port of a pod, page by page. */
+export interface AdminReading<T> {
+  readonly read: (page: (path: string) => Promise<string>) => Promise<T>;
+  /** Whether each pod would answer the same. */
+  readonly isOneEnough?: boolean;
+}
+
 /**
- * Reads a page of the admin port of each running pod of a program, through the API server. What one pod does not answer leaves the others. Throws
- * the first problem, UsageError or ClusterError, where no pod answers.
+ * Reads the admin port of each running pod of a program, through the API server, or of the first that answers. What one pod does not answer leaves
+ * the others. Throws the first problem, UsageError or ClusterError, where no pod answers.
  */
-export async function podAdminPages(
+export async function podAnswers<T>(
   { cluster, api }: { readonly cluster: Cluster; readonly api: ApiServer },
-  { path, ...place }: ProgramPlace & { readonly path: string },
+  { read, isOneEnough = false, ...place }: ProgramPlace & AdminReading<T>,
   signal: AbortSignal,
-): Promise<AdminPages> {
+): Promise<PodAnswers<T>> {
   const pods = await programPods(cluster, place, signal);
   const running = pods.filter(({ status }) => status?.phase === undefined || status.phase === "Running");
   if (running.length === 0) {
     const { name } = (pods[0] as PodState).metadata;
     throw new UsageError(`no pod of it runs: kubectl -n ${place.namespace} describe pod ${name}`);
   }
-  const pages: string[] = [];
+  const answers: T[] = [];
   const errors: (UsageError | ClusterError)[] = [];
   for (const pod of running) {
+    if (isOneEnough && answers.length > 0) break;
     try {
-      pages.push(await pageOf(api, pod, { path, namespace: place.namespace }, signal));
+      answers.push(await read((path) => pageOf(api, pod, { path, namespace: place.namespace }, signal)));
     } catch (error) {
       if (!(error instanceof UsageError || error instanceof ClusterError)) throw error;
       // The others would be refused, too.
@@ -38,8 +46,8 @@ export async function podAdminPages(
     }
   }
   const [first] = errors;
-  if (first !== undefined && pages.length === 0) throw first;
-  return { pages, problems: errors.map(({ message }) => message) };
+  if (first !== undefined && answers.length === 0) throw first;
+  return { answers, problems: errors.map(({ message }) => message) };
 }
 
 async function pageOf(

@@ -6,6 +6,7 @@ import { END_OF_TIME, REVOKED_BEFORE, revocationOf } from "../identity/registrat
 import type { AgentInfo } from "../ports/clusterPort.ts";
 import type { ClusterState } from "../snapshots/snapshotStore.ts";
 import { type CertificateValidity, certificateExpiring } from "./certificateExpiring.ts";
+import { endpointsExcluded } from "./endpointsExcluded.ts";
 import { comparisonField, type ModeState, modeField, writesPaused } from "./writesPaused.ts";
 
 /** What the status of a registered cluster is made of. */
@@ -23,6 +24,8 @@ export interface ClusterStatusInputs {
   readonly problem: string | undefined;
   /** Settings let whoever has the shared token take the cluster's name. */
   readonly isNameOpen: boolean;
+  /** Other clusters leave its endpoints out. */
+  readonly isExcluded: boolean;
   /** Undefined while the cluster has what is wanted, or its agent is at it. */
   readonly late: ClusterLag | undefined;
   /** What may be written, and what would be. */
@@ -49,6 +52,7 @@ export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInpu
     a.state === b.state &&
     a.problem === b.problem &&
     a.isNameOpen === b.isNameOpen &&
+    a.isExcluded === b.isExcluded &&
     a.held === b.held &&
     (a.held === 0 || a.lacking === b.lacking) &&
     a.resumed === b.resumed &&
@@ -66,7 +70,7 @@ export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInpu
  */
 export function clusterStatus(
   kubernetesCluster: Resource,
-  { state, held, lacking, resumed, certificate, problem, isNameOpen, late, writes }: ClusterStatusInputs,
+  { state, held, lacking, resumed, certificate, problem, isNameOpen, isExcluded, late, writes }: ClusterStatusInputs,
   agentName: string,
 ): DesiredStatus {
   const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
@@ -80,6 +84,7 @@ export function clusterStatus(
     overQuota(state),
     ...writesPaused(writes, state),
     ...certificateExpiring(state?.agent, certificate),
+    ...endpointsExcluded(isExcluded),
     ...(isNameOpen ? [NAME_OPEN] : []),
   ];
   return {

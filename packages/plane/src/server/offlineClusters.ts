@@ -2,6 +2,7 @@ import { nanosecondsOf, Settings } from "@isthmus/api";
 import { type Clock, type Kind, uptimeOf } from "@isthmus/core";
 import type { Informer } from "../informer/informer.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
+import { wasExcluded } from "./endpointsExcluded.ts";
 
 /** Which clusters have been away for so long that others are to call them no more (docs/decisions/0071). */
 export interface OfflineClusters {
@@ -21,22 +22,30 @@ export interface OfflineClustersOptions {
 
 const [DEFAULT_MS, LEAST_MS, LOOK_MS] = [300_000, 30_000, 5_000] as const;
 
-/** A cluster is away from when this replica first saw it without an agent: a server that has just started waits as long as for others. */
+/**
+ * A cluster is away from when this replica first saw it without an agent; one that was excluded when this replica first saw it has been
+ * away for long enough (docs/decisions/0088).
+ */
 export function offlineClusters(options: OfflineClustersOptions, signal: AbortSignal): OfflineClusters {
   const { view, store, namespace, registration, clock, changed } = options;
   /** By cluster, since when it has been away, by `uptimeOf`. */
   const awaySince = new Map<string, number>();
+  const met = new Set<string>();
   let told: ReadonlySet<string> = new Set();
 
   function look(): void {
     const known = new Set<string>();
-    for (const { metadata } of view().snapshot.of(registration)) {
-      if (metadata.namespace !== namespace) continue;
-      known.add(metadata.name);
-      if (store.clusters.get(metadata.name)?.connected === true) awaySince.delete(metadata.name);
-      else if (!awaySince.has(metadata.name)) awaySince.set(metadata.name, uptimeOf(clock));
+    for (const cluster of view().snapshot.of(registration)) {
+      const { name } = cluster.metadata;
+      if (cluster.metadata.namespace !== namespace) continue;
+      known.add(name);
+      // Later, it is what this replica says itself, or did before an agent came and went.
+      const isTold = !met.has(name) && wasExcluded(cluster);
+      met.add(name);
+      if (store.clusters.get(name)?.connected === true) awaySince.delete(name);
+      else if (!awaySince.has(name)) awaySince.set(name, isTold ? Number.NEGATIVE_INFINITY : uptimeOf(clock));
     }
-    for (const name of awaySince.keys()) if (!known.has(name)) awaySince.delete(name);
+    for (const names of [awaySince, met]) for (const name of names.keys()) if (!known.has(name)) names.delete(name);
   }
 
   function current(): ReadonlySet<string> {

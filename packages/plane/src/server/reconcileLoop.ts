@@ -21,6 +21,8 @@ export interface ReconcileLoop {
   readonly translation: Translation | undefined;
   /** Clusters of which everything is known and that are not translated yet. */
   readonly waiting: number;
+  /** Clusters whose endpoints were left out of the last translation; undefined before there was one. */
+  readonly excluded: ReadonlySet<string> | undefined;
   /** Whether there was a translation, and clusters can be registered. */
   readonly isReady: boolean;
   /** Ends when the loop was aborted. */
@@ -61,6 +63,7 @@ export function startReconcileLoop(options: ReconcileLoopOptions, signal: AbortS
     },
     signal,
   );
+  let excluded: ReadonlySet<string> | undefined;
   const core = reconciler({
     store,
     view: () => view,
@@ -74,7 +77,10 @@ export function startReconcileLoop(options: ReconcileLoopOptions, signal: AbortS
     lastKnownRequests: options.lastKnownRequests,
     memoryChanges: options.memory.changes,
     translation: { ...options.translation, namespace: options.namespace },
-    offline: offline.excluded,
+    offline: () => {
+      excluded = offline.excluded();
+      return excluded;
+    },
     clock,
     sliceMs: options.sliceMs ?? SLICE_MS,
     log,
@@ -109,6 +115,9 @@ export function startReconcileLoop(options: ReconcileLoopOptions, signal: AbortS
     },
     get waiting() {
       return core.waiting;
+    },
+    get excluded() {
+      return excluded;
     },
     get isReady() {
       return core.translation !== undefined && !definitions.isUseless;

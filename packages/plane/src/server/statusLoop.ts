@@ -1,5 +1,5 @@
 import { type Clock, resourceKeyOf } from "@isthmus/core";
-import { computeStatuses, type Statuses, type Translation } from "@isthmus/translators";
+import { computeStatuses, type Statuses } from "@isthmus/translators";
 import { areNamesOpen } from "../identity/registrations.ts";
 import type { Leadership } from "../ports/clusterPort.ts";
 import type { Sharing } from "../replication/sharing.ts";
@@ -9,7 +9,7 @@ import type { DeliveryLog } from "./delivery.ts";
 import type { ServerInputs } from "./inputs.ts";
 import type { LeaderWrites } from "./leaderWrites.ts";
 import type { AgentNoticeSender } from "./notices.ts";
-import { BATCH_MS } from "./reconcileLoop.ts";
+import { BATCH_MS, type ReconcileLoop } from "./reconcileLoop.ts";
 import type { DeleteResumption } from "./resumeDeletes.ts";
 import type { ServerEventHub } from "./serverEvents.ts";
 import type { ServerOptions } from "./serverOptions.ts";
@@ -43,7 +43,7 @@ export interface StatusLoopOptions
   readonly expiring: StatusUpdatesOptions["expiring"];
   /** How far the meshes of VirtualMeshes are from their roots, by `namespace/name`. */
   readonly phases: StatusUpdatesOptions["phases"];
-  readonly reconciled: { readonly translation: Translation | undefined };
+  readonly reconciled: Pick<ReconcileLoop, "translation" | "excluded">;
   readonly events: ServerEventHub;
 }
 
@@ -63,6 +63,7 @@ export function startStatusLoop(options: StatusLoopOptions, signal: AbortSignal)
     delivery,
     lateSince: telemetry.lags.lateSince,
     modeOf: options.modeOf,
+    excluded: () => reconciled.excluded,
     alsoOf: (ref) => (resourceKeyOf(ref) === resourceKeyOf(options.ownStatus) ? ownConditions() : []),
     expiring: options.expiring,
     phases: options.phases,

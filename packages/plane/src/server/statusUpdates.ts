@@ -20,6 +20,7 @@ import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { certificateValidity } from "./certificateExpiring.ts";
 import { type ClusterStatusInputs, clusterLagOf, clusterStatus, isSameClusterStatus } from "./clusterStatuses.ts";
 import type { DeliveryLog } from "./delivery.ts";
+import { isExcluded } from "./endpointsExcluded.ts";
 import { phaseTimes, plainPhases } from "./phaseTimes.ts";
 import type { ServerKinds } from "./serverOptions.ts";
 import type { TrustPhases } from "./trustPhases.ts";
@@ -55,6 +56,8 @@ export interface StatusUpdatesOptions {
   readonly problemIn: (clusterName: string) => string | undefined;
   /** What may be written in a registered cluster. */
   readonly modeOf: (registration: Resource) => WriteMode;
+  /** Clusters whose endpoints are left out; undefined while that is not known yet. */
+  readonly excluded: () => ReadonlySet<string> | undefined;
   /** What else is to be said of an object than translation says. */
   readonly alsoOf: (ref: ResourceRef) => readonly Condition[];
   /** The conditions of VirtualMeshes about certificates, by `namespace/name`. */
@@ -74,6 +77,7 @@ export function statusUpdates({
   lateSince,
   problemIn,
   modeOf,
+  excluded,
   alsoOf,
   expiring,
   phases: phasesNow,
@@ -130,6 +134,7 @@ export function statusUpdates({
         certificate: certificateValidity(state?.agent, time),
         problem: problemIn(name),
         isNameOpen,
+        isExcluded: isExcluded(cluster, excluded()),
         late: clusterLagOf(lateSince(name), () => delivery.waitingIn(name)),
         writes: { mode: modeOf(cluster), acknowledged: delivery.modeIn(name), comparison: delivery.comparisonIn(name) },
       };
@@ -240,6 +245,7 @@ const NOTHING_KNOWN: ClusterStatusInputs = {
   certificate: undefined,
   problem: undefined,
   isNameOpen: false,
+  isExcluded: false,
   late: undefined,
   writes: { mode: "manage", acknowledged: undefined, comparison: undefined },
 };

@@ -73,6 +73,18 @@ export function failoverCases(meshes: () => Meshes): void {
       await answeredBy("cluster-1");
     });
 
+    it("loses no more requests than the errors that it takes to eject the local server", async () => {
+      // Out for as long as requests are counted, however slow the machine is.
+      const detection = { ...outlierDetection, baseEjectionTime: "120s" };
+      await apply({ localized: { destinationSelectors: inTwoRegions, outlierDetection: detection } });
+      await answeredBy("cluster-1");
+      await meshes().setServer(server("cluster-1"), { status: 503 });
+      const { status, servers: counts } = await meshes().request({ host, count: 60 });
+      expect(status[503] ?? 0).toBeLessThanOrEqual(outlierDetection.consecutiveErrors);
+      expect(counts[server("cluster-2")]).toBe(status[200]);
+      expect(status[200]).toBeGreaterThanOrEqual(60 - outlierDetection.consecutiveErrors);
+    });
+
     it("fails over to the regions of a directive in their order, and passes over a gateway that is down", async () => {
       await apply({
         localized: { destinationSelectors: everywhere, failoverDirectives: [to("us-east", "us-west", "eu-central")], outlierDetection },
@@ -118,6 +130,40 @@ export function failoverCases(meshes: () => Meshes): void {
       await meshes().setServer(server("cluster-3"), { status: 503 });
       await answeredBy("cluster-1", "cluster-1");
       await answeredBy("cluster-1", "cluster-2");
+    });
+  });
+
+  describe("a static virtual destination whose first cluster recovers", () => {
+    it("is answered by it again, also from clusters that come later in the order", async () => {
+      await apply({ static: { destinations: [service("cluster-2"), service("cluster-1")] }, localized: { outlierDetection } });
+      await answeredBy("cluster-2", "cluster-1");
+      await meshes().setServer(server("cluster-2"), { status: 503 });
+      await answeredBy("cluster-1", "cluster-1");
+      await meshes().setServer(server("cluster-2"), {});
+      await answeredBy("cluster-2", "cluster-1");
+      await answeredBy("cluster-2", "cluster-3");
+    });
+  });
+
+  describe("a mirror to a virtual destination", () => {
+    const productpage = "productpage.bookinfo.svc.cluster.local";
+    const received = (cluster: ClusterName) => meshes().counter(server(cluster), "^http.inbound_0.0.0.0_9080.*downstream_rq_completed$");
+
+    /** How many copies of 40 requests to productpage, which alone answers, a cluster has had at last. */
+    async function copiesAt(cluster: ClusterName): Promise<number> {
+      const before = await received(cluster);
+      const { servers: counts } = await meshes().request({ host: productpage, count: 40 });
+      expect(counts).toEqual({ "cluster-1/productpage-v1": 40 });
+      return (await received(cluster)) - before;
+    }
+
+    it("goes where its requests would go, and fails over like them", async () => {
+      const mirror = { virtualDestination: { name: "reviews", namespace: "gloo-mesh" } };
+      const policy = trafficPolicy({ mirror }, { destinationSelector: [selected("productpage", "cluster-1")] });
+      await apply({ localized: { destinationSelectors: inTwoRegions, outlierDetection } }, [policy]);
+      await waitFor("copies in the caller's own cluster", async () => (await copiesAt("cluster-1")) >= 20);
+      await meshes().setServer(server("cluster-1"), { status: 503 });
+      await waitFor("copies in cluster-2", async () => (await copiesAt("cluster-2")) >= 20);
     });
   });
 

@@ -3,6 +3,7 @@ import { isClusterName, UsageError } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
 import type { ExitCode, Io } from "../../io.ts";
 import { checkFiles, counted } from "../check.ts";
+import type { InputFile } from "../inputFiles.ts";
 import { tally } from "../report.ts";
 import { type LostHost, lostHosts, OUTCOMES, type Outcome } from "./lostHosts.ts";
 import { translatedWithout } from "./withoutClusters.ts";
@@ -13,6 +14,8 @@ export interface WhatIfOptions {
   readonly file?: readonly string[];
   /** Files with the page /snapshots/input of a server. */
   readonly snapshot?: readonly string[];
+  /** That page of a running server, in parts. */
+  readonly live?: readonly string[];
   readonly output: "table" | "json" | "yaml";
   readonly failOn: FailOnResult;
   readonly namespace: string;
@@ -37,12 +40,13 @@ export type WhatIfText = (
 
 /** Translates twice, the second time without the endpoints of some clusters, and prints what becomes of the hosts that used them. */
 export async function whatIf(options: WhatIfOptions, io: Io, textOf: WhatIfText): Promise<ExitCode> {
-  const { file, snapshot, namespace, output, failOn } = options;
-  if ((file === undefined) === (snapshot === undefined)) throw new UsageError("either --file or --snapshot must be given, and not both");
+  const { file, snapshot, live, namespace, output, failOn } = options;
   const without = clustersIn(options.without);
   // Of a server it is known when it received objects, which decides conflicts; of files only when they were created.
-  const ages = snapshot === undefined ? "CREATED" : "FIRST_SEEN";
-  const { count, translation, statuses, findings } = await checkFiles({ file: file ?? snapshot ?? [], stage: "all", namespace, ages }, io);
+  const ages = file === undefined ? "FIRST_SEEN" : "CREATED";
+  const texts = (live ?? []).map((text): InputFile => ({ name: "the server's snapshot", text, isNamed: true }));
+  const input = { file: file ?? snapshot ?? [], texts };
+  const { count, translation, statuses, findings } = await checkFiles({ ...input, stage: "all", namespace, ages }, io);
   const lost = new Set(without);
   expectClusters(lost, translation);
   const now = translatedWithout(lost, translation, translation.cache.options);
@@ -53,7 +57,25 @@ export async function whatIf(options: WhatIfOptions, io: Io, textOf: WhatIfText)
   io.err(`${counted(count, "object")} read; ${tally(findings)}\n`);
   io.err(`without ${without.join(", ")}: ${counted(hosts.length, "host")} affected, ${failed} without a target\n`);
   io.err(`Computed from configuration, not observed. Not known: ${NOT_KNOWN.join("; ")}.\n`);
-  return hosts.some(({ outcome }) => isFailure(outcome, failOn)) ? 1 : 0;
+  const silent = live === undefined ? [] : silentClusters(translation);
+  if (silent.length > 0) {
+    const names = silent.length > MOST_NAMES ? `${silent.slice(0, MOST_NAMES).join(", ")}, …` : silent.join(", ");
+    io.err(`warning: the server knows nothing of ${names}: hosts there are missing above; wait for their agents (meshctl sync status)\n`);
+  }
+  return hosts.some(({ outcome }) => isFailure(outcome, failOn)) ? 1 : silent.length > 0 ? 3 : 0;
+}
+
+/** Throws UsageError unless exactly one input is asked for. */
+export function checkWhatIfInput(inputs: Readonly<Record<"file" | "snapshot" | "live", unknown>>): void {
+  if (Object.values(inputs).filter((input) => input !== undefined).length !== 1)
+    throw new UsageError("either --file, --snapshot or --live must be given, and only one of them");
+}
+
+/** Clusters that are registered and that no agent has reported: unknown, not empty. */
+function silentClusters({ inputs }: Translation): readonly string[] {
+  const known = new Set<string>();
+  for (const [, collection] of inputs.collections()) for (const { metadata } of collection) known.add(metadata.clusterName ?? "");
+  return [...inputs.of(KubernetesCluster)].flatMap(({ metadata: { name } }) => (known.has(name) ? [] : [name])).sort();
 }
 
 function isFailure(outcome: Outcome, failOn: FailOnResult): boolean {
