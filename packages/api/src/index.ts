@@ -13,6 +13,14 @@ export { AppMesh, VIRTUAL_NODE_VARIABLE } from "./aws/appMesh.ts";
 export { CertificateRequest } from "./certificates/certificateRequest.ts";
 export { IssuedCertificate, type IssuedCertificateSpec, type RequestedTrust } from "./certificates/issuedCertificate.ts";
 export { PodBounceDirective, type PodBounceSelector } from "./certificates/podBounceDirective.ts";
+export { CiliumEndpoint } from "./cilium/ciliumEndpoint.ts";
+export {
+  CiliumClusterwideNetworkPolicy,
+  type CiliumEndpointSelector,
+  type CiliumIngressRule,
+  CiliumNetworkPolicy,
+  type CiliumPortRule,
+} from "./cilium/ciliumNetworkPolicy.ts";
 export {
   Destination,
   type DestinationSpec,
@@ -25,6 +33,7 @@ export {
 } from "./discovery/destination.ts";
 export {
   type AppliedEastWestIngressGateway,
+  type CiliumInstallation,
   type IngressGateway,
   Mesh,
   type MeshInstallation,
@@ -39,7 +48,7 @@ export { Gateway } from "./istio/gateway.ts";
 export { ServiceEntry, type ServiceEntryPort, type ServiceEntrySpec, type WorkloadEntry } from "./istio/serviceEntry.ts";
 export { Sidecar } from "./istio/sidecar.ts";
 export { type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/virtualService.ts";
-export { ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
+export { CILIUM_CONFIG_NAME, ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
 export type { Controller } from "./kubernetes/controller.ts";
 export { DaemonSet } from "./kubernetes/daemonSet.ts";
 export { CustomResourceDefinition } from "./kubernetes/definedType.ts";
