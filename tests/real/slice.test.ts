@@ -1,11 +1,16 @@
 import {
+  AccessPolicy,
   Destination,
   Gateway,
   KubernetesCluster,
   Mesh,
   Secret,
+  ServiceDependency,
   ServiceEntry,
+  Settings,
   TrafficPolicy,
+  userStatusKinds,
+  VirtualDestination,
   VirtualMesh,
   VirtualService,
   Workload,
@@ -133,7 +138,32 @@ describeReal("the main job on real Kubernetes", (components) => {
 
   it("fills the columns of kubectl get", async () => {
     const { management: server } = slice.fleet.servers;
-    for (const { apiVersion, plural } of [KubernetesCluster, Mesh, Workload, Destination, VirtualMesh, TrafficPolicy]) {
+    // They select nothing, so that nothing is written for them but their statuses.
+    const nowhere = [{ kubeServiceMatcher: { namespaces: ["nowhere"] } }];
+    const others = [
+      { kind: AccessPolicy, spec: { destinationSelector: nowhere } },
+      { kind: VirtualDestination, spec: { hostname: "nowhere.example", port: { number: 80 } } },
+      { kind: ServiceDependency, spec: { sourceSelectors: [{ kubeWorkloadMatcher: { namespaces: ["nowhere"] } }] } },
+      { kind: Settings, spec: { failover: {} } },
+    ];
+    const nameOf = ({ kind }: Kind) => (kind === Settings.kind ? "settings" : "columns");
+    const objects = others.map(({ kind, spec }) => {
+      const { apiVersion } = kind;
+      return { apiVersion, kind: kind.kind, metadata: { name: nameOf(kind), namespace: "gloo-mesh" }, spec } as AnyResource;
+    });
+    await applyAll(management, objects);
+    for (const { kind } of others) {
+      await waitFor(`the status of ${kind.kind}`, async () => {
+        const found = await management.get(anyKind(kind.apiVersion, kind.kind, kind.plural), {
+          name: nameOf(kind),
+          namespace: "gloo-mesh",
+        });
+        return (found?.["status"] as { readonly state?: string } | undefined)?.state !== undefined;
+      });
+    }
+    const kinds = [...userStatusKinds(), KubernetesCluster, Mesh, Workload, Destination];
+    expect(kinds.length).toBeGreaterThan(9);
+    for (const { apiVersion, plural } of kinds) {
       const args = ["get", `${plural}.${apiVersion.split("/")[0]}`, "--namespace=gloo-mesh", "--output=wide"];
       const { stdout, stderr } = await kubectl({ components, server }, args);
       const [header = "", ...rows] = stdout.trimEnd().split("\n");
@@ -148,6 +178,15 @@ describeReal("the main job on real Kubernetes", (components) => {
         empty.filter((name) => name !== "WARNINGS"),
         `${stdout}${stderr}`,
       ).toEqual([]);
+    }
+    for (const { kind } of others) {
+      await management.delete({
+        apiVersion: kind.apiVersion,
+        kind: kind.kind,
+        name: nameOf(kind),
+        namespace: "gloo-mesh",
+        clusterName: "",
+      });
     }
     const { stdout } = await kubectl({ components, server }, ["get", "kubernetesclusters", "--namespace=gloo-mesh", "--no-headers"]);
     expect(stdout).toMatch(/^cluster-1 +CONNECTED .*\ncluster-2 +CONNECTED /);
