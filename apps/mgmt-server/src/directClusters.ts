@@ -41,6 +41,10 @@ export interface DirectClustersOptions {
   readonly meter: Meter;
 }
 
+/**
+ * Runs the loops of an agent for each of these clusters, in memory and on the leader alone; a cluster that cannot be reached is retried,
+ * and its KubernetesCluster says why. Resolves when `signal` is aborted and all loops have ended; rejects on a programming error.
+ */
 export async function workOnDirectClusters(options: DirectClustersOptions, signal: AbortSignal): Promise<void> {
   const { management, connect, server, accept, registrations, namespace, own, writeNamespaces, leadership, clock, random, log, meter } =
     options;

@@ -51,6 +51,10 @@ export interface DemoOptions {
   readonly say: (line: string) => void;
 }
 
+/**
+ * Creates the clusters and starts the server; agents run from `startAgent` on. Resolves when the server accepts agents on loopback;
+ * everything ends when `signal` is aborted.
+ */
 export async function startDemo({ port, log, say }: DemoOptions, signal: AbortSignal): Promise<Demo> {
   const management = simulatedCluster({ name: "", clock, kinds: allKinds() });
   management.load([namespaceOf(NAMESPACE), namespaceOf("bookinfo")]);

@@ -14,6 +14,7 @@ const [INTEGER, OCTET_STRING, NULL, OBJECT_IDENTIFIER, SEQUENCE] = [0x02, 0x04, 
 /** The PEM label of each form. */
 export type KeyForm = "PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY";
 
+/** Whether a PEM label is that of a private key that can be read: unencrypted PKCS #8 (RFC 5208), RSA (RFC 8017) or EC (RFC 5915). */
 export function isKeyForm(label: string): label is KeyForm {
   return label === "PRIVATE KEY" || label === "RSA PRIVATE KEY" || label === "EC PRIVATE KEY";
 }

@@ -13,6 +13,7 @@ export interface Semaphore {
   readonly waiting: number;
 }
 
+/** A semaphore of which all `places` are free. */
 export function semaphore(places: number): Semaphore {
   const line = new Set<() => void>();
   let taken = 0;

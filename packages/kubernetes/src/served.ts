@@ -26,6 +26,11 @@ interface Known {
   readonly silent: ReadonlySet<string>;
 }
 
+/**
+ * What the API server behind `connection` serves, read at the first call; look-ups that wait at the same time share one reading. Calls
+ * reject with ClusterError: `Unavailable` where the API server of a group version does not answer, as it is then unknown what that version
+ * serves.
+ */
 export function apiDiscovery(connection: Connection): ApiDiscovery {
   const roots = [kindsBelow(connection, "/api"), kindsBelow(connection, "/apis")];
   let known: Known | undefined;

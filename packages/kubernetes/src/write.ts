@@ -45,6 +45,10 @@ export function serverSideApplyStatus(
   return written(target, { method: "PATCH", path, body, ...applySettings(options) }, signal);
 }
 
+/**
+ * Creates an object, without its UID and version, and gives it as stored. Rejects with ClusterError: `AlreadyExists`, or `Invalid`, also
+ * for fields that the kind does not have. Throws ClusterError `Invalid` for an object without the namespace that its kind requires.
+ */
 export function createResource(target: WriteTarget, resource: Resource, signal?: AbortSignal): Promise<AnyResource> {
   requireNamespace(target.collection, resource.metadata);
   const object = asWritten(resource);
@@ -56,6 +60,11 @@ export function createResource(target: WriteTarget, resource: Resource, signal?:
   return written(target, { method: "POST", path, query, body: { ...object, metadata } }, signal);
 }
 
+/**
+ * Replaces all but the status (where that is a subresource), and the field managers where `managedFields` is given; gives the object as
+ * stored. Rejects with ClusterError: `NotFound`, or `Conflict` when `resource` names another resourceVersion than the live one. Throws
+ * ClusterError `Invalid` for a name or namespace that cannot be one.
+ */
 export function updateResource(target: WriteTarget, resource: Resource, signal?: AbortSignal): Promise<AnyResource> {
   const { managedFields } = resource.metadata;
   const object = asWritten(resource);
@@ -63,11 +72,16 @@ export function updateResource(target: WriteTarget, resource: Resource, signal?:
   return written(target, { method: "PUT", path: objectPath(target.collection, resource.metadata), body }, signal);
 }
 
+/** Replaces `status` alone, by the subresource; gives the object as stored and rejects as `updateResource` does. */
 export function updateResourceStatus(target: WriteTarget, resource: Resource, signal?: AbortSignal): Promise<AnyResource> {
   const path = `${objectPath(target.collection, resource.metadata)}/status`;
   return written(target, { method: "PUT", path, body: asWritten(resource) }, signal);
 }
 
+/**
+ * Resolves when the API server has accepted the delete: finalizers may still hold the object, and dependents are deleted in the background.
+ * Rejects with ClusterError: `NotFound`, or `Conflict` when a precondition fails.
+ */
 export async function deleteResource(
   target: WriteTarget,
   ref: ResourceRef,

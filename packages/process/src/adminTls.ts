@@ -17,6 +17,7 @@ export interface AdminTlsFlags {
   readonly adminTlsKey?: string;
 }
 
+/** Adds `--admin-tls-cert` and `--admin-tls-key` to `command` itself; `adminTlsIn` reads them. */
 export function addAdminTlsOptions(command: Command): Command {
   return command
     .option(

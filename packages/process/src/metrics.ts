@@ -14,6 +14,10 @@ export interface MetricsOptions {
   readonly read: () => readonly Metric[];
 }
 
+/**
+ * Registers the metrics that `source` serves (`METRICS`), and those of Node. `add` and `record` throw TypeError for a metric that is not
+ * among them, or of another type.
+ */
 export function startMetrics({ source, read }: MetricsOptions): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

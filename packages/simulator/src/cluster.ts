@@ -69,6 +69,10 @@ export interface Faults {
   heal(): void;
 }
 
+/**
+ * An API server that begins with `image`, or with the namespaces that every cluster has; no watch can begin at an earlier version than
+ * that. Everything is in memory, and bookmarks are sent only while something watches.
+ */
 export function simulatedCluster(options: SimulatedClusterOptions): SimulatedCluster {
   const { name, clock, kinds = [], historyLimit = 4096, bookmarkIntervalMs = 60_000, seed = "", image } = options;
   const state = new SimulatedState({ name, clock, kinds, historyLimit, seed, image });

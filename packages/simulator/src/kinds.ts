@@ -84,6 +84,10 @@ export function isBuiltIn(kindKey: string): boolean {
   return BUILT_IN.has(kindKey);
 }
 
+/**
+ * The version that objects are kept in: the first that is served. Throws Error for a kind without versions, which is a mistake in its
+ * definition.
+ */
 export function storageVersionOf(kind: SimulatedKind): string {
   const version = kind.versions[0];
   if (version === undefined) throw new Error(`${kind.kind} has no versions`);

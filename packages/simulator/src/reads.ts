@@ -58,6 +58,10 @@ function statusIn({ status }: AnyResource): Pick<Malformed, "status"> {
 /** An object as its kind reads it: apart, as an object may have any fields. */
 export type Read<R extends Resource> = { readonly resource: R } | { readonly malformed: Malformed };
 
+/**
+ * The object in the first of the kind's versions that is served, with its field managers; undefined where there is none. Throws
+ * ClusterError `Unserved`, and `Invalid` with the field for an object that the kind does not parse.
+ */
 export function getObject<R extends Resource>(
   state: SimulatedState,
   kind: Kind<R>,
@@ -80,6 +84,10 @@ interface ListedKind<R extends Resource> {
   readonly asOf?: number | undefined;
 }
 
+/**
+ * The objects that are selected, in order of namespace and name. An `asOf` of which the changes are forgotten shows the latest revision.
+ * Throws ClusterError `Unserved`.
+ */
 export function listObjects<R extends Resource>(
   state: SimulatedState,
   objects: ParsedObjects,

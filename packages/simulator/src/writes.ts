@@ -21,6 +21,11 @@ interface Write {
   readonly stored: Stored | undefined;
 }
 
+/**
+ * Gives the object as stored, with defaults and without the status that `resource` came with (where that is a subresource). Throws
+ * ClusterError: `AlreadyExists`, `Invalid`, `Unserved`, or for its namespace `NotFound` (there is none) or `Forbidden` (it is being
+ * deleted).
+ */
 export function createObject(state: SimulatedState, resource: Resource): AnyResource {
   const write = writeOf(state, resource);
   const { served, input, stored } = write;
@@ -31,6 +36,10 @@ export function createObject(state: SimulatedState, resource: Resource): AnyReso
   return finish(write, content, { managersOf: (completed) => updaters(write, {}, { content: completed, subresource: "" }) });
 }
 
+/**
+ * Replaces all but the status (where that is a subresource), and the field managers where `managedFields` are given. Throws ClusterError:
+ * `NotFound`, `Invalid`, `Unserved`, or `Conflict` for another version or UID than the live one's.
+ */
 export function updateObject(state: SimulatedState, resource: Resource): AnyResource {
   const write = writeOf(state, resource);
   const live = requireStored(write);
@@ -45,6 +54,7 @@ export function updateObject(state: SimulatedState, resource: Resource): AnyReso
   });
 }
 
+/** Replaces `status` alone. Throws as `updateObject` does, and `Unserved` for a kind whose status is no subresource. */
 export function updateObjectStatus(state: SimulatedState, resource: AnyResource): AnyResource {
   const write = writeOf(state, resource);
   requireStatus(write);
@@ -56,6 +66,10 @@ export function updateObjectStatus(state: SimulatedState, resource: AnyResource)
   });
 }
 
+/**
+ * Server-side apply; creates the object when absent. Throws ClusterError: `Conflict` for a field of another manager without `force`, or
+ * another version or UID than the live one's; else as `createObject`, but for `AlreadyExists`.
+ */
 export function applyObject(state: SimulatedState, resource: Resource, options: ApplyOptions): AnyResource {
   const write = writeOf(state, resource);
   const { served, input, stored } = write;
@@ -71,6 +85,10 @@ export function applyObject(state: SimulatedState, resource: Resource, options: 
   return finish(write, content, { managersOf: () => managers, dryRun: options.dryRun ?? false });
 }
 
+/**
+ * Server-side apply of `status` alone, with field managers of its own; the object must exist. Throws ClusterError as `applyObject` does,
+ * `NotFound`, and `Unserved` for a kind whose status is no subresource.
+ */
 export function applyObjectStatus(state: SimulatedState, resource: AnyResource, options: ApplyOptions): AnyResource {
   const write = writeOf(state, resource);
   requireStatus(write);
@@ -89,6 +107,10 @@ export function applyObjectStatus(state: SimulatedState, resource: AnyResource, 
   return finish(write, content, { managersOf: () => managers, dryRun: options.dryRun ?? false });
 }
 
+/**
+ * Deletes an object at once, unless finalizers hold it or it is a Namespace: those are marked with a deletionTimestamp, and a second delete
+ * changes nothing. Throws ClusterError: `NotFound`, `Unserved`, or `Conflict` when a precondition fails.
+ */
 export function deleteObject(state: SimulatedState, ref: ResourceRef, { uid, resourceVersion }: Preconditions): void {
   const served = state.served(ref);
   const stored = served.store.get(ref.namespace, ref.name);

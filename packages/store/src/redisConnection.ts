@@ -90,6 +90,7 @@ const REMEDIES: readonly (readonly [readonly string[], string])[] = [
   ],
 ];
 
+/** How logs and errors name a Redis: by host and port, without its credentials. */
 export function redisAddress({ host, port }: RedisSettings): string {
   return `Redis at ${host}:${port}`;
 }

@@ -15,6 +15,7 @@ export interface RedisKeys {
   records(group: string): string;
 }
 
+/** Names that begin with `prefix`, that of the plane (`RedisSettings.prefix`), and the version of the format. */
 export function redisKeys(prefix: string): RedisKeys {
   const own = `${prefix}${FORMAT}`;
   return {
@@ -48,6 +49,7 @@ export interface RedisTexts {
   recordIn(group: string, name: string, text: string): { readonly value: string; readonly until: number | undefined } | undefined;
 }
 
+/** Signs what is written, for its use and place, and reads only what one of the keys of `seals` has signed for the same. */
 export function redisTexts(seals: Seals): RedisTexts {
   const placeOf = ({ section, clusterName }: StorePartition) => [section, clusterName];
   return {
@@ -85,10 +87,12 @@ export function headOf(texts: RedisTexts, partition: StorePartition, [version, h
   return found !== undefined && isSameVersion(found.version, known) ? found : undefined;
 }
 
+/** A version as fence.sequence, such as `3.17`; "" where there is none. */
 export function versionText(version: StoreVersion | undefined): string {
   return version === undefined ? "" : `${version.fence}.${version.sequence}`;
 }
 
+/** The inverse of `versionText`. Whether the parts are numbers is not checked: only texts that were signed are read. */
 export function versionFrom(text: string): StoreVersion | undefined {
   const [fence, sequence] = text.split(".").map(Number);
   return text === "" || fence === undefined || sequence === undefined ? undefined : { fence, sequence };

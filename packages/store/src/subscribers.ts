@@ -7,6 +7,7 @@ export interface Subscribers {
   add(hear: (notice: StoreNotice) => void, signal: AbortSignal): void;
 }
 
+/** Nobody listens at first; a notice reaches those who were added before it and are not aborted when it arrives. */
 export function subscribers(): Subscribers {
   const listeners = new Set<(notice: StoreNotice) => void>();
   return {

@@ -4,6 +4,7 @@ import { type AnyResource, groupOf, type JsonObject, type Kind } from "@isthmus/
 /** Names of what registration makes in the remote cluster. Source: published registration. */
 const REMOTE_ROLE = "gloomesh-remote-access";
 const bindingName = (clusterName: string): string => `${clusterName}-gloomesh-remote-access-clusterrole-binding`;
+/** Name of the Secret with the token of the ServiceAccount by which the server accesses a cluster in standard mode. */
 export const tokenSecretName = (clusterName: string): string => `${clusterName}-token`;
 
 /** By it we know what is ours to change and to delete. */

@@ -30,6 +30,9 @@ export interface PlaceOptions {
   readonly remoteNamespace: string;
 }
 
+/**
+ * Adds the arguments and options that name the two clusters, the same for `cluster register` and `cluster deregister`, to `command` itself.
+ */
 export function withPlaces(command: Command): Command {
   return command
     .argument("[name]", "name of the cluster; same as --cluster-name")
@@ -106,10 +109,12 @@ function checkPublishedFlags(command: Command): void {
   }
 }
 
+/** Where the cluster that is registered is found; what the user did not pass is absent, so that the defaults of kubectl apply. */
 export function remotePlace({ kubeconfig, remoteContext }: PlaceOptions): Parameters<ConnectRemote>[0] {
   return { ...(kubeconfig === undefined ? {} : { kubeconfig }), ...(remoteContext === undefined ? {} : { context: remoteContext }) };
 }
 
+/** Where the management plane is found: by `--mgmt-kubeconfig`, else by `--kubeconfig`. What the user did not pass is absent. */
 export function managementPlace({
   kubeconfig,
   mgmtKubeconfig = kubeconfig,

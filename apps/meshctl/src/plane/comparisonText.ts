@@ -15,6 +15,10 @@ export interface ClusterMode {
 
 type Comparison = NonNullable<NonNullable<KubernetesCluster["status"]>["comparison"]>;
 
+/**
+ * The mode that a registration asks for, with what its status says of it: in mode `manage` no comparison, in mode `observe` the managed
+ * objects.
+ */
 export function clusterModeOf(cluster: KubernetesCluster): ClusterMode {
   const mode = writeModeOf(cluster);
   const { mode: acknowledged, comparison } = cluster.status ?? {};

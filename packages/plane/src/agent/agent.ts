@@ -40,6 +40,10 @@ export interface Agent {
   readonly ended: Promise<void>;
 }
 
+/**
+ * Starts to watch the cluster at once, on every replica; the relay and the certificates of meshes are served while this replica leads.
+ * Everything ends when `signal` is aborted.
+ */
 export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   const {
     sentKinds,

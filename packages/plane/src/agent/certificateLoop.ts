@@ -63,6 +63,10 @@ export interface CertificateLoopOptions {
   readonly log: Log;
 }
 
+/**
+ * Runs at the start, after each `changed`, and every 2 to 60 s, until `signal` is aborted. A failure is tried again, and reported in the
+ * status of its IssuedCertificate unless it is transient; only a programming error rejects `ended`.
+ */
 export function startCertificateLoop(options: CertificateLoopOptions, signal: AbortSignal): CertificateLoop {
   const { cluster, namespace, internal, clock, log } = options;
   /** Texts of the last problem of each order, so that each is logged once. */

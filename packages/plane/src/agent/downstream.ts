@@ -68,6 +68,10 @@ export interface DownstreamOptions {
   readonly meter: Meter;
 }
 
+/**
+ * Carries out the desired sets that the link receives: writes nothing before the first one, and prunes nothing before a complete one has
+ * arrived and the view is complete (`isViewComplete`). `signal` ends the wait for orphans.
+ */
 export function downstream(options: DownstreamOptions, signal: AbortSignal): Downstream {
   const { link, applier, gate, isViewComplete, kinds, mayHold, isOurs, isConnected, discovered, requests, clock, log, meter } = options;
   const budget = deleteBudget(() => uptimeOf(clock), options.deleteLimits, options.removalsPerHour);

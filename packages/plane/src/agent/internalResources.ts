@@ -36,6 +36,10 @@ export interface InternalResourcesOptions {
   readonly changed: () => void;
 }
 
+/**
+ * Holds the resources of `kinds` in memory. `ordered` is undefined until complete notices have arrived; the first `report` is sent in full,
+ * and marks `kinds` as synced.
+ */
 export function internalResources({ link, kinds, changed }: InternalResourcesOptions): InternalResources {
   let ordered: Map<string, Resource> | undefined;
   let reported: ReadonlyMap<string, Resource> | undefined;

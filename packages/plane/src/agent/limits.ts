@@ -42,6 +42,10 @@ export interface RequestCheckOptions {
   readonly limits: AgentLimits;
 }
 
+/**
+ * Checks a put by kind, name, namespace, metadata, content and owner label, in this order, and a delete by the first three. Cluster-scoped
+ * kinds are refused, whether or not they are in `kinds`.
+ */
 export function requestCheck({ kinds, owners, limits: { writeNamespaces = ALL } }: RequestCheckOptions): RequestCheck {
   const written = new Map(kinds.map((kind) => [kindKeyOf(kind), kind]));
 

@@ -17,6 +17,10 @@ export interface MeshRestartsOptions {
   readonly log: Log;
 }
 
+/**
+ * Restarts one workload after the other, and keeps in memory, per mesh, which was the last: the next one waits until it is complete again.
+ * `next` rejects with the reason of `signal` when that is aborted.
+ */
 export function meshRestarts({ cluster, clock, log }: MeshRestartsOptions, signal: AbortSignal): MeshRestarts {
   /** By mesh, the workload that was restarted last. */
   const last = new Map<string, WorkloadRestart & { readonly at: number }>();

@@ -49,6 +49,10 @@ export interface NoticeBoardOptions {
   readonly log: Log;
 }
 
+/**
+ * Applies notices as they arrive; until then `defaults` are in use. Settings that cannot be parsed leave those before in use; a mode that
+ * cannot be parsed permits no write.
+ */
 export function noticeBoard({
   userKinds,
   view,

@@ -17,6 +17,7 @@ export interface PausedDeletes {
   readonly rejections: readonly Rejection[];
 }
 
+/** Keeps deletes that `mayWrite` forbids; it is asked at each call, so that a change of the mode counts from the next one on. */
 export function pausedDeletes(mayWrite: (ref: ResourceRef) => boolean): PausedDeletes {
   const paused = new Map<string, PlannedRemoval>();
   return {

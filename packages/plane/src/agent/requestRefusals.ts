@@ -19,6 +19,10 @@ export interface RequestRefusalsOptions {
   readonly meter: Meter;
 }
 
+/**
+ * Keeps the refusals that are in force. Logs at most 100 a minute in full, and later the number of the others; each new one is counted in
+ * `gloo_mesh_orders_refused_total`.
+ */
 export function requestRefusals({ clock, log, meter }: RequestRefusalsOptions): RequestRefusals {
   const all = new Map<string, Rejection>();
   let lines = { since: uptimeOf(clock), count: 0 };

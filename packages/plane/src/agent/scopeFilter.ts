@@ -17,6 +17,10 @@ export interface ScopeFilterOptions {
   readonly scope: () => Scope;
 }
 
+/**
+ * Filters `kinds` by `scope`: before `isKnown` no object of theirs is reported, then all that are in scope at once. `scope` must give
+ * another function whenever other namespaces are in scope.
+ */
 export function scopeFilter({ kinds, cluster, isKnown, scope }: ScopeFilterOptions): ScopeFilter {
   const scoped = new Set(kinds.map(kindKeyOf));
   /** Undefined as long as nothing was reported. */

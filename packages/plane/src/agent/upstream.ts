@@ -42,6 +42,10 @@ export interface UpstreamOptions {
   readonly log: Log;
 }
 
+/**
+ * Reports changes on `link`. `view` has to be called once, before the first `observed`: until then no kind is known, and nothing is
+ * announced as synced.
+ */
 export function upstream(options: UpstreamOptions): Upstream & { view(view: Informer): void } {
   const { link, kinds, userKinds, keepsLastGood, scopedKinds, owners, scope, random, log } = options;
   const sentKinds = new Set(kinds.map(kindKeyOf));

@@ -95,6 +95,10 @@ export interface ApplierOptions {
 
 type Task = { readonly put: Resource } | { readonly remove: ResourceRef; readonly reason: string; readonly evidence?: DeletionEvidence };
 
+/**
+ * Starts without a desired object. Eight workers write until `signal` is aborted; a write that fails is tried again after about 0.5 s, and
+ * then with pauses that grow to a minute.
+ */
 export function startApplier(options: ApplierOptions, signal: AbortSignal): Applier {
   const { bulk = new Set<string>(), mayWrite = () => true, cluster, owners, live, clock, random, log, meter = noMeter } = options;
   const { onChange, removals } = options;

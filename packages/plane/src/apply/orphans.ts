@@ -25,6 +25,7 @@ export interface Orphan {
   readonly since: number;
 }
 
+/** Hands an object to `due` 45 s after it was first seen, unless it was removed or cleared meanwhile; never after `signal` is aborted. */
 export function orphans({ clock, due }: OrphansOptions, signal: AbortSignal): Orphans {
   const seen = new Map<string, Orphan>();
   let isWaiting = false;

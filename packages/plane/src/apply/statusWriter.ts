@@ -63,6 +63,10 @@ export interface StatusWriterOptions {
   readonly meter: Meter;
 }
 
+/**
+ * Writes with four workers until `signal` is aborted, at most 50 statuses a second of those whose state and conditions do not change. A
+ * status that another writer reverts is written again with growing pauses.
+ */
 export function startStatusWriter(
   { mayWrite = () => true, bulk = new Set<string>(), cluster, live, clock, random, log, meter }: StatusWriterOptions,
   signal: AbortSignal,

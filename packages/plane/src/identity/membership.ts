@@ -33,6 +33,7 @@ export interface MembershipOptions {
   readonly log: Log;
 }
 
+/** Records the names of registered clusters and, where there is a store, shares revocations through it, until `signal` is aborted. */
 export function startMembership(options: MembershipOptions, signal: AbortSignal): Membership {
   const { cluster, namespace, registration, store, link, registered, removed, clock, random, log } = options;
   const withdrawn = disconnections();

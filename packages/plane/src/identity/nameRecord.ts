@@ -98,6 +98,7 @@ export interface NameKeeperOptions {
   readonly log: Log;
 }
 
+/** Adds names to `record`, gathered for 100 ms; a write that fails is tried again every 5 s until `signal` is aborted. */
 export function keepNames({ record, clock, log }: NameKeeperOptions, signal: AbortSignal): NameKeeper {
   const kept = new Map<string, string>();
   let waiting = new Map<string, string>();

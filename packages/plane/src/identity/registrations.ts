@@ -62,6 +62,10 @@ export interface ClusterRegistrationsOptions {
   readonly revokedBefore?: (clusterName: string) => number | undefined;
 }
 
+/**
+ * Registrations in `namespace` of `cluster`, the management cluster. Methods reject with ClusterError where the API server does not answer
+ * or refuses.
+ */
 export function clusterRegistrations(
   cluster: Cluster,
   { namespace, view, revokedBefore = () => undefined }: ClusterRegistrationsOptions,

@@ -35,6 +35,10 @@ export interface RevocationsOptions {
 /** Why a cluster is looked at: `learned` from the management cluster, or `compared` with the mirror. */
 type Cause = "learned" | "compared";
 
+/**
+ * Keeps the mirror in the store and this replica in agreement: compares them at the start, every 2 s and when the store reports a change,
+ * until `signal` is aborted. An outage of the store is logged once.
+ */
 export function startRevocations(options: RevocationsOptions, signal: AbortSignal): Revocations {
   const { store, watched, ask, revoked, clock, random, log } = options;
   const heard = new Map<string, number>();

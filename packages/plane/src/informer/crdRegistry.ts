@@ -23,6 +23,10 @@ export interface CrdRegistryOptions {
   readonly log: Log;
 }
 
+/**
+ * Lists and watches the CRDs of a cluster until `signal` is aborted. `isDeleted` is false for a kind whose definition was missing from the
+ * first list already: it was not seen to go.
+ */
 export function watchCrds({ cluster, clock, random, log }: CrdRegistryOptions, signal: AbortSignal): CrdRegistry {
   /** By name of the definition: the kind it defines, and what of it decides how that kind is read. */
   const defined = new Map<string, { readonly kindKey: string; readonly serves: string }>();

@@ -9,6 +9,7 @@ export interface ServedVersions {
   forget(): void;
 }
 
+/** Asks the cluster what it serves at the first call, and keeps the answer until `forget`, or until a call rejects. */
 export function servedVersions(cluster: Cluster): ServedVersions {
   let served: Promise<ReadonlyMap<string, ReadonlySet<string>>> | undefined;
 

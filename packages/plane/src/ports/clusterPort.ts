@@ -143,6 +143,10 @@ export interface ClusterErrorDetails {
   readonly retryAfterMs?: number;
 }
 
+/**
+ * Why a cluster did not do what was asked of it: every method of `Cluster` rejects with it, unless it was aborted. Callers decide by
+ * `code`; the message is for users and logs.
+ */
 export class ClusterError extends Error {
   override readonly name = "ClusterError";
   readonly code: ClusterErrorCode;

@@ -143,6 +143,9 @@ export function versionAfter({ fence, sequence }: Pick<StoreWrite, "fence" | "se
   return { fence: fence.number, sequence };
 }
 
+/**
+ * Whether two versions are of the same state of a partition; undefined, that of a partition which does not exist, is the same as undefined.
+ */
 export function isSameVersion(a: StoreVersion | undefined, b: StoreVersion | undefined): boolean {
   return a?.fence === b?.fence && a?.sequence === b?.sequence;
 }

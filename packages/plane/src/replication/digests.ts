@@ -77,6 +77,10 @@ export interface StoredObjectChange {
   readonly hash?: Hash | undefined;
 }
 
+/**
+ * Digests for the head of one partition, by the keyed hashes of a store that has `hashing` (they throw StoreError before it has answered
+ * once), else by those of the relay.
+ */
 export function partitionDigests({ hashing }: Pick<Store, "hashing">, partition: StorePartition): PartitionDigests {
   const hash = (kindKey: string, key: string, text: string, known?: Hash): Hash =>
     known ?? (hashing === undefined ? hashOf(key, text) : hashing.hashOf(partition, kindKey, { key, text }));
@@ -103,6 +107,7 @@ export function partitionDigests({ hashing }: Pick<Store, "hashing">, partition:
   };
 }
 
+/** Whether a kind has the same objects on both sides, by their count and digest; undefined is a kind without objects. */
 export function isSameDigest(a: KindDigest | undefined, b: KindDigest | undefined): boolean {
   return (a?.count ?? 0) === (b?.count ?? 0) && ((a?.count ?? 0) === 0 || a?.digest === b?.digest);
 }

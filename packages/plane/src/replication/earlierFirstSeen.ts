@@ -23,6 +23,10 @@ export interface EarlierFirstSeenOptions {
   readonly log: Log;
 }
 
+/**
+ * Reads the store once for each cluster, until `forget`. A store that has failed for 5 s is left aside: objects are then first seen when
+ * their agent reports them.
+ */
 export function earlierFirstSeen({ store, snapshots, texts, clock, log }: EarlierFirstSeenOptions): EarlierFirstSeen {
   const found = new Set<string>();
   /** Since when a cluster has been waiting for a store that does not answer. */

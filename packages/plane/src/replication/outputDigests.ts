@@ -20,6 +20,10 @@ interface Known {
   readonly sums: KindSums;
 }
 
+/**
+ * Keeps, per cluster, the set that was digested last: the first digest of a cluster costs all of its outputs. By `clock` other work has its
+ * turn after every 200 changes.
+ */
 export function outputDigests(clock: Clock): OutputDigests {
   const known = new Map<string, Known>();
   /** Of all clusters together: many small ones in a row would make no pause otherwise. */

@@ -33,6 +33,10 @@ interface Wanted {
   marked: OutputSet;
 }
 
+/**
+ * Keeps the desired sets for the store, and writes them in `work`, only while `leads`; the first write of a term raises the fence, under
+ * `instance`.
+ */
 export function outputSharing({ store, instance, leads, wake, clock, log }: OutputSharingOptions): OutputSharing {
   const wants = new Map<string, Wanted>();
   const writers = new Map<string, PartitionWriter>();

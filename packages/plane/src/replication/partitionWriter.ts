@@ -74,6 +74,10 @@ interface Batch {
   readonly complete: boolean;
 }
 
+/**
+ * Writes `content` under `fence`. Of the store nothing is known at first: the first `flush` compares everything with the digests of the
+ * head, and writes the kinds that differ.
+ */
 export function partitionWriter({ partition, fence, store, content, meta, clock, log }: PartitionWriterOptions): PartitionWriter {
   let written: Written | undefined;
   /** Whether the objects in the store are what its head says. */

@@ -18,6 +18,7 @@ export interface ReplicaRecord {
   readonly clusters: number;
 }
 
+/** Records replicas in the store, this one as `instance`; a record expires 15 s after its last `beat`. */
 export function replicas(store: Store, instance: string): Replicas {
   let alive: ReadonlySet<string> = new Set([instance]);
   return {

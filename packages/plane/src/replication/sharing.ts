@@ -70,6 +70,10 @@ export interface SharingOptions {
   readonly log: Log;
 }
 
+/**
+ * Reads the clusters of the store once `isReady`, and from then on exchanges changes and heartbeats (each 5 s) until `signal` is aborted. A
+ * store that fails is retried; the first reading is given up after 5 s without an answer, or 4 minutes without progress.
+ */
 export function startSharing(options: SharingOptions, signal: AbortSignal): Sharing {
   const { store, replica, snapshots, isReady, isRegistered, leadership, link, clock, random, log } = options;
   const instance = `${replica}-${Math.floor(random() * 2 ** 40).toString(36)}`;

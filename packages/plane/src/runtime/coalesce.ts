@@ -9,6 +9,10 @@ export interface Coalesced {
   readonly ended: Promise<void>;
 }
 
+/**
+ * `work` runs for the first time after the first `request`; when `signal` is aborted, the run under way is the last. `pauseMs` and `restMs`
+ * are milliseconds.
+ */
 export function coalesced(
   work: () => void | Promise<void>,
   { clock, pauseMs, restMs = 0 }: { readonly clock: Clock; readonly pauseMs: number; readonly restMs?: number },

@@ -8,6 +8,7 @@ export interface Pace {
   count(): void;
 }
 
+/** The bucket begins full, with the tokens of one second. `turn` rejects with the reason of its signal, and its token stays taken. */
 export function startPace(perSecond: number, clock: Clock): Pace {
   /** Up to when the allowance is used up; it does not grow for longer than a second. */
   let usedUntil = uptimeOf(clock) - 1000;

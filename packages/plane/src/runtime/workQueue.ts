@@ -41,6 +41,7 @@ export interface WorkQueueOptions<T> {
 /** `again`: the world refused it, for at least `againAfterMs` where it said so. */
 export type WorkOutcome = "done" | "again" | { readonly againAfterMs: number };
 
+/** Starts with no item, and works until `signal` is aborted; what is due or waits by then is dropped. */
 export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSignal): WorkQueue<T> {
   const { workers, retry, work, idle, isBulk = () => false, order = NO_ORDER, clock, random } = options;
   const due = new Map<string, T>();

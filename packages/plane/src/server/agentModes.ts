@@ -20,6 +20,7 @@ export interface AgentModesOptions {
   readonly link: Pick<ServerLink, "disconnect">;
 }
 
+/** Disconnects agents in `check` alone, and only those of this replica; the reason that they receive names the mode and the remedy. */
 export function agentModes({ view, store, namespace, registration, modeOf, link }: AgentModesOptions): AgentModes {
   return {
     check() {

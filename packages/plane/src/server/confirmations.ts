@@ -15,6 +15,7 @@ export interface Confirmations {
   forget(clusterName: string): void;
 }
 
+/** No cluster is confirmed at first; one that is confirmed stays so until `forget`. */
 export function confirmations(): Confirmations {
   const confirmed = new Set<string>();
   return {

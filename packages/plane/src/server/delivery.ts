@@ -46,6 +46,7 @@ interface ClusterDelivery {
   readonly comparison: ClusterComparison | undefined;
 }
 
+/** Starts without answers: the objects of a cluster are `unheard` until one for a known set has come. */
 export function deliveryLog(): DeliveryLog {
   let clusters = new Map<string, ClusterDelivery>();
   let state: ClusterDeliveries | undefined;

@@ -63,6 +63,7 @@ interface Turn {
   readonly statuses: StatusWriter;
 }
 
+/** Writes whenever this replica leads, until `signal` is aborted. Objects and statuses of `bulk` kinds are paced to 200 a second. */
 export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSignal): LeaderWrites {
   const { leadership, kinds, bulk, owners, live, clock, random, log, meter, removals, onApplied, gained, undecided } = options;
   // Whoever waited asks whether it still leads right before it writes.

@@ -64,6 +64,10 @@ interface Answer {
   readonly resource: Resource;
 }
 
+/**
+ * Runs after each `request` and every 30 s until `signal` is aborted, and does nothing on a replica that does not lead. A request that
+ * cannot be signed is answered with the cause, or tried again.
+ */
 export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): MeshTrustLoop {
   const { cluster, view, store, requests: sender, delivery, leadership, translation, namespace, instance, clock, log } = options;
   const roots = trustRoots({ cluster, clock, log, changed: () => loop.request() }, signal);

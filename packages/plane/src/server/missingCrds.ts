@@ -16,6 +16,10 @@ export interface MissingCrdsOptions {
   readonly log: Log;
 }
 
+/**
+ * Looks for the kinds of `kinds.management` that a CRD of this product defines (`isInstalled`). None counts as missing before the first
+ * `check` of a complete view.
+ */
 export function missingCrds({ view, kinds, log }: MissingCrdsOptions): MissingCrds {
   const ours = kinds.management.filter(kinds.isInstalled);
   let missing: readonly Kind[] = [];

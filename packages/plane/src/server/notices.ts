@@ -22,6 +22,9 @@ export interface AgentNoticeSenderOptions {
   readonly isContributed: (kindKey: string) => boolean;
 }
 
+/**
+ * Sends differences: what each agent was sent is kept in memory. Statuses of a cluster in phase `unknown` wait until its objects are known.
+ */
 export function agentNoticeSender({ link, clusters, settingsFor, isContributed }: AgentNoticeSenderOptions): AgentNoticeSender {
   const settings = new Map<string, readonly Resource[]>();
   let before: Statuses | undefined;

@@ -14,6 +14,7 @@ export interface PhaseTimes {
   clear(): void;
 }
 
+/** Continues with the times in the statuses as they are written (`live`); a phase that is not in them begins at `now`. */
 export function phaseTimes(): PhaseTimes {
   /** What was said last, which a watch may bring later. */
   const last = new Map<string, TrustProgressStatus>();

@@ -49,6 +49,10 @@ export interface PublisherOptions {
   readonly undecided: () => void;
 }
 
+/**
+ * Publishes by `applier`: everything at the first `publish`, which prunes the surplus, and then what changed. `signal` ends the wait for
+ * objects that came back.
+ */
 export function publisher({ applier, owners, isPublished, clock, undecided }: PublisherOptions, signal: AbortSignal): Publisher {
   let published: SortedMap<Resource> | undefined;
   let decidedAt = Number.NEGATIVE_INFINITY;

@@ -73,6 +73,7 @@ export interface ReconcilerOptions {
   readonly meter: Meter;
 }
 
+/** Until there is a translation, a `run` takes up all that is known; after that, what changed, and clusters that join, a few at a time. */
 export function reconciler(options: ReconcilerOptions): Reconciler {
   const {
     store,

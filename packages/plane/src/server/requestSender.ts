@@ -29,6 +29,10 @@ export interface RequestSenderOptions {
   readonly random: () => number;
 }
 
+/**
+ * Sends requests to agents, and compares with the store (where there is one) every 5 s, until `signal` is aborted. A replica that does not
+ * lead withdraws what it has sent when it could not read the store for 15 s.
+ */
 export function startRequestSender(options: RequestSenderOptions, signal: AbortSignal): RequestSender {
   const { link, store, leadership, served, kinds, clock, random } = options;
   /** What agents were told, by cluster and `resourceKeyOf`. */

@@ -31,6 +31,10 @@ export interface RestartForecast {
   readonly waitsFor: readonly string[];
 }
 
+/**
+ * Counts the Pods of `snapshot`, that of the mesh's cluster. `reported`: the IssuedCertificate as the agent last reported it; of workloads
+ * with one pod the first 20 are named.
+ */
 export function restartForecast(
   { mesh, spec }: Member,
   {

@@ -19,6 +19,10 @@ export interface DeleteResumptionOptions {
   readonly changed: () => void;
 }
 
+/**
+ * Sends each approval by `tell`. It counts as acted on when the agent has accepted it, or had nothing on hold; one that could not be sent
+ * is sent again at the next `check`.
+ */
 export function deleteResumption({ heldIn, isServed, tell, log, changed }: DeleteResumptionOptions): DeleteResumption {
   const resumed = new Map<string, string>();
   const asking = new Set<string>();

@@ -20,6 +20,7 @@ export interface ServerGauges {
   readonly now: number;
 }
 
+/** One reading of all gauges, for the metrics page; `now` in milliseconds since 1970. */
 export function serverMetrics({
   store,
   delivery,

@@ -71,6 +71,10 @@ export interface StatusUpdatesOptions {
   readonly kinds: ServerKinds;
 }
 
+/**
+ * The first `next` compares with nothing: it gives the statuses of all objects of the management cluster that translation has one for, and
+ * of all registrations.
+ */
 export function statusUpdates({
   agentName,
   delivery,

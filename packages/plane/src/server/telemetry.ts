@@ -32,6 +32,7 @@ export interface TelemetryOptions {
   readonly late: () => void;
 }
 
+/** Keeps all of it in memory. Calls `late` every minute, and when a cluster starts to lag, until `signal` is aborted. */
 export function startTelemetry({ clock, random, log, meter, late }: TelemetryOptions, signal: AbortSignal): Telemetry {
   const traces = tracing({ clock, random, log, meter });
   const removals = deletionLog(() => clock.now());

@@ -24,6 +24,10 @@ export interface TracingOptions {
   readonly meter: Meter;
 }
 
+/**
+ * Keeps the times of the latest 1,024 changes, and at most 8 ids together: what is beyond is dropped from traces, and nothing else depends
+ * on it.
+ */
 export function tracing({ clock, random, log, meter }: TracingOptions): Tracing {
   /** When a change was seen, oldest first; at most MAX_TIMED, then the oldest are forgotten. */
   const seenAt = new Map<string, number>();

@@ -40,6 +40,10 @@ export interface TrustRootsOptions {
   readonly changed: () => void;
 }
 
+/**
+ * Reads a root when `of` is called with another version of its Secret, or a minute after the last reading; it is unknown until it has been
+ * read once.
+ */
 export function trustRoots({ cluster, clock, log, changed }: TrustRootsOptions, signal: AbortSignal): TrustRoots {
   /** By name and namespace, of the version of the Secret that was looked at. */
   const known = new Map<string, { readonly version: string | undefined; readonly root: KnownRoot | undefined; readonly at: number }>();

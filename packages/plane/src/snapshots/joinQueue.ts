@@ -37,6 +37,10 @@ export interface JoinBatch {
   readonly joined: readonly string[];
 }
 
+/**
+ * A queue in which nothing waits. A turn lets clusters join until they have 10,000 objects, or a quarter of what is known where that is
+ * more, and at least one cluster.
+ */
 export function joinQueue(): JoinQueue {
   let due: Delta[] = [];
   const joining = new Map<string, Newcomer>();

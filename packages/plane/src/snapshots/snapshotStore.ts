@@ -131,6 +131,7 @@ function sizeOf(snapshot: Snapshot): number {
   return [...snapshot.collections().values()].reduce((sum, { size }) => sum + size, 0);
 }
 
+/** A store without clusters, in memory: after a restart agents report again, or other replicas are followed. */
 export function snapshotStore(options: SnapshotStoreOptions): SnapshotStore {
   const {
     kindOf,

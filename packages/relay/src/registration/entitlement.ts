@@ -137,6 +137,7 @@ export function isAnothers(known: Registered | undefined, { clusterUid }: Regist
   return known !== undefined && known.uid !== "" && known.uid !== clusterUid;
 }
 
+/** The error to throw for a name that another cluster has, with the remedy. Logs the refusal with name, UID and address. */
 export function taken({ clusterName, clusterUid, address }: RegistrationRequest, log: Log): RelayError {
   log.warn({ cluster: clusterName, uid: clusterUid, address }, `refused a registration of ${clusterName}: another cluster has this name`);
   return new RelayError(

@@ -53,6 +53,7 @@ export interface Registrar {
   renew(claim: RegistrationRequest, shown: PresentedCertificate, request: string): Promise<IssuedCredentials>;
 }
 
+/** Runs the registrations of one name, or of one UID, one after the other within this replica; failed tokens are counted in memory. */
 export function startRegistrar(options: RegistrarOptions): Registrar {
   const { registrations, identity, token, joinTokens, lifetimeMs = () => AGENT_LIFETIME_MS, clock, log } = options;
   const admission = startTokenVerifier({ token, joinTokens, clock, log });

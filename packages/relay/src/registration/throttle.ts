@@ -17,6 +17,10 @@ const FORGOTTEN_AFTER_MS = 600_000;
 /** Keys that are remembered; beyond it the one that failed longest ago is forgotten. */
 const MAX_KEYS = 10_000;
 
+/**
+ * Five tries under a key fail without a pause; from then on each failure is followed by one, which doubles from 1 s to a minute. A key is
+ * forgotten when it succeeds, 10 minutes after its last failure, or when 10,000 others have failed since.
+ */
 export function startThrottle(): Throttle {
   // In order of the last failure.
   const failures = new Map<string, { readonly count: number; readonly last: number }>();

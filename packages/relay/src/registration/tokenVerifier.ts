@@ -18,6 +18,10 @@ export interface TokenVerifier {
   check(caller: { readonly clusterName: string; readonly address: string }, token: string): Promise<"shared" | JoinToken>;
 }
 
+/**
+ * Verifies against `token` as it is at each call, then against the join tokens, at most 8 look-ups at a time for one address. Failures are
+ * counted by address, in memory.
+ */
 export function startTokenVerifier({ token: expected, joinTokens, clock, log }: TokenVerifierOptions): TokenVerifier {
   const throttle = startThrottle();
   /** Of each address that has tokens looked up. */

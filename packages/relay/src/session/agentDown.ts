@@ -68,6 +68,7 @@ export interface DownStep {
   readonly end?: string;
 }
 
+/** The state at the beginning of an epoch: nothing is received. `maxBytes` counts as `costOfDown` does; default: 1 GiB. */
 export function startDown(maxBytes: number = MAX_DESIRED_BYTES): AgentDown {
   return { revision: 0, applied: 0, held: emptyInventory, refused: new Map(), acks: [], taken: 0, maxBytes };
 }

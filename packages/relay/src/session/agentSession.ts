@@ -112,6 +112,7 @@ export type AgentEffect =
 
 type Step = readonly [AgentSession, readonly AgentEffect[]];
 
+/** A session without a stream, which has observed nothing. `kinds` (`kindKeyOf`) are all that the agent reports, `userKinds` among them. */
 export function agentSession(
   options: Pick<AgentSession, "clusterName" | "agent"> & {
     readonly kinds: readonly string[];
@@ -138,6 +139,9 @@ export function unreportedObjects({ stream, view }: AgentSession): number {
   return stream === undefined ? view.objects.size : stream.up.outbox.size;
 }
 
+/**
+ * The next session, and the effects to carry out in their order. Messages of another epoch have none; what breaks the protocol gives `end`.
+ */
 export function stepAgent(session: AgentSession, event: AgentEvent): Step {
   const { stream } = session;
   switch (event.type) {

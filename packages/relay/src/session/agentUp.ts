@@ -72,6 +72,7 @@ export interface UpLimits {
 
 export type RequestBody = MessageInitShape<typeof ConnectRequestSchema>["body"];
 
+/** The view before anything was observed: of none of `kinds` (`kindKeyOf`) it is known whether the cluster serves it. */
 export function emptyView(kinds: readonly string[]): AgentView {
   return { objects: SortedMap.empty(), kinds, synced: new Set(), unserved: new Set() };
 }

@@ -21,6 +21,7 @@ function isShort(ref: RefMessage | undefined): boolean {
   );
 }
 
+/** Whether no name in a report is longer than Kubernetes allows: 253 characters, and 64 more for a version behind a group. */
 export function areNamesShort({ kind, upserts, deletes, withheld }: Up): boolean {
   return (
     kind.length <= MAX_API_VERSION &&

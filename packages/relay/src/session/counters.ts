@@ -6,6 +6,7 @@ export interface Counters {
   metrics(): readonly Metric[];
 }
 
+/** Starts with no counter: each exists, from 0, as soon as something is added to it. */
 export function startCounters(): Counters {
   const counters = new Map<string, Metric>();
   return {

@@ -33,6 +33,7 @@ export function plus(sum: Hash, hash: Hash): Hash {
   return { a: (sum.a + hash.a) | 0, b: (sum.b + hash.b) | 0 };
 }
 
+/** The sum without a hash that is in it, modulo 2^32: the inverse of `plus`. */
 export function minus(sum: Hash, hash: Hash): Hash {
   return { a: (sum.a - hash.a) | 0, b: (sum.b - hash.b) | 0 };
 }

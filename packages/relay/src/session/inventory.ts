@@ -35,6 +35,7 @@ export const emptyInventory: Inventory = new Map();
 
 const NONE: Holding = { a: SortedMap.empty(), b: SortedMap.empty(), sum: ZERO };
 
+/** The inventory after changes of which the last of each object counts; kinds without a change are shared with the one before. */
 export function withChanges(inventory: Inventory, changes: readonly InventoryChange[]): Inventory {
   if (changes.length === 0) return inventory;
   const byKind = new Map<string, Map<string, Hash | undefined>>();

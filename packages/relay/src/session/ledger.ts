@@ -24,6 +24,7 @@ export interface Booking {
   done(held?: SortedMap<unknown>): Ledger;
 }
 
+/** Begins the changes of one kind (`kindKeyOf`); `ledger` itself never changes, `done` gives the one after them. */
 export function booking(ledger: Ledger, kind: string): Booking {
   const before = ledger.kinds.get(kind) ?? NONE;
   const changes = new Map<string, number | undefined>();

@@ -25,6 +25,10 @@ export interface ServerNotices {
   readonly sent: Inventory;
 }
 
+/**
+ * The state at the beginning of an epoch, and when the agent asks again: everything in `all` is to be sent, after a start that replaces
+ * what the agent has. Undefined: nothing is sent until it is known.
+ */
 export function startSendingNotices(all: SortedMap<NoticeItem> | undefined): ServerNotices {
   return { all, outbox: all ?? SortedMap.empty(), needsStart: true, sent: emptyInventory };
 }
@@ -94,6 +98,7 @@ export interface AgentNotices {
   readonly asking?: number;
 }
 
+/** The state at the beginning of an epoch: nothing is received. `maxBytes` counts as `costOfNotice` does; default: 256 MiB. */
 export function startReceivingNotices(maxBytes: number = maxNoticeBytes(MAX_DESIRED_BYTES)): AgentNotices {
   return { held: emptyInventory, isWhole: false, arriving: undefined, taken: 0, maxBytes };
 }

@@ -52,6 +52,7 @@ export interface Refusal {
   readonly rejection: Rejection;
 }
 
+/** A refusal whose message is the object's name and `problem`, a clause; its code is `Invalid` for that reason, else `Refused`. */
 export function refusalOfObject(ref: ResourceRef, reason: RefusalReason, problem: string): Refusal {
   return { reason, rejection: { ref, code: reason === "Invalid" ? "Invalid" : "Refused", message: `${formatRef(ref)}: ${problem}` } };
 }

@@ -82,6 +82,10 @@ const MAX_UNACKNOWLEDGED = 8;
 
 const NO_ACK: ArrivingAck = { revision: 0, parts: 0, rejected: undefined, rejections: 0, textLength: 0 };
 
+/**
+ * The state at the beginning of an epoch: nothing is sent before the agent is synced (`isOpen`), and the first set is a complete one.
+ * Undefined: it is not known yet what is desired.
+ */
 export function startSending(want: DesiredState | undefined): ServerDown {
   return {
     desired: want,

@@ -114,6 +114,9 @@ export interface ServerSessionOptions {
   readonly now: number;
 }
 
+/**
+ * The session of a stream that was just opened, whose agent has not sent its hello. `now` and `expiresAt` are milliseconds of `uptimeOf`.
+ */
 export function serverSession({ desired, now, tellsFirst = false, ...options }: ServerSessionOptions): ServerSession {
   return {
     maxMessageBytes: MAX_MESSAGE_BYTES,
@@ -152,6 +155,9 @@ export function previousSessionOf({ up }: ServerSession): Inventory | undefined 
     : up.held;
 }
 
+/**
+ * The next session, and the effects to carry out in their order. Messages of another epoch have none; what breaks the protocol gives `end`.
+ */
 export function stepServer(session: ServerSession, event: ServerEvent): Step {
   switch (event.type) {
     case "received":

@@ -15,6 +15,7 @@ export interface SyncLimiterOptions {
 // gives its place up after this time, and goes on without one.
 const PLACE_MS = 15_000;
 
+/** An agent that is admitted has one of `places` until the function that `enter` gave is called, and for 15 s at most. */
 export function startSyncLimiter({ places: count, clock }: SyncLimiterOptions): SyncLimiter {
   const places = semaphore(count);
   return {

@@ -73,6 +73,7 @@ export function removalBytes({ ref, evidence }: DeleteRequest): number {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
+/** A ref for the wire; `refFrom` is its inverse. */
 export function refMessage({ apiVersion, kind, name, namespace, clusterName }: ResourceRef): RefMessage {
   return create(ResourceRefSchema, { apiVersion, kind, name, namespace, clusterName });
 }
@@ -83,6 +84,7 @@ export function refFrom(message: RefMessage | undefined): ResourceRef {
   return { apiVersion, kind, name, namespace, clusterName };
 }
 
+/** The object's JSON in UTF-8, as a `ResourceBody` holds it and `hashOf` hashes it. */
 export function bodyOf(resource: Resource): Uint8Array {
   return encoder.encode(JSON.stringify(resource));
 }
@@ -115,6 +117,7 @@ function isResource(value: unknown): value is Resource {
   return [apiVersion, kind, name, namespace, clusterName].every((text) => typeof text === "string");
 }
 
+/** A rejection for the wire, its message `shortened`. */
 export function rejectionMessage({ ref, code, message }: Rejection): RejectionMessage {
   return create(RejectionSchema, { ref: refMessage(ref), code, message: shortened(message) });
 }
@@ -139,6 +142,7 @@ function isRejectionCode(code: string): code is Rejection["code"] {
   return REJECTION_CODES.has(code);
 }
 
+/** A delete for the wire, with the first 16 inputs of its evidence (`MAX_EVIDENCE_INPUTS`); a snapshot of 0 says that none is named. */
 export function removalMessage({ ref, evidence }: DeleteRequest): RemovalMessage {
   const inputs = evidence.inputs.slice(0, MAX_EVIDENCE_INPUTS).map(refMessage);
   return create(RemovalSchema, {
@@ -155,6 +159,7 @@ export function evidenceFrom({ evidence }: RemovalMessage): DeletionEvidence | u
   return { reason, inputs: evidence.inputs.map(refFrom), ...(snapshot === 0 ? {} : { snapshot }) };
 }
 
+/** A text of at most 1,024 UTF-16 units: a longer one is cut, and ends with three dots. */
 export function shortened(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 3)}...`;
 }

@@ -45,6 +45,10 @@ interface Connection {
   known: (() => void) | undefined;
 }
 
+/**
+ * A connection above `limits` closes the oldest unauthenticated one, which may be itself; any that stays unauthenticated for `unknownMs` is
+ * closed too. `stop` ends the timers and leaves the connections open.
+ */
 export function startConnectionGuard({ limits, log }: { readonly limits: ConnectionLimits; readonly log: Log }): ConnectionGuard {
   const { connections: most, connectionsPerAddress: mostOfOne, unknownMs } = limits;
   const counters = startCounters();

@@ -36,6 +36,10 @@ interface Wire {
   end(end: StreamEnd): void;
 }
 
+/**
+ * A network whose server is down until `listen` is called: meanwhile, and while a cluster is cut or silenced, `connect` rejects with
+ * RelayError `Unreachable`. Messages are handed over as they are, not copied.
+ */
 export function inMemoryNetwork({ clock, delayMs = () => 0 }: InMemoryNetworkOptions): InMemoryNetwork {
   let acceptor: Acceptor | undefined;
   const wires = new Set<Wire>();

@@ -16,6 +16,7 @@ export interface FieldManager {
 /** Who writes, and when. */
 export type Writer = Omit<FieldManager, "fields">;
 
+/** Whether two entries are of one manager: by name, operation and subresource; their version and time do not count. */
 export function isSameManager(a: Writer, b: Writer): boolean {
   return a.manager === b.manager && a.operation === b.operation && a.subresource === b.subresource;
 }

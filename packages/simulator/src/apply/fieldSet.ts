@@ -82,22 +82,26 @@ function compareParts(old: Parts, now: Parts, { path, changes }: Comparison): vo
   }
 }
 
+/** The fields of either set; one of the two itself where the other is empty. */
 export function unionOfFields(a: FieldSet, b: FieldSet): FieldSet {
   if (b.size === 0) return a;
   if (a.size === 0) return b;
   return new Set([...a, ...b]);
 }
 
+/** The fields of `a` that are not in `b`; `a` itself where that is all of them. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (b.size === 0 || a.size === 0) return a;
   const rest = [...a].filter((path) => !b.has(path));
   return rest.length === a.size ? a : new Set(rest);
 }
 
+/** The fields that are in both sets, in the order of `a`. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return new Set([...a].filter((path) => b.has(path)));
 }
 
+/** Whether both sets have the same fields, in whichever order. */
 export function equalFields(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true;
   if (a.size !== b.size) return false;

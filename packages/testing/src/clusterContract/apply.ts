@@ -18,6 +18,7 @@ import {
 const alice = { fieldManager: "alice" };
 const bob = { fieldManager: "bob" };
 
+/** Tests of server-side apply: ownership and conflicts of fields, keyed lists, defaults, dry runs, and `applyStatus`. */
 export function applyContract(current: Current): void {
   describe("apply", () => {
     it("creates an object, and keeps its version when nothing changes", async () => {

@@ -2,6 +2,7 @@ import { type AnyResource, InvalidResource, type Kind } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
 import { ContractConfigMap, ContractDeployment, type Current, configMap, dataOf, deployment, rejectionOf, Unicorn } from "./subject.ts";
 
+/** Tests of `get`, `list` and `servedKinds`: selectors, pages, malformed objects, versions, and what is not served. */
 export function readContract(current: Current): void {
   describe("reads", () => {
     it("give undefined for an object that is not there, and one that is with its cluster's name and field managers", async () => {

@@ -18,6 +18,7 @@ export interface Subject {
 /** Gives the subject of each test. */
 export type Current = () => Subject;
 
+/** Creates a namespace for one run, which is not deleted afterwards; `name` counts within it. Rejects with ClusterError. */
 export async function subjectOf(cluster: Cluster): Promise<Subject> {
   const namespace = `contract-${Date.now().toString(36)}`;
   let count = 0;
@@ -50,10 +51,12 @@ function object(type: Kind, { namespace, name }: Subject, fields: ObjectFields):
   return { apiVersion: type.apiVersion, kind: type.kind, metadata, ...rest };
 }
 
+/** A ConfigMap in the subject's namespace, by a new name unless `fields` has one; it is not created in the cluster. */
 export function configMap(subject: Subject, data: Readonly<Record<string, string>>, fields: ObjectFields = {}): AnyResource {
   return object(ContractConfigMap, subject, { ...fields, data });
 }
 
+/** A Service in the subject's namespace, by a new name unless `fields` has one; it is not created in the cluster. */
 export function service(subject: Subject, spec: Readonly<Record<string, unknown>>, fields: ObjectFields = {}): AnyResource {
   return object(Service, subject, { ...fields, spec });
 }
@@ -85,10 +88,12 @@ export function changed(resource: AnyResource, change: Readonly<Record<string, u
   return { ...resource, ...change };
 }
 
+/** An object's `spec`; empty where it has none. */
 export function specOf(resource: AnyResource): Readonly<Record<string, unknown>> {
   return (resource["spec"] ?? {}) as Readonly<Record<string, unknown>>;
 }
 
+/** The `data` of a ConfigMap; empty where it has none. */
 export function dataOf(resource: AnyResource): Readonly<Record<string, string>> {
   return (resource["data"] ?? {}) as Readonly<Record<string, string>>;
 }

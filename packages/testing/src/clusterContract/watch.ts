@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { PickyConfigMap } from "./reads.ts";
 import { ContractConfigMap, type Current, changed, configMap, rejectionOf, type Subject, Unicorn } from "./subject.ts";
 
+/** Tests of `watch`: order, selectors, bookmarks, expired versions, malformed objects, and aborting. */
 export function watchContract(current: Current): void {
   describe("a watch", () => {
     it("gives every change after its version, in order", async () => {

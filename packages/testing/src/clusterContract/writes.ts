@@ -14,6 +14,10 @@ import {
   specOf,
 } from "./subject.ts";
 
+/**
+ * Tests of `create`, `update`, `updateStatus`, `delete` and `evict`: versions, generations, preconditions, finalizers, and objects that are
+ * not valid.
+ */
 export function writeContract(current: Current): void {
   describe("writes", () => {
     it("create an object once, and give it a UID, a version, a time and a generation", async () => {

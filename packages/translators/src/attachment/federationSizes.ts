@@ -35,6 +35,7 @@ export interface FederationSizeFinding {
   readonly reports: readonly Report[];
 }
 
+/** The sizes before the first run: nothing is federated, and there is nothing to report. */
 export function noFederationSizes(): FederationSizes {
   return { services: SortedMap.empty(), verdicts: emptyTable(({ key }) => key) };
 }

@@ -18,6 +18,7 @@ interface Comparison {
   readonly changes: readonly EntryChange<object>[];
 }
 
+/** Compares nothing before it is asked, and then each kind and each table once; `before` is the snapshot of the run before. */
 export function changesSince(before: Snapshot, now: Snapshot): Changes {
   // By the current version of a table. Several stages ask for the same.
   const compared = new Map<object, Comparison>();

@@ -8,6 +8,7 @@ import type { Translation } from "./translate.ts";
 /** How much of what was discovered is to be written to the management cluster: `Settings.spec.discovery.publish`. */
 export type PublicationScope = "ALL" | "FEDERATED_OR_TARGETED" | "NONE";
 
+/** What the Settings of a translation say; `ALL` where they say nothing. */
 export function publicationScopeOf({ cache: memory }: Translation): PublicationScope {
   return memory.translationContext.settings?.spec?.discovery?.publish ?? "ALL";
 }

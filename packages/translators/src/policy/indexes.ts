@@ -49,10 +49,12 @@ export function byPodLabel({ spec }: Workload): readonly string[] {
   return Object.entries(podLabels).map(([key, value]) => podLabelKey(controller, key, value));
 }
 
+/** A label pair of pods in one namespace of one cluster, as `byPodLabel` has it. */
 export function podLabelKey(place: { readonly namespace: string; readonly clusterName: string }, key: string, value: string): string {
   return keyIn(place, labelKey(key, value));
 }
 
+/** A label pair as `byLabel` has it, and as Kubernetes writes it in selectors: `key=value`. */
 export function labelKey(key: string, value: string): string {
   return `${key}=${value}`;
 }

@@ -53,6 +53,7 @@ export function agentObjects(settings: AgentInstallation): readonly AnyResource[
   return inApplyOrder(objects.map((object) => (isAgent(object) ? withArguments(object, more) : object)));
 }
 
+/** Whether an object of the agent chart is the agent's Deployment: it alone takes arguments, and it is applied after all others. */
 export function isAgent({ kind, metadata }: AnyResource): boolean {
   return kind === "Deployment" && metadata.name === AGENT;
 }

@@ -18,6 +18,10 @@ export interface Hints {
   meshctl(...args: readonly string[]): string;
 }
 
+/**
+ * Hints of a command that works on two clusters. Options that the user did not pass, and in commands of meshctl default namespaces, are
+ * left out; words are quoted for a POSIX shell.
+ */
 export function hintsFor({ kubeconfig, remoteContext, remoteNamespace, mgmtKubeconfig = kubeconfig, ...places }: GivenPlaces): Hints {
   const { mgmtContext, mgmtNamespace } = places;
   const kubectl = (file: string | undefined, context: string | undefined, namespace: string) => (args: readonly string[]) =>
@@ -51,6 +55,10 @@ export interface ManagementHints {
   acrossClusters(...args: readonly string[]): string;
 }
 
+/**
+ * Hints of a command that works on the management cluster alone; what the user did not pass is left out, and in commands of meshctl the
+ * default namespace.
+ */
 export function hintsIn({
   kubeconfig,
   context,

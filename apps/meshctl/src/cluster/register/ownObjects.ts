@@ -148,6 +148,7 @@ export async function deleteIfSame(cluster: Cluster, kind: Pick<Kind, "apiVersio
   }
 }
 
+/** Name and namespace by which `Cluster.get` finds an object; the namespace of one that has none is "". */
 export function placeOf({ metadata }: Resource): { readonly name: string; readonly namespace: string } {
   return { name: metadata.name, namespace: metadata.namespace ?? "" };
 }

@@ -16,6 +16,9 @@ export interface KnownCallers {
   readonly clusters: ReadonlySet<string>;
 }
 
+/**
+ * As whom the Workloads act: their service account, or `default` where their pods name none. Workloads without a controller are left out.
+ */
 export function knownCallers(workloads: readonly Workload[]): KnownCallers {
   const callers = workloads.flatMap(({ spec }): readonly Caller[] => {
     const { controller, serviceAccountName } = spec?.kubernetes ?? {};

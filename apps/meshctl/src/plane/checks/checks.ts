@@ -44,6 +44,7 @@ export interface CheckSelection {
   readonly skip?: readonly CategoryWord[];
 }
 
+/** The checks to run, in the order in which they are printed; all where nothing is selected or skipped. */
 export function selectedChecks({ only, skip = [] }: CheckSelection): readonly Check[] {
   const named = new Set<string>((only ?? skip).map((word) => CATEGORIES[word]));
   return CHECKS.filter(({ category }) => named.has(category) === (only !== undefined));
