@@ -1,7 +1,7 @@
 import { InvalidResource, messageOf, type Problem, problemText } from "@isthmus/core";
-import { Type } from "@sinclair/typebox";
 import { approvalColumns } from "../shared/approval.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
+import { lastAcceptedSpec } from "../shared/lastAcceptedSpec.ts";
 import { fields, listOf, port, strings, userFields } from "../shared/schema.ts";
 import { identitySelector, policyDestinationSelector } from "../shared/selectors.ts";
 import { policyStatusFields } from "./trafficPolicy.ts";
@@ -30,19 +30,8 @@ export type AccessPolicySpec = Value<typeof accessPolicySpec>;
 
 const accessPolicyStatus = fields({
   ...policyStatusFields,
-  lastAccepted: fields(
-    {
-      generation: Type.Integer({ format: "int64", description: "Generation of the object that had this spec." }),
-      spec: Type.Unsafe<object>({
-        type: "object",
-        "x-kubernetes-preserve-unknown-fields": true,
-        description: "The spec of that generation.",
-      }),
-    },
-    {
-      description:
-        "The last accepted spec. It stays in force on destinations for which a later spec cannot be translated, so that an error never widens access. Absent for a spec larger than 32 KiB.",
-    },
+  lastAccepted: lastAcceptedSpec(
+    "The last accepted spec. It stays in force on destinations for which a later spec cannot be translated, so that an error never widens access. Absent for a spec larger than 32 KiB.",
   ),
 });
 

@@ -1,6 +1,6 @@
-import { Type } from "@sinclair/typebox";
 import { approvalColumns, approvalFields, approvalsByTarget } from "../shared/approval.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
+import { lastAcceptedSpec } from "../shared/lastAcceptedSpec.ts";
 import { fields, listOf, uint32, userFields } from "../shared/schema.ts";
 import { destinationSelector, workloadSelector } from "../shared/selectors.ts";
 
@@ -33,19 +33,8 @@ export const ServiceDependency = defineKind({
       workloads: approvalsByTarget,
       targetCount: uint32({ description: "Number of workloads that it selects." }),
       acceptedCount: uint32({ description: "Number of those on which it is not refused." }),
-      lastAccepted: fields(
-        {
-          generation: Type.Integer({ format: "int64", description: "Generation of the object that had this spec." }),
-          spec: Type.Unsafe<object>({
-            type: "object",
-            "x-kubernetes-preserve-unknown-fields": true,
-            description: "The spec of that generation.",
-          }),
-        },
-        {
-          description:
-            "The last spec without errors. It stays in force while a later spec has errors. Absent for a spec larger than 32 KiB.",
-        },
+      lastAccepted: lastAcceptedSpec(
+        "The last spec without errors. It stays in force while a later spec has errors. Absent for a spec larger than 32 KiB.",
       ),
     }),
   },

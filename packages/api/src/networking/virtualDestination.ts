@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { approvalColumns, approvalFields, approvalsByTarget } from "../shared/approval.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { duration } from "../shared/duration.ts";
+import { lastAcceptedSpec } from "../shared/lastAcceptedSpec.ts";
 import { userClusterObjectRef, userObjectRef } from "../shared/refs.ts";
 import { atMostOneOf, fields, listOf, port, uint32, userFields } from "../shared/schema.ts";
 import { destinationSelector } from "../shared/selectors.ts";
@@ -112,19 +113,8 @@ export const VirtualDestination = defineKind({
       targetCount: uint32({ description: "Number of meshes that the host is exported to." }),
       acceptedCount: uint32({ description: "Number of meshes in which the host can be called." }),
       destinationCount: uint32({ description: "Number of destinations behind the host." }),
-      lastAccepted: fields(
-        {
-          generation: Type.Integer({ format: "int64", description: "Generation of the object that had this spec." }),
-          spec: Type.Unsafe<object>({
-            type: "object",
-            "x-kubernetes-preserve-unknown-fields": true,
-            description: "The spec of that generation.",
-          }),
-        },
-        {
-          description:
-            "The last spec without errors. It stays in force while a later spec has errors. Absent for a spec larger than 32 KiB.",
-        },
+      lastAccepted: lastAcceptedSpec(
+        "The last spec without errors. It stays in force while a later spec has errors. Absent for a spec larger than 32 KiB.",
       ),
     }),
   },
