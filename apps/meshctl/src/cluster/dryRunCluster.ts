@@ -16,8 +16,11 @@ export function dryRunCluster(cluster: Cluster, tell: (line: string) => void): C
     tell(`${formatRef(refOf(resource))}: would be ${change}`);
     return resource;
   };
+  // Each member by name: a way to write that is added to a cluster must not be passed through.
   return {
-    ...cluster,
+    name: cluster.name,
+    servedKinds: (signal) => cluster.servedKinds(signal),
+    watch: (kind, resourceVersion, options, signal) => cluster.watch(kind, resourceVersion, options, signal),
     get: async (kind, ref, signal) => (gone.has(keyOf({ ...kind, ...ref })) ? undefined : cluster.get(kind, ref, signal)),
     list: async (kind, options, signal) => {
       const listed = await cluster.list(kind, options, signal);
