@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { kindOf, Pod, parseOffline, ReplicaSet } from "@isthmus/api";
+import { kindOf, Pod, parseOffline, ReplicaSet, TrafficPolicy } from "@isthmus/api";
 import { type AnyResource, InvalidResource, type Resource, snapshotOf } from "@isthmus/core";
 import { readDocuments } from "@isthmus/testing";
 import { statusesOf, translate } from "@isthmus/translators";
@@ -112,6 +112,18 @@ describe("an object of anybody", () => {
       }
     },
     120_000,
+  );
+
+  test.each(["constructor", "toString", "valueOf", "hasOwnProperty", "__proto__"])(
+    "is not of its kind with %s for a word of an enum",
+    (word) => {
+      const metadata = { name: "x", namespace: "shop" };
+      const spec = { policy: { mtls: { istio: { tlsMode: word } } } };
+      const { apiVersion, kind } = TrafficPolicy;
+      expect(() => parseOffline(TrafficPolicy, { apiVersion, kind, metadata, spec } as unknown as AnyResource)).toThrow(
+        `"${word}" is not one of DISABLE, SIMPLE, ISTIO_MUTUAL`,
+      );
+    },
   );
 
   // Each of them ended the server's translation of all clusters.

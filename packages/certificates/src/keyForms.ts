@@ -1,11 +1,11 @@
 /** Private keys come in three forms. WebCrypto takes PKCS #8 alone; the other two are what it wraps. All in DER. */
 
 /** Object identifiers of elliptic curves, by the names that WebCrypto has for them. Source: RFC 5480 §2.1.1.1. */
-const CURVES: Readonly<Record<string, readonly number[]>> = {
-  "P-256": [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07],
-  "P-384": [0x2b, 0x81, 0x04, 0x00, 0x22],
-  "P-521": [0x2b, 0x81, 0x04, 0x00, 0x23],
-};
+const CURVES: ReadonlyMap<string, readonly number[]> = new Map([
+  ["P-256", [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07]],
+  ["P-384", [0x2b, 0x81, 0x04, 0x00, 0x22]],
+  ["P-521", [0x2b, 0x81, 0x04, 0x00, 0x23]],
+]);
 const EC_PUBLIC_KEY = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
 const RSA_ENCRYPTION = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
 
@@ -23,7 +23,7 @@ export function isKeyForm(label: string): label is KeyForm {
 export function pkcs8Of(form: KeyForm, der: Uint8Array, curve: string | undefined): Uint8Array | undefined {
   if (form === "PRIVATE KEY") return der;
   if (form === "RSA PRIVATE KEY") return wrapped([...tagged(OBJECT_IDENTIFIER, RSA_ENCRYPTION), NULL, 0], der);
-  const named = CURVES[curve ?? ""];
+  const named = CURVES.get(curve ?? "");
   if (named === undefined) return undefined;
   return wrapped([...tagged(OBJECT_IDENTIFIER, EC_PUBLIC_KEY), ...tagged(OBJECT_IDENTIFIER, named)], der);
 }

@@ -87,11 +87,11 @@ export function matchingDeletions(deletions: readonly Deletion[], { kind, name, 
     .toReversed();
 }
 
-const STEPS: Readonly<Record<string, string>> = {
-  Ordered: "no longer desired",
-  Removed: "deleted",
-  Left: "kept",
-};
+const STEPS: ReadonlyMap<string, string> = new Map([
+  ["Ordered", "no longer desired"],
+  ["Removed", "deleted"],
+  ["Left", "kept"],
+]);
 
 /** What was deleted, and why: an object for each paragraph. */
 export function deletionsText(
@@ -102,7 +102,7 @@ export function deletionsText(
     .map(({ at, step, object, reason, inputs, snapshot }) => {
       const lines = [
         ...wrapped(
-          plainText(`${object.kind} ${displayName(object)}: ${STEPS[step] ?? step} ${ageText(at, now) ?? "?"} ago (${at})`),
+          plainText(`${object.kind} ${displayName(object)}: ${STEPS.get(step) ?? step} ${ageText(at, now) ?? "?"} ago (${at})`),
           width,
         ),
         ...indentedLines(`cause: ${reason}`, width),

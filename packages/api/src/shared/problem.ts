@@ -35,17 +35,18 @@ function wordProblem(value: unknown, words: readonly string[]): string {
 
 /** The word for what others write as a switch. */
 function wordOfSwitch(value: string, words: readonly string[]): string | undefined {
-  const meant = SWITCHES[value.toLowerCase()] ?? [];
+  const meant = SWITCHES.get(value.toLowerCase()) ?? [];
   return words.find((word) => meant.includes(word));
 }
 
 // Among the words of one enum at most one is of each list.
 const ON = ["ENABLED", "ISTIO_MUTUAL"];
 const OFF = ["DISABLED", "DISABLE"];
-const SWITCHES: Readonly<Record<string, readonly string[]>> = {
-  ...{ on: ON, true: ON, yes: ON, enable: ON },
-  ...{ off: OFF, false: OFF, no: OFF, disable: OFF },
-};
+// A Map: what users write may be the name of a member that every object has, such as "constructor".
+const SWITCHES: ReadonlyMap<string, readonly string[]> = new Map([
+  ...["on", "true", "yes", "enable"].map((word) => [word, ON] as const),
+  ...["off", "false", "no", "disable"].map((word) => [word, OFF] as const),
+]);
 
 /** `/spec/meshes/0/name` in steps. */
 export function pointerSteps(pointer: string): readonly string[] {

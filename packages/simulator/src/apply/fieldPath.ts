@@ -66,9 +66,14 @@ const ATOMIC_MAPS: ReadonlySet<string> = new Set(["spec.selector", "spec.nodeSel
 const TEMPLATE = /^(spec\.jobTemplate\.)?spec\.template\./;
 
 function listTypeOf({ kindKey, path }: Position): ListType | undefined {
-  const always = ALL_KINDS[path] ?? ONE_KIND[`${kindKey} ${path}`];
+  const always = own(ALL_KINDS, path) ?? own(ONE_KIND, `${kindKey} ${path}`);
   if (always !== undefined || !isBuiltIn(kindKey)) return always;
-  return BUILT_IN_KINDS[path.replace(TEMPLATE, "")];
+  return own(BUILT_IN_KINDS, path.replace(TEMPLATE, ""));
+}
+
+/** A field of an object may have the name of a member that every object has, such as "constructor". */
+function own(types: Readonly<Record<string, ListType>>, path: string): ListType | undefined {
+  return Object.hasOwn(types, path) ? types[path] : undefined;
 }
 
 function isAtomicMap({ kindKey, path }: Position): boolean {

@@ -78,11 +78,11 @@ function withoutMesh(service: Service): Report {
   return finding(refOf(service), "WARNING", "AnnotatedWithoutMesh", message);
 }
 
-const SERVICE_TYPES: Readonly<Record<string, NonNullable<KubeService["serviceType"]>>> = {
-  NodePort: "NODE_PORT",
-  LoadBalancer: "LOAD_BALANCER",
-  ExternalName: "EXTERNAL_NAME",
-};
+const SERVICE_TYPES: ReadonlyMap<string, NonNullable<KubeService["serviceType"]>> = new Map([
+  ["NodePort", "NODE_PORT"],
+  ["LoadBalancer", "LOAD_BALANCER"],
+  ["ExternalName", "EXTERNAL_NAME"],
+]);
 
 /** What the Service itself says. CLUSTER_IP, the first word of its enum, is never written. */
 function serviceFields({ service, podNodes, firstNode }: DiscoveredServiceInputs) {
@@ -94,7 +94,7 @@ function serviceFields({ service, podNodes, firstNode }: DiscoveredServiceInputs
     ports: portsOf(ports),
     region: regionOf(firstNode),
     externalAddresses: externalAddresses(service, podNodes),
-    serviceType: SERVICE_TYPES[type],
+    serviceType: SERVICE_TYPES.get(type),
   };
 }
 

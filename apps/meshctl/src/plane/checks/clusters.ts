@@ -7,14 +7,16 @@ import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.
 const category = CATEGORIES.clusters;
 
 /** Which states of a cluster are worth what. */
-const BAD_STATES: Readonly<Record<string, Pick<CheckFinding, "code" | "severity">>> = {
-  REGISTERED: { code: "REL1001", severity: "error" },
-  OFFLINE: { code: "REL1001", severity: "error" },
-  UNREACHABLE: { code: "REL1001", severity: "error" },
-  REVOKED: { code: "REL1001", severity: "warning" },
-  LAGGING: { code: "REL1004", severity: "warning" },
-  SYNCING: { code: "REL1101", severity: "note" },
-};
+const BAD_STATES: ReadonlyMap<string, Pick<CheckFinding, "code" | "severity">> = new Map(
+  Object.entries({
+    REGISTERED: { code: "REL1001", severity: "error" },
+    OFFLINE: { code: "REL1001", severity: "error" },
+    UNREACHABLE: { code: "REL1001", severity: "error" },
+    REVOKED: { code: "REL1001", severity: "warning" },
+    LAGGING: { code: "REL1004", severity: "warning" },
+    SYNCING: { code: "REL1101", severity: "note" },
+  }),
+);
 
 /** The agents. */
 export const agentsAreConnected: Check = {
@@ -28,7 +30,7 @@ export const agentsAreConnected: Check = {
     return clusters.flatMap((cluster) => {
       const { name } = cluster.metadata;
       const state = cluster.status?.state ?? "REGISTERED";
-      const bad = BAD_STATES[state];
+      const bad = BAD_STATES.get(state);
       if (bad === undefined) return [];
       const cause = messageOf(cluster, state === "LAGGING" ? "Lagging" : state === "SYNCING" ? "Synced" : "Connected");
       return {
@@ -41,11 +43,13 @@ export const agentsAreConnected: Check = {
 };
 
 /** Conditions that are True when something is wrong. */
-const ALARMS: Readonly<Record<string, Pick<CheckFinding, "code" | "severity">>> = {
-  DeletesPaused: { code: "REL1010", severity: "warning" },
-  OverQuota: { code: "REL1102", severity: "warning" },
-  CertificateExpiring: { code: "CRT1002", severity: "warning" },
-};
+const ALARMS: ReadonlyMap<string, Pick<CheckFinding, "code" | "severity">> = new Map(
+  Object.entries({
+    DeletesPaused: { code: "REL1010", severity: "warning" },
+    OverQuota: { code: "REL1102", severity: "warning" },
+    CertificateExpiring: { code: "CRT1002", severity: "warning" },
+  }),
+);
 
 /** What else the server says of them. */
 export const nothingWaits: Check = {
@@ -56,7 +60,7 @@ export const nothingWaits: Check = {
     clusters.flatMap(({ metadata: { name }, status = {} }) => {
       const remedy = `meshctl cluster describe ${name}`;
       const alarms = (status.conditions ?? []).flatMap(({ type = "", status: value, message = "" }) => {
-        const alarm = ALARMS[type];
+        const alarm = ALARMS.get(type);
         return alarm === undefined || value !== "True" ? [] : [{ ...alarm, message: `cluster ${name}: ${type}: ${message}`, remedy }];
       });
       const { certificateNotAfter = "" } = status.agent ?? {};
