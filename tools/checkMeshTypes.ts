@@ -5,7 +5,9 @@ import { lineOf, parseSource } from "./importsOf.ts";
 import { isTypeScript, placeOf, type SourceTree } from "./sourceTree.ts";
 
 /** Members of `Mesh.spec` that meshes of one type have. */
-const MESH_TYPES: ReadonlySet<string> = new Set(Object.keys(Mesh.definition.fields.spec.properties).filter((name) => name !== "agentInfo"));
+const MESH_TYPES: ReadonlySet<string> = new Set(
+  Object.keys(Mesh.definition.fields.spec.properties).filter((name) => name !== "agentInfo" && name !== "cilium"),
+);
 
 /** Folders of `packages/translators/src` that know no type of mesh. */
 const NEUTRAL = ["attachment", "discovery", "incremental", "pipeline", "policy", "statuses"];

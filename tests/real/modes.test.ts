@@ -17,6 +17,7 @@ import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { compareRights, grantedVerbs } from "./charts/accountRights.ts";
 import { exerciseEveryKind } from "./charts/everyKind.ts";
+import { ciliumCrds, ciliumInstallation } from "./cilium/engine.ts";
 import type { PlaneWrite } from "./harness/apiServer.ts";
 import { type App, type ManagementServer, startAgent, startManagementServer } from "./harness/apps.ts";
 import type { Program } from "./harness/childProcess.ts";
@@ -57,8 +58,8 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
     const meshes = [clusterOf(fleet.servers.management, "cluster-1"), second];
     const filled = await Promise.all(meshes.map((cluster) => fillMeshCluster(cluster, components, controllers.signal)));
     ends.push(...filled.map(({ ended }) => ended));
-    await installCrds(second, [...osmCrds(components, { own: true }), anyFieldsCrd(AppMesh)]);
-    await applyAll(second, osmInstallation());
+    await installCrds(second, [...osmCrds(components, { own: true }), ...ciliumCrds(components), anyFieldsCrd(AppMesh)]);
+    await applyAll(second, [...osmInstallation(), ciliumInstallation()]);
   }, 300_000);
   afterAll(async () => {
     await Promise.all([tokens, ...apps.map(({ program }) => program)].map((program) => program?.stop()));

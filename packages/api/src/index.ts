@@ -14,6 +14,13 @@ export { CertificateRequest } from "./certificates/certificateRequest.ts";
 export { IssuedCertificate, type IssuedCertificateSpec, type RequestedTrust } from "./certificates/issuedCertificate.ts";
 export { PodBounceDirective, type PodBounceSelector } from "./certificates/podBounceDirective.ts";
 export {
+  CiliumClusterwideNetworkPolicy,
+  type CiliumEndpointSelector,
+  type CiliumIngressRule,
+  CiliumNetworkPolicy,
+  type CiliumPortRule,
+} from "./cilium/ciliumNetworkPolicy.ts";
+export {
   Destination,
   type DestinationSpec,
   type DestinationStatus,
@@ -25,6 +32,7 @@ export {
 } from "./discovery/destination.ts";
 export {
   type AppliedEastWestIngressGateway,
+  type CiliumInstallation,
   type IngressGateway,
   Mesh,
   type MeshInstallation,
@@ -40,7 +48,7 @@ export { Gateway } from "./istio/gateway.ts";
 export { ServiceEntry, type ServiceEntryPort, type ServiceEntrySpec, type WorkloadEntry } from "./istio/serviceEntry.ts";
 export { Sidecar } from "./istio/sidecar.ts";
 export { type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/virtualService.ts";
-export { ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
+export { CILIUM_CONFIG_NAME, ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
 export type { Controller } from "./kubernetes/controller.ts";
 export { DaemonSet } from "./kubernetes/daemonSet.ts";
 export { CustomResourceDefinition } from "./kubernetes/definedType.ts";

@@ -3,6 +3,7 @@ import { AppMesh } from "./aws/appMesh.ts";
 import { CertificateRequest } from "./certificates/certificateRequest.ts";
 import { IssuedCertificate } from "./certificates/issuedCertificate.ts";
 import { PodBounceDirective } from "./certificates/podBounceDirective.ts";
+import { CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy } from "./cilium/ciliumNetworkPolicy.ts";
 import { Destination } from "./discovery/destination.ts";
 import { Mesh } from "./discovery/mesh.ts";
 import { Workload } from "./discovery/workload.ts";
@@ -105,6 +106,10 @@ const ROLES: readonly Role[] = [
   // A proxy that is limited to hosts before they exist loses them for a moment.
   { kind: Sidecar, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], refersTo: [ServiceEntry] },
   { kind: EnvoyFilter, tasks: ["delivered"] },
+
+  // The network layer beside the mesh. That users' own policies are sent explains what traffic does; none of them is ever changed.
+  { kind: CiliumNetworkPolicy, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },
+  { kind: CiliumClusterwideNetworkPolicy, tasks: ["watchedByAgent"], keptFor: CONSOLE },
 
   { kind: AppMesh, tasks: ["watchedByAgent", "comparedByAge"] },
   { kind: OsmMeshConfig, tasks: ["watchedByAgent"] },

@@ -419,6 +419,12 @@ export const FINDINGS = {
     example:
       "Destination gloo-mesh/ext-default-cluster-1 is a Service without a selector, so its pods are unknown and access to them cannot be restricted: …",
   },
+  // Cilium
+  NetworkLayerOpen: {
+    meaning: "In a cluster with Cilium, an AccessPolicy is enforced by the mesh only.",
+    example:
+      "Destination gloo-mesh/istio-ingressgateway-istio-system-cluster-1 has no CiliumNetworkPolicy, because it is a gateway, whose callers come from outside of the cluster; only the mesh enforces this policy: narrow the destinationSelector, or rely on the mesh",
+  },
   // Open Service Mesh
   PermissiveMesh: {
     meaning: "The mesh does not enforce access policies.",

@@ -41,6 +41,8 @@ function planeObjects(): fc.Arbitrary<readonly AnyResource[]> {
     { workloadClusterResources: { targets: "OWN_DESTINATIONS", clusters: { west: "ANY_DESTINATION" } } },
     { discovery: { selectors: [{ matchLabels: { mesh: "on" } }] } },
     { discovery: { selector: [{ matchLabels: { mesh: "on" } }] } },
+    { cilium: { accessPolicies: "ENABLED" } },
+    { cilium: { accessPolicies: "ENABLED", allowFrom: [{ namespace: "monitoring", ports: [15020] }] } },
     { policies: { namespace: "OWN" }, relay: { enabled: true } },
   );
   const objects: readonly fc.Arbitrary<AnyResource>[] = [

@@ -13,7 +13,13 @@ const DISCOVERY = "discovery.mesh.gloo.solo.io/v1";
 export function networkingFleets(): fc.Arbitrary<readonly AnyResource[]> {
   return fc
     .record({
-      meshes: fc.subarray(CLUSTERS.map(mesh), { minLength: 1 }),
+      meshes: fc
+        .subarray([...CLUSTERS], { minLength: 1 })
+        .chain((clusters) =>
+          fc.tuple(
+            ...clusters.map((cluster) => fc.constantFrom(mesh(cluster), meshWithCilium(cluster, false), meshWithCilium(cluster, true))),
+          ),
+        ),
       destinations: fc.array(destination(), { maxLength: 6 }),
       gateways: fc.subarray([...CLUSTERS.map(gateway), external("east")]),
       workloads: fc.array(workload(), { maxLength: 4 }),
@@ -35,6 +41,13 @@ function mesh(cluster: string): AnyResource {
       ? { osm: { installation } }
       : { istio: { installation, trustDomain: cluster, smartDnsProxyingEnabled: cluster === "east" } };
   return object(DISCOVERY, "Mesh", `mesh-${cluster}`, { spec: { ...spec, agentInfo: { agentNamespace: "gloo-mesh" } } });
+}
+
+/** The same mesh in a cluster with Cilium, in a Cluster Mesh or not. */
+function meshWithCilium(cluster: string, clusterMesh: boolean): AnyResource {
+  const plain = mesh(cluster);
+  const cilium = { clusterName: `prod-${cluster}`, clusterId: cluster, ...(clusterMesh ? { clusterMesh } : {}) };
+  return { ...plain, spec: { ...(plain["spec"] as object), cilium } } as AnyResource;
 }
 
 function destination(): fc.Arbitrary<AnyResource> {

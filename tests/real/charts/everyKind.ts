@@ -3,6 +3,7 @@ import {
   contributedKinds,
   deliveredKinds,
   ServiceDependency,
+  Settings,
   TrafficPolicy,
   VirtualDestination,
   VirtualMesh,
@@ -15,7 +16,7 @@ import { applyAll } from "../harness/manifests.ts";
 import { waitFor } from "../harness/waitFor.ts";
 import { namespace } from "./release.ts";
 
-/** A cluster with Istio, Bookinfo and an Open Service Mesh, and the management cluster where users ask for something in it. */
+/** A cluster with Istio, Bookinfo, an Open Service Mesh and Cilium, and the management cluster where users ask for something in it. */
 export interface Exercise {
   readonly management: Cluster;
   /** The name of the cluster. */
@@ -38,10 +39,10 @@ export async function exerciseEveryKind({ management, cluster, workload, server,
   await areUsed(["create"]);
   await applyAll(management, [virtualMesh({ federation: { permissive: {}, hostnameSuffix: "every" } }), ...policies(cluster, 1)]);
   await areUsed(["get", "update", "patch"]);
-  for (const { apiVersion, kind, metadata } of policies(cluster, 1)) {
+  for (const { apiVersion, kind, metadata } of policies(cluster, 1).filter((policy) => policy.kind !== Settings.kind)) {
     await management.delete({ apiVersion, kind, name: metadata.name, namespace, clusterName: "" });
   }
-  await applyAll(management, [virtualMesh({})]);
+  await applyAll(management, [virtualMesh({}), object(Settings, "settings", {})]);
   await areUsed(["delete"]);
   const asked = contributedKinds().map((kind) => object(kind, "every-there", kind === VirtualMesh ? { meshes: [] } : {}));
   await applyAll(workload, asked);
@@ -76,8 +77,9 @@ function policies(cluster: string, step: 0 | 1): readonly AnyResource[] {
         csrf: { filterEnabled: true, percentage: step + 50 },
       },
     }),
+    object(Settings, "settings", { cilium: { accessPolicies: "ENABLED" } }),
     object(AccessPolicy, "every-access", {
-      sourceSelector: accounts(["bookinfo-productpage"], "bookinfo"),
+      sourceSelector: accounts(["bookinfo-productpage", ...(step === 0 ? [] : ["bookinfo-reviews"])], "bookinfo"),
       destinationSelector: services("details", "bookinfo"),
       allowedMethods: step === 0 ? ["GET"] : ["GET", "HEAD"],
     }),

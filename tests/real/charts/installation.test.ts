@@ -20,6 +20,7 @@ import { createRoot } from "@isthmus/certificates";
 import { type AnyResource, groupOf } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { ciliumCrds, ciliumInstallation } from "../cilium/engine.ts";
 import { anyKind, clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
@@ -87,8 +88,8 @@ describeReal("charts that are installed with Helm, their programs with the token
     west = clusterOf(fleet.servers.west, "west");
     redis = await startRedis(components.redis, `${fleet.directory}/redis`, { password: PASSWORD });
     ends.push((await fillMeshCluster(east, components, controllers.signal)).ended);
-    await installCrds(east, [...osmCrds(components, { own: true }), anyFieldsCrd(AppMesh)]);
-    await applyAll(east, osmInstallation());
+    await installCrds(east, [...osmCrds(components, { own: true }), ...ciliumCrds(components), anyFieldsCrd(AppMesh)]);
+    await applyAll(east, [...osmInstallation(), ciliumInstallation()]);
     serverValues = {
       replicas: 2,
       serviceType: "ClusterIP",

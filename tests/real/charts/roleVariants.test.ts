@@ -5,6 +5,7 @@ import { AppMesh, computedKinds, contributedKinds, deliveredKinds, KubernetesClu
 import { type AnyResource, groupOf, type Kind } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { ciliumCrds, ciliumInstallation } from "../cilium/engine.ts";
 import { clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
@@ -41,8 +42,8 @@ describeReal("roles for other values of the charts", (components) => {
       await release({ components, server: servers[name], directory }, "gloo-mesh-crds");
       const named = name === "east" ? cluster : clusterOf(servers.management, "mgmt");
       ends.push((await fillIstioCluster(named, components, controllers.signal)).ended);
-      await installCrds(cluster, [...osmCrds(components, { own: true }), anyFieldsCrd(AppMesh)]);
-      await applyAll(cluster, [namespaceOf(namespace), ...osmInstallation()]);
+      await installCrds(cluster, [...osmCrds(components, { own: true }), ...ciliumCrds(components), anyFieldsCrd(AppMesh)]);
+      await applyAll(cluster, [namespaceOf(namespace), ...osmInstallation(), ciliumInstallation()]);
     }
     const values = { singleCluster: "mgmt", redis: { deployment: { enabled: false } }, serviceType: "ClusterIP", adminTokenReviews: false };
     await release({ components, server: servers.management, directory }, "gloo-mesh-mgmt-server", values);

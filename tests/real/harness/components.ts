@@ -20,6 +20,8 @@ export interface Components {
   readonly envoy: string;
   /** Python packages of gRPC. */
   readonly grpcPython: string;
+  /** Says what Cilium makes of policies, and has its CRDs. */
+  readonly cilium: string;
   /** Istio's source: its CRDs and samples. */
   readonly istio: string;
   /** Open Service Mesh's source: its CRDs. */
@@ -27,7 +29,7 @@ export interface Components {
 }
 
 /** What lists of earlier installations lack. */
-const ADDED_LATER: readonly (keyof Components)[] = ["redis", "grpcPython", "tokenController", "osm", "helm"];
+const ADDED_LATER: readonly (keyof Components)[] = ["redis", "grpcPython", "tokenController", "osm", "helm", "cilium"];
 const realTests = fileURLToPath(new URL("..", import.meta.url));
 
 /** What `tests/real/install.sh` installed, or why it can't be used. */

@@ -25,6 +25,12 @@
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
+- apiGroups: ["cilium.io"]
+  resources: [ciliumclusterwidenetworkpolicies]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# reported to the management server
 - apiGroups: ["appmesh.k8s.aws"]
   resources: [meshes]
   verbs:
@@ -58,6 +64,13 @@
 # applied for the management server; conflicts are found before
 - apiGroups: ["security.istio.io"]
   resources: [authorizationpolicies]
+  verbs:
+    - get # read again right before a write: what is not ours is never changed
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# applied for the management server; conflicts are found before
+- apiGroups: ["cilium.io"]
+  resources: [ciliumnetworkpolicies]
   verbs:
     - get # read again right before a write: what is not ours is never changed
     - list # the state at the start, and after a watch has expired
@@ -120,6 +133,14 @@
 # applied for the management server
 - apiGroups: ["security.istio.io"]
   resources: [authorizationpolicies]
+  verbs:
+    - create # first write of an object; unlike apply, it never joins an object that somebody else creates at the same moment
+    - update # hands the fields of a created object over to server-side apply, once
+    - patch # server-side apply of changes
+    - delete # only objects with our owner label and field manager, with UID and resourceVersion as preconditions
+# applied for the management server
+- apiGroups: ["cilium.io"]
+  resources: [ciliumnetworkpolicies]
   verbs:
     - create # first write of an object; unlike apply, it never joins an object that somebody else creates at the same moment
     - update # hands the fields of a created object over to server-side apply, once

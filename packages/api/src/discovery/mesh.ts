@@ -43,6 +43,23 @@ const istioMesh = fields({
   smartDnsProxyingEnabled: Type.Boolean({ description: "Whether sidecars proxy DNS for hosts of ServiceEntries." }),
 });
 
+const cilium = fields(
+  {
+    version: text("Tag of the image of the Cilium agent, without v."),
+    namespace: text("Namespace of Cilium."),
+    clusterName: text("Name of the cluster in Cilium, which identities of pods contain."),
+    clusterId: text("ID of the cluster in Cilium."),
+    enforcement: text("Enforcement mode of policies: default, always or never."),
+    l7Proxy: Type.Boolean({ description: "Whether rules for HTTP are available." }),
+    clusterMesh: Type.Boolean({ description: "Whether the cluster takes part in a Cilium Cluster Mesh." }),
+    identityLabels: text("Which labels of pods are part of their identity. Empty: the defaults of Cilium."),
+    warnings: strings({ description: "Settings of Cilium that keep policies, or the sidecars of the mesh, from being in force." }),
+  },
+  { description: "Cilium in the cluster of the mesh. Absent if it is not found." },
+);
+/** Cilium in one cluster. */
+export type CiliumInstallation = Value<typeof cilium>;
+
 const meshSpec = fields(
   {
     istio: istioMesh,
@@ -60,6 +77,7 @@ const meshSpec = fields(
       { agentNamespace: text() },
       { description: "Location of the agent of the cluster. Absent if the cluster has no agent." },
     ),
+    cilium,
   },
   atMostOneOf("istio", "awsAppMesh", "linkerd", "consulConnect", "osm"),
 );

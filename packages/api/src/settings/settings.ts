@@ -162,9 +162,32 @@ const policies = userFields(
   { description: "Restrictions of TrafficPolicies and AccessPolicies." },
 );
 
+const cilium = userFields(
+  {
+    accessPolicies: oneOfWords(["DISABLED", "ENABLED"], {
+      description:
+        "DISABLED, the default: AccessPolicies are enforced by the mesh only. ENABLED: in clusters with Cilium, a CiliumNetworkPolicy enforces " +
+        "callers and ports at the network layer as well. It refuses callers outside of the mesh that no AccessPolicy allows, such as Prometheus: see allowFrom.",
+    }),
+    allowFrom: listOf(
+      Type.Object(
+        {
+          namespace: Type.String({ minLength: 1, description: "Namespace of the callers." }),
+          serviceAccount: Type.Optional(Type.String({ description: "Service account of the callers. Empty: any." })),
+          ports: Type.Optional(Type.Array(uint32({ minimum: 1, maximum: 65535 }), { description: "Ports of the pods. Empty: all." })),
+        },
+        { "x-kubernetes-preserve-unknown-fields": true },
+      ),
+      { description: "Callers that every generated CiliumNetworkPolicy allows in addition.", maxItems: 64 },
+    ),
+  },
+  { description: "Enforcement at the network layer by Cilium." },
+);
+
 const settingsSpec = userFields(
   {
     mtls: mtlsSchema,
+    cilium,
     networkingExtensionServers: listOf(userFields(grpcServerFields), { unsupported: "not supported, extension servers are not called" }),
     discovery,
     failover,

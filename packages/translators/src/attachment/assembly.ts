@@ -39,8 +39,10 @@ const workloads = inputKind<AttachedSources, Workload>(Workload);
 const secrets = inputKind<AttachedSources, Secret>(Secret);
 const issuedCertificates = inputKind<AttachedSources, IssuedCertificate>(IssuedCertificate);
 
-// An input, and the start of two other joins.
+// An input, and the start of other joins.
 const mesh = join({ from: destinations, key: byMesh, to: attachedMeshes, select: ({ view }) => view });
+
+const ofCilium = join({ from: mesh.source, key: byMeshWithCilium, to: memberships, select: entryValue<VirtualMesh>, isSame: isSameJoined });
 
 /** The joins of a Destination. An input is one join here, and one member below. */
 const destinationJoins = {
@@ -49,6 +51,16 @@ const destinationJoins = {
   subsetPolicies,
   supports,
   virtualMesh: join({ from: mesh.source, to: memberships, select: entryValue<VirtualMesh>, isSame: isSameKey }),
+  joinedBy: ofCilium,
+  ownGateways: join({ from: destinations, key: byMesh, to: attachedMeshes, select: gatewaysWithCilium }),
+  gatewayWorkloads: join({
+    from: mesh.source,
+    key: byGatewayPods,
+    to: workloads,
+    index: byPodLabel,
+    isShared: true,
+    isSame: (before, after) => equalJson(before.spec, after.spec),
+  }),
   gateways: join({ from: destinations, key: byMesh, when: isFederated, to: attachedMeshes, select: ({ gateways }) => gateways }),
   displacedIp: join({ from: destinations, key: byService, when: isFederated, to: displacedIps, select: ({ value }) => value }),
   workloads: join({ from: destinations, key: bySelector, to: workloads, index: byPodLabel }),
@@ -86,6 +98,9 @@ export const destinationInputs = derived({
       callingMeshes: internList(exactly(lookup("callingMeshes"))),
       virtualMesh: lookup("virtualMesh")[0],
       federatedTo,
+      joinedBy: lookup("joinedBy")[0],
+      ownGateways: lookup("ownGateways")[0] ?? NONE,
+      gatewayWorkloads: lookup("gatewayWorkloads"),
       gateways: lookup("gateways")[0] ?? NONE,
       virtualIp: before !== undefined && equalJson(before.virtualIp, virtualIp) ? before.virtualIp : virtualIp,
       referred: othersReferred(lookup("referred"), known),
@@ -167,6 +182,25 @@ function entryValue<V>({ value }: MapEntry<V>): V {
 
 function isSameKey(before: VirtualMesh, after: VirtualMesh): boolean {
   return before === after || keyOfResource(before) === keyOfResource(after);
+}
+
+/** Of the meshes that a VirtualMesh joins alone. */
+function isSameJoined(before: VirtualMesh, after: VirtualMesh): boolean {
+  return isSameKey(before, after) && equalJson(before.spec?.meshes, after.spec?.meshes);
+}
+
+// What only Cilium asks for is looked up only where it is.
+function byMeshWithCilium({ key, view }: AttachedMesh): readonly string[] {
+  return view.spec?.cilium === undefined ? NONE : [key];
+}
+
+function gatewaysWithCilium({ view, gateways }: AttachedMesh): AttachedMesh["gateways"] {
+  return view.spec?.cilium === undefined ? NONE : gateways;
+}
+
+/** Meshes by a label of the pods of each of their gateways. */
+function byGatewayPods(mesh: AttachedMesh): readonly string[] {
+  return sortedUniqueKeys(gatewaysWithCilium(mesh).flatMap(({ destination }) => bySelector(destination)));
 }
 
 function isFederated({ status }: Destination): boolean {

@@ -1,4 +1,5 @@
 import type { AccessPolicy, Mesh } from "@isthmus/api";
+import { equalJson } from "@isthmus/core";
 import { translatorOf } from "../meshes/meshTranslators.ts";
 import { clustersOfCallers } from "../policy/callerClusters.ts";
 import type { TrustDomain } from "../policy/trustDomain.ts";
@@ -19,9 +20,9 @@ export function byPlaceOfTrust(mesh: Mesh): readonly string[] {
   return place === undefined ? NONE : [...new Set([ANY, place.clusterName])];
 }
 
-/** Whether two versions of a mesh have the same trust domain. */
+/** Whether two versions of a mesh have the same trust domain, and the same place in a Cluster Mesh of Cilium. */
 export function isSameTrust(before: Mesh, after: Mesh): boolean {
-  return trustDomainOf(before)?.trustDomain === trustDomainOf(after)?.trustDomain;
+  return trustDomainOf(before)?.trustDomain === trustDomainOf(after)?.trustDomain && equalJson(before.spec?.cilium, after.spec?.cilium);
 }
 
 function trustDomainOf(mesh: Mesh): TrustDomain | undefined {

@@ -1,8 +1,9 @@
-import { ConfigMap, Deployment, KubernetesCluster, Pod, Service } from "@isthmus/api";
+import { ConfigMap, DaemonSet, Deployment, KubernetesCluster, Pod, Service } from "@isthmus/api";
 import { discoveredName, equalJson, type Resource } from "@isthmus/core";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
 import { unionOfKinds } from "../incremental/unionOfKinds.ts";
 import { controlPlanesByCluster, controlPlanesByMeshConfig, controlPlanesByNamespace, isControlPlane } from "./controlPlanes.ts";
+import { byCiliumConfig, byClusterMesh, ciliumByCluster } from "./detectors/cilium.ts";
 import { LastKnownMesh } from "./detectors/lastKnownMesh.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
 import { agentPods, namespaceLocationOf, podsByNamespace, servicesByNamespace } from "./indexes.ts";
@@ -15,6 +16,13 @@ const deploymentsOf = unionOfKinds<Deployment>([Deployment]);
 /** Where the discovery of meshes in control planes begins. */
 export const deployments = inputTable(({ inputs }: MeshSources) => deploymentsOf(inputs), keyAcrossKinds);
 const pods = inputKind<MeshSources, Pod>(Pod);
+
+const ciliumDaemonSets = join({
+  from: deployments,
+  key: controlPlanesByCluster,
+  to: inputKind<MeshSources, DaemonSet>(DaemonSet),
+  index: ciliumByCluster,
+});
 
 /** What a control plane looks up. */
 export const controlPlaneJoins = {
@@ -34,6 +42,9 @@ export const controlPlaneJoins = {
     to: inputKind<MeshSources, KubernetesCluster>(KubernetesCluster),
     index: byName,
   }),
+  ciliumDaemonSets,
+  ciliumConfigs: join({ from: ciliumDaemonSets.source, key: byCiliumConfig, to: inputKind<MeshSources, ConfigMap>(ConfigMap) }),
+  clusterMeshes: join({ from: ciliumDaemonSets.source, key: byClusterMesh, to: inputKind<MeshSources, Deployment>(Deployment) }),
   lastKnown: join({
     from: deployments,
     key: byDiscoveredMesh,

@@ -3,6 +3,7 @@ import { clusterRefOf, discoveredName, keyOfResource, matchesLabels, refOf } fro
 import type { RowSources } from "../incremental/derived.ts";
 import type { controlPlaneJoins } from "./controlPlaneJoins.ts";
 import { controlPlanesByMeshConfig } from "./controlPlanes.ts";
+import { detectCilium } from "./detectors/cilium.ts";
 import type { ControlPlaneInputs } from "./detectors/controlPlane.ts";
 import { meshDetectors } from "./detectors/index.ts";
 import { gatewayDetector } from "./detectors/istioGateways.ts";
@@ -14,12 +15,12 @@ import { type DiscoveryContext, nodeNamed } from "./sources.ts";
 
 /** Translates one control plane into its Mesh. */
 export function translateMesh(inputs: ControlPlaneInputs): DiscoveryResult<Mesh> {
-  const { deployment, owner, namespace } = inputs;
+  const { deployment, cilium, owner, namespace } = inputs;
   const detector = meshDetectors.find((one) => one.isControlPlane(deployment));
   const { spec, reports } = detector?.detect(inputs) ?? { reports: [] };
   if (spec === undefined) return { reports };
   const metadata = discoveredMetadata(discoveredName(clusterRefOf(deployment)), deployment, owner, namespace);
-  const mesh: Mesh = { apiVersion: Mesh.apiVersion, kind: Mesh.kind, metadata, spec };
+  const mesh: Mesh = { apiVersion: Mesh.apiVersion, kind: Mesh.kind, metadata, spec: cilium === undefined ? spec : { ...spec, cilium } };
   return { output: { resource: mesh, parents: [refOf(deployment)] }, reports };
 }
 
@@ -46,6 +47,11 @@ export function controlPlaneInputs(
     agentNamespace: agentNamespace(options, lookup),
     services: lookup("services"),
     gatewayNode: nodeNamed(gatewayPod?.spec?.nodeName, nodes),
+    cilium: detectCilium({
+      daemonSets: lookup("ciliumDaemonSets"),
+      configs: lookup("ciliumConfigs"),
+      clusterMeshes: lookup("clusterMeshes"),
+    }),
     discovery,
     lastKnown: lookup("lastKnown").find(isOfPlane),
     owner,

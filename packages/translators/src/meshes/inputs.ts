@@ -54,6 +54,12 @@ export interface DestinationInputs {
   readonly virtualMesh: Resource | undefined;
   /** The meshes it is federated to, in key order. */
   readonly federatedTo: readonly Mesh[];
+  /** The VirtualMesh of its mesh, for the meshes that it joins, where its cluster has Cilium. */
+  readonly joinedBy: VirtualMesh | undefined;
+  /** The gateways of its mesh, where its cluster has Cilium. */
+  readonly ownGateways: readonly IngressGatewayRef[];
+  /** Workloads that may be behind those gateways. */
+  readonly gatewayWorkloads: readonly Workload[];
   /** Through which other clusters reach it; empty when it is not federated. */
   readonly gateways: readonly IngressGatewayRef[];
   /** The address of its federated host name, when it is federated. */

@@ -26,7 +26,7 @@ import type {
 } from "./inputs.ts";
 
 /** The member of `Mesh.spec` that meshes of one type have. */
-export type MeshType = Exclude<keyof MeshSpec, "agentInfo">;
+export type MeshType = Exclude<keyof MeshSpec, "agentInfo" | "cilium">;
 
 /**
  * All that the rest of translation knows of one type of mesh. What is optional and absent does not exist in such meshes: no federation, no

@@ -1,4 +1,4 @@
-import type { ConfigMap, Deployment, MeshInstallation, MeshSpec, Node, Service, SettingsSpec } from "@isthmus/api";
+import type { CiliumInstallation, ConfigMap, Deployment, MeshInstallation, MeshSpec, Node, Service, SettingsSpec } from "@isthmus/api";
 import { type Owner, type Report, refOf } from "@isthmus/core";
 import { finding } from "../findings.ts";
 import { imageVersion } from "../image.ts";
@@ -19,6 +19,8 @@ export interface ControlPlaneInputs {
   readonly services: readonly Service[];
   /** The node of the first gateway pod of the control plane's namespace. */
   readonly gatewayNode: Node | undefined;
+  /** Cilium in its cluster; undefined without it. */
+  readonly cilium: CiliumInstallation | undefined;
   /** Of the Settings. */
   readonly discovery: NonNullable<SettingsSpec>["discovery"];
   /** What was last known of this mesh; undefined when it is new. */

@@ -5,9 +5,10 @@ import { isSame } from "../../incremental/rows.ts";
 import { clustersOfCallers } from "../../policy/callerClusters.ts";
 import type { TrustDomain } from "../../policy/trustDomain.ts";
 import { type AccessTranslation, effectiveAccessPolicies, enforcedAccess } from "../enforcedAccess.ts";
-import { type DestinationInputs, emptyTranslation, type TargetTranslation } from "../inputs.ts";
+import { type DestinationInputs, emptyTranslation, mergeTranslations, type TargetTranslation } from "../inputs.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
 import { callersOf, trustDomainOf } from "./callers.ts";
+import { ciliumNetworkPolicyFor } from "./cilium/networkPolicies.ts";
 
 /**
  * Allows what the AccessPolicies on a Destination say, one rule each, and with that nothing else: without any rule nobody is let in. What
@@ -28,11 +29,16 @@ export function authorizationPolicyFor(inputs: DestinationInputs, origin: Output
       ),
     };
   }
-  const { results, reports } = enforcedAccess(inputs, (form) => ruleFor(form, callingMeshes));
-  const rules = internList(exactly(results.map(({ result }) => result)));
+  const { results, reports } = enforcedAccess(inputs, (form) => {
+    const { result: rule, findings } = ruleFor(form, callingMeshes);
+    return { result: rule && { form, rule }, findings };
+  });
+  const rules = internList(exactly(results.map(({ result }) => result.rule)));
   const { name = "", namespace = "", clusterName = "" } = kubeService.ref ?? {};
   const spec = { selector: { matchLabels }, ...(rules.length === 0 ? {} : { rules }) } satisfies AuthorizationPolicy["spec"];
-  return { outputs: [outputOf({ name, namespace, clusterName, origin }, AuthorizationPolicy, spec)], reports };
+  const access = results.map(({ policy, result }) => ({ policy, ...result }));
+  const ofMesh = { outputs: [outputOf({ name, namespace, clusterName, origin }, AuthorizationPolicy, spec)], reports };
+  return mergeTranslations([ofMesh, ciliumNetworkPolicyFor(inputs, access, origin)]);
 }
 
 type TranslatedRule = AccessTranslation<AuthorizationRule>;
