@@ -60,7 +60,7 @@ test("an agent has no right in its cluster that lets it have others", () => {
     if (right === "/pods/eviction create") continue;
     if (/ (create|update|patch|delete)$/.test(right))
       expect(right).toMatch(
-        /^(networking|security)\.istio\.io\/|^\w+\.smi-spec\.io\/|^certificates\.mesh\.gloo\.solo\.io\/|\/status patch$/,
+        /^(networking|security)\.istio\.io\/|^cilium\.io\/ciliumnetworkpolicies |^\w+\.smi-spec\.io\/|^certificates\.mesh\.gloo\.solo\.io\/|\/status patch$/,
       );
   }
 });

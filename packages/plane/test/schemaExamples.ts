@@ -75,6 +75,23 @@ const PERMISSIVE = { ...MESHES, "spec.federation.permissive": {} };
 const SHARED = { ...MESHES, "spec.mtlsConfig.shared": {} };
 const CLOSED = { "spec.destinationSelector": [{ kubeServiceMatcher: { namespaces: ["shop"] } }] };
 const VIRTUAL_MESH = objectSaying(VirtualMesh, FEDERATED);
+const ON = { accessPolicies: "ENABLED" };
+/** Cilium in a cluster, and a policy for its network layer. */
+const CILIUM: readonly AnyResource[] = [
+  {
+    apiVersion: "apps/v1",
+    kind: "DaemonSet",
+    metadata: { name: "cilium", namespace: "kube-system", clusterName: "east" },
+    spec: {
+      selector: { matchLabels: { "k8s-app": "cilium" } },
+      template: {
+        metadata: { labels: { "k8s-app": "cilium" } },
+        spec: { containers: [{ name: "cilium-agent", image: "quay.io/cilium/cilium:v1.20.2" }] },
+      },
+    },
+  },
+  objectSaying(AccessPolicy, { "spec.destinationSelector": [{ kubeServiceMatcher: { namespaces: ["shop"] } }] }),
+];
 const policyIn = (metadata: object): AnyResource => ({
   ...objectSaying(TrafficPolicy, TIMEOUT),
   metadata: { name: "contributed", namespace: "shop", ...metadata },
@@ -246,6 +263,9 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
   },
   [Settings.kind]: {
     spec: { beside: [VIRTUAL_MESH] },
+    "spec.cilium": { given: { "spec.cilium": ON }, beside: CILIUM },
+    "spec.cilium.accessPolicies": { given: {}, value: "ENABLED", beside: CILIUM },
+    "spec.cilium.allowFrom[]": { given: { "spec.cilium": { ...ON, allowFrom: [{ namespace: "monitoring" }] } }, beside: CILIUM },
     "spec.mtls.istio.tlsMode": { value: "ISTIO_MUTUAL" },
     "spec.failover.excludeOffline.after": { isSilent: "shows once an agent has been away for so long: offlineClusters.test.ts" },
     "spec.discovery.istio.ingressGatewayDetectors{}.gatewayWorkloadLabels{}": { value: "example" },

@@ -45,11 +45,17 @@ function discoveredIn(objects: readonly AnyResource[]): readonly string[] {
 }
 
 function partsOf(key: string, output: AnyResource): readonly string[] {
-  const { http = [], rules } = (output["spec"] ?? {}) as {
+  const {
+    http = [],
+    rules,
+    ingress = [],
+  } = (output["spec"] ?? {}) as {
+    readonly ingress?: readonly object[];
     readonly http?: readonly { readonly match?: readonly object[] }[];
     readonly rules?: readonly object[];
   };
   if (output.kind === "AuthorizationPolicy") return (rules ?? []).map((rule) => `${key} ${JSON.stringify(rule)}`);
+  if (output.kind === "CiliumNetworkPolicy") return ingress.map((rule) => `${key} ${JSON.stringify(rule)}`);
   if (output.kind !== "VirtualService") return [key];
   return http.flatMap(({ match, ...actions }) => {
     // A route that only passes requests on, as all would be without it, does nothing.

@@ -52,7 +52,7 @@ const SELECTS: Readonly<Record<string, RegExp>> = {
   [TrafficPolicy.kind]: /^spec\.(sourceSelector|destinationSelector|httpRequestMatchers)/,
   [AccessPolicy.kind]: /^spec/,
   [VirtualMesh.kind]: /^spec\.(meshes|federation\.(selectors|permissive|eastWest)|globalAccessPolicy)/,
-  [Settings.kind]: /^spec\.(policies|workloadClusterResources|relay\.(registration|sharedToken)|discovery\.selectors)/,
+  [Settings.kind]: /^spec\.(policies|workloadClusterResources|relay\.(registration|sharedToken)|discovery\.selectors|cilium\.allowFrom)/,
 };
 
 describe.each(SELECTING.map((kind) => [kind.kind, kind] as const))("what is not understood in %s widens nothing", (_, kind) => {

@@ -42,7 +42,7 @@ export async function exerciseEveryKind({ management, cluster, workload, server,
   for (const { apiVersion, kind, metadata } of policies(cluster, 1).filter((policy) => policy.kind !== Settings.kind)) {
     await management.delete({ apiVersion, kind, name: metadata.name, namespace, clusterName: "" });
   }
-  await applyAll(management, [virtualMesh({}), object(Settings, "settings", {})]);
+  await applyAll(management, [virtualMesh({}), object(Settings, "settings", { cilium: { accessPolicies: "DISABLED" } })]);
   await areUsed(["delete"]);
   const asked = contributedKinds().map((kind) => object(kind, "every-there", kind === VirtualMesh ? { meshes: [] } : {}));
   await applyAll(workload, asked);

@@ -17,6 +17,8 @@ const STATUS = 4_096;
 
 const filled = (text: string) => (length: number) => text.repeat(Math.ceil(length / text.length));
 const ended = (text: string, end: string) => (length: number) => filled(text)(length) + end;
+/** Keys of a Service's selector. */
+const label = (text: string): Sees => ({ bound: OBJECT, worst: filled(text) });
 const flag: Sees = { trusted: "a flag or setting of whoever runs the program" };
 
 /** Every regular expression of packages and apps, by file, as it stands there. What is new is refused until it is judged here. */
@@ -150,6 +152,19 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
       worst: (length) => `Last error: ${filled("a")(length)}\n`,
     },
   },
+  "packages/translators/src/discovery/detectors/cilium.ts": {
+    "/(^|\\/)cilium(-[a-z]+)?(:|@|$)/": { bound: OBJECT, worst: ended("cilium-a", "!") },
+    "/^v(?=\\d)/": { bound: OBJECT, worst: filled("v") },
+  },
+  "packages/translators/src/meshes/istio/cilium/identityLabels.ts": {
+    "/^io\\.kubernetes/": label("io.kubernetes"),
+    "/^(?!app\\.kubernetes\\.io\\/).*kubernetes\\.io\\//": label("kubernetes.io"),
+    "/k8s\\.io\\//": label("k8s.io"),
+    "/^pod-template-(generation|hash)/": label("pod-template-"),
+    "/^controller-(revision-hash|uid)/": label("controller-"),
+    "/^annotation/": label("annotation"),
+    "/^etcd_node/": label("etcd_node"),
+  },
   "packages/translators/src/policy/virtualDestinationFindings.ts": {
     "/^spec\\.localized\\.failoverDirectives\\[\\d+\\]\\.(?:from|to\\[\\d+\\])\\./": {
       bound: OBJECT,
@@ -160,6 +175,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^spec\\.[^.[]+$/": { bound: OBJECT, worst: (length) => `spec.${filled("a")(length)}.` },
   },
   "packages/translators/src/policy/ineffective.ts": {
+    "/^spec\\.cilium\\.allowFrom\\[\\d+\\]\\./": { bound: OBJECT, worst: ended("spec.cilium.allowFrom[", "9".repeat(9)) },
     "/\\.virtualDestination(Matcher|Refs)$/": { bound: OBJECT, worst: ended(".virtualDestination", "!") },
     "/(sourceSelector|destinationSelectors?|httpRequestMatchers|federation\\.selectors)\\[\\d+\\]/": {
       bound: OBJECT,

@@ -173,10 +173,13 @@ export function misspeltSelector(policy: AccessPolicy): { readonly value: unknow
 const IN_ENTRY = /(sourceSelector|destinationSelectors?|httpRequestMatchers|federation\.selectors)\[\d+\]/;
 // Understood where policies select: entries count for what else they select.
 const OTHER_DESTINATIONS = /\.virtualDestination(Matcher|Refs)$/;
+// A caller beside those of AccessPolicies.
+const ALLOWED_CALLER = /^spec\.cilium\.allowFrom\[\d+\]\./;
 const NO_EFFECT = "the field is ignored";
 
 function consequenceOf({ path }: IneffectiveField): string {
   if (OTHER_DESTINATIONS.test(path)) return "it selects nothing";
+  if (ALLOWED_CALLER.test(path)) return "the entry that contains it allows nobody";
   return IN_ENTRY.test(path) ? "the entry that contains it selects nothing" : NO_EFFECT;
 }
 
@@ -207,9 +210,16 @@ export function isMisspeltGatewaySelector(entry: object): boolean {
   return ineffectiveFields(GATEWAY_SELECTOR, entry, "").some(({ path }) => !path.includes(".") && !path.includes("["));
 }
 
+/** Whether all that an entry of the Settings' `cilium.allowFrom` says is understood; else it allows nobody. */
+export function isUnderstoodCaller(entry: object): boolean {
+  return ineffectiveFields(ALLOW_FROM, entry, "").length === 0;
+}
+
 const FEDERATION = VirtualMesh.definition.fields.spec.properties.federation.properties;
 const FEDERATION_SELECTOR = FEDERATION.selectors.items;
 const GATEWAY_SELECTOR = FEDERATION.eastWestIngressGatewaySelectors.items;
+
+const ALLOW_FROM = Settings.definition.fields.spec.properties.cilium.properties.allowFrom.items;
 
 const SPECS = {
   TrafficPolicy: TrafficPolicy.definition.fields.spec,

@@ -8,6 +8,7 @@ import {
 } from "@isthmus/api";
 import { formatRef, keyOf, keyOfResource, refOf } from "@isthmus/core";
 import { type Finding, reportOf, warningFinding } from "../../../findings.ts";
+import { isUnderstoodCaller } from "../../../policy/ineffective.ts";
 import { type DestinationInputs, emptyTranslation, type TargetTranslation } from "../../inputs.ts";
 import { type OutputOrigin, outputOf } from "../../outputMetadata.ts";
 import { type CallerPlaces, callerEndpoints, gatewayPodSelectors, podsOfAccount } from "./callers.ts";
@@ -49,7 +50,10 @@ export function ciliumNetworkPolicyFor(
         : new Set((inputs.joinedBy.spec?.meshes ?? []).map((ref) => keyOf({ name: "", namespace: "", ...ref, clusterName: "" }))),
     gateways: gatewayPodSelectors(inputs, cilium),
   };
-  const ingress = [...access.flatMap((one) => ruleOf(one, places) ?? []), ...allowFrom.map((one) => ruleOfAllowed(one, places))];
+  const ingress = [
+    ...access.flatMap((one) => ruleOf(one, places) ?? []),
+    ...allowFrom.filter(isUnderstoodCaller).map((one) => ruleOfAllowed(one, places)),
+  ];
   const spec = {
     endpointSelector: { matchLabels: withSource(kubeService.workloadSelectorLabels ?? {}) },
     // A rule without members lets nobody in; without any rule Cilium does not take the policy.
