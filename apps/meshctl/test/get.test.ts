@@ -1,4 +1,5 @@
 import { Mesh } from "@isthmus/api";
+import type { AnyResource } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
 import {
   accessPolicy,
@@ -126,6 +127,28 @@ describe("meshctl describe", () => {
       for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(columns ?? Number.POSITIVE_INFINITY);
       expectGolden(`describe/${args.join("-")}${columns === undefined ? "" : `-${columns}`}`, out);
     }
+  });
+
+  it("says what is known of Cilium beside a mesh", async () => {
+    const [east] = [mesh("east")];
+    const cilium = {
+      version: "1.20.2",
+      enforcement: "never",
+      clusterName: "prod-east",
+      clusterMesh: true,
+      warnings: ["enable-policy is never, so no policy is enforced: set it to default"],
+    };
+    const described = (given: object) =>
+      runIn(managementCluster([{ ...east, spec: { ...(east["spec"] as object), cilium: given } } as AnyResource]), ["describe", "mesh"]);
+    const { out } = await described(cilium);
+    for (const line of [
+      "Cilium: 1.20.2 ",
+      "Cilium Cluster: prod-east, in a Cluster Mesh ",
+      "Cilium Policies: never, without rules for HTTP ",
+      "Cilium Problems: enable-policy is never, so no policy is enforced: set it to default ",
+    ])
+      expect(out).toContain(line);
+    expect((await described({ version: "1.20.2", enforcement: "default", l7Proxy: true })).out).toContain("Cilium Policies: default ");
   });
 
   it("describes all kinds of policies, by plural names, too", async () => {

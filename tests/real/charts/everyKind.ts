@@ -39,10 +39,10 @@ export async function exerciseEveryKind({ management, cluster, workload, server,
   await areUsed(["create"]);
   await applyAll(management, [virtualMesh({ federation: { permissive: {}, hostnameSuffix: "every" } }), ...policies(cluster, 1)]);
   await areUsed(["get", "update", "patch"]);
-  for (const { apiVersion, kind, metadata } of policies(cluster, 1).filter((policy) => policy.kind !== Settings.kind)) {
+  for (const { apiVersion, kind, metadata } of policies(cluster, 1)) {
     await management.delete({ apiVersion, kind, name: metadata.name, namespace, clusterName: "" });
   }
-  await applyAll(management, [virtualMesh({}), object(Settings, "settings", { cilium: { accessPolicies: "DISABLED" } })]);
+  await applyAll(management, [virtualMesh({})]);
   await areUsed(["delete"]);
   const asked = contributedKinds().map((kind) => object(kind, "every-there", kind === VirtualMesh ? { meshes: [] } : {}));
   await applyAll(workload, asked);

@@ -9,7 +9,7 @@ import type { ApiServer } from "../harness/apiServer.ts";
 import { clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
-import { chartFolder, helm, renderChart, renderedObjects } from "../harness/helm.ts";
+import { type ChartValues, chartFolder, helm, renderChart, renderedObjects } from "../harness/helm.ts";
 import { kubectl } from "../harness/kubectl.ts";
 import { anyFieldsCrd, applyAll, installCrds } from "../harness/manifests.ts";
 import { meshCrds, ourCrds } from "../harness/meshCluster.ts";
@@ -129,6 +129,15 @@ describeReal("the charts, on a real Kubernetes", (components) => {
     // Nobody listens, so the pod promises nothing.
     const [pod] = podsIn(await renderedObjects({ components, chart: "gloo-mesh-agent", values: { relay, dataPlane: { enabled: true } } }));
     expect(pod?.spec.containers[0]?.ports?.map(({ containerPort }) => containerPort)).toEqual([9091]);
+  });
+
+  it("write what glooNetwork.enabled asks beside the other settings, and no Settings by default", async () => {
+    const settingsOf = async (values: ChartValues) =>
+      (await renderedObjects({ components, chart: "gloo-mesh-mgmt-server", values })).filter(({ kind }) => kind === "Settings");
+    const allowFrom = [{ namespace: "monitoring" }];
+    const [written] = await settingsOf({ glooNetwork: { enabled: true }, settings: { cilium: { allowFrom } } });
+    expect(written?.["spec"]).toEqual({ cilium: { accessPolicies: "ENABLED", allowFrom } });
+    expect(await settingsOf({})).toEqual([]);
   });
 
   it.each(contradictions.map((variant) => [variant.name, variant] as const))("refuses %s, with a sentence", async (_, variant) => {

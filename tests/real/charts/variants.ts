@@ -123,6 +123,11 @@ export const variants: readonly Variant[] = [
     values: { legacyNames: true, settings: { relay: { deleteBudget: { percent: 10 } } }, floatingUserId: true },
   },
   {
+    name: "server that enforces AccessPolicies with Cilium too",
+    chart: "gloo-mesh-mgmt-server",
+    values: { glooNetwork: { enabled: true }, settings: { cilium: { allowFrom: [{ namespace: "monitoring", ports: [15020] }] } } },
+  },
+  {
     name: "server without client certificates, token in another Secret",
     chart: "gloo-mesh-mgmt-server",
     values: { relay: { disableClientCertificateAuthentication: true, tokenSecret: { name: "our-token", key: "value" } } },
@@ -175,6 +180,12 @@ export const contradictions: readonly (Variant & { readonly says: string })[] = 
     chart: "gloo-mesh-mgmt-server",
     values: { unheardOf: true },
     says: "additional properties 'unheardOf' not allowed",
+  },
+  {
+    name: "a network layer that is on and off",
+    chart: "gloo-mesh-mgmt-server",
+    values: { glooNetwork: { enabled: true }, settings: { cilium: { accessPolicies: "DISABLED" } } },
+    says: "settings.cilium.accessPolicies: DISABLED contradicts glooNetwork.enabled, which is ENABLED: set one of them",
   },
   {
     name: "replicas that share nothing",

@@ -19,6 +19,10 @@
 {{- if and (gt (int .Values.replicas) 1) (eq (include "gloo-mesh-mgmt-server.redisAddress" .) "") }}
 {{- fail (printf "replicas: %d servers share their state through Redis, but there is none: set redis.deployment.enabled or redis.address, or 1 replica" (int .Values.replicas)) }}
 {{- end }}
+{{- $accessPolicies := dig "cilium" "accessPolicies" "" .Values.settings }}
+{{- if and .Values.glooNetwork.enabled $accessPolicies (ne $accessPolicies "ENABLED") }}
+{{- fail (printf "settings.cilium.accessPolicies: %s contradicts glooNetwork.enabled, which is ENABLED: set one of them" $accessPolicies) }}
+{{- end }}
 {{- if and .Values.ingress.enabled (ne .Values.serviceType "ClusterIP") }}
 {{- fail (printf "serviceType: %s would make the server reachable beside its ingress gateway: set ClusterIP, or ingress.enabled: false" .Values.serviceType) }}
 {{- end }}

@@ -1,4 +1,4 @@
-import type { Destination, Mesh, Workload } from "@isthmus/api";
+import type { CiliumInstallation, Destination, Mesh, Workload } from "@isthmus/api";
 import type { Cell } from "../../output/boxedTable.ts";
 import { fieldLines, labelLines, paragraphs, refLines, refsLines } from "./cells.ts";
 import type { Description } from "./description.ts";
@@ -36,7 +36,20 @@ function meshLines({ metadata: { name }, spec = {} }: Mesh): Cell {
     Version: version,
     "Trust Domain": istio?.trustDomain,
     Problem: istio?.trustDomainProblem,
+    ...ciliumFields(spec.cilium),
   });
+}
+
+/** Nothing without Cilium. */
+function ciliumFields(cilium: CiliumInstallation | undefined): Readonly<Record<string, string>> {
+  if (cilium === undefined) return {};
+  const { version = "", enforcement = "", clusterName = "", clusterMesh, l7Proxy, warnings = [] } = cilium;
+  return {
+    Cilium: version,
+    "Cilium Cluster": `${clusterName}${clusterMesh === true ? ", in a Cluster Mesh" : ""}`,
+    "Cilium Policies": `${enforcement}${l7Proxy === true ? "" : ", without rules for HTTP"}`,
+    ...(warnings.length === 0 ? {} : { "Cilium Problems": warnings.join("; ") }),
+  };
 }
 
 /** Source of the columns: as above. */
