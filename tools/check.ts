@@ -1,6 +1,7 @@
 // `npm run check [NAME…]`: everything that must hold at each commit, beside the tests. Under a minute, no network.
 import { existsSync, readFileSync } from "node:fs";
 import { checkDocs } from "./checkDocs.ts";
+import { checkDocstrings } from "./checkDocstrings.ts";
 import { checkImports } from "./checkImports.ts";
 import { checkLanguage } from "./checkLanguage.ts";
 import { checkMeshTypes } from "./checkMeshTypes.ts";
@@ -29,6 +30,7 @@ const checks: readonly Check[] = [
   { name: "imports", run: () => checkImports(readSourceTree(root)) },
   { name: "meshes", run: () => checkMeshTypes(readSourceTree(root)) },
   { name: "sizes", run: () => checkSizes(readSourceTree(root)) },
+  { name: "docstrings", run: () => checkDocstrings(readSourceTree(root)) },
   { name: "dead code", run: () => commandResult(["node_modules/.bin/knip", "--no-progress", "--no-config-hints"], "knip") },
   { name: "CRDs", run: () => commandResult([process.execPath, "tools/run.mjs", "tools/generateCrds.ts", "--check"], "deploy/crds") },
   {
