@@ -25,7 +25,7 @@ export const HTTPRoute = defineKind({
     ),
     insertBefore(
       ROLES,
-      'import { Destination } from "./discovery/destination.ts";',
+      'import { AuthorizationPolicy } from "./istio/authorizationPolicy.ts";',
       'import { HTTPRoute } from "./gatewayApi/httpRoute.ts";\n',
     ),
     insertAfter(
