@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-// Real sockets and TLS: what one test file leaves on the way must not reach the next, so each has a process of its own.
+// Real sockets and TLS: apart from the rest, as they wait for the network more than they compute.
 const SOCKETS = ["packages/relay/{src,test}/**/*.test.ts", "tests/security/**/*.test.ts"];
 // Those are run by `npm run test:long`.
 const exclude = ["**/node_modules/**", "**/*.long.test.ts"];
@@ -21,14 +21,14 @@ export default defineConfig({
             "tools/**/*.test.ts",
           ],
           exclude: [...exclude, ...SOCKETS],
-          // One process reads each module once, not once for each test file: that took a third of the processor time. So a test file
-          // ends what it started, and takes back what it changed of the process (timers, spies).
-          isolate: false,
         },
       },
       { extends: true, test: { name: "sockets", include: SOCKETS, exclude } },
     ],
     unstubEnvs: true,
+    // One process reads each module once, not once for each test file: that took a third of the processor time. So a test file ends what it
+    // started (servers, connections), and takes back what it changed of the process (timers, spies).
+    isolate: false,
     // Finds what hangs. A busy machine is no failure: nothing here promises to be fast.
     testTimeout: 120_000,
     hookTimeout: 120_000,

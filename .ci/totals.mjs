@@ -1,5 +1,5 @@
 // Adds up what the suites of `.ci/run` left in a folder: NAME.status (exit code) with NAME.vitest.json or NAME.log, and of suites of vitest
-// NAME.seconds (user and system time). Prints one line per suite, the processor time of `npm test`, then the totals; exits 1 when something
+// NAME.seconds (user and system time). Prints one line per suite, whether `npm test` keeps its limit, then the totals; exits 1 when something
 // failed or, with CI=true, was skipped.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,9 @@ const suites = readdirSync(folder)
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 for (const { name, passed, failed, skipped, note } of suites) {
-  console.log(`${name}: ${passed} passed, ${failed} failed, ${skipped} skipped${note === undefined ? "" : ` (${note})`}`);
+  const seconds = processorSeconds(join(folder, `${name}.seconds`));
+  const notes = [note, seconds === undefined ? undefined : `${Math.round(seconds)} s of processor time`].filter((one) => one !== undefined);
+  console.log(`${name}: ${passed} passed, ${failed} failed, ${skipped} skipped${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`);
   total.passed += passed;
   total.failed += failed;
   total.skipped += skipped;
