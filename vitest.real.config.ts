@@ -10,6 +10,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 300_000,
     maxWorkers: 2,
+    // Tests that are marked as concurrent do nothing but wait.
+    maxConcurrency: 16,
     sequence: { sequencer: LongestFirst },
   },
 });
