@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { agentKinds, computedKinds, contributedKinds, deliveredKinds } from "@isthmus/api";
+import { agentKinds, computedKinds, contributedKinds, deliveredKinds, onDemandKinds } from "@isthmus/api";
 import { groupOf, type Kind } from "@isthmus/core";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
@@ -34,7 +34,7 @@ test("the documented rights of an agent are those that the table of kinds asks f
   const READ = ["list", "watch"];
   const applied = deliveredKinds().filter((kind) => !computedKinds().includes(kind));
   const wanted = [
-    ...rightsOn([...agentKinds(), ...contributedKinds(), ...applied], READ),
+    ...rightsOn([...agentKinds(), ...onDemandKinds(), ...contributedKinds(), ...applied], READ),
     ...rightsOn(applied, ["get", "create", "update", "patch", "delete"]),
     ...rightsOn(contributedKinds(), ["patch"], "/status"),
     ...READ.map((verb) => `apiextensions.k8s.io/customresourcedefinitions ${verb}`),

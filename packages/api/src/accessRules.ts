@@ -1,6 +1,6 @@
 import { groupOf, type Kind } from "@isthmus/core";
 import { Namespace } from "./kubernetes/namespace.ts";
-import { agentKinds, computedKinds, contributedKinds, deliveredKinds } from "./roles.ts";
+import { agentKinds, computedKinds, contributedKinds, deliveredKinds, onDemandKinds } from "./roles.ts";
 
 /** One rule of a role: each verb with its reason. */
 export interface AccessRule {
@@ -64,6 +64,7 @@ export function workloadClusterRules(by: "agent" | "server"): {
     read: [
       CLUSTER_UID_RULE,
       ...accessRulesOn(reported, "reported to the management server", READ_REASONS),
+      ...accessRulesOn(onDemandKinds(), "counted, and reported to the management server, as far as the Settings ask for it", READ_REASONS),
       ...accessRulesOn(delivered, "applied for the management server; conflicts are found before", READ_BEFORE_WRITING_REASONS),
       ...accessRulesOn(contributedKinds(), "statuses of user resources in this cluster", STATUS_REASONS, "/status"),
       SERVED_KINDS_RULE,

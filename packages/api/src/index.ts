@@ -13,6 +13,7 @@ export { AppMesh, VIRTUAL_NODE_VARIABLE } from "./aws/appMesh.ts";
 export { CertificateRequest } from "./certificates/certificateRequest.ts";
 export { IssuedCertificate, type IssuedCertificateSpec, type RequestedTrust } from "./certificates/issuedCertificate.ts";
 export { PodBounceDirective, type PodBounceSelector } from "./certificates/podBounceDirective.ts";
+export { CiliumEndpoint } from "./cilium/ciliumEndpoint.ts";
 export {
   CiliumClusterwideNetworkPolicy,
   type CiliumEndpointSelector,
@@ -20,6 +21,7 @@ export {
   CiliumNetworkPolicy,
   type CiliumPortRule,
 } from "./cilium/ciliumNetworkPolicy.ts";
+export { CiliumPolicyReport, type CiliumPolicyState, shortenedMessage } from "./cilium/ciliumPolicyReport.ts";
 export {
   Destination,
   type DestinationSpec,
@@ -102,10 +104,12 @@ export {
   keptFor,
   kindOf,
   managementKinds,
+  onDemandKinds,
   ownKinds,
   publishedKinds,
   referredKinds,
   scopedKinds,
+  summaryKinds,
   userKinds,
   userStatusKinds,
 } from "./roles.ts";

@@ -3,7 +3,9 @@ import { AppMesh } from "./aws/appMesh.ts";
 import { CertificateRequest } from "./certificates/certificateRequest.ts";
 import { IssuedCertificate } from "./certificates/issuedCertificate.ts";
 import { PodBounceDirective } from "./certificates/podBounceDirective.ts";
+import { CiliumEndpoint } from "./cilium/ciliumEndpoint.ts";
 import { CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy } from "./cilium/ciliumNetworkPolicy.ts";
+import { CiliumPolicyReport } from "./cilium/ciliumPolicyReport.ts";
 import { Destination } from "./discovery/destination.ts";
 import { Mesh } from "./discovery/mesh.ts";
 import { Workload } from "./discovery/workload.ts";
@@ -45,6 +47,10 @@ import { TrafficTarget } from "./smi/trafficTarget.ts";
 type Task =
   /** The agent watches it in its cluster and sends it up, as translation reads it or as `keptFor` says; `Kind.project` says what of it. */
   | "watchedByAgent"
+  /** The agent watches it as far as the Settings ask for it: for what it makes of it, or to send it up. */
+  | "watchedOnDemand"
+  /** The agent makes it of what it watches, and sends it up as if it were in its cluster, which never stores it. */
+  | "summary"
   /** Of what the agent watches, only what is in namespaces that discovery looks into. */
   | "inDiscoveryScope"
   /** Translation writes it into workload clusters, through their agents. */
@@ -110,6 +116,9 @@ const ROLES: readonly Role[] = [
   // The network layer beside the mesh. That users' own policies are sent explains what traffic does; none of them is ever changed.
   { kind: CiliumNetworkPolicy, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },
   { kind: CiliumClusterwideNetworkPolicy, tasks: ["watchedByAgent"], keptFor: CONSOLE },
+  // Of which there are as many as pods: only what they come to is sent, in all.
+  { kind: CiliumEndpoint, tasks: ["watchedOnDemand"] },
+  { kind: CiliumPolicyReport, tasks: ["summary"] },
 
   { kind: AppMesh, tasks: ["watchedByAgent", "comparedByAge"] },
   { kind: OsmMeshConfig, tasks: ["watchedByAgent"] },
@@ -154,6 +163,16 @@ export function allKinds(): readonly Kind[] {
 /** What an agent watches in its cluster and sends to the server. */
 export function agentKinds(): readonly Kind[] {
   return kindsWith("watchedByAgent");
+}
+
+/** What an agent watches in its cluster as far as the Settings ask for it. */
+export function onDemandKinds(): readonly Kind[] {
+  return kindsWith("watchedOnDemand");
+}
+
+/** What an agent makes of what it watches, and sends to the server. */
+export function summaryKinds(): readonly Kind[] {
+  return kindsWith("summary");
 }
 
 /** For whom a kind is kept that agents send and no translator reads; undefined for what is read. */

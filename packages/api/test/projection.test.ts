@@ -1,6 +1,19 @@
 import type { Kind, Resource } from "@isthmus/core";
 import { describe, expect, test } from "vitest";
-import { agentKinds, ConfigMap, Deployment, Node, Pod, parseOffline, ReplicaSet, Secret, Service, Settings } from "../src/index.ts";
+import {
+  agentKinds,
+  CiliumEndpoint,
+  ConfigMap,
+  Deployment,
+  Node,
+  onDemandKinds,
+  Pod,
+  parseOffline,
+  ReplicaSet,
+  Secret,
+  Service,
+  Settings,
+} from "../src/index.ts";
 
 function projected<R extends Resource>(kind: Kind<R>, input: object): R {
   const resource = kind.parse({ apiVersion: kind.apiVersion, kind: kind.kind, ...input });
@@ -133,8 +146,37 @@ describe("what leaves a cluster", () => {
     });
   });
 
+  test("of a CiliumEndpoint: its pod, identity, addresses and health, and nothing of what each regeneration changes", () => {
+    const kept = {
+      identity: { id: 4711, labels: ["k8s:app=x"] },
+      networking: { addressing: [{ ipv4: "10.0.0.1", ipv6: "fd00::1" }], node: "172.18.0.2" },
+      "named-ports": [{ name: "http", port: 8080, protocol: "TCP" }],
+      state: "ready",
+      policy: { ingress: { enforcing: true } },
+      "service-account": "x",
+    };
+    const owner = { apiVersion: "v1", kind: "Pod", name: "a", uid: "u", blockOwnerDeletion: true };
+    const input = {
+      metadata: { ...metadata, generation: 7, resourceVersion: "9", labels: { app: "x" }, ownerReferences: [owner] },
+      status: {
+        ...kept,
+        id: 12,
+        log: [{ code: "OK", message: "regenerated" }],
+        encryption: {},
+        "external-identifiers": { "container-id": "c" },
+        "visibility-policy-status": "<status disabled>",
+        policy: { ingress: { enforcing: true, allowed: [{ identity: 1 }], state: "enforcing" }, egress: { allowed: [{ identity: 2 }] } },
+      },
+    };
+    const { ownerReferences, ...named } = projected(CiliumEndpoint, input).metadata;
+    expect(named).toEqual({ name: "a", namespace: "b", clusterName: "c" });
+    expect(ownerReferences).toEqual([{ apiVersion: "v1", kind: "Pod", name: "a" }]);
+    expect(projected(CiliumEndpoint, input).status).toEqual(kept);
+    expect(projected(CiliumEndpoint, { metadata, status: {} })).not.toHaveProperty("metadata.ownerReferences");
+  });
+
   test("is settled: what was projected once is not changed by projecting it again", () => {
-    for (const kind of agentKinds()) {
+    for (const kind of [...agentKinds(), ...onDemandKinds()]) {
       const resource = kind.parse({ apiVersion: kind.apiVersion, kind: kind.kind, metadata });
       const once = kind.project?.(resource) ?? resource;
       expect(kind.project?.(once) ?? once).toEqual(once);

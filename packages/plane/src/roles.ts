@@ -12,12 +12,14 @@ import {
   kindOf,
   managementKinds,
   Namespace,
+  onDemandKinds,
   ownKinds,
   publishedKinds,
   RESUME_DELETES,
   referredKinds,
   Settings,
   scopedKinds,
+  summaryKinds,
   writeModeOf,
 } from "@isthmus/api";
 import { kindKeyOf } from "@isthmus/core";
@@ -81,7 +83,9 @@ export function agentRoles(
 }
 
 const CONTRIBUTED: ReadonlySet<string> = new Set(contributedKinds().map(kindKeyOf));
-const REPORTED: ReadonlySet<string> = new Set([...agentKinds(), ...contributedKinds(), ...computedKinds()].map(kindKeyOf));
+const REPORTED: ReadonlySet<string> = new Set(
+  [...agentKinds(), ...contributedKinds(), ...computedKinds(), ...summaryKinds(), ...onDemandKinds()].map(kindKeyOf),
+);
 const AGED: ReadonlySet<string> = new Set(agedKinds().map(kindKeyOf));
 
 /** What a server deals with; `generation`: of the names that agents' Deployments bear. */

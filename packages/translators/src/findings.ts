@@ -425,6 +425,11 @@ export const FINDINGS = {
     example:
       "Destination gloo-mesh/istio-ingressgateway-istio-system-cluster-1 has no CiliumNetworkPolicy, because it is a gateway, whose callers come from outside of the cluster; only the mesh enforces this policy: narrow the destinationSelector, or rely on the mesh",
   },
+  RefusedByCilium: {
+    meaning: "Cilium refuses a generated CiliumNetworkPolicy, so that an AccessPolicy is enforced by the mesh only.",
+    example:
+      "CiliumNetworkPolicy bookinfo/accesspolicy-reviews in cluster-1 is refused by Cilium (Invalid CiliumNetworkPolicy spec: port 99999 out of range), so that only the mesh enforces this policy: compare spec.allowedPorts, and spec.cilium.allowFrom of the Settings, with the reason and with the version of Cilium",
+  },
   // Open Service Mesh
   PermissiveMesh: {
     meaning: "The mesh does not enforce access policies.",

@@ -1,4 +1,4 @@
-import { agentKinds, computedKinds, contributedKinds, deliveredKinds } from "@isthmus/api";
+import { agentKinds, computedKinds, contributedKinds, deliveredKinds, onDemandKinds } from "@isthmus/api";
 import { groupOf, type Kind } from "@isthmus/core";
 
 const READ = ["list", "watch"];
@@ -29,7 +29,7 @@ export function agentRights(): Rights {
   const applied = deliveredKinds().filter((kind) => !computedKinds().includes(kind));
   return {
     everywhere: [
-      ...on([...agentKinds(), ...contributedKinds(), ...applied], READ),
+      ...on([...agentKinds(), ...onDemandKinds(), ...contributedKinds(), ...applied], READ),
       ...on(applied, ["get", ...WRITE]),
       ...on(contributedKinds(), ["patch"], "/status"),
       ...CRDS,

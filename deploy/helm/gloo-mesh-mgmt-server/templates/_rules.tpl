@@ -181,6 +181,12 @@
   verbs:
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
+# counted, and reported to the management server, as far as the Settings ask for it
+- apiGroups: ["cilium.io"]
+  resources: [ciliumendpoints]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
 # applied for the management server; conflicts are found before
 - apiGroups: ["networking.istio.io"]
   resources: [virtualservices, destinationrules, serviceentries, gateways, sidecars, envoyfilters]

@@ -43,6 +43,16 @@ const discovery = userFields(
         "Namespaces to discover: at least one entry must match, in addition to the discovery selectors of each mesh. Empty: all.",
       maxItems: 256,
     }),
+    cilium: userFields(
+      {
+        endpoints: oneOfWords(["SUMMARY", "FULL", "NONE"], {
+          description:
+            "What agents report of the CiliumEndpoints in their clusters. SUMMARY, the default: for each generated CiliumNetworkPolicy, how many it " +
+            "selects, and how many of them enforce policies. FULL: the endpoints themselves, too, in the namespaces to discover. NONE: nothing, and agents do not watch them.",
+        }),
+      },
+      { description: "What is read in clusters with Cilium." },
+    ),
     publish: oneOfWords(["ALL", "FEDERATED_OR_TARGETED", "NONE"], {
       description:
         "Which discovered objects are written to the management cluster. ALL, the default; FEDERATED_OR_TARGETED: all Meshes, Destinations " +

@@ -19,6 +19,7 @@ import { startStatusWriter } from "../apply/statusWriter.ts";
 import type { Informer } from "../informer/informer.ts";
 import type { AgentLink, AgentLinkHandler, Cluster, LinkState } from "../ports/clusterPort.ts";
 import { workQueueMetrics } from "../runtime/workQueueMetrics.ts";
+import { startCiliumLoop } from "./ciliumLoop.ts";
 import { downstream } from "./downstream.ts";
 import { type InternalResources, internalResources } from "./internalResources.ts";
 import { type AgentLimits, requestCheck, scopeLimit, withinLimit } from "./limits.ts";
@@ -179,7 +180,10 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     },
     modeIn: options.modeIn,
     mode: gate.setRules,
-    changed: () => up.observed(emptyDelta),
+    changed() {
+      up.observed(emptyDelta);
+      cilium.settingsChanged();
+    },
     log,
   });
   const applier = startApplier(
@@ -230,6 +234,20 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     },
     signal,
   );
+  const cilium = startCiliumLoop(
+    {
+      cluster: options.cluster,
+      view,
+      link,
+      owners,
+      mode: () => board.settings.ciliumEndpoints,
+      scope: () => limited(board.settings.scopeIn(view.snapshot, cluster.name)),
+      clock,
+      random,
+      log,
+    },
+    signal,
+  );
   up.view(view);
   up.observed({ put: [...view.snapshot.collections().values()].flatMap((collection) => [...collection]), remove: [] });
   // Nobody tells of what is not understood: who had the turn before may not have come to say so.
@@ -255,6 +273,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       up.observed(delta);
       down.observed(delta);
       board.observed(delta);
+      cilium.observed(delta);
       checkResumption();
     },
     servedAgain(kindKey) {
@@ -269,6 +288,6 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       ...workQueueMetrics({ apply: applier.sizes, status: writer.sizes }),
       { name: "gloo_mesh_removals_held", labels: {}, value: down.held },
     ],
-    ended: Promise.all([applier.ended, writer.ended, link.closed]).then(() => undefined),
+    ended: Promise.all([applier.ended, writer.ended, cilium.ended, link.closed]).then(() => undefined),
   };
 }

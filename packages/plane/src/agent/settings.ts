@@ -3,9 +3,14 @@ import { inCluster, type Resource, type ResourceRef, type Snapshot } from "@isth
 import { discoveryScope, type Scope } from "@isthmus/translators";
 import { DELETE_LIMITS, type DeleteLimits } from "../apply/deleteBudget.ts";
 
+/** Only numbers of endpoints, the endpoints themselves, too, or nothing, without watching them. */
+export type CiliumEndpointsMode = "SUMMARY" | "FULL" | "NONE";
+
 /** What of the plane's settings concerns an agent. */
 export interface AgentSettings {
   readonly deleteLimits: DeleteLimits;
+  /** What is reported of Cilium's endpoints; undefined before a server has said so. */
+  readonly ciliumEndpoints: CiliumEndpointsMode | undefined;
   /** The namespaces of a cluster that are reported of: by the selectors of its meshes, and by those of the settings. */
   scopeIn(cluster: Snapshot, clusterName: string): Scope;
 }
@@ -13,6 +18,7 @@ export interface AgentSettings {
 /** What holds as long as no server has said anything. */
 export const DEFAULT_SETTINGS: AgentSettings = {
   deleteLimits: DELETE_LIMITS,
+  ciliumEndpoints: undefined,
   scopeIn: (cluster, clusterName) => discoveryScope(cluster, clusterName, ""),
 };
 
@@ -25,12 +31,14 @@ export function agentSettingsFor(
   { namespace, clusterName }: Pick<ResourceRef, "namespace" | "clusterName">,
 ): Resource & Pick<Settings, "spec"> {
   const { discovery, relay } = (settings && settingsInForce(settings).spec) ?? {};
+  const { selectors, cilium } = discovery ?? {};
+  const told = { ...(selectors === undefined ? {} : { selectors }), ...(cilium === undefined ? {} : { cilium }) };
   return {
     apiVersion: Settings.apiVersion,
     kind: Settings.kind,
     metadata: { name: NAME, namespace, clusterName },
     spec: {
-      ...(discovery?.selectors === undefined ? {} : { discovery: { selectors: discovery.selectors } }),
+      ...(Object.keys(told).length === 0 ? {} : { discovery: told }),
       ...(relay?.deleteBudget === undefined ? {} : { relay: { deleteBudget: relay.deleteBudget } }),
     },
   };
@@ -43,6 +51,7 @@ export function receivedSettings(resource: Resource): AgentSettings | undefined 
   const { percent = DELETE_LIMITS.percent, objects = DELETE_LIMITS.objects } = settings.spec?.relay?.deleteBudget ?? {};
   return {
     deleteLimits: { percent, objects },
+    ciliumEndpoints: settings.spec?.discovery?.cilium?.endpoints ?? "SUMMARY",
     scopeIn: (cluster, clusterName) =>
       discoveryScope(cluster.apply({ put: [settings], remove: [] }), clusterName, settings.metadata.namespace ?? ""),
   };

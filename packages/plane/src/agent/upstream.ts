@@ -27,7 +27,7 @@ export interface Upstream {
 }
 
 export interface UpstreamOptions {
-  readonly link: AgentLink;
+  readonly link: Pick<AgentLink, "observe" | "synced">;
   readonly kinds: readonly Kind[];
   /** Those of them by which users ask something of the plane: their statuses are answers, and no news. */
   readonly userKinds: readonly Kind[];

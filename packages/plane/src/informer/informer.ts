@@ -12,6 +12,7 @@ import {
   kindKeyOf,
   type Log,
   messageOf,
+  onAbort,
   type Resource,
   type ResourceRef,
   refOf,
@@ -19,7 +20,7 @@ import {
   type Snapshot,
 } from "@isthmus/core";
 import type { Cluster, Malformed } from "../ports/clusterPort.ts";
-import { watchCrds } from "./crdRegistry.ts";
+import { type CrdRegistry, watchCrds } from "./crdRegistry.ts";
 import { type ReflectorEvent, runReflector } from "./reflector.ts";
 
 /**
@@ -38,6 +39,8 @@ export interface Informer {
   readonly kinds: ReadonlyMap<string, KindState>;
   /** Objects that are there and are not of their kind, with what is wrong, by `resourceKeyOf`. */
   readonly malformed: ReadonlyMap<string, Malformed>;
+  /** The CRDs of the cluster. */
+  readonly definitions: CrdRegistry;
   /** Ends when the view was aborted. */
   readonly ended: Promise<void>;
 }
@@ -45,6 +48,8 @@ export interface Informer {
 export interface InformerOptions {
   readonly cluster: Cluster;
   readonly kinds: readonly Kind[];
+  /** The CRDs of the cluster, where somebody follows them already. Default: they are followed. */
+  readonly definitions?: CrdRegistry;
   /** The namespace to which reading a kind is limited. Default: none. */
   readonly namespaceOf?: (kind: Kind) => string | undefined;
   /** Lists everything anew so often, in milliseconds, beside watching. Default: never. */
@@ -82,9 +87,9 @@ export function startInformer(options: InformerOptions, signal: AbortSignal): In
   const malformed = new Map<string, Malformed>();
   /** Kinds that are not served now. */
   const unserved = new Set<string>();
-  const definitions = watchCrds({ cluster, clock, random, log }, signal);
+  const definitions = options.definitions ?? watchCrds({ cluster, clock, random, log }, signal);
   const byKey = new Map(kinds.map((kind) => [kindKeyOf(kind), kind]));
-  definitions.onChange((kindKey) => {
+  const forgetDefinitions = definitions.onChange((kindKey) => {
     const kind = byKey.get(kindKey);
     // Its objects were found to be out of reach before anybody knew why.
     if (kind !== undefined && unserved.has(kindKey) && states.get(kindKey) === "stale") on(kind, { type: "unserved" });
@@ -185,7 +190,8 @@ export function startInformer(options: InformerOptions, signal: AbortSignal): In
       signal,
     );
   });
-  const ended = Promise.all([...following, definitions.ended]).then(() => undefined);
+  onAbort(signal, forgetDefinitions);
+  const ended = Promise.all([...following, ...(options.definitions === undefined ? [definitions.ended] : [])]).then(() => undefined);
 
   return {
     get snapshot() {
@@ -196,6 +202,7 @@ export function startInformer(options: InformerOptions, signal: AbortSignal): In
     },
     kinds: states,
     malformed,
+    definitions,
     ended,
   };
 }

@@ -1,6 +1,7 @@
 import type { ApprovalStatus } from "@isthmus/api";
 import { type Condition, type Report, worstState } from "@isthmus/core";
 import { NOT_CARRIED_OUT } from "../findings.ts";
+import { type NetworkLayer, networkCondition } from "./networkLayer.ts";
 
 type State = "ACCEPTED" | "INVALID" | "FAILED";
 
@@ -31,6 +32,8 @@ export interface DeliveryProgress {
   readonly unheard: number;
   /** Not as desired in clusters where nothing may be written, by the words for the cluster. */
   readonly pending: Readonly<Record<string, number>>;
+  /** What Cilium makes of them, where it enforces some. */
+  readonly network?: NetworkLayer;
 }
 
 /** Nothing is to be delivered. */
@@ -55,7 +58,8 @@ export function conditionsOf(standing: ConditionInputs): readonly Condition[] {
   if (standing.accepted === 0 && progress.failed === 0) {
     return [...fixed, ...["Delivered", "Applied"].map((type) => notAccepted(type, standing, progress.total))];
   }
-  return [...fixed, deliveredCondition(progress), appliedCondition(progress, standing.reports)];
+  const enforced = progress.network === undefined ? [] : [networkCondition(progress.network)];
+  return [...fixed, deliveredCondition(progress), appliedCondition(progress, standing.reports), ...enforced];
 }
 
 function notAccepted(type: string, standing: ConditionInputs, objects: number): Condition {

@@ -12,6 +12,7 @@ import {
   SortedMap,
   type Table,
 } from "@isthmus/core";
+import { reportOf } from "../findings.ts";
 import { versionsOf } from "../incremental/changes.ts";
 import { keysOf, recompute } from "../incremental/rows.ts";
 import { reportTargetsOf } from "../pipeline/reportTargets.ts";
@@ -20,6 +21,7 @@ import type { Translation } from "../pipeline/translate.ts";
 import { policyScopeFrom } from "../policy/policyScope.ts";
 import { isUserRef, userKeyOf } from "../policy/userResources.ts";
 import { type DeliveryProgress, NO_PROGRESS } from "./approval.ts";
+import { type NetworkLayer, networkLayerOf, networkLayerSum, readBackAnew, refusalByCilium } from "./networkLayer.ts";
 import type { StatusIndex } from "./statusIndex.ts";
 
 /** How far an object has come on its way into its cluster. */
@@ -63,6 +65,7 @@ interface MutableTally {
   failed: number;
   unheard: number;
   readonly pending: Record<string, number>;
+  network?: NetworkLayer;
 }
 
 /** Nothing delivered. */
@@ -93,7 +96,7 @@ function affectedTargets(world: Translation, delivery: Delivery, before: StatusI
   const affected = new Set(targets.changesSince(before.translation.cache.targets).map(({ key }) => key));
   const nameConflicts = outputs.nameConflicts.changesSince(before.translation.cache.outputs.nameConflicts);
   for (const { candidates } of versionsOf(nameConflicts)) for (const { target } of candidates) affected.add(target);
-  for (const key of told) {
+  for (const key of [...told, ...readBackAnew(world, before.translation)]) {
     const output = world.networking.at(key);
     if (output !== undefined) affected.add(output.target);
     for (const { target } of outputs.nameConflicts.row(key)?.candidates ?? []) affected.add(target);
@@ -101,11 +104,8 @@ function affectedTargets(world: Translation, delivery: Delivery, before: StatusI
   return affected;
 }
 
-function deliveredOf(
-  { key, inputs, outputs }: TranslatedTarget,
-  { networking, cache: memory }: Translation,
-  delivery: Delivery,
-): TargetDelivery | undefined {
+function deliveredOf({ key, inputs, outputs }: TranslatedTarget, world: Translation, delivery: Delivery): TargetDelivery | undefined {
+  const { networking, cache: memory } = world;
   const reach = policyScopeFrom(memory.translationContext);
   const tallies = new Map<string, MutableTally>();
   const reports: Report[] = [];
@@ -123,9 +123,12 @@ function deliveredOf(
       tally.total++;
       if (state === "applied") tally.applied++;
       if (state === "unheard") tally.unheard++;
-      if (typeof state !== "object") continue;
       // What a workload cluster is told is no business of others.
       const { clusterName = ref.clusterName } = reach.limitOf({ metadata: subject });
+      const network = state === "applied" ? networkLayerOf(ref, subject, world) : undefined;
+      if (network !== undefined) tally.network = networkLayerSum(tally.network, network, 1) ?? network;
+      if (network?.refused === 1) reports.push(reportOf(subject, refusalByCilium(ref, clusterName === ref.clusterName, world), target));
+      if (typeof state !== "object") continue;
       if ("pendingIn" in state) {
         const place = `${clusterName === ref.clusterName ? `cluster ${clusterName}` : "another cluster"}, which is ${state.pendingIn}`;
         tally.pending[place] = (tally.pending[place] ?? 0) + 1;
@@ -152,13 +155,15 @@ export function* progressAfter(
   const known = before?.progress ?? SortedMap.empty<DeliveryProgress>();
   const add = ({ subject, ...tally }: Tally, sign: 1 | -1) => {
     const key = userKeyOf(subject);
-    const { total, applied, failed, unheard, pending } = sums.get(key) ?? known.get(key) ?? NO_PROGRESS;
+    const { total, applied, failed, unheard, pending, network } = sums.get(key) ?? known.get(key) ?? NO_PROGRESS;
+    const layer = networkLayerSum(network, tally.network, sign);
     sums.set(key, {
       total: total + sign * tally.total,
       applied: applied + sign * tally.applied,
       failed: failed + sign * tally.failed,
       unheard: unheard + sign * tally.unheard,
       pending: Object.keys(tally.pending).length === 0 ? pending : summed(pending, tally.pending, sign),
+      ...(layer === undefined ? {} : { network: layer }),
     });
   };
   for (const { before: was, after } of delivered.changesSince(before?.delivered ?? nothingDelivered())) {
