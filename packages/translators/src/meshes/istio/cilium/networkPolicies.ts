@@ -37,8 +37,6 @@ export function ciliumNetworkPolicyFor(
   const cilium = mesh.spec?.cilium;
   if (accessPolicies === "DISABLED" || cilium === undefined || kubeService?.ref === undefined || access.length === 0)
     return emptyTranslation;
-  const reasons = reasonsAgainst(inputs, access);
-  if (reasons.length > 0) return { outputs: [], reports: toldTo(access, reasons, inputs) };
   const { name, namespace, clusterName } = kubeService.ref;
   const places: CallerPlaces = {
     here: clusterName,
@@ -53,6 +51,8 @@ export function ciliumNetworkPolicyFor(
   };
   const allowed = allowFrom.filter(isUnderstoodCaller).map((one) => ruleOfAllowed(one, places));
   const rules = withoutDoubles([...access.flatMap((one) => ruleOf(one, places) ?? []), ...allowed]);
+  const reasons = reasonsAgainst(inputs, { access, rules });
+  if (reasons.length > 0) return { outputs: [], reports: toldTo(access, reasons, inputs) };
   const findings = doubtsAbout(inputs);
   const written = `accesspolicy-${name}`;
   if (accessPolicies === "AUDIT") {

@@ -1,4 +1,4 @@
-import type { AccessPolicy, Mesh } from "@isthmus/api";
+import type { AccessPolicy, CiliumEndpointSelector, CiliumIngressRule, Mesh } from "@isthmus/api";
 import { formatRef, keyOfResource, refOf } from "@isthmus/core";
 import { type Finding, warningFinding } from "../../../findings.ts";
 import { meshCluster } from "../../../policy/policyScope.ts";
@@ -6,11 +6,16 @@ import type { DestinationInputs } from "../../inputs.ts";
 import { isJoinedTo, isOfSameName, namedClusters } from "./callers.ts";
 import { labelsWithoutIdentity } from "./identityLabels.ts";
 
+/** What would be written, and of what. */
+export interface IntendedPolicy {
+  readonly access: readonly { readonly form: AccessPolicy }[];
+  readonly rules: readonly CiliumIngressRule[];
+}
+
 /** Why a Destination gets no policy: it would cut more than was asked, or nothing. */
-export function reasonsAgainst(inputs: DestinationInputs, access: readonly { readonly form: AccessPolicy }[]): readonly Finding[] {
+export function reasonsAgainst(inputs: DestinationInputs, intended: IntendedPolicy): readonly Finding[] {
   const { destination, mesh, ownGateways, pods, translationContext } = inputs;
-  const { ref, workloadSelectorLabels = {} } = destination.spec?.kubeService ?? {};
-  const labels = labelsWithoutIdentity(workloadSelectorLabels);
+  const { ref } = destination.spec?.kubeService ?? {};
   const namespace = ref?.namespace ?? "";
   const isReserved = ["kube-system", mesh.spec?.istio?.installation?.namespace, translationContext.namespace].includes(namespace);
   const isGateway = ownGateways.some((gateway) => keyOfResource(gateway.destination) === keyOfResource(destination));
@@ -18,22 +23,62 @@ export function reasonsAgainst(inputs: DestinationInputs, access: readonly { rea
   const name = formatRef(refOf(destination));
   if (isGateway || notedAs === true) return [open(name, "it is a gateway, whose callers come from outside of the cluster", NARROW)];
   if (isReserved) return [open(name, `namespace ${namespace} has callers without an identity in Cilium`, NARROW)];
-  if (mesh.spec?.cilium?.identityLabels !== undefined) {
-    const remedy = "remove labels from ConfigMap cilium-config to use its defaults, or rely on the mesh";
-    return [open(name, "Cilium is configured to leave out labels of pods, so that the policy might select none", remedy)];
-  }
-  if (labels.length > 0) {
-    const which = `label ${labels.join(", ")} of its selector is not part of identities in Cilium, so that the policy would select no pod`;
-    return [open(name, which, "select the pods of the Service by other labels, such as app")];
-  }
+  const unlabelled = labelReason(inputs, intended.rules);
+  if (unlabelled !== undefined) return [open(name, unlabelled.reason, unlabelled.remedy)];
   if (pods.length > 0 && pods.every(({ isOnHost }) => isOnHost)) {
     return [open(name, "all its pods have hostNetwork, and Cilium knows no pods there, only their nodes", WITHOUT_HOST)];
   }
-  const outside = callersOutside(inputs, access);
+  const outside = callersOutside(inputs, intended.access);
   if (outside.length === 0) return [];
   const [here, others] = [ref?.clusterName ?? "", outside.join(", ")];
   const reason = `callers of ${others} reach its pods directly, by federation.flatNetwork, and no Cluster Mesh of Cilium joins ${others} and ${here}, so that the policy would refuse them`;
   return [open(name, reason, `join the clusters by a Cluster Mesh, name callers of ${here} alone in sourceSelector, or rely on the mesh`)];
+}
+
+interface Reason {
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+/** Identities lack a label by which the policy would know its pods, or callers. */
+function labelReason(
+  { destination, mesh, callingMeshes, federatedTo }: DestinationInputs,
+  rules: readonly CiliumIngressRule[],
+): Reason | undefined {
+  const cilium = mesh.spec?.cilium;
+  if (cilium === undefined) return undefined;
+  const ofPods = labelsWithoutIdentity(Object.keys(destination.spec?.kubeService?.workloadSelectorLabels ?? {}), cilium);
+  if (ofPods === "unclear") return unclear(mesh);
+  if (ofPods.length > 0) {
+    return {
+      reason: `label ${ofPods.join(", ")} of its selector is not part of identities in Cilium, so that the policy would select no pod`,
+      remedy:
+        cilium.identityLabels === undefined
+          ? "select the pods of the Service by other labels, such as app"
+          : "select the pods of the Service by other labels, or add it to labels in ConfigMap cilium-config",
+    };
+  }
+  const byCallers = [...new Set(rules.flatMap(({ fromEndpoints = [] }) => fromEndpoints.flatMap(labelKeysOf)))];
+  for (const other of [mesh, ...[...callingMeshes, ...federatedTo].filter((one) => isJoinedTo(one, cilium))]) {
+    const ofCallers = labelsWithoutIdentity(byCallers, other.spec?.cilium ?? cilium);
+    if (ofCallers === "unclear") return unclear(other);
+    if (ofCallers.length === 0) continue;
+    const reason = `label ${ofCallers.join(", ")}, by which it would know callers, is not part of identities in Cilium in ${meshCluster(other)}, so that the policy would refuse them`;
+    return { reason, remedy: "change labels in ConfigMap cilium-config there so that it is included, or rely on the mesh" };
+  }
+  return undefined;
+}
+
+function unclear(mesh: Mesh): Reason {
+  return {
+    reason: `labels in ConfigMap cilium-config of ${meshCluster(mesh)} has patterns that are more than beginnings of labels, so that the policy might select no pod, or refuse callers`,
+    remedy: "write only letters, digits, - _ / . and \\. in them, remove labels to use the defaults, or rely on the mesh",
+  };
+}
+
+/** Keys without their source. */
+function labelKeysOf({ matchLabels = {}, matchExpressions = [] }: CiliumEndpointSelector): readonly string[] {
+  return [...Object.keys(matchLabels), ...matchExpressions.map(({ key = "" }) => key)].map((key) => key.replace(/^k8s:/, ""));
 }
 
 /** Clusters whose callers reach the pods of a Destination with an address that Cilium knows nothing of. */
