@@ -175,6 +175,20 @@ describe("meshctl translate", () => {
     expect(documents(out).find(({ metadata }) => metadata.name === "lost")?.status?.state).toBe("INVALID");
   });
 
+  it("says what an audit of the network layer finds, and writes nothing of it", async () => {
+    const path = "packages/translators/testdata/cilium/an-audit-says-what-would-be-written-and-cut.in.yaml";
+    const { code, out, err } = await translate(["-f", path, "--status"]);
+    expect(code).toBe(0);
+    expect(err).toMatch(
+      /^warning: \S+: AccessPolicy gloo-mesh\/cart: .*would get CiliumNetworkPolicy shop\/accesspolicy-cart, which selects 7 known pods/m,
+    );
+    expect(err).toMatch(
+      /^warning: \S+: AccessPolicy gloo-mesh\/cart: .*5 pods \(cart-0, cart-1, cart-2 and 2 more\) with prometheus.io\/scrape on port 15020/m,
+    );
+    expect(documents(out).map(({ kind }) => kind)).not.toContain("CiliumNetworkPolicy");
+    expect(out).toContain("its Service has type NodePort");
+  });
+
   it("warns without a change of the exit code, by field and line, and judges no policy where only discovery is asked for", async () => {
     const settings =
       "apiVersion: settings.mesh.gloo.solo.io/v1\nkind: Settings\nmetadata: {name: settings, namespace: gloo-mesh}\nspec:\n  mtsl: {}\n";

@@ -31,6 +31,16 @@ const metadata = {
 const container = { name: "app", image: "app:1", env: [{ name: "PASSWORD", value: "SECRET" }], command: ["SECRET"] };
 
 describe("what leaves a cluster", () => {
+  test("of a Pod: who may scrape it, where it asks for it, and whether it has the network of its node", () => {
+    const annotations = { "prometheus.io/scrape": "true", "prometheus.io/port": "15020", "prometheus.io/path": "/stats" };
+    const asks = projected(Pod, { metadata: { ...metadata, annotations }, spec: { hostNetwork: true, hostPID: true } });
+    expect(asks.metadata.annotations).toEqual({ "prometheus.io/scrape": "true", "prometheus.io/port": "15020" });
+    expect(asks.spec).toEqual({ hostNetwork: true });
+    const asksNot = { ...annotations, "prometheus.io/scrape": "false" };
+    const other = projected(Pod, { metadata: { ...metadata, annotations: asksNot }, spec: { hostNetwork: false } });
+    expect([other.metadata.annotations, other.spec]).toEqual([undefined, {}]);
+  });
+
   test("of a Pod: who it is, whose it is, where it runs, its images", () => {
     const pod = projected(Pod, {
       metadata: {

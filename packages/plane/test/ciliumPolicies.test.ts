@@ -78,6 +78,24 @@ describe("an AccessPolicy in a cluster with Cilium", () => {
     expect(await first().get(AuthorizationPolicy, { name: "reviews", namespace: "bookinfo" })).toBeDefined();
   });
 
+  it("is told and not written while the Settings ask for an audit, and what was written before goes", async () => {
+    start();
+    await fleet.management.create(settings);
+    await fleet.management.create(readers);
+    await eventually(async () => expect(await policyHere()).toBeDefined());
+    await fleet.management.apply({ ...settings, spec: { cilium: { accessPolicies: "AUDIT" } } } as AnyResource, {
+      fieldManager: "user",
+      force: true,
+    });
+    await eventually(async () => expect(await policyHere()).toBeUndefined());
+    await eventually(async () =>
+      expect(JSON.stringify(await statusOf(fleet, readers))).toMatch(
+        /would get CiliumNetworkPolicy bookinfo\/accesspolicy-reviews, which selects [1-9]/,
+      ),
+    );
+    expect(await first().get(AuthorizationPolicy, { name: "reviews", namespace: "bookinfo" })).toBeDefined();
+  });
+
   it("is restored when somebody changes or deletes it there, beside policies of users, which stay as they are", async () => {
     await first().create(ofUser("other"));
     const other = await first().get(CiliumNetworkPolicy, { name: "other", namespace: "bookinfo" });

@@ -423,7 +423,22 @@ export const FINDINGS = {
   NetworkLayerOpen: {
     meaning: "In a cluster with Cilium, an AccessPolicy is enforced by the mesh only.",
     example:
-      "Destination gloo-mesh/istio-ingressgateway-istio-system-cluster-1 has no CiliumNetworkPolicy, because it is a gateway, whose callers come from outside of the cluster; only the mesh enforces this policy: narrow the destinationSelector, or rely on the mesh",
+      "Destination gloo-mesh/istio-ingressgateway-istio-system-cluster-1 gets no CiliumNetworkPolicy, because it is a gateway, whose callers come from outside of the cluster; only the mesh enforces this policy: narrow the destinationSelector, or rely on the mesh",
+  },
+  NetworkLayerAudit: {
+    meaning: "cilium.accessPolicies of the Settings is AUDIT: what ENABLED would write for a Destination.",
+    example:
+      "with cilium.accessPolicies: ENABLED in the Settings, Destination gloo-mesh/reviews-bookinfo-cluster-1 would get CiliumNetworkPolicy bookinfo/accesspolicy-reviews, which selects 2 known pods (reviews-v1-0, reviews-v2-0) of 2 workloads in the mesh, and refuses all callers that neither an AccessPolicy nor allowFrom lets in, but for processes of the same node",
+  },
+  NetworkLayerCuts: {
+    meaning: "cilium.accessPolicies of the Settings is AUDIT: callers that ENABLED would refuse although the mesh may not.",
+    example:
+      "Destination gloo-mesh/reviews-bookinfo-cluster-1: 2 pods (reviews-v1-0, reviews-v2-0) with prometheus.io/scrape on port 15020: a scraper that no AccessPolicy names would be refused: add its namespace, serviceAccount and ports [15020] to cilium.allowFrom of the Settings",
+  },
+  ClusterMeshAmbiguous: {
+    meaning: "Two clusters that take part in a Cluster Mesh of Cilium have the same name or ID in it, so that it does not join them.",
+    example:
+      "a CiliumNetworkPolicy for Destination gloo-mesh/reviews-bookinfo-cluster-1 does not let callers of cluster-2 in directly, because a Cluster Mesh of Cilium does not join clusters of the same name or ID, and cluster-2 and cluster-1 have one: give each a cluster-name and a cluster-id of its own in ConfigMap cilium-config",
   },
   RefusedByCilium: {
     meaning: "Cilium refuses a generated CiliumNetworkPolicy, so that an AccessPolicy is enforced by the mesh only.",

@@ -181,6 +181,56 @@ test("a trust domain that comes, changes or goes bears on the policies that name
   expect(targets).not.toContainEqual(expect.stringContaining("nobody-shop-east"));
 });
 
+test("an audit of the network layer follows pods that come, change and go, and where nobody asks for it, none is read", () => {
+  const given = (kind: string, apiVersion: string, name: string, spec: object): AnyResource =>
+    ({ apiVersion, kind, metadata: { name, namespace: NAMESPACE }, spec }) as AnyResource;
+  const mode = (accessPolicies: string) => given("Settings", "settings.mesh.gloo.solo.io/v1", "settings", { cilium: { accessPolicies } });
+  const ref = { name: "cart", namespace: "shop", clusterName: "east" };
+  const start = [
+    given("Mesh", "discovery.mesh.gloo.solo.io/v1", "istiod-east", {
+      istio: { installation: { cluster: "east", namespace: "istio-system" } },
+      cilium: { clusterName: "east" },
+    }),
+    // By a label that pods are found by, and by one that they are not.
+    ...[{ app: "cart" }, { tier: "front" }].map((workloadSelectorLabels, i) =>
+      given("Destination", "discovery.mesh.gloo.solo.io/v1", `cart-${i}`, {
+        kubeService: { ref: { ...ref, name: `cart-${i}` }, workloadSelectorLabels },
+        mesh: { name: "istiod-east", namespace: NAMESPACE },
+      }),
+    ),
+    given("AccessPolicy", "networking.mesh.gloo.solo.io/v1", "cart", {
+      sourceSelector: [{ kubeIdentityMatcher: { namespaces: ["shop"] } }],
+    }),
+  ];
+  const pod = (name: string, labels: Readonly<Record<string, string>>, more: object = {}): AnyResource =>
+    ({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name, namespace: "shop", clusterName: "east", labels, annotations: { "prometheus.io/scrape": "true" } },
+      spec: {},
+      ...more,
+    }) as AnyResource;
+  const steps = [
+    { put: [pod("a", { app: "cart", tier: "front" })], remove: [] },
+    { put: [mode("AUDIT")], remove: [] },
+    { put: [pod("b", { tier: "front" })], remove: [] },
+    { put: [pod("a", { app: "cart", tier: "front" }, { spec: { hostNetwork: true } })], remove: [] },
+    { put: [pod("b", { app: "cart" })], remove: [] },
+    { put: [mode("ENABLED")], remove: [] },
+    { put: [], remove: [{ apiVersion: "v1", kind: "Pod", name: "b", namespace: "shop", clusterName: "east" }] },
+    { put: [mode("DISABLED")], remove: [] },
+  ];
+  const options: TranslateOptions = { namespace: NAMESPACE, stage: "networking" };
+  checkTrace({ start, steps }, options);
+  const seenPods = (resources: readonly AnyResource[]) => {
+    const text = JSON.stringify(statusesOf(translate(snapshotOf(resources.map(parsed)), options)));
+    return text.match(/\d+ known pods? \([^)]*\)/g) ?? [];
+  };
+  const pods = [pod("a", { app: "cart", tier: "front" }), pod("b", { tier: "front" })];
+  expect(seenPods([...start, ...pods])).toEqual([]);
+  expect(seenPods([...start, ...pods, mode("AUDIT")])).toEqual(["1 known pod (a)", "2 known pods (a, b)"]);
+});
+
 test("policies follow a VirtualDestination that comes, selects others, and goes", () => {
   const labelled = (name: string): AnyResource => ({
     apiVersion: "discovery.mesh.gloo.solo.io/v1",

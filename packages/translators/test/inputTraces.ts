@@ -42,6 +42,7 @@ function planeObjects(): fc.Arbitrary<readonly AnyResource[]> {
     { discovery: { selectors: [{ matchLabels: { mesh: "on" } }] } },
     { discovery: { selector: [{ matchLabels: { mesh: "on" } }] } },
     { cilium: { accessPolicies: "ENABLED" } },
+    { cilium: { accessPolicies: "AUDIT" } },
     { cilium: { accessPolicies: "ENABLED", allowFrom: [{ namespace: "monitoring", ports: [15020] }] } },
     { policies: { namespace: "OWN" }, relay: { enabled: true } },
   );

@@ -23,6 +23,7 @@ export function networkingFleets(): fc.Arbitrary<readonly AnyResource[]> {
       destinations: fc.array(destination(), { maxLength: 6 }),
       gateways: fc.subarray([...CLUSTERS.map(gateway), external("east")]),
       workloads: fc.array(workload(), { maxLength: 4 }),
+      pods: fc.array(pod(), { maxLength: 4 }),
       trafficPolicies: fc.array(trafficPolicy(), { maxLength: 5 }),
       accessPolicies: fc.array(accessPolicy(), { maxLength: 3 }),
       virtualMeshes: fc.array(virtualMesh(), { maxLength: 2 }),
@@ -101,6 +102,22 @@ function workload(): fc.Arbitrary<AnyResource> {
       },
     }),
   );
+}
+
+/** What calls of a service reach, if not only the sidecar. */
+function pod(): fc.Arbitrary<AnyResource> {
+  return fc
+    .record({
+      app: fc.constantFrom(...SERVICES),
+      cluster: fc.constantFrom(...CLUSTERS),
+      annotations: fc.constantFrom({}, { "istio.io/rev": "default" }, { "prometheus.io/scrape": "true", "prometheus.io/port": "9090" }),
+      spec: fc.constantFrom({}, { hostNetwork: true }),
+      name: fc.constantFrom("0", "1"),
+    })
+    .map(({ app, cluster, annotations, spec, name }) => {
+      const metadata = { name: `${app}-${name}`, namespace: "shop", clusterName: cluster, labels: { app }, annotations };
+      return { apiVersion: "v1", kind: "Pod", metadata, spec } as AnyResource;
+    });
 }
 
 function trafficPolicy(): fc.Arbitrary<AnyResource> {

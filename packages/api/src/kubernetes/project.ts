@@ -21,16 +21,19 @@ interface Container {
 interface PodSpec {
   readonly serviceAccountName?: string;
   readonly nodeName?: string;
+  readonly hostNetwork?: boolean;
   readonly containers?: readonly Container[];
   readonly initContainers?: readonly Container[];
 }
 
 /** Of a pod's spec, who runs where and which images: no commands, volumes or environments, but for what names a mesh. */
 export function projectedPodSpec(spec: PodSpec): PodSpec {
-  const { serviceAccountName, nodeName, containers, initContainers } = spec;
+  const { serviceAccountName, nodeName, hostNetwork, containers, initContainers } = spec;
   return {
     ...(serviceAccountName === undefined ? {} : { serviceAccountName }),
     ...(nodeName === undefined ? {} : { nodeName }),
+    // Of nearly all pods it is not said at all.
+    ...(hostNetwork === true ? { hostNetwork } : {}),
     ...(containers === undefined ? {} : { containers: containers.map(identity) }),
     ...(initContainers === undefined ? {} : { initContainers: initContainers.map(identity) }),
   };

@@ -38,6 +38,7 @@ const container = foreignFields({
 export const podSpec = foreignFields({
   serviceAccountName: Type.String(),
   nodeName: Type.String(),
+  hostNetwork: Type.Boolean(),
   containers: Type.Array(container),
   initContainers: Type.Array(container),
 });

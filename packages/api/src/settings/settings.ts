@@ -174,9 +174,10 @@ const policies = userFields(
 
 const cilium = userFields(
   {
-    accessPolicies: oneOfWords(["DISABLED", "ENABLED"], {
+    accessPolicies: oneOfWords(["DISABLED", "AUDIT", "ENABLED"], {
       description:
-        "DISABLED, the default: AccessPolicies are enforced by the mesh only. ENABLED: in clusters with Cilium, a CiliumNetworkPolicy enforces " +
+        "DISABLED, the default: AccessPolicies are enforced by the mesh only. AUDIT: the same, and the status of each AccessPolicy says what " +
+        "ENABLED would write, and which known callers that would refuse. ENABLED: in clusters with Cilium, a CiliumNetworkPolicy enforces " +
         "callers and ports at the network layer as well. It refuses callers outside of the mesh that no AccessPolicy allows, such as Prometheus: see allowFrom.",
     }),
     allowFrom: listOf(

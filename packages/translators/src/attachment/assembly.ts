@@ -1,4 +1,4 @@
-import { type Destination, IssuedCertificate, Mesh, Secret, type VirtualMesh, Workload } from "@isthmus/api";
+import { type Destination, IssuedCertificate, Mesh, Pod, Secret, type VirtualMesh, Workload } from "@isthmus/api";
 import { equalJson, exactly, internList, keyOf, keyOfResource, matchesLabels, type Resource, type Snapshot } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
 import { inputKind, inputTable, join, unionOf } from "../incremental/join.ts";
@@ -8,6 +8,7 @@ import { meshTranslators } from "../meshes/meshTranslators.ts";
 import { generatedRootName } from "../policy/generatedRoots.ts";
 import { serviceKeyOf } from "../policy/hostnames.ts";
 import { byMesh, byPodLabel, byService, podLabelKey } from "../policy/indexes.ts";
+import { podNetworkOf } from "../policy/podNetwork.ts";
 import { meshCluster } from "../policy/policyScope.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
 import { byCallers, byPlaceOfTrust, isSameTrust } from "./callingMeshes.ts";
@@ -21,6 +22,7 @@ import {
   virtualDestinations,
 } from "./destinationJoins.ts";
 import type { AttachedMesh } from "./meshes.ts";
+import { selectedPods } from "./podSelections.ts";
 import { referredServiceKeys } from "./policyReferences.ts";
 import { requiredSubsetsOf, type SubsetUsers } from "./requiredSubsets.ts";
 import { virtualIpOf } from "./virtualIps.ts";
@@ -64,6 +66,13 @@ const destinationJoins = {
   gateways: join({ from: destinations, key: byMesh, when: isFederated, to: attachedMeshes, select: ({ gateways }) => gateways }),
   displacedIp: join({ from: destinations, key: byService, when: isFederated, to: displacedIps, select: ({ value }) => value }),
   workloads: join({ from: destinations, key: bySelector, to: workloads, index: byPodLabel }),
+  pods: join({
+    from: attachedPoliciesJoin.source,
+    to: inputKind<AttachedSources, Pod>(Pod),
+    matching: selectedPods,
+    select: podNetworkOf,
+    isSame: equalJson,
+  }),
   callingMeshes: join({ from: attachedPoliciesJoin.source, key: byCallers, to: meshes, index: byPlaceOfTrust, isSame: isSameTrust }),
   referred: join({ from: attachedPoliciesJoin.source, key: byReferredServices, to: destinations, index: byService }),
   virtualDestinations,
@@ -106,6 +115,7 @@ export const destinationInputs = derived({
       referred: othersReferred(lookup("referred"), known),
       virtualDestinations: lookup("virtualDestinations"),
       workloads: workloadsAmong(lookup("workloads"), known),
+      pods: lookup("pods"),
       meshConfig: lookup("meshConfig")[0],
       userObjects,
       translationContext,

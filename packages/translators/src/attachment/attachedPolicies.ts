@@ -24,6 +24,7 @@ import { byMesh, byService, byServiceName, destinationsByCluster } from "../poli
 import { destinationLocation, isWithinLimit, meshCluster, type PolicyScope, policyScopeFrom } from "../policy/policyScope.ts";
 import { firstOf } from "../policy/virtualDestinationRefs.ts";
 import type { AttachedMesh } from "./meshes.ts";
+import { type PodSelection, podSelectionOf } from "./podSelections.ts";
 import { accessPoliciesFor, type CheckedAccess, type CheckedPolicy, policiesSelecting, selectingPolicies } from "./policies.ts";
 import { byFederatedTo } from "./policyDestinations.ts";
 import { byReferredService, byVirtualDestination, subsetServices } from "./policyReferences.ts";
@@ -47,6 +48,8 @@ export interface AttachedPolicies {
   readonly federatedTo: readonly Mesh[];
   /** Objects of users that may be about its hosts. */
   readonly userObjects: readonly UserObject[];
+  /** Which pods are behind it, where that is asked: in clusters with Cilium, on whose network policies AccessPolicies on it bear. */
+  readonly podSelection: PodSelection | undefined;
   readonly reports: readonly Report[];
 }
 
@@ -146,6 +149,7 @@ export const attachedPolicies = derived({
       hasSubsets: next.hasSubsets,
       federatedTo: next.federatedTo,
       userObjects: next.userObjects,
+      podSelection: access.within.length + held.length === 0 ? undefined : podSelectionOf(destination, mesh, translationContext.settings),
       reports: next.reports,
     };
     return row !== undefined && isSameStanding(row, standing) ? row : standing;
@@ -184,6 +188,7 @@ function isSameStanding(left: AttachedPolicies, right: AttachedPolicies): boolea
     left.hasSubsets === right.hasSubsets &&
     isSame(left.federatedTo, right.federatedTo) &&
     isSame(left.userObjects, right.userObjects) &&
+    equalJson(left.podSelection, right.podSelection) &&
     equalJson(left.reports, right.reports)
   );
 }
@@ -214,7 +219,7 @@ function judged(
   destination: Destination,
   mesh: Mesh | undefined,
   { policies, references, meshes, claims, translationContext }: Circumstances,
-): Omit<AttachedPolicies, "key" | "accessPolicies" | "heldAccess"> {
+): Omit<AttachedPolicies, "key" | "accessPolicies" | "heldAccess" | "podSelection"> {
   const translator = translatorOf(mesh);
   const service = destination.spec?.kubeService?.ref;
   const hasSubsets = translator?.hasSubsets ?? true;

@@ -2,11 +2,12 @@ import { ConfigMap, DaemonSet, Deployment, KubernetesCluster, Pod, Service } fro
 import { discoveredName, equalJson, type Resource } from "@isthmus/core";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
 import { unionOfKinds } from "../incremental/unionOfKinds.ts";
+import { namespaceLocationOf, podsByNamespace } from "../policy/podIndexes.ts";
 import { controlPlanesByCluster, controlPlanesByMeshConfig, controlPlanesByNamespace, isControlPlane } from "./controlPlanes.ts";
 import { byCiliumConfig, byClusterMesh, ciliumByCluster } from "./detectors/cilium.ts";
 import { LastKnownMesh } from "./detectors/lastKnownMesh.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
-import { agentPods, namespaceLocationOf, podsByNamespace, servicesByNamespace } from "./indexes.ts";
+import { agentPods, servicesByNamespace } from "./indexes.ts";
 import { type DiscoverySources, nodes } from "./sources.ts";
 
 /** What the discovery of meshes reads. */

@@ -1,8 +1,8 @@
 import { ConfigMap, Deployment, Settings, settingsInForce } from "@isthmus/api";
 import { keyOf, type Snapshot } from "@isthmus/core";
+import { namespaceKey, namespaceLocationOf } from "../policy/podIndexes.ts";
 import { meshDetectors } from "./detectors/index.ts";
 import { meshConfigNames } from "./detectors/istioMesh.ts";
-import { namespaceKey, namespaceLocationOf } from "./indexes.ts";
 
 /** Whether a Deployment is the control plane of a mesh. */
 export function isControlPlane(deployment: Deployment): boolean {

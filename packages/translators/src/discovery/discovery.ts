@@ -19,12 +19,13 @@ import {
 import { changesSince } from "../incremental/changes.ts";
 import { updated } from "../incremental/derived.ts";
 import { transition } from "../incremental/transition.ts";
+import { namespaceKey, namespaceLocationOf } from "../policy/podIndexes.ts";
 import { inAgentCluster } from "./agentCluster.ts";
 import { discoveredDestinations } from "./discoverDestinations.ts";
 import { discoveredAppMeshes, discoveredControlPlanes } from "./discoverMeshes.ts";
 import { discoveredWorkloads } from "./discoverWorkloads.ts";
 import type { DiscoveredObject, DiscoveryRow } from "./discoveryResult.ts";
-import { indexedForDiscovery, namespaceKey, namespaceLocationOf } from "./indexes.ts";
+import { indexedForDiscovery } from "./indexes.ts";
 import { type DiscoveryOptions, discoveryOwner } from "./metadata.ts";
 import {
   assignNames,

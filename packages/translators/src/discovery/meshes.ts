@@ -1,6 +1,7 @@
 import { type Deployment, Mesh } from "@isthmus/api";
 import { clusterRefOf, discoveredName, keyOfResource, matchesLabels, refOf } from "@isthmus/core";
 import type { RowSources } from "../incremental/derived.ts";
+import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import type { controlPlaneJoins } from "./controlPlaneJoins.ts";
 import { controlPlanesByMeshConfig } from "./controlPlanes.ts";
 import { detectCilium } from "./detectors/cilium.ts";
@@ -9,7 +10,6 @@ import { meshDetectors } from "./detectors/index.ts";
 import { gatewayDetector } from "./detectors/istioGateways.ts";
 import type { LastKnownMesh } from "./detectors/lastKnownMesh.ts";
 import type { DiscoveryResult } from "./discoveryResult.ts";
-import { namespaceLocationOf } from "./indexes.ts";
 import { type DiscoveryOptions, discoveredMetadata } from "./metadata.ts";
 import { type DiscoveryContext, nodeNamed } from "./sources.ts";
 

@@ -1,23 +1,13 @@
 import { EndpointSlice, Endpoints, Pod, Service } from "@isthmus/api";
-import { equalJson, keyOfResource, matchesLabels } from "@isthmus/core";
+import { equalJson, keyOfResource } from "@isthmus/core";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
 import type { LookupTable } from "../incremental/lookupTable.ts";
 import type { Matching } from "../incremental/matching.ts";
 import { keyIn } from "../policy/indexKeys.ts";
+import { namespaceLocationOf, pairsOf, podsByLabel, podsByNamespace, podsSelectedBy } from "../policy/podIndexes.ts";
 import { isAnnotated } from "./destinations.ts";
 import { meshesByCluster } from "./discoverMeshes.ts";
-import {
-  byCluster,
-  indexedLabelPair,
-  namespaceKey,
-  namespaceLocationOf,
-  pairsOf,
-  podsByLabel,
-  podsByNamespace,
-  servicesBySelector,
-  slicesByService,
-  workloadsByLabel,
-} from "./indexes.ts";
+import { byCluster, servicesBySelector, slicesByService, workloadsByLabel } from "./indexes.ts";
 import { type DiscoverySources, nodes, scopeJoins } from "./sources.ts";
 
 /** Where the discovery of Destinations begins. */
@@ -27,13 +17,7 @@ const workloads = inputTable(({ workloads: table }: DiscoverySources) => table, 
 
 /** Services and the pods that their selectors take; all of the namespace without selector, as in the published API. */
 const selectedPods: Matching<Service, Pod> = {
-  find(service, pods) {
-    const selector = service.spec?.selector ?? {};
-    const place = namespaceLocationOf(service);
-    const pair = indexedLabelPair(selector);
-    const candidates = pair === undefined ? pods.where(podsByNamespace, namespaceKey(place)) : pods.where(podsByLabel, keyIn(place, pair));
-    return Object.keys(selector).length === 0 ? candidates : candidates.filter(({ metadata }) => matchesLabels(selector, metadata.labels));
-  },
+  find: (service, pods) => podsSelectedBy(service.spec?.selector ?? {}, namespaceLocationOf(service), pods),
   *findBack(pod, from: LookupTable<Service>) {
     const place = namespaceLocationOf(pod);
     for (const pair of ["", ...pairsOf(pod.metadata.labels)]) yield* from.where(servicesBySelector, keyIn(place, pair));

@@ -14,8 +14,9 @@ import { type Group, groupedBy } from "../incremental/groupedBy.ts";
 import { inputKind, inputTable, type JoinSource, join } from "../incremental/join.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { reuseIfEqual } from "../incremental/rows.ts";
+import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import { controlPlanesByCluster, controlPlanesByMeshConfig, settingsOf } from "./controlPlanes.ts";
-import { byCluster, byNamespaceObject, namespaceLocationOf } from "./indexes.ts";
+import { byCluster, byNamespaceObject } from "./indexes.ts";
 import { type DiscoveryOptions, discoveryOwner } from "./metadata.ts";
 import { isNamespaceInScope, type MeshScope, meshScopeOf, settingsSelectors } from "./scope.ts";
 

@@ -1,11 +1,11 @@
 import { type Controller, type Mesh, type Pod, Workload } from "@isthmus/api";
 import { clusterRefOf, discoveredName, type Owner, type Report, refOf } from "@isthmus/core";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
+import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import { sidecarDetectors } from "./detectors/index.ts";
 import type { SidecarDetector } from "./detectors/sidecar.ts";
 import type { DiscoveryResult } from "./discoveryResult.ts";
 import { finding } from "./findings.ts";
-import { namespaceLocationOf } from "./indexes.ts";
 import { discoveredMetadata } from "./metadata.ts";
 import { withoutZeroValues } from "./zeroValues.ts";
 

@@ -16,6 +16,7 @@ import type {
 } from "@isthmus/api";
 import type { Output, Report, Resource } from "@isthmus/core";
 import type { AccessPolicyFallback } from "../policy/accessPolicyEffect.ts";
+import type { PodNetwork } from "../policy/podNetwork.ts";
 import type { AgeSource } from "../policy/precedence.ts";
 import type { VirtualIp } from "../policy/virtualIpAddresses.ts";
 
@@ -70,6 +71,8 @@ export interface DestinationInputs {
   readonly virtualDestinations: readonly VirtualDestination[];
   /** Workloads whose pods its Service selects, in key order. */
   readonly workloads: readonly Workload[];
+  /** Pods that its Service selects, where its cluster has Cilium, the Settings ask about it, and AccessPolicies bear on it. */
+  readonly pods: readonly PodNetwork[];
   /** The object with the settings of its mesh, of the kind that the mesh's translator names. */
   readonly meshConfig: Resource | undefined;
   /** Objects of users, of the kinds that the mesh's translator names, of all clusters it is visible in, whose hosts meet its own. */

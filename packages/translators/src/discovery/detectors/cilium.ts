@@ -1,7 +1,7 @@
 import { CILIUM_CONFIG_NAME, type CiliumInstallation, type ConfigMap, type DaemonSet, type Deployment } from "@isthmus/api";
 import { keyOf } from "@isthmus/core";
+import { namespaceLocationOf } from "../../policy/podIndexes.ts";
 import { imageVersion } from "../image.ts";
-import { namespaceLocationOf } from "../indexes.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
 
 // Source: docs.cilium.io; the chart cilium, templates/cilium-agent/daemonset.yaml and templates/clustermesh-apiserver/deployment.yaml.

@@ -1,8 +1,8 @@
 import type { CiliumInstallation, ConfigMap, Deployment, MeshInstallation, MeshSpec, Node, Service, SettingsSpec } from "@isthmus/api";
 import { type Owner, type Report, refOf } from "@isthmus/core";
+import { namespaceLocationOf } from "../../policy/podIndexes.ts";
 import { finding } from "../findings.ts";
 import { imageVersion } from "../image.ts";
-import { namespaceLocationOf } from "../indexes.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
 import type { LastKnownMesh } from "./lastKnownMesh.ts";
 

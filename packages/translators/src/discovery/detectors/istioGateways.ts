@@ -1,7 +1,7 @@
 import type { IngressGateway, KubernetesServicePort, Node, Service, SettingsSpec } from "@isthmus/api";
 import { matchesLabels, type Report, refOf } from "@isthmus/core";
+import { namespaceLocationOf } from "../../policy/podIndexes.ts";
 import { finding } from "../findings.ts";
-import { namespaceLocationOf } from "../indexes.ts";
 import { reachableAddress } from "../nodes.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
 import type { ControlPlaneInputs } from "./controlPlane.ts";

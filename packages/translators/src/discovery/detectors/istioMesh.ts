@@ -1,8 +1,8 @@
 import { type Deployment, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "@isthmus/api";
 import { displayName, type Report, refOf } from "@isthmus/core";
+import { namespaceLocationOf } from "../../policy/podIndexes.ts";
 import { isTrustDomain } from "../../policy/trustDomain.ts";
 import { finding } from "../findings.ts";
-import { namespaceLocationOf } from "../indexes.ts";
 import { regionOf } from "../nodes.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
 import {

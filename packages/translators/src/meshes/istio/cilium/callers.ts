@@ -64,11 +64,23 @@ function inPlaces(
   ];
 }
 
+/** The clusters of which an entry names callers, some perhaps twice; "" for any. */
+export function namedClusters({ kubeIdentityMatcher, kubeServiceAccountRefs }: SourceSelector): readonly string[] {
+  const { clusters = [] } = kubeIdentityMatcher ?? {};
+  const { serviceAccounts = [] } = kubeServiceAccountRefs ?? {};
+  return anyOf([...clusters, ...serviceAccounts.map(({ clusterName = "" }) => clusterName)]);
+}
+
 /** Whether a Cluster Mesh of Cilium carries calls from the cluster of a mesh. Names of clusters must differ in one. */
-function isJoinedTo({ spec }: Mesh, own: CiliumInstallation): boolean {
+export function isJoinedTo(mesh: Mesh, own: CiliumInstallation): boolean {
+  return own.clusterMesh === true && mesh.spec?.cilium?.clusterMesh === true && !isOfSameName(mesh, own);
+}
+
+/** Whether a Cluster Mesh cannot join the cluster of a mesh, though both take part in one, because they have one name or ID in it. */
+export function isOfSameName({ spec }: Mesh, own: CiliumInstallation): boolean {
   const other = spec?.cilium;
   if (own.clusterMesh !== true || other?.clusterMesh !== true) return false;
-  return own.clusterName !== other.clusterName && own.clusterId !== other.clusterId;
+  return own.clusterName === other.clusterName || own.clusterId === other.clusterId;
 }
 
 interface PodPlace {
