@@ -530,9 +530,12 @@ describe("a VirtualMesh with shared trust", () => {
       const shared = { rootCertificateAuthority: { secret: theirs }, intermediateCertOptions: { rsaKeySizeBytes: 2048 } };
       await changeMesh({ ...trusting, spec: { ...trusting.spec, mtlsConfig: { shared } } });
       for (const name of CLUSTERS) {
-        await eventually(async () => expect(await warningsOf(name)).toMatch(message));
-        expect(await warningsOf(name)).toContain(`Mesh gloo-mesh/istiod-istio-system-${name}`);
-        expect(await warningsOf(name)).toContain(`Secret pki/theirs-${i} of the management cluster`);
+        await eventually(async () => {
+          const warnings = await warningsOf(name);
+          expect(warnings).toMatch(message);
+          expect(warnings).toContain(`Mesh gloo-mesh/istiod-istio-system-${name}`);
+          expect(warnings).toContain(`Secret pki/theirs-${i} of the management cluster`);
+        });
       }
       expect(await Promise.all(CLUSTERS.map(cacertsOf))).toEqual(running);
     }
