@@ -7,6 +7,7 @@ import type { CheckCode } from "../src/plane/checks/codes.ts";
 import {
   accessPolicy,
   cluster,
+  condition,
   deployment,
   destination,
   managed,
@@ -86,6 +87,16 @@ const CASES: readonly Case[] = [
       severity: "error",
       message: "clusters east and west are one cluster: both have UID uid-1",
       remedy: "meshctl cluster deregister west --force, or the other one",
+    },
+  },
+  {
+    code: "CRT1010",
+    passes: [cluster("east", "REGISTERED", { conditions: [condition("JoinTokenExpiring", "False", "the join token is valid")] })],
+    fails: [cluster("east", "REGISTERED", { conditions: [condition("JoinTokenExpiring", "True", "the join token expired")] })],
+    finding: {
+      severity: "warning",
+      message: "cluster east: JoinTokenExpiring: the join token expired",
+      remedy: "meshctl cluster describe east",
     },
   },
   {

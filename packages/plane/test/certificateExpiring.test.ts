@@ -1,5 +1,6 @@
 import { KubernetesCluster } from "@isthmus/api";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createJoinToken } from "../src/identity/joinTokens.ts";
 import { demoFleet, type Fleet, register, statusOf } from "./fleet.ts";
 import { clock, eventually, quiet } from "./virtualTime.ts";
 
@@ -11,10 +12,10 @@ beforeEach(() => {
 });
 afterEach(() => fleet.stop());
 
-async function expiring(): Promise<unknown> {
+async function expiring(wanted = "CertificateExpiring"): Promise<unknown> {
   const { apiVersion, kind } = KubernetesCluster;
   const { conditions = [] } = await statusOf(fleet, { apiVersion, kind, metadata: { name: "cluster-1", namespace: "gloo-mesh" } });
-  return conditions.find(({ type }) => type === "CertificateExpiring");
+  return conditions.find(({ type }) => type === wanted);
 }
 
 test("a certificate that is not renewed shows in the status of its cluster by the passing of time alone", async () => {
@@ -35,4 +36,25 @@ test("without a certificate nothing is said of one", async () => {
   await eventually(() => expect(fleet.server().store.clusters.get("cluster-1")?.phase).toBe("synced"));
   await quiet();
   expect(await expiring()).toBeUndefined();
+});
+
+test("a join token that no agent uses shows in the status of its cluster by the passing of time alone, until there is another one", async () => {
+  await register(fleet);
+  fleet.startServer();
+  const ofToken = () => expiring("JoinTokenExpiring");
+  await eventually(async () => expect(await expiring("Connected")).toMatchObject({ status: "False" }));
+  expect(await ofToken()).toBeUndefined();
+  const createdAt = clock.now();
+  const make = () =>
+    createJoinToken(fleet.management, { namespace: "gloo-mesh", clock, clusterName: "cluster-1", lifetimeMs: 20 * MINUTE_MS });
+  await make();
+  await eventually(async () => expect(await ofToken()).toMatchObject({ status: "False", reason: "Valid" }));
+  await quiet(createdAt + 14 * MINUTE_MS - clock.now());
+  expect(await ofToken()).toMatchObject({ status: "False", reason: "Valid" });
+  await quiet(2 * MINUTE_MS);
+  await eventually(async () => expect(await ofToken()).toMatchObject({ status: "True", reason: "EndsSoon" }));
+  await quiet(5 * MINUTE_MS);
+  await eventually(async () => expect(await ofToken()).toMatchObject({ status: "True", reason: "Expired" }));
+  await make();
+  await eventually(async () => expect(await ofToken()).toMatchObject({ status: "False", reason: "Valid" }));
 });

@@ -4,6 +4,7 @@ import { REVOKED_BEFORE } from "../src/identity/registrations.ts";
 import { serverRoles } from "../src/roles.ts";
 import { certificateValidity } from "../src/server/certificateExpiring.ts";
 import { type ClusterStatusInputs, clusterLagOf, clusterStatus } from "../src/server/clusterStatuses.ts";
+import type { JoinTokenValidity } from "../src/server/joinTokenExpiring.ts";
 import type { ClusterState } from "../src/snapshots/snapshotStore.ts";
 
 const cluster = { apiVersion: "multicluster.solo.io/v1alpha1", kind: "KubernetesCluster", metadata: { name: "a", namespace: "gloo-mesh" } };
@@ -29,6 +30,7 @@ function statusOf(standing: Partial<ClusterStatusInputs>, object: Resource = clu
       lacking: undefined,
       resumed: undefined,
       certificate: undefined,
+      joinToken: undefined,
       writes: { mode: "manage", acknowledged: undefined, comparison: undefined },
       problem: undefined,
       isNameOpen: false,
@@ -132,6 +134,47 @@ describe("the condition CertificateExpiring of a cluster", () => {
   it("is absent where the agent has no certificate", () => {
     expect(certificateValidity(agent, notBefore)).toBeUndefined();
     expect(condition("CertificateExpiring", { state: connected })).toBeUndefined();
+  });
+});
+
+describe("the condition JoinTokenExpiring of a cluster", () => {
+  const notAfter = Date.parse("2026-11-21T15:00:00Z");
+  const token = (validity: JoinTokenValidity["state"]) => ({ joinToken: { state: validity, notAfter } });
+  const of = (standing: Partial<ClusterStatusInputs>, object = cluster as Resource) => condition("JoinTokenExpiring", standing, object);
+  const heard = { ...cluster, status: { agent: { version: "1.0.0" } } } as Resource;
+
+  it("says until when a token may be used, and in time that no agent has used it", () => {
+    expect(of(token("VALID"))).toMatchObject({
+      status: "False",
+      reason: "Valid",
+      message: "the join token is valid until 2026-11-21T15:00:00.000Z",
+    });
+    const another = "create another one (meshctl cluster token create --cluster a) and give it to the agent";
+    expect(of(token("ENDS_SOON"))).toMatchObject({
+      status: "True",
+      reason: "EndsSoon",
+      message: `the join token ends at 2026-11-21T15:00:00.000Z, and no agent has used it: start the agent before, or ${another}`,
+    });
+    const expired = {
+      status: "True",
+      reason: "Expired",
+      message: `the join token expired at 2026-11-21T15:00:00.000Z, before an agent used it: ${another}`,
+    };
+    expect(of(token("EXPIRED"))).toMatchObject(expired);
+    // Without another one its agent stays out.
+    expect(of({ ...token("EXPIRED"), state: certifiedAt("2026-11-21T13:00:00Z") }, revoked)).toMatchObject(expired);
+  });
+
+  it("names one that nobody needs while it is a way in, and then nothing", () => {
+    for (const [standing, object] of [
+      [{ state: connected }, cluster],
+      [{ state: away }, cluster],
+      [{}, heard],
+    ] as const) {
+      expect(of({ ...token("ENDS_SOON"), ...standing }, object)).toMatchObject({ status: "False", reason: "NotUsed" });
+      expect(of({ ...token("EXPIRED"), ...standing }, object)).toBeUndefined();
+    }
+    expect(of({})).toBeUndefined();
   });
 });
 

@@ -463,6 +463,32 @@ describe("a VirtualMesh with shared trust", () => {
     }
   });
 
+  it("warns of changed options of a generated root until the next root is made with them", async () => {
+    await finished();
+    const [root, before] = [await rootSecret(), await Promise.all(CLUSTERS.map(cacertsOf))];
+    const generated = { rsaKeySizeBytes: 2048, ttlDays: 30 };
+    const { mtlsConfig } = trusting.spec ?? {};
+    const shared = { ...mtlsConfig?.shared, rootCertificateAuthority: { generated } };
+    const changed: VirtualMesh = { ...trusting, spec: { ...trusting.spec, mtlsConfig: { shared } } };
+    await changeMesh(changed);
+    const warnings = async () => JSON.stringify(((await statusOf(fleet, trusting)) as { readonly warnings?: unknown }).warnings ?? []);
+    await eventually(async () =>
+      expect(await warnings()).toMatch(
+        /ttlDays 30 is not in force: the root in Secret gloo-mesh\/bookinfo\.gloo-mesh was made with ttlDays 365 .*meshctl cert rotate meshRoot\/bookinfo\.gloo-mesh/,
+      ),
+    );
+    await eventually(async () => expect(await conditionOf("Applied")).toMatchObject({ status: "False", reason: "NotCarriedOut" }));
+    expect([await rootSecret(), await Promise.all(CLUSTERS.map(cacertsOf))]).toEqual([root, before]);
+    await changeMesh({ ...changed, metadata: { ...changed.metadata, annotations: { "isthmus.mesh/root-generation": "2" } } });
+    await eventually(async () => expect(await warnings()).not.toContain("not in force"));
+    const second = () => fleet.management.get(Secret, { name: "bookinfo.gloo-mesh.root-2", namespace: "gloo-mesh" });
+    await eventually(async () => expect(await second()).toBeDefined());
+    const made = new X509Certificate(secretTexts((await second()) ?? fail())["root-cert.pem"] ?? "");
+    expect(Date.parse(made.validTo) - clock.now()).toBeLessThan(31 * DAY_MS);
+    await quiet(60_000);
+    expect(await warnings()).not.toContain("not in force");
+  });
+
   it("lists every certificate of the meshes, what a rotation restarts, and join tokens until they end, without their hash", async () => {
     await finished();
     const place = { namespace: "gloo-mesh", clock };
@@ -530,9 +556,12 @@ describe("a VirtualMesh with shared trust", () => {
       const shared = { rootCertificateAuthority: { secret: theirs }, intermediateCertOptions: { rsaKeySizeBytes: 2048 } };
       await changeMesh({ ...trusting, spec: { ...trusting.spec, mtlsConfig: { shared } } });
       for (const name of CLUSTERS) {
-        await eventually(async () => expect(await warningsOf(name)).toMatch(message));
-        expect(await warningsOf(name)).toContain(`Mesh gloo-mesh/istiod-istio-system-${name}`);
-        expect(await warningsOf(name)).toContain(`Secret pki/theirs-${i} of the management cluster`);
+        await eventually(async () => {
+          const warnings = await warningsOf(name);
+          expect(warnings).toMatch(message);
+          expect(warnings).toContain(`Mesh gloo-mesh/istiod-istio-system-${name}`);
+          expect(warnings).toContain(`Secret pki/theirs-${i} of the management cluster`);
+        });
       }
       expect(await Promise.all(CLUSTERS.map(cacertsOf))).toEqual(running);
     }

@@ -32,6 +32,7 @@ export const NOT_CARRIED_OUT: ReadonlySet<string> = new Set<FindingCode>([
   "FieldUnknown",
   "FieldUnsupported",
   "CertificatesNotIssued",
+  "RootOptionsKept",
   "MeshNotWritten",
   "ClusterObserved",
   "VirtualDestinationNotWritten",
@@ -170,6 +171,12 @@ export const FINDINGS = {
     meaning: "The number of a VirtualMesh's generated root is no number. Its meshes keep the trust that they have.",
     example:
       'metadata.annotations[isthmus.mesh/root-generation]: is not a number from 1: set the number of the root, or run "meshctl cert rotate"',
+  },
+  RootOptionsKept: {
+    meaning:
+      "Options of a VirtualMesh's generated root were changed after it was made. The root stays, and the next one is made with them.",
+    example:
+      'spec.mtlsConfig.shared.rootCertificateAuthority.generated: ttlDays 30 is not in force: the root in Secret gloo-mesh/shop.gloo-mesh was made with ttlDays 365 and stays as it is: run "meshctl cert rotate meshRoot/shop.gloo-mesh" to replace it, or set the former values',
   },
   KeyTooSmall: {
     meaning: "An RSA key is too short to be secure.",

@@ -11,7 +11,7 @@ export { exclusionsOf } from "./pipeline/exclusions.ts";
 export { isInScope, publicationScopeOf, publicationScopeSource, rescoped } from "./pipeline/publicationScope.ts";
 export { deletionCausesOf, type TranslateOptions, type Translation, translate, translateInSteps } from "./pipeline/translate.ts";
 export { translatedFieldsOf } from "./pipeline/translatedFields.ts";
-export { generationOfRoot, ROOT_GENERATION, rootGenerationOf } from "./policy/generatedRoots.ts";
+export { generationOfRoot, ROOT_GENERATION, rootGenerationOf, rootOptionsOf } from "./policy/generatedRoots.ts";
 export { registrationFindings } from "./policy/ineffective.ts";
 export type { AgeSource } from "./policy/precedence.ts";
 export { NOT_REPORTED } from "./statuses/approval.ts";

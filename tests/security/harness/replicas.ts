@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { allKinds } from "@isthmus/api";
-import { type Log, messageOf } from "@isthmus/core";
+import { type Log, messageOf, type Resource } from "@isthmus/core";
 import {
   agentSecrets,
   areRootsTrustedByAll,
@@ -52,6 +52,8 @@ export interface TestAgent {
   readonly cluster: SimulatedCluster;
   /** Its end of the relay, to say what no honest agent would. */
   readonly link: AgentLink;
+  /** What the server tells it beside what is desired, the newest last. */
+  readonly told: Resource[];
   isConnected(): boolean;
   credentials(): Promise<RelayCredentials | undefined>;
   stop(): Promise<void>;
@@ -216,6 +218,7 @@ export async function replicasOf(): Promise<Replicas> {
     const secrets = agentSecrets(cluster, { namespace: NAMESPACE, token: given, clock, random: Math.random, log });
     const stop = new AbortController();
     const states: string[] = [];
+    const told: Resource[] = [];
     const connector = grpcConnector({
       address: replica.address,
       clusterName,
@@ -235,7 +238,7 @@ export async function replicasOf(): Promise<Replicas> {
         connector,
         handler: {
           desired: (desired) => link.acknowledge({ revision: desired.revision, rejected: [] }),
-          notices: () => undefined,
+          notices: ({ put }) => void told.push(...put),
           state: (state, detail) => void states.push(`${state}: ${detail}`),
         },
         clock: hasty,
@@ -250,6 +253,7 @@ export async function replicasOf(): Promise<Replicas> {
       states,
       cluster,
       link,
+      told,
       isConnected: () => states.at(-1)?.startsWith("connected") === true,
       credentials: () => secrets.credentials.load(),
       async stop() {

@@ -8,12 +8,14 @@ const PUBLIC_KEYS = new Set(["root-cert.pem", "ca-cert.pem", "cert-chain.pem", "
 
 /** Label of the Secrets that keep join tokens; its value is the cluster's name. */
 export const JOIN_TOKEN_LABEL = "isthmus.mesh/join-token";
+/** On the Secret of a generated root: the options that it was made with, as JSON. */
+export const ROOT_OPTIONS = "isthmus.mesh/root-options";
 // Of a join token: when it ends. Its hash stays where it is.
 const PUBLIC_OF_TOKEN = "expires";
 
 /**
  * A Kubernetes Secret. Secrets of workload clusters are never sent; of one in the management cluster, translation sees its name,
- * its type, which keys it holds, public certificates, and when a join token ends.
+ * its type, which keys it holds, public certificates, what a generated root was made with, and when a join token ends.
  */
 export const Secret = defineKind(
   {
@@ -27,7 +29,7 @@ export const Secret = defineKind(
     const isToken = secret.metadata.labels?.[JOIN_TOKEN_LABEL] !== undefined;
     const isPublic = (key: string) => PUBLIC_KEYS.has(key) || (isToken && key === PUBLIC_OF_TOKEN);
     const reduced = Object.entries(data).map(([key, value]) => [key, isPublic(key) ? value : ""]);
-    const metadata = projectedMetadata(secret.metadata, () => false);
+    const metadata = projectedMetadata(secret.metadata, (annotation) => annotation === ROOT_OPTIONS);
     return { apiVersion, kind, metadata, ...(type === undefined ? {} : { type }), data: Object.fromEntries(reduced) };
   },
 );

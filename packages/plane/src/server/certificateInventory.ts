@@ -7,6 +7,7 @@ import { decodedText } from "../identity/secretData.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { certificateValidity } from "./certificateExpiring.ts";
 import { GENERATED_ROOT_TYPE } from "./earlierRoots.ts";
+import { endOfJoinToken } from "./joinTokenExpiring.ts";
 import { type RestartForecast, restartForecast } from "./restartForecast.ts";
 import { issuedByVirtualMesh, type Member } from "./trustRequests.ts";
 import type { KnownRoot } from "./trustRoots.ts";
@@ -193,10 +194,9 @@ function ofRelay({ namespace, management, now }: InventorySources): readonly Cer
     const place = { name, namespace: of, cluster: "" };
     const token = labels?.[JOIN_TOKEN_LABEL];
     if (token !== undefined) {
-      const notAfter = Date.parse(decoded(secret, "expires") ?? "");
-      // What can't be read opens nothing.
-      const state = now < notAfter ? "VALID" : "EXPIRED";
-      const times = Number.isNaN(notAfter) ? undefined : { notAfter };
+      const notAfter = endOfJoinToken(secret);
+      const state = notAfter !== undefined && now < notAfter ? "VALID" : "EXPIRED";
+      const times = notAfter === undefined ? undefined : { notAfter };
       return [{ use: "joinToken", ...place, cluster: token, ...shown(times, undefined), state, next: "deleted after its use or its end" }];
     }
     if (name === RELAY_SECRETS.token) {

@@ -7,6 +7,7 @@ import type { AgentInfo } from "../ports/clusterPort.ts";
 import type { ClusterState } from "../snapshots/snapshotStore.ts";
 import { type CertificateValidity, certificateExpiring } from "./certificateExpiring.ts";
 import { endpointsExcluded } from "./endpointsExcluded.ts";
+import { type JoinTokenValidity, joinTokenExpiring } from "./joinTokenExpiring.ts";
 import { comparisonField, type ModeState, modeField, writesPaused } from "./writesPaused.ts";
 
 /** What the status of a registered cluster is made of. */
@@ -20,6 +21,8 @@ export interface ClusterStatusInputs {
   readonly resumed: string | undefined;
   /** How the agent's certificate stands; undefined without one. */
   readonly certificate: CertificateValidity | undefined;
+  /** How its join token stands; undefined without one. */
+  readonly joinToken: JoinTokenValidity | undefined;
   /** Why this server cannot connect to the cluster by its kubeconfig Secret; undefined when it can, or needn't. */
   readonly problem: string | undefined;
   /** Settings let whoever has the shared token take the cluster's name. */
@@ -57,6 +60,8 @@ export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInpu
     (a.held === 0 || a.lacking === b.lacking) &&
     a.resumed === b.resumed &&
     a.certificate === b.certificate &&
+    a.joinToken?.state === b.joinToken?.state &&
+    a.joinToken?.notAfter === b.joinToken?.notAfter &&
     a.writes.mode === b.writes.mode &&
     a.writes.acknowledged === b.writes.acknowledged &&
     a.writes.comparison === b.writes.comparison &&
@@ -70,11 +75,13 @@ export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInpu
  */
 export function clusterStatus(
   kubernetesCluster: Resource,
-  { state, held, lacking, resumed, certificate, problem, isNameOpen, isExcluded, late, writes }: ClusterStatusInputs,
+  { state, held, lacking, resumed, certificate, joinToken, problem, isNameOpen, isExcluded, late, writes }: ClusterStatusInputs,
   agentName: string,
 ): DesiredStatus {
   const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
   const revokedBefore = lockedOut(kubernetesCluster, state);
+  const wasHeard = before["agent"] !== undefined;
+  const isNeeded = state?.connected !== true && (revokedBefore !== undefined || (state?.agent === undefined && !wasHeard));
   const warnings = registrationFindings(kubernetesCluster).map(({ message }) => message);
   const conditions = [
     connected(kubernetesCluster, { state, problem, revokedBefore, agentName }),
@@ -84,13 +91,14 @@ export function clusterStatus(
     overQuota(state),
     ...writesPaused(writes, state),
     ...certificateExpiring(state?.agent, certificate),
+    ...joinTokenExpiring(kubernetesCluster.metadata.name, joinToken, { isNeeded }),
     ...endpointsExcluded(isExcluded),
     ...(isNameOpen ? [NAME_OPEN] : []),
   ];
   return {
     ref: refOf(kubernetesCluster),
     status: {
-      state: stateOf({ state, problem, late, isRevoked: revokedBefore !== undefined, wasHeard: before["agent"] !== undefined }),
+      state: stateOf({ state, problem, late, isRevoked: revokedBefore !== undefined, wasHeard }),
       ...agentOf(state, before),
       ...(resumed === undefined ? {} : { resumedDeletes: resumed }),
       ...modeField(writes, state, before),

@@ -34,6 +34,8 @@ export interface MeshTrustLoop {
   forget(clusterName: string): void;
   /** What is known of the root in a Secret, on the leader. */
   rootIn(ref: ObjectRef): KnownRoot | undefined;
+  /** Why the leader gives a mesh no CA, by its IssuedCertificate: an agent need not report what it was refused. */
+  refusalOf(ref: ResourceRef): string | undefined;
   readonly ended: Promise<void>;
 }
 
@@ -43,7 +45,7 @@ export interface MeshTrustOptions {
   readonly store: SnapshotStore;
   readonly requests: RequestSender;
   readonly delivery: Pick<DeliveryLog, "setDesired" | "acknowledged">;
-  /** Called when other outputs in the management cluster are there, and from time to time, as certificates expire. */
+  /** Called when other outputs in the management cluster are there, when others are refused, and from time to time, as certificates expire. */
   readonly delivered: () => void;
   readonly leadership: Leadership;
   readonly translation: () => Translation | undefined;
@@ -138,6 +140,7 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
 
   async function sign(orders: ReadonlyMap<string, MeshTrustRequest>): Promise<void> {
     const requested = new Set<string>();
+    const refusedBefore = refusals();
     for (const order of orders.values()) {
       const request = store.snapshotIn(order.ref.clusterName).of(CertificateRequest).get(order.ref);
       const csr = request?.spec?.certificateSigningRequest;
@@ -156,6 +159,19 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
       answers.set(key, answer);
     }
     for (const key of answers.keys()) if (!requested.has(key)) answers.delete(key);
+    if (!equalJson(refusedBefore, refusals())) options.delivered();
+  }
+
+  /** Those of requests. */
+  function refusals(): readonly string[] {
+    return [...answers].flatMap(([key, { resource }]) => (isFailed(resource) ? [`${key} ${errorOf(resource) ?? ""}`] : []));
+  }
+
+  function refusalOf(ref: ResourceRef): string | undefined {
+    if (!leadership.isLeader) return undefined;
+    const { apiVersion, kind } = CertificateRequest;
+    const answer = answers.get(resourceKeyOf({ ...ref, apiVersion, kind }));
+    return (answer === undefined ? undefined : errorOf(answer.resource)) ?? ordered.get(resourceKeyOf(ref))?.spec.trust?.problem;
   }
 
   async function answerTo({ ref, spec, signWith }: MeshTrustRequest, csr: string): Promise<object | undefined> {
@@ -190,6 +206,7 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
   }
   return {
     rootIn: (ref) => (leadership.isLeader ? roots.known(ref) : undefined),
+    refusalOf,
     request: loop.request,
     forget(clusterName) {
       ordered = new Map([...ordered].filter(([, { ref }]) => ref.clusterName !== clusterName));
@@ -209,6 +226,10 @@ function metadataOf({ name, namespace, clusterName }: ResourceRef) {
 
 function isFailed(resource: Resource): boolean {
   return (resource as CertificateRequest).status?.state === "FAILED";
+}
+
+function errorOf(resource: Resource): string | undefined {
+  return (resource as CertificateRequest).status?.error;
 }
 
 const PAUSE_MS = 20;

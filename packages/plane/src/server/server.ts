@@ -202,7 +202,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       sharedStore: options.sharing?.store,
       reconciled: reconcile,
       expiring: () => trustExpiring(certificates.entries()),
-      phases: () => trustPhases({ translation: reconcile.translation, store }),
+      phases: () => trustPhases({ translation: reconcile.translation, store, refusalOf: trust.refusalOf }),
     },
     signal,
   );

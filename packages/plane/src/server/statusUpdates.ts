@@ -21,6 +21,7 @@ import { certificateValidity } from "./certificateExpiring.ts";
 import { type ClusterStatusInputs, clusterLagOf, clusterStatus, isSameClusterStatus } from "./clusterStatuses.ts";
 import type { DeliveryLog } from "./delivery.ts";
 import { isExcluded } from "./endpointsExcluded.ts";
+import { joinTokenValidities } from "./joinTokenExpiring.ts";
 import { phaseTimes, plainPhases } from "./phaseTimes.ts";
 import type { ServerKinds } from "./serverOptions.ts";
 import type { TrustPhases } from "./trustPhases.ts";
@@ -127,6 +128,7 @@ export function statusUpdates({
     const facts = new Map<string, ClusterStatusInputs>();
     const isNameOpen = areNamesOpen();
     const unreported = unreportedClusters();
+    const joinTokens = joinTokenValidities(view().snapshot, time);
     for (const cluster of view().snapshot.of(kinds.registration)) {
       const { name } = cluster.metadata;
       const state = store.clusters.get(name);
@@ -136,6 +138,7 @@ export function statusUpdates({
         lacking: delivery.lacksCausesIn(name) ? unreported : undefined,
         resumed: resumed.get(name),
         certificate: certificateValidity(state?.agent, time),
+        joinToken: joinTokens.get(name),
         problem: problemIn(name),
         isNameOpen,
         isExcluded: isExcluded(cluster, excluded()),
@@ -247,6 +250,7 @@ const NOTHING_KNOWN: ClusterStatusInputs = {
   lacking: undefined,
   resumed: undefined,
   certificate: undefined,
+  joinToken: undefined,
   problem: undefined,
   isNameOpen: false,
   isExcluded: false,

@@ -1,5 +1,5 @@
 import { IssuedCertificate, Mesh, type TrustProgressStatus, type VirtualMesh } from "@isthmus/api";
-import { type Condition, displayName } from "@isthmus/core";
+import { type Condition, displayName, type ResourceRef } from "@isthmus/core";
 import { NOT_REPORTED, type Translation, trustBlocker } from "@isthmus/translators";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { issuedByVirtualMesh, type Member } from "./trustRequests.ts";
@@ -17,10 +17,12 @@ export interface TrustPhases {
 export interface PhaseSources {
   readonly translation: Translation | undefined;
   readonly store: Pick<SnapshotStore, "clusters" | "snapshotIn">;
+  /** Why a mesh gets no CA, by its IssuedCertificate: this does not depend on the word of its agent. */
+  readonly refusalOf: (ref: ResourceRef) => string | undefined;
 }
 
 /** The phases of each VirtualMesh whose trust we keep, by `namespace/name`; those of workload clusters are left out. */
-export function trustPhases({ translation, store }: PhaseSources): ReadonlyMap<string, TrustPhases> {
+export function trustPhases({ translation, store, refusalOf }: PhaseSources): ReadonlyMap<string, TrustPhases> {
   const found = new Map<string, TrustPhases>();
   if (translation === undefined) return found;
   const clusters = new Map([...translation.attached.of(Mesh)].map((mesh) => [displayName(mesh.metadata), clusterOf(mesh)]));
@@ -29,7 +31,7 @@ export function trustPhases({ translation, store }: PhaseSources): ReadonlyMap<s
     const own = new Map(members.map((member) => [displayName(member.mesh.metadata), member]));
     const meshes = namesIn(virtualMesh).map((name): readonly [string, MeshPhase | undefined] => {
       const member = own.get(name);
-      return [name, member === undefined ? phaseWithout(clusters.get(name)) : phaseOf(member, { store, clusters })];
+      return [name, member === undefined ? phaseWithout(clusters.get(name)) : phaseOf(member, { store, refusalOf, clusters })];
     });
     const byKey = meshes.map(([name, phase]): readonly [string, MeshPhase | undefined] => [keyOfStatus(name), phase]);
     found.set(displayName(virtualMesh.metadata), { meshes: new Map(byKey), condition: conditionOf(meshes) });
@@ -62,16 +64,19 @@ function phaseWithout(cluster: string | undefined): MeshPhase {
 
 function phaseOf(
   { ref }: Member,
-  { store, clusters }: Pick<PhaseSources, "store"> & { readonly clusters: ReadonlyMap<string, string> },
+  { store, refusalOf, clusters }: Pick<PhaseSources, "store" | "refusalOf"> & { readonly clusters: ReadonlyMap<string, string> },
 ): MeshPhase | undefined {
   const reported = store.snapshotIn(ref.clusterName).of(IssuedCertificate).get(ref);
   const { phase = "unknown" } = store.clusters.get(ref.clusterName) ?? {};
   if (reported === undefined && phase === "unknown") return undefined;
-  const { state = "PENDING", error } = reported?.status ?? {};
+  const refusal = refusalOf(ref);
+  const { state: told = "PENDING", error } = reported?.status ?? {};
+  const state = refusal === undefined ? told : "FAILED";
   const { step, waitsFor = [] } = reported?.spec?.trust ?? {};
   const offline = (cluster: string) => store.clusters.get(cluster)?.connected !== true;
   const waiting = waitsFor.map((mesh) => ({ mesh, cluster: clusters.get(mesh) ?? "", offline: offline(clusters.get(mesh) ?? "") }));
-  const blocker = state === "FAILED" ? error : reported?.status === undefined ? unreported(ref.clusterName) : trustBlocker(reported);
+  const blocker =
+    state === "FAILED" ? (refusal ?? error) : reported?.status === undefined ? unreported(ref.clusterName) : trustBlocker(reported);
   return {
     state,
     ...(step === undefined ? {} : { step }),
@@ -92,7 +97,9 @@ function conditionOf(meshes: readonly (readonly [string, MeshPhase | undefined])
     const message = `nothing is reported of ${unknown.slice(0, MOST_NAMED).join(", ")} since the server started`;
     return { type, status: "Unknown", reason: NOT_REPORTED, message };
   }
-  const open = known.filter(([, { state, step }]) => state !== "FINISHED" || (step !== undefined && step !== "KEEP"));
+  const unfinished = known.filter(([, { state, step }]) => state !== "FINISHED" || (step !== undefined && step !== "KEEP"));
+  // Of many the first are named: those that need a person.
+  const open = [...unfinished].sort((one, other) => Number(isFailed(other)) - Number(isFailed(one)));
   if (open.length === 0) {
     return {
       type,
@@ -101,10 +108,14 @@ function conditionOf(meshes: readonly (readonly [string, MeshPhase | undefined])
       message: `the proxies of all ${meshes.length} meshes use certificates of the root`,
     };
   }
-  const reason = open.some(([, { state }]) => state === "FAILED") ? "Failed" : open.some(isHeld) ? "ClusterOffline" : "RootChanging";
+  const reason = open.some(isFailed) ? "Failed" : open.some(isHeld) ? "ClusterOffline" : "RootChanging";
   const named = open.slice(0, MOST_NAMED).map(([name, phase]) => sentenceOf(name, phase));
   const more = open.length > MOST_NAMED ? [`and ${open.length - MOST_NAMED} more: see status.meshes`] : [];
   return { type, status: "False", reason, message: [...named, ...more].join("; ") };
+}
+
+function isFailed([, { state }]: readonly [string, MeshPhase]): boolean {
+  return state === "FAILED";
 }
 
 function isHeld([, { waitsFor = [] }]: readonly [string, MeshPhase]): boolean {

@@ -1,6 +1,7 @@
-import { Secret, type VirtualMesh } from "@isthmus/api";
+import { ROOT_OPTIONS, Secret, type VirtualMesh } from "@isthmus/api";
 import { checkedRoot, createMeshRoot, fingerprints, type KeyedCertificate, type TrustRoot } from "@isthmus/certificates";
 import { type Clock, equalJson, type Log, messageOf } from "@isthmus/core";
+import { rootOptionsOf } from "@isthmus/translators";
 import { secretOf, secretTexts } from "../identity/secretData.ts";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { GENERATED_ROOT_TYPE } from "./earlierRoots.ts";
@@ -108,7 +109,8 @@ export function trustRoots({ cluster, clock, log, changed }: TrustRootsOptions, 
         const made = await newRoot(virtualMesh, clock.now());
         const secret = secretOf(ref, { "root-cert.pem": made.certificate, "key.pem": made.key });
         // Only created, never changed: of two leaders one makes it.
-        await cluster.create({ ...secret, type: GENERATED_ROOT_TYPE } as Secret, until);
+        const annotations = { [ROOT_OPTIONS]: JSON.stringify(rootOptionsOf(virtualMesh)) };
+        await cluster.create({ ...secret, type: GENERATED_ROOT_TYPE, metadata: { ...secret.metadata, annotations } } as Secret, until);
         log.info({ secret: key }, `generated the root of VirtualMesh ${virtualMesh.metadata.namespace ?? ""}/${virtualMesh.metadata.name}`);
       } catch (error) {
         const isLater = error instanceof ClusterError && error.code === "AlreadyExists";
@@ -120,11 +122,12 @@ export function trustRoots({ cluster, clock, log, changed }: TrustRootsOptions, 
   };
 }
 
-function newRoot({ metadata, spec }: VirtualMesh, now: number): Promise<KeyedCertificate> {
-  const { ttlDays, rsaKeySizeBytes, orgName } = spec?.mtlsConfig?.shared?.rootCertificateAuthority?.generated ?? {};
+function newRoot(virtualMesh: VirtualMesh, now: number): Promise<KeyedCertificate> {
+  const { metadata } = virtualMesh;
+  const { ttlDays, rsaKeySizeBytes, orgName } = rootOptionsOf(virtualMesh);
   const commonName = `root of ${metadata.name}.${metadata.namespace ?? ""}`.slice(0, LONGEST_COMMON_NAME);
-  const options = { commonName, organization: orgName || "gloo-mesh", lifetimeMs: (ttlDays || 365) * DAY_MS, now };
-  return createMeshRoot(options, rsaKeySizeBytes || 4096);
+  const options = { commonName, organization: orgName, lifetimeMs: ttlDays * DAY_MS, now };
+  return createMeshRoot(options, rsaKeySizeBytes);
 }
 
 const DAY_MS = 86_400_000;

@@ -48,13 +48,14 @@ const ALARMS: ReadonlyMap<string, Pick<CheckFinding, "code" | "severity">> = new
     DeletesPaused: { code: "REL1010", severity: "warning" },
     OverQuota: { code: "REL1102", severity: "warning" },
     CertificateExpiring: { code: "CRT1002", severity: "warning" },
+    JoinTokenExpiring: { code: "CRT1010", severity: "warning" },
   }),
 );
 
 /** What else the server says of them. */
 export const nothingWaits: Check = {
   category,
-  description: "No cluster has deletes on hold, exceeds its quota, or has a certificate that is not renewed",
+  description: "No cluster has deletes on hold, exceeds its quota, or has a certificate or join token that ends",
   reads: ["clusters"],
   findings: ({ clusters, now }) =>
     clusters.flatMap(({ metadata: { name }, status = {} }) => {

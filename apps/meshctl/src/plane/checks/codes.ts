@@ -7,6 +7,7 @@ export const CHECK_CODES = {
   CRT1001: "The certificate of an agent has expired.",
   CRT1002: "The certificate of an agent is not renewed in time.",
   CRT1003: "A certificate of the relay ends soon, has expired, or cannot be read.",
+  CRT1010: "The join token of a cluster that waits for its agent ends soon, or has ended.",
   FED1001: "A VirtualMesh names a Mesh that was not discovered.",
   FED1002: "A Mesh is in two VirtualMeshes.",
   FED1003: "A mesh has no gateway that can take traffic from other clusters.",

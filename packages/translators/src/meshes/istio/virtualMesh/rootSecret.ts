@@ -1,4 +1,7 @@
-import { Secret } from "@isthmus/api";
+import { Secret, type VirtualMesh } from "@isthmus/api";
+import { displayName, type Report, refOf } from "@isthmus/core";
+import { reportOf, warningFinding } from "../../../findings.ts";
+import { changedRootOptions } from "../../../policy/generatedRoots.ts";
 import { emptyTranslation, type TargetTranslation, type VirtualMeshInputs } from "../../inputs.ts";
 import { bareOutputOf, originOf } from "../../outputMetadata.ts";
 import { certificateAuthorityOf } from "./certificateAuthority.ts";
@@ -24,5 +27,17 @@ export function rootSecretOf({ virtualMesh, meshes, rootSecret, translationConte
     { ...authority.secret, clusterName: "", origin: originOf({ translationContext, parents: [virtualMesh] }) },
     { apiVersion: Secret.apiVersion, kind: Secret.kind, type: GENERATED_ROOT_TYPE, data },
   );
-  return { outputs: [secret], reports: [] };
+  return { outputs: [secret], reports: rootSecret === undefined ? [] : keptOptions(virtualMesh, rootSecret) };
+}
+
+/** The root stays as it was made: its key is in use. */
+function keptOptions(virtualMesh: VirtualMesh, rootSecret: Secret): readonly Report[] {
+  const { wanted, made } = changedRootOptions(virtualMesh, rootSecret);
+  if (wanted.length === 0) return [];
+  const { name } = rootSecret.metadata;
+  const message =
+    `spec.mtlsConfig.shared.rootCertificateAuthority.generated: ${wanted.join(", ")} ${wanted.length === 1 ? "is" : "are"} not in force: the root in Secret ` +
+    `${displayName(rootSecret.metadata)} was made with ${made.join(", ")} and stays as it is: run "meshctl cert rotate meshRoot/${name}" to replace it, or set ` +
+    "the former values";
+  return [reportOf(refOf(virtualMesh), warningFinding("RootOptionsKept", message))];
 }
