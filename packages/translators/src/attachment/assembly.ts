@@ -20,6 +20,7 @@ import {
   supports,
   virtualDestinations,
 } from "./destinationJoins.ts";
+import { byFailoverName, failoverPeersOf, isSameEntrance, isSameFromOutside, isSameSpec } from "./failoverPeers.ts";
 import type { AttachedMesh } from "./meshes.ts";
 import { referredServiceKeys } from "./policyReferences.ts";
 import { requiredSubsetsOf, type SubsetUsers } from "./requiredSubsets.ts";
@@ -44,6 +45,8 @@ const mesh = join({ from: destinations, key: byMesh, to: attachedMeshes, select:
 
 const ofCilium = join({ from: mesh.source, key: byMeshWithCilium, to: memberships, select: entryValue<VirtualMesh>, isSame: isSameJoined });
 
+const namesakes = join({ from: destinations, key: byFailoverName, to: destinations, index: byFailoverName, isSame: isSameFromOutside });
+
 /** The joins of a Destination. An input is one join here, and one member below. */
 const destinationJoins = {
   attachedPolicies: attachedPoliciesJoin,
@@ -62,6 +65,9 @@ const destinationJoins = {
     isSame: (before, after) => equalJson(before.spec, after.spec),
   }),
   gateways: join({ from: destinations, key: byMesh, when: isFederated, to: attachedMeshes, select: ({ gateways }) => gateways }),
+  namesakes,
+  meshesOfNamesakes: join({ from: namesakes.source, key: byMesh, to: attachedMeshes, isSame: isSameEntrance }),
+  workloadsOfNamesakes: join({ from: namesakes.source, key: bySelector, to: workloads, index: byPodLabel, isSame: isSameSpec }),
   displacedIp: join({ from: destinations, key: byService, when: isFederated, to: displacedIps, select: ({ value }) => value }),
   workloads: join({ from: destinations, key: bySelector, to: workloads, index: byPodLabel }),
   callingMeshes: join({ from: attachedPoliciesJoin.source, key: byCallers, to: meshes, index: byPlaceOfTrust, isSame: isSameTrust }),
@@ -88,6 +94,12 @@ export const destinationInputs = derived({
     const { trafficPolicies, accessPolicies, heldAccess, federatedTo, userObjects } = standing;
     const service = known.spec?.kubeService?.ref;
     const virtualIp = isFederated(known) && service !== undefined ? virtualIpOf(service, lookup("displacedIp")[0]) : undefined;
+    const namesakes = {
+      namesakes: lookup("namesakes"),
+      meshes: lookup("meshesOfNamesakes"),
+      workloads: lookup("workloadsOfNamesakes"),
+      before: before?.failoverPeers,
+    };
     const subsetUsers = { subsetPolicies: lookup("subsetPolicies"), supports: lookup("supports") };
     return {
       destination: withSubsets(known, subsetUsers, { translationContext, before: before?.destination }),
@@ -102,6 +114,7 @@ export const destinationInputs = derived({
       ownGateways: lookup("ownGateways")[0] ?? NONE,
       gatewayWorkloads: lookup("gatewayWorkloads"),
       gateways: lookup("gateways")[0] ?? NONE,
+      failoverPeers: failoverPeersOf(known, mesh, namesakes),
       virtualIp: before !== undefined && equalJson(before.virtualIp, virtualIp) ? before.virtualIp : virtualIp,
       referred: othersReferred(lookup("referred"), known),
       virtualDestinations: lookup("virtualDestinations"),
