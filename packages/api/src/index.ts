@@ -81,6 +81,7 @@ export {
   UNREADABLE,
 } from "./networking/accessPolicy.ts";
 export type { ConnectionPoolSettings, TcpKeepalive } from "./networking/connectionPool.ts";
+export type { FailureDetection } from "./networking/failureDetection.ts";
 export { lastAcceptedServiceDependency, ServiceDependency, type ServiceDependencySpec } from "./networking/serviceDependency.ts";
 export { TrafficPolicy } from "./networking/trafficPolicy.ts";
 export type { TrafficPolicyRules, TrafficPolicySpec } from "./networking/trafficPolicySpec.ts";

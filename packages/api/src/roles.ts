@@ -106,11 +106,12 @@ const ROLES: readonly Role[] = [
   // A route to a host, or to a subset of it, that a proxy does not know answers 503.
   { kind: VirtualService, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], refersTo: [ServiceEntry, DestinationRule] },
   { kind: DestinationRule, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"] },
-  { kind: ServiceEntry, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"] },
+  // Endpoints of other clusters, without their order, get as much traffic as those of the own.
+  { kind: ServiceEntry, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], refersTo: [DestinationRule] },
   { kind: Gateway, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },
   { kind: AuthorizationPolicy, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },
   // A proxy that is limited to hosts before they exist loses them for a moment.
-  { kind: Sidecar, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], refersTo: [ServiceEntry] },
+  { kind: Sidecar, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], refersTo: [ServiceEntry, DestinationRule] },
   { kind: EnvoyFilter, tasks: ["delivered"] },
 
   // The network layer beside the mesh. That users' own policies are sent explains what traffic does; none of them is ever changed.

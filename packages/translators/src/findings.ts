@@ -36,6 +36,7 @@ export const NOT_CARRIED_OUT: ReadonlySet<string> = new Set<FindingCode>([
   "MeshNotWritten",
   "ClusterObserved",
   "VirtualDestinationNotWritten",
+  "FailoverUnavailable",
 ]);
 
 /** Every code that translation reports: what it means, and an example of its message. The reference page is made of it. */

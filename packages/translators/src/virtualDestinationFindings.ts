@@ -57,6 +57,12 @@ export const VIRTUAL_DESTINATION_FINDINGS = {
     example:
       "spec.localized.outlierDetection.maxEjectionPercent: with 50, failing endpoints above that share keep getting traffic instead of failing over: set 100",
   },
+  FailoverUnavailable: {
+    meaning:
+      "A VirtualMesh asks for failover of its federated services, and all of them, or one of them, cannot fail over to other clusters.",
+    example:
+      "Destination gloo-mesh/reviews-bookinfo-cluster-1 does not fail over to cluster-2, because the service there has no port 9080: add it there, or use a VirtualDestination",
+  },
   NamespaceOfGateways: {
     meaning:
       "In a mesh, clients would look up the host of a VirtualDestination in the namespace of its gateways. Nothing is written for them there.",

@@ -1,6 +1,7 @@
 import { copyFileSync } from "node:fs";
 import { afterAll, beforeAll } from "vitest";
 import { failoverCases } from "./cases/failover.ts";
+import { federatedFailoverCases } from "./cases/federatedFailover.ts";
 import { describeMeshes } from "./harness/describeMeshes.ts";
 import { type Meshes, meshesOn } from "./harness/meshes.ts";
 import { startTestbed, type Testbed, threeClusterNames } from "./harness/testbed.ts";
@@ -16,8 +17,11 @@ describeMeshes("real failover", (parts) => {
   });
   afterAll(() => testbed?.stop());
 
-  failoverCases(() => {
+  function started(): Meshes {
     if (meshes === undefined) throw new Error("the meshes did not start");
     return meshes;
-  });
+  }
+
+  failoverCases(started);
+  federatedFailoverCases(started);
 });

@@ -116,6 +116,12 @@ const destinationStatus = fields({
     flatNetwork: Type.Boolean(),
     virtualMeshRef: userRef,
     tcpKeepalive: fields({ probes: uint32(), time: text(), interval: text() }),
+    failover: fields(
+      {
+        outlierDetection: fields({ consecutiveErrors: uint32(), interval: text(), baseEjectionTime: text(), maxEjectionPercent: uint32() }),
+      },
+      { description: "Present if the destination fails over to services of the same name and namespace in other clusters." },
+    ),
   }),
   requiredSubsets: Type.Array(
     fields({

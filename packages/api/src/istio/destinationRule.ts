@@ -26,17 +26,23 @@ const connectionPool = fields({
   }),
 });
 
-const trafficPolicy = fields({
-  tls: fields({ mode: Type.String() }),
+const connectionPolicy = {
+  tls: fields({ mode: Type.String(), sni: Type.String() }),
   outlierDetection: fields({
     consecutive5xxErrors: Type.Integer(),
     consecutiveGatewayErrors: Type.Integer(),
     interval: durationString,
     baseEjectionTime: durationString,
     maxEjectionPercent: Type.Integer(),
+    minHealthPercent: Type.Integer(),
   }),
   connectionPool,
   loadBalancer: fields({ localityLbSetting: fields({ enabled: Type.Boolean(), failoverPriority: strings() }) }),
+};
+
+const trafficPolicy = fields({
+  ...connectionPolicy,
+  portLevelSettings: listOf(fields({ port: fields({ number: Type.Integer() }), ...connectionPolicy })),
 });
 
 const subset = fields({ name: Type.String(), labels: stringMap() });

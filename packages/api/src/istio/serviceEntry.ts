@@ -23,6 +23,7 @@ const serviceEntrySpec = fields({
   endpoints: listOf(workloadEntry),
   workloadSelector: fields({ labels: stringMap() }),
   exportTo: strings(),
+  subjectAltNames: strings(),
 });
 
 /** Adds a host to a mesh's registry. Source: istio.io/docs/reference/config/networking/service-entry. */

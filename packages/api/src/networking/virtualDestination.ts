@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { approvalColumns, approvalFields, approvalsByTarget } from "../shared/approval.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
-import { duration } from "../shared/duration.ts";
 import { lastAcceptedSpec } from "../shared/lastAcceptedSpec.ts";
 import { userClusterObjectRef, userObjectRef } from "../shared/refs.ts";
 import { atMostOneOf, fields, listOf, port, uint32, userFields } from "../shared/schema.ts";
 import { destinationSelector } from "../shared/selectors.ts";
+import { failureDetection } from "./failureDetection.ts";
 
 const PART_OF_REGION = "not supported, failover is from region to region";
 
@@ -19,15 +19,7 @@ const locality = (description: string) =>
     { description },
   );
 
-const outlierDetection = userFields(
-  {
-    consecutiveErrors: uint32({ description: "Number of consecutive errors after which an endpoint is ejected. Default 10." }),
-    interval: duration({ description: "Interval between checks of whether ejected endpoints may return. Default 5s." }),
-    baseEjectionTime: duration({ description: "Minimum ejection time of an endpoint. Default 120s." }),
-    maxEjectionPercent: uint32({ description: "Maximum percentage of ejected endpoints. Default 100.", maximum: 100 }),
-  },
-  { description: "When endpoints count as failing. Applies to `static` too." },
-);
+const outlierDetection = failureDetection("When endpoints count as failing. Applies to `static` too.");
 
 const servicePort = userFields(
   {

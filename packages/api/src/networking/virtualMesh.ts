@@ -5,6 +5,7 @@ import { userObjectRef } from "../shared/refs.ts";
 import { fields, listOf, oneOfWords, uint32, userFields } from "../shared/schema.ts";
 import { destinationSelector } from "../shared/selectors.ts";
 import { tcpKeepalive } from "./connectionPool.ts";
+import { failureDetection } from "./failureDetection.ts";
 import { mtlsConfig } from "./trust.ts";
 
 const federation = userFields(
@@ -40,6 +41,14 @@ const federation = userFields(
         "Suffix of the host names of federated services. Default global. Other suffixes require Istio's DNS proxying in the calling mesh.",
     }),
     tcpKeepalive,
+    failover: userFields(
+      { outlierDetection: failureDetection("When endpoints count as failing.") },
+      {
+        description:
+          "Not part of the published API. If set, a federated service fails over to the services of the same name and namespace in other clusters: " +
+          "its own cluster first, then clusters of its region, then others. Requires mtlsConfig.shared.",
+      },
+    ),
   },
   { description: "Which services can be called from other meshes, and how." },
 );

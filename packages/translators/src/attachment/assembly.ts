@@ -21,6 +21,7 @@ import {
   supports,
   virtualDestinations,
 } from "./destinationJoins.ts";
+import { byFailoverName, failoverPeersOf, isSameEntrance, isSameFromOutside, isSameSpec } from "./failoverPeers.ts";
 import type { AttachedMesh } from "./meshes.ts";
 import { selectedPods } from "./podSelections.ts";
 import { referredServiceKeys } from "./policyReferences.ts";
@@ -46,6 +47,8 @@ const mesh = join({ from: destinations, key: byMesh, to: attachedMeshes, select:
 
 const ofCilium = join({ from: mesh.source, key: byMeshWithCilium, to: memberships, select: entryValue<VirtualMesh>, isSame: isSameJoined });
 
+const namesakes = join({ from: destinations, key: byFailoverName, to: destinations, index: byFailoverName, isSame: isSameFromOutside });
+
 /** The joins of a Destination. An input is one join here, and one member below. */
 const destinationJoins = {
   attachedPolicies: attachedPoliciesJoin,
@@ -64,6 +67,9 @@ const destinationJoins = {
     isSame: (before, after) => equalJson(before.spec, after.spec),
   }),
   gateways: join({ from: destinations, key: byMesh, when: isFederated, to: attachedMeshes, select: ({ gateways }) => gateways }),
+  namesakes,
+  meshesOfNamesakes: join({ from: namesakes.source, key: byMesh, to: attachedMeshes, isSame: isSameEntrance }),
+  workloadsOfNamesakes: join({ from: namesakes.source, key: bySelector, to: workloads, index: byPodLabel, isSame: isSameSpec }),
   displacedIp: join({ from: destinations, key: byService, when: isFederated, to: displacedIps, select: ({ value }) => value }),
   workloads: join({ from: destinations, key: bySelector, to: workloads, index: byPodLabel }),
   pods: join({
@@ -97,6 +103,12 @@ export const destinationInputs = derived({
     const { trafficPolicies, accessPolicies, heldAccess, federatedTo, userObjects } = standing;
     const service = known.spec?.kubeService?.ref;
     const virtualIp = isFederated(known) && service !== undefined ? virtualIpOf(service, lookup("displacedIp")[0]) : undefined;
+    const namesakes = {
+      namesakes: lookup("namesakes"),
+      meshes: lookup("meshesOfNamesakes"),
+      workloads: lookup("workloadsOfNamesakes"),
+      before: before?.failoverPeers,
+    };
     const subsetUsers = { subsetPolicies: lookup("subsetPolicies"), supports: lookup("supports") };
     return {
       destination: withSubsets(known, subsetUsers, { translationContext, before: before?.destination }),
@@ -111,6 +123,7 @@ export const destinationInputs = derived({
       ownGateways: lookup("ownGateways")[0] ?? NONE,
       gatewayWorkloads: lookup("gatewayWorkloads"),
       gateways: lookup("gateways")[0] ?? NONE,
+      failoverPeers: failoverPeersOf(known, mesh, namesakes),
       virtualIp: before !== undefined && equalJson(before.virtualIp, virtualIp) ? before.virtualIp : virtualIp,
       referred: othersReferred(lookup("referred"), known),
       virtualDestinations: lookup("virtualDestinations"),

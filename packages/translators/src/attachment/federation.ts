@@ -7,6 +7,7 @@ import { selectingCandidates, selectionKeys } from "../policy/selection.ts";
 import { selectsDestination } from "../policy/selectors.ts";
 import { userRefOf } from "../policy/userResources.ts";
 import { virtualMeshDoubts } from "../policy/virtualMeshDoubts.ts";
+import { failoverInForce } from "../policy/virtualMeshFailover.ts";
 import { meshKey } from "./virtualMeshes.ts";
 
 type AppliedFederation = NonNullable<DestinationStatus["appliedFederation"]>;
@@ -35,10 +36,15 @@ export function appliedFederationOf(
     ...(federation.flatNetwork ? { flatNetwork: true } : {}),
     virtualMeshRef: refOfMany(virtualMesh),
     ...(federation.tcpKeepalive === undefined ? {} : { tcpKeepalive: federation.tcpKeepalive }),
+    ...failoverFrom(virtualMesh),
   };
 }
 
 // One for all that it federates.
+const failoverFrom = memoizeRow((virtualMesh: VirtualMesh) => {
+  const failover = failoverInForce(virtualMesh);
+  return failover === undefined ? {} : { failover };
+});
 const refOfMany = memoizeRow((virtualMesh: VirtualMesh) => userRefOf(virtualMesh));
 
 /** The meshes that selectors name for a Destination, or all of the VirtualMesh; each once, in key order. */
@@ -66,6 +72,7 @@ function changesIn(before: VirtualMesh, after: VirtualMesh): readonly Federation
   const { selectors: leftSelectors = NONE, eastWestIngressGatewaySelectors: _, ...leftRest } = left;
   const { selectors: rightSelectors = NONE, eastWestIngressGatewaySelectors: __, ...rightRest } = right;
   if (!equalJson(before.spec?.meshes, after.spec?.meshes) || !equalJson(leftRest, rightRest)) return "all";
+  if (!equalJson(failoverFrom(before), failoverFrom(after))) return "all";
   // Without selectors others decide.
   if (leftSelectors.length === 0 || rightSelectors.length === 0) return leftSelectors.length === rightSelectors.length ? NONE : "all";
   const [was, is] = [texts(leftSelectors), texts(rightSelectors)];

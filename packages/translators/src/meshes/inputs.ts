@@ -63,6 +63,8 @@ export interface DestinationInputs {
   readonly gatewayWorkloads: readonly Workload[];
   /** Through which other clusters reach it; empty when it is not federated. */
   readonly gateways: readonly IngressGatewayRef[];
+  /** Services of the same name and namespace in other clusters that its mesh may call, where it fails over to them; in key order. */
+  readonly failoverPeers: readonly FailoverPeer[];
   /** The address of its federated host name, when it is federated. */
   readonly virtualIp: VirtualIp | undefined;
   /** Other Destinations that its policies refer to, with their federation in their statuses, in key order. */
@@ -78,6 +80,17 @@ export interface DestinationInputs {
   /** Objects of users, of the kinds that the mesh's translator names, of all clusters it is visible in, whose hosts meet its own. */
   readonly userObjects: readonly UserObject[];
   readonly translationContext: TranslationContext;
+}
+
+/** A Destination that another one of its name fails over to. Read is only what is seen from other clusters: not which pods there are. */
+export interface FailoverPeer {
+  readonly destination: Destination;
+  /** The mesh it is in. */
+  readonly mesh: Mesh;
+  /** Through which other clusters reach it. */
+  readonly gateways: readonly IngressGatewayRef[];
+  /** Workloads whose pods its Service selects, in key order. */
+  readonly workloads: readonly Workload[];
 }
 
 /** An object of a user, of one of a mesh's own kinds, that is about a host of ours. */

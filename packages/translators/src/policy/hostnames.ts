@@ -26,6 +26,12 @@ export function federatedHostname(service: ClusterObjectRef, suffix: string | un
   return intern([service.name, service.namespace, "svc", service.clusterName, suffix || DEFAULT_HOSTNAME_SUFFIX].join("."));
 }
 
+/** The name by which east-west gateways know the Services of one name and namespace, each its own. Federated host names have one part more. */
+export function failoverHostname(service: ClusterObjectRef, federatedHost: string): string {
+  const suffix = federatedHost.slice([service.name, service.namespace, "svc", service.clusterName, ""].join(".").length);
+  return intern([service.name, service.namespace, "failover", suffix].join("."));
+}
+
 /** The host name by which a Destination is called from a cluster: the local one at home, else the federated one. */
 export function hostnameFrom(
   clusterName: string,

@@ -5,14 +5,12 @@ import { waitFor } from "../../harness/waitFor.ts";
 import { expectShare, sharePercent } from "../harness/expectations.ts";
 import type { InForce, Meshes } from "../harness/meshes.ts";
 import { freshConnections, service as selected, trafficPolicy, virtualDestination } from "../harness/resources.ts";
-import { type ClusterName, type RequestOptions, threeClusterNames } from "../harness/testbed.ts";
+import { type ClusterName, threeClusterNames } from "../harness/testbed.ts";
+import { gateway, outlierDetection, probesOf, server } from "./failoverProbes.ts";
 
 const host = "reviews.mesh.global";
-/** Two errors and an endpoint is out, for 4 s. */
-const outlierDetection = { consecutiveErrors: 2, interval: "1s", baseEjectionTime: "4s" };
 const inTwoRegions = [{ kubeServiceMatcher: { labels: { app: "reviews" }, clusters: ["cluster-1", "cluster-2"] } }];
 const everywhere = [{ kubeServiceMatcher: { labels: { app: "reviews" } } }];
-const server = (cluster: ClusterName) => `${cluster}/reviews-v1`;
 const service = (clusterName: ClusterName) => ({ kubeService: { name: "reviews", namespace: "bookinfo", clusterName } });
 
 export function failoverCases(meshes: () => Meshes): void {
@@ -24,33 +22,8 @@ export function failoverCases(meshes: () => Meshes): void {
     return inForce;
   }
 
-  /** The servers that answer, with how often. Each request is a connection of its own. */
-  async function servers(options: Partial<RequestOptions> = {}): Promise<Readonly<Record<string, number>>> {
-    const { servers: counts } = await meshes().request({ host, count: 20, ...options });
-    return counts;
-  }
-
-  /** Until all of 20 requests are answered by one server. */
-  async function answeredBy(cluster: ClusterName, from: ClusterName = "cluster-1"): Promise<void> {
-    await waitFor(`answers of ${server(cluster)} to ${from}`, async () => {
-      const counts = await servers({ from });
-      if (counts[server(cluster)] === 20) return true;
-      throw new Error(JSON.stringify(counts));
-    });
-  }
-
-  afterEach(async () => {
-    for (const cluster of threeClusterNames) {
-      await meshes().setServer(server(cluster), { isStopped: false });
-      await meshes().setServer(server(cluster), {});
-    }
-  });
-
-  /** How many connections from other clusters all gateways have had. */
-  async function atGateways(): Promise<number> {
-    const counts = await Promise.all(threeClusterNames.map((cluster) => meshes().counter(gateway(cluster), "^tcp.*downstream_cx_total")));
-    return counts.reduce((sum, count) => sum + count, 0);
-  }
+  const { servers, answeredBy, atGateways, heal } = probesOf(meshes, host);
+  afterEach(heal);
 
   describe("a localized virtual destination", () => {
     it("is answered by the client's own cluster", async () => {
@@ -200,10 +173,6 @@ export function failoverCases(meshes: () => Meshes): void {
       });
     });
   });
-}
-
-function gateway(cluster: ClusterName): string {
-  return `${cluster}/istio-ingressgateway`;
 }
 
 function to(from: string, ...regions: readonly string[]): object {

@@ -2,6 +2,7 @@ import { type DestinationInputs, emptyTranslation, mergeTranslations, type Targe
 import { originOf } from "../outputMetadata.ts";
 import { authorizationPolicyFor } from "./authorizationPolicies.ts";
 import { envoyFilterFor } from "./envoyFilters.ts";
+import { withFailover } from "./failover/failover.ts";
 import { localSource } from "./source.ts";
 import { sourceObjects } from "./sourceObjects.ts";
 import { federate } from "./virtualMesh/federation.ts";
@@ -12,6 +13,6 @@ export function translateIstioDestination(inputs: DestinationInputs): TargetTran
   if (destination.spec?.kubeService?.ref === undefined) return emptyTranslation;
   const objects = sourceObjects(inputs);
   const origin = originOf({ translationContext, parents: [destination], annotationsOf: destination });
-  const local = { outputs: objects(localSource(destination), origin), reports: [] };
+  const local = withFailover(inputs, objects(localSource(destination), origin));
   return mergeTranslations([local, authorizationPolicyFor(inputs, origin), envoyFilterFor(inputs, origin), federate(inputs, objects)]);
 }

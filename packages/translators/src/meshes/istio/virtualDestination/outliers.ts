@@ -1,4 +1,4 @@
-import { nanosecondsOf, type VirtualDestinationSpec } from "@isthmus/api";
+import { type FailureDetection, nanosecondsOf, type VirtualDestinationSpec } from "@isthmus/api";
 import { type Finding, warningFinding } from "../../../findings.ts";
 import { durationFindings, istioDuration } from "../durations.ts";
 
@@ -9,8 +9,7 @@ const PATH = "spec.localized.outlierDetection";
  * locality failover). The defaults are the published API's, where zero stands for them. Both kinds of errors count, as a gateway answers
  * for pods that cannot be reached.
  */
-export function outlierDetectionOf({ localized }: VirtualDestinationSpec) {
-  const { consecutiveErrors, interval, baseEjectionTime, maxEjectionPercent } = localized?.outlierDetection ?? {};
+export function outlierDetectionOf({ consecutiveErrors, interval, baseEjectionTime, maxEjectionPercent }: FailureDetection = {}) {
   return {
     consecutive5xxErrors: consecutiveErrors || 10,
     consecutiveGatewayErrors: consecutiveErrors || 10,
@@ -22,16 +21,21 @@ export function outlierDetectionOf({ localized }: VirtualDestinationSpec) {
 
 /** What Istio would refuse there, or what would keep traffic from failing over. */
 export function outlierFindings({ localized }: VirtualDestinationSpec): readonly Finding[] {
-  const { interval, baseEjectionTime, maxEjectionPercent = 0 } = localized?.outlierDetection ?? {};
+  return detectionFindings(PATH, localized?.outlierDetection);
+}
+
+/** The same of whatever says when endpoints count as failing, under its path. */
+export function detectionFindings(path: string, detection: FailureDetection = {}): readonly Finding[] {
+  const { interval, baseEjectionTime, maxEjectionPercent = 0 } = detection;
   return [
-    ...durationFindings(`${PATH}.interval`, nonZero(interval)),
-    ...durationFindings(`${PATH}.baseEjectionTime`, nonZero(baseEjectionTime)),
+    ...durationFindings(`${path}.interval`, nonZero(interval)),
+    ...durationFindings(`${path}.baseEjectionTime`, nonZero(baseEjectionTime)),
     ...(maxEjectionPercent === 0 || maxEjectionPercent === 100
       ? []
       : [
           warningFinding(
             "FailoverIncomplete",
-            `${PATH}.maxEjectionPercent: with ${maxEjectionPercent}, failing endpoints above that share keep getting traffic instead of failing over: set 100`,
+            `${path}.maxEjectionPercent: with ${maxEjectionPercent}, failing endpoints above that share keep getting traffic instead of failing over: set 100`,
           ),
         ]),
   ];

@@ -108,7 +108,7 @@ function ruleSpec({ hostname, options }: Host, tiers: readonly Tier[]): NonNulla
     trafficPolicy: {
       // East-west gateways pass nothing else on.
       tls: { mode: "ISTIO_MUTUAL" },
-      outlierDetection: outlierDetectionOf(options.spec),
+      outlierDetection: outlierDetectionOf(options.spec.localized?.outlierDetection),
       loadBalancer: { localityLbSetting: { enabled: true, failoverPriority: failoverPriority(tiers.length) } },
     },
   };

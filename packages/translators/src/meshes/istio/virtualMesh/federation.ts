@@ -1,6 +1,7 @@
 import { DestinationRule, type Mesh, ServiceEntry, type ServiceEntrySpec } from "@isthmus/api";
 import { merged, type Output, type Resource, refOf, withoutUndefined } from "@isthmus/core";
 import { reportOf } from "../../../findings.ts";
+import { failoverHostname } from "../../../policy/hostnames.ts";
 import { type DestinationInputs, emptyTranslation, type TargetTranslation } from "../../inputs.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";
 import { remoteSource } from "../source.ts";
@@ -51,10 +52,17 @@ function remoteOutputs(
 function localOutputs(service: FederatedService, atHost: HostOutputs, rule: DestinationRule | undefined): readonly Output[] {
   // For the gateways alone, which run beside the control plane: workloads at home use the local host name.
   const spec = serviceEntrySpec({ exportTo: ["."] }, service, service.atPods);
-  const serviceEntry = atHost(service.home, ServiceEntry, spec);
+  const serviceEntry = atHost(service.home, ServiceEntry, withFailoverHost(service, spec));
   // The SNI names the subset, so the gateways must know the subsets of the callers.
   if (rule === undefined) return [serviceEntry];
   return [serviceEntry, atHost(service.home, DestinationRule, merged(rule.spec ?? {}, { host: service.hostname }))];
+}
+
+/** Under a second name, the same in all clusters, where others fail over to it. Gateways alone know that one, and it leads to no other cluster. */
+function withFailoverHost({ destination, hostname }: FederatedService, spec: ServiceEntrySpec): ServiceEntrySpec {
+  const service = destination.spec?.kubeService?.ref;
+  if (service === undefined || destination.status?.appliedFederation?.failover === undefined) return spec;
+  return { ...spec, hosts: [hostname, failoverHostname(service, hostname)] };
 }
 
 /** Makes objects about the federated host, named after it, beside a mesh's control plane. */
