@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 // Real sockets and TLS: what one test file leaves on the way must not reach the next, so each has a process of its own.
-const SOCKETS = ["packages/relay/{src,test}/**/*.test.ts", "tests/security/**/*.test.ts"];
+const SOCKETS = ["packages/{relay,dataplane}/{src,test}/**/*.test.ts", "tests/security/**/*.test.ts"];
 // Those are run by `npm run test:long`.
 const exclude = ["**/node_modules/**", "**/*.long.test.ts"];
 
