@@ -1,3 +1,4 @@
+import { ciliumEndpointsBenchmark } from "./ciliumEndpoints.ts";
 import { fleetBenchmark } from "./fleetTranslation.ts";
 import { growthBenchmark } from "./growth.ts";
 import { offlineBenchmark } from "./offline.ts";
@@ -59,6 +60,7 @@ export const benchmarks: readonly Benchmark[] = [
   { name: "memory-server", program: "server", heapMiB: 8192, run: memoryServerBenchmark },
   { name: "memory-agent", program: "agent", run: memoryAgentBenchmark },
   { name: "wire", run: wireBenchmark },
+  { name: "cilium-endpoints", run: ciliumEndpointsBenchmark },
   { name: "endpoint", program: "server", run: endpointBenchmark },
   { name: "restart", run: restartBenchmark },
   { name: "restart-replica", program: "server", heapMiB: 8192, isPart: true, run: restartReplicaBenchmark },

@@ -138,17 +138,24 @@ describe("meshctl describe", () => {
       clusterMesh: true,
       warnings: ["enable-policy is never, so no policy is enforced: set it to default"],
     };
-    const described = (given: object) =>
-      runIn(managementCluster([{ ...east, spec: { ...(east["spec"] as object), cilium: given } } as AnyResource]), ["describe", "mesh"]);
-    const { out } = await described(cilium);
+    const described = (given: object, status = {}) =>
+      runIn(managementCluster([{ ...east, spec: { ...(east["spec"] as object), cilium: given }, status } as AnyResource]), [
+        "describe",
+        "mesh",
+      ]);
+    const { out } = await described(cilium, { cilium: { identities: 412, nodes: 9 } });
     for (const line of [
       "Cilium: 1.20.2 ",
       "Cilium Cluster: prod-east, in a Cluster Mesh ",
       "Cilium Policies: never, without rules for HTTP ",
+      "Cilium Nodes: 9 ",
+      "Cilium Identities: 412 ",
       "Cilium Problems: enable-policy is never, so no policy is enforced: set it to default ",
     ])
       expect(out).toContain(line);
-    expect((await described({ version: "1.20.2", enforcement: "default", l7Proxy: true })).out).toContain("Cilium Policies: default ");
+    const { out: uncounted } = await described({ version: "1.20.2", enforcement: "default", l7Proxy: true });
+    expect(uncounted).toContain("Cilium Policies: default ");
+    expect(uncounted).not.toMatch(/Cilium (Nodes|Identities)/);
   });
 
   it("describes all kinds of policies, by plural names, too", async () => {

@@ -13,6 +13,7 @@ export { AppMesh, VIRTUAL_NODE_VARIABLE } from "./aws/appMesh.ts";
 export { CertificateRequest } from "./certificates/certificateRequest.ts";
 export { IssuedCertificate, type IssuedCertificateSpec, type RequestedTrust } from "./certificates/issuedCertificate.ts";
 export { PodBounceDirective, type PodBounceSelector } from "./certificates/podBounceDirective.ts";
+export { CiliumIdentity, CiliumNode } from "./cilium/ciliumCounted.ts";
 export { CiliumEndpoint } from "./cilium/ciliumEndpoint.ts";
 export {
   CiliumClusterwideNetworkPolicy,
@@ -22,6 +23,7 @@ export {
   type CiliumPortRule,
 } from "./cilium/ciliumNetworkPolicy.ts";
 export { CiliumPolicyReport, type CiliumPolicyState, shortenedMessage } from "./cilium/ciliumPolicyReport.ts";
+export { CILIUM_REPORT_NAME, CiliumReport } from "./cilium/ciliumReport.ts";
 export {
   Destination,
   type DestinationSpec,

@@ -3,9 +3,11 @@ import { AppMesh } from "./aws/appMesh.ts";
 import { CertificateRequest } from "./certificates/certificateRequest.ts";
 import { IssuedCertificate } from "./certificates/issuedCertificate.ts";
 import { PodBounceDirective } from "./certificates/podBounceDirective.ts";
+import { CiliumIdentity, CiliumNode } from "./cilium/ciliumCounted.ts";
 import { CiliumEndpoint } from "./cilium/ciliumEndpoint.ts";
 import { CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy } from "./cilium/ciliumNetworkPolicy.ts";
 import { CiliumPolicyReport } from "./cilium/ciliumPolicyReport.ts";
+import { CiliumReport } from "./cilium/ciliumReport.ts";
 import { Destination } from "./discovery/destination.ts";
 import { Mesh } from "./discovery/mesh.ts";
 import { Workload } from "./discovery/workload.ts";
@@ -119,7 +121,10 @@ const ROLES: readonly Role[] = [
   { kind: CiliumClusterwideNetworkPolicy, tasks: ["watchedByAgent"], keptFor: CONSOLE },
   // Of which there are as many as pods: only what they come to is sent, in all.
   { kind: CiliumEndpoint, tasks: ["watchedOnDemand"] },
+  { kind: CiliumIdentity, tasks: ["watchedOnDemand"] },
+  { kind: CiliumNode, tasks: ["watchedOnDemand"] },
   { kind: CiliumPolicyReport, tasks: ["summary"] },
+  { kind: CiliumReport, tasks: ["summary"] },
 
   { kind: AppMesh, tasks: ["watchedByAgent", "comparedByAge"] },
   { kind: OsmMeshConfig, tasks: ["watchedByAgent"] },

@@ -1,4 +1,13 @@
-import { AccessPolicy, CiliumEndpoint, CiliumNetworkPolicy, CiliumPolicyReport, Settings } from "@isthmus/api";
+import {
+  AccessPolicy,
+  CiliumEndpoint,
+  CiliumIdentity,
+  CiliumNetworkPolicy,
+  CiliumNode,
+  CiliumPolicyReport,
+  Mesh,
+  Settings,
+} from "@isthmus/api";
 import { type AnyResource, type Kind, kindKeyOf, type Resource } from "@isthmus/core";
 import { startAgentLink } from "@isthmus/relay/session";
 import type { SimulatedCluster } from "@isthmus/simulator";
@@ -271,6 +280,27 @@ describe("Settings.spec.discovery.cilium.endpoints", () => {
     await quiet(60_000);
     expect(reads).toEqual([]);
     expect(onServer(CiliumPolicyReport)[0]?.status).toEqual({ valid: true });
+    await fleet.management.update(settings());
+    await eventually(async () => expect((await enforced())?.message).toContain("1 of 1 endpoint enforce"));
+    await fleet.management.update(settings("NONE"));
+    await eventually(async () =>
+      expect(await enforced()).toMatchObject({ reason: "Accepted", message: "1 of 1 CiliumNetworkPolicy accepted" }),
+    );
+  });
+
+  it("says how many identities and nodes Cilium has in the status of the mesh beside it, as long as it may be counted", async () => {
+    const mesh = async () => (await fleet.management.get(Mesh, { name: "istiod-istio-system-cluster-1", namespace: "gloo-mesh" }))?.status;
+    await first().create({ ...CiliumNode, metadata: { name: "node-1" }, spec: { addresses: [] } } as AnyResource);
+    for (let i = 0; i < 3; i++) await first().create({ ...CiliumIdentity, metadata: { name: String(40_000 + i) } } as AnyResource);
+    await eventually(async () => expect((await mesh())?.cilium).toEqual({ identities: 3, nodes: 1 }));
+    expect(JSON.stringify([...fleet.server().store.snapshotIn("cluster-1").collections().keys()])).not.toMatch(/CiliumIdentity|CiliumNode/);
+    await first().delete({ ...CiliumIdentity, name: "40000", namespace: "", clusterName: "cluster-1" });
+    await eventually(async () => expect((await mesh())?.cilium).toEqual({ identities: 2, nodes: 1 }));
+    await fleet.management.create(settings("NONE"));
+    await eventually(async () => expect((await mesh())?.cilium).toEqual({}));
+    expect(
+      (await fleet.management.get(Mesh, { name: "istiod-istio-system-cluster-2", namespace: "gloo-mesh" }))?.status?.cilium,
+    ).toBeUndefined();
   });
 
   it("FULL: endpoints are sent, too, of namespaces to discover and without what is long; no more with SUMMARY", async () => {

@@ -88,10 +88,20 @@ export function rssMiB(): number {
 
 /** What this process holds when nothing is left to be collected. */
 export function settledRssMiB(): number {
+  collectGarbage();
+  return rssMiB();
+}
+
+/** What is alive in the heap of this process. */
+export function liveHeapBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
   // Twice: what the first round has marked as unreachable, the second gives back.
   for (let round = 0; round < 2; round++) runInNewContext("gc")();
-  return rssMiB();
 }
 
 /** Watches what this process holds until the returned function is called, which gives the most. */

@@ -1,4 +1,4 @@
-import { agentKinds, allKinds, contributedKinds, type DefinedKind, kindOf } from "@isthmus/api";
+import { agentKinds, allKinds, contributedKinds, type DefinedKind, kindOf, onDemandKinds, summaryKinds } from "@isthmus/api";
 import type { AnyResource, Kind, Resource } from "@isthmus/core";
 import { demoClusters } from "@isthmus/simulator";
 import { fleets } from "@isthmus/testing";
@@ -20,7 +20,7 @@ const POOL: readonly AnyResource[] = [...Object.values(demoClusters()).flat(), .
 );
 
 /** Kinds that are taken from an agent. */
-const FROM_AGENTS: readonly Kind[] = [...agentKinds(), ...contributedKinds()];
+const FROM_AGENTS: readonly Kind[] = [...agentKinds(), ...onDemandKinds(), ...summaryKinds(), ...contributedKinds()];
 
 const NAMES = ["reviews", "ratings", "istiod", "istio", "a", "a-b", "settings", "good-1", "evil", "istio-ingressgateway", "x".repeat(253)];
 const NAMESPACES = ["bookinfo", "istio-system", "gloo-mesh", "default", "b-c", "kube-system"];

@@ -1,4 +1,4 @@
-import { agentKinds, contributedKinds } from "@isthmus/api";
+import { agentKinds, contributedKinds, onDemandKinds, summaryKinds } from "@isthmus/api";
 import { type Kind, kindKeyOf } from "@isthmus/core";
 import type { Random } from "../../faults/random.ts";
 import { EVIL, evilObjectText, forgedObjectText, managementObjectText, objectTextOf } from "./fleetObjects.ts";
@@ -6,7 +6,7 @@ import { hostileText, longText } from "./hostile.ts";
 import { mutatedBytes } from "./mutated.ts";
 import { bytes, deflated, number, spoiltMessage } from "./protobuf.ts";
 
-const KINDS = [...agentKinds(), ...contributedKinds()];
+const KINDS = [...agentKinds(), ...onDemandKinds(), ...summaryKinds(), ...contributedKinds()];
 const KIND_KEYS: readonly string[] = KINDS.map(kindKeyOf);
 const NUMBERS = [0, 1, 2, 3, 2 ** 31, 2 ** 32 - 1, 2n ** 64n - 1n];
 

@@ -1,11 +1,11 @@
-import { agentKinds, contributedKinds } from "@isthmus/api";
+import { agentKinds, contributedKinds, onDemandKinds, summaryKinds } from "@isthmus/api";
 import { inCluster, kindKeyOf, parseCompact, type Resource, ResourceExcess } from "@isthmus/core";
 import { EVIL, evilObjectText, forgedObjectText, isOfKnownKind, managementObjectText } from "../drawing/fleetObjects.ts";
 import type { Target } from "../target.ts";
 import { parsed, startPipeline } from "./pipeline.ts";
 
 const MANAGEMENT = "management ";
-const TAKEN: ReadonlySet<string> = new Set([...agentKinds(), ...contributedKinds()].map(kindKeyOf));
+const TAKEN: ReadonlySet<string> = new Set([...agentKinds(), ...onDemandKinds(), ...summaryKinds(), ...contributedKinds()].map(kindKeyOf));
 
 /** Objects through parsing, translation and statuses, beside good clusters whose outputs must stay. */
 export const objects: Target = {

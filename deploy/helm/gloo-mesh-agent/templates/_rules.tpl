@@ -56,7 +56,7 @@
     - watch # changes as they happen
 # counted, and reported to the management server, as far as the Settings ask for it
 - apiGroups: ["cilium.io"]
-  resources: [ciliumendpoints]
+  resources: [ciliumendpoints, ciliumidentities, ciliumnodes]
   verbs:
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen

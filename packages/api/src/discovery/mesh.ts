@@ -104,6 +104,13 @@ const meshStatus = fields({
   }),
   appliedVirtualDestinations: Type.Array(fields({ ref: objectRef, observedGeneration: generation, errors: strings() })),
   appliedEastWestIngressGateways: Type.Array(appliedEastWestIngressGateway),
+  cilium: fields(
+    {
+      identities: uint32({ description: "Number of CiliumIdentities." }),
+      nodes: uint32({ description: "Number of CiliumNodes." }),
+    },
+    { description: "What is counted of Cilium in the cluster of the mesh. What is not known is absent." },
+  ),
 });
 /** What networking did to a mesh. */
 export type MeshStatus = Value<typeof meshStatus>;

@@ -48,7 +48,8 @@ const discovery = userFields(
         endpoints: oneOfWords(["SUMMARY", "FULL", "NONE"], {
           description:
             "What agents report of the CiliumEndpoints in their clusters. SUMMARY, the default: for each generated CiliumNetworkPolicy, how many it " +
-            "selects, and how many of them enforce policies. FULL: the endpoints themselves, too, in the namespaces to discover. NONE: nothing, and agents do not watch them.",
+            "selects, and how many of them enforce policies; and the numbers of CiliumIdentities and CiliumNodes. FULL: the endpoints themselves, too, in the " +
+            "namespaces to discover. NONE: nothing of these, and agents do not watch them.",
         }),
       },
       { description: "What is read in clusters with Cilium." },

@@ -1,4 +1,4 @@
-import { CiliumEndpoint, CiliumNetworkPolicy, type CiliumPolicyReport, summaryKinds } from "@isthmus/api";
+import { CiliumEndpoint, CiliumNetworkPolicy, CiliumPolicyReport } from "@isthmus/api";
 import {
   type Clock,
   type Delta,
@@ -19,11 +19,12 @@ import { bearsLabelOf } from "../apply/ownership.ts";
 import { type Informer, startInformer } from "../informer/informer.ts";
 import type { AgentLink, Cluster } from "../ports/clusterPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
+import { startCiliumNumbers } from "./ciliumNumbers.ts";
 import { policyReports } from "./ciliumReports.ts";
 import type { CiliumEndpointsMode } from "./settings.ts";
 import { type Upstream, upstream } from "./upstream.ts";
 
-/** Reports what Cilium makes of the policies that were written for the plane in this cluster: a few numbers for each. */
+/** Reports what Cilium makes of the policies that were written for the plane in this cluster, and how much of it there is: a few numbers. */
 export interface CiliumLoop {
   /** What has changed in the cluster. */
   observed(delta: Delta): void;
@@ -143,7 +144,7 @@ export function startCiliumLoop(options: CiliumLoopOptions, signal: AbortSignal)
     dirty.clear();
     if (!isEmpty({ put, remove })) link.observe({ put, remove });
     // Until then the server keeps what an earlier process of this agent reported.
-    if (!isAnnounced) link.synced([...summaryKinds(), ...(sender === undefined ? [CiliumEndpoint] : [])].map(kindKeyOf), []);
+    if (!isAnnounced) link.synced([CiliumPolicyReport, ...(sender === undefined ? [CiliumEndpoint] : [])].map(kindKeyOf), []);
     isAnnounced = true;
   }
 
@@ -154,6 +155,7 @@ export function startCiliumLoop(options: CiliumLoopOptions, signal: AbortSignal)
     return clock.now() - waitsSince >= MOST_WAIT_MS;
   }
 
+  const numbers = startCiliumNumbers(options, signal);
   const loop = coalesced(run, { clock, pauseMs: PAUSE_MS, restMs: REST_MS }, signal);
   for (const namespace of everyNamespace()) dirty.add(namespace);
   loop.request();
@@ -162,14 +164,18 @@ export function startCiliumLoop(options: CiliumLoopOptions, signal: AbortSignal)
     observed({ put, remove }) {
       // Other namespaces may be in scope.
       sender?.observed(emptyDelta);
+      numbers.changed();
       const policies = [...put.map(refOf), ...remove].filter((ref) => kindKeyOf(ref) === POLICIES);
       for (const { namespace } of policies) dirty.add(namespace);
       // Cilium may just have been installed.
       const mayBegin = mode() === "FULL" && endpoints === undefined;
       if (policies.length > 0 || mayBegin || !isAnnounced) loop.request();
     },
-    settingsChanged: loop.request,
-    ended: loop.ended,
+    settingsChanged() {
+      loop.request();
+      numbers.changed();
+    },
+    ended: Promise.all([loop.ended, numbers.ended]).then(() => undefined),
   };
 }
 

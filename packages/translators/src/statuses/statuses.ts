@@ -16,6 +16,7 @@ import { noTargets, type TranslatedTarget } from "../pipeline/targets.ts";
 import type { Translation } from "../pipeline/translate.ts";
 import { userKeyOf } from "../policy/userResources.ts";
 import type { Delivery } from "./delivery.ts";
+import { meshesCountedAnew, meshStatus } from "./meshes.ts";
 import { workloadStatus } from "./serviceDependencies.ts";
 import { updateStatusIndex } from "./statusIndex.ts";
 import type { StatusTables, UserFindings } from "./statusJoins.ts";
@@ -103,6 +104,7 @@ export function changedStatuses({ memory: now }: Statuses, before: Statuses | un
       }
     }
   }
+  refs.push(...meshesCountedAnew(now.sources.index.translation, before?.memory.sources.index.translation));
   for (const { before: was, after } of targetsOf(now).changesSince(before === undefined ? noTargets() : targetsOf(before.memory))) {
     for (const target of [was, after]) if (target !== undefined && "workload" in target.inputs) refs.push(refOf(target.inputs.workload));
   }
@@ -129,12 +131,18 @@ function* statusesOfDiscovered(world: Translation): Iterable<UserObjectStatusUpd
   }
 }
 
-function discoveredStatus({ attached, inputs, cache }: Translation, ref: ResourceRef): UserObjectStatusUpdate | undefined {
+function discoveredStatus(world: Translation, ref: ResourceRef): UserObjectStatusUpdate | undefined {
+  const { attached, inputs } = world;
   const kind = DISCOVERED.find((one) => kindKeyOf(one) === kindKeyOf(ref));
   const resource = kind && attached.of<Destination | Mesh | Workload>(kind).get(ref);
   if (kind === undefined || resource === undefined) return undefined;
-  const status = kind === Workload ? workloadStatus(resource as Workload, cache.targets) : (resource.status ?? {});
+  const status = statusOfDiscovered(resource, world);
   const given: { readonly status?: object } | undefined = inputs.of<Destination | Mesh | Workload>(kind).get(ref);
   const isWorthWriting = Object.keys(status).length > 0 || Object.keys(given?.status ?? {}).length > 0;
   return isWorthWriting ? { ref, status: status as JsonObject } : undefined;
+}
+
+function statusOfDiscovered(resource: Destination | Mesh | Workload, world: Translation): object {
+  if (resource.kind === Workload.kind) return workloadStatus(resource as Workload, world.cache.targets);
+  return resource.kind === Mesh.kind ? meshStatus(resource as Mesh, world) : (resource.status ?? {});
 }

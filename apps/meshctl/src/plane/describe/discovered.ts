@@ -14,7 +14,7 @@ export const meshDescription: Description<Mesh> = {
   ],
 };
 
-function meshLines({ metadata: { name }, spec = {} }: Mesh): Cell {
+function meshLines({ metadata: { name }, spec = {}, status }: Mesh): Cell {
   const { istio, awsAppMesh, linkerd, consulConnect, osm } = spec;
   if (awsAppMesh !== undefined) {
     const { clusters, region, awsAccountId } = awsAppMesh;
@@ -36,18 +36,23 @@ function meshLines({ metadata: { name }, spec = {} }: Mesh): Cell {
     Version: version,
     "Trust Domain": istio?.trustDomain,
     Problem: istio?.trustDomainProblem,
-    ...ciliumFields(spec.cilium),
+    ...ciliumFields(spec.cilium, status?.cilium),
   });
 }
 
 /** Nothing without Cilium. */
-function ciliumFields(cilium: CiliumInstallation | undefined): Readonly<Record<string, string>> {
+function ciliumFields(
+  cilium: CiliumInstallation | undefined,
+  { identities, nodes }: NonNullable<NonNullable<Mesh["status"]>["cilium"]> = {},
+): Readonly<Record<string, string>> {
   if (cilium === undefined) return {};
   const { version = "", enforcement = "", clusterName = "", clusterMesh, l7Proxy, warnings = [] } = cilium;
   return {
     Cilium: version,
     "Cilium Cluster": `${clusterName}${clusterMesh === true ? ", in a Cluster Mesh" : ""}`,
     "Cilium Policies": `${enforcement}${l7Proxy === true ? "" : ", without rules for HTTP"}`,
+    ...(nodes === undefined ? {} : { "Cilium Nodes": String(nodes) }),
+    ...(identities === undefined ? {} : { "Cilium Identities": String(identities) }),
     ...(warnings.length === 0 ? {} : { "Cilium Problems": warnings.join("; ") }),
   };
 }
