@@ -1,6 +1,7 @@
 import {
   AccessPolicy,
   AuthorizationPolicy,
+  CiliumNetworkPolicy,
   ConfigMap,
   DaemonSet,
   Deployment,
@@ -19,24 +20,34 @@ import { MISTAKE_LABEL } from "./objects.ts";
 import type { Truth } from "./truth.ts";
 
 /**
- * Whether a write takes an AuthorizationPolicy away that ought to have been there when all was last at rest, or lets somebody in who was
- * not let in then, though nobody has since asked for that: no AccessPolicy was deleted or changed to something right, nor anything that
- * it guards or that names it. `states`: all since then.
+ * Whether a write takes an AuthorizationPolicy away that ought to have been there when all was last at rest, or lets somebody in by one, or
+ * by a CiliumNetworkPolicy, who was not let in then, though nobody has since asked for that: no AccessPolicy was deleted or changed to
+ * something right, nor anything that it guards or that names it. `states`: all since then.
  */
 export function opensByMistake({ verb, cluster, ref, after }: Write, states: readonly Truth[]): boolean {
   const [rest] = states;
-  if (rest === undefined || kindKeyOf(ref) !== kindKeyOf(AuthorizationPolicy)) return false;
+  if (rest === undefined || !GUARDS.has(kindKeyOf(ref))) return false;
   const guard = rest.wanted(cluster).get(resourceKeyOf({ ...ref, clusterName: cluster }));
   if (guard === undefined) return false;
   const known = new Set(rulesOf(guard));
-  const isOpened = verb === "delete" || rulesOf(after).some((rule) => !known.has(rule));
+  // Without a valid AccessPolicy the mesh lets nobody in, and the network layer leaves that to it.
+  const isTaken = verb === "delete" && kindKeyOf(ref) === kindKeyOf(AuthorizationPolicy);
+  const isOpened = isTaken || rulesOf(after).some((rule) => !known.has(rule));
   return isOpened && !hasReason(states);
 }
 
 function rulesOf(policy: Resource | undefined): readonly string[] {
-  const { spec } = (policy ?? {}) as AuthorizationPolicy;
-  return (spec?.rules ?? []).map((rule) => JSON.stringify(rule));
+  const { spec } = (policy ?? {}) as AuthorizationPolicy & CiliumNetworkPolicy;
+  // A rule of Cilium without members lets nobody in.
+  return [...(spec?.rules ?? []), ...ingressOf(spec)].map((rule) => JSON.stringify(rule));
 }
+
+function ingressOf(spec: CiliumNetworkPolicy["spec"]): readonly unknown[] {
+  const { ingress = [] } = (spec ?? {}) as { readonly ingress?: readonly object[] };
+  return Array.isArray(ingress) ? ingress.filter((rule: object) => Object.keys(rule).length > 0) : [];
+}
+
+const GUARDS: ReadonlySet<string> = new Set([AuthorizationPolicy, CiliumNetworkPolicy].map(kindKeyOf));
 
 /** Whether anything happened that may open something on purpose. What is a mistake says so itself. */
 function hasReason(states: readonly Truth[]): boolean {

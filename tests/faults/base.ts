@@ -3,13 +3,15 @@ import type { AnyResource, Resource } from "@isthmus/core";
 import { problemsAtRest } from "./atRest.ts";
 import { type FleetImage, startFleet } from "./fleet.ts";
 import {
+  cilium,
+  DEFINED_KINDS,
   definition,
   gateway,
-  ISTIO_KINDS,
   istiod,
   kubernetesCluster,
   meshConfig,
   namespaces,
+  networkPolicy,
   secret,
   service,
   trafficPolicy,
@@ -62,7 +64,7 @@ async function settled(clusters: readonly string[]): Promise<Base> {
   for (const [name, cluster] of fleet.clusters) {
     await put(cluster, [
       ...namespaces(),
-      ...ISTIO_KINDS.map(definition),
+      ...DEFINED_KINDS.map(definition),
       secret(),
       meshConfig(0),
       istiod(name, 0),
@@ -70,7 +72,8 @@ async function settled(clusters: readonly string[]): Promise<Base> {
       service("s0", 1),
       releasedLease(AGENT_LEASE),
     ]);
-    if (name !== "b") await put(cluster, [service("s1", 0), ...workload("s1", 0)]);
+    // The clusters differ in that, as in what they run.
+    if (name !== "b") await put(cluster, [...cilium(0), networkPolicy(0), service("s1", 0), ...workload("s1", 0)]);
   }
   fleet.startServer();
   for (const name of clusters) fleet.startAgent(name, "1");

@@ -1,4 +1,4 @@
-import { AuthorizationPolicy, DestinationRule, Gateway, ServiceEntry, VirtualService } from "@isthmus/api";
+import { AuthorizationPolicy, CiliumNetworkPolicy, DestinationRule, Gateway, ServiceEntry, VirtualService } from "@isthmus/api";
 import type { AnyResource, Kind, Resource } from "@isthmus/core";
 import { REVOKED_BEFORE } from "@isthmus/plane";
 
@@ -7,6 +7,7 @@ import { REVOKED_BEFORE } from "@isthmus/plane";
 export const NAMESPACE = "gloo-mesh";
 export const SHOP = "shop";
 const ISTIO = "istio-system";
+const KUBE_SYSTEM = "kube-system";
 
 /** On what somebody else made of a kind that we write too. */
 export const THEIRS = "theirs";
@@ -17,7 +18,11 @@ export function isTheirs({ metadata }: Resource): boolean {
 
 /** Namespaces, for every cluster. */
 export function namespaces(): Resource[] {
-  return [NAMESPACE, SHOP, ISTIO].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { name } } }));
+  return [NAMESPACE, SHOP, ISTIO, KUBE_SYSTEM].map((name) => ({
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name, labels: { name } },
+  }));
 }
 
 /** The shop's namespace; in odd variants with the label that Settings may select it by. */
@@ -26,7 +31,7 @@ export function shop(variant: number): AnyResource {
   return { apiVersion: "v1", kind: "Namespace", metadata: { name: SHOP, labels } };
 }
 
-/** Variants differ in what is discovered, and odd ones in what resources of workload clusters may select. */
+/** Variants differ in what is discovered, odd ones in what resources of workload clusters may select, and those from 8 on in what Cilium is to do. */
 export function settings(variant: number): AnyResource {
   const without = (name: string) => ({ matchExpressions: [{ key: "name", operator: "NotIn", values: [name] }] });
   const selectors = [[], [without(SHOP)], [without(SHOP), { matchLabels: { open: "yes" } }], [{ matchLabels: { name: SHOP } }]];
@@ -35,14 +40,22 @@ export function settings(variant: number): AnyResource {
     kind: "Settings",
     metadata: { name: "settings", namespace: NAMESPACE },
     spec: {
-      discovery: { selectors: selectors[variant >> 1] ?? [] },
+      discovery: { selectors: selectors[(variant >> 1) % 4] ?? [] },
       workloadClusterResources: { targets: variant % 2 === 0 ? "ANY_DESTINATION" : "OWN_DESTINATIONS" },
+      ...(variant < 8 ? {} : { cilium: { accessPolicies: variant < 16 ? "ENABLED" : "AUDIT" } }),
     },
   } as AnyResource;
 }
 
-/** Istio's kinds that we write: API servers know them by CRDs, which come and go. */
-export const ISTIO_KINDS: readonly Kind[] = [VirtualService, DestinationRule, ServiceEntry, Gateway, AuthorizationPolicy];
+/** Kinds of others that we write: API servers know them by CRDs, which come and go. */
+export const DEFINED_KINDS: readonly Kind[] = [
+  VirtualService,
+  DestinationRule,
+  ServiceEntry,
+  Gateway,
+  AuthorizationPolicy,
+  CiliumNetworkPolicy,
+];
 
 /** The CustomResourceDefinition of a kind. */
 export function definition({ kind, plural, versions, namespaced }: Kind): AnyResource {
@@ -93,6 +106,32 @@ export function istiod(cluster: string, version: number): AnyResource {
       containers: [{ name: "discovery", image: `docker.io/istio/pilot:1.27.${version}`, env: [{ name: "CLUSTER_ID", value: cluster }] }],
     },
   });
+}
+
+/** Cilium with its configuration: as by default, with policies that are not enforced, and with an identity that lacks the labels of Services. */
+export function cilium(variant: number): AnyResource[] {
+  const labels = { app: "cilium", "k8s-app": "cilium" };
+  const podSpec = { containers: [{ name: "cilium-agent", image: `quay.io/cilium/cilium:v1.20.${variant}` }] };
+  const data = [{}, { "enable-policy": "never" }, { labels: "k8s:tier" }][variant] ?? {};
+  return [
+    { ...deployment("cilium", KUBE_SYSTEM, { labels, podSpec }), kind: "DaemonSet" },
+    {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "cilium-config", namespace: KUBE_SYSTEM },
+      data: { "cluster-name": "default", ...data },
+    },
+  ];
+}
+
+/** A policy for the network layer that a user wrote, beside ours: nobody else's business. */
+export function networkPolicy(variant: number): AnyResource {
+  return {
+    apiVersion: CiliumNetworkPolicy.apiVersion,
+    kind: CiliumNetworkPolicy.kind,
+    metadata: { name: "of-a-user", namespace: SHOP },
+    spec: { endpointSelector: { matchLabels: { "k8s:app": `s${variant}` } }, ingress: [{ fromEntities: ["world"] }] },
+  } as AnyResource;
 }
 
 /** Where other clusters come in. */

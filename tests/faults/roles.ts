@@ -3,8 +3,9 @@ import { type Kind, kindKeyOf } from "@isthmus/core";
 import { agentRoles, serverRoles } from "@isthmus/plane";
 import {
   accessPolicy,
+  cilium,
+  DEFINED_KINDS,
   gateway,
-  ISTIO_KINDS,
   istiod,
   kubernetesCluster,
   meshConfig,
@@ -24,6 +25,7 @@ const MADE = [
   settings(0),
   secret(),
   meshConfig(0),
+  ...cilium(0),
   istiod("a", 0),
   gateway("a", 0),
   service("reviews", 0),
@@ -33,7 +35,7 @@ const MADE = [
   accessPolicy("reviews", 0),
 ];
 // A kind that these schedules never have would only cost time.
-const USED: ReadonlySet<string> = new Set([...MADE, ...ISTIO_KINDS, ...discoveryKinds()].map(kindKeyOf));
+const USED: ReadonlySet<string> = new Set([...MADE, ...DEFINED_KINDS, ...discoveryKinds()].map(kindKeyOf));
 const isUsed = (kind: Kind) => USED.has(kindKeyOf(kind));
 
 /** What the simulated API servers know. */

@@ -4,7 +4,7 @@ import { ClusterError } from "@isthmus/plane/ports";
 import type { ClusterImage, SimulatedCluster } from "@isthmus/simulator";
 import { problemsAtRest } from "./atRest.ts";
 import type { Fleet } from "./fleet.ts";
-import { definition, ISTIO_KINDS, kubernetesCluster, SHOP, shop } from "./objects.ts";
+import { DEFINED_KINDS, definition, kubernetesCluster, SHOP, shop } from "./objects.ts";
 import type { Oracle } from "./oracle.ts";
 import type { Stage } from "./step.ts";
 import { OPERATOR } from "./steps/modes.ts";
@@ -87,7 +87,7 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     const image = images.get(clusterName);
     if (image === undefined) return;
     for (const { cluster: place, kind } of [...hidden.values()]) if (place === cluster) setServed(clusterName, kind, true);
-    if (clusterName !== "") for (const kind of ISTIO_KINDS) setDefined(clusterName, kind, true);
+    if (clusterName !== "") for (const kind of DEFINED_KINDS) setDefined(clusterName, kind, true);
     const before = oracle.truth;
     // Above all that were ever given out, if at all.
     cluster.faults.restore(image, bump === 0 ? 0 : cluster.revision - image.revision + bump);
@@ -137,7 +137,7 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     fleet.heal();
     manageAll();
     for (const { cluster, kind } of [...hidden.values()]) setServed(cluster.name, kind, true);
-    for (const name of fleet.clusters.keys()) for (const kind of ISTIO_KINDS) setDefined(name, kind, true);
+    for (const name of fleet.clusters.keys()) for (const kind of DEFINED_KINDS) setDefined(name, kind, true);
     for (const { name } of [fleet.management, ...fleet.clusters.values()]) {
       empty(name);
       found(name);

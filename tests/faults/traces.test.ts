@@ -131,6 +131,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps: "wait - 5 0;terminateNamespace b 2 0;pauseLeader - 1 0;restoreManagementEtcd - 1 0;deletePublished - 22 0",
   },
   {
+    name: "Cilium is known only where discovery looks into its namespace",
+    seed: 387281628,
+    clusters: 3,
+    hasStore: true,
+    steps: "enforceCilium - 0 1;wait - 6 0;putSettings - 0 14",
+  },
+  {
     name: "what Settings say of reach counts for a cluster that is away before what they say of scope",
     seed: 2524815907,
     clusters: 3,

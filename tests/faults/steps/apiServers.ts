@@ -3,7 +3,7 @@ import type { Kind } from "@isthmus/core";
 import type { ClusterErrorCode } from "@isthmus/plane/ports";
 import type { Verb } from "@isthmus/simulator";
 import type { Fleet } from "../fleet.ts";
-import { ISTIO_KINDS } from "../objects.ts";
+import { DEFINED_KINDS } from "../objects.ts";
 import type { Step, StepKinds } from "../step.ts";
 
 const CODES: readonly ClusterErrorCode[] = ["Conflict", "Invalid", "Unavailable", "Forbidden"];
@@ -75,32 +75,32 @@ export const apiServerSteps: StepKinds = {
   },
   unserve: {
     weight: 2,
-    n: ISTIO_KINDS.length,
+    n: DEFINED_KINDS.length,
     isAboutCluster: true,
     act: (stage, { cluster, n }) => stage.setServed(cluster, kindAt(n), false),
   },
   serve: {
     weight: 3,
-    n: ISTIO_KINDS.length,
+    n: DEFINED_KINDS.length,
     isAboutCluster: true,
     act: (stage, { cluster, n }) => stage.setServed(cluster, kindAt(n), true),
   },
   deleteDefinition: {
     weight: 1,
-    n: ISTIO_KINDS.length,
+    n: DEFINED_KINDS.length,
     isAboutCluster: true,
     act: (stage, { cluster, n }) => stage.setDefined(cluster, kindAt(n), false),
   },
   putDefinition: {
     weight: 2,
-    n: ISTIO_KINDS.length,
+    n: DEFINED_KINDS.length,
     isAboutCluster: true,
     act: (stage, { cluster, n }) => stage.setDefined(cluster, kindAt(n), true),
   },
 };
 
 function kindAt(n: number): Kind {
-  return ISTIO_KINDS[n % ISTIO_KINDS.length] ?? VirtualService;
+  return DEFINED_KINDS[n % DEFINED_KINDS.length] ?? VirtualService;
 }
 
 function fail(fleet: Fleet, clusterName: string, { n, v }: Pick<Step, "n" | "v">, verbs: readonly Verb[]): void {

@@ -3,7 +3,7 @@ import { kindKeyOf } from "@isthmus/core";
 import type { Verb } from "@isthmus/simulator";
 import type { Refusal } from "../callFaults.ts";
 import type { Fleet } from "../fleet.ts";
-import { ISTIO_KINDS } from "../objects.ts";
+import { DEFINED_KINDS } from "../objects.ts";
 import type { StepKinds } from "../step.ts";
 
 const WRITES: ReadonlySet<Verb> = new Set<Verb>(["create", "update", "apply"]);
@@ -19,11 +19,11 @@ export const refusalSteps: StepKinds = {
   /** A webhook for writes of one kind does not answer. */
   webhookTimeouts: {
     weight: 1,
-    n: ISTIO_KINDS.length,
+    n: DEFINED_KINDS.length,
     v: 2,
     isAboutCluster: true,
     act({ fleet }, { cluster, n, v }) {
-      const kindKey = kindKeyOf(ISTIO_KINDS[n % ISTIO_KINDS.length] ?? VirtualService);
+      const kindKey = kindKeyOf(DEFINED_KINDS[n % DEFINED_KINDS.length] ?? VirtualService);
       refuse(fleet, cluster, "webhook", webhookOf(kindKey, v === 1));
     },
   },

@@ -1,6 +1,7 @@
 import { type AnyResource, type Resource, refOf } from "@isthmus/core";
 import {
   accessPolicy,
+  cilium,
   gateway,
   istiod,
   kubernetesCluster,
@@ -8,6 +9,7 @@ import {
   meshConfig,
   mistakenMeshConfig,
   mistakenPolicy,
+  networkPolicy,
   service,
   settings,
   shop,
@@ -97,8 +99,14 @@ export const userSteps: StepKinds = {
   mistakeMesh: { weight: 1, v: 4, isAboutCluster: true, act: (stage, { cluster, v }) => put(stage, cluster, [mistakenMeshConfig(v)]) },
   deleteAccessThere: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, [accessPolicy("access", 0)]) },
   /** What is discovered, and what resources of workload clusters may do. */
-  putSettings: { weight: 2, v: 8, act: (stage, { v }) => put(stage, "", [settings(v)]) },
+  putSettings: { weight: 3, v: 24, act: (stage, { v }) => put(stage, "", [settings(v)]) },
   deleteSettings: { weight: 2, act: (stage) => remove(stage, "", [settings(0)]) },
+  /** At the network layer as well: the Settings ask for it, and there is something to enforce. */
+  enforceCilium: { weight: 5, v: 6, act: (stage, { v }) => put(stage, "", [settings(9), accessPolicy("access", v)]) },
+  putCilium: { weight: 2, v: 3, isAboutCluster: true, act: (stage, { cluster, v }) => put(stage, cluster, cilium(v)) },
+  deleteCilium: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, cilium(0)) },
+  putNetworkPolicy: { weight: 1, v: 3, isAboutCluster: true, act: (stage, { cluster, v }) => put(stage, cluster, [networkPolicy(v)]) },
+  deleteNetworkPolicy: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, [networkPolicy(0)]) },
   labelShop: { weight: 1, v: 2, isAboutCluster: true, act: (stage, { cluster, v }) => put(stage, cluster, [shop(v)]) },
   putVirtualMesh: { weight: 3, n: 2, v: 4, act: (stage, { n, v }) => put(stage, "", [virtualMesh(joined(stage, n), v)]) },
   deleteVirtualMesh: { weight: 1, act: (stage) => remove(stage, "", [virtualMesh([], 0)]) },

@@ -1,4 +1,4 @@
-import { ConfigMap, DaemonSet, Deployment, KubernetesCluster, Pod, Service } from "@isthmus/api";
+import { ConfigMap, DaemonSet, Deployment, KubernetesCluster, Namespace, Pod, Service } from "@isthmus/api";
 import { discoveredName, equalJson, type Resource } from "@isthmus/core";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
 import { unionOfKinds } from "../incremental/unionOfKinds.ts";
@@ -7,11 +7,11 @@ import { controlPlanesByCluster, controlPlanesByMeshConfig, controlPlanesByNames
 import { byCiliumConfig, byClusterMesh, ciliumByCluster } from "./detectors/cilium.ts";
 import { LastKnownMesh } from "./detectors/lastKnownMesh.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
-import { agentPods, servicesByNamespace } from "./indexes.ts";
-import { type DiscoverySources, nodes } from "./sources.ts";
+import { agentPods, byNamespaceObject, servicesByNamespace } from "./indexes.ts";
+import { type DiscoverySources, nodes, scopes } from "./sources.ts";
 
 /** What the discovery of meshes reads. */
-export type MeshSources = Pick<DiscoverySources, "inputs" | "context">;
+export type MeshSources = Pick<DiscoverySources, "inputs" | "context" | "scopes">;
 
 const deploymentsOf = unionOfKinds<Deployment>([Deployment]);
 /** Where the discovery of meshes in control planes begins. */
@@ -44,6 +44,13 @@ export const controlPlaneJoins = {
     index: byName,
   }),
   ciliumDaemonSets,
+  ciliumNamespaces: join({
+    from: ciliumDaemonSets.source,
+    key: byNamespaceObject,
+    to: inputKind<MeshSources, Namespace>(Namespace),
+    isSame: hasSameLabels,
+  }),
+  meshScope: join({ from: deployments, key: controlPlanesByCluster, to: scopes }),
   ciliumConfigs: join({ from: ciliumDaemonSets.source, key: byCiliumConfig, to: inputKind<MeshSources, ConfigMap>(ConfigMap) }),
   clusterMeshes: join({ from: ciliumDaemonSets.source, key: byClusterMesh, to: inputKind<MeshSources, Deployment>(Deployment) }),
   lastKnown: join({
@@ -53,6 +60,11 @@ export const controlPlaneJoins = {
     index: byName,
   }),
 };
+
+/** Of a namespace, its labels are read. */
+function hasSameLabels(before: Namespace, after: Namespace): boolean {
+  return equalJson(before.metadata.labels, after.metadata.labels);
+}
 
 /** Of a pod, its labels and its node are read. */
 function isSamePlace(before: Pod, after: Pod): boolean {

@@ -76,14 +76,12 @@ export function* discoveryIn(given: Snapshot, options: DiscoveryOptions, previou
   const context = discoveryContext(snapshot, options, before?.sources.context);
   yield* indexedForDiscovery(snapshot);
 
-  const planes = yield* updated(was.meshes.rows, discoveredControlPlanes, after({}));
-  const meshRows = yield* updated(planes, discoveredAppMeshes, after({}));
+  const scopes = yield* updated(was.sources.scopes, clusterScopes, after({}));
+  const planes = yield* updated(was.meshes.rows, discoveredControlPlanes, after({ scopes }));
+  const meshRows = yield* updated(planes, discoveredAppMeshes, after({ scopes }));
   const meshes = yield* assignNames(meshRows, was.meshes, ages);
   const named = meshes.changes.flatMap(({ before: left, after: right }) => [...gone(left), ...here(right)]);
-  const ofClusters = {
-    scopes: yield* updated(was.sources.scopes, clusterScopes, after({})),
-    meshes: yield* withEach(was.sources.meshes, named),
-  };
+  const ofClusters = { scopes, meshes: yield* withEach(was.sources.meshes, named) };
   const workloads = yield* assignNames(yield* updated(was.workloads.rows, discoveredWorkloads, after(ofClusters)), was.workloads, ages);
   const found = yield* withEach(was.sources.workloads, yield* backingChanges(workloads, was.workloads));
   const last = after({ ...ofClusters, workloads: found });

@@ -1,4 +1,4 @@
-import { type Deployment, Mesh } from "@isthmus/api";
+import { type DaemonSet, type Deployment, Mesh } from "@isthmus/api";
 import { clusterRefOf, discoveredName, keyOfResource, matchesLabels, refOf } from "@isthmus/core";
 import type { RowSources } from "../incremental/derived.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
@@ -11,7 +11,7 @@ import { gatewayDetector } from "./detectors/istioGateways.ts";
 import type { LastKnownMesh } from "./detectors/lastKnownMesh.ts";
 import type { DiscoveryResult } from "./discoveryResult.ts";
 import { type DiscoveryOptions, discoveredMetadata } from "./metadata.ts";
-import { type DiscoveryContext, nodeNamed } from "./sources.ts";
+import { type DiscoveryContext, isInDiscoveryScope, nodeNamed } from "./sources.ts";
 
 /** Translates one control plane into its Mesh. */
 export function translateMesh(inputs: ControlPlaneInputs): DiscoveryResult<Mesh> {
@@ -27,11 +27,8 @@ export function translateMesh(inputs: ControlPlaneInputs): DiscoveryResult<Mesh>
 type ControlPlaneLookup = RowSources<typeof controlPlaneJoins, DiscoveryContext, unknown>["lookup"];
 
 /** What the detection of one control plane reads. */
-export function controlPlaneInputs(
-  deployment: Deployment,
-  { options, owner, discovery }: DiscoveryContext,
-  lookup: ControlPlaneLookup,
-): ControlPlaneInputs {
+export function controlPlaneInputs(deployment: Deployment, context: DiscoveryContext, lookup: ControlPlaneLookup): ControlPlaneInputs {
+  const { options, owner, discovery } = context;
   const { clusterName } = namespaceLocationOf(deployment);
   const { labels } = gatewayDetector(discovery, clusterName);
   const gatewayPod = lookup("pods").find(({ metadata }) => matchesLabels(labels, metadata.labels));
@@ -48,7 +45,7 @@ export function controlPlaneInputs(
     services: lookup("services"),
     gatewayNode: nodeNamed(gatewayPod?.spec?.nodeName, nodes),
     cilium: detectCilium({
-      daemonSets: lookup("ciliumDaemonSets"),
+      daemonSets: daemonSetsInScope(context, lookup),
       configs: lookup("ciliumConfigs"),
       clusterMeshes: lookup("clusterMeshes"),
     }),
@@ -57,6 +54,16 @@ export function controlPlaneInputs(
     owner,
     namespace: options.namespace,
   };
+}
+
+/** Agents send no others. */
+function daemonSetsInScope(context: DiscoveryContext, lookup: ControlPlaneLookup): readonly DaemonSet[] {
+  const [meshScope] = lookup("meshScope");
+  const namespaces = lookup("ciliumNamespaces");
+  return lookup("ciliumDaemonSets").filter((daemonSet) => {
+    const namespace = () => namespaces.find(({ metadata }) => metadata.name === daemonSet.metadata.namespace)?.metadata.labels;
+    return isInDiscoveryScope(daemonSet, context, { meshScope, namespace });
+  });
 }
 
 /** Where the agent of a cluster runs: an agent that discovers says so itself; else by its pods, or as it said when it registered. */

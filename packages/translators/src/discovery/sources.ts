@@ -85,7 +85,8 @@ function byMeshConfig({ rows }: Group<Deployment>): readonly string[] {
   return rows.flatMap(controlPlanesByMeshConfig);
 }
 
-const scopes = inputTable(
+/** What the meshes of clusters look into. */
+export const scopes = inputTable(
   ({ scopes: table }: Pick<DiscoverySources, "scopes">) => table,
   ({ key }) => key,
 );
