@@ -1,4 +1,4 @@
-import { KubernetesCluster } from "@isthmus/api";
+import { KubernetesCluster, VirtualMesh } from "@isthmus/api";
 import {
   type AnyResource,
   equalJson,
@@ -17,7 +17,7 @@ import { statusesOf, type Translation } from "@isthmus/translators";
 import type { Fleet } from "./fleet.ts";
 import { isTheirs } from "./objects.ts";
 import { MAX_OBJECT_BYTES } from "./processes.ts";
-import { SERVER_ROLES } from "./roles.ts";
+import { ROLES, SERVER_ROLES } from "./roles.ts";
 import { bearsOurLabel, type Truth, translatedFrom, wantedOf } from "./truth.ts";
 
 /** What is not as it ought to be, now that everything is healed and has had its time. */
@@ -41,7 +41,8 @@ export function problemsAtRest(fleet: Fleet, truth: Truth): readonly string[] {
 function asReceived(inputs: Snapshot, fleet: Fleet): Snapshot {
   const known = fleet.leader()?.server.translation?.inputs;
   if (known === undefined) return inputs;
-  const put: Resource[] = [];
+  // What agents make of orders in memory only their reports tell.
+  const put: Resource[] = ROLES.computedKinds.flatMap((kind) => [...known.of(kind)]);
   for (const [kindKey, objects] of inputs.collections()) {
     if (!SERVER_ROLES.kinds.aged.has(kindKey)) continue;
     for (const object of objects) {
@@ -108,7 +109,8 @@ function statusProblems({ management, clusters }: Fleet, { world, places }: Judg
     if (ref.clusterName !== "" && JSON.stringify(status).length > TOLD_BYTES) return [];
     const live = (object["status"] ?? {}) as JsonObject;
     if (equalJson(live, status)) return [];
-    const [is, ought] = [comparable(live), comparable(status)];
+    const isJudgedApart = ref.clusterName === "" && ref.kind === VirtualMesh.kind && live["meshes"] !== undefined;
+    const [is, ought] = [live, status].map((one) => comparable(isJudgedApart ? withoutTrust(one) : one));
     return equalJson(is, ought) ? [] : [`status of ${formatRef(ref)} is ${JSON.stringify(is)}, not ${JSON.stringify(ought)}`];
   });
 }
@@ -119,6 +121,14 @@ const TOLD_BYTES = MAX_OBJECT_BYTES - 1024;
 /** Server-side apply leaves `{}` where the last member went. */
 function isEmptyObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+}
+
+/** How far meshes are with their certificates, the server says beside what translation says: `trustProblems` judges that. */
+function withoutTrust({ meshes, conditions, ...status }: JsonObject): JsonObject {
+  const own = Object.entries((meshes ?? {}) as Record<string, JsonObject>).map(([name, { trust: _, ...mesh }]) => [name, mesh]);
+  const others = (conditions ?? []) as { readonly type?: string }[];
+  const judged = others.filter(({ type = "" }) => !["TrustInForce", "CertificateExpiring"].includes(type));
+  return { ...status, meshes: Object.fromEntries(own), conditions: judged } as JsonObject;
 }
 
 /** A status without what depends on when and in whose words it was written, and on when the plane first saw what it repeats. */

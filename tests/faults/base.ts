@@ -20,6 +20,9 @@ import {
 } from "./objects.ts";
 import { AGENT_LEASE, SERVER_LEASE } from "./processes.ts";
 import { silentLog } from "./silentLog.ts";
+import { trustProblems } from "./trust/atRest.ts";
+import { prepareTrust } from "./trust/prepare.ts";
+import { keysTaken } from "./trust/promptCrypto.ts";
 import { TrueStates } from "./truth.ts";
 
 const CLUSTERS = ["a", "b", "c"];
@@ -28,22 +31,29 @@ const CLUSTERS = ["a", "b", "c"];
 export interface Base {
   readonly image: FleetImage;
   readonly states: TrueStates;
+  /** How many RSA keys are in it. */
+  readonly keys: number;
 }
 
-const bases = new Map<number, Promise<Base>>();
+/** How the meshes of a fleet are at rest: each with a CA of its own, or all below the root of their VirtualMesh. Undefined: they have no certificates. */
+export type TrustAtStart = "own" | "shared" | undefined;
+
+const bases = new Map<string, Promise<Base>>();
 
 /** A fleet of `size` clusters that has come to rest: every schedule begins there. */
-export function baseOf(size: number): Promise<Base> {
-  const base = bases.get(size) ?? settled(CLUSTERS.slice(0, size));
-  bases.set(size, base);
+export function baseOf(size: number, trust?: TrustAtStart): Promise<Base> {
+  const key = `${size} ${trust}`;
+  const base = bases.get(key) ?? settled(CLUSTERS.slice(0, size), trust);
+  bases.set(key, base);
   return base;
 }
 
-async function settled(clusters: readonly string[]): Promise<Base> {
+async function settled(clusters: readonly string[], trust: TrustAtStart): Promise<Base> {
   const fleet = startFleet({
     clusters,
     seed: 0,
     log: silentLog,
+    hasTrust: trust !== undefined,
     watcher: {
       wrote: () => undefined,
       sent: () => undefined,
@@ -78,13 +88,15 @@ async function settled(clusters: readonly string[]): Promise<Base> {
   fleet.startServer();
   for (const name of clusters) fleet.startAgent(name, "1");
   await fleet.clock.advance(30_000);
+  if (trust !== undefined) await prepareTrust(fleet, trust);
   const states = new TrueStates(fleet.management, fleet.clusters);
   states.observe(new Set());
-  const problems = problemsAtRest(fleet, states.now);
+  const trustMissing = fleet.trust === undefined ? [] : trustProblems(fleet.trust, fleet, states.now.places);
+  const problems = [...problemsAtRest(fleet, states.now), ...trustMissing];
   if (problems.length > 0) throw new Error(`the fleet does not come to rest:\n${problems.join("\n")}`);
   const image = fleet.image();
   await fleet.stop();
-  return { image, states };
+  return { image, states, keys: keysTaken() };
 }
 
 /** As processes leave it that end in order: the first one that starts leads at once. */

@@ -11,11 +11,20 @@ import { type Certificates, certificates } from "./certificates.ts";
 import { type DisturbedNetwork, type Down, disturbedNetwork, type Up } from "./disturbedNetwork.ts";
 import type { Modes } from "./modes.ts";
 import { kubernetesCluster } from "./objects.ts";
-import { type AgentProcess, agentName, killed, type ServerProcess, startAgentProcess, startServerProcess } from "./processes.ts";
+import {
+  type AgentProcess,
+  agentName,
+  killed,
+  type ServerProcess,
+  startAgentProcess,
+  startServerProcess,
+  TRUST_MESSAGE_BYTES,
+} from "./processes.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { SIMULATED } from "./roles.ts";
 import { type StoreWays, storeWays } from "./storeWay.ts";
 import type { Tampering } from "./tampering.ts";
+import { type FleetTrust, fleetTrust } from "./trust/fleetTrust.ts";
 
 /** Sees what our processes do. */
 export interface FleetWatcher {
@@ -42,6 +51,8 @@ export interface FleetOptions {
   readonly hasStore?: boolean;
   /** An agent has two replicas, of which one is elected to lead. Default: it is alone, and a second one takes turns with it. */
   readonly hasAgentReplicas?: boolean;
+  /** The meshes have control planes and proxies with certificates. Default: they have none. */
+  readonly hasTrust?: boolean;
 }
 
 /** What all clusters of a fleet hold at one moment. */
@@ -61,6 +72,8 @@ export interface Fleet {
   delays: { network: number; apiServer: number };
   readonly calls: CallFaults;
   readonly certificates: Certificates;
+  /** Undefined where meshes have no certificates. */
+  readonly trust: FleetTrust | undefined;
   /** Whether calls to a cluster's API server fail or take their time. */
   isTroubled(clusterName: string): boolean;
   /** No more faults, delays or cuts; what our processes do is left to them. */
@@ -99,7 +112,17 @@ export interface Fleet {
 }
 
 export function startFleet(options: FleetOptions): Fleet {
-  const { clusters: names, seed, tampering = {}, image, watcher, log, hasStore = false, hasAgentReplicas = false } = options;
+  const {
+    clusters: names,
+    seed,
+    tampering = {},
+    image,
+    watcher,
+    log,
+    hasStore = false,
+    hasAgentReplicas = false,
+    hasTrust = false,
+  } = options;
   const clock = virtualClock(image?.at);
   const random = seededRandom(seed ^ 0x5eed);
   const delays = { network: 0, apiServer: 0 };
@@ -112,6 +135,7 @@ export function startFleet(options: FleetOptions): Fleet {
     simulatedCluster({ name, clock, kinds: SIMULATED, historyLimit: 256, ...(from === undefined ? {} : { image: from }) });
   const management = simulated("", image?.management);
   const clusters = new Map(names.map((name) => [name, simulated(name, image?.clusters.get(name))]));
+  const trust = hasTrust ? fleetTrust({ clock, management, clusters, seed }) : undefined;
   const agents = new Map<string, AgentProcess>();
   const servers = new Map<string, ServerProcess>();
   const routes = new Map<string, string>();
@@ -153,9 +177,10 @@ export function startFleet(options: FleetOptions): Fleet {
     const name = `server ${++starts}`;
     const sharing = store === undefined ? {} : { store: ways.over(id, store) };
     const places = seed % 3 === 0 ? { places: 1 } : {};
+    const sizes = hasTrust ? { messageBytes: TRUST_MESSAGE_BYTES } : {};
     servers.set(
       id,
-      startServerProcess({ ...shared, ...sharing, ...places, clock: clockOf(name), name, cluster: portOf(management, name) }),
+      startServerProcess({ ...shared, ...sharing, ...places, ...sizes, clock: clockOf(name), name, cluster: portOf(management, name) }),
     );
     inner.listen(accept);
   }
@@ -195,6 +220,7 @@ export function startFleet(options: FleetOptions): Fleet {
     delays,
     calls,
     certificates: shownCertificates,
+    trust,
     servers,
     store,
     storeWays: ways,

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { UsageError } from "@isthmus/core";
+import type { TrustAtStart } from "./base.ts";
 import { type Campaign, runBlock, runCampaign, type WorkerData } from "./campaign.ts";
 import { drawSchedule, runSchedule, type Schedule, USUAL_LENGTH } from "./schedule.ts";
 import { shrunk } from "./shrink.ts";
@@ -10,7 +11,7 @@ import { formatStep, parseStep } from "./step.ts";
 import { stepKinds } from "./steps/index.ts";
 import { tamperingNamed, tamperings } from "./tamperings.ts";
 
-const USAGE = `usage: npm run test:faults -- [--runs N] [--seed S] [--jobs J] [--length L] [--tamper RULE] [--focus STEP,…] [--trace] [--steps STEPS --clusters C [--store] [--replicas]]
+const USAGE = `usage: npm run test:faults -- [--runs N] [--seed S] [--jobs J] [--length L] [--tamper RULE] [--focus STEP,…] [--trace] [--steps STEPS --clusters C [--store] [--replicas] [--trust own|shared]]
   --runs    schedules (default 200); the first has the seed S, those of the others follow from it
   --jobs    threads (default: one per processor)
   --length  steps of each schedule (default ${USUAL_LENGTH})
@@ -19,7 +20,8 @@ const USAGE = `usage: npm run test:faults -- [--runs N] [--seed S] [--jobs J] [-
   --trace   the one schedule of the seed, step by step
   --no-shrink  a schedule that something was wrong with is shown as it was drawn
   --steps   this one schedule, such as "cut a 0 0;putService b 1 3", for C clusters; with --store for two servers that share one,
-            with --replicas for agents that have two replicas each`;
+            with --replicas for agents that have two replicas each, with --trust for meshes with certificates, each of a CA of its own
+            or all below one root`;
 
 const PROGRESS_MS = 60_000;
 
@@ -39,6 +41,7 @@ async function main(args: readonly string[]): Promise<number> {
       clusters: { type: "string", default: "2" },
       store: { type: "boolean", default: false },
       replicas: { type: "boolean", default: false },
+      trust: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -53,7 +56,7 @@ async function main(args: readonly string[]): Promise<number> {
   const campaign: Campaign = { runs, seed, length, focus, ...(values.tamper === undefined ? {} : { tamper: values.tamper }) };
   if (values.steps !== undefined) {
     const clusters = number("clusters", values.clusters);
-    const kept = { hasStore: values.store, hasAgentReplicas: values.replicas };
+    const kept = { hasStore: values.store, hasAgentReplicas: values.replicas, trust: trustNamed(values.trust) };
     return traced({ seed, clusters, ...kept, steps: values.steps.split(";").map(parseStep) }, values.tamper);
   }
   if (values.trace) return traced(drawSchedule(seed, length, focus), values.tamper);
@@ -64,6 +67,11 @@ function number(name: string, text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 0) throw new UsageError(`--${name} ${text} is not a number\n${USAGE}`);
   return value;
+}
+
+function trustNamed(text: string | undefined): TrustAtStart {
+  if (text === undefined || text === "own" || text === "shared") return text;
+  throw new UsageError(`--trust ${text} is neither own nor shared\n${USAGE}`);
 }
 
 async function traced(schedule: Schedule, tamper: string | undefined): Promise<number> {
@@ -94,9 +102,9 @@ async function judged(campaign: Campaign, { jobs, isShrunk }: { readonly jobs: n
   }
   const { schedule, rule, message } = found;
   const tampering = tamperingNamed(campaign.tamper);
-  const { seed, clusters, hasStore, hasAgentReplicas, steps } = isShrunk ? await shrunk(schedule, rule, { tampering }) : schedule;
+  const { seed, clusters, hasStore, hasAgentReplicas, trust, steps } = isShrunk ? await shrunk(schedule, rule, { tampering }) : schedule;
   console.log(
-    `replay: --seed ${seed} --trace, or shrunk: --seed ${seed} --clusters ${clusters}${hasStore === true ? " --store" : ""}${hasAgentReplicas === true ? " --replicas" : ""} --steps "${steps.map(formatStep).join(";")}"`,
+    `replay: --seed ${seed} --trace, or shrunk: --seed ${seed} --clusters ${clusters}${hasStore === true ? " --store" : ""}${hasAgentReplicas === true ? " --replicas" : ""}${trust === undefined ? "" : ` --trust ${trust}`} --steps "${steps.map(formatStep).join(";")}"`,
   );
   console.log(`violation in seed ${seed}: ${rule}: ${message.replaceAll("\n", "; ")}`);
   return 1;

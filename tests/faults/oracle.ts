@@ -37,6 +37,8 @@ export interface Violation {
     | "message too large"
     | "secret told"
     | "access opened"
+    | "authority overwritten"
+    | "trust broken"
     | "written against the mode"
     | "crash"
     | "not as it ought to be"
@@ -68,13 +70,17 @@ export class Oracle {
   readonly orders = orders();
   readonly modes: Modes;
   readonly landslides: Landslides;
-  readonly #fleet: Pick<Fleet, "clock" | "clusters">;
+  readonly #fleet: Pick<Fleet, "clock" | "clusters" | "trust">;
 
-  constructor(fleet: Pick<Fleet, "clock" | "management" | "clusters">, base?: TrueStates) {
+  constructor(fleet: Pick<Fleet, "clock" | "management" | "clusters" | "trust">, base?: TrueStates) {
     this.#fleet = fleet;
     this.#states = new TrueStates(fleet.management, fleet.clusters, base);
     this.landslides = landslides(() => fleet.clock.now());
     this.modes = modes(() => fleet.clock.now());
+    fleet.trust?.watch({
+      changed: (name) => this.changed(name),
+      broken: (message) => void this.violations.push({ rule: "trust broken", message }),
+    });
   }
 
   get truth(): Truth {
@@ -89,6 +95,7 @@ export class Oracle {
 
   /** To be called at once whenever somebody else has changed a cluster, or all of them. */
   changed(clusterName?: string): void {
+    this.#fleet.trust?.observed(clusterName);
     if (this.#states.observe(this.#hidden, clusterName)) this.#since.push(this.#states.now);
   }
 
@@ -98,6 +105,7 @@ export class Oracle {
     this.#since = [this.#states.now];
     this.#lost = new Map();
     this.landslides.rested();
+    this.#fleet.trust?.atRest();
     this.orders.atRest();
     this.#everHidden.clear();
     this.hidden = this.#hidden;
@@ -118,6 +126,7 @@ export class Oracle {
     const { verb, before, after } = write;
     if (this.#leaders.wrote(write)) return;
     if (!this.#leaders.mayWrite(write.cluster, write.actor, write.begun)) this.#found("unintended write", write, "another replica leads");
+    const judgement = this.#fleet.trust?.judge(write);
     // Statuses of ours count as inputs, such as that of a registration, and so does what is remembered of a published mesh.
     const written = after ?? before;
     if (written !== undefined && (!bearsOurLabel(written) || lastKnownMeshOf(written) !== undefined)) this.changed(write.cluster);
@@ -126,6 +135,10 @@ export class Oracle {
     const forbidden = this.modes.problemOf(write);
     if (forbidden !== undefined) {
       this.#found("written against the mode", write, forbidden);
+      return;
+    }
+    if (judgement !== undefined) {
+      if (judgement.problem !== undefined) this.#found(judgement.rule, write, judgement.problem);
       return;
     }
     if (verb === "applyStatus") {
@@ -149,7 +162,7 @@ export class Oracle {
   }
 
   sent(clusterName: string, message: Down | Up): void {
-    const problem = problemOfMessage(message);
+    const problem = problemOfMessage(message, this.#fleet.trust);
     if (problem !== undefined)
       this.violations.push({ rule: problem.rule, message: `between ${clusterName} and the server: ${problem.what}` });
   }

@@ -45,20 +45,24 @@ export interface ProcessOptions {
 export const MAX_MESSAGE_BYTES = 12 * 1024;
 /** An object may be smaller by 8 KiB, which belong to what is around it. */
 export const MAX_OBJECT_BYTES = 4 * 1024;
+/** What is reported of the trust of a mesh has the certificates of several roots in it. */
+export const TRUST_MESSAGE_BYTES = 48 * 1024;
 
 export interface ServerProcessOptions extends ProcessOptions {
   /** How many agents may report everything at a time. Default: more than there are. */
   readonly places?: number;
   /** Shared with other replicas, of which one is elected to lead. Undefined: there is no other. */
   readonly store?: Store;
+  /** Default: `MAX_MESSAGE_BYTES`. */
+  readonly messageBytes?: number;
 }
 
 /** The Lease of the servers. */
 export const SERVER_LEASE = { name: "gloo-mesh-mgmt-server", namespace: NAMESPACE };
 
 export function startServerProcess(options: ServerProcessOptions): ServerProcess {
-  const { name, clock, random, log, tampering, crashed, cluster, store, places } = options;
-  const { maxMessageBytes = MAX_MESSAGE_BYTES } = tampering;
+  const { name, clock, random, log, tampering, crashed, cluster, store, places, messageBytes = MAX_MESSAGE_BYTES } = options;
+  const { maxMessageBytes = messageBytes } = tampering;
   const stop = quietController();
   const shared = { clock, random, log };
   let link: RunningServerLink | undefined;

@@ -1,4 +1,4 @@
-import { allKinds, discoveryKinds } from "@isthmus/api";
+import { allKinds, discoveryKinds, PodBounceDirective } from "@isthmus/api";
 import { type Kind, kindKeyOf } from "@isthmus/core";
 import { agentRoles, serverRoles } from "@isthmus/plane";
 import {
@@ -19,7 +19,8 @@ import {
   workload,
 } from "./objects.ts";
 
-const MADE = [
+const MADE: readonly { readonly apiVersion: string; readonly kind: string }[] = [
+  PodBounceDirective,
   ...namespaces(),
   ...workload("reviews", 0),
   settings(0),

@@ -1,7 +1,7 @@
 import { Lease } from "@isthmus/api";
 import { formatRef, type Log } from "@isthmus/core";
 import type { Write } from "./actorPort.ts";
-import { baseOf } from "./base.ts";
+import { type Base, baseOf, type TrustAtStart } from "./base.ts";
 import { type FleetWatcher, startFleet } from "./fleet.ts";
 import { Oracle, type Violation } from "./oracle.ts";
 import { type Random, seededRandom } from "./random.ts";
@@ -11,7 +11,9 @@ import { drawStep, formatStep, type Step, type StepKinds } from "./step.ts";
 import { stepKinds } from "./steps/index.ts";
 import { modeSteps } from "./steps/modes.ts";
 import { replicaSteps } from "./steps/replicas.ts";
+import { trustSteps } from "./steps/trust.ts";
 import type { Tampering } from "./tampering.ts";
+import { promptCrypto } from "./trust/promptCrypto.ts";
 import { bearsOurLabel } from "./truth.ts";
 
 /** What happens to a fleet, step by step. `seed` decides what is left to chance while it runs: jitter and delays. */
@@ -23,6 +25,8 @@ export interface Schedule {
   readonly hasStore?: boolean;
   /** Each agent has two replicas, of which one is elected to lead. */
   readonly hasAgentReplicas?: boolean;
+  /** The meshes have certificates. */
+  readonly trust?: TrustAtStart;
   readonly steps: readonly Step[];
 }
 
@@ -35,7 +39,8 @@ export interface RunOptions {
 /** The schedule that a seed stands for, of about `length` steps. Those in `focus` come up far more often than else. */
 export function drawSchedule(seed: number, length = USUAL_LENGTH, focus: readonly string[] = []): Schedule {
   const random: Random = seededRandom(seed);
-  const kinds = focus.length === 0 ? stepKinds : inFocus(focus);
+  const trust = drawTrust(seed, focus);
+  const kinds = inFocus(trust === undefined ? withoutTrust : stepKinds, focus);
   const clusters = random.int(4) === 0 ? 3 : 2;
   const names = ["a", "b", "c"].slice(0, clusters);
   const hasStore = kindsOfStore(focus) || random.int(3) === 0;
@@ -45,8 +50,18 @@ export function drawSchedule(seed: number, length = USUAL_LENGTH, focus: readonl
   const mode = random.int(8) === 0 ? [drawStep(modeSteps, names, random)] : [];
   // Mostly everything has started before the first thing happens.
   const start = random.int(4) === 0 ? [] : [{ does: "wait", cluster: "-", n: 5, v: 0 }];
-  return { seed, clusters, hasStore, hasAgentReplicas, steps: [...mode, ...start, ...steps] };
+  return { seed, clusters, hasStore, hasAgentReplicas, ...(trust === undefined ? {} : { trust }), steps: [...mode, ...start, ...steps] };
 }
+
+/** Schedules with certificates take several times as long as others. Drawn apart, so that those of all other seeds stay as they are. */
+function drawTrust(seed: number, focus: readonly string[]): TrustAtStart {
+  const random = seededRandom(seed ^ 0x7257);
+  const isDrawn = random.int(ONE_WITH_TRUST_OF) === 0 || focus.some((name) => name in trustSteps);
+  return isDrawn ? random.pick(["own", "shared"] as const) : undefined;
+}
+
+const ONE_WITH_TRUST_OF = 40;
+const withoutTrust = Object.fromEntries(Object.entries(stepKinds).filter(([name]) => !(name in trustSteps)));
 
 function kindsOfStore(focus: readonly string[]): boolean {
   return focus.some((name) => name in replicaSteps);
@@ -58,8 +73,9 @@ export const USUAL_LENGTH = 14;
 // All others have about 170 together.
 const FOCUS_WEIGHT = 60;
 
-function inFocus(focus: readonly string[]): StepKinds {
-  const weighed = Object.entries(stepKinds).map(([name, kind]) => [name, focus.includes(name) ? { ...kind, weight: FOCUS_WEIGHT } : kind]);
+function inFocus(kinds: StepKinds, focus: readonly string[]): StepKinds {
+  if (focus.length === 0) return kinds;
+  const weighed = Object.entries(kinds).map(([name, kind]) => [name, focus.includes(name) ? { ...kind, weight: FOCUS_WEIGHT } : kind]);
   return Object.fromEntries(weighed) as StepKinds;
 }
 
@@ -67,11 +83,23 @@ function inFocus(focus: readonly string[]): StepKinds {
  * Runs a schedule and then lets everything come to rest; gives what was wrong. The same schedule always gives the same
  * trace.
  */
-export async function runSchedule(
-  { seed, clusters, hasStore = false, hasAgentReplicas = false, steps }: Schedule,
-  { tampering = {}, trace }: RunOptions = {},
+export async function runSchedule(schedule: Schedule, options: RunOptions = {}): Promise<readonly Violation[]> {
+  if (schedule.trust === undefined) return run(schedule, await baseOf(schedule.clusters), options);
+  const restore = promptCrypto(0);
+  try {
+    const base = await baseOf(schedule.clusters, schedule.trust);
+    promptCrypto(base.keys);
+    return await run(schedule, base, options);
+  } finally {
+    restore();
+  }
+}
+
+async function run(
+  { seed, hasStore = false, hasAgentReplicas = false, trust, steps }: Schedule,
+  { image, states }: Base,
+  { tampering = {}, trace }: RunOptions,
 ): Promise<readonly Violation[]> {
-  const { image, states } = await baseOf(clusters);
   const note = (text: () => string) => trace?.(text());
   let writes = 0;
   const warning = (_: unknown, message: string) => note(() => `    # ${message}`);
@@ -86,7 +114,8 @@ export async function runSchedule(
     crashed: (process, error) => oracle.crashed(process, error),
   };
   const names = [...image.clusters.keys()];
-  const fleet = startFleet({ clusters: names, seed, tampering, log, image, watcher, hasStore, hasAgentReplicas });
+  const hasTrust = trust !== undefined;
+  const fleet = startFleet({ clusters: names, seed, tampering, log, image, watcher, hasStore, hasAgentReplicas, hasTrust });
   const oracle = new Oracle(fleet, states);
   const began = fleet.clock.now();
   const stage = startStage(fleet, oracle, () => writes);

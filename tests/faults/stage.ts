@@ -8,6 +8,7 @@ import { DEFINED_KINDS, definition, kubernetesCluster, SHOP, shop } from "./obje
 import type { Oracle } from "./oracle.ts";
 import type { Stage } from "./step.ts";
 import { OPERATOR } from "./steps/modes.ts";
+import { mendTrust, restartByUsers, trustProblems } from "./trust/atRest.ts";
 import { bearsOurLabel, hiddenKey } from "./truth.ts";
 
 /** Lets steps act on a fleet under the eyes of an oracle. `writes` says how many writes our processes have made so far. */
@@ -149,11 +150,14 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
       if (fleet.hasAgentReplicas) fleet.startAgent(name, "2");
       else await fleet.stopAgent(name, "2");
     }
+    if (fleet.trust !== undefined) await mendTrust(fleet.trust, fleet);
     let problems: readonly string[] = ["nothing was looked at"];
-    for (const ms of PATIENCE_MS) {
+    for (const ms of fleet.trust === undefined ? PATIENCE_MS : TRUST_PATIENCE_MS) {
+      if (fleet.trust !== undefined) await restartByUsers(fleet.trust, fleet);
       await fleet.clock.advance(ms);
       const waited = resumeDeletes();
       problems = [...waited, ...problemsAtRest(fleet, oracle.truth), ...agentProblems(fleet), ...replicasProblems(fleet)];
+      if (fleet.trust !== undefined) problems = [...problems, ...trustProblems(fleet.trust, fleet, oracle.truth.places)];
       if (problems.length === 0) break;
     }
     if (problems.length > 0) {
@@ -280,6 +284,8 @@ function nth<T>(list: readonly T[], n: number): T | undefined {
 // A silent connection is given up after three heartbeats of 10 s, and what was lost is missed at the next heartbeat. The longest
 // pauses before something is tried again are a minute (writes) and half a minute (connections, lists).
 const PATIENCE_MS = [36_000, 10_000, 20_000, 60_000, 120_000];
+// Three rounds of restarts, each of several pods; and a workload that is gone is waited for ten minutes.
+const TRUST_PATIENCE_MS = [...PATIENCE_MS, 120_000, 120_000, 120_000, 600_000];
 const LONGEST_PAUSE_MS = 62_000;
 /** A heartbeat of each end, in which it is seen whether the two ends hold the same. */
 const QUIET_MS = 12_000;

@@ -171,6 +171,14 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     hasStore: true,
     steps: "wait - 5 0;putCrowd a 0 0;unserve b 1 0;stopServer - 0 0;putWorkload c 2 0;terminateNamespace a 2 0;reopen a 1 0",
   },
+  {
+    name: "an agent that loses the lead and gains it again reports the CAs of its meshes, though its relay ended later than the rest",
+    seed: 3816266814,
+    clusters: 2,
+    hasAgentReplicas: true,
+    trust: "own",
+    steps: "putTrust - 1 2;wait - 2 0;loseApiServer a 0 0;reopen b 0 1",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

@@ -125,7 +125,8 @@ class LazyTruth implements Truth {
 
 /** What ought to be in one cluster. */
 export function wantedOf(world: Translation, clusterName: string): ReadonlyMap<string, Resource> {
-  if (clusterName !== "") return byKey(world.networking.inCluster(clusterName));
+  if (clusterName !== "")
+    return new Map([...byKey(world.networking.inCluster(clusterName))].filter(([, one]) => !COMPUTED.has(kindKeyOf(one))));
   const published = new Set(SERVER_ROLES.kinds.published.map(kindKeyOf));
   const own = [...byKey(world.networking.inCluster(""))].filter(([, resource]) => published.has(kindKeyOf(resource)));
   return new Map([...byKey(world.discovery), ...own]);
@@ -155,6 +156,8 @@ export function registeredOnly(everything: Snapshot, places = placesOf(everythin
   return others.length === 0 ? everything : everything.apply({ put: [], remove: others.map(refOf) });
 }
 
+/** What agents hold in memory. */
+const COMPUTED = new Set(ROLES.computedKinds.map(kindKeyOf));
 const SENT = new Set(ROLES.sentKinds.map(kindKeyOf));
 const READ = new Set(SERVER_ROLES.kinds.management.map(kindKeyOf));
 const OURS = [...ROLES.owners, SERVER_ROLES.discoveryOwner];

@@ -53,7 +53,7 @@ describe("the table of agent processes", () => {
     const relay = processes.leader("relay", recorded(log, "relay"));
     processes.leader("certificates", recorded([], "certificates"));
     processes.everyReplica("accessLogs", recorded([], "accessLogs"));
-    const ended = processes.allEnded();
+    const ended = processes.run();
     expect(watch.name).toBe("watch");
     expect(relay.current).toBeUndefined();
     expect(log).toEqual(["watch starts"]);
@@ -70,10 +70,42 @@ describe("the table of agent processes", () => {
     expect(log.slice(4).sort()).toEqual(["relay ends", "watch ends"]);
   });
 
+  it("starts those of a term together, and not before all of the term before have ended", async () => {
+    const stop = new AbortController();
+    const leadership = elected();
+    const log: string[] = [];
+    const processes = processStarter(leadership, stop.signal);
+    processes.everyReplica("clusterWatch", recorded([], "watch"));
+    const slow = new AbortController();
+    const isReleased = new Promise<void>((resolve) => slow.signal.addEventListener("abort", () => resolve(), { once: true }));
+    const relay = processes.leader("relay", (term) => {
+      const process = recorded(log, "relay")(term);
+      return { ...process, ended: process.ended.then(() => isReleased) };
+    });
+    const relays: unknown[] = [];
+    processes.leader("certificates", (term) => {
+      relays.push(relay.current);
+      return recorded(log, "certificates")(term);
+    });
+    const ended = processes.run();
+    for (const isLeader of [true, false, true]) {
+      leadership.become(isLeader);
+      await ticks();
+    }
+    expect(log).toEqual(["relay starts", "certificates starts", "relay ends", "certificates ends"]);
+    slow.abort();
+    await ticks();
+    expect(log.slice(4)).toEqual(["relay starts", "certificates starts"]);
+    expect(relays[1]).toBe(relay.current);
+    expect(relays[1]).not.toBe(relays[0]);
+    stop.abort(new Error("the test is over"));
+    await ended;
+  });
+
   it("lets no agent start that leaves one of them out", () => {
     const processes = processStarter(elected(), AbortSignal.abort(new Error("never started")));
     processes.everyReplica("clusterWatch", recorded([], "watch"));
-    expect(() => processes.allEnded()).toThrow("the agent does not start accessLogs, relay, certificates, which AGENT_PROCESSES lists");
+    expect(() => processes.run()).toThrow("the agent does not start accessLogs, relay, certificates, which AGENT_PROCESSES lists");
   });
 });
 

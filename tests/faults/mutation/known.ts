@@ -78,6 +78,48 @@ export const KNOWN: readonly KnownMutant[] = [
     to: "if (false) return",
     focus: ["disturb", "putService"],
   },
+  {
+    name: "a mesh signs below the new root before all trust it",
+    path: "packages/certificates/src/trust/trustPlan.ts",
+    from: "if (untrusting.length > 0) return",
+    to: "if (false) return",
+    focus: ["putTrust", "waitForPods"],
+  },
+  {
+    name: "a mesh ceases to trust a root below which certificates are in use",
+    path: "packages/certificates/src/trust/trustPlan.ts",
+    from: "if (unissued.length > 0) return",
+    to: "if (false) return",
+    focus: ["putTrust", "waitForPods"],
+  },
+  {
+    name: "a request for a CA holds its private key",
+    path: "packages/plane/src/agent/certificateLoop.ts",
+    from: ': { state: "REQUESTED", request, ...base };',
+    to: ': { state: "REQUESTED", request: key, ...base };',
+    focus: ["putTrust", "waitForPods"],
+  },
+  {
+    name: "pods restart though nobody has asked for it",
+    path: "packages/plane/src/agent/certificateLoop.ts",
+    from: "order.spec?.podBounceDirective === undefined || ",
+    to: "",
+    focus: ["putTrust", "waitForPods"],
+  },
+  {
+    name: "a CA that was deleted is made again while the control plane has it in memory",
+    path: "packages/plane/src/agent/certificateLoop.ts",
+    from: "if (roots === undefined || !isHandedOut(generations, roots)) throw",
+    to: "if (false) throw",
+    focus: ["deleteAuthority", "waitForPods"],
+  },
+  {
+    name: "a CA that somebody else has put there is replaced",
+    path: "packages/plane/src/agent/authoritySecrets.ts",
+    from: "if (record === undefined && secret.metadata",
+    to: "if (false && secret.metadata",
+    focus: ["putForeignAuthority", "restartIstiod", "waitForPods"],
+  },
 ];
 
 /** The mutant as it applies to the source of today. Throws where it does not any more: then it is to be written anew. */

@@ -29,7 +29,7 @@ const TIMES_LONGER = 8;
 
 /** What a real component says of a package: the simulator's store is not the one over Redis. */
 const REAL: Readonly<Record<string, readonly string[]>> = { store: ["tests/real/redis/contract", "tests/real/redis/forgery"] };
-/** Certificates of meshes are issued in real time, so no schedule has them: a long test does. */
+/** Few schedules have certificates of meshes, and none has every message: a long test has. */
 const TRUST = /\/(agent\/(authoritySecrets|certificateLoop|certificateReports|mesh\w+|podRestarts)|server\/(meshTrust|trust\w+))\.ts$/;
 const TRUST_TEST = "packages/plane/test/meshTrust.long.test.ts";
 

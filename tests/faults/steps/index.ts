@@ -8,6 +8,7 @@ import { pastSteps } from "./pasts.ts";
 import { processSteps } from "./processes.ts";
 import { refusalSteps } from "./refusals.ts";
 import { replicaSteps } from "./replicas.ts";
+import { trustSteps } from "./trust.ts";
 import { userSteps } from "./users.ts";
 
 /** Everything that can happen in a schedule. A new feature adds its own file here. */
@@ -22,4 +23,5 @@ export const stepKinds: StepKinds = {
   ...pastSteps,
   ...namespaceSteps,
   ...modeSteps,
+  ...trustSteps,
 };

@@ -89,7 +89,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     startRelayLoops({ ...options, cluster, writtenKinds: applied, view, removals, meter, ordered }, term),
   );
   const certificates = processes.leader("certificates", (term) => {
-    // Of the same term: both begin and end with it.
+    // Of the same term: it was started just before.
     const loops = relay.current;
     return startCertificateLoop(
       { cluster: loops?.cluster ?? cluster, namespace: options.namespace, internal: () => loops?.internal, clock, log },
@@ -111,7 +111,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     desired: () => relay.current?.desired() ?? [],
     removals,
     metrics: () => relay.current?.metrics() ?? [],
-    ended: processes.allEnded(),
+    ended: processes.run(),
   };
 }
 

@@ -41,38 +41,45 @@ interface StartedProcess {
 export interface ProcessStarter {
   /** Starts a process that runs on every replica, at once. */
   everyReplica<P extends StartedProcess>(name: ProcessOn<"everyReplica">, start: (signal: AbortSignal) => P): P;
-  /** Starts a process whenever this replica becomes the leader. `current`: the one that was started last, if any. */
+  /** Has a process started whenever this replica becomes the leader, in the order of these calls. `current`: the one that was started last, if any. */
   leader<P extends StartedProcess>(name: ProcessOn<"leader">, start: (term: AbortSignal) => P): { readonly current: P | undefined };
-  /** Resolves when all were aborted and have ended. Throws when one that the table lists was not started. */
-  allEnded(): Promise<void>;
+  /**
+   * From now on those of the leader are started: all of a term together, and not before all of the term before have ended, as one uses the other.
+   * Resolves when all were aborted and have ended. Throws when one that the table lists was left out.
+   */
+  run(): Promise<void>;
 }
 
 /** A starter for the processes of one replica of an agent. */
 export function processStarter(leadership: Leadership, signal: AbortSignal): ProcessStarter {
-  const started = new Map<AgentProcess, Promise<void>>();
+  const names = new Set<AgentProcess>();
+  const onEveryReplica: Promise<void>[] = [];
+  const launches: ((term: AbortSignal) => StartedProcess)[] = [];
   return {
     everyReplica(name, start) {
       const process = start(signal);
-      started.set(name, process.ended);
+      names.add(name);
+      onEveryReplica.push(process.ended);
       return process;
     },
     leader<P extends StartedProcess>(name: AgentProcess, start: (term: AbortSignal) => P) {
       let current: P | undefined;
-      const launch = (term: AbortSignal) => {
+      names.add(name);
+      launches.push((term) => {
         current = start(term);
         return current;
-      };
-      started.set(name, whileLeading(leadership, launch, signal));
+      });
       return {
         get current() {
           return current;
         },
       };
     },
-    allEnded() {
-      const missing = Object.keys(AGENT_PROCESSES).filter((name) => !started.has(name as AgentProcess));
+    run() {
+      const missing = Object.keys(AGENT_PROCESSES).filter((name) => !names.has(name as AgentProcess));
       if (missing.length > 0) throw new Error(`the agent does not start ${missing.join(", ")}, which AGENT_PROCESSES lists`);
-      return Promise.all(started.values()).then(() => undefined);
+      const together = (term: AbortSignal) => ({ ended: Promise.all(launches.map((launch) => launch(term).ended)).then(() => undefined) });
+      return Promise.all([...onEveryReplica, whileLeading(leadership, together, signal)]).then(() => undefined);
     },
   };
 }

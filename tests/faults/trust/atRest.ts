@@ -1,0 +1,98 @@
+import type { AnyResource, ResourceRef } from "@isthmus/core";
+import type { SimulatedCluster } from "@isthmus/simulator";
+import type { Fleet } from "../fleet.ts";
+import { type FleetTrust, isListed, virtualMeshSpec } from "./fleetTrust.ts";
+import { dataOf } from "./meshDouble.ts";
+import { CACERTS, ISTIO, meshName, rootSecret, VIRTUAL_MESH } from "./objects.ts";
+
+interface Clusters {
+  readonly management: SimulatedCluster;
+  readonly clusters: ReadonlyMap<string, SimulatedCluster>;
+}
+
+/** What is not as it ought to be of the meshes' certificates, now that everything is healed and has had its time. `places`: the clusters that are registered. */
+export function trustProblems(world: FleetTrust, { management, clusters }: Clusters, places: ReadonlySet<string>): string[] {
+  const spec = virtualMeshSpec(management);
+  if (spec?.mtlsConfig?.shared === undefined) return [];
+  const { status, message = "" } = conditionOf(management.object(VIRTUAL_MESH));
+  const listed = [...clusters].filter(([name]) => isListed(spec, name));
+  const absent = listed.filter(([name, cluster]) => !places.has(name) || cluster.object(ISTIOD) === undefined);
+  if (absent.length > 0) {
+    const unnamed = absent.filter(([name]) => !message.includes(meshName(name)));
+    if (status === "True") return ["the VirtualMesh says that its root is in force, though meshes are away"];
+    return unnamed.map(([name]) => `the VirtualMesh does not say that ${meshName(name)} is away: ${message}`);
+  }
+  const root = rootNow(management);
+  const problems = listed.flatMap(([name, cluster]) => {
+    const leaves = [...(world.meshes.get(name)?.proxies.values() ?? [])];
+    const others = leaves.filter(({ roots, signer }) => signer !== root || roots.length !== 1);
+    const isBelow = dataOf(cluster.object(CACERTS))["root-cert.pem"] === root;
+    return others.length === 0 && isBelow
+      ? []
+      : [`the mesh of ${name} is not below the root: ${others.length} of ${leaves.length} proxies`];
+  });
+  if (listed.length > 0 && status !== "True") problems.push(`the VirtualMesh does not say that its root is in force: ${message}`);
+  return problems;
+}
+
+/** What a user does about Secrets that are not as they were: puts them back where there were some, and restarts everything, as the status says. */
+export async function mendTrust({ meshes, tampered, lastSecret }: FleetTrust, { clusters }: Clusters): Promise<void> {
+  for (const name of tampered) {
+    const [cluster, secret, mesh] = [clusters.get(name), lastSecret(name), meshes.get(name)];
+    if (cluster === undefined || mesh === undefined) continue;
+    if (secret !== undefined) await restored(cluster, secret);
+    else await adopted(cluster);
+    mesh.restart("control plane");
+    mesh.restartProxies();
+  }
+}
+
+/** Users restart what the status of the VirtualMesh names, where they have not asked the agents to: the control planes first. */
+export async function restartByUsers({ meshes }: FleetTrust, { management, clock }: Clusters & Pick<Fleet, "clock">): Promise<void> {
+  const { shared, autoRestartPods } = virtualMeshSpec(management)?.mtlsConfig ?? {};
+  const { status } = conditionOf(management.object(VIRTUAL_MESH));
+  if (shared === undefined || autoRestartPods === true || status === "True") return;
+  // Times of pods are whole seconds, and clocks may differ by some.
+  await clock.advance(SKEW_MS);
+  for (const mesh of meshes.values()) mesh.restart("control plane");
+  await clock.advance(READ_MS);
+  for (const mesh of meshes.values()) mesh.restartProxies();
+}
+
+const SKEW_MS = 6_500;
+// The agent looks every 5 s, and counts what starts 5 s after that.
+const READ_MS = 20_000;
+
+async function restored(cluster: SimulatedCluster, secret: AnyResource): Promise<void> {
+  const { resourceVersion: _, uid: __, managedFields: ___, creationTimestamp: ____, ...metadata } = secret.metadata;
+  const there = cluster.object(CACERTS);
+  if (there === undefined) await cluster.create({ ...secret, metadata });
+  else await cluster.update({ ...secret, metadata: { ...metadata, resourceVersion: there.metadata.resourceVersion ?? "" } });
+}
+
+/** A user permits to replace what somebody else has put there. */
+async function adopted(cluster: SimulatedCluster): Promise<void> {
+  const there = cluster.object(CACERTS);
+  if (there === undefined) return;
+  const annotations = { ...there.metadata.annotations, "isthmus.mesh/adopt": "true" };
+  const { managedFields: _, ...metadata } = there.metadata;
+  await cluster.update({ ...there, metadata: { ...metadata, annotations } });
+}
+
+const ISTIOD: Omit<ResourceRef, "clusterName"> = { apiVersion: "apps/v1", kind: "Deployment", name: "istiod", namespace: ISTIO };
+
+/** The root that the VirtualMesh names, in PEM. */
+function rootNow(management: SimulatedCluster): string | undefined {
+  const named = virtualMeshSpec(management)?.mtlsConfig?.shared?.rootCertificateAuthority?.secret;
+  const generation = management.object(VIRTUAL_MESH)?.metadata.annotations?.["isthmus.mesh/root-generation"] ?? "1";
+  const place =
+    named === undefined ? rootSecret(generation === "2" ? "generated 2" : "generated 1") : { ...named, namespace: VIRTUAL_MESH.namespace };
+  return dataOf(management.object({ apiVersion: "v1", kind: "Secret", ...place }))["root-cert.pem"];
+}
+
+function conditionOf(virtualMesh: AnyResource | undefined): { readonly status?: string; readonly message?: string } {
+  const { conditions = [] } = (virtualMesh?.["status"] ?? {}) as {
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
+  };
+  return conditions.find(({ type }) => type === "TrustInForce") ?? {};
+}
