@@ -87,6 +87,7 @@ describe("the table of agent processes", () => {
       relays.push(relay.current);
       return recorded(log, "certificates")(term);
     });
+    processes.everyReplica("accessLogs", recorded([], "accessLogs"));
     const ended = processes.run();
     for (const isLeader of [true, false, true]) {
       leadership.become(isLeader);
