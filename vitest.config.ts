@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 // Real sockets and TLS: apart from the rest, as they wait for the network more than they compute.
-const SOCKETS = ["packages/relay/{src,test}/**/*.test.ts", "tests/security/**/*.test.ts"];
+const SOCKETS = ["packages/{relay,dataplane}/{src,test}/**/*.test.ts", "tests/security/**/*.test.ts"];
 // Those are run by `npm run test:long`.
 const exclude = ["**/node_modules/**", "**/*.long.test.ts"];
 

@@ -2,24 +2,25 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CheckResult } from "./checkResult.ts";
-import { commandResult } from "./commandResult.ts";
+import { GENERATED, generateMessages } from "./generatedMessages.ts";
 
-const GENERATED = "packages/relay/src/gen";
-
-/** Generates the relay's messages anew from `proto/` and compares them with the checked-in ones. Works without network. */
+/** Generates all messages anew and compares them with the checked-in ones. Works without network. */
 export async function checkProto(root: string): Promise<CheckResult> {
   const fresh = mkdtempSync(join(tmpdir(), "isthmus-proto-"));
   try {
-    // buf generates below `--output`, as it would below the root.
-    const generated = await commandResult(["node_modules/.bin/buf", "generate", "--output", fresh], GENERATED);
-    if (generated.problems.length > 0) return generated;
-    const wanted = filesIn(join(fresh, GENERATED));
-    const present = filesIn(join(root, GENERATED));
-    const paths = [...new Set([...wanted.keys(), ...present.keys()])].sort();
-    const stale = paths.filter((path) => wanted.get(path) !== present.get(path));
-    const problems = stale.map((path) => `${GENERATED}/${path} is not what proto/ gives: run \`npm run generate:proto\``);
-    if (wanted.size === 0) problems.push("buf generated nothing");
-    return { summary: `${wanted.size} files in ${GENERATED}`, problems };
+    const failed = await generateMessages(fresh);
+    if (failed.length > 0) return { summary: GENERATED.join(", "), problems: failed };
+    let count = 0;
+    const problems = GENERATED.flatMap((folder) => {
+      const wanted = filesIn(join(fresh, folder));
+      const present = filesIn(join(root, folder));
+      count += wanted.size;
+      const paths = [...new Set([...wanted.keys(), ...present.keys()])].sort();
+      const stale = paths.filter((path) => wanted.get(path) !== present.get(path));
+      const nothing = wanted.size === 0 ? [`buf generated nothing in ${folder}`] : [];
+      return [...stale.map((path) => `${folder}/${path} is not what its .proto file gives: run \`npm run generate:proto\``), ...nothing];
+    });
+    return { summary: `${count} files in ${GENERATED.join(", ")}`, problems };
   } finally {
     rmSync(fresh, { recursive: true });
   }

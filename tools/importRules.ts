@@ -77,8 +77,9 @@ function workspaceProblem({ place, found }: Found, name: string, tree: SourceTre
 }
 
 function npmProblem({ path, place }: Found, name: string, tree: SourceTree): string | undefined {
-  const home = soleImporters[name];
-  if (home !== undefined && !path.startsWith(home) && !place.isTest) return `${name} is imported by ${home} alone`;
+  const homes = soleImporters[name];
+  const isHome = homes === undefined || [homes].flat().some((home) => path.startsWith(home));
+  if (!isHome && !place.isTest) return `${name} is imported by ${[homes].flat().join(" and ")} alone`;
   return undeclared(place, name, tree);
 }
 

@@ -25,6 +25,7 @@ export const packageTable: Readonly<Record<string, PackageRule>> = {
   kubernetes: { imports: ["core", "plane/ports"], browser: "none" },
   store: { imports: ["core", "plane/ports"], browser: "none" },
   process: { imports: ["core"], browser: "none" },
+  dataplane: { imports: ["core"], browser: "none" },
   insights: { imports: ["core", "api", "translators"], browser: "all" },
   simulator: {
     imports: ["core", "api", "plane", "certificates", "relay/session", "relay/inMemory"],
@@ -175,10 +176,10 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
 /** Apps of which every file must run in a browser; all other apps are Node programs. */
 export const browserApps: readonly string[] = ["ui"];
 
-/** Packages from npm that one place hides from all others, so that it can be replaced there: paths by prefix. */
-export const soleImporters: Readonly<Record<string, string>> = {
+/** Packages from npm that few places hide from all others, so that they can be replaced there: paths by prefix. */
+export const soleImporters: Readonly<Record<string, string | readonly string[]>> = {
   "@kubernetes/client-node": "packages/kubernetes/src/",
-  "@grpc/grpc-js": "packages/relay/src/",
+  "@grpc/grpc-js": ["packages/relay/src/", "packages/dataplane/src/accessLog"],
   "@grpc/reflection": "packages/relay/src/",
   "grpc-health-check": "packages/relay/src/",
   "@peculiar/x509": "packages/certificates/src/x509.ts",

@@ -28,6 +28,9 @@ export interface AgentConfig {
   readonly managementNamespace: string;
   readonly adminHost: string;
   readonly adminPort: number;
+  /** Where proxies send their access logs. */
+  readonly workloadHost: string;
+  readonly workloadPort: number;
   /** The admin port's certificate and key; undefined: it speaks plain HTTP. */
   readonly adminTls: AdminTls | undefined;
   readonly kubeconfig: string | undefined;
@@ -87,6 +90,12 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
     .addOption(new Option("--admin-host <address>", "bind address of metrics and health").default("0.0.0.0"))
     .addOption(
       new Option("--admin-port <number>", "port of metrics and health; 0 selects any free port").default(9091).argParser(portNumber),
+    )
+    .addOption(new Option("--workload-host <address>", "bind address of the port for proxies").default("0.0.0.0"))
+    .addOption(
+      new Option("--workload-port <number>", "port on which access logs of proxies are received; 0 selects any free port")
+        .default(9977)
+        .argParser(portNumber),
     )
     .addOption(
       new Option(
@@ -156,6 +165,8 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
     adminHost: options.adminHost,
     adminPort: options.adminPort,
     adminTls: adminTlsIn(options),
+    workloadHost: options.workloadHost,
+    workloadPort: options.workloadPort,
     kubeconfig: options.kubeconfig,
     context: options.context,
     token: options.relayToken,

@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { kindKeyOf } from "@isthmus/core";
+import { type AccessLogSink, startAccessLogSink } from "@isthmus/dataplane";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
+  ACCESS_LOGS_TOPIC,
   type Agent,
   agentRoles,
   agentSecrets,
@@ -15,6 +17,7 @@ import {
 import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
 import { grpcConnector } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
+import { answerAccessLogs } from "./accessLogs.ts";
 import { agentAdminPages } from "./adminPages.ts";
 import { type AgentConfig, readAgentConfig } from "./config.ts";
 
@@ -57,7 +60,11 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
   const identity = `${config.instance}-${randomUUID()}`;
   const lease = { name: NAMES[config.generation].agent, namespace };
   const election = config.leaderElection ? startElection({ cluster, lease, identity, clock, random, log }, signal) : undefined;
-  const metrics = startMetrics({ source: "agent", read: () => [...(link?.metrics() ?? []), ...agent.metrics()] });
+  let accessLogs: AccessLogSink | undefined;
+  const metrics = startMetrics({
+    source: "agent",
+    read: () => [...(link?.metrics() ?? []), ...agent.metrics(), ...(accessLogs?.metrics() ?? [])],
+  });
   const agent: Agent = startAgent(
     {
       cluster,
@@ -71,7 +78,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
             agent: about,
             connector,
             handler,
-            answer: answerQuery(() => agent),
+            answer: answerQuery(() => agent, { [ACCESS_LOGS_TOPIC]: (body) => answerAccessLogs(accessLogs, body) }),
             clock,
             random,
             log,
@@ -87,6 +94,10 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
       random,
       log,
       meter: metrics,
+      accessLogs(podsAt, until) {
+        accessLogs = startAccessLogSink({ host: config.workloadHost, port: config.workloadPort, podsAt, clock, log }, until);
+        return accessLogs;
+      },
     },
     signal,
   );

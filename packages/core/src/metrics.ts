@@ -293,6 +293,26 @@ export const METRICS = {
     labels: ["cluster"],
     on: SERVER,
   },
+  gloo_mesh_access_log_entries_total: {
+    type: "counter",
+    help: "Number of access log entries received from proxies, by whether the sender's address is known to be that of the pod that it names.",
+    labels: ["verified"],
+    on: AGENT,
+  },
+  gloo_mesh_access_log_entries_dropped_total: {
+    type: "counter",
+    help: "Number of access log entries that are not kept any more, by the limit reached: Ring (entries per proxy), Proxies, Memory or Size (of one entry).",
+    labels: ["reason"],
+    on: AGENT,
+  },
+  gloo_mesh_access_log_streams_refused_total: {
+    type: "counter",
+    help: "Number of access log streams closed by the agent: malformed, without an identifier, or above the limit.",
+    labels: [],
+    on: AGENT,
+  },
+  gloo_mesh_access_log_streams: { type: "gauge", help: "Number of open access log streams of proxies.", labels: [], on: AGENT },
+  gloo_mesh_access_log_bytes: { type: "gauge", help: "Memory used for access log entries, in bytes.", labels: [], on: AGENT },
   relay_agent_connected: { type: "gauge", help: "1 if the agent is connected to a management server, else 0.", labels: [], on: AGENT },
   relay_agent_messages_received_total: {
     type: "counter",

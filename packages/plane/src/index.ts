@@ -1,3 +1,4 @@
+export { ACCESS_LOGS_TOPIC } from "./agent/accessLogsTopic.ts";
 export { type Agent, type AgentOptions, startAgent } from "./agent/agent.ts";
 export type { AgentLimits } from "./agent/limits.ts";
 export { type Generation, NAMES } from "./agent/processes.ts";

@@ -52,6 +52,7 @@ describe("the table of agent processes", () => {
     const watch = processes.everyReplica("clusterWatch", recorded(log, "watch"));
     const relay = processes.leader("relay", recorded(log, "relay"));
     processes.leader("certificates", recorded([], "certificates"));
+    processes.everyReplica("accessLogs", recorded([], "accessLogs"));
     const ended = processes.allEnded();
     expect(watch.name).toBe("watch");
     expect(relay.current).toBeUndefined();
@@ -72,7 +73,7 @@ describe("the table of agent processes", () => {
   it("lets no agent start that leaves one of them out", () => {
     const processes = processStarter(elected(), AbortSignal.abort(new Error("never started")));
     processes.everyReplica("clusterWatch", recorded([], "watch"));
-    expect(() => processes.allEnded()).toThrow("the agent does not start relay, certificates, which AGENT_PROCESSES lists");
+    expect(() => processes.allEnded()).toThrow("the agent does not start accessLogs, relay, certificates, which AGENT_PROCESSES lists");
   });
 });
 

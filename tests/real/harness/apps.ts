@@ -85,6 +85,8 @@ export async function startAgent({
     `--relay-address=${relayAddress}`,
     "--admin-host=127.0.0.1",
     `--admin-port=${adminPort}`,
+    "--workload-host=127.0.0.1",
+    "--workload-port=0",
     ...more,
   ];
   return start({ name, bin, args, adminPort, directory });

@@ -5,6 +5,7 @@ import { alwaysLeader, leaderOnlyCluster } from "../leader/leadership.ts";
 import type { Leadership, LinkState } from "../ports/clusterPort.ts";
 import { eventHub } from "../runtime/eventHub.ts";
 import { startCertificateLoop } from "./certificateLoop.ts";
+import { type PodLookup, podsAtAddress } from "./podAddresses.ts";
 import { processStarter } from "./processes.ts";
 import { type AgentParts, startRelayLoops } from "./relayLoops.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
@@ -18,6 +19,8 @@ export interface AgentOptions extends AgentParts {
   readonly removals?: DeletionLog;
   /** Takes in figures as they arise. Default: nobody does. */
   readonly meter?: Meter;
+  /** Starts what takes access logs of proxies, on every replica. Default: nothing does, as where no agent runs in the cluster. */
+  readonly accessLogs?: (podsAt: PodLookup, signal: AbortSignal) => { readonly ended: Promise<void> };
 }
 
 /** A running agent: reports its cluster to the server, and makes it hold what the server wants. */
@@ -76,6 +79,10 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
       until,
     ),
   );
+  processes.everyReplica("accessLogs", (until) => {
+    const podsAt: PodLookup = (address) => podsAtAddress(view.snapshot, address);
+    return options.accessLogs?.(podsAt, until) ?? { ended: Promise.resolve() };
+  });
   const cluster = leaderOnlyCluster(options.cluster, leadership);
   const ordered = () => certificates.current?.changed();
   const relay = processes.leader("relay", (term) =>

@@ -1,0 +1,212 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { Server, ServerCredentials, type sendUnaryData, status } from "@grpc/grpc-js";
+import { type Clock, type Log, type Metric, messageOf, uptimeOf } from "@isthmus/core";
+import { type AccessLog, accessLogOf, type PodsAt } from "./accessLog.ts";
+import { type AccessLogAnswer, type AccessLogQuery, endsMatch, MAX_ANSWERED, statusMatches } from "./accessLogQuery.ts";
+import { type AccessLogCall, accessLogStream, StreamRefused } from "./accessLogStream.ts";
+import { type DropReason, ENTRY_LIMITS, type EntryLimits, entryStore } from "./entryStore.ts";
+import { AccessLogService, StreamAccessLogsResponseSchema } from "./gen/envoy/service/accesslog/v3/als_pb.ts";
+
+export interface AccessLogSinkOptions {
+  /** Address, or a name of one. */
+  readonly host: string;
+  /** 9977 by custom; 0 takes any that is free. */
+  readonly port: number;
+  /** The pods to which the cluster gave an address: several where they share that of their node; none that are known. */
+  readonly podsAt: PodsAt;
+  /** Default: `ENTRY_LIMITS`. */
+  readonly limits?: EntryLimits;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Takes access logs of proxies and keeps the newest. */
+export interface AccessLogSink {
+  /** The newest entries that a query asks for. */
+  query(query: AccessLogQuery): AccessLogAnswer;
+  metrics(): readonly Metric[];
+  /** That it listens on; rejects when it ended before it did. */
+  readonly listening: Promise<number>;
+  /** Resolves when it was aborted and has closed its port. */
+  readonly ended: Promise<void>;
+}
+
+/**
+ * Serves `envoy.service.accesslog.v3.AccessLogService` in plaintext, as Envoys call it, until `signal` is aborted. A port that cannot be
+ * had is tried again every 10 s: an agent without access logs is still an agent. Whoever is connected, and whatever is sent, the memory
+ * stays within the limits: a stream that sends nonsense is closed, and no other one.
+ */
+export function startAccessLogSink(options: AccessLogSinkOptions, signal: AbortSignal): AccessLogSink {
+  const { podsAt, limits = ENTRY_LIMITS, clock, log } = options;
+  const dropped = new Map<DropReason | "Size", number>();
+  const drop = (reason: DropReason | "Size", entries = 1) => dropped.set(reason, (dropped.get(reason) ?? 0) + entries);
+  const store = entryStore(limits, drop);
+  let received = { verified: 0, unverified: 0 };
+  let refused = 0;
+  let streams = 0;
+
+  function serve(call: AccessLogCall, done: sendUnaryData<Uint8Array>): void {
+    let isOpen = true;
+    const close = (answer: Parameters<typeof done>): void => {
+      if (!isOpen) return;
+      isOpen = false;
+      streams -= 1;
+      done(...answer);
+    };
+    streams += 1;
+    if (streams > MAX_STREAMS) {
+      refused += 1;
+      close([{ code: status.RESOURCE_EXHAUSTED, details: `this agent has ${MAX_STREAMS} streams of access logs already` }]);
+      return;
+    }
+    const take = accessLogStream(call.getPeer(), {
+      entriesPerProxy: limits.entriesPerProxy,
+      podsAt,
+      keep(entry) {
+        received = entry.verified ? { ...received, verified: received.verified + 1 } : { ...received, unverified: received.unverified + 1 };
+        store.add(entry);
+      },
+      dropped: drop,
+      now: () => uptimeOf(clock),
+    });
+    call.on("data", (message: Uint8Array) => {
+      if (!isOpen) return;
+      try {
+        take(message);
+      } catch (error) {
+        refused += 1;
+        const isTheirs = error instanceof StreamRefused;
+        if (!isTheirs) log.error({}, `access log stream failed: ${messageOf(error)}`);
+        close([{ code: isTheirs ? status.INVALID_ARGUMENT : status.INTERNAL, details: isTheirs ? error.message : "internal error" }]);
+      }
+    });
+    call.on("end", () => close([null, EMPTY_RESPONSE]));
+    call.on("error", () => close([{ code: status.CANCELLED, details: "the stream ended" }]));
+    call.on("cancelled", () => close([{ code: status.CANCELLED, details: "the stream was cancelled" }]));
+  }
+
+  function query(asked: AccessLogQuery): AccessLogAnswer {
+    const limit = Math.min(asked.limit ?? DEFAULT_ANSWERED, MAX_ANSWERED);
+    const entries: AccessLog[] = [];
+    let decoded = 0;
+    let complete = true;
+    for (const entry of store.newest()) {
+      if (!statusMatches(asked.status, entry.status)) continue;
+      if (entries.length >= limit || decoded >= MAX_DECODED) {
+        complete = false;
+        break;
+      }
+      decoded += 1;
+      const found = accessLogOf(entry, podsAt);
+      if (found !== undefined && endsMatch(asked, found)) entries.push(found);
+    }
+    // Each stream is in order of its requests' ends, and the streams come as they come.
+    entries.sort((left, right) => (left.time < right.time ? 1 : left.time > right.time ? -1 : 0));
+    const gone = [...dropped.values()].reduce((sum, count) => sum + count, 0);
+    return { entries, complete, received: received.verified + received.unverified, dropped: gone };
+  }
+
+  const attempt = (): Server => {
+    const server = new Server(SERVER_OPTIONS);
+    server.addService({ [METHOD.name]: METHOD_DEFINITION }, { [METHOD.name]: serve });
+    return server;
+  };
+  const bound = listen(attempt, options, signal);
+  const ended = bound.then(
+    ({ server, port }) => {
+      log.info({ port }, `access logs of proxies are taken on port ${port}`);
+      return new Promise<void>((resolve) => {
+        const stop = () => {
+          server.forceShutdown();
+          resolve();
+        };
+        if (signal.aborted) stop();
+        else signal.addEventListener("abort", stop, { once: true });
+      });
+    },
+    () => undefined,
+  );
+  const listening = bound.then(({ port }) => port);
+  // Who does not wait for it is not told that it never came.
+  listening.catch(() => undefined);
+  return {
+    query,
+    listening,
+    ended,
+    metrics: () => [
+      { name: "gloo_mesh_access_log_entries_total", labels: { verified: "true" }, value: received.verified },
+      { name: "gloo_mesh_access_log_entries_total", labels: { verified: "false" }, value: received.unverified },
+      ...[...dropped].map(([reason, value]) => ({
+        name: "gloo_mesh_access_log_entries_dropped_total" as const,
+        labels: { reason },
+        value,
+      })),
+      { name: "gloo_mesh_access_log_streams_refused_total", labels: {}, value: refused },
+      { name: "gloo_mesh_access_log_streams", labels: {}, value: streams },
+      { name: "gloo_mesh_access_log_bytes", labels: {}, value: store.bytes },
+    ],
+  };
+}
+
+interface Bound {
+  readonly server: Server;
+  readonly port: number;
+}
+
+async function listen(attempt: () => Server, { host, port, clock, log }: AccessLogSinkOptions, signal: AbortSignal): Promise<Bound> {
+  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  for (;;) {
+    signal.throwIfAborted();
+    // The library remembers a port that it could not have: each attempt is one of its own.
+    const server = attempt();
+    try {
+      return { server, port: await bind(server, address) };
+    } catch (error) {
+      server.forceShutdown();
+      log.error(
+        { address },
+        `cannot listen on ${address} for access logs, trying again in ${RETRY_MS / 1_000} s: ${messageOf(error)}: free the port, or set another with --workload-port`,
+      );
+      await clock.sleep(RETRY_MS, signal);
+    }
+  }
+}
+
+function bind(server: Server, address: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => (error === null ? resolve(port) : reject(error)));
+  });
+}
+
+const METHOD = AccessLogService.method.streamAccessLogs;
+
+// Messages are handed over as they are: what nobody asks for is never decoded.
+const METHOD_DEFINITION = {
+  path: `/${AccessLogService.typeName}/${METHOD.name}`,
+  requestStream: true,
+  responseStream: false,
+  requestSerialize: (message: Uint8Array) => Buffer.from(message),
+  requestDeserialize: (message: Uint8Array) => message,
+  responseSerialize: (message: Uint8Array) => Buffer.from(message),
+  responseDeserialize: (message: Uint8Array) => message,
+};
+
+const EMPTY_RESPONSE = toBinary(StreamAccessLogsResponseSchema, create(StreamAccessLogsResponseSchema));
+
+// With channelz, although nobody reads its figures: without it the library does not know its connections, and leaves them open at shutdown.
+const SERVER_OPTIONS = {
+  "grpc.max_receive_message_length": 4 * 1024 * 1024,
+  // A proxy has one per record and worker thread.
+  "grpc.max_concurrent_streams": 100,
+  "grpc.max_connection_idle_ms": 60_000,
+  // Finds connections of which the other end is gone for good.
+  "grpc.keepalive_time_ms": 30_000,
+  "grpc.keepalive_timeout_ms": 20_000,
+};
+
+// Of all proxies: two for each that entries are kept of.
+const MAX_STREAMS = 10_000;
+const RETRY_MS = 10_000;
+const DEFAULT_ANSWERED = 50;
+// What is looked at for one query: some 100 ms of a processor.
+const MAX_DECODED = 5_000;

@@ -1,0 +1,43 @@
+import { EndpointSlice, Pod, ReplicaSet } from "@isthmus/api";
+import type { Resource, Snapshot } from "@isthmus/core";
+
+/** A pod that a cluster gave an address to, and the controller that it belongs to; the pod itself where it has none. */
+interface PodWithAddress {
+  readonly namespace: string;
+  readonly name: string;
+  readonly workloadName: string;
+}
+
+/** The pods that have an address: several where they share that of their node. */
+export type PodLookup = (address: string) => readonly PodWithAddress[];
+
+/**
+ * The pods behind Services that have an address, by EndpointSlices: agents keep no status of pods. A pod behind no Service is not found.
+ */
+export function podsAtAddress(snapshot: Snapshot, address: string): readonly PodWithAddress[] {
+  const found = new Map<string, PodWithAddress>();
+  for (const slice of snapshot.of(EndpointSlice).where(byAddress, address)) {
+    const { clusterName = "" } = slice.metadata;
+    for (const { addresses = [], targetRef } of slice.endpoints ?? []) {
+      const { kind, name } = targetRef ?? {};
+      const namespace = targetRef?.namespace ?? slice.metadata.namespace ?? "";
+      if (kind !== "Pod" || name === undefined || !addresses.includes(address)) continue;
+      found.set(`${namespace}/${name}`, { namespace, name, workloadName: workloadOf(snapshot, { name, namespace, clusterName }) });
+    }
+  }
+  return [...found.values()];
+}
+
+function workloadOf(snapshot: Snapshot, pod: { readonly name: string; readonly namespace: string; readonly clusterName: string }): string {
+  const owner = controllerOf(snapshot.of(Pod).get(pod));
+  if (owner?.kind !== "ReplicaSet") return owner?.name ?? pod.name;
+  return controllerOf(snapshot.of(ReplicaSet).get({ ...pod, name: owner.name }))?.name ?? owner.name;
+}
+
+function controllerOf(resource: Resource | undefined): { readonly kind: string; readonly name: string } | undefined {
+  return resource?.metadata.ownerReferences?.find(({ controller }) => controller === true);
+}
+
+function byAddress({ endpoints = [] }: EndpointSlice): readonly string[] {
+  return [...new Set(endpoints.flatMap(({ addresses = [] }) => addresses))];
+}
