@@ -110,8 +110,8 @@ describeReal("the charts, on a real Kubernetes", (components) => {
   });
 
   it.each([
-    [false, "gloo-mesh-agent", [9977]],
-    [true, "enterprise-agent", [9977, 9988]],
+    [false, "gloo-mesh-agent", [[9977, "grpc"]]],
+    [true, "enterprise-agent", [[9977, "grpc"], [9988, 9988]]],
   ] as const)("gloo-mesh-agent: the Service for proxies is made only by its value, legacyNames: %s", async (legacyNames, name, ports) => {
     const relay = { cluster: "east", serverAddress: "mgmt.example:9900" };
     const render = async (enabled: boolean) => {
@@ -121,14 +121,14 @@ describeReal("the charts, on a real Kubernetes", (components) => {
         values: { relay, legacyNames, dataPlane: { enabled } },
       });
       const of = (kind: string) => objects.filter((object) => object.kind === kind) as unknown as readonly Ports[];
-      const services = of("Service").map(({ metadata, spec }) => [metadata.name, spec.ports?.map(({ port }) => port)]);
+      const services = of("Service").map(({ metadata, spec }) => [metadata.name, spec.ports?.map(({ port, targetPort }) => [port, targetPort])]);
       return [services, of("NetworkPolicy").flatMap(({ spec }) => spec.ingress?.flatMap((rule) => rule.ports.map(({ port }) => port)))];
     };
-    expect(await render(true)).toEqual([[[name, ports]], ["stats", ...ports]]);
+    expect(await render(true)).toEqual([[[name, ports]], ["stats", ...ports.map(([, target]) => target)]]);
     expect(await render(false)).toEqual([[], ["stats"]]);
-    // Nobody listens, so the pod promises nothing.
+    // Nobody listens on 9988, so the pod does not promise it.
     const [pod] = podsIn(await renderedObjects({ components, chart: "gloo-mesh-agent", values: { relay, dataPlane: { enabled: true } } }));
-    expect(pod?.spec.containers[0]?.ports?.map(({ containerPort }) => containerPort)).toEqual([9091]);
+    expect(pod?.spec.containers[0]?.ports?.map(({ containerPort }) => containerPort)).toEqual([9091, 9977]);
   });
 
   it("write what glooNetwork.enabled asks beside the other settings, and no Settings by default", async () => {
@@ -181,7 +181,7 @@ describeReal("the charts, on a real Kubernetes", (components) => {
 interface Ports {
   readonly metadata: { readonly name: string };
   readonly spec: {
-    readonly ports?: readonly { readonly port: number }[];
+    readonly ports?: readonly { readonly port: number; readonly targetPort: number | string }[];
     readonly ingress?: readonly { readonly ports: readonly { readonly port: number | string }[] }[];
   };
 }
