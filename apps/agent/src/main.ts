@@ -106,7 +106,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
     port: config.adminPort,
     isReady: () => agent.view.isComplete,
     metrics,
-    pages: agentAdminPages(agent, clusterName),
+    pages: agentAdminPages(agent, clusterName, () => accessLogs),
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
     ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
   });

@@ -21,6 +21,7 @@ import {
 import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
 import { type GrpcServer, makeIdentity, rotateIdentity, startGrpcServer } from "@isthmus/relay";
 import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
+import { fleetAccessLogPage } from "./accessLogs.ts";
 import { serverAdminPages } from "./adminPages.ts";
 import { readServerConfig, type ServerConfig } from "./config.ts";
 import { workOnDirectClusters } from "./directClusters.ts";
@@ -151,7 +152,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
     port: config.adminPort,
     isReady: () => server.isReady,
     metrics,
-    pages: serverAdminPages(server),
+    pages: { ...serverAdminPages(server), "/access-logs": fleetAccessLogPage(server, link.ask) },
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
     ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
   });

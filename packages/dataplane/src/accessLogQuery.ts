@@ -30,6 +30,13 @@ export interface AccessLogAnswer {
 /** Entries in one answer. */
 export const MAX_ANSWERED = 500;
 
+/** A query in the parameters of a page. Throws for a status that is none. */
+export function accessLogQueryIn(parameters: URLSearchParams): AccessLogQuery {
+  const { limit, since, ...texts } = Object.fromEntries(parameters);
+  const numbers = { ...(limit === undefined ? {} : { limit: Number(limit) }), ...(since === undefined ? {} : { since: Number(since) }) };
+  return parseAccessLogQuery(JSON.stringify({ ...texts, ...numbers }));
+}
+
 /** A query that was sent as JSON. Throws for anything else. */
 export function parseAccessLogQuery(text: string): AccessLogQuery {
   const given: unknown = JSON.parse(text);

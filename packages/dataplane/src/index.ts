@@ -1,3 +1,3 @@
 export type { AccessLog, PodsAt } from "./accessLog.ts";
-export { type AccessLogAnswer, type AccessLogQuery, parseAccessLogQuery } from "./accessLogQuery.ts";
+export { type AccessLogAnswer, type AccessLogQuery, accessLogQueryIn, parseAccessLogQuery } from "./accessLogQuery.ts";
 export { type AccessLogSink, startAccessLogSink } from "./accessLogSink.ts";

@@ -11,6 +11,9 @@ import type { Metrics } from "./metrics.ts";
 /** A page that only some may read: gives its JSON text bit by bit. An empty bit lets others have their turn. */
 export type Page = (query: URLSearchParams) => Iterable<string>;
 
+/** A page for which others must be asked first. Who reads it waits for them. */
+export type AsyncPage = (query: URLSearchParams) => Promise<Iterable<string>>;
+
 export interface AdminOptions {
   readonly host: string;
   /** 0 takes any free port. */
@@ -18,7 +21,7 @@ export interface AdminOptions {
   readonly isReady: () => boolean;
   readonly metrics: Pick<Metrics, "contentType" | "text">;
   /** By path. They tell of the clusters: whoever asks needs a token that `authorize` confirms, but for this very machine. */
-  readonly pages?: Readonly<Record<string, Page>>;
+  readonly pages?: Readonly<Record<string, Page | AsyncPage>>;
   readonly authorize?: Authorize;
   /** The port speaks TLS with this certificate, and nothing else. Default: plain HTTP. */
   readonly tls?: AdminTls;
@@ -106,7 +109,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
   }
   const verdict = await admit(request, pathname, signal);
   if ("refused" in verdict) return tell(response, verdict.refused, verdict.reason);
-  await stream(response, page(searchParams), signal);
+  await stream(response, await page(searchParams), signal);
 }
 
 /** No faster than the reader takes it, and with pauses in which the program does its real work. */

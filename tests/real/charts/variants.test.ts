@@ -111,7 +111,14 @@ describeReal("the charts, on a real Kubernetes", (components) => {
 
   it.each([
     [false, "gloo-mesh-agent", [[9977, "grpc"]]],
-    [true, "enterprise-agent", [[9977, "grpc"], [9988, 9988]]],
+    [
+      true,
+      "enterprise-agent",
+      [
+        [9977, "grpc"],
+        [9988, 9988],
+      ],
+    ],
   ] as const)("gloo-mesh-agent: the Service for proxies is made only by its value, legacyNames: %s", async (legacyNames, name, ports) => {
     const relay = { cluster: "east", serverAddress: "mgmt.example:9900" };
     const render = async (enabled: boolean) => {
@@ -121,7 +128,10 @@ describeReal("the charts, on a real Kubernetes", (components) => {
         values: { relay, legacyNames, dataPlane: { enabled } },
       });
       const of = (kind: string) => objects.filter((object) => object.kind === kind) as unknown as readonly Ports[];
-      const services = of("Service").map(({ metadata, spec }) => [metadata.name, spec.ports?.map(({ port, targetPort }) => [port, targetPort])]);
+      const services = of("Service").map(({ metadata, spec }) => [
+        metadata.name,
+        spec.ports?.map(({ port, targetPort }) => [port, targetPort]),
+      ]);
       return [services, of("NetworkPolicy").flatMap(({ spec }) => spec.ingress?.flatMap((rule) => rule.ports.map(({ port }) => port)))];
     };
     expect(await render(true)).toEqual([[[name, ports]], ["stats", ...ports.map(([, target]) => target)]]);

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { answered, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
+import { accessLogsCommand } from "./accessLogs.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 import { READ_EXIT_CODES } from "./helpText.ts";
 
@@ -11,13 +12,15 @@ interface LogsOptions extends ManagementTarget {
 
 /** `meshctl logs`: what the server writes, or an agent. */
 export function logsCommand(runtime: CommandRuntime): Command {
-  return inManagement(new Command("logs"), { of: "the cluster" })
+  const logs = inManagement(new Command("logs"), { of: "the cluster" })
     .description("Print the logs of the pods of the management server, or with --agent those of an agent in its cluster.")
     .option("--agent", "the agent in the cluster of --context, instead of the management server")
     .option("-f, --follow", "print new lines as they are written, until interrupted")
     .addOption(new Option("--tail <lines>", "so many lines of each pod that are already written").argParser(lineCount).default(200))
     .addHelpText("after", HELP)
     .action((options: LogsOptions) => run(options, runtime));
+  // Both have -f and --context: what follows the name of the subcommand is its own.
+  return logs.enablePositionalOptions().addCommand(accessLogsCommand(runtime));
 }
 
 async function run(

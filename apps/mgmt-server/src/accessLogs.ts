@@ -1,0 +1,49 @@
+import { messageOf } from "@isthmus/core";
+import { type AccessLogAnswer, accessLogQueryIn } from "@isthmus/dataplane";
+import { ACCESS_LOGS_TOPIC, type Server } from "@isthmus/plane";
+import { type AsyncPage, listPage } from "@isthmus/process";
+
+/** Asks an agent that is connected to this server. Rejects when it has no answer. */
+type AskAgent = (
+  clusterName: string,
+  query: { readonly topic: string; readonly body: Uint8Array },
+  signal: AbortSignal,
+) => Promise<Uint8Array>;
+
+/**
+ * `?cluster=NAME&from=…&to=…&status=…`: the newest access log entries of the agents that are connected here, one item for each cluster:
+ * its entries, or the problem with it. Agents of other replicas are for those to ask.
+ */
+export function fleetAccessLogPage({ store }: Pick<Server, "store">, ask: AskAgent): AsyncPage {
+  return async (query) => {
+    const asked = accessLogQueryIn(query);
+    const body = new TextEncoder().encode(JSON.stringify(asked));
+    const only = query.get("cluster");
+    const names = [...store.clusters].flatMap(([name, { isServed, connected }]) => (isServed && connected ? [name] : []));
+    const wanted = names.filter((name) => only === null || name === only);
+    const items: object[] = [];
+    // Some at a time, and so many clusters at most: an answer may have a megabyte, and is in memory as a whole.
+    for (let i = 0; i < Math.min(wanted.length, MOST_CLUSTERS); i += AT_ONCE) {
+      const some = wanted.slice(i, Math.min(i + AT_ONCE, MOST_CLUSTERS));
+      items.push(...(await Promise.all(some.map((cluster) => answerOf(ask, cluster, body)))));
+    }
+    for (const cluster of wanted.slice(MOST_CLUSTERS))
+      items.push({ cluster, problem: `only ${MOST_CLUSTERS} clusters are asked at a time: name one` });
+    return listPage(() => items)(query);
+  };
+}
+
+async function answerOf(ask: AskAgent, cluster: string, body: Uint8Array): Promise<object> {
+  try {
+    const bytes = await ask(cluster, { topic: ACCESS_LOGS_TOPIC, body }, AbortSignal.timeout(ANSWER_MS));
+    const answer = JSON.parse(new TextDecoder().decode(bytes)) as AccessLogAnswer;
+    // The cluster is the one that was asked, whatever its agent says.
+    return { ...answer, cluster };
+  } catch (error) {
+    return { cluster, problem: messageOf(error) };
+  }
+}
+
+const AT_ONCE = 20;
+const MOST_CLUSTERS = 100;
+const ANSWER_MS = 10_000;

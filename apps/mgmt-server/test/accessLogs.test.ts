@@ -1,0 +1,38 @@
+import type { Server } from "@isthmus/plane";
+import { expect, it } from "vitest";
+import { fleetAccessLogPage } from "../src/accessLogs.ts";
+
+const states = { east: [true, true], west: [true, true], elsewhere: [true, false], gone: [false, false] } as const;
+const clusters = new Map(Object.entries(states).map(([name, [connected, isServed]]) => [name, { connected, isServed }]));
+const server = { store: { clusters } } as unknown as Pick<Server, "store">;
+
+async function itemsOf(query: string, ask: Parameters<typeof fleetAccessLogPage>[1]): Promise<readonly object[]> {
+  const text = [...(await fleetAccessLogPage(server, ask)(new URLSearchParams(query)))].join("");
+  return (JSON.parse(text) as { readonly items: readonly object[] }).items;
+}
+
+const encoded = (value: object) => new TextEncoder().encode(JSON.stringify(value));
+
+it("asks the agents that are connected here, and says which have no answer", async () => {
+  const asked: [string, string, unknown][] = [];
+  const items = await itemsOf("from=bookinfo/productpage-v1&status=5xx&limit=7", async (cluster, { topic, body }) => {
+    asked.push([cluster, topic, JSON.parse(new TextDecoder().decode(body))]);
+    if (cluster === "west") throw new Error("this agent does not support the query access-logs: upgrade it");
+    return encoded({ entries: [], complete: true, cluster: "another" });
+  });
+  const query = { from: "bookinfo/productpage-v1", status: "5xx", limit: 7 };
+  expect(asked).toEqual([
+    ["east", "access-logs", query],
+    ["west", "access-logs", query],
+  ]);
+  expect(items).toEqual([
+    // Not the name that the agent gives.
+    { cluster: "east", entries: [], complete: true },
+    { cluster: "west", problem: "this agent does not support the query access-logs: upgrade it" },
+  ]);
+});
+
+it("asks one cluster alone when it is named, and none with a status that is none", async () => {
+  expect(await itemsOf("cluster=west", async () => encoded({ entries: [] }))).toEqual([{ cluster: "west", entries: [] }]);
+  await expect(itemsOf("status=nonsense", async () => encoded({}))).rejects.toThrow("nonsense is no status");
+});
