@@ -183,10 +183,10 @@ describe("meshctl translate", () => {
       /^warning: \S+: AccessPolicy gloo-mesh\/cart: .*would get CiliumNetworkPolicy shop\/accesspolicy-cart, which selects 7 known pods/m,
     );
     expect(err).toMatch(
-      /^warning: \S+: AccessPolicy gloo-mesh\/cart: .*5 pods \(cart-0, cart-1, cart-2 and 2 more\) with prometheus.io\/scrape on port 15020/m,
+      /^warning: \S+: AccessPolicy gloo-mesh\/cart: .*scrapers of 7 pods \(cart-0 and 6 more\) with prometheus.io\/scrape on port 15020, 9090;/m,
     );
     expect(documents(out).map(({ kind }) => kind)).not.toContain("CiliumNetworkPolicy");
-    expect(out).toContain("its Service has type NodePort");
+    expect(out).toContain("as its Service has type NodePort");
   });
 
   it("warns without a change of the exit code, by field and line, and judges no policy where only discovery is asked for", async () => {

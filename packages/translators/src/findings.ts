@@ -441,7 +441,7 @@ export const FINDINGS = {
   NetworkLayerCuts: {
     meaning: "cilium.accessPolicies of the Settings is AUDIT: callers that ENABLED would refuse although the mesh may not.",
     example:
-      "Destination gloo-mesh/reviews-bookinfo-cluster-1: 2 pods (reviews-v1-0, reviews-v2-0) with prometheus.io/scrape on port 15020: a scraper that no AccessPolicy names would be refused: add its namespace, serviceAccount and ports [15020] to cilium.allowFrom of the Settings",
+      "Destination gloo-mesh/reviews-bookinfo-cluster-1: it would refuse, unless an AccessPolicy lets them in: scrapers of 2 pods (reviews-v1-0 and 1 more) with prometheus.io/scrape on port 15020: name them in one, or in cilium.allowFrom of the Settings",
   },
   ClusterMeshAmbiguous: {
     meaning: "Two clusters that take part in a Cluster Mesh of Cilium have the same name or ID in it, so that it does not join them.",

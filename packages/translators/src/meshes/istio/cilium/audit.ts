@@ -23,7 +23,7 @@ export function auditFindings({ destination, pods, workloads }: DestinationInput
   const selected = pods.filter(({ isOnHost }) => !isOnHost);
   const open = policy.rules.filter(({ fromEntities }) => fromEntities !== undefined);
   const isClosed = !open.some(({ toPorts }) => toPorts === undefined);
-  const whom = pods.length === 0 ? "pods that are not known," : `${count(selected.length, "known pod")}${listed(selected)}`;
+  const whom = pods.length === 0 ? "pods that are not known," : `${count(selected.length, "known pod")} (${firsts(namesOf(selected))})`;
   const consequence = isClosed
     ? "refuses all callers that neither an AccessPolicy nor allowFrom lets in, but for processes of the same node"
     : "refuses nobody";
@@ -34,46 +34,30 @@ export function auditFindings({ destination, pods, workloads }: DestinationInput
   if (!isClosed) return told;
   const bare = selected.filter(({ hasSidecar }) => !hasSidecar);
   const isExposed = EXPOSED.has(serviceType) && !ports.every(({ targetPortNumber = 0 }) => letsIn(open, String(targetPortNumber)));
-  return [
-    ...told,
-    ...scraped(selected, [...open, ...policy.allowed]).map((finding) => cut(name, finding)),
+  const refused = [
+    ...scraped(selected, [...open, ...policy.allowed]),
     ...(isExposed
       ? [
-          cut(
-            name,
-            `its Service has type ${TYPES[serviceType] ?? serviceType}: callers from outside of the cluster, and by other nodes, would be refused: write an AccessPolicy without sourceSelector for it, or let them come through a gateway`,
-          ),
+          `callers from outside of the cluster, and by other nodes, as its Service has type ${TYPES[serviceType] ?? serviceType} (they can come through a gateway)`,
         ]
       : []),
-    ...(bare.length === 0
-      ? []
-      : [
-          cut(
-            name,
-            `${count(bare.length, "pod")}${listed(bare)} without a sidecar, on which the mesh refuses nobody: callers that no AccessPolicy names would be refused there: inject the sidecar, or add the callers to an AccessPolicy or to cilium.allowFrom of the Settings`,
-          ),
-        ]),
+    ...(bare.length === 0 ? [] : [`callers of ${counted(bare)} without a sidecar, where the mesh refuses nobody`]),
   ];
+  if (refused.length === 0) return told;
+  const cut = `it would refuse, unless an AccessPolicy lets them in: ${refused.join("; ")}: name them in one, or in cilium.allowFrom of the Settings`;
+  return [...told, warningFinding("NetworkLayerCuts", `${name}: ${cut}`)];
 }
 
 const TYPES: Readonly<Record<string, string>> = { NODE_PORT: "NodePort", LOAD_BALANCER: "LoadBalancer" };
 const EXPOSED: ReadonlySet<string> = new Set(Object.keys(TYPES));
 
-/** Pods that ask to be scraped, by port, where nothing lets in whoever does it. */
+/** Pods that ask to be scraped where nothing lets in whoever does it, with the first of their ports. */
 function scraped(pods: readonly PodNetwork[], rules: readonly CiliumIngressRule[]): readonly string[] {
-  const byPort = new Map<string, PodNetwork[]>();
-  for (const pod of pods) {
-    const { scrapedPort } = pod;
-    if (scrapedPort === undefined || letsIn(rules, scrapedPort)) continue;
-    byPort.set(scrapedPort, [...(byPort.get(scrapedPort) ?? []), pod]);
-  }
-  return [...byPort]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .slice(0, MOST_NAMES)
-    .map(([port, asking]) => {
-      const [on, entry] = port === "" ? ["", " and serviceAccount"] : [` on port ${port}`, `, serviceAccount and ports [${port}]`];
-      return `${count(asking.length, "pod")}${listed(asking)} with prometheus.io/scrape${on}: a scraper that no AccessPolicy names would be refused: add its namespace${entry} to cilium.allowFrom of the Settings`;
-    });
+  const asking = pods.filter(({ scrapedPort }) => scrapedPort !== undefined && !letsIn(rules, scrapedPort));
+  if (asking.length === 0) return [];
+  const ports = [...new Set(asking.flatMap(({ scrapedPort = "" }) => (scrapedPort === "" ? [] : [scrapedPort])))].sort();
+  const on = ports.length === 0 ? "" : ` on port ${firsts(ports)}`;
+  return [`scrapers of ${counted(asking)} with prometheus.io/scrape${on}`];
 }
 
 /** Whether one of the rules lets its callers, whoever they are, reach a port; "" for all ports. */
@@ -81,18 +65,20 @@ function letsIn(rules: readonly CiliumIngressRule[], port: string): boolean {
   return rules.some(({ toPorts }) => toPorts === undefined || toPorts.some(({ ports = [] }) => ports.some((one) => one.port === port)));
 }
 
-function cut(name: string, what: string): Finding {
-  return warningFinding("NetworkLayerCuts", `${name}: ${what}`);
-}
-
-/** More names would only make the message longer. */
+/** More names would only make the message longer, and a status holds those of a thousand Services. */
 const MOST_NAMES = 3;
 
-function listed(pods: readonly PodNetwork[]): string {
-  if (pods.length === 0) return "";
-  const names = pods.map(({ name }) => name).sort();
-  const more = names.length - MOST_NAMES;
-  return ` (${names.slice(0, MOST_NAMES).join(", ")}${more > 0 ? ` and ${more} more` : ""})`;
+function firsts(names: readonly string[], most = MOST_NAMES): string {
+  const more = names.length - most;
+  return `${names.slice(0, most).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function namesOf(pods: readonly PodNetwork[]): readonly string[] {
+  return pods.map(({ name }) => name).sort();
+}
+
+function counted(pods: readonly PodNetwork[]): string {
+  return `${count(pods.length, "pod")} (${firsts(namesOf(pods), 1)})`;
 }
 
 function count(number: number, noun: string): string {
