@@ -1,11 +1,10 @@
 import type { VirtualMesh } from "@isthmus/api";
 import { type Finding, warningFinding } from "../../../findings.ts";
-import { trustFindings } from "./certificateAuthority.ts";
 import { keepaliveFindings } from "./keepalive.ts";
 
 /** What of a VirtualMesh is left out or not carried out in Istio meshes, whichever they are. */
 export function virtualMeshFindings(virtualMesh: VirtualMesh): readonly Finding[] {
-  return [...trustFindings(virtualMesh), ...flatNetworkFindings(virtualMesh), ...keepaliveFindings(virtualMesh)];
+  return [...flatNetworkFindings(virtualMesh), ...keepaliveFindings(virtualMesh)];
 }
 
 function flatNetworkFindings({ spec }: VirtualMesh): readonly Finding[] {
