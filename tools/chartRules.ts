@@ -72,6 +72,13 @@ const CERTIFICATE_RULES: ChartRules = {
       resourceNames: ["mesh-certificate-keys"],
       verbs: { get: "a key is made once, and kept until its CA is installed", update: "in exactly the version that was read" },
     },
+    {
+      about: "the token of Vault, where tokenSecretRef of a VirtualMesh names it",
+      apiGroup: "",
+      resources: ["secrets"],
+      resourceNames: ["vault-token"],
+      verbs: { get: "read for each request, and sent to the servers in meshCertificates.vault.servers alone" },
+    },
   ],
   certificateRules: [
     {

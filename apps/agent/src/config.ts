@@ -42,6 +42,10 @@ export interface AgentConfig {
   readonly instance: string;
   /** What the management server may have done here at most. */
   readonly limits: AgentLimits;
+  /** Servers of Vault that may be called to sign CAs of meshes, as https://host:port. */
+  readonly vaultServers: readonly string[];
+  /** Where the token of the agent's account that is made for Vault lies. */
+  readonly vaultTokenFile: string;
   /** Whether there are several replicas of this agent, one of which leads. */
   readonly leaderElection: boolean;
   /** Which names the product bears. */
@@ -147,6 +151,16 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
         .default(50)
         .argParser(objectCount),
     )
+    .addOption(
+      new Option("--vault-servers <url...>", "Vault servers that the agent may call to have CAs of meshes signed; default: none").default(
+        [],
+      ),
+    )
+    .addOption(
+      new Option("--vault-token-file <file>", "token of the agent's ServiceAccount with audience vault, with which it logs in").default(
+        "/var/run/secrets/vault/token",
+      ),
+    )
     .addOption(new Option("--leader-election", "elect a leader among several replicas with the Lease gloo-mesh-agent"))
     .addOption(new Option("--legacy-names", "use the legacy names enterprise-agent and enterprise-networking"))
     .addOption(new Option("--verbose", "log in detail"));
@@ -175,11 +189,20 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
     ),
     verifiesServer: !isOn(process.env["RELAY_DISABLE_SERVER_CERTIFICATE_VALIDATION"]),
     limits: limitsIn(options),
+    vaultServers: options.vaultServers.map(serverUrl),
+    vaultTokenFile: options.vaultTokenFile,
     instance: options.instance ?? NAMES[generation].agent,
     leaderElection: options.leaderElection === true || isOn(process.env["LEADER_ELECTION"]),
     generation,
     verbose: options.verbose === true,
   };
+}
+
+function serverUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search + url.hash + url.username === "")
+    return url.origin;
+  throw new UsageError(`--vault-servers ${text}: is not the URL of a server: set it like https://vault.example.com:8200`);
 }
 
 function limitsIn(options: Options): AgentLimits {

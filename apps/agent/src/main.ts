@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { kindKeyOf } from "@isthmus/core";
 import { type AccessLogSink, startAccessLogSink } from "@isthmus/dataplane";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
@@ -20,6 +21,7 @@ import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
 import { answerAccessLogs } from "./accessLogs.ts";
 import { agentAdminPages } from "./adminPages.ts";
 import { type AgentConfig, readAgentConfig } from "./config.ts";
+import { httpClient } from "./httpClient.ts";
 
 const VERSION = "0.1.0";
 
@@ -50,6 +52,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
     random,
     log,
   });
+  const accountToken = async () => (await readFile(config.vaultTokenFile, "utf8")).trim();
   let link: RunningAgentLink | undefined;
   const following = secrets.watch(() => {
     void connector.reload();
@@ -89,6 +92,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
       },
       ...roles,
       limits: config.limits,
+      ...(config.vaultServers.length === 0 ? {} : { vault: { http: httpClient, servers: config.vaultServers, accountToken } }),
       ...(election === undefined ? {} : { leadership: election }),
       clock,
       random,

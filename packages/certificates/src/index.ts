@@ -20,6 +20,8 @@ export {
   authorityFacts,
   authorityIn,
   authorityTexts,
+  externalProblem,
+  externalRootProblem,
   type InstalledAuthority,
 } from "./trust/installedAuthority.ts";
 export { generationsInUse, isHandedOut, type ProxyPod, podsToRestart, type TrustGeneration, trustInForce } from "./trust/trustInForce.ts";

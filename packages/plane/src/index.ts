@@ -23,6 +23,7 @@ export { type ReflectorEvent, type ReflectorOptions, runReflector } from "./info
 export { type Election, type ElectionOptions, type ElectionTiming, startElection } from "./leader/election.ts";
 export { alwaysLeader, whileLeading } from "./leader/leadership.ts";
 export * from "./ports/clusterPort.ts";
+export * from "./ports/httpPort.ts";
 export { agentRoles, serverRoles } from "./roles.ts";
 export { systemClock } from "./runtime/systemClock.ts";
 export { startWorkQueue, type WorkQueue, type WorkQueueOptions } from "./runtime/workQueue.ts";

@@ -6,6 +6,7 @@ import { type Peer, type RunningServerLink, startAgentLink, startServerLink } fr
 import { demoClusters, type SimulatedCluster, simulatedCluster, startControllers } from "@isthmus/simulator";
 import {
   type Agent,
+  type AgentOptions,
   agentRoles,
   answerQuery,
   type Cluster,
@@ -36,6 +37,8 @@ export interface ServerSettings {
 export interface AgentSettings extends Omit<ServerSettings, "store" | "presented"> {
   /** Default: "". */
   readonly name?: string;
+  /** The Vault that it may call. Default: none. */
+  readonly vault?: AgentOptions["vault"];
 }
 
 /** The real loops over simulated clusters and a network in memory, in virtual time. */
@@ -132,7 +135,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     await meanwhile(one.server.ended);
   }
 
-  function startAgentOf(clusterName: string, { name = "", leadership, over = (cluster) => cluster }: AgentSettings = {}): void {
+  function startAgentOf(clusterName: string, { name = "", leadership, vault, over = (cluster) => cluster }: AgentSettings = {}): void {
     const cluster = clusters[clusterName];
     if (cluster === undefined) throw new Error(`no cluster ${clusterName}`);
     const stop = quietController();
@@ -162,6 +165,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
           ),
         ...agentRoles(namespace),
         ...(leadership === undefined ? {} : { leadership }),
+        ...(vault === undefined ? {} : { vault }),
         clock,
         random,
         log,

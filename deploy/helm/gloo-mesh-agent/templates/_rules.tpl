@@ -216,6 +216,12 @@
   verbs:
     - get # a key is made once, and kept until its CA is installed
     - update # in exactly the version that was read
+# the token of Vault, where tokenSecretRef of a VirtualMesh names it
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [vault-token]
+  verbs:
+    - get # read for each request, and sent to the servers in meshCertificates.vault.servers alone
 {{- end }}
 
 {{- define "gloo-mesh-agent.certificateRules" -}}

@@ -95,6 +95,13 @@ export const IssuedCertificate = defineKind({
         },
         { description: "What the proxies of the mesh use." },
       ),
+      offered: fields(
+        {
+          rootCertificate: Type.String({ description: "Its root certificate, PEM." }),
+          root: Type.String({ description: "SHA-256 of it, hex." }),
+        },
+        { description: "What the authority in agentCa offers, as the agent last read it." },
+      ),
       isControlPlaneOutdated: Type.Boolean({ description: "The control plane has not read what is installed: it must be restarted." }),
       podsToRestart: strings({ description: "Pods that use earlier certificates, the first 20 as namespace/name." }),
       podsToRestartCount: uint32({ description: "Number of these pods." }),

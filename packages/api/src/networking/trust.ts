@@ -20,15 +20,21 @@ const kubernetesAuth = userFields(
 /** A certificate authority in HashiCorp Vault. */
 const vaultAuthority = userFields(
   {
-    caPath: Type.String({ description: "Path of the CA certificate in Vault." }),
-    csrPath: Type.String({ description: "Path for signing intermediate CA certificates." }),
-    server: Type.String({ description: "URL of Vault." }),
+    caPath: Type.String({ description: "Path in Vault that signs intermediate CA certificates, such as pki/root/sign-intermediate." }),
+    csrPath: Type.String({
+      description: "Not used: agents make keys and requests themselves, so that private keys stay in their clusters.",
+    }),
+    server: Type.String({
+      description: "URL of Vault. Agents call only the servers in the value meshCertificates.vault.servers of their chart.",
+    }),
     caBundle: Type.String({ format: "byte", description: "CA certificates to verify Vault's server certificate with; PEM, base64." }),
     namespace: Type.String({ description: "Vault namespace." }),
-    tokenSecretRef: userObjectRef({ description: "Secret with a Vault token." }),
+    tokenSecretRef: userObjectRef({
+      description: "Secret with a Vault token in key token, in the namespace of the agent of each cluster; its name begins with vault-.",
+    }),
     kubernetesAuth,
   },
-  { description: "HashiCorp Vault signs the certificates." },
+  { description: "HashiCorp Vault signs the certificates, on request of the agent of each cluster." },
 );
 
 /** Where intermediate certificate authorities come from when their private keys never leave the clusters. */

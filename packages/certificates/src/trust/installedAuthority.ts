@@ -72,6 +72,49 @@ export async function answerProblem(
   return undefined;
 }
 
+/**
+ * The same of what an authority outside signed, which may be below its root by one more authority. `authorities` begins with the one that
+ * signed and ends with the root. Beside that it must vouch for `uris` alone.
+ */
+export async function externalProblem(
+  { certificate, authorities }: { readonly certificate: string; readonly authorities: readonly string[] },
+  asked: {
+    readonly request: string;
+    readonly key: string;
+    readonly signer: string;
+    readonly uris: readonly string[];
+    readonly now: number;
+  },
+): Promise<string | undefined> {
+  const root = authorities.at(-1) ?? "";
+  const [fingerprint] = await fingerprints(root);
+  const { isAuthority, notAfter, uris, dnsNames, mayIssue, pathLength } = certificateFacts(certificate);
+  if (fingerprint !== asked.signer) return "it is below another root than the one that the meshes trust";
+  if (authorities.length > 2) return "more than one authority is between it and the root, which is not supported";
+  if (!(await isIssuedUnder([certificate, ...authorities.slice(0, -1)].join(""), root)))
+    return "it is not signed by the authorities that came with it";
+  if (!isAuthority || !mayIssue) return "it is not a CA certificate";
+  if (pathLength !== 0) return "its path length is not 0, as was asked for";
+  if (notAfter <= asked.now) return "it has expired";
+  if ((await keyOfCertificate(certificate)) !== (await keyOfRequest(asked.request)) || !(await isKeyOf({ certificate, key: asked.key }))) {
+    return "it is for another key than was asked for";
+  }
+  const isAsked = uris.length === asked.uris.length && uris.every((uri) => asked.uris.includes(uri)) && dnsNames.length === 0;
+  return isAsked
+    ? undefined
+    : `it is for the identities ${[...uris, ...dnsNames].join(", ").slice(0, 256) || "of nobody"} instead of ${asked.uris.join(", ")}`;
+}
+
+/** Why the certificate that an authority outside calls its root is none; undefined: it is one. Throws InvalidPem. */
+export async function externalRootProblem(root: string, now: number): Promise<string | undefined> {
+  const { isAuthority, notAfter, notBefore } = certificateFacts(root);
+  // Envoy ends chains at self-signed certificates alone.
+  if (!(await isSignedBy(root, root)))
+    return "its chain does not end with a self-signed root: add the root to the chain of the mount in Vault";
+  if (!isAuthority) return "its root is not a CA certificate";
+  return now < notBefore || now >= notAfter ? "its root has expired, or is not valid yet" : undefined;
+}
+
 /** Each certificate of a PEM text as a text of its own. */
 function certificateTexts(pem: string): readonly string[] {
   const [begin, end] = ["-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"];

@@ -9,12 +9,16 @@ import { type PodLookup, podsAtAddress } from "./podAddresses.ts";
 import { processStarter } from "./processes.ts";
 import { type AgentParts, startRelayLoops } from "./relayLoops.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
+import { type VaultAuthorityOptions, vaultAuthority } from "./vaultAuthority.ts";
+import { vaultToken } from "./vaultToken.ts";
 
 export interface AgentOptions extends AgentParts {
   /** Which of several replicas of this agent speaks for the cluster. Default: this one, as there is no other. */
   readonly leadership?: Leadership;
   /** Lists everything anew so often, in milliseconds, beside watching. Default: never. */
   readonly relistMs?: number;
+  /** The Vault servers that sign CAs of meshes here, and how they are called. Default: none may be. */
+  readonly vault?: Pick<VaultAuthorityOptions, "http" | "servers" | "accountToken">;
   /** Takes in what is removed, and why. Default: a log of its own. */
   readonly removals?: DeletionLog;
   /** Takes in figures as they arise. Default: nobody does. */
@@ -91,8 +95,10 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   const certificates = processes.leader("certificates", (term) => {
     // Of the same term: it was started just before.
     const loops = relay.current;
+    const { namespace } = options;
+    const vault = options.vault && vaultAuthority({ ...options.vault, namespace, tokenIn: (ref) => vaultToken(cluster, ref, term) });
     return startCertificateLoop(
-      { cluster: loops?.cluster ?? cluster, namespace: options.namespace, internal: () => loops?.internal, clock, log },
+      { cluster: loops?.cluster ?? cluster, namespace, internal: () => loops?.internal, vault, clock, log },
       term,
     );
   });

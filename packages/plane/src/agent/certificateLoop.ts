@@ -42,9 +42,11 @@ import {
 } from "./certificateOrders.ts";
 import { certificateReport, type MeshReport, requestReport } from "./certificateReports.ts";
 import { CLOCK_SKEW_MS, outdatedPods, reloads, unreadBy } from "./controlPlaneReads.ts";
+import { externalAuthorities } from "./externalAuthorities.ts";
 import type { InternalResources } from "./internalResources.ts";
 import { type ControlPlanes, haveRootsArrived, type MeshPods, meshPods, rootsHandedOut } from "./meshProxies.ts";
 import { meshRestarts } from "./meshRestarts.ts";
+import type { VaultAuthority } from "./vaultAuthority.ts";
 
 /** Makes, requests and installs the CAs of the meshes in this cluster, as the server orders. Keys stay in Secrets of this cluster. */
 export interface CertificateLoop {
@@ -59,6 +61,8 @@ export interface CertificateLoopOptions {
   /** Where keys of requested CAs are kept. */
   readonly namespace: string;
   readonly internal: () => InternalResources | undefined;
+  /** Signs where the management server does not; undefined: no server outside may be called. */
+  readonly vault: VaultAuthority | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -68,7 +72,8 @@ export interface CertificateLoopOptions {
  * status of its IssuedCertificate unless it is transient; only a programming error rejects `ended`.
  */
 export function startCertificateLoop(options: CertificateLoopOptions, signal: AbortSignal): CertificateLoop {
-  const { cluster, namespace, internal, clock, log } = options;
+  const { cluster, namespace, internal, vault, clock, log } = options;
+  const externals = externalAuthorities({ vault, clock, log });
   /** Texts of the last problem of each order, so that each is logged once. */
   const problems = new Map<string, string>();
   /** The last report on each order. */
@@ -162,9 +167,11 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     const place = controlPlanesOfOrder(order);
     const found = await observed(await confirmed(await findAuthority(cluster, ref, signal), ref), ref, () => podsOf(place));
     const trust = trustIn(order);
+    const offer = isExternal(order) ? await externals.offer(order, signal) : {};
+    const offered = offer.offered === undefined ? {} : { offered: offer.offered };
     if (trust === undefined) {
-      const { problem } = spec.trust ?? {};
-      const base = await trustReport(found, undefined, () => podsOf(place));
+      const problem = spec.trust?.problem ?? offer.problem;
+      const base = { ...(await trustReport(found, undefined, () => podsOf(place))), ...offered };
       return problem === undefined ? { state: "PENDING", ...base } : { state: "FAILED", error: problem, ...base };
     }
     const keyRef = { name: order.metadata.name, namespace };
@@ -180,27 +187,27 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       isAnswered: answer !== undefined,
       now: clock.now(),
     });
-    if (next === "request") return requested(order, { found, trust, keyRef, ordered, podsOf: () => podsOf(place) });
+    const signed = next === "request" && isExternal(order) ? await signedOutside(order, { trust, keyRef }) : undefined;
+    if (typeof signed === "string")
+      return { state: "FAILED", error: signed, ...(await trustReport(found, trust, () => podsOf(place))), ...offered };
+    if (next === "request" && signed === undefined) return requested(order, { found, trust, keyRef, ordered, podsOf: () => podsOf(place) });
     if (next === "keep") {
       await forgetPendingKey(cluster, keyRef, signal);
       requests.delete(resourceKeyOf(refOf(order)));
-      const base = await trustReport(found, trust, () => podsOf(place));
+      const base = { ...(await trustReport(found, trust, () => podsOf(place))), ...offered };
+      if (offer.offered === undefined && offer.problem !== undefined) return { state: "FAILED", error: offer.problem, ...base };
       return { state: base.isInForce && trust.step === "KEEP" ? "FINISHED" : "ISSUED", ...base };
     }
-    const authority = next === "installRequested" && answer !== undefined ? answer : found.authority;
-    await install(
-      ref,
-      found,
-      { ...authority, rootCertificates: trust.rootCertificates },
-      next === "installRequested" ? wanted : found.record.issuedWith,
-    );
+    const issued = signed ?? (next === "installRequested" ? answer : undefined);
+    const authority = { ...(issued ?? found.authority), rootCertificates: trust.rootCertificates };
+    await install(ref, found, authority, issued === undefined ? found.record.issuedWith : wanted);
     log.info(
       { secret: `${ref.namespace}/${ref.name}`, step: trust.step ?? "" },
-      next === "installRequested" ? "installed a new CA of the mesh" : "installed the root certificates that the mesh trusts",
+      issued !== undefined ? "installed a new CA of the mesh" : "installed the root certificates that the mesh trusts",
     );
     loop.request();
     const after = await findAuthority(cluster, ref, signal);
-    return { state: "ISSUED", ...(await trustReport(after, trust, () => podsOf(place))) };
+    return { state: "ISSUED", ...(await trustReport(after, trust, () => podsOf(place))), ...offered };
   }
 
   /** Throws AuthorityProblem where the Secret is not what the control plane has read: what is in force is unknown then, and nothing is changed. */
@@ -316,6 +323,21 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       : { state: "REQUESTED", request, ...base };
   }
 
+  /** The CA that an authority outside signs for the key that waits, or why it does not; undefined: another hand has just made the key. */
+  async function signedOutside(
+    order: Order,
+    { trust, keyRef }: { readonly trust: RootOrder; readonly keyRef: { name: string; namespace: string } },
+  ): Promise<InstalledAuthority | string | undefined> {
+    const key = await pendingKey(cluster, keyRef, order.spec?.certOptions?.rsaKeySizeBytes || DEFAULT_KEY_BITS, signal);
+    if (key === undefined) return undefined;
+    try {
+      return await externals.sign(order, { request: await requestWith(order, key), key, trust }, signal);
+    } catch (error) {
+      if (!(error instanceof AuthorityProblem)) throw error;
+      return error.message;
+    }
+  }
+
   async function requestWith(order: Order, key: string): Promise<string> {
     const orderKey = resourceKeyOf(refOf(order));
     const known = requests.get(orderKey);
@@ -365,6 +387,10 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   }
   loop.request();
   return { changed: loop.request, ended: Promise.all([loop.ended, tick()]).then(() => undefined) };
+}
+
+function isExternal({ spec }: Order): boolean {
+  return spec?.agentCa !== undefined;
 }
 
 function problemOfCluster({ spec, metadata: { clusterName = "" } }: Order, error: ClusterError): string {

@@ -11,6 +11,8 @@ export interface MeshReport {
   readonly request?: string;
   readonly facts?: AuthorityFacts;
   readonly inForce?: MeshTrust["inForce"];
+  /** The root of an authority outside, and its fingerprint. */
+  readonly offered?: { readonly root: string; readonly rootCertificate: string };
   /** Pods with a proxy that uses earlier certificates. */
   readonly restart?: readonly RestartablePod[];
   /** Pods of the control plane that have not read what is installed, and do not by themselves. */
@@ -24,7 +26,7 @@ export interface MeshReport {
 /** An order as the agent follows it, with what came of it. It repeats the order: so the server knows which one is meant. */
 export function certificateReport({ metadata, spec }: IssuedCertificate, report: MeshReport): IssuedCertificate {
   const { name, namespace = "", clusterName = "" } = metadata;
-  const { state, error, facts, inForce, restart = [], unread = [], restarting } = report;
+  const { state, error, facts, inForce, offered, restart = [], unread = [], restarting } = report;
   const pods = restart.slice(0, MOST_NAMED).map((pod) => `${pod.namespace}/${pod.name}`);
   return {
     apiVersion: IssuedCertificate.apiVersion,
@@ -36,6 +38,7 @@ export function certificateReport({ metadata, spec }: IssuedCertificate, report:
       ...(error === undefined ? {} : { error }),
       ...(facts === undefined ? {} : { installed: installedIn(facts) }),
       ...(inForce === undefined ? {} : { inForce: { trusted: [...inForce.trusted], signers: [...inForce.signers] } }),
+      ...(offered === undefined ? {} : { offered }),
       ...(unread.length > 0 ? { isControlPlaneOutdated: true } : {}),
       ...(pods.length === 0 ? {} : { podsToRestart: pods, podsToRestartCount: restart.length }),
       ...(restarting === undefined ? {} : { restart: restarting }),

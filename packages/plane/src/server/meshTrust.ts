@@ -144,7 +144,8 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
     for (const order of orders.values()) {
       const request = store.snapshotIn(order.ref.clusterName).of(CertificateRequest).get(order.ref);
       const csr = request?.spec?.certificateSigningRequest;
-      if (request === undefined || csr === undefined) continue;
+      // An authority outside signs what its agent requests there.
+      if (request === undefined || csr === undefined || order.spec.agentCa !== undefined) continue;
       const ref = refOf(request);
       const key = resourceKeyOf(ref);
       requested.add(key);

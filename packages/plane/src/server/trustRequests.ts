@@ -1,8 +1,9 @@
 import { IssuedCertificate, type IssuedCertificateSpec, Mesh, type RequestedTrust, Secret, VirtualMesh } from "@isthmus/api";
-import { type MeshTrust, type PendingTrust, type TrustMember, type TrustRequest, trustPlan } from "@isthmus/certificates";
+import { type PendingTrust, type TrustMember, type TrustRequest, trustPlan } from "@isthmus/certificates";
 import { displayName, equalJson, kindKeyOf, type ObjectRef, type ResourceRef, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
 import { earlierRoots } from "./earlierRoots.ts";
+import { offeredRoot, type ReportedMember, reportedTrust } from "./offeredRoots.ts";
 import { reissueAnnotation } from "./reissueAnnotation.ts";
 import type { KnownRoot } from "./trustRoots.ts";
 
@@ -49,8 +50,9 @@ export function trustRequests(world: Translation, sources: TrustSources): Readon
   const controlPlanes = controlPlanesByCluster(world);
   const secrets = sharedSecrets(issued);
   for (const [virtualMesh, members] of issued) {
-    const target = rootOf(virtualMesh, members, sources);
-    const plan = planOf(virtualMesh, members, { world, sources, target });
+    const offered = members.some(({ spec }) => spec.agentCa !== undefined) ? offeredRoot(reportsOf(members, sources)) : undefined;
+    const target = offered === undefined ? rootOf(virtualMesh, members, sources) : offered.target;
+    const plan = offered?.kept ?? planOf(virtualMesh, members, { world, sources, target });
     for (const member of members) {
       const sharing = secrets.get(secretKeyOf(member)) ?? { members: [member], problem: undefined };
       // Control planes that read the same Secret take the same step.
@@ -83,7 +85,8 @@ function orderOf(
   const last = sources.ordered.get(resourceKeyOf(ref));
   const connection = sources.connectionOf(ref.clusterName);
   const { roots = [], ...asked } = step ?? {};
-  const earlier = step?.step === "TRUST_BOTH" ? earlierRootOf(virtualMesh, step.signer, sources) : undefined;
+  // An authority outside signs below its present root alone.
+  const earlier = step?.step === "TRUST_BOTH" && spec.agentCa === undefined ? earlierRootOf(virtualMesh, step.signer, sources) : undefined;
   const reissue = reissueOf(virtualMesh, sharing.members);
   const hosts = [...new Set(sharing.members.flatMap((member) => member.spec.hosts ?? []))];
   const problem = sharing.problem ?? (target !== undefined && "problem" in target ? target.problem : undefined);
@@ -190,7 +193,7 @@ function termPrefix(connection: string): string {
   return `${connection}/`;
 }
 
-/** A mesh whose CA this server signs. */
+/** A mesh whose CA this server orders. */
 export interface Member {
   readonly ref: ResourceRef;
   readonly mesh: Mesh;
@@ -205,7 +208,7 @@ export function generatedRoots(world: Translation): readonly { readonly ref: Obj
   });
 }
 
-/** The IssuedCertificates that this server signs, by their VirtualMesh. */
+/** The IssuedCertificates that this server orders, by their VirtualMesh. */
 export function issuedByVirtualMesh({ attached, networking }: Translation): ReadonlyMap<VirtualMesh, readonly Member[]> {
   const found = new Map<VirtualMesh, Member[]>();
   for (const mesh of attached.of(Mesh)) {
@@ -215,7 +218,7 @@ export function issuedByVirtualMesh({ attached, networking }: Translation): Read
     const { spec = {} } = output.resource as IssuedCertificate;
     const [parent] = output.parents.filter((one) => kindKeyOf(one) === kindKeyOf(VirtualMesh));
     const virtualMesh = parent === undefined ? undefined : attached.of(VirtualMesh).get(parent);
-    if (virtualMesh === undefined || spec.glooMeshCa === undefined) continue;
+    if (virtualMesh === undefined || (spec.glooMeshCa ?? spec.agentCa) === undefined) continue;
     found.set(virtualMesh, [...(found.get(virtualMesh) ?? []), { ref, mesh, spec }]);
   }
   return found;
@@ -263,9 +266,14 @@ function nameOf({ metadata }: Mesh): string {
   return `${metadata.namespace ?? ""}/${metadata.name}`;
 }
 
+/** Also those of agents that are away: what they were offered is all that is known. */
+function reportsOf(members: readonly Member[], { snapshotIn }: TrustSources): readonly ReportedMember[] {
+  return members.map(({ ref, mesh }) => ({ name: nameOf(mesh), reported: snapshotIn(ref.clusterName).of(IssuedCertificate).get(ref) }));
+}
+
 /** Facts count when they were reported in this connection. What was ordered since is added to them. */
 function reportOf(member: Member, sources: TrustSources): Omit<TrustMember, "name"> {
-  const trust = trustIn(sources.snapshotIn(member.ref.clusterName).of(IssuedCertificate).get(member.ref));
+  const trust = reportedTrust(sources.snapshotIn(member.ref.clusterName).of(IssuedCertificate).get(member.ref));
   const answered = answeredNumber(member.ref, sources);
   const { given = [] } = sources.ordered.get(resourceKeyOf(member.ref)) ?? {};
   return { trust, isConnected: answered !== undefined, ordered: given.filter(({ number }) => number > (answered ?? 0)) };
@@ -285,15 +293,6 @@ function answeredNumber(ref: ResourceRef, { snapshotIn, connectionOf, ordered }:
 function demandOf({ trust, ...spec }: IssuedCertificateSpec): object {
   const { waitsFor: _, ...demanded } = trust ?? {};
   return { ...spec, trust: demanded };
-}
-
-function trustIn(reported: IssuedCertificate | undefined): MeshTrust | undefined {
-  const { installed, inForce } = reported?.status ?? {};
-  const { rootCertificates, roots, signer } = installed ?? {};
-  const { trusted, signers } = inForce ?? {};
-  if (rootCertificates === undefined || roots === undefined || signer === undefined) return undefined;
-  if (trusted === undefined || signers === undefined) return undefined;
-  return { installed: { rootCertificates, roots, signer }, inForce: { trusted, signers } };
 }
 
 const LONGEST_DEMAND = 64;

@@ -1,6 +1,6 @@
 import type { IssuedCertificateSpec, MtlsConfig, VirtualMesh } from "@isthmus/api";
 import type { ObjectRef, Resource } from "@isthmus/core";
-import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
+import { type Finding, invalidFinding } from "../../../findings.ts";
 import { generatedRootName, ROOT_GENERATION, rootGenerationOf } from "../../../policy/generatedRoots.ts";
 
 /** What signs the certificate authorities of a VirtualMesh's meshes. */
@@ -11,7 +11,7 @@ export type CertificateAuthority =
   | { readonly type: "generated"; readonly secret: ObjectRef; readonly options: GeneratedRootOptions }
   /** A root that the user keeps in a Secret of the management cluster. */
   | { readonly type: "secret"; readonly secret: ObjectRef }
-  /** An authority outside; the control planes go to it themselves. */
+  /** An authority outside, which agents ask themselves. */
   | { readonly type: "external"; readonly authority: NonNullable<IssuedCertificateSpec["agentCa"]> }
   | { readonly type: "invalid"; readonly finding: Finding };
 
@@ -45,16 +45,6 @@ export function certificateAuthorityOf(
   if (secret !== undefined) return userRoot(secret);
   if (generated === undefined) return { type: "invalid", finding: sourceMissing("rootCertificateAuthority", "generated or secret") };
   return generatedRoot(virtualMesh, namespace, generated, rootSecret);
-}
-
-/** What of trust is not carried out in any mesh. How far each mesh is, `trustProgress` says. */
-export function trustFindings({ spec }: VirtualMesh): readonly Finding[] {
-  const { shared } = spec?.mtlsConfig ?? {};
-  if (shared === undefined) return [];
-  const external =
-    "spec.mtlsConfig.shared.intermediateCertificateAuthority: no certificates are issued, because Vault is not supported yet; the meshes " +
-    "keep their own roots: use rootCertificateAuthority, or give the control planes intermediate CA certificates of Vault yourself";
-  return [...(shared.intermediateCertificateAuthority === undefined ? [] : [warningFinding("CertificatesNotIssued", external)])];
 }
 
 /** The Secret that holds the generated root of a VirtualMesh. */

@@ -29,12 +29,12 @@ export function certificatesOf(inputs: MeshInputs): TargetTranslation {
     const finding: Finding = isMissed ? authority.finding : { ...authority.finding, state: "WARNING" };
     return { outputs: [], reports: [reportOf(refOf(virtualMesh), finding, refOf(mesh))] };
   }
-  const progress = authority.type === "external" ? [] : trustProgress(inputs, virtualMesh);
+  const progress = trustProgress(inputs, virtualMesh);
   // Without an agent there is nobody to make a key.
   if (!hasAgent(mesh)) return { outputs: [], reports: progress };
 
   const identity = outputIdentity(inputs, virtualMesh);
-  const bounced = podsToBounce(inputs, virtualMesh, authority.type === "external");
+  const bounced = podsToBounce(inputs, virtualMesh);
   const directive = bounced.length === 0 ? undefined : { name: identity.name, namespace: identity.namespace };
   const spec = certificateSpec(mesh, virtualMesh.spec?.mtlsConfig ?? {}, authority, directive);
   const certificate = outputOf(identity, IssuedCertificate, spec);
@@ -70,12 +70,9 @@ function certificateSpec(
     },
     ...(authority.type === "external"
       ? { agentCa: authority.authority }
-      : {
-          glooMeshCa: { signingCertificateSecret: authority.secret },
-          signingCertificateSecret: authority.secret,
-          // Where istiod finds its own CA. Source: istio.io, "Plug in CA Certificates".
-          issuedCertificateSecret: { name: "cacerts", namespace },
-        }),
+      : { glooMeshCa: { signingCertificateSecret: authority.secret }, signingCertificateSecret: authority.secret }),
+    // Where istiod finds its own CA. Source: istio.io, "Plug in CA Certificates".
+    issuedCertificateSecret: { name: "cacerts", namespace },
     ...(podBounceDirective === undefined ? {} : { podBounceDirective }),
   };
 }

@@ -3,10 +3,9 @@ import type { MeshInputs } from "../../inputs.ts";
 
 /**
  * The pods that restart once a mesh has a new certificate authority, in order: istiod, which then signs with it; then the
- * gateways and every workload, each once the new root has reached its namespace. `isExternal`: the control plane fetched the
- * authority itself and need not restart. Empty unless the VirtualMesh asks for restarts.
+ * gateways and every workload, each once the new root has reached its namespace. Empty unless the VirtualMesh asks for restarts.
  */
-export function podsToBounce({ mesh, workloads }: MeshInputs, virtualMesh: VirtualMesh, isExternal: boolean): readonly PodBounceSelector[] {
+export function podsToBounce({ mesh, workloads }: MeshInputs, virtualMesh: VirtualMesh): readonly PodBounceSelector[] {
   if (virtualMesh.spec?.mtlsConfig?.autoRestartPods !== true) return [];
   const { installation = {}, ingressGateways = [] } = mesh.spec?.istio ?? {};
   const { namespace = "", podLabels = {} } = installation;
@@ -22,7 +21,7 @@ export function podsToBounce({ mesh, workloads }: MeshInputs, virtualMesh: Virtu
     },
   });
   const selectors: readonly PodBounceSelector[] = [
-    ...(isExternal ? [] : [{ namespace, labels: podLabels, waitForReplicas: 1 }]),
+    { namespace, labels: podLabels, waitForReplicas: 1 },
     ...ingressGateways.map(({ workloadLabels = {} }) => afterRoot(namespace, workloadLabels)),
     ...workloads.flatMap(({ spec }) => {
       const { controller, podLabels: labels = {} } = spec?.kubernetes ?? {};

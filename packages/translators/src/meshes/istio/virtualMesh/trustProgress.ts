@@ -29,6 +29,7 @@ function stateOf(mesh: Mesh, issued: IssuedCertificate | undefined): string {
   if (state === "FAILED") return `is left as it is: ${error ?? "the agent gives no reason"}`;
   const { step } = issued.spec?.trust ?? {};
   if (state === "REQUESTED") return "waits for its certificate to be signed by the management server (step REISSUE)";
+  if (step === undefined && issued.spec?.agentCa !== undefined) return "waits for the root of Vault to be read by the agents of all meshes";
   if (step === undefined) return "waits for the root to be generated or read by the management server";
   return `is at step ${step}, ${STEPS[step]}${waiting(issued)}`;
 }

@@ -1,17 +1,11 @@
 import type { VirtualMesh } from "@isthmus/api";
 import { type Finding, warningFinding } from "../../../findings.ts";
 import { failoverFindings } from "../failover/failoverFindings.ts";
-import { trustFindings } from "./certificateAuthority.ts";
 import { keepaliveFindings } from "./keepalive.ts";
 
 /** What of a VirtualMesh is left out or not carried out in Istio meshes, whichever they are. */
 export function virtualMeshFindings(virtualMesh: VirtualMesh): readonly Finding[] {
-  return [
-    ...trustFindings(virtualMesh),
-    ...flatNetworkFindings(virtualMesh),
-    ...keepaliveFindings(virtualMesh),
-    ...failoverFindings(virtualMesh),
-  ];
+  return [...flatNetworkFindings(virtualMesh), ...keepaliveFindings(virtualMesh), ...failoverFindings(virtualMesh)];
 }
 
 function flatNetworkFindings({ spec }: VirtualMesh): readonly Finding[] {

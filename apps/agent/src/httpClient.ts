@@ -1,0 +1,40 @@
+import { request as plainRequest } from "node:http";
+import { request as secureRequest } from "node:https";
+import { messageOf } from "@isthmus/core";
+import { type HttpAnswer, type HttpClient, HttpError } from "@isthmus/plane";
+
+/** Sends requests with Node's own client: no redirects, no proxy, one connection each. */
+export const httpClient: HttpClient = ({ method, url, headers, body, roots, mostBytes, timeoutMs }, signal) => {
+  const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  return new Promise<HttpAnswer>((resolve, reject) => {
+    const fail = (error: unknown) => {
+      if (signal.aborted) return reject(signal.reason);
+      if (error instanceof HttpError) return reject(error);
+      if (until.aborted) return reject(new HttpError("TimedOut", `no answer within ${timeoutMs / 1000} s`, { cause: error }));
+      reject(new HttpError(isOfCertificate(error) ? "Untrusted" : "Unreachable", messageOf(error), { cause: error }));
+    };
+    const target = new URL(url);
+    const send = target.protocol === "https:" ? secureRequest : plainRequest;
+    const sent = send(target, { method, headers, agent: false, signal: until, ...(roots === undefined ? {} : { ca: roots }) }, (answer) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      answer.on("data", (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > mostBytes) return void sent.destroy(new HttpError("TooLarge", `the answer is longer than ${mostBytes} bytes`));
+        chunks.push(chunk);
+      });
+      answer.on("error", fail);
+      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+    });
+    sent.on("error", fail);
+    sent.end(body);
+  });
+};
+
+function isOfCertificate(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return CERTIFICATE_CODES.test(code);
+}
+
+// Source: Node.js, "X509 certificate error codes" and ERR_TLS_CERT_ALTNAME_INVALID.
+const CERTIFICATE_CODES = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|INVALID_CA|INVALID_PURPOSE/;
