@@ -30,6 +30,8 @@ export const gatewayUnknown = defineRule({
   reads: { named: lookUp(Gateway, { key: gatewayKeys }), all: lookUp(Gateway, { key: gatewayClusters, index: byObjectCluster }) },
   find: (object, { lookup }) =>
     gatewaysNamed(object).flatMap(({ i, name, namespace }): readonly RuleFinding[] => {
+      // Without any Gateway of the cluster, they are probably elsewhere.
+      if (lookup("all").length === 0) return [];
       if (lookup("named").some(({ metadata }) => metadata.name === name && metadata.namespace === namespace)) return [];
       const known = lookup("all").map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
       return [
