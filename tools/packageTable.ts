@@ -82,6 +82,16 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     },
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
+  insights: {
+    "insight.ts": { holds: "What an insight is, and commands that remedy it.", imports: [] },
+    "rule.ts": { holds: "How a rule is declared: the kinds that it reads, and what it finds.", imports: ["insight.ts"] },
+    rules: { holds: "Every rule, by what it is about.", imports: ["insight.ts", "rule.ts"] },
+    ".": {
+      holds: "The table of rules, what translation has reported, suppression, and the engine.",
+      imports: ["insight.ts", "rule.ts", "rules"],
+    },
+    "index.ts": { holds: "What other packages may use.", imports: "any" },
+  },
   relay: {
     session: { holds: "Both ends of the protocol as pure state machines, and the links that drive them.", imports: [] },
     registration: { holds: "From a token to a client certificate; from a certificate to the name of a cluster.", imports: ["session"] },

@@ -18,6 +18,7 @@ import { describeCommand } from "./commands/describe.ts";
 import { errorText } from "./commands/errorText.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { getCommand } from "./commands/get.ts";
+import { insightsCommand } from "./commands/insights.ts";
 import { installCommand } from "./commands/install.ts";
 import { logsCommand } from "./commands/logs.ts";
 import { syncCommand } from "./commands/sync.ts";
@@ -73,6 +74,7 @@ function programOf(runtime: CommandRuntime): Command {
   const commands = [
     translateCommand(io, finish),
     validateCommand(io, finish),
+    insightsCommand(runtime),
     whatIfCommand(runtime),
     checkCommand(runtime),
     precheckCommand(runtime),

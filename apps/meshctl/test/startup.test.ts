@@ -15,6 +15,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   translate: ["-f", "/dev/null"],
   validate: ["-f", "/dev/null"],
+  insights: ["-f", "/dev/null"],
   completion: ["bash"],
   "what-if": ["--without", "east", "-f", "/dev/null"],
   "explain delete": ["VirtualService/a/b", "--cluster", "east"],

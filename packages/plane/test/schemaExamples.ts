@@ -219,6 +219,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
       },
     },
     "spec.federation.eastWestIngressGatewaySelectors[].portName": { value: "other" },
+    "spec.federation.failover": { given: { ...FEDERATED, ...SHARED } },
     "spec.globalAccessPolicy": { value: "ENABLED" },
   },
   [VirtualDestination.kind]: {

@@ -17,6 +17,7 @@ export type { AgeSource } from "./policy/precedence.ts";
 export { NOT_REPORTED } from "./statuses/approval.ts";
 export { lastKnownRequests } from "./statuses/lastKnownRequests.ts";
 export { newReports } from "./statuses/newReports.ts";
+export { reportTables } from "./statuses/reportTables.ts";
 export {
   changedStatuses,
   computeStatuses,

@@ -21,8 +21,39 @@ const ended = (text: string, end: string) => (length: number) => filled(text)(le
 const label = (text: string): Sees => ({ bound: OBJECT, worst: filled(text) });
 const flag: Sees = { trusted: "a flag or setting of whoever runs the program" };
 
+/** What is kept of an access log entry (packages/dataplane/src/accessLogFrame.ts). */
+const LOG_ENTRY = 16 * 1024;
+/** What Vault may answer (packages/plane/src/agent/vaultAuthority.ts). */
+const VAULT_ANSWER = 256_000;
+
 /** Every regular expression of packages and apps, by file, as it stands there. What is new is refused until it is judged here. */
 export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string, Sees>>>> = {
+  "apps/agent/src/config.ts": { "/^https?:$/": flag },
+  "apps/agent/src/httpClient.ts": {
+    "/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|INVALID_CA|INVALID_PURPOSE/": { trusted: "a code of Node's own errors" },
+  },
+  "apps/meshctl/src/commands/accessLogs.ts": { "/^[1-5](\\d\\d|xx)$/": flag },
+  "packages/api/src/cilium/ciliumPolicyReport.ts": { "/\\s+/g": { bound: OBJECT, worst: filled("a  ") } },
+  "packages/dataplane/src/accessLog.ts": { "/:\\d+$/": { bound: LOG_ENTRY, worst: ended(":1", "!") } },
+  "packages/dataplane/src/accessLogQuery.ts": {
+    "/^[1-5](\\d\\d|xx)$/": { bound: HEADERS, worst: filled("5") },
+    "/\\/ns\\/([^/]+)\\/sa\\/([^/]+)$/": { bound: LOG_ENTRY, worst: ended("/ns/a/sa/a", "/") },
+  },
+  "packages/dataplane/src/accessLogStream.ts": {
+    "/^\\[|\\]$/g": { trusted: "the address of a connection" },
+    "/^::ffff:(?=\\d+\\.)/": { trusted: "the address of a connection" },
+  },
+  "packages/dataplane/src/loggingProxy.ts": { "/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/": { bound: 253, worst: ended("a", "!") } },
+  "packages/plane/src/agent/vaultAuthority.ts": {
+    "/^https?:$/": { bound: OBJECT, worst: ended("a", ":") },
+    "/^\\/?$/": { bound: OBJECT, worst: filled("/a") },
+    "/^\\/?(v1\\/)?/": { bound: OBJECT, worst: filled("/v1/") },
+    "/\\/$/": { bound: OBJECT, worst: ended("/", "a") },
+    "/^[\\w-]+(\\/[\\w-]+)*$/": { bound: OBJECT, worst: ended("a/", "!") },
+    "/^[\\x21-\\x7e]{1,8192}$/": { bound: OBJECT, worst: ended("a", " ") },
+    "/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g": { bound: VAULT_ANSWER, worst: filled("-----BEGIN CERTIFICATE-----a") },
+  },
+  "packages/translators/src/meshes/istio/cilium/open.ts": { "/^k8s:/": label("k8s:") },
   "apps/meshctl/src/cluster/apiServerAddress.ts": { "/:\\d+$/": flag, "/^\\[|\\]$/g": flag },
   "apps/meshctl/src/cluster/managedObjects.ts": { "/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/": flag },
   "apps/meshctl/src/plane/certificates/abortRotation.ts": {
@@ -157,7 +188,14 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^v(?=\\d)/": { bound: OBJECT, worst: filled("v") },
   },
   "packages/translators/src/meshes/istio/cilium/identityLabels.ts": {
-    "/^io\\.kubernetes/": label("io.kubernetes"),
+    "/^io\\.kubernetes(?!\\.pod\\.namespace)/": label("io.kubernetes"),
+    // Of ConfigMap cilium-config, which an agent reports.
+    "/\\s+/": { bound: OBJECT, worst: filled("a  ") },
+    "/^(?:([a-z0-9]*):)?(!?)(.+)$/": { bound: OBJECT, worst: ended("a", "\n") },
+    "/^(?:[A-Za-z0-9_\\-./=]|\\\\\\.)+$/": { bound: OBJECT, worst: ended("\\.", "!") },
+    "new RegExp(`^${pattern}`)": label("a"),
+    'new RegExp(`^${text.replaceAll(".", "\\\\.")}`)': { trusted: "a constant" },
+    "/^(\\d+)\\.(\\d+)/": { bound: OBJECT, worst: filled("1") },
     "/^(?!app\\.kubernetes\\.io\\/).*kubernetes\\.io\\//": label("kubernetes.io"),
     "/k8s\\.io\\//": label("k8s.io"),
     "/^pod-template-(generation|hash)/": label("pod-template-"),

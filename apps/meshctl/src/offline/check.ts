@@ -46,6 +46,8 @@ export interface CheckedFiles {
   readonly findings: readonly OfflineFinding[];
   /** A field of an object as it was given; "" is the object itself. */
   readonly given: Intake["given"];
+  /** Where a field of an object stands in the input. */
+  readonly sourceOf: Intake["sourceOf"];
 }
 
 /** Reads and translates. Throws UsageError, which is exit code 2, for input that can't be read or that holds nothing. */
@@ -79,7 +81,7 @@ async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
     ...statusReports(statuses, world.reports),
     ...[...placementDoubts(known, resources), ...referenceDoubts(known)].map(doubtReport),
   ]);
-  return { count, translation: world, statuses, rejected, findings, given };
+  return { count, translation: world, statuses, rejected, findings, given, sourceOf };
 }
 
 function doubtReport({ object, code, message }: Doubt): Report {

@@ -4,11 +4,16 @@ import { type OfflineFinding, placeText, type Severity } from "./findings.ts";
 /** How findings are printed for other programs. */
 export type FindingFormat = "json" | "sarif" | "github";
 
-/** Findings as one text. */
-export function formatted(findings: readonly OfflineFinding[], format: FindingFormat, version: string): string {
+/** Findings as one text. `meaning` knows codes that are in no catalogue of findings. */
+export function formatted(
+  findings: readonly OfflineFinding[],
+  format: FindingFormat,
+  version: string,
+  meaning: (code: string) => string | undefined = meaningOf,
+): string {
   if (format === "json") return `${JSON.stringify({ findings }, undefined, 2)}\n`;
   if (format === "github") return findings.map((finding) => `${workflowCommand(finding)}\n`).join("");
-  return `${JSON.stringify(sarif(findings, version), undefined, 2)}\n`;
+  return `${JSON.stringify(sarif(findings, { version, meaning }), undefined, 2)}\n`;
 }
 
 /** A finding for people. */
@@ -39,9 +44,12 @@ const WORKFLOW_LEVELS: Readonly<Record<Severity, string>> = { note: "notice", wa
 const SARIF_LEVELS: Readonly<Record<Severity, string>> = { note: "note", warning: "warning", rejected: "error" };
 
 // Source: OASIS, Static Analysis Results Interchange Format 2.1.0.
-function sarif(findings: readonly OfflineFinding[], version: string): object {
+function sarif(
+  findings: readonly OfflineFinding[],
+  { version, meaning }: { readonly version: string; readonly meaning: typeof meaningOf },
+): object {
   const codes = [...new Set(findings.map(({ code }) => code))].sort();
-  const rules = codes.map((code) => ({ id: code, shortDescription: { text: meaningOf(code) ?? code } }));
+  const rules = codes.map((code) => ({ id: code, shortDescription: { text: meaning(code) ?? code } }));
   const results = findings.map(({ severity, code, message, file, line }) => ({
     ruleId: code,
     ruleIndex: codes.indexOf(code),

@@ -96,7 +96,7 @@ function placeOf({ subject, message }: Report, sourceOf: Intake["sourceOf"]): Pi
 }
 
 /** `policies.yaml:14` as file and line. */
-function placeIn(source: string): Pick<OfflineFinding, "file" | "line"> {
+export function placeIn(source: string): Pick<OfflineFinding, "file" | "line"> {
   const colon = source.lastIndexOf(":");
   return { file: source.slice(0, colon), line: Number(source.slice(colon + 1)) };
 }

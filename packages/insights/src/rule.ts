@@ -1,0 +1,137 @@
+import { type Index, type Kind, type Resource, type ResourceRef, refOf, type Snapshot } from "@isthmus/core";
+import { networkingOwner, type Translation } from "@isthmus/translators";
+import { type Derived, derived, inputKind, type Join, type JoinSource, join, reuseIfEqual } from "@isthmus/translators/incremental";
+import { categoryOf, editCommand, type Insight, type InsightCode, type InsightSeverity, type Remedy } from "./insight.ts";
+
+/** What every rule reads. */
+export interface RuleContext {
+  /** Namespace of the management plane. */
+  readonly namespace: string;
+}
+
+/** The same, for rules that read the time. */
+export interface TimedContext extends RuleContext {
+  /** Milliseconds since 1970, whole hours. */
+  readonly hour: number;
+}
+
+/** The tables that rules look up in. */
+export interface InsightTables {
+  /** As translation leaves it: with what is in force in the statuses of Destinations and Meshes. */
+  readonly inputs: Snapshot;
+  readonly translation: Translation;
+  readonly context: RuleContext;
+  readonly timed: TimedContext;
+}
+
+/** The insights that one row of a table gives. */
+export interface InsightRow {
+  readonly insights: readonly Insight[];
+}
+
+/** One thing that a rule finds. */
+export interface RuleFinding {
+  /** Path of the member; default the object. */
+  readonly field?: string;
+  readonly message: string;
+  /** Default: an editor for the object. A text alone gets that command. */
+  readonly remedy: Remedy | string;
+  readonly nearMiss?: string | undefined;
+}
+
+/** Objects of a kind that a rule looks up. */
+export interface Lookup<R extends Resource, T extends Resource> {
+  readonly kind: Kind;
+  joinFrom(from: JoinSource<InsightTables, R, R>): Join<InsightTables, R, T>;
+}
+
+/** Looks up the objects that have one of the values of `key` in `index`; without `index`, by their keys. Both at module level. */
+export function lookUp<R extends Resource, T extends Resource>(
+  kind: Kind<T>,
+  { key, index }: { readonly key: Index<R>; readonly index?: Index<T> },
+): Lookup<R, T> {
+  return {
+    kind,
+    joinFrom: (from) => join({ from, to: inputKind<InsightTables, T>(kind), key, ...(index === undefined ? {} : { index }) }),
+  };
+}
+
+/** What a rule may read beside its object: nothing that is not declared. */
+export interface RuleReading<J> {
+  lookup<N extends keyof J>(name: N): J[N] extends { joinFrom(from: never): Join<never, never, infer T> } ? readonly T[] : never;
+  readonly context: TimedContext;
+}
+
+interface RuleOptions<R extends Resource, J> {
+  readonly code: InsightCode;
+  readonly severity: InsightSeverity;
+  /** One sentence. */
+  readonly meaning: string;
+  /** One finding is about one object of this kind. */
+  readonly of: Kind<R>;
+  readonly reads: J;
+  /** The rule reads the hour: it is asked again for every object when that changes. */
+  readonly readsTime?: true;
+  /** The management plane writes these objects itself, and their status is what the agent makes of them. */
+  readonly judgesOurs?: true;
+  find(object: R, reading: RuleReading<J>): Iterable<RuleFinding>;
+}
+
+/** A rule as the engine runs it. */
+export interface Rule {
+  readonly code: InsightCode;
+  readonly severity: InsightSeverity;
+  readonly meaning: string;
+  /** The kinds without a change of which it is not asked again. */
+  readonly reads: readonly Kind[];
+  readonly rows: Derived<InsightTables, InsightRow>;
+}
+
+/** Declares a rule. Objects that the management plane itself has written are left out, but for `judgesOurs`: they follow from others. */
+export function defineRule<R extends Resource, J extends Readonly<Record<string, Lookup<R, Resource>>>>(options: RuleOptions<R, J>): Rule {
+  const { code, severity, meaning, of, reads, readsTime, judgesOurs, find } = options;
+  const from = inputKind<InsightTables, R>(of);
+  const joins: Record<string, Join<InsightTables, R, Resource>> = {};
+  for (const [name, lookup] of Object.entries(reads)) joins[name] = lookup.joinFrom(from);
+  return {
+    code,
+    severity,
+    meaning,
+    reads: [...new Set([of, ...Object.values(reads).map(({ kind }) => kind)])],
+    rows: derived({
+      from,
+      context: ({ context, timed }): RuleContext | TimedContext => (readsTime ? timed : context),
+      joins,
+      make: (object, { lookup, context, before }) => {
+        if (judgesOurs !== true && object.metadata.labels?.[OWNER_LABEL] !== undefined) return undefined;
+        const reading: RuleReading<J> = {
+          // `J` types what each name finds.
+          lookup: (name) => lookup(name as string) as never,
+          context: { hour: Number.NaN, ...context },
+        };
+        const insights = [...find(object, reading)].map((finding) => insightOf(refOf(object), { code, severity }, finding));
+        return insights.length === 0 ? undefined : reuseIfEqual({ insights }, before);
+      },
+    }),
+  };
+}
+
+const OWNER_LABEL = networkingOwner("").label;
+
+function insightOf(
+  object: ResourceRef,
+  { code, severity }: Pick<Insight, "code" | "severity">,
+  { field = "", message, remedy, nearMiss }: RuleFinding,
+): Insight {
+  return {
+    code,
+    category: categoryOf(code),
+    severity,
+    object,
+    cluster: object.clusterName,
+    field,
+    message,
+    remedy: typeof remedy === "string" ? { text: remedy, command: editCommand(object) } : remedy,
+    ...(nearMiss === undefined ? {} : { nearMiss }),
+  };
+}

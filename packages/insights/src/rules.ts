@@ -1,0 +1,102 @@
+import type { Rule } from "./rule.ts";
+import {
+  authorizationSelectsNothing,
+  everybodyShutOut,
+  principalUnknown,
+  servicesUnguarded,
+  sidecarsCompete,
+  sourceNamespaceEmpty,
+} from "./rules/access.ts";
+import { certificateEnds, certificateFailed, controlPlaneOutdated, podsOutdated, rootsDiffer } from "./rules/certificates.ts";
+import { agentCertificateEnds, clusterAway, clusterLags, faultsForgotten, trafficToAbsentClusters } from "./rules/clusters.ts";
+import {
+  ciliumKeepsPoliciesOut,
+  ciliumRefusesPolicy,
+  ciliumShutsGateway,
+  controlRunsAlone,
+  controlScaledAway,
+  hubbleScaledAway,
+  istioTooOld,
+} from "./rules/control.ts";
+import {
+  localityWithoutOutliers,
+  mutualTlsSwitchedOff,
+  ruleHostUnknown,
+  subsetEmpty,
+  subsetNowhere,
+  subsetTwice,
+} from "./rules/destinationRules.ts";
+import {
+  everythingExported,
+  federatedWithoutEndpoints,
+  portsDiffer,
+  singleBackend,
+  trustDomainsDiffer,
+  versionsApart,
+} from "./rules/federation.ts";
+import {
+  gatewayHostOfAnybody,
+  gatewayPortClosed,
+  gatewaysCollide,
+  gatewayUnknown,
+  gatewayWithoutProxy,
+  hostNotAtGateway,
+} from "./rules/gateways.ts";
+import { deploymentWithoutSidecar, portNameMeansNothing, servicesDisagree } from "./rules/services.ts";
+import { mirrorHostUnknown, routeHostUnknown, routePortUnknown } from "./rules/virtualServiceHosts.ts";
+import { exportToMissing, retriesCutShort, routeNeverReached, weightsPointless } from "./rules/virtualServiceRoutes.ts";
+
+/** Every rule, by code: a new one needs its import and a line here. */
+export const RULES: readonly Rule[] = [
+  exportToMissing,
+  gatewayHostOfAnybody,
+  subsetNowhere,
+  portNameMeansNothing,
+  servicesDisagree,
+  deploymentWithoutSidecar,
+  sidecarsCompete,
+  ciliumRefusesPolicy,
+  agentCertificateEnds,
+  certificateEnds,
+  certificateFailed,
+  rootsDiffer,
+  controlPlaneOutdated,
+  podsOutdated,
+  portsDiffer,
+  federatedWithoutEndpoints,
+  versionsApart,
+  everythingExported,
+  trustDomainsDiffer,
+  hubbleScaledAway,
+  controlScaledAway,
+  gatewaysCollide,
+  gatewayWithoutProxy,
+  gatewayUnknown,
+  hostNotAtGateway,
+  gatewayPortClosed,
+  clusterAway,
+  clusterLags,
+  localityWithoutOutliers,
+  singleBackend,
+  controlRunsAlone,
+  routeHostUnknown,
+  routePortUnknown,
+  routeNeverReached,
+  ruleHostUnknown,
+  subsetTwice,
+  subsetEmpty,
+  weightsPointless,
+  retriesCutShort,
+  faultsForgotten,
+  mirrorHostUnknown,
+  trafficToAbsentClusters,
+  everybodyShutOut,
+  servicesUnguarded,
+  authorizationSelectsNothing,
+  principalUnknown,
+  sourceNamespaceEmpty,
+  mutualTlsSwitchedOff,
+  ciliumShutsGateway,
+  ciliumKeepsPoliciesOut,
+  istioTooOld,
+];

@@ -1,0 +1,142 @@
+import { KubernetesCluster, Mesh, TrafficPolicy } from "@isthmus/api";
+import type { Index } from "@isthmus/core";
+import { shellCommand } from "../insight.ts";
+import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
+
+/** States in which nothing new reaches a cluster. */
+const AWAY: ReadonlySet<string> = new Set(["OFFLINE", "UNREACHABLE", "REVOKED"]);
+
+function isRegistration({ metadata }: KubernetesCluster, namespace: string): boolean {
+  return (metadata.clusterName ?? "") === "" && metadata.namespace === namespace;
+}
+
+function diagnose(cluster: string, text: string): RuleFinding["remedy"] {
+  return { text, command: shellCommand("meshctl", "cluster", "diagnose", cluster) };
+}
+
+/** REL1001. */
+export const clusterAway = defineRule({
+  code: "REL1001",
+  severity: "error",
+  meaning: "The agent of a cluster is not connected, or the server cannot connect to the cluster: its configuration is frozen.",
+  of: KubernetesCluster,
+  reads: {},
+  *find(cluster, { context }) {
+    const state = cluster.status?.state ?? "";
+    if (!AWAY.has(state) || !isRegistration(cluster, context.namespace)) return;
+    yield {
+      field: "status.state",
+      message: `is ${state}: what runs there continues as it was, and no change reaches it`,
+      remedy: diagnose(
+        cluster.metadata.name,
+        state === "REVOKED" ? "register it again, or delete the KubernetesCluster" : "look at its agent",
+      ),
+    };
+  },
+});
+
+/** REL1004. */
+export const clusterLags = defineRule({
+  code: "REL1004",
+  severity: "warning",
+  meaning: "An agent has not acknowledged changes of the desired state.",
+  of: KubernetesCluster,
+  reads: {},
+  *find(cluster, { context }) {
+    if (cluster.status?.state !== "LAGGING" || !isRegistration(cluster, context.namespace)) return;
+    const message = "is LAGGING: the agent has not acknowledged the last changes";
+    yield { field: "status.state", message, remedy: diagnose(cluster.metadata.name, "look at what its API server refuses") };
+  },
+});
+
+interface Share {
+  readonly cluster: string;
+  readonly share: number;
+}
+
+/** Shares of the traffic of a policy, by cluster. A single destination gets all, whatever its weight. */
+function sharesOf({ spec }: TrafficPolicy): readonly Share[] {
+  const destinations = spec?.policy?.trafficShift?.destinations ?? [];
+  const total = destinations.reduce((sum, { weight = 0 }) => sum + weight, 0);
+  return destinations.flatMap(({ weight = 0, kubeService }) => {
+    const share = destinations.length === 1 ? 1 : total === 0 ? 0 : weight / total;
+    return kubeService?.clusterName === undefined ? [] : [{ cluster: kubeService.clusterName, share }];
+  });
+}
+
+const clustersShiftedTo: Index<TrafficPolicy> = (policy) => [...new Set(sharesOf(policy).map(({ cluster }) => cluster))];
+const byClusterName: Index<KubernetesCluster> = ({ metadata }) => [metadata.name];
+
+/** RTE1018. */
+export const trafficToAbsentClusters = defineRule({
+  code: "RTE1018",
+  severity: "error",
+  meaning: "A TrafficPolicy sends more than half of its traffic to clusters that are not connected.",
+  of: TrafficPolicy,
+  reads: { clusters: lookUp(KubernetesCluster, { key: clustersShiftedTo, index: byClusterName }) },
+  *find(policy, { lookup, context }) {
+    const away = new Set(
+      lookup("clusters").flatMap((cluster) =>
+        AWAY.has(cluster.status?.state ?? "") && isRegistration(cluster, context.namespace) ? [cluster.metadata.name] : [],
+      ),
+    );
+    const shares = sharesOf(policy).filter(({ cluster }) => away.has(cluster));
+    const share = shares.reduce((sum, one) => sum + one.share, 0);
+    if (share <= 0.5) return;
+    const names = [...new Set(shares.map(({ cluster }) => cluster))].sort();
+    yield {
+      field: "spec.policy.trafficShift.destinations",
+      message: `${Math.round(share * 100)} % of the traffic goes to ${names.join(", ")}, which is not connected: to the endpoints that were known last`,
+      remedy: "shift the traffic to a cluster that is connected",
+    };
+  },
+});
+
+const DAY_MS = 24 * 3_600_000;
+
+/** RTE1014. */
+export const faultsForgotten = defineRule({
+  code: "RTE1014",
+  severity: "info",
+  meaning: "A TrafficPolicy injects faults and is older than a day.",
+  of: TrafficPolicy,
+  reads: {},
+  readsTime: true,
+  *find({ spec, metadata }, { context }) {
+    const age = context.hour - Date.parse(metadata.creationTimestamp ?? "");
+    if (spec?.policy?.faultInjection === undefined || !(age > DAY_MS)) return;
+    const { percentage = 100 } = spec.policy.faultInjection;
+    yield {
+      field: "spec.policy.faultInjection",
+      message: `injects faults into ${percentage} % of its requests, and is ${Math.floor(age / DAY_MS)} d old`,
+      remedy: "remove faultInjection when the test is over",
+    };
+  },
+});
+
+const agentsOf: Index<KubernetesCluster> = ({ metadata }) => [metadata.name];
+const byItsCluster: Index<Mesh> = ({ spec }) => {
+  const cluster = spec?.istio?.installation?.cluster;
+  return cluster === undefined ? [] : [cluster];
+};
+
+/** CRT1002. */
+export const agentCertificateEnds = defineRule({
+  code: "CRT1002",
+  severity: "warning",
+  meaning: "The client certificate of an agent ends within an hour, and was not renewed.",
+  of: KubernetesCluster,
+  reads: { meshes: lookUp(Mesh, { key: agentsOf, index: byItsCluster }) },
+  readsTime: true,
+  *find(cluster, { context, lookup }) {
+    const left = Date.parse(cluster.status?.agent?.certificateNotAfter ?? "") - context.hour;
+    if (!(left < 3_600_000) || !isRegistration(cluster, context.namespace)) return;
+    const meshes = lookup("meshes").map(({ metadata }) => metadata.name);
+    const effect = meshes.length === 0 ? "" : `; ${meshes.join(", ")} would get no changes any more`;
+    yield {
+      field: "status.agent.certificateNotAfter",
+      message: `the client certificate of the agent ${left <= 0 ? "has ended" : "ends within an hour"}${effect}`,
+      remedy: diagnose(cluster.metadata.name, "look at the log of the agent"),
+    };
+  },
+});

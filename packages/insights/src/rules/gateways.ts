@@ -1,0 +1,192 @@
+import { DaemonSet, Deployment, Gateway, Service, VirtualService } from "@isthmus/api";
+import { formatRef, type Index, matchesLabels, nearestName, type Resource, refOf } from "@isthmus/core";
+import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
+import { byObjectCluster } from "./places.ts";
+
+// Source: istio.io/docs/reference/config/networking/virtual-service: the sidecars of the mesh.
+const MESH = "mesh";
+
+function gatewaysNamed({
+  spec,
+  metadata,
+}: VirtualService): readonly { readonly i: number; readonly name: string; readonly namespace: string }[] {
+  return (spec?.gateways ?? []).flatMap((written, i) => {
+    if (written === MESH) return [];
+    const [first = "", second] = written.split("/");
+    return [{ i, name: second ?? first, namespace: second === undefined ? (metadata.namespace ?? "") : first }];
+  });
+}
+
+const gatewayKeys: Index<VirtualService> = (object) =>
+  gatewaysNamed(object).map(({ name, namespace }) => [name, namespace, object.metadata.clusterName ?? ""].join("."));
+const gatewayClusters: Index<VirtualService> = (object) => (gatewaysNamed(object).length === 0 ? [] : byObjectCluster(object));
+
+/** ING1003. */
+export const gatewayUnknown = defineRule({
+  code: "ING1003",
+  severity: "error",
+  meaning: "A VirtualService names a Gateway that does not exist.",
+  of: VirtualService,
+  reads: { named: lookUp(Gateway, { key: gatewayKeys }), all: lookUp(Gateway, { key: gatewayClusters, index: byObjectCluster }) },
+  find: (object, { lookup }) =>
+    gatewaysNamed(object).flatMap(({ i, name, namespace }): readonly RuleFinding[] => {
+      // Without any Gateway of the cluster, they are probably elsewhere.
+      if (lookup("all").length === 0) return [];
+      if (lookup("named").some(({ metadata }) => metadata.name === name && metadata.namespace === namespace)) return [];
+      const known = lookup("all").map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+      return [
+        {
+          field: `spec.gateways[${i}]`,
+          message: `Gateway ${namespace}/${name} does not exist, so the routes are not in force there`,
+          remedy: "correct the name, or create the Gateway",
+          nearMiss: nearestName(`${namespace}/${name}`, known),
+        },
+      ];
+    }),
+});
+
+/** ING1004. */
+export const hostNotAtGateway = defineRule({
+  code: "ING1004",
+  severity: "warning",
+  meaning: "A Gateway does not serve a host of a VirtualService that names it.",
+  of: VirtualService,
+  reads: { named: lookUp(Gateway, { key: gatewayKeys }) },
+  find: (object, { lookup }) =>
+    gatewaysNamed(object).flatMap(({ name, namespace }): readonly RuleFinding[] => {
+      const gateway = lookup("named").find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
+      if (gateway === undefined) return [];
+      const served = (gateway.spec?.servers ?? []).flatMap(({ hosts = [] }) => hosts);
+      const hosts = object.spec?.hosts ?? [];
+      return hosts.flatMap((host, i): readonly RuleFinding[] => {
+        if (served.some((one) => isServed(host, one))) return [];
+        const message = `${formatRef(refOf(gateway))} does not serve ${host}, only ${served.join(", ") || "nothing"}`;
+        return [{ field: `spec.hosts[${i}]`, message, remedy: "add the host to a server of the Gateway, or correct it" }];
+      });
+    }),
+});
+
+/** `host` of a VirtualService, `served` of a Gateway: perhaps after a namespace, perhaps with a wildcard. */
+function isServed(host: string, served: string): boolean {
+  const name = served.slice(served.indexOf("/") + 1);
+  if (name === "*" || name === host) return true;
+  const [short, long] = name.startsWith("*") ? [name, host] : [host, name];
+  return short.startsWith("*") && long.endsWith(short.slice(1));
+}
+
+const withSelector: Index<Gateway> = (gateway) => (Object.keys(gateway.spec?.selector ?? {}).length === 0 ? [] : byObjectCluster(gateway));
+const selectedOf = (gateway: Gateway, objects: readonly (Deployment | DaemonSet)[]) =>
+  objects.filter(({ spec }) => matchesLabels(gateway.spec?.selector, spec?.template?.metadata?.labels));
+const byTemplateLabel: Index<Deployment | DaemonSet> = (object) =>
+  Object.entries(object.spec?.template?.metadata?.labels ?? {}).map(
+    ([key, value]) => `${key}=${value}@${object.metadata.clusterName ?? ""}`,
+  );
+const firstSelectorLabel: Index<Gateway> = ({ spec, metadata }) =>
+  Object.entries(spec?.selector ?? {})
+    .slice(0, 1)
+    .map(([key, value]) => `${key}=${value}@${metadata.clusterName ?? ""}`);
+
+/** Whether anything runs in the cluster is known by whether Services are. */
+const someService = lookUp(Service, { key: withSelector, index: byObjectCluster });
+
+/** ING1002. */
+export const gatewayWithoutProxy = defineRule({
+  code: "ING1002",
+  severity: "warning",
+  meaning: "A Gateway selects no gateway pods.",
+  of: Gateway,
+  reads: {
+    deployments: lookUp(Deployment, { key: firstSelectorLabel, index: byTemplateLabel }),
+    daemonSets: lookUp(DaemonSet, { key: firstSelectorLabel, index: byTemplateLabel }),
+    known: someService,
+  },
+  *find(gateway, { lookup }) {
+    const { selector = {} } = gateway.spec ?? {};
+    if (Object.keys(selector).length === 0 || lookup("known").length === 0) return;
+    if (selectedOf(gateway, [...lookup("deployments"), ...lookup("daemonSets")]).length > 0) return;
+    const labels = Object.entries(selector).map(([key, value]) => `${key}: ${value}`);
+    yield {
+      field: "spec.selector",
+      message: `no Deployment or DaemonSet has pods with ${labels.join(", ")}, so no gateway opens these ports`,
+      remedy: "correct the labels, or install a gateway with them",
+    };
+  },
+});
+
+const byServiceSelectorLabel: Index<Service> = (object) =>
+  Object.entries(object.spec?.selector ?? {}).map(([key, value]) => `${key}=${value}@${object.metadata.clusterName ?? ""}`);
+
+/** ING1005. */
+export const gatewayPortClosed = defineRule({
+  code: "ING1005",
+  severity: "warning",
+  meaning: "The Service of a gateway does not open a port of a Gateway.",
+  of: Gateway,
+  reads: { services: lookUp(Service, { key: firstSelectorLabel, index: byServiceSelectorLabel }) },
+  find(gateway, { lookup }) {
+    const { selector = {}, servers = [] } = gateway.spec ?? {};
+    const services = lookup("services").filter(({ spec }) => matchesLabels(selector, spec?.selector));
+    if (services.length === 0) return [];
+    const ports = services.flatMap(({ spec }) => spec?.ports ?? []);
+    return servers.flatMap(({ port }, i): readonly RuleFinding[] => {
+      const number = port?.number;
+      if (number === undefined || ports.some((open) => open.port === number || open.targetPort === number)) return [];
+      const names = services.map((service) => formatRef(refOf(service)));
+      const message = `${number} is not a port of ${names.join(", ")}, so nobody reaches it from outside`;
+      return [{ field: `spec.servers[${i}].port.number`, message, remedy: "add the port to the Service, or correct it" }];
+    });
+  },
+});
+
+const bySelector: Index<Gateway> = (gateway) => [
+  JSON.stringify([Object.entries(gateway.spec?.selector ?? {}).sort(), gateway.metadata.clusterName ?? ""]),
+];
+
+/** ING1001. */
+export const gatewaysCollide = defineRule({
+  code: "ING1001",
+  severity: "error",
+  meaning: "Two Gateways open one port of the same pods for the same host.",
+  of: Gateway,
+  reads: { others: lookUp(Gateway, { key: bySelector, index: bySelector }) },
+  find(gateway, { lookup }) {
+    const others = lookup("others").filter((other) => orderOf(other) < orderOf(gateway));
+    return (gateway.spec?.servers ?? []).flatMap(({ port, hosts = [] }, i): readonly RuleFinding[] =>
+      hosts.flatMap((host, j): readonly RuleFinding[] => {
+        const other = others.find(({ spec }) =>
+          (spec?.servers ?? []).some((server) => server.port?.number === port?.number && (server.hosts ?? []).includes(host)),
+        );
+        if (other === undefined) return [];
+        const message = `${host} on port ${port?.number} is served by ${formatRef(refOf(other))} as well, on the same pods`;
+        return [{ field: `spec.servers[${i}].hosts[${j}]`, message, remedy: "merge the Gateways, or choose different hosts" }];
+      }),
+    );
+  },
+});
+
+function orderOf({ metadata: { name, namespace = "" } }: Resource): string {
+  return `${namespace}/${name}`;
+}
+
+/** BP0002. */
+export const gatewayHostOfAnybody = defineRule({
+  code: "BP0002",
+  severity: "warning",
+  meaning: "A host of a Gateway has no namespace: VirtualServices of every namespace may take it.",
+  of: Gateway,
+  reads: {},
+  find: ({ spec }) =>
+    (spec?.servers ?? []).flatMap(({ hosts = [] }, i) =>
+      hosts.flatMap((host, j): readonly RuleFinding[] =>
+        host.includes("/")
+          ? []
+          : [
+              {
+                field: `spec.servers[${i}].hosts[${j}]`,
+                message: `${host} may be taken by VirtualServices of every namespace`,
+                remedy: `write NAMESPACE/${host}, or ./${host} for the namespace of the Gateway`,
+              },
+            ],
+      ),
+    ),
+});

@@ -1,0 +1,105 @@
+import { Deployment, Namespace, Service, Workload } from "@isthmus/api";
+import { formatRef, type Index, keyOf, type Resource, refOf } from "@isthmus/core";
+import { kubectl } from "../insight.ts";
+import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
+
+// Source: istio.io/docs/ops/configuration/traffic-management/protocol-selection.
+const FAMILIES: ReadonlyMap<string, string> = new Map([
+  ...["http", "http2", "grpc", "grpc-web"].map((word) => [word, "HTTP"] as const),
+  ...["tcp", "mongo", "redis", "mysql", "udp"].map((word) => [word, "TCP"] as const),
+  ...["tls", "https"].map((word) => [word, "TLS"] as const),
+]);
+
+/** What a port's name says of its protocol: `http-web` is HTTP; undefined when nothing. */
+function familyOf(word: string): string | undefined {
+  return FAMILIES.get(word) ?? FAMILIES.get(word.split("-", 1)[0] ?? "");
+}
+
+const ownNamespace: Index<Resource> = ({ metadata: { namespace = "", clusterName = "" } }) => [
+  keyOf({ name: namespace, namespace: "", clusterName }),
+];
+
+/** Whether Istio injects sidecars in a namespace. */
+function isInjected({ metadata: { labels = {} } }: Namespace): boolean {
+  return labels["istio-injection"] === "enabled" || (labels["istio.io/rev"] !== undefined && labels["istio-injection"] !== "disabled");
+}
+
+/** CFG1002. */
+export const portNameMeansNothing = defineRule({
+  code: "CFG1002",
+  severity: "info",
+  meaning: "The name of a port does not say its protocol: Istio guesses it from the first bytes.",
+  of: Service,
+  reads: { namespace: lookUp(Namespace, { key: ownNamespace }) },
+  find: ({ spec }, { lookup }) => {
+    if (!lookup("namespace").some(isInjected)) return [];
+    return (spec?.ports ?? []).flatMap(({ name = "", appProtocol, protocol = "TCP", port }, i): readonly RuleFinding[] => {
+      if (protocol !== "TCP" || appProtocol !== undefined || familyOf(name) !== undefined) return [];
+      const message =
+        name === ""
+          ? `port ${port} has no name, so Istio guesses its protocol`
+          : `${name} does not begin with a protocol, so Istio guesses it`;
+      return [{ field: `spec.ports[${i}].name`, message, remedy: "set appProtocol, or a name such as http-web or tcp-db" }];
+    });
+  },
+});
+
+const bySelector: Index<Service> = ({ spec, metadata: { namespace = "", clusterName = "" } }) => {
+  const pairs = Object.entries(spec?.selector ?? {}).sort();
+  return pairs.length === 0 ? [] : [JSON.stringify([clusterName, namespace, pairs])];
+};
+
+/** CFG1003. */
+export const servicesDisagree = defineRule({
+  code: "CFG1003",
+  severity: "warning",
+  meaning: "Services of the same pods disagree on the protocol of a port.",
+  of: Service,
+  reads: { others: lookUp(Service, { key: bySelector, index: bySelector }) },
+  find: (service, { lookup }) => {
+    const others = lookup("others").filter(({ metadata }) => metadata.name < service.metadata.name);
+    return (service.spec?.ports ?? []).flatMap(({ name = "", appProtocol, port, targetPort = port }, i): readonly RuleFinding[] => {
+      const family = familyOf(appProtocol ?? name);
+      if (family === undefined) return [];
+      for (const other of others) {
+        for (const its of other.spec?.ports ?? []) {
+          const itsFamily = familyOf(its.appProtocol ?? its.name ?? "");
+          if ((its.targetPort ?? its.port) !== targetPort || itsFamily === undefined || itsFamily === family) continue;
+          const message = `is ${family}, and ${formatRef(refOf(other))} says ${itsFamily} of port ${targetPort} of the same pods`;
+          return [{ field: `spec.ports[${i}]`, message, remedy: "give the port one protocol in both" }];
+        }
+      }
+      return [];
+    });
+  },
+});
+
+const ownController: Index<Deployment> = ({ metadata: { name, namespace = "", clusterName = "" } }) => [
+  keyOf({ name, namespace, clusterName }),
+];
+const byController: Index<Workload> = ({ spec }) => {
+  const controller = spec?.kubernetes?.controller;
+  return controller === undefined ? [] : [keyOf(controller)];
+};
+
+/** CFG1007. */
+export const deploymentWithoutSidecar = defineRule({
+  code: "CFG1007",
+  severity: "warning",
+  meaning: "A Deployment of a namespace with sidecar injection has no pods with a sidecar.",
+  of: Deployment,
+  reads: { namespace: lookUp(Namespace, { key: ownNamespace }), workloads: lookUp(Workload, { key: ownController, index: byController }) },
+  *find(deployment, { lookup }) {
+    const { replicas = 1, template } = deployment.spec ?? {};
+    if (replicas === 0 || !lookup("namespace").some(isInjected) || lookup("workloads").length > 0) return;
+    if (template?.metadata?.labels?.["sidecar.istio.io/inject"] === "false") return;
+    const { name, namespace = "", clusterName = "" } = deployment.metadata;
+    yield {
+      message: `its namespace ${namespace} has sidecar injection, and no pod of it has a sidecar: it calls others, and is called, outside of the mesh`,
+      remedy: {
+        text: "restart it, or label its pods sidecar.istio.io/inject: false if that is meant",
+        command: kubectl({ namespace, clusterName }, "rollout", "restart", "deployment", name),
+      },
+    };
+  },
+});

@@ -1,0 +1,113 @@
+import { Service, ServiceEntry, VirtualService } from "@isthmus/api";
+import { type Index, keyOf } from "@isthmus/core";
+import { defineRule, lookUp, type RuleFinding, type RuleReading } from "../rule.ts";
+import { byEntryHost, byNameInCluster, byPlace, hostKey, nearService, serviceKey, serviceOfHost } from "./places.ts";
+
+interface Target {
+  readonly path: string;
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  readonly isMirror: boolean;
+}
+
+function targetsOf({ spec }: VirtualService): readonly Target[] {
+  return (spec?.http ?? []).flatMap(({ route = [], mirror }, i) => {
+    const routed = route.map(({ destination }, j) => ({ path: `spec.http[${i}].route[${j}].destination`, destination, isMirror: false }));
+    const all = mirror === undefined ? routed : [...routed, { path: `spec.http[${i}].mirror`, destination: mirror, isMirror: true }];
+    return all.map(({ path, destination, isMirror }) => ({ path, host: destination?.host, port: destination?.port?.number, isMirror }));
+  });
+}
+
+const servicesNamed: Index<VirtualService> = (object) => [
+  ...new Set(
+    targetsOf(object).flatMap(({ host }) => {
+      const service = serviceOfHost(host, object);
+      return service === undefined ? [] : [serviceKey(service, object)];
+    }),
+  ),
+];
+const entriesNamed: Index<VirtualService> = (object) => [...new Set(targetsOf(object).map(({ host }) => hostKey(host, object)))];
+const namespacesNamed: Index<VirtualService> = (object) => [
+  ...new Set(
+    targetsOf(object).flatMap(({ host }) => {
+      const { namespace } = serviceOfHost(host, object) ?? {};
+      return namespace === undefined ? [] : [`${namespace}/${object.metadata.clusterName ?? ""}`];
+    }),
+  ),
+];
+const namesakesNamed: Index<VirtualService> = (object) => [
+  ...new Set(
+    targetsOf(object).flatMap(({ host }) => {
+      const { name } = serviceOfHost(host, object) ?? {};
+      return name === undefined ? [] : [`${name}@${object.metadata.clusterName ?? ""}`];
+    }),
+  ),
+];
+
+const reads = {
+  services: lookUp(Service, { key: servicesNamed }),
+  entries: lookUp(ServiceEntry, { key: entriesNamed, index: byEntryHost }),
+  neighbours: lookUp(Service, { key: namespacesNamed, index: byPlace }),
+  namesakes: lookUp(Service, { key: namesakesNamed, index: byNameInCluster }),
+};
+
+/** Unknown is not missing: only where a Service of the namespace, or of the name, is known, are those of the namespace. */
+function unknownHosts(object: VirtualService, { lookup }: RuleReading<typeof reads>, isMirror: boolean): readonly RuleFinding[] {
+  const [known, entries] = [lookup("services"), lookup("entries")];
+  const [inNamespace, namesakes] = [lookup("neighbours"), lookup("namesakes")];
+  if (inNamespace.length + namesakes.length === 0) return [];
+  return targetsOf(object).flatMap((target): readonly RuleFinding[] => {
+    const service = serviceOfHost(target.host, object);
+    if (service === undefined || target.isMirror !== isMirror) return [];
+    const { clusterName = "" } = object.metadata;
+    if (known.some(({ metadata }) => keyOf({ namespace: "", ...metadata, clusterName }) === serviceKey(service, object))) return [];
+    if (entries.some((entry) => byEntryHost(entry).includes(hostKey(target.host, object)))) return [];
+    const message = `Service ${service.namespace}/${service.name} does not exist${clusterName === "" ? "" : ` in ${clusterName}`}`;
+    const nearMiss = nearService(service, { inNamespace, namesakes });
+    return [{ field: `${target.path}.host`, message, remedy: "correct the host, or create the Service", nearMiss }];
+  });
+}
+
+/** RTE1001 of Istio objects of users. */
+export const routeHostUnknown = defineRule({
+  code: "RTE1001",
+  severity: "error",
+  meaning: "A VirtualService sends requests to a host that is not in the registry.",
+  of: VirtualService,
+  reads,
+  find: (object, reading) => unknownHosts(object, reading, false),
+});
+
+/** RTE1015 of Istio objects of users. */
+export const mirrorHostUnknown = defineRule({
+  code: "RTE1015",
+  severity: "error",
+  meaning: "A VirtualService mirrors requests to a host that is not in the registry.",
+  of: VirtualService,
+  reads,
+  find: (object, reading) => unknownHosts(object, reading, true),
+});
+
+/** RTE1003 of Istio objects of users. */
+export const routePortUnknown = defineRule({
+  code: "RTE1003",
+  severity: "error",
+  meaning: "A VirtualService names no port of a Service with several ports, or one that the Service has not.",
+  of: VirtualService,
+  reads: { services: reads.services },
+  find: (object, { lookup }) =>
+    targetsOf(object).flatMap(({ path, host, port }): readonly RuleFinding[] => {
+      const name = serviceOfHost(host, object);
+      if (name === undefined) return [];
+      const service = lookup("services").find(({ metadata }) => metadata.name === name.name && metadata.namespace === name.namespace);
+      const ports = (service?.spec?.ports ?? []).flatMap(({ port: number }) => number ?? []);
+      if (ports.length === 0 || (port === undefined ? ports.length === 1 : ports.includes(port))) return [];
+      const field = `${path}.port.number`;
+      const whose = `Service ${name.namespace}/${name.name}`;
+      const message =
+        port === undefined
+          ? `is required, because ${whose} has ${ports.length} ports: ${ports.join(", ")}`
+          : `${whose} has no port ${port}, only ${ports.join(", ")}`;
+      return [{ field, message, remedy: `set one of the ports ${ports.join(", ")}` }];
+    }),
+});

@@ -1,0 +1,35 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type Resource, type Snapshot, snapshotOf } from "@isthmus/core";
+import { readInput } from "@isthmus/testing";
+import { translate } from "@isthmus/translators";
+import { type InsightOptions, type Insights, insightsOf } from "../src/index.ts";
+
+export const TESTDATA = fileURLToPath(new URL("../testdata/", import.meta.url));
+/** The time of all fixtures. */
+export const OPTIONS: InsightOptions = { namespace: "gloo-mesh", now: Date.parse("2026-02-01T00:30:00Z") };
+
+/** The codes that have a folder. */
+export function codesWithFixtures(): readonly string[] {
+  return readdirSync(TESTDATA).sort();
+}
+
+/** The objects of one side of a pair. */
+export function fixture(code: string, side: "finds" | "quiet"): readonly Resource[] {
+  return readInput(readFileSync(`${TESTDATA}${code}/${side}.in.yaml`, "utf8")).resources;
+}
+
+/** Whether a pair is whole. */
+export function isPair(code: string): boolean {
+  return ["finds.in.yaml", "finds.out.yaml", "quiet.in.yaml"].every((name) => existsSync(`${TESTDATA}${code}/${name}`));
+}
+
+/** The insights of a world from scratch. */
+export function insightsIn(snapshot: Snapshot): Insights {
+  return insightsOf(translate(snapshot, { namespace: OPTIONS.namespace, stage: "all", ages: "CREATED" }), OPTIONS);
+}
+
+/** The same of objects. */
+export function insightsAbout(resources: readonly Resource[]): Insights {
+  return insightsIn(snapshotOf(resources));
+}
