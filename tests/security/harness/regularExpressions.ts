@@ -44,6 +44,26 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^::ffff:(?=\\d+\\.)/": { trusted: "the address of a connection" },
   },
   "packages/dataplane/src/loggingProxy.ts": { "/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/": { bound: 253, worst: ended("a", "!") } },
+  "packages/insights/src/insight.ts": {
+    "/\\d+$/": { trusted: "a code of an insight, such as RTE1002" },
+    "/^[\\w.,:/@=-]+$/": { bound: OBJECT, worst: ended("a", "!") },
+  },
+  "packages/insights/src/nearMiss.ts": { "/[.[\\]]+/": { bound: OBJECT, worst: filled("a.[") } },
+  "packages/insights/src/reported.ts": {
+    "/^(?:spec|metadata|status|data)(?:\\.[\\w-]+|\\[\\d+\\])*(?=: )/": {
+      bound: OBJECT,
+      worst: (length) => `spec${filled(".a[1]")(length)}!`,
+    },
+  },
+  "packages/insights/src/rules/control.ts": { "/^(?:k8s|any)[:.]/": label("k8s:") },
+  "packages/insights/src/rules/federation.ts": { "/^v?1\\.(\\d{1,4})(?:\\D|$)/": { bound: OBJECT, worst: ended("1.", "9".repeat(9)) } },
+  "packages/insights/src/suppression.ts": {
+    "/^([A-Z]{2,3}(?:\\d{4}|\\d{0,3}\\*))(?: until (\\d{4}-\\d{2}-\\d{2}))?: ?(\\S.*)$/": {
+      bound: OBJECT,
+      worst: (length) => `RTE*: a${filled(" ")(length)}\n`,
+    },
+    "/[;\\n]/": { bound: OBJECT, worst: filled("a;") },
+  },
   "packages/plane/src/agent/vaultAuthority.ts": {
     "/^https?:$/": { bound: OBJECT, worst: ended("a", ":") },
     "/^\\/?$/": { bound: OBJECT, worst: filled("/a") },
