@@ -197,6 +197,12 @@ describe("meshctl cluster", () => {
       const { out } = await runIn(managementCluster([observedCluster("east")]), ["cluster", "describe", "east"], columns);
       expectGolden(`cluster/observed-${columns}`, out);
     }
+    const cilium = { version: "1.20.2", clusterName: "prod-east", enforcement: "default", clusterMesh: true };
+    const observed = observedCluster("east") as AnyResource & { status: object };
+    const beside = managementCluster([{ ...observed, status: { ...observed.status, cilium } } as AnyResource]);
+    expect((await runIn(beside, ["cluster", "describe", "east"])).out).toMatch(
+      /^Cilium: +1\.20\.2, as prod-east in a Cluster Mesh, policies: default$/m,
+    );
     const unknown = await runIn(plane, ["cluster", "describe", "est"]);
     expect(unknown).toMatchObject({
       code: 2,

@@ -5,10 +5,12 @@ import {
   CiliumNetworkPolicy,
   CiliumNode,
   CiliumPolicyReport,
+  DaemonSet,
+  KubernetesCluster,
   Mesh,
   Settings,
 } from "@isthmus/api";
-import { type AnyResource, type Kind, kindKeyOf, type Resource } from "@isthmus/core";
+import { type AnyResource, type Kind, kindKeyOf, type Resource, refOf } from "@isthmus/core";
 import { startAgentLink } from "@isthmus/relay/session";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -301,6 +303,15 @@ describe("Settings.spec.discovery.cilium.endpoints", () => {
     expect(
       (await fleet.management.get(Mesh, { name: "istiod-istio-system-cluster-2", namespace: "gloo-mesh" }))?.status?.cilium,
     ).toBeUndefined();
+  });
+
+  it("is in the status of the cluster, as long as it is there", async () => {
+    const status = async () => (await fleet.management.get(KubernetesCluster, { name: "cluster-1", namespace: "gloo-mesh" }))?.status;
+    await eventually(async () => expect((await status())?.cilium).toMatchObject({ enforcement: "default", clusterMesh: false }));
+    const [daemonSet] = (await first().list(DaemonSet)).items.filter(({ metadata }) => metadata.name === "cilium");
+    if (daemonSet === undefined) throw new Error("no Cilium in the cluster of the test");
+    await first().delete(refOf(daemonSet));
+    await eventually(async () => expect((await status())?.cilium).toBeUndefined());
   });
 
   it("FULL: endpoints are sent, too, of namespaces to discover and without what is long; no more with SUMMARY", async () => {

@@ -31,6 +31,7 @@ function statusOf(standing: Partial<ClusterStatusInputs>, object: Resource = clu
       resumed: undefined,
       certificate: undefined,
       joinToken: undefined,
+      cilium: undefined,
       writes: { mode: "manage", acknowledged: undefined, comparison: undefined },
       problem: undefined,
       isNameOpen: false,
@@ -63,6 +64,22 @@ test.each<[string, Partial<ClusterStatusInputs>, Resource]>([
   ["UNREACHABLE", { problem: "no such host" }, cluster],
 ])("its state in one word: %s, case %#", (word, standing, object) => {
   expect(statusOf(standing, object)["state"]).toBe(word);
+});
+
+describe("Cilium in a cluster", () => {
+  const cilium = { version: "1.18.2", clusterName: "one", enforcement: "default", l7Proxy: true, warnings: ["more is on the Mesh"] };
+  const said = { version: "1.18.2", clusterName: "one", enforcement: "default", l7Proxy: true, clusterMesh: false };
+  const before = { ...cluster, status: { cilium: said } } as Resource;
+
+  it("is said in short, and no more once it is known not to be there", () => {
+    expect(statusOf({ state: connected, cilium })["cilium"]).toEqual(said);
+    expect(statusOf({ state: connected }, before)["cilium"]).toBeUndefined();
+  });
+
+  it("stays as it was said, while nothing has been heard of the cluster", () => {
+    expect(statusOf({}, before)["cilium"]).toEqual(said);
+    expect(statusOf({ state: { ...connected, phase: "unknown" } }, before)["cilium"]).toEqual(said);
+  });
 });
 
 test.each<[string | undefined, Partial<ClusterStatusInputs>, string | undefined]>([

@@ -85,6 +85,16 @@ export const KubernetesCluster = defineKind({
         },
         { description: "What would be written in a cluster that is observed or frozen, compared with what exists there." },
       ),
+      cilium: fields(
+        {
+          version: Type.String({ description: "Version of Cilium." }),
+          clusterName: Type.String({ description: "Name of the cluster in Cilium." }),
+          enforcement: Type.String({ description: "Enforcement mode of policies: default, always or never." }),
+          l7Proxy: Type.Boolean({ description: "Whether rules for HTTP are available." }),
+          clusterMesh: Type.Boolean({ description: "Whether the cluster takes part in a Cilium Cluster Mesh." }),
+        },
+        { description: "Cilium in the cluster. Absent if it was not found beside a mesh; the Mesh says more of it." },
+      ),
       servedVersions: mapOf(strings(), { description: "API versions that the cluster serves, by API group." }),
     }),
   },

@@ -1,11 +1,12 @@
-import { type KubernetesCluster, RESUME_DELETES } from "@isthmus/api";
-import { type Condition, type JsonObject, type Resource, refOf } from "@isthmus/core";
+import { type CiliumInstallation, type KubernetesCluster, RESUME_DELETES } from "@isthmus/api";
+import { type Condition, equalJson, type JsonObject, type Resource, refOf } from "@isthmus/core";
 import { registrationFindings } from "@isthmus/translators";
 import type { DesiredStatus } from "../apply/statusWriter.ts";
 import { END_OF_TIME, REVOKED_BEFORE, revocationOf } from "../identity/registrations.ts";
 import type { AgentInfo } from "../ports/clusterPort.ts";
 import type { ClusterState } from "../snapshots/snapshotStore.ts";
 import { type CertificateValidity, certificateExpiring } from "./certificateExpiring.ts";
+import { ciliumField } from "./ciliumOfClusters.ts";
 import { endpointsExcluded } from "./endpointsExcluded.ts";
 import { type JoinTokenValidity, joinTokenExpiring } from "./joinTokenExpiring.ts";
 import { comparisonField, type ModeState, modeField, writesPaused } from "./writesPaused.ts";
@@ -33,6 +34,8 @@ export interface ClusterStatusInputs {
   readonly late: ClusterLag | undefined;
   /** What may be written, and what would be. */
   readonly writes: ModeState;
+  /** Cilium in the cluster, beside a mesh. */
+  readonly cilium: CiliumInstallation | undefined;
 }
 
 /** How far a cluster is behind. */
@@ -65,6 +68,7 @@ export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInpu
     a.writes.mode === b.writes.mode &&
     a.writes.acknowledged === b.writes.acknowledged &&
     a.writes.comparison === b.writes.comparison &&
+    equalJson(a.cilium, b.cilium) &&
     isSameLateness
   );
 }
@@ -75,7 +79,7 @@ export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInpu
  */
 export function clusterStatus(
   kubernetesCluster: Resource,
-  { state, held, lacking, resumed, certificate, joinToken, problem, isNameOpen, isExcluded, late, writes }: ClusterStatusInputs,
+  { state, held, lacking, resumed, certificate, joinToken, problem, isNameOpen, isExcluded, late, writes, cilium }: ClusterStatusInputs,
   agentName: string,
 ): DesiredStatus {
   const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
@@ -103,6 +107,7 @@ export function clusterStatus(
       ...(resumed === undefined ? {} : { resumedDeletes: resumed }),
       ...modeField(writes, state, before),
       ...comparisonField(writes),
+      ...ciliumField(cilium, { isKnown: (state?.phase ?? "unknown") !== "unknown", before }),
       ...(warnings.length === 0 ? {} : { warnings, warningCount: warnings.length }),
       conditions: conditions.map((condition) => ({ ...condition })),
     },

@@ -11,6 +11,7 @@ import { randomText } from "../runtime/randomText.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { agentModes } from "./agentModes.ts";
 import type { CertificateEntry } from "./certificateInventory.ts";
+import { ciliumOfClusters } from "./ciliumOfClusters.ts";
 import { confirmations } from "./confirmations.ts";
 import { deliveryLog } from "./delivery.ts";
 import { expiryMetrics } from "./expiries.ts";
@@ -203,6 +204,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       reconciled: reconcile,
       expiring: () => trustExpiring(certificates.entries()),
       phases: () => trustPhases({ translation: reconcile.translation, store, refusalOf: trust.refusalOf }),
+      cilium: () => ciliumOfClusters(reconcile.translation),
     },
     signal,
   );

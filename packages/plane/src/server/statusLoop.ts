@@ -43,6 +43,7 @@ export interface StatusLoopOptions
   readonly expiring: StatusUpdatesOptions["expiring"];
   /** How far the meshes of VirtualMeshes are from their roots, by `namespace/name`. */
   readonly phases: StatusUpdatesOptions["phases"];
+  readonly cilium: StatusUpdatesOptions["cilium"];
   readonly reconciled: Pick<ReconcileLoop, "translation" | "excluded">;
   readonly events: ServerEventHub;
 }
@@ -67,6 +68,7 @@ export function startStatusLoop(options: StatusLoopOptions, signal: AbortSignal)
     alsoOf: (ref) => (resourceKeyOf(ref) === resourceKeyOf(options.ownStatus) ? ownConditions() : []),
     expiring: options.expiring,
     phases: options.phases,
+    cilium: options.cilium,
     view: () => view,
     store,
     kinds,

@@ -1,4 +1,4 @@
-import { VirtualMesh, type WriteMode } from "@isthmus/api";
+import { type CiliumInstallation, VirtualMesh, type WriteMode } from "@isthmus/api";
 import {
   type Condition,
   type CooperativeTask,
@@ -65,6 +65,8 @@ export interface StatusUpdatesOptions {
   readonly expiring: () => ReadonlyMap<string, readonly Condition[]>;
   /** How far the meshes of VirtualMeshes are from their roots, by `namespace/name`. */
   readonly phases: () => ReadonlyMap<string, TrustPhases>;
+  /** Cilium in each cluster that has it beside a mesh. */
+  readonly cilium: () => ReadonlyMap<string, CiliumInstallation>;
   /** Whether Settings let whoever has the shared token take any cluster's name. */
   readonly areNamesOpen: () => boolean;
   readonly view: () => Informer;
@@ -86,6 +88,7 @@ export function statusUpdates({
   alsoOf,
   expiring,
   phases: phasesNow,
+  cilium: ciliumNow,
   areNamesOpen,
   view,
   store,
@@ -129,6 +132,7 @@ export function statusUpdates({
     const isNameOpen = areNamesOpen();
     const unreported = unreportedClusters();
     const joinTokens = joinTokenValidities(view().snapshot, time);
+    const cilium = ciliumNow();
     for (const cluster of view().snapshot.of(kinds.registration)) {
       const { name } = cluster.metadata;
       const state = store.clusters.get(name);
@@ -143,6 +147,7 @@ export function statusUpdates({
         isNameOpen,
         isExcluded: isExcluded(cluster, excluded()),
         late: clusterLagOf(lateSince(name), () => delivery.waitingIn(name)),
+        cilium: cilium.get(name),
         writes: { mode: modeOf(cluster), acknowledged: delivery.modeIn(name), comparison: delivery.comparisonIn(name) },
       };
       const before = clusters.get(name);
@@ -251,6 +256,7 @@ const NOTHING_KNOWN: ClusterStatusInputs = {
   resumed: undefined,
   certificate: undefined,
   joinToken: undefined,
+  cilium: undefined,
   problem: undefined,
   isNameOpen: false,
   isExcluded: false,

@@ -45,6 +45,7 @@ export async function printCluster(describing: Describing, signal: AbortSignal):
     Agent: agent.version,
     "Agent Namespace": status.namespace,
     "Agent Certificate": agent.certificateNotAfter === undefined ? undefined : `valid until ${agent.certificateNotAfter}`,
+    Cilium: ciliumText(status.cilium),
     ...Object.fromEntries(counts),
     "Istio APIs": Object.entries(status.servedVersions ?? {})
       .filter(([group]) => group.endsWith("istio.io"))
@@ -56,6 +57,12 @@ export async function printCluster(describing: Describing, signal: AbortSignal):
   });
   const listed = warnings.flatMap((warning) => wrapped(`Warning: ${plainText(warning)}`, columns));
   await io.out(`${[...lines, ...listed].join("\n")}\n\n${conditionsText(conditions, { now, columns })}`);
+}
+
+function ciliumText(cilium: NonNullable<KubernetesCluster["status"]>["cilium"]): string | undefined {
+  if (cilium === undefined) return undefined;
+  const { version = "", clusterName = "", enforcement = "", clusterMesh = false } = cilium;
+  return `${version}, as ${clusterName}${clusterMesh ? " in a Cluster Mesh" : ""}, policies: ${enforcement}`;
 }
 
 /** Without the API server's record of who wrote what. */
