@@ -1,4 +1,4 @@
-import { KubernetesCluster, VirtualMesh } from "@isthmus/api";
+import { KubernetesCluster, summaryKinds, VirtualMesh } from "@isthmus/api";
 import {
   type AnyResource,
   equalJson,
@@ -41,8 +41,8 @@ export function problemsAtRest(fleet: Fleet, truth: Truth): readonly string[] {
 function asReceived(inputs: Snapshot, fleet: Fleet): Snapshot {
   const known = fleet.leader()?.server.translation?.inputs;
   if (known === undefined) return inputs;
-  // What agents make of orders in memory only their reports tell.
-  const put: Resource[] = ROLES.computedKinds.flatMap((kind) => [...known.of(kind)]);
+  // What agents make of orders in memory, and what they read back of objects that were written, only their reports tell.
+  const put: Resource[] = [...ROLES.computedKinds, ...summaryKinds()].flatMap((kind) => [...known.of(kind)]);
   for (const [kindKey, objects] of inputs.collections()) {
     if (!SERVER_ROLES.kinds.aged.has(kindKey)) continue;
     for (const object of objects) {
