@@ -134,7 +134,7 @@ function upgrade({ title, order, hasRedis }: (typeof ORDERS)[number], old: Progr
       await Promise.all(agents.map(({ program }) => program.stop()));
       const relayAddress = switchboard.address;
       const { servers, directory } = slice.fleet;
-      const which = bin === undefined ? {} : { bin };
+      const which = bin === undefined ? {} : { bin, isEarlier: true };
       agents = await Promise.all(
         names.map((cluster) => startAgent({ server: servers[cluster], cluster, relayAddress, directory, ...which })),
       );

@@ -84,7 +84,8 @@ export async function startInstalled(options: InstalledOptions): Promise<Install
   const [port = 0, adminPort = 0] = await freePorts(2);
   const rendered = await withMounts(spec, container, { cluster, namespace, directory: join(directory, `${pod}-volumes`) });
   // The last one of a flag wins.
-  const loopback = network === undefined ? ["--admin-host=127.0.0.1", `--admin-port=${adminPort}`] : [];
+  const workloadPort = bin === "agent/bin/agent.js" ? ["--workload-host=127.0.0.1", "--workload-port=0"] : [];
+  const loopback = network === undefined ? ["--admin-host=127.0.0.1", `--admin-port=${adminPort}`, ...workloadPort] : [];
   const node = [process.execPath, join(root, "apps", bin), ...rendered, `--kubeconfig=${kubeconfig}`, ...loopback];
   const [command = "", ...args] = [...(network?.command ?? []), ...node, ...here([port, adminPort])];
   const program = startProgram({

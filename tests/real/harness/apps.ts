@@ -64,6 +64,8 @@ export async function startManagementServer({
 export interface AgentOptions extends Where {
   readonly cluster: string;
   readonly relayAddress: string;
+  /** Whether `bin` is of the version before, which has no port for proxies. */
+  readonly isEarlier?: boolean;
   /** Of its log. Default: after its cluster. */
   readonly name?: string;
 }
@@ -77,6 +79,7 @@ export async function startAgent({
   name = `agent-${cluster}`,
   more = [],
   bin = join(root, "apps/agent/bin/agent.js"),
+  isEarlier = false,
 }: AgentOptions): Promise<App> {
   const [adminPort = 0] = await freePorts(1);
   const args = [
@@ -85,8 +88,7 @@ export async function startAgent({
     `--relay-address=${relayAddress}`,
     "--admin-host=127.0.0.1",
     `--admin-port=${adminPort}`,
-    "--workload-host=127.0.0.1",
-    "--workload-port=0",
+    ...(isEarlier ? [] : ["--workload-host=127.0.0.1", "--workload-port=0"]),
     ...more,
   ];
   return start({ name, bin, args, adminPort, directory });

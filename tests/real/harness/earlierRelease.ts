@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 export interface Programs {
   readonly server: string;
   readonly agent: string;
+  readonly areEarlier: true;
 }
 
 /**
@@ -26,7 +27,7 @@ export function earlierRelease(commit: string): Programs | { readonly missing: s
     build(commit, making);
     keep(making, folder);
   }
-  return { server: join(folder, "apps/mgmt-server/bin/mgmt-server.js"), agent: join(folder, "apps/agent/bin/agent.js") };
+  return { server: join(folder, "apps/mgmt-server/bin/mgmt-server.js"), agent: join(folder, "apps/agent/bin/agent.js"), areEarlier: true };
 }
 
 /** A clone that CI made may lack the history; nobody else's is changed. */

@@ -36,7 +36,7 @@ export interface SliceOptions {
   /** Where agents connect, given where the management servers listen. Default: at the first one. */
   readonly relay?: (addresses: readonly string[]) => Promise<string>;
   /** The files that are run. Default: those of this checkout. */
-  readonly programs?: { readonly server: string; readonly agent: string };
+  readonly programs?: { readonly server: string; readonly agent: string; readonly areEarlier?: boolean };
 }
 
 /** Starts everything; resolves when the agents run. Whatever ran is stopped when something does not start. */
@@ -91,7 +91,7 @@ export async function startSlice(components: Components, options: SliceOptions =
           cluster: cluster.name,
           relayAddress,
           directory,
-          ...(programs && { bin: programs.agent }),
+          ...(programs && { bin: programs.agent, isEarlier: programs.areEarlier === true }),
         }),
       );
     }
