@@ -52,27 +52,37 @@ function remoteOutputs(
 function localOutputs(service: FederatedService, atHost: HostOutputs, rule: DestinationRule | undefined): readonly Output[] {
   // For the gateways alone, which run beside the control plane: workloads at home use the local host name.
   const spec = serviceEntrySpec({ exportTo: ["."] }, service, service.atPods);
-  const serviceEntry = atHost(service.home, ServiceEntry, withFailoverHost(service, spec));
+  const serviceEntries = withFailoverHost(service, spec).map((one, i) =>
+    atHost(service.home, ServiceEntry, one, i === 0 ? "" : "-failover"),
+  );
   // The SNI names the subset, so the gateways must know the subsets of the callers.
-  if (rule === undefined) return [serviceEntry];
-  return [serviceEntry, atHost(service.home, DestinationRule, merged(rule.spec ?? {}, { host: service.hostname }))];
+  if (rule === undefined) return serviceEntries;
+  return [...serviceEntries, atHost(service.home, DestinationRule, merged(rule.spec ?? {}, { host: service.hostname }))];
 }
 
-/** Under a second name, the same in all clusters, where others fail over to it. Gateways alone know that one, and it leads to no other cluster. */
-function withFailoverHost({ destination, hostname }: FederatedService, spec: ServiceEntrySpec): ServiceEntrySpec {
+/**
+ * Under a second name, the same in all clusters, where others fail over to it. Gateways alone know that one, and it leads to no other cluster.
+ * Istio refuses several hosts in one object with a port that is neither HTTP nor TLS: then it has one of its own.
+ */
+function withFailoverHost({ destination, hostname }: FederatedService, spec: ServiceEntrySpec): readonly ServiceEntrySpec[] {
   const service = destination.spec?.kubeService?.ref;
-  if (service === undefined || destination.status?.appliedFederation?.failover === undefined) return spec;
-  return { ...spec, hosts: [hostname, failoverHostname(service, hostname)] };
+  if (service === undefined || destination.status?.appliedFederation?.failover === undefined) return [spec];
+  const failoverHost = failoverHostname(service, hostname);
+  const mayShare = (spec.ports ?? []).every(({ protocol = "" }) => OF_SEVERAL_HOSTS.has(protocol.toUpperCase()));
+  return mayShare ? [{ ...spec, hosts: [hostname, failoverHost] }] : [spec, { ...spec, hosts: [failoverHost] }];
 }
 
-/** Makes objects about the federated host, named after it, beside a mesh's control plane. */
-type HostOutputs = (mesh: Mesh, type: { readonly apiVersion: string; readonly kind: string }, spec: object) => Output;
+// Source: istio.io/istio, pkg/config/validation, ServiceEntry: protocols that IsHTTP or IsTLS.
+const OF_SEVERAL_HOSTS: ReadonlySet<string> = new Set(["HTTP", "HTTP2", "GRPC", "GRPC-WEB", "HTTPS", "TLS"]);
+
+/** Makes objects about the federated host, named after it, beside a mesh's control plane. `suffix`: of the name, "" unless told otherwise. */
+type HostOutputs = (mesh: Mesh, type: { readonly apiVersion: string; readonly kind: string }, spec: object, suffix?: string) => Output;
 
 function hostOutputs({ translationContext }: DestinationInputs, { hostname, virtualMesh }: FederatedService): HostOutputs {
   const origin = originOf({ translationContext, parents: [virtualMesh] });
-  return (mesh, type, spec) => {
+  return (mesh, type, spec, suffix = "") => {
     const { namespace = "", cluster = "" } = mesh.spec?.istio?.installation ?? {};
-    return outputOf({ name: hostname, namespace, clusterName: cluster, origin }, type, spec);
+    return outputOf({ name: `${hostname}${suffix}`, namespace, clusterName: cluster, origin }, type, spec);
   };
 }
 
