@@ -1,5 +1,5 @@
 import { messageOf } from "@isthmus/core";
-import { type AccessLogAnswer, accessLogQueryIn } from "@isthmus/dataplane";
+import { accessLogQueryIn, parseAccessLogAnswer } from "@isthmus/dataplane";
 import { ACCESS_LOGS_TOPIC, type Server } from "@isthmus/plane";
 import { type AsyncPage, listPage } from "@isthmus/process";
 
@@ -22,7 +22,7 @@ export function fleetAccessLogPage({ store }: Pick<Server, "store">, ask: AskAge
     const names = [...store.clusters].flatMap(([name, { isServed, connected }]) => (isServed && connected ? [name] : []));
     const wanted = names.filter((name) => only === null || name === only);
     const items: object[] = [];
-    // Some at a time, and so many clusters at most: an answer may have a megabyte, and is in memory as a whole.
+    // Some at a time, and so many clusters at most: an answer may have a mebibyte, and is in memory as a whole.
     for (let i = 0; i < Math.min(wanted.length, MOST_CLUSTERS); i += AT_ONCE) {
       const some = wanted.slice(i, Math.min(i + AT_ONCE, MOST_CLUSTERS));
       items.push(...(await Promise.all(some.map((cluster) => answerOf(ask, cluster, body)))));
@@ -36,9 +36,8 @@ export function fleetAccessLogPage({ store }: Pick<Server, "store">, ask: AskAge
 async function answerOf(ask: AskAgent, cluster: string, body: Uint8Array): Promise<object> {
   try {
     const bytes = await ask(cluster, { topic: ACCESS_LOGS_TOPIC, body }, AbortSignal.timeout(ANSWER_MS));
-    const answer = JSON.parse(new TextDecoder().decode(bytes)) as AccessLogAnswer;
     // The cluster is the one that was asked, whatever its agent says.
-    return { ...answer, cluster };
+    return { ...parseAccessLogAnswer(bytes), cluster };
   } catch (error) {
     return { cluster, problem: messageOf(error) };
   }

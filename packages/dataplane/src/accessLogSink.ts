@@ -2,8 +2,9 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { Server, ServerCredentials, type sendUnaryData, status } from "@grpc/grpc-js";
 import { type Clock, type Log, type Metric, messageOf, uptimeOf } from "@isthmus/core";
 import { type AccessLog, accessLogOf, type PodsAt } from "./accessLog.ts";
+import { answeredBytes, MAX_ANSWER_BYTES } from "./accessLogAnswer.ts";
 import { type AccessLogAnswer, type AccessLogQuery, endsMatch, MAX_ANSWERED, statusMatches } from "./accessLogQuery.ts";
-import { type AccessLogCall, accessLogStream, StreamRefused } from "./accessLogStream.ts";
+import { type AccessLogCall, accessLogStream, addressOf, StreamRefused } from "./accessLogStream.ts";
 import { type DropReason, ENTRY_LIMITS, type EntryLimits, entryStore } from "./entryStore.ts";
 import { AccessLogService, StreamAccessLogsResponseSchema } from "./gen/envoy/service/accesslog/v3/als_pb.ts";
 
@@ -16,8 +17,17 @@ export interface AccessLogSinkOptions {
   readonly podsAt: PodsAt;
   /** Default: `ENTRY_LIMITS`. */
   readonly limits?: EntryLimits;
+  /** Default: `STREAM_LIMITS`. */
+  readonly mostStreams?: StreamLimits;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/** How many streams may be open at a time. */
+export interface StreamLimits {
+  readonly all: number;
+  /** Of one address. */
+  readonly ofAddress: number;
 }
 
 /** Takes access logs of proxies and keeps the newest. */
@@ -37,29 +47,40 @@ export interface AccessLogSink {
  * stays within the limits: a stream that sends nonsense is closed, and no other one.
  */
 export function startAccessLogSink(options: AccessLogSinkOptions, signal: AbortSignal): AccessLogSink {
-  const { podsAt, limits = ENTRY_LIMITS, clock, log } = options;
+  const { podsAt, limits = ENTRY_LIMITS, mostStreams = STREAM_LIMITS, clock, log } = options;
   const dropped = new Map<DropReason | "Size", number>();
   const drop = (reason: DropReason | "Size", entries = 1) => dropped.set(reason, (dropped.get(reason) ?? 0) + entries);
   const store = entryStore(limits, drop);
   let received = { verified: 0, unverified: 0 };
   let refused = 0;
   let streams = 0;
+  /** Open streams by the address that they come from. */
+  const streamsFrom = new Map<string, number>();
 
   function serve(call: AccessLogCall, done: sendUnaryData<Uint8Array>): void {
+    const address = addressOf(call.getPeer());
+    const count = (by: 1 | -1): number => {
+      streams += by;
+      const there = (streamsFrom.get(address) ?? 0) + by;
+      if (there === 0) streamsFrom.delete(address);
+      else streamsFrom.set(address, there);
+      return there;
+    };
     let isOpen = true;
     const close = (answer: Parameters<typeof done>): void => {
       if (!isOpen) return;
       isOpen = false;
-      streams -= 1;
+      count(-1);
       done(...answer);
     };
-    streams += 1;
-    if (streams > MAX_STREAMS) {
+    const fromThere = count(1);
+    if (streams > mostStreams.all || fromThere > mostStreams.ofAddress) {
       refused += 1;
-      close([{ code: status.RESOURCE_EXHAUSTED, details: `this agent has ${MAX_STREAMS} streams of access logs already` }]);
+      const which = fromThere > mostStreams.ofAddress ? `${mostStreams.ofAddress} from ${address}` : `${mostStreams.all}`;
+      close([{ code: status.RESOURCE_EXHAUSTED, details: `this agent has as many streams of access logs as it takes: ${which}` }]);
       return;
     }
-    const take = accessLogStream(call.getPeer(), {
+    const take = accessLogStream(address, {
       entriesPerProxy: limits.entriesPerProxy,
       podsAt,
       keep(entry) {
@@ -89,6 +110,7 @@ export function startAccessLogSink(options: AccessLogSinkOptions, signal: AbortS
     const limit = Math.min(asked.limit ?? DEFAULT_ANSWERED, MAX_ANSWERED);
     const entries: AccessLog[] = [];
     let decoded = 0;
+    let bytes = 0;
     let complete = true;
     for (const entry of store.newest()) {
       if (!statusMatches(asked.status, entry.status)) continue;
@@ -98,7 +120,13 @@ export function startAccessLogSink(options: AccessLogSinkOptions, signal: AbortS
       }
       decoded += 1;
       const found = accessLogOf(entry, podsAt);
-      if (found !== undefined && endsMatch(asked, found)) entries.push(found);
+      if (found === undefined || !endsMatch(asked, found)) continue;
+      bytes += answeredBytes(found);
+      if (bytes > MAX_ANSWER_BYTES) {
+        complete = false;
+        break;
+      }
+      entries.push(found);
     }
     // Each stream is in order of its requests' ends, and the streams come as they come.
     entries.sort((left, right) => (left.time < right.time ? 1 : left.time > right.time ? -1 : 0));
@@ -204,8 +232,9 @@ const SERVER_OPTIONS = {
   "grpc.keepalive_timeout_ms": 20_000,
 };
 
-// Of all proxies: two for each that entries are kept of.
-const MAX_STREAMS = 10_000;
+// Two for each proxy that entries are kept of. A proxy has one for each record and worker thread, and the pods of a node with hostNetwork
+// have one address; so nobody takes all of them alone.
+const STREAM_LIMITS: StreamLimits = { all: 10_000, ofAddress: 1_000 };
 const RETRY_MS = 10_000;
 const DEFAULT_ANSWERED = 50;
 // What is looked at for one query: some 100 ms of a processor.

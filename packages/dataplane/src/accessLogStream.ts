@@ -20,9 +20,8 @@ export class StreamRefused extends Error {
   override readonly name = "StreamRefused";
 }
 
-/** Takes the messages of one stream. Throws StreamRefused for one that is no access log, or that nobody has introduced. */
-export function accessLogStream(peer: string, parts: StreamParts): (message: Uint8Array) => void {
-  const address = addressOf(peer);
+/** Takes the messages of one stream from `address`. Throws StreamRefused for one that is no access log, or that nobody has introduced. */
+export function accessLogStream(address: string, parts: StreamParts): (message: Uint8Array) => void {
   let identity: { readonly proxy: LoggingProxy; readonly logName: string } | undefined;
   let isVerified = false;
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -70,8 +69,8 @@ function fittedOf(bytes: Uint8Array, protocol: StoredEntry["protocol"]): ReturnT
   }
 }
 
-/** Without the port, and IPv4 as such: `10.0.0.7:41230`, `::ffff:10.0.0.7:41230`. */
-function addressOf(peer: string): string {
+/** The address of a peer without its port, and IPv4 as such: `10.0.0.7:41230`, `::ffff:10.0.0.7:41230`. */
+export function addressOf(peer: string): string {
   return peer
     .slice(0, peer.lastIndexOf(":"))
     .replace(/^\[|\]$/g, "")

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { AccessLog, AccessLogQuery, PodsAt } from "../src/index.ts";
+import { type AccessLog, type AccessLogQuery, type PodsAt, parseAccessLogAnswer } from "../src/index.ts";
 import { type EntryInit, inbound, introduction, message } from "./messages.ts";
 import { metricValue, type RunningSink, startSink } from "./runningSink.ts";
 
@@ -117,6 +117,35 @@ describe("the access log sink", () => {
     await vi.waitFor(() =>
       expect(metricValue(sink.sink.metrics(), "gloo_mesh_access_log_entries_dropped_total", { reason: "Size" })).toBe(1),
     );
+  });
+
+  it("answers with a mebibyte at most, the newest entries, and says that there are more", async () => {
+    const sink = await sinkWith(undefined, { limits: { entriesPerProxy: 500, proxies: 10, bytes: 64 * 1024 * 1024 } });
+    const requestHeaders = Object.fromEntries(Array.from({ length: 14 }, (_, i) => [`x-${i}`, "x".repeat(1_024)]));
+    const { call } = sink.stream();
+    for (let i = 0; i < 10; i++) {
+      const some = Array.from({ length: 10 }, (_, j) => inbound(200 + 10 * i + j, { request: { path: "/", requestHeaders } }));
+      call.write(message(some, introduction("reviews-v1-abc")));
+    }
+    await vi.waitFor(() => expect(sink.sink.query({}).received).toBe(100));
+    const answer = sink.sink.query({ limit: 500 });
+    const bytes = Buffer.from(JSON.stringify(answer));
+    expect(answer.complete).toBe(false);
+    expect(answer.entries[0]).toMatchObject({ status: 299 });
+    expect(bytes.length).toBeGreaterThan(900 * 1024);
+    expect(parseAccessLogAnswer(bytes)).toEqual(answer);
+  });
+
+  it("takes some streams of one address only, and others once those have ended", async () => {
+    const sink = await sinkWith(undefined, { mostStreams: { all: 10, ofAddress: 1 } });
+    const { call, ended } = sink.stream();
+    call.write(message([inbound(200)], introduction("reviews-v1-abc")));
+    await entries(sink, 1);
+    expect(await sink.stream().ended).toBe("8 this agent has as many streams of access logs as it takes: 1 from 127.0.0.1");
+    call.end();
+    await ended;
+    sink.stream().call.write(message([inbound(201)], introduction("reviews-v1-abc")));
+    await entries(sink, 2);
   });
 
   it("tries a port that is taken again, and says what to do", async () => {

@@ -1,5 +1,6 @@
 import { Client, type ClientWritableStream, credentials } from "@grpc/grpc-js";
 import type { Clock, Log, Metric } from "@isthmus/core";
+import type { StreamLimits } from "../src/accessLogSink.ts";
 import type { EntryLimits } from "../src/entryStore.ts";
 import { type AccessLogSink, type PodsAt, startAccessLogSink } from "../src/index.ts";
 
@@ -15,11 +16,25 @@ export interface RunningSink {
 /** Starts a sink on loopback. */
 export async function startSink(
   podsAt: PodsAt = () => [],
-  { limits, clock = wallClock, log = silent, port = 0 }: { limits?: EntryLimits; clock?: Clock; log?: Log; port?: number } = {},
+  {
+    limits,
+    mostStreams,
+    clock = wallClock,
+    log = silent,
+    port = 0,
+  }: { limits?: EntryLimits; mostStreams?: StreamLimits; clock?: Clock; log?: Log; port?: number } = {},
 ): Promise<RunningSink> {
   const stopped = new AbortController();
   const sink = startAccessLogSink(
-    { host: "127.0.0.1", port, podsAt, ...(limits === undefined ? {} : { limits }), clock, log },
+    {
+      host: "127.0.0.1",
+      port,
+      podsAt,
+      ...(limits === undefined ? {} : { limits }),
+      ...(mostStreams === undefined ? {} : { mostStreams }),
+      clock,
+      log,
+    },
     stopped.signal,
   );
   const bound = await sink.listening;

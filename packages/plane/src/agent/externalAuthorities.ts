@@ -1,5 +1,5 @@
 import { externalProblem, externalRootProblem, fingerprints, type InstalledAuthority, InvalidPem } from "@isthmus/certificates";
-import { type Clock, type Log, refOf, resourceKeyOf } from "@isthmus/core";
+import { type Clock, equalJson, type Log, refOf, resourceKeyOf } from "@isthmus/core";
 import { AuthorityProblem } from "./authoritySecrets.ts";
 import type { Order, RootOrder } from "./certificateOrders.ts";
 import type { VaultAuthority, VaultSource } from "./vaultAuthority.ts";
@@ -32,16 +32,21 @@ export interface ExternalAuthoritiesOptions {
 
 /** Remembers, per order, what was read last and until when a refusal stands: a minute, and 10 s to 10 min that double. */
 export function externalAuthorities({ vault, clock, log }: ExternalAuthoritiesOptions): ExternalAuthorities {
-  const offers = new Map<string, { readonly offered: NonNullable<ExternalOffer["offered"]>; readonly at: number }>();
-  const refusals = new Map<string, Refusal>();
+  /** By order. Whoever writes VirtualMeshes may change their settings as often as they like: of former ones nothing is kept. */
+  const known = new Map<string, Known>();
 
-  /** Of other settings nothing is known. */
-  function sourceOf(order: Order): { readonly key: string; readonly source: VaultSource } {
+  /** What is known of an order with the settings that it has now. */
+  function knownOf(order: Order): Known {
     const source = order.spec?.agentCa?.vault ?? {};
-    return { key: `${resourceKeyOf(refOf(order))} ${JSON.stringify(source)}`, source };
+    const key = resourceKeyOf(refOf(order));
+    const before = known.get(key);
+    if (before !== undefined && equalJson(before.source, source)) return before;
+    const now: Known = { source, offer: undefined, refusals: new Map() };
+    known.set(key, now);
+    return now;
   }
 
-  async function paced<T>(key: string, ask: (asked: VaultAuthority) => Promise<T>): Promise<T> {
+  async function paced<T>({ refusals }: Known, key: "offer" | "sign", ask: (asked: VaultAuthority) => Promise<T>): Promise<T> {
     const before = refusals.get(key);
     if (before !== undefined && clock.now() < before.until) throw new AuthorityProblem(before.message);
     try {
@@ -63,24 +68,23 @@ export function externalAuthorities({ vault, clock, log }: ExternalAuthoritiesOp
 
   return {
     async offer(order, signal) {
-      const { key, source } = sourceOf(order);
-      const known = offers.get(key);
-      if (known !== undefined && clock.now() < known.at + OFFER_MS) return { offered: known.offered };
+      const of = knownOf(order);
+      const { source, offer: before } = of;
+      if (before !== undefined && clock.now() < before.at + OFFER_MS) return { offered: before.offered };
       try {
-        const offered = await paced(`offer ${key}`, async (asked) =>
-          offeredBy(source, await asked.authorities(source, signal), clock.now()),
-        );
-        offers.set(key, { offered, at: clock.now() });
+        const offered = await paced(of, "offer", async (asked) => offeredBy(source, await asked.authorities(source, signal), clock.now()));
+        of.offer = { offered, at: clock.now() };
         return { offered };
       } catch (error) {
         if (!(error instanceof AuthorityProblem)) throw error;
-        return { ...(known === undefined ? {} : { offered: known.offered }), problem: error.message };
+        return { ...(before === undefined ? {} : { offered: before.offered }), problem: error.message };
       }
     },
     sign(order, { request, key: privateKey, trust }, signal) {
-      const { key, source } = sourceOf(order);
+      const of = knownOf(order);
+      const { source } = of;
       const { hosts: uris = [], certOptions, org } = order.spec ?? {};
-      return paced(`sign ${key}`, async (asked) => {
+      return paced(of, "sign", async (asked) => {
         const wanted = { request, commonName: order.metadata.name, organization: certOptions?.orgName || org || "Istio", uris };
         const answer = await asked.sign(source, { ...wanted, ttlDays: certOptions?.ttlDays || 365 }, signal);
         const about = { request, key: privateKey, signer: trust.signer, uris, now: clock.now() };
@@ -96,6 +100,14 @@ export function externalAuthorities({ vault, clock, log }: ExternalAuthoritiesOp
       });
     },
   };
+}
+
+/** What is known of an order's authority. */
+interface Known {
+  readonly source: VaultSource;
+  /** The root, as it was read last. `at`: milliseconds since 1970. */
+  offer: { readonly offered: NonNullable<ExternalOffer["offered"]>; readonly at: number } | undefined;
+  readonly refusals: Map<"offer" | "sign", Refusal>;
 }
 
 interface Refusal {

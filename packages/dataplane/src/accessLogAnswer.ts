@@ -1,0 +1,64 @@
+import { excessOf } from "@isthmus/core";
+import type { AccessLog } from "./accessLog.ts";
+import { type AccessLogAnswer, MAX_ANSWERED } from "./accessLogQuery.ts";
+
+/** The largest answer, as JSON in bytes of UTF-8: servers ask many agents at a time, and hold their answers in memory. */
+export const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** How much of an answer an entry takes. */
+export function answeredBytes(entry: AccessLog): number {
+  return Buffer.byteLength(JSON.stringify(entry)) + 1;
+}
+
+/**
+ * What an agent answered. Throws for whatever is no answer, or more than one may be: an agent answers for its own cluster, and what it sends
+ * must not keep the answers of others from whoever asked.
+ */
+export function parseAccessLogAnswer(bytes: Uint8Array): AccessLogAnswer {
+  // What stands around the entries is a hundred bytes.
+  if (bytes.length > MAX_ANSWER_BYTES + 1024) throw new TypeError(`the agent's answer has more than ${MAX_ANSWER_BYTES / 1024} KiB`);
+  const { entries, complete, received, dropped } = membersOf(parsed(new TextDecoder().decode(bytes)));
+  const isRead = Array.isArray(entries) && entries.length <= MAX_ANSWERED && excessOf(entries, MAX_ANSWER_BYTES) === undefined;
+  if (!isRead || !entries.every(isAccessLog)) throw unreadable();
+  return { entries, complete: complete === true, received: countOf(received), dropped: countOf(dropped) };
+}
+
+/** Whether all is there that an entry always has, and each member has its type. */
+function isAccessLog(value: unknown): value is AccessLog {
+  const entry = membersOf(value);
+  const { time, proxy, source, destination, flags } = entry;
+  const hasTexts = TEXTS.every((name) => entry[name] === undefined || typeof entry[name] === "string");
+  const hasNumbers = NUMBERS.every((name) => entry[name] === undefined || typeof entry[name] === "number");
+  const hasEnds = [proxy, source, destination].every((end) => isMap(end) && Object.values(end).every((text) => typeof text === "string"));
+  const hasFlags =
+    Array.isArray(flags) &&
+    flags.every((flag) => typeof membersOf(flag)["code"] === "string" && typeof membersOf(flag)["meaning"] === "string");
+  return typeof time === "string" && typeof entry["verified"] === "boolean" && hasTexts && hasNumbers && hasEnds && hasFlags;
+}
+
+const TEXTS = ["protocol", "logName", "direction", "method", "authority", "path", "statusDetails", "failure", "requestId"] as const;
+const NUMBERS = ["status", "durationMs", "upstreamMs", "receivedBytes", "sentBytes"] as const;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unreadable();
+  }
+}
+
+function unreadable(): TypeError {
+  return new TypeError("the agent's answer is no list of access log entries: upgrade it, or look at its log");
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isMap(value) ? value : {};
+}
+
+function countOf(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}
