@@ -4,7 +4,7 @@ import { type Clock, type Log, type Metric, messageOf, uptimeOf } from "@isthmus
 import { type AccessLog, accessLogOf, type PodsAt } from "./accessLog.ts";
 import { answeredBytes, MAX_ANSWER_BYTES } from "./accessLogAnswer.ts";
 import { type AccessLogAnswer, type AccessLogQuery, endsMatch, MAX_ANSWERED, statusMatches } from "./accessLogQuery.ts";
-import { type AccessLogCall, accessLogStream, addressOf, StreamRefused } from "./accessLogStream.ts";
+import { type AccessLogCall, accessLogStream, podAddressOf, StreamRefused } from "./accessLogStream.ts";
 import { type DropReason, ENTRY_LIMITS, type EntryLimits, entryStore } from "./entryStore.ts";
 import { AccessLogService, StreamAccessLogsResponseSchema } from "./gen/envoy/service/accesslog/v3/als_pb.ts";
 
@@ -58,7 +58,7 @@ export function startAccessLogSink(options: AccessLogSinkOptions, signal: AbortS
   const streamsFrom = new Map<string, number>();
 
   function serve(call: AccessLogCall, done: sendUnaryData<Uint8Array>): void {
-    const address = addressOf(call.getPeer());
+    const address = podAddressOf(call.getPeer());
     const count = (by: 1 | -1): number => {
       streams += by;
       const there = (streamsFrom.get(address) ?? 0) + by;

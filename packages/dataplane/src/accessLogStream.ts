@@ -70,7 +70,7 @@ function fittedOf(bytes: Uint8Array, protocol: StoredEntry["protocol"]): ReturnT
 }
 
 /** The address of a peer without its port, and IPv4 as such: `10.0.0.7:41230`, `::ffff:10.0.0.7:41230`. */
-export function addressOf(peer: string): string {
+export function podAddressOf(peer: string): string {
   return peer
     .slice(0, peer.lastIndexOf(":"))
     .replace(/^\[|\]$/g, "")
