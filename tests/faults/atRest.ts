@@ -125,7 +125,9 @@ function isEmptyObject(value: unknown): boolean {
 
 /** How far meshes are with their certificates, the server says beside what translation says: `trustProblems` judges that. */
 function withoutTrust({ meshes, conditions, ...status }: JsonObject): JsonObject {
-  const own = Object.entries((meshes ?? {}) as Record<string, JsonObject>).map(([name, { trust: _, ...mesh }]) => [name, mesh]);
+  const all = Object.entries((meshes ?? {}) as Record<string, JsonObject>).map(([name, { trust: _, ...mesh }]) => [name, mesh] as const);
+  // One of which nothing else was said is one that is empty by now.
+  const own = all.filter(([, mesh]) => !isEmptyObject(mesh));
   const others = (conditions ?? []) as { readonly type?: string }[];
   const judged = others.filter(({ type = "" }) => !["TrustInForce", "CertificateExpiring"].includes(type));
   return { ...status, meshes: Object.fromEntries(own), conditions: judged } as JsonObject;

@@ -18,9 +18,11 @@ export function trustProblems(world: FleetTrust, { management, clusters }: Clust
   const listed = [...clusters].filter(([name]) => isListed(spec, name));
   const absent = listed.filter(([name, cluster]) => !places.has(name) || cluster.object(ISTIOD) === undefined);
   if (absent.length > 0) {
-    const unnamed = absent.filter(([name]) => !message.includes(meshName(name)));
+    // One of which no mesh is known is INVALID, and names them in its errors.
+    const told = [message, ...errorsOf(management.object(VIRTUAL_MESH))].join("; ");
+    const unnamed = absent.filter(([name]) => !told.includes(meshName(name)));
     if (status === "True") return ["the VirtualMesh says that its root is in force, though meshes are away"];
-    return unnamed.map(([name]) => `the VirtualMesh does not say that ${meshName(name)} is away: ${message}`);
+    return unnamed.map(([name]) => `the VirtualMesh does not say that ${meshName(name)} is away: ${told}`);
   }
   const root = rootNow(management);
   const problems = listed.flatMap(([name, cluster]) => {
@@ -88,6 +90,10 @@ function rootNow(management: SimulatedCluster): string | undefined {
   const place =
     named === undefined ? rootSecret(generation === "2" ? "generated 2" : "generated 1") : { ...named, namespace: VIRTUAL_MESH.namespace };
   return dataOf(management.object({ apiVersion: "v1", kind: "Secret", ...place }))["root-cert.pem"];
+}
+
+function errorsOf(virtualMesh: AnyResource | undefined): readonly string[] {
+  return ((virtualMesh?.["status"] ?? {}) as { readonly errors?: readonly string[] }).errors ?? [];
 }
 
 function conditionOf(virtualMesh: AnyResource | undefined): { readonly status?: string; readonly message?: string } {
