@@ -134,6 +134,15 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     }
   }
 
+  /** While one mesh is away, pods of the others may still restart, one after the other: no unrest, if it ends. */
+  async function restartsEnd(): Promise<void> {
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const before = writes();
+      await fleet.clock.advance(ROUND_MS);
+      if (writes() === before) return;
+    }
+  }
+
   async function rest(): Promise<void> {
     fleet.heal();
     manageAll();
@@ -170,6 +179,7 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     if (impossible.length > 0) {
       oracle.violations.push({ rule: "not as it ought to be", message: `figures that cannot be: ${JSON.stringify(impossible)}` });
     }
+    if (fleet.trust !== undefined) await restartsEnd();
     const [before, resyncs] = [writes(), fleet.resyncs()];
     await fleet.clock.advance(QUIET_MS);
     if (fleet.resyncs() !== resyncs) {
@@ -288,4 +298,6 @@ const PATIENCE_MS = [36_000, 10_000, 20_000, 60_000, 120_000];
 const TRUST_PATIENCE_MS = [...PATIENCE_MS, 120_000, 120_000, 120_000, 600_000];
 const LONGEST_PAUSE_MS = 62_000;
 /** A heartbeat of each end, in which it is seen whether the two ends hold the same. */
+const MOST_ROUNDS = 20;
+const ROUND_MS = 30_000;
 const QUIET_MS = 12_000;
