@@ -3,6 +3,7 @@ import type { Cluster } from "@isthmus/plane/ports";
 import type { ApiServer } from "../harness/apiServer.ts";
 import { anyKind } from "../harness/clusters.ts";
 import { requestTo, statusOf } from "../harness/requestTo.ts";
+import { waitFor } from "../harness/waitFor.ts";
 
 const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"] as const;
 /** Of Kubernetes itself: what would let an account have others. */
@@ -145,17 +146,33 @@ export async function grantedVerbs(
   ].sort();
 }
 
-/** Rights that are granted and not used, but for exceptions; and exceptions without need, as they are used or not granted. Each exception has its reason. */
-export function compareRights({
-  granted,
-  used,
-  exceptions,
-}: {
+export interface RightsComparison {
   readonly granted: readonly string[];
-  readonly used: readonly string[];
+  /** Asked again until nothing differs: what Cilium has is counted at most once in 30 s, and so first watched by then. */
+  readonly used: () => readonly string[];
+  /** Why each of these is granted and not used. */
   readonly exceptions: Readonly<Record<string, string>>;
-}): { readonly unused: readonly string[]; readonly needless: readonly string[] } {
-  const unused = granted.filter((right) => !used.includes(right));
+}
+
+/** Fails after a minute with the rights that are granted and not used, but for exceptions; and with exceptions without need, as they are used or not granted. */
+export async function rightsAreUsed(comparison: RightsComparison): Promise<void> {
+  await waitFor(
+    "each right to be used",
+    () => {
+      const differences = compareRights(comparison);
+      if (differences.unused.length + differences.needless.length > 0) throw new Error(JSON.stringify(differences));
+      return true;
+    },
+    { everyMs: 1_000 },
+  );
+}
+
+function compareRights({ granted, used, exceptions }: RightsComparison): {
+  readonly unused: readonly string[];
+  readonly needless: readonly string[];
+} {
+  const now = new Set(used());
+  const unused = granted.filter((right) => !now.has(right));
   return {
     unused: unused.filter((right) => exceptions[right] === undefined),
     needless: Object.keys(exceptions).filter((right) => !unused.includes(right)),
